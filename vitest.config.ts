@@ -1,8 +1,9 @@
 import { globSync, readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
-import { cloudflareTest, readD1Migrations } from '@cloudflare/vitest-pool-workers'
+import { cloudflareTest } from '@cloudflare/vitest-pool-workers'
 import { defineConfig } from 'vitest/config'
 import { pureTests } from './test/support/pure-tests.ts'
+import { testSchema } from './test/support/schema-snapshot.ts'
 import { sourceBundle } from './test/support/source-bundle.ts'
 
 /** Of the property tests: the same cases at each run, unless another seed is given. */
@@ -11,14 +12,22 @@ const propertySeed = process.env['PROPERTY_SEED'] ?? '20261121'
 /** Of a test, in milliseconds. It ends what hangs, and nothing that only has to wait for a busy machine. */
 const patience = 180_000
 
-const worker = () =>
+/** Files that share storage look at what they made themselves. Others find none of what files before them left. */
+type Storage = 'shared' | 'own'
+
+const bindingsOf = async (storage: Storage) => {
+  const { migrations, snapshot } = await testSchema()
+  return { TEST_MIGRATIONS: migrations, TEST_SCHEMA: snapshot, TEST_STORAGE: storage }
+}
+
+const worker = (storage: Storage) =>
   cloudflareTest(async () => ({
     wrangler: { configPath: './wrangler.toml' },
     miniflare: {
       // The runtime loads it by itself: through Vite it would take as long as its modules did.
       modulesRules: [{ type: 'ESModule', include: ['**/source-bundle/all.mjs'] }],
       bindings: {
-        TEST_MIGRATIONS: await readD1Migrations('./migrations'),
+        ...(await bindingsOf(storage)),
         PROPERTY_SEED: propertySeed,
         TEST_CLOCK: process.env['TEST_CLOCK'] ?? '',
         TEST_CLOCK_RATE: process.env['TEST_CLOCK_RATE'] ?? '',
@@ -63,7 +72,7 @@ const pure = pureTests(import.meta.dirname)
 const examples = ['test/examples/**/*.test.ts']
 // Files that share an isolate and its database: they look at what they made themselves, and at nothing else.
 const sharing = ['test/api/**/*.test.ts', 'test/unit/**/*.test.ts']
-// They seed rows with fixed ids, count all that a database holds, or change what the whole isolate shares.
+// They seed rows with fixed ids, or count all that a database holds.
 const apart = [
   'test/api/auth-oidc.test.ts',
   'test/api/editions-meta.test.ts',
@@ -84,6 +93,8 @@ const inWorkerd = (name: string, include: string[], exclude: string[]) => ({
   name,
   include,
   exclude,
+  // An isolate takes two seconds to start.
+  isolate: false,
   deps: { optimizer: { ssr: { enabled: true, include: bundled } } },
   setupFiles: ['./test/support/setup.ts'],
   testTimeout: patience,
@@ -149,7 +160,7 @@ export default defineConfig({
         },
       },
       {
-        plugins: [sourceBundle(), worker()],
+        plugins: [sourceBundle(), worker('own')],
         test: {
           name: 'examples',
           include: examples,
@@ -158,11 +169,11 @@ export default defineConfig({
         },
       },
       {
-        plugins: [sourceBundle(), worker()],
-        test: { ...inWorkerd('worker-shared', sharing, [...apart, ...pure]), isolate: false },
+        plugins: [sourceBundle(), worker('shared')],
+        test: inWorkerd('worker-shared', sharing, [...apart, ...pure]),
       },
       {
-        plugins: [sourceBundle(), worker()],
+        plugins: [sourceBundle(), worker('own')],
         test: inWorkerd('worker', ['test/{contract,jobs,objects}/**/*.test.ts', ...apart], []),
       },
     ],

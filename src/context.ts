@@ -58,6 +58,10 @@ export interface Config {
     scan: { url: string; key: string } | null
   }
   oidc: { issuer: string; audience: string } | null
+  /** The mark of ids and tokens that are made here; empty for none. */
+  cell: string
+  /** How long rows are kept that nobody deletes, in milliseconds. */
+  kept: { webhooks: number; auditLog: number }
 }
 
 interface MessageProvider {

@@ -8,19 +8,24 @@ import { searchText } from '../../src/domain/text/fold.ts'
 import { dayMs, type RowsRequest } from './seed-rows.ts'
 
 type ConsentRow = typeof consents.$inferInsert & { content_hash: string }
-type RecordRow = typeof consentRecords.$inferInsert
+type RecordRow = typeof consentRecords.$inferSelect
+
+type Definition = Pick<
+  typeof consents.$inferSelect,
+  'key' | 'name' | 'type' | 'is_required' | 'channels' | 'title' | 'text'
+>
 
 interface Customer {
   id: string
   locale: string
 }
 
-const wordings = [
+const wordings: readonly Definition[] = [
   {
     key: 'newsletter',
     name: 'Newsletter',
     type: 'marketing',
-    is_required: 0,
+    is_required: false,
     channels: ['email', 'sms'],
     title: { en: 'Newsletter', da: 'Nyhedsbrev', se: 'Nyhetsbrev', nl: 'Nieuwsbrief', pl: 'Newsletter' },
     text: {
@@ -35,7 +40,7 @@ const wordings = [
     key: 'terms',
     name: 'Terms',
     type: 'terms',
-    is_required: 1,
+    is_required: true,
     channels: [],
     title: { en: 'Terms', da: 'Betingelser', se: 'Villkor', nl: 'Voorwaarden', pl: 'Regulamin' },
     text: {
@@ -51,14 +56,13 @@ const wordings = [
 async function definitions(job: JobCtx, { organization_id, seeded_at }: RowsRequest): Promise<ConsentRow[]> {
   const created_at = seeded_at - 400 * dayMs
   return Promise.all(
-    wordings.map(async ({ channels, title, text, ...wording }, position) => ({
+    wordings.map(async ({ title, text, ...wording }, position): Promise<ConsentRow> => ({
       id: job.newId('consent'),
       organization_id,
       ...wording,
-      title: JSON.stringify(title),
-      text: JSON.stringify(text),
-      channels: JSON.stringify(channels),
-      collect_at: '["checkout"]',
+      title,
+      text,
+      collect_at: ['checkout'],
       position,
       content_hash: await contentHash({ title, text, link_url: {}, legal_basis: 'consent' }),
       search: searchText(wording.key, wording.name),
@@ -73,7 +77,7 @@ async function answers(job: JobCtx, consent: ConsentRow, customer: Customer, tim
   const records: RecordRow[] = []
   for (const [index, occurred_at] of times.entries()) {
     const before = records.at(-1) ?? null
-    const record = {
+    const record: Omit<RecordRow, 'record_hash'> = {
       id: job.newId('consent_record'),
       organization_id: consent.organization_id,
       consent_id: consent.id,
@@ -84,7 +88,8 @@ async function answers(job: JobCtx, consent: ConsentRow, customer: Customer, tim
       edition_id: null,
       order_id: null,
       import_id: null,
-      previous_status: before?.status ?? null,
+      previous_status: before ? 'given' : null,
+      evidence: null,
       evidence_hash: null,
       hash_version: hashVersion,
       status: before ? 'withdrawn' : 'given',
@@ -122,10 +127,10 @@ export async function consentRows(job: JobCtx, request: RowsRequest): Promise<St
   const versions = rows.map(({ id, title, text, content_hash, created_at }) => ({
     consent_id: id,
     version: 1,
-    title: title ?? '{}',
-    text: text ?? '{}',
-    link_url: '{}',
-    legal_basis: 'consent',
+    title: title ?? {},
+    text: text ?? {},
+    link_url: {},
+    legal_basis: 'consent' as const,
     content_hash,
     created_at,
   }))

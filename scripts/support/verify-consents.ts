@@ -1,3 +1,4 @@
+import type { LegalBasis } from '../../src/domain/consents/consents.ts'
 import { chainFault, contentHash, type StoredRecord } from '../../src/domain/consents/consent-records.ts'
 import type { TranslatedDict } from '../../src/domain/languages.ts'
 
@@ -9,7 +10,7 @@ interface Version {
   title: string
   text: string
   link_url: string
-  legal_basis: string
+  legal_basis: LegalBasis
   content_hash: string
 }
 

@@ -42,6 +42,9 @@ export const variables = [
   'FILE_SCAN_KEY',
   'ALLOW_INSECURE_WEBHOOKS',
   'WEBHOOK_RETRY_SCHEDULE',
+  'WEBHOOK_KEPT_DAYS',
+  'AUDIT_KEPT_DAYS',
+  'CELL',
 ] as const
 
 export type Variables = Partial<Record<(typeof variables)[number], string | undefined>>

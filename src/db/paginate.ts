@@ -37,6 +37,16 @@ interface OrderKey {
 type After = readonly (string | number)[]
 
 /**
+ * The rows of few owners: those that have one of the `ids`, a query of one column with that name, in `column`. Where an
+ * index has the rows of each owner in the order of the list, they are merged, and read no further than a page needs.
+ */
+export interface Owners {
+  column: SQL
+  ids: SQL
+  isOrdered: boolean
+}
+
+/**
  * A list: `key` is the unique row key of the table `from` and ends every order; `columns` and `joins` are looked up
  * for the rows of the page only, through `page.key`.
  */
@@ -47,11 +57,13 @@ export interface ListSource<Columns extends SQL | Fields = SQL> {
   sort: readonly SortKey[]
   columns: Columns
   joins: SQL
+  /** Whose rows the list has, beside what `where` says. */
+  owners?: Owners | undefined
   /** The count of the whole list, where it is known without counting. */
   count?: number | null
 }
 
-type Listed = Pick<ListSource, 'from' | 'key' | 'where'>
+type Listed = Pick<ListSource, 'from' | 'key' | 'where' | 'owners'>
 
 const and = (conditions: readonly SQL[]): SQL => (conditions.length ? sql.join([...conditions], sql` and `) : sql`1`)
 
@@ -73,6 +85,8 @@ function beyond(sort: readonly OrderKey[], after: After): SQL {
 }
 
 const isNullable = (by: SortKey['by']): by is NullableKey => 'column' in by
+
+const ofOwners = ({ owners }: Listed): SQL[] => (owners ? [sql`${owners.column} in (${owners.ids})`] : [])
 
 /** A column that may be NULL makes two keys: whether it is NULL, and its value or 0. */
 const keysOf = (sort: readonly SortKey[]): OrderKey[] =>
@@ -107,12 +121,66 @@ interface Run {
   after: After | null
 }
 
+const keyColumns = (shown: readonly SQL[]): SQL =>
+  sql.join(
+    shown.map((by, index) => sql`${by} as ${keyName(index)}`),
+    sql`, `,
+  )
+
+interface Window {
+  limit: number
+  offset: number
+}
+
 /** The first rows of a run, with their keys. */
-function rowsOf(source: Listed, { sort, shown, where, after }: Run, limit: SQL): SQL {
-  const keys = shown.map((by, index) => sql`${by} as ${keyName(index)}`)
-  const conditions = [...source.where, ...where, ...(after ? [beyond(sort, after)] : [])]
-  return sql`select ${source.key} as key, ${sql.join(keys, sql`, `)} from ${source.from} where ${and(conditions)}
-    order by ${orderOf(sort)} ${limit}`
+function rowsOf(source: Listed, run: Run, { limit, offset }: Window): SQL {
+  if (source.owners?.isOrdered) return mergedRows(source, source.owners, run, { limit, offset })
+  const { sort, shown, where, after } = run
+  const conditions = [...ofOwners(source), ...source.where, ...where, ...(after ? [beyond(sort, after)] : [])]
+  return sql`select ${source.key} as key, ${keyColumns(shown)} from ${source.from} where ${and(conditions)}
+    order by ${orderOf(sort)} limit ${limit} offset ${offset}`
+}
+
+/**
+ * The key of the first row that meets the conditions and comes after the given keys; NULL where there is none. Each key
+ * has a read of its own, so that an index leads to the row however many rows share the keys before.
+ */
+function nextKey(source: Listed, conditions: readonly SQL[], sort: readonly OrderKey[], after: readonly SQL[]): SQL {
+  const first = (more: readonly SQL[], order: readonly OrderKey[]): SQL =>
+    sql`(select ${source.key} from ${source.from} where ${and([...conditions, ...more])} order by ${orderOf(order)} limit 1)`
+  if (after.length === 0) return first([], sort)
+  const reads = sort.map((key, index) => {
+    const same = sort.slice(0, index).map((earlier, at) => sql`${earlier.by} = ${after[at]}`)
+    return first([...same, sql`${key.by} ${key.desc ? sql`<` : sql`>`} ${after[index]}`], sort.slice(index))
+  })
+  return reads.length > 1 ? sql`coalesce(${sql.join(reads.toReversed(), sql`, `)})` : (reads[0] ?? sql`null`)
+}
+
+/**
+ * The same from the rows of several owners: the queue of a recursive query holds the next row of each, and gives out
+ * the first of them, in whose place the row after it comes.
+ */
+function mergedRows(source: Listed, { column, ids }: Owners, run: Run, { limit, offset }: Window): SQL {
+  const { sort, shown, where, after } = run
+  const { from, key } = source
+  const next = (owner: SQL, keys: readonly SQL[]): SQL =>
+    nextKey(source, [sql`${column} = ${owner}`, ...source.where, ...where], sort, keys)
+  // The keys of the order are the last of those that are shown.
+  const names = sort.map((_, index) => keyName(shown.length - sort.length + index))
+  const given = after ? after.map((value) => sql`${value}`) : []
+  const seen = names.map((name) => sql`seen.${name}`)
+  const order = sort.map(({ desc }, index) => ({ by: names[index] ?? sql`key`, desc }))
+  return sql`with recursive merged as (
+      select owners.id as owner, ${key} as key, ${keyColumns(shown)}
+        from (${ids}) as owners join ${from} on ${key} = ${next(sql`owners.id`, given)}
+      union all
+      select seen.owner, ${key}, ${keyColumns(shown)}
+        from merged as seen join ${from} on ${key} = ${next(sql`seen.owner`, seen)}
+      order by ${orderOf(order)} limit ${limit} offset ${offset}
+    ) select key, ${sql.join(
+      shown.map((_, index) => keyName(index)),
+      sql`, `,
+    )} from merged`
 }
 
 /** The rows with a value in the first column, then those without one, which are not read before they are needed. */
@@ -130,7 +198,9 @@ function valuesFirst(source: Listed, { by, desc }: IndexedKey, rest: readonly Or
   const begun = after ? Math.max(0, runs.keys().toArray().indexOf(Number(after[0]))) : 0
   const parts = runs
     .slice(begun)
-    .map((run, index) => rowsOf(source, index === 0 ? run : { ...run, after: null }, sql`limit ${limit + offset}`))
+    .map((run, index) =>
+      rowsOf(source, index === 0 ? run : { ...run, after: null }, { limit: limit + offset, offset: 0 }),
+    )
   const union = sql.join(
     parts.map((part) => sql`select * from (${part})`),
     sql` union all `,
@@ -138,10 +208,8 @@ function valuesFirst(source: Listed, { by, desc }: IndexedKey, rest: readonly Or
   return sql`select * from (${union}) limit ${limit} offset ${offset}`
 }
 
-interface RowsAsked {
+interface RowsAsked extends Window {
   after: After | null
-  limit: number
-  offset: number
 }
 
 function pageOf(source: Listed, sort: readonly SortKey[], keys: readonly OrderKey[], page: RowsAsked): SQL {
@@ -149,7 +217,7 @@ function pageOf(source: Listed, sort: readonly SortKey[], keys: readonly OrderKe
   if (first && isNullable(first.by) && first.by.indexed)
     return valuesFirst(source, { by: first.by, desc: first.desc }, keysOf(rest), page)
   const run = { sort: keys, shown: keys.map((key) => key.by), where: [], after: page.after }
-  return rowsOf(source, run, sql`limit ${page.limit} offset ${page.offset}`)
+  return rowsOf(source, run, page)
 }
 
 /**
@@ -183,7 +251,9 @@ export async function paginate<Row>(
   const known = source.count ?? null
   const count =
     known === null
-      ? sql<{ n: number }>`select count(*) as n from ${source.from} where ${and(source.where)}`
+      ? sql<{
+          n: number
+        }>`select count(*) as n from ${source.from} where ${and([...ofOwners(source), ...source.where])}`
       : sql<{ n: number }>`select ${known} as n`
   const [found, [total]] = await db.batch([is(columns, SQL) ? rows : answering(columns, rows), count])
   const n = total?.n ?? 0

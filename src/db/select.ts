@@ -41,6 +41,13 @@ export function select<F extends Fields>(fields: F) {
 export const fromJson = <Value>(expression: SQL): SQL<Value> =>
   expression.mapWith((text: string): Value => JSON.parse(text) as Value)
 
+/** A column of a table that a `left join` may find no row of. */
+export const orNull = <C extends SQLiteColumn>(column: C): SQL<GetColumnData<C> | null> =>
+  sql`${column}`.mapWith<DriverValueDecoder<GetColumnData<C> | null, unknown>>(decoderOf(column))
+
+/** An expression that answers 1 or 0, as a boolean. */
+export const fromFlag = (expression: SQL): SQL<boolean> => expression.mapWith((value: number): boolean => value === 1)
+
 /** The fields for a query in `sql`: what stands behind `select`. */
 export const selection = (fields: Fields): SQL =>
   sql.join(

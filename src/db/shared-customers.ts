@@ -50,7 +50,7 @@ export const contactSeenInEdition = (user: SQL, column: ContactColumn, editionId
 
 const changers: readonly RoleCode[] = ['OA', 'OM', 'EA', 'EM']
 
-/** The editions whose customers the caller may change; null for who may change all customers of the organisation. */
+/** The editions whose customers the caller may change; null for callers who may change all customers of the organisation. */
 export function changeableEditions(caller: Caller, organizationId: string): readonly string[] | null {
   const reach = reachOf(caller, changers)
   if (reach.all || reach.organizations.includes(organizationId)) return null
@@ -103,6 +103,17 @@ const named = (column: (name: ShownColumn) => SQL) => (names: readonly ShownColu
     names.map((name) => sql`${column(name)} as ${sql.raw(name)}`),
     sql`, `,
   )
+
+interface ContactValues {
+  email: string | null
+  phone_number: string | null
+  first_name: string
+  last_name: string
+}
+
+/** Contact columns as fields of a query, under their own names. */
+export const customerFields = <Name extends ContactColumn>(view: CustomerView, names: readonly Name[]) =>
+  Object.fromEntries(names.map((name) => [name, view.column(name)])) as { [Key in Name]: SQL<ContactValues[Key]> }
 
 function wholeView(user: SQL): CustomerView {
   const column = (name: ShownColumn) => sql`${user}.${sql.raw(name)}`

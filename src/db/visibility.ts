@@ -5,6 +5,15 @@ import { type Caller, type Reach, reachOf, type RoleCode } from '../domain/accou
 export const inList = (column: SQL, values: readonly (string | number)[]): SQL =>
   sql`${column} in (select value from json_each(${JSON.stringify(values)}))`
 
+/**
+ * A column that has one of these words of the domain. They are written out, because SQLite does not use a partial index
+ * for a bound value.
+ */
+export const inWords = (column: SQL, words: readonly string[]): SQL => {
+  const written = words.map((word) => `'${word}'`).join(', ')
+  return words.length === 1 ? sql`${column} = ${sql.raw(written)}` : sql`${column} in (${sql.raw(written)})`
+}
+
 const either = (conditions: SQL[]): SQL => {
   if (conditions.length === 0) return sql`0`
   return conditions.length === 1 && conditions[0] ? conditions[0] : sql`(${sql.join(conditions, sql` or `)})`

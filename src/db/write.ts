@@ -105,7 +105,7 @@ export function updateVersion<T extends Table>(
   table: T,
   row: { id: string; version: number },
   changes: Partial<InsertModel<T>>,
-): Statement[] {
+): [change: Statement, ...guards: Statement[]] {
   const next = { ...changes, version: row.version + 1 }
   return [update(table, next, sql`id = ${row.id} and version = ${row.version}`), changedOne()]
 }

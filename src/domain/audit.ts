@@ -1,5 +1,3 @@
-import { dayMs } from './time/instants.ts'
-
 /** What became of one field. Of hidden ones only that they changed is kept. */
 export type AuditChange = { field: string; before: unknown; after: unknown } | { field: string; is_hidden: true }
 
@@ -14,8 +12,6 @@ export interface AuditEntry {
 }
 
 export type Presented = Readonly<Record<string, unknown>>
-
-export const auditKeptMs = 400 * dayMs
 
 /** The actor in entries about background work. */
 export const systemActor = 'system'

@@ -58,17 +58,33 @@ export function idPrefixOf(name: string): string | null {
   return name.endsWith('_id') && Object.hasOwn(idPrefixes, kind) ? idPrefixes[kind as IdKind] : null
 }
 
-/** Prefix and ULID: sorts by time of creation; `random` gives numbers from 0 up to 1. */
-export const newId = (kind: IdKind, now: number, random: () => number): string =>
-  `${idPrefixes[kind]}_${ulid(now, random)}`
+/** The mark of a deployment. Ids carry it between the time and the random part of their ULID, and become longer by it. */
+const cellForm = '[a-z0-9]{2}'
+const cellPattern = new RegExp(`^${cellForm}$`)
+const timeLength = 10
+const ulidPattern = new RegExp(`^([0-9A-HJKMNP-TV-Z]{10})(${cellForm})?([0-9A-HJKMNP-TV-Z]{16})$`)
 
-/** Ids made one after another, of one instant too, sort in that order. */
-export function idFactory(now: number, random: () => number): (kind: IdKind) => string {
-  const next = monotonicFactory(random)
-  return (kind) => `${idPrefixes[kind]}_${next(now)}`
+export const isCell = (text: string): boolean => cellPattern.test(text)
+
+/** A ULID with a mark, which may be empty. It sorts by its time. */
+export const markedUlid = (text: string, cell: string): string =>
+  cell === '' ? text : `${text.slice(0, timeLength)}${cell}${text.slice(timeLength)}`
+
+/** What `markedUlid` was made of; null for what is no ULID. */
+export function partsOfUlid(text: string): { ulid: string; cell: string } | null {
+  const [, time = '', cell = '', rest = ''] = ulidPattern.exec(text) ?? []
+  return time === '' ? null : { ulid: time + rest, cell }
 }
 
-const timeLength = 10
+/** Prefix and ULID: sorts by time of creation; `random` gives numbers from 0 up to 1. */
+export const newId = (kind: IdKind, now: number, random: () => number, cell = ''): string =>
+  `${idPrefixes[kind]}_${markedUlid(ulid(now, random), cell)}`
+
+/** Ids made one after another, of one instant too, sort in that order. */
+export function idFactory(now: number, random: () => number, cell = ''): (kind: IdKind) => string {
+  const next = monotonicFactory(random)
+  return (kind) => `${idPrefixes[kind]}_${markedUlid(next(now), cell)}`
+}
 
 /** Sorts before every id of that kind that was made then or later, and after all that were made before. */
 export const firstIdAt = (kind: IdKind, at: number): string =>
@@ -80,3 +96,7 @@ const kindOfPrefix = new Map<string, IdKind>(
 
 /** What an id names: `user` for the prefix that accounts and customers share; null for what is no id of ours. */
 export const kindOfId = (id: string): IdKind | null => kindOfPrefix.get(id.split('_', 1)[0] ?? '') ?? null
+
+/** Whether a text is an id of this kind, with a mark or without. */
+export const isIdOf = (kind: IdKind, text: string): boolean =>
+  text.startsWith(`${idPrefixes[kind]}_`) && partsOfUlid(text.slice(idPrefixes[kind].length + 1)) !== null

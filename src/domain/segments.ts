@@ -18,10 +18,11 @@ export const maxExpressionLength = 4000
 export const maxDescriptionLength = 2000
 
 /**
- * Why a person for whom the expression holds gets nothing: the first reason that applies. `unsubscribed` is who
- * withdrew a consent or asked to be left alone, `no_consent` who never gave one or whose consent is over.
+ * Why a person for whom the expression holds gets nothing: the first reason that applies. `unsubscribed`: the person
+ * withdrew a consent or asked for no more messages. `no_consent`: the person never gave one, or it is over.
  */
 export const exclusionReasons = ['no_address', 'no_consent', 'unsubscribed', 'bounced', 'inactive'] as const
+export type ExclusionReason = (typeof exclusionReasons)[number]
 
 /** Campaigns in these states still need their segment and their message. */
 export const campaignStatusesInNeed = ['draft', 'scheduled', 'calculating', 'sending'] as const

@@ -1,6 +1,9 @@
 import type { Config, WalletConfig } from '../context.ts'
 import { type Mailbox, parseMailbox } from '../domain/messaging/mailbox.ts'
+import { isCell } from '../domain/ids.ts'
+import { retentionDays } from '../domain/retention.ts'
 import { isWebAddress } from '../domain/text/text.ts'
+import { dayMs } from '../domain/time/instants.ts'
 import { standardSchedule } from '../domain/webhooks/webhooks.ts'
 import { type WalletPlatform, walletPlatforms } from '../domain/wallet/wallet.ts'
 import type { Bindings } from '../http/env.ts'
@@ -134,6 +137,21 @@ function scanOf({ FILE_SCAN_URL, FILE_SCAN_KEY, LINK_SIGNING_KEY }: Bindings): C
   return { url: FILE_SCAN_URL, key: FILE_SCAN_KEY ?? '' }
 }
 
+function cellOf(env: Bindings): string {
+  const cell = env.CELL || ''
+  if (cell === '' || isCell(cell)) return cell
+  throw new Error(`CELL is "${cell}". It is two characters of a to z and 0 to 9, or empty.`)
+}
+
+const mostKeptDays = 36_500
+
+/** A whole number of days; empty for the default. */
+function keptOf(variable: 'WEBHOOK_KEPT_DAYS' | 'AUDIT_KEPT_DAYS', given: string, byDefault: number): number {
+  const days = given.trim() === '' ? byDefault : Number(given)
+  if (/^\d*$/.test(given.trim()) && days >= 1 && days <= mostKeptDays) return days * dayMs
+  throw new Error(`${variable} is "${given}". It is a whole number of days from 1 to ${mostKeptDays}, or empty.`)
+}
+
 function environmentOf(env: Bindings): Config['environment'] {
   const name = env.ENVIRONMENT as Config['environment']
   return ['development', 'test'].includes(name) ? name : 'production'
@@ -170,6 +188,11 @@ export function readConfig(env: Bindings): Config {
       schedule: scheduleOf(env.WEBHOOK_RETRY_SCHEDULE),
     },
     files: { url: filesUrlOf(env), scan: scanOf(env) },
+    cell: cellOf(env),
+    kept: {
+      webhooks: keptOf('WEBHOOK_KEPT_DAYS', env.WEBHOOK_KEPT_DAYS || '', retentionDays.webhooks),
+      auditLog: keptOf('AUDIT_KEPT_DAYS', env.AUDIT_KEPT_DAYS || '', retentionDays.auditLog),
+    },
     oidc: env.OIDC_ISSUER && env.OIDC_AUDIENCE ? { issuer: env.OIDC_ISSUER, audience: env.OIDC_AUDIENCE } : null,
   }
 }

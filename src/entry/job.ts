@@ -12,11 +12,12 @@ import { sendersOf, webhookSendersOf } from './senders.ts'
 
 /** The context of queue messages and sweeps: the primary database, and a clock that advances during the work. */
 export function openJob(env: Bindings): JobCtx {
+  const config = readConfig(env)
   const parts = {
     db: new Database(env.DB.withSession('first-primary'), newMeter()),
-    config: readConfig(env),
+    config,
     now: Date.now,
-    newId: (kind: IdKind) => newId(kind, Date.now(), random),
+    newId: (kind: IdKind) => newId(kind, Date.now(), random, config.cell),
   }
   return {
     ...parts,

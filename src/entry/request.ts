@@ -26,7 +26,7 @@ export async function openRequest(c: AppContext): Promise<Ctx> {
   const primary = new Database(c.env.DB.withSession('first-primary'), meter)
   const now = Date.now()
   const identity = config.oidc && oidcProvider(config.oidc)
-  const newId = idFactory(now, random)
+  const newId = idFactory(now, random, config.cell)
   const recordRefused = (use: RefusedUse) =>
     recordRefusedToken(primary, { ...use, request_id: requestId, at: now, newId }).catch((error: unknown) =>
       logError(requestId, error),

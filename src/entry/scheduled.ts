@@ -1,4 +1,5 @@
 import type { JobCtx } from '../context.ts'
+import { deleteDeadMessages } from '../db/dead-messages.ts'
 import { deleteExpiredKeys } from '../db/idempotency.ts'
 import type { Bindings } from '../http/env.ts'
 import { logError } from '../http/log.ts'
@@ -13,10 +14,11 @@ import { sweepErasures } from '../modules/personal-data/jobs.ts'
 import { sweepPurchases } from '../modules/purchases/jobs.ts'
 import { sweepRefundBatches } from '../modules/refund-batches/jobs.ts'
 import { sweepPaymentEvents, sweepRefunds } from '../modules/refund-payments/jobs.ts'
-import { sweepCalculations, sweepLeftovers } from '../modules/segments/jobs.ts'
+import { sweepCalculations, sweepExports, sweepLeftovers } from '../modules/segments/jobs.ts'
+import { sweepSoftBounces } from '../modules/suppressions/jobs.ts'
 import { sweepEmails } from '../modules/transactional-emails/jobs.ts'
 import { sweepCallbacks, sweepPassUpdates } from '../modules/wallet/jobs.ts'
-import { sweepDeliveries } from '../modules/webhooks/jobs.ts'
+import { sweepDeliveries, sweepEvents } from '../modules/webhooks/jobs.ts'
 import { openJob } from './job.ts'
 
 type Sweep = (job: JobCtx) => Promise<unknown>
@@ -24,7 +26,9 @@ type Sweep = (job: JobCtx) => Promise<unknown>
 /** Run each minute. A sweep handles a bounded number of due rows, so a missed minute loses nothing. */
 const sweeps: Record<string, Sweep> = {
   'forget-expired-keys': ({ db, now }) => deleteExpiredKeys(db, now()),
+  'dead-messages': ({ db, now }) => deleteDeadMessages(db, now()),
   'webhook-deliveries': sweepDeliveries,
+  'webhook-events': sweepEvents,
   campaigns: sweepCampaigns,
   'transactional-emails': sweepEmails,
   'consent-confirmations': sweepLapsed,
@@ -32,6 +36,8 @@ const sweeps: Record<string, Sweep> = {
   'captured-messages': sweepCaptured,
   'segment-calculations': sweepCalculations,
   'segment-leftovers': sweepLeftovers,
+  'segment-exports': sweepExports,
+  'soft-bounces': sweepSoftBounces,
   imports: sweepImports,
   'import-data': sweepImportData,
   'file-uploads': sweepUploads,

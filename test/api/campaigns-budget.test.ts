@@ -1,6 +1,7 @@
 import { exports } from 'cloudflare:workers'
 import { sql } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
+import type { TranslatedDict } from '../../src/domain/languages.ts'
 import { get, patch, post, requestOf } from '../support/api.ts'
 import { capturedOf, rowOf, statsOf, until } from '../support/campaigns.ts'
 import { type Crowd, seedCrowd, seedReady } from '../support/seeding/campaigns.ts'
@@ -12,7 +13,7 @@ import { seedPeople } from '../support/seeding/customers.ts'
 const repeated = (times: number, inside: string) =>
   `{% for i in (1..${times / 50}) %}{% for j in (1..50) %}${inside}{% endfor %}{% endfor %}`
 
-const sms = (bodies: object) => ({ channel: 'sms', sms_body: JSON.stringify(bodies) })
+const sms = (bodies: TranslatedDict) => ({ channel: 'sms' as const, sms_body: bodies })
 
 /** Names are longer here than any that is taken, so the answer is not held against its schema. */
 async function failedOf(id: string): Promise<Record<string, unknown>[]> {
@@ -71,7 +72,7 @@ describe('a message beyond its budget', () => {
     const place = { organization: crowd.organization, edition: crowd.edition }
     const message = await seedMessage(place, {
       type: 'campaign',
-      subject: JSON.stringify({ en: repeated(1000, '{{ customer.first_name }}'), da: 'Hej' }),
+      subject: { en: repeated(1000, '{{ customer.first_name }}'), da: 'Hej' },
     })
     const { campaign } = await seedReady(crowd, { email_message_id: message })
     await write(sql`update users set locale = 'en' where organization_id = ${crowd.organization}`)
@@ -125,7 +126,7 @@ describe('the text of an SMS', () => {
       en: { encoding: 'GSM-7', characters: expect.any(Number), parts: 1 },
       da: { encoding: 'UCS-2', characters: expect.any(Number), parts: 2 },
     })
-    expect(JSON.parse((await rowOf(campaign.id)).sms_sizes ?? '')).toEqual(saved.body.sms_sizes)
+    expect((await rowOf(campaign.id)).sms_sizes).toEqual(saved.body.sms_sizes)
     const kept = { en: { encoding: 'GSM-7', characters: 7, parts: 7 } }
     await write(sql`update campaigns set sms_sizes = ${JSON.stringify(kept)} where id = ${campaign.id}`)
     expect((await get(path)).body.sms_sizes).toEqual(kept)
@@ -148,7 +149,7 @@ describe('the text of an SMS', () => {
     const path = `/v1/campaigns/${campaign.id}`
     await patch(path, { sms_body: { en: 'Hello' } })
     expect((await patch(path, { channel: 'email' })).body).toMatchObject({ sms_sizes: {}, sms_body: '' })
-    expect((await rowOf(campaign.id)).sms_sizes).toBe('{}')
+    expect((await rowOf(campaign.id)).sms_sizes).toEqual({})
   })
 
   it('is measured where a campaign is made with it', async () => {

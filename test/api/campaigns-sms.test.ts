@@ -1,12 +1,13 @@
 import { sql } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
+import type { TranslatedDict } from '../../src/domain/languages.ts'
 import { get, patch, post } from '../support/api.ts'
 import { capturedOf, until } from '../support/campaigns.ts'
 import { type Crowd, marketingTo, seedCrowd, seedReady } from '../support/seeding/campaigns.ts'
 import { write } from '../support/seeding/rows.ts'
 import { seedPeople } from '../support/seeding/customers.ts'
 
-const texts = (bodies: object) => ({ channel: 'sms', sms_body: JSON.stringify(bodies) })
+const texts = (bodies: TranslatedDict) => ({ channel: 'sms' as const, sms_body: bodies })
 
 async function send(crowd: Crowd, bodies: object): Promise<string> {
   const { campaign } = await seedReady(crowd, texts(bodies))
@@ -76,7 +77,7 @@ describe('the sender of an SMS', () => {
     ['Store', '東京', 'Tickets'],
     ['Store', '2026', 'Tickets'],
     ['Platform', 'Nordlys', 'Tickets'],
-  ])('of %s and an organisation called %s is %s', async (sms_sender_name, name, sender) => {
+  ] as const)('of %s and an organisation called %s is %s', async (sms_sender_name, name, sender) => {
     const crowd = await seedCrowd(1, { sms_sender_name })
     await write(sql`update organizations set name = ${name} where id = ${crowd.organization}`)
     expect((await capturedOf(await send(crowd, { en: 'Hello' })))[0]?.sender).toBe(sender)

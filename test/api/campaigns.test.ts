@@ -135,7 +135,7 @@ describe('updateCampaign', () => {
 describe('sendCampaignNow', () => {
   it('tells everything that is missing at once', async () => {
     const email = await seedReady(crowd, {
-      email_message_id: await seedMessage(crowd, { type: 'other', blocks: '[]', subject: '{"da":"Hej"}' }),
+      email_message_id: await seedMessage(crowd, { type: 'other', blocks: [], subject: { da: 'Hej' } }),
     })
     const reply = await post(`/v1/campaigns/${email.campaign.id}/send-now`, {})
     expect([reply.status, reply.body.code]).toEqual([409, 'campaign_not_ready'])
@@ -147,7 +147,7 @@ describe('sendCampaignNow', () => {
 
     const other = await seedCrowd(1, { sms_sender_name: 'Unset', is_archived: 1 })
     const segment = await seedSegment(other, { communication_channel: 'email' })
-    const [sms] = await seedCampaigns(other, segment.id, 1, { channel: 'sms', sms_body: '{"da":"Hej"}' })
+    const [sms] = await seedCampaigns(other, segment.id, 1, { channel: 'sms', sms_body: { da: 'Hej' } })
     const refused = await post(`/v1/campaigns/${sms?.id}/send-now`, {})
     expect(refused.body.errors.map(({ code }: { code: string }) => code)).toEqual([
       'missing_text',

@@ -59,7 +59,7 @@ describe('previewImportOrders', () => {
       skip: totals.skip,
       error: totals.error,
     })
-    expect(JSON.parse(row_counts ?? '{}')).toEqual({ created: 1, updated: 3, error: 2, ignored: 1094 })
+    expect(row_counts).toEqual({ created: 1, updated: 3, error: 2, ignored: 1094 })
     const after = await preview(id)
     expect(after).toMatchObject({ totals: null, totals_state: 'none' })
   })

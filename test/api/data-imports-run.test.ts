@@ -11,6 +11,7 @@ import { contentsOf } from '../support/orders.ts'
 import { write } from '../support/seeding/rows.ts'
 import { aBadRow, aRow, type FileRow, seedStaged, seedStarted } from '../support/seeding/staged-imports.ts'
 import { importNow, ordersNow, runToEnd } from '../support/staged-imports.ts'
+import { undoToEnd } from '../support/undone-imports.ts'
 
 let shop: Shop
 beforeEach(async () => {
@@ -228,6 +229,7 @@ describe('listImportRows', () => {
     const [first] = (await list('?outcome=created')).results
     expect(first).toMatchObject({ outcome: 'created', order_id: expect.stringMatching(/^ord_/), errors: [] })
     expect(await numbers(`?order_id=${first.order_id}`)).toEqual([2])
+    expect((await list(`?order_id=${first.order_id}`)).results).toMatchObject([{ order_id: first.order_id }])
     expect((await list('?outcome=error')).results).toMatchObject([
       {
         row: 3,
@@ -236,6 +238,21 @@ describe('listImportRows', () => {
       },
     ])
   })
+})
+
+it('lists the rows of an order that an undo has deleted by its id, and of no order of another import', async () => {
+  const [id, other] = [await seedStarted(shop, [aRow(), aRow()]), await seedStarted(shop, [aRow()])]
+  await runToEnd(id)
+  await runToEnd(other)
+  const rowsOfOrder = async (orderId: string) =>
+    (await get(`/v1/data-imports/${id}/rows?order_id=${orderId}`)).body.results
+  const [first] = await ordersNow(id)
+  const [stranger] = await ordersNow(other)
+  await undoToEnd(id)
+  expect(await rowsOfOrder(first?.order_id ?? '')).toMatchObject([
+    { row: 2, outcome: 'created', order_id: first?.order_id, undo_outcome: 'undone' },
+  ])
+  expect(await rowsOfOrder(stranger?.order_id ?? '')).toEqual([])
 })
 
 describe('streamImportEvents', () => {

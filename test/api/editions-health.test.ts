@@ -98,9 +98,9 @@ describe('getEditionHealthcheck', () => {
     await change(edition.id, {
       start_at: Date.now() + dayMs,
       end_at: Date.now() + 2 * dayMs,
-      enabled_languages: '["en","da"]',
-      meta_title: '{"en":"a","da":"b"}',
-      meta_description: '{"en":"a","da":"b"}',
+      enabled_languages: ['en', 'da'],
+      meta_title: { en: 'a', da: 'b' },
+      meta_description: { en: 'a', da: 'b' },
       meta_image_id: await seedFile({ organization: organisation.id, edition: null }),
       merchant_account_id: await seedMerchantAccount(organisation),
       fee_rule_id: await seedFeeRule(organisation),
@@ -124,7 +124,7 @@ describe('getEditionHealthcheck', () => {
       update(locations, { is_draft: 1 }, sql`id = ${location}`),
       sql`delete from pass_designs where id = ${design.id}`,
     )
-    await write(update(consents, { is_active: 0 }, sql`edition_id = ${edition.id}`))
+    await write(update(consents, { is_active: false }, sql`edition_id = ${edition.id}`))
     await write(
       update(products, { category_id: null, price_minor: null, name_translations: '{}' }, sql`id = ${product}`),
     )
@@ -184,7 +184,7 @@ describe('getEditionHealthcheck', () => {
 
   it('sees messages of active triggers, campaigns and segments', async () => {
     const { organisation, edition, tenant, place } = await given()
-    const reminder = await seedReceiptMessage(organisation, { type: 'reminder', title: 'Reminder', blocks: '[]' })
+    const reminder = await seedReceiptMessage(organisation, { type: 'reminder', title: 'Reminder', blocks: [] })
     const trigger = {
       id: freshId('trigger'),
       ...tenant,
@@ -223,7 +223,7 @@ describe('getEditionHealthcheck', () => {
     expect(failed(await healthOf(elsewhere.edition.id))).not.toContain('consents.marketing')
     await write(sql`update segments set deleted_at = null where edition_id = ${elsewhere.edition.id}`)
     // A consent of the organisation is asked for in all its editions.
-    await seedConsent({ ...elsewhere.place, edition: null }, { text: '{"da":"Ja"}' })
+    await seedConsent({ ...elsewhere.place, edition: null }, { text: { da: 'Ja' } })
     const asked = failed(await healthOf(elsewhere.edition.id))
     expect(asked).not.toContain('consents.marketing')
     expect(asked).toContain('consents.translated')

@@ -10,7 +10,7 @@ async function given(columns: Parameters<typeof seedEdition>[1]) {
 
 describe('updateEdition', () => {
   it('keeps the default language among the enabled ones', async () => {
-    const { path } = await given({ default_language: 'en', enabled_languages: '["en","da"]' })
+    const { path } = await given({ default_language: 'en', enabled_languages: ['en', 'da'] })
     const before = (await get(path)).text
     for (const [body, pointer] of [
       [{ default_language: 'pl' }, '#/default_language'],
@@ -26,7 +26,7 @@ describe('updateEdition', () => {
   })
 
   it('changes other fields of an edition whose languages never agreed', async () => {
-    const { path } = await given({ default_language: 'en', enabled_languages: '["da"]' })
+    const { path } = await given({ default_language: 'en', enabled_languages: ['da'] })
     const same = { default_language: 'en', enabled_languages: ['da'] }
     expect((await patch(path, { ...same, name: 'Renamed' })).body.name).toBe('Renamed')
   })

@@ -41,7 +41,7 @@ describe('getEditionMeta', () => {
     const fee = await seedFeeRule(organisation)
     await seedFeeRule(organisation, { name: 'Retired', is_active: 0 })
     const account = await seedMerchantAccount(organisation)
-    await seedMerchantAccount(organisation, { is_active: 0 })
+    await seedMerchantAccount(organisation, { is_active: false })
     const receipt = await seedReceiptMessage(organisation, { title: 'B' })
     const online = await seedReceiptMessage(organisation, {
       title: 'A',

@@ -38,7 +38,7 @@ describe('publishing', () => {
   })
 
   it('is refused with the critical checks that fail, and changes nothing', async () => {
-    const { edition, path } = await given({ enabled_languages: '["da"]', default_deposit_tax_rate: 101 })
+    const { edition, path } = await given({ enabled_languages: ['da'], default_deposit_tax_rate: 101 })
     await sell(edition, 100)
     const before = await dump()
     const reply = await patch(path, { is_draft: false, name: 'Renamed', metadata: { a: 1 } })
@@ -55,7 +55,7 @@ describe('publishing', () => {
   })
 
   it('is judged by the edition as the same change makes it', async () => {
-    const { organisation, edition, path } = await given({ enabled_languages: '["da"]' })
+    const { organisation, edition, path } = await given({ enabled_languages: ['da'] })
     await sell(edition, 100)
     const account = await seedMerchantAccount(organisation)
     const mended = { enabled_languages: ['en', 'da'], merchant_account_id: account }

@@ -192,7 +192,7 @@ describe('updateEdition', () => {
       refused(...fields.map((field) => `#/${field} invalid_id`)),
     )
     const misfits = {
-      meta_image_id: await seedFile({ organization: organisation.id, edition: null }, { purpose: 'document' }),
+      meta_image_id: await seedFile({ organization: organisation.id, edition: null }, { purpose: 'attachment' }),
       transaction_receipt_email_id: await seedReceiptMessage(organisation, { type: 'refund_confirmation' }),
       refund_confirmation_email_id: await seedReceiptMessage(organisation, { type: 'receipt' }),
     }
@@ -237,8 +237,8 @@ describe('updateEdition', () => {
       expect([reply.status, reply.body]).toMatchObject([200, changed])
       expect(await storedEdition(edition.id)).toMatchObject({
         ...changed,
-        merchant_account_extra_parameters: '{"a":1}',
-        merchant_id: '{"a":2,"b":2}',
+        merchant_account_extra_parameters: { a: 1 },
+        merchant_id: { a: 2, b: 2 },
         is_archived: 1,
       })
       const back = {

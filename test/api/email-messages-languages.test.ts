@@ -180,7 +180,7 @@ describe('a receipt', () => {
 describe('a campaign', () => {
   it('speaks to each in one language, its day too', async () => {
     const crowd = await seedCrowd(2, {
-      enabled_languages: '["en","da"]',
+      enabled_languages: ['en', 'da'],
       start_at: Date.UTC(2026, 5, 19, 12),
       timezone: 'Europe/Copenhagen',
     })
@@ -203,8 +203,8 @@ describe('a campaign', () => {
   })
 
   it('by SMS says its way out in the language of its text', async () => {
-    const crowd = await seedCrowd(1, { enabled_languages: '["en","da"]' })
-    const { campaign } = await seedReady(crowd, { channel: 'sms', sms_body: '{"en":"Doors open","da":" "}' })
+    const crowd = await seedCrowd(1, { enabled_languages: ['en', 'da'] })
+    const { campaign } = await seedReady(crowd, { channel: 'sms', sms_body: { en: 'Doors open', da: ' ' } })
     await marketingTo(crowd, campaign.segment_id)
     await write(sql`update users set locale = 'da' where id = ${crowd.people[0]?.id ?? ''}`)
     await post(`/v1/campaigns/${campaign.id}/send-now`, {})

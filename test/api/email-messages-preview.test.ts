@@ -113,10 +113,7 @@ describe('previewEmailMessage', () => {
 
   it('points at the values where the text is the stored one', async () => {
     const en = '{% for i in (1..50) %}{% for j in (1..50) %}{{ customer.first_name }}{% endfor %}{% endfor %}'
-    const stored = await seedMessage(
-      { organization: world.a.id, edition: world.a.editions[0].id },
-      { subject: JSON.stringify({ en }) },
-    )
+    const stored = await seedMessage({ organization: world.a.id, edition: world.a.editions[0].id }, { subject: { en } })
     const reply = await post(
       `/v1/email-messages/${stored}/preview`,
       { context: { customer: { first_name: 'x'.repeat(15_000) } } },

@@ -3,6 +3,7 @@ import { emailMessageTypes } from '../../src/domain/messaging/email-messages.ts'
 import { get, post } from '../support/api.ts'
 import { seedMessage } from '../support/seeding/email-messages.ts'
 import { buildWorld, type World } from '../support/world.ts'
+import type { EmailMessageType } from '../../src/domain/messaging/email-messages.ts'
 
 interface Variable {
   variable: string
@@ -21,7 +22,8 @@ beforeAll(async () => {
   listed = body.categories.flatMap(({ variables }: { variables: Variable[] }) => variables)
 })
 
-const ofType = (type: string) => seedMessage({ organization: world.a.id, edition: world.a.editions[0].id }, { type })
+const ofType = (type: EmailMessageType) =>
+  seedMessage({ organization: world.a.id, edition: world.a.editions[0].id }, { type })
 const preview = async (id: string, source: string, more: object = {}) => {
   const blocks = [{ type: 'rich_text', data: { text: { en: source } } }]
   return (

@@ -93,7 +93,7 @@ describe('createEmailMessage', () => {
 
 describe('getEmailMessage', () => {
   it('shows all languages with the blocks, to roles of the place alone', async () => {
-    const id = await seedMessage(tenant(), { title: 'Receipt', blocks: JSON.stringify([aBlock('Welcome')]) })
+    const id = await seedMessage(tenant(), { title: 'Receipt', blocks: [aBlock('Welcome')] })
     expect((await get(path(id), token('EV'))).body).toMatchObject({
       id,
       title: 'Receipt',
@@ -178,7 +178,7 @@ describe('updateEmailMessage', () => {
 
   it('leaves the messages of the platform and locked ones as they are', async () => {
     const platform = await seedMessage({ organization: null, edition: null })
-    const locked = await seedMessage(tenant(), { is_locked: 1 })
+    const locked = await seedMessage(tenant(), { is_locked: true })
     for (const who of ['OA', 'root'] as const)
       expect((await patch(path(platform), { title: 'Mine' }, token(who))).status).toBe(403)
     const reply = await patch(path(locked), { title: 'Mine' }, token('OA'))

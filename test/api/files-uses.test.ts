@@ -47,7 +47,7 @@ async function unshowable() {
       id: freshId('file'),
       organization_id: organization.id,
       name: 'a.png',
-      purpose: 'image',
+      purpose: 'image' as const,
       mime_type: 'image/png',
       size: 10,
       access_key: 'a'.repeat(32),

@@ -12,7 +12,7 @@ describe('a merchant account whose type was written as free text', () => {
     ['QuickPay', 'manual', true],
     ['manual', 'manual', false],
   ])('%s is %s from the migration on', async (written, type, settle_manually) => {
-    const shop = await seedShopWithAccount(written)
+    const shop = await seedShopWithAccount(written as 'manual')
     const migration = env.TEST_MIGRATIONS.find(({ name }) => name.startsWith('0039'))
     for (const query of migration?.queries.filter((one) => one.includes('update merchant_accounts')) ?? [])
       await env.DB.prepare(query).run()
@@ -21,7 +21,7 @@ describe('a merchant account whose type was written as free text', () => {
   })
 
   it('pays back by hand what its provider took, once a person says so', async () => {
-    const shop = await seedShopWithAccount('QuickPay')
+    const shop = await seedShopWithAccount('QuickPay' as 'manual')
     await db.all(sql`update merchant_accounts set type = 'manual', settle_manually = 1 where type = 'QuickPay'`)
     const { purchases } = await givenOrder(shop, oneTicket)
     const { body } = await askFor(purchases[0] ?? '')

@@ -138,8 +138,8 @@ describe('unsubscribing', () => {
 
 describe('the page of a link to unsubscribe', () => {
   it('is in the language of the recipient, and takes names as text', async () => {
-    const spoken = ['en', 'da', 'se', 'nl', 'pl']
-    const crowd = await seedCrowd(spoken.length, { enabled_languages: JSON.stringify(spoken) })
+    const spoken = ['en', 'da', 'se', 'nl', 'pl'] as const
+    const crowd = await seedCrowd(spoken.length, { enabled_languages: spoken })
     await write(
       sql`update organizations set name = 'Nord & <b>lys</b>' where id = ${crowd.organization}`,
       ...spoken.map((locale, at) => sql`update users set locale = ${locale} where id = ${crowd.people[at]?.id ?? ''}`),

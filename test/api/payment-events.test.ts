@@ -9,7 +9,7 @@ import {
   refundEmailsOf,
   refundEngine,
   refundRow,
-  type RefundRow,
+  refundsOf,
   settleAll,
   stateOf,
 } from '../support/refund-payments.ts'
@@ -36,14 +36,12 @@ const payInDashboard = (sale: StripeSale, amount: number, status: 'succeeded' | 
   if ('error' in refund) throw new Error(refund.error.message)
   return refund
 }
-const refundsOf = (sale: StripeSale): Promise<RefundRow[]> =>
-  db.all(sql<RefundRow>`select * from refund_requests where order_id = ${sale.order} order by id`)
 const eventsTaken = async (sale: StripeSale): Promise<number> =>
   (await db.all(sql`select 1 from payment_events where merchant_account_id = ${sale.account}`)).length
 
 async function seedPaid(columns: Parameters<typeof seedDueRefund>[1] = {}) {
   const sale = await seedStripeSale(fake)
-  const refund = await seedDueRefund(sale, { cancel_purchase: 1, service: 'stripe', ...columns })
+  const refund = await seedDueRefund(sale, { cancel_purchase: true, service: 'stripe', ...columns })
   await engineOf().run()
   return { sale, refund }
 }
@@ -122,7 +120,7 @@ describe('an event of a refund of ours', () => {
 
   it('that comes while our call is still open completes it once', async () => {
     const sale = await seedStripeSale(fake)
-    const refund = await seedDueRefund(sale, { cancel_purchase: 1, service: 'stripe' })
+    const refund = await seedDueRefund(sale, { cancel_purchase: true, service: 'stripe' })
     const engine = engineOf()
     const { payments } = contextAt(Date.now())
     const early = refundEngine({
@@ -165,7 +163,7 @@ describe('an event of a refund of ours', () => {
   })
 
   it('that takes a success back leaves a purchase that something else has changed since', async () => {
-    const { sale } = await seedPaid({ cancel_purchase: 0 })
+    const { sale } = await seedPaid({ cancel_purchase: false })
     await write(sql`update purchases set status = 'expired' where id = ${sale.purchase}`)
     fake.store.change(fake.store.refunds[0]?.id ?? '', 'failed')
     await deliverEvent(sale.account, lastEvent())
@@ -208,7 +206,7 @@ describe('an event of a refund of ours', () => {
       sql`update transactions set reserved_minor = 0 where id = ${sale.transaction}`,
     )
     for (let time = 0; time < 2; time++) await deliverEvent(sale.account, lastEvent())
-    expect(await refundRow(refund)).toMatchObject({ status: 'failed', needs_attention: 1 })
+    expect(await refundRow(refund)).toMatchObject({ status: 'failed', needs_attention: true })
     expect((await refundsOf(sale)).map(({ source, refunded_minor }) => [source, refunded_minor])).toEqual([
       ['api', 0],
       ['provider', 10_000],
@@ -236,7 +234,7 @@ describe('a refund that was made at Stripe itself', () => {
         refunded_minor: 2500,
         provider_reference: made.id,
         requested_by: null,
-        needs_attention: 0,
+        needs_attention: false,
       },
     ])
     expect(await stateOf(sale)).toEqual({
@@ -288,7 +286,7 @@ describe('a refund that was made at Stripe itself', () => {
     await write(sql`update transactions set currency = 'eur' where id = ${sale.transaction}`)
     payInDashboard(sale, 2500)
     await deliverEvent(sale.account, lastEvent())
-    expect(await refundsOf(sale)).toMatchObject([{ refunded_minor: 0, requested_minor: 2500, needs_attention: 1 }])
+    expect(await refundsOf(sale)).toMatchObject([{ refunded_minor: 0, requested_minor: 2500, needs_attention: true }])
     expect(await stateOf(sale)).toMatchObject({ payment: ['captured', 0, 0], refunds: [] })
   })
 })

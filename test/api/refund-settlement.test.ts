@@ -7,7 +7,7 @@ import { seedSale, seedSaleIn } from '../support/seeding/trades.ts'
 import { seedAccount, seedMember, seedToken } from '../support/seeding/members.ts'
 import { unknownId, write } from '../support/seeding/rows.ts'
 
-const waiting = { status: 'processing', service: 'manual', due_at: null, attempts: 1, cancel_purchase: 1 } as const
+const waiting = { status: 'processing', service: 'manual', due_at: null, attempts: 1, cancel_purchase: true } as const
 
 const settle = (id: string, reference: unknown = 'Transfer 17', token?: string) =>
   post(`/v1/refund-requests/${id}/settle`, { reference }, token)

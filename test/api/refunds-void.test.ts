@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
+import type { PaymentService } from '../../src/domain/refunds/merchant-accounts.ts'
 import { purchaseRow, scan } from '../support/purchases.ts'
 import { act, askFor } from '../support/refunds.ts'
 import { seedSale } from '../support/seeding/trades.ts'
@@ -11,7 +12,7 @@ import { latest, passRow } from '../support/wallet.ts'
 import { passJsonOf } from '../support/pass-packages.ts'
 
 /** A paid ticket with a pass on a phone. */
-async function seedPassOfSale(type = 'test') {
+async function seedPassOfSale(type: PaymentService = 'test') {
   const sale = await seedSale(type)
   await enableWallet(sale, sale.purchase)
   return { sale, pass: await givenPassOf(sale, 'apple') }
@@ -39,7 +40,7 @@ describe('a purchase that a refund cancels', () => {
   it('is used again, with a valid pass, when the provider takes the refund back', async () => {
     await settleAll()
     const { sale, pass } = await seedPassOfSale()
-    await seedDueRefund(sale, { cancel_purchase: 1 })
+    await seedDueRefund(sale, { cancel_purchase: true })
     const provider = providerOf()
     const engine = refundEngine(provider)
     await engine.run()

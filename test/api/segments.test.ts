@@ -221,7 +221,7 @@ describe('deleteSegment', () => {
   it('is refused while campaigns that are not over use it', async () => {
     const { id } = await seedSegment(place())
     const needing = await Promise.all(
-      ['draft', 'scheduled', 'calculating', 'sending'].map((status) =>
+      (['draft', 'scheduled', 'calculating', 'sending'] as const).map((status) =>
         seedCampaign(place(), id, { status: status, name: status }),
       ),
     )

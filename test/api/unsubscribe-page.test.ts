@@ -44,8 +44,7 @@ describe('the page of a link to unsubscribe', () => {
     ['nl', 'nieuws en aanbiedingen per e-mail', 'Opnieuw aanmelden'],
     ['pl', 'wiadomości i ofert', 'Zapisz mnie ponownie'],
   ])('says in %s whose messages of which kind stop, and gives the way back', async (locale, kind, again) => {
-    const spoken = JSON.stringify(['en', 'da', 'se', 'nl', 'pl'])
-    const crowd = await seedCrowd(1, { enabled_languages: spoken })
+    const crowd = await seedCrowd(1, { enabled_languages: ['en', 'da', 'se', 'nl', 'pl'] })
     const [person] = crowd.people
     await write(
       sql`update organizations set name = 'Nord & <b>lys</b>' where id = ${crowd.organization}`,
@@ -221,10 +220,10 @@ describe('transactional messages', () => {
     const crowd = await seedCrowd(1)
     const message = await seedMessage(crowd, {
       type: 'campaign',
-      blocks: JSON.stringify([
+      blocks: [
         { id: 'a', type: 'rich_text', data: { text: { en: '<p>Gates open. Out: [{{ links.unsubscribe }}]</p>' } } },
         { id: 'b', type: 'footer', data: { text: { en: '<p>Street 1</p>' }, show_unsubscribe: true } },
-      ]),
+      ],
     })
     const { campaign } = await seedReady(crowd, { email_message_id: message })
     await post(`/v1/campaigns/${campaign.id}/send-now`, {})
@@ -237,7 +236,7 @@ describe('transactional messages', () => {
 
   it('of a campaign by SMS end with their text', async () => {
     const crowd = await seedCrowd(1)
-    const { campaign } = await seedReady(crowd, { channel: 'sms', sms_body: '{"en":"Gates open"}' })
+    const { campaign } = await seedReady(crowd, { channel: 'sms', sms_body: { en: 'Gates open' } })
     await post(`/v1/campaigns/${campaign.id}/send-now`, {})
     await until(campaign.id, ['sent'])
     expect((await capturedOf(campaign.id)).map(({ body }) => body)).toEqual(['Gates open'])

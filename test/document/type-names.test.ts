@@ -13,8 +13,9 @@ it('no two files of src declare a type, an interface or a class of the same name
     .map(({ parentPath, name }) => join(parentPath, name))
     .filter((path) => path !== entry)
   const declared = new Map<string, Set<string>>()
-  for (const path of paths) {
-    for (const [, name = ''] of (await readFile(path, 'utf8')).matchAll(declaration)) {
+  const sources = await Promise.all(paths.map(async (path) => [path, await readFile(path, 'utf8')] as const))
+  for (const [path, source] of sources) {
+    for (const [, name = ''] of source.matchAll(declaration)) {
       declared.set(name, (declared.get(name) ?? new Set()).add(path))
     }
   }

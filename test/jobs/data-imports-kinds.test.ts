@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { encodeText } from '../../src/domain/data-imports/files/encoding/encode.ts'
+import type { Currency } from '../../src/domain/money.ts'
 import type { Encoding } from '../../src/domain/data-imports/files/encoding/names.ts'
 import { type Answers, ordersOf, previewed, started, suggestionsOf } from '../support/imported-tables.ts'
 import type { RawUpload } from '../support/files.ts'
@@ -9,7 +10,7 @@ import { givenImport } from '../support/seeding/data-imports.ts'
 
 interface Kind {
   name: string
-  currency: string
+  currency: Currency
   bytes: Uint8Array<ArrayBuffer>
   upload?: RawUpload
   suggested: Record<string, string | null>

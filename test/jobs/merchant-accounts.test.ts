@@ -47,11 +47,8 @@ describe('the access of an edition to its merchant account', () => {
   it('is that of the connected account that the edition names for its own merchant account', async () => {
     const organisation = await givenOrganization()
     const [own, earlier] = [await givenAccount(organisation), await givenAccount(organisation)]
-    const accountOf = async (merchant_id: object, merchant_account_id: string | null) => {
-      const edition = await seedEdition(organisation, {
-        merchant_account_id: own,
-        merchant_id: JSON.stringify(merchant_id),
-      })
+    const accountOf = async (merchant_id: Record<string, unknown>, merchant_account_id: string | null) => {
+      const edition = await seedEdition(organisation, { merchant_account_id: own, merchant_id })
       return (await accessOf(jobWith(), { edition_id: edition.id, merchant_account_id }))?.provider_account
     }
     expect(await accountOf({ stripe: 'acct_Edition' }, null)).toBe('acct_Edition')
@@ -71,7 +68,7 @@ describe('the access of an edition to its merchant account', () => {
     expect(await access(await givenAccount(organisation, { api_key: null }))).toBeNull()
     expect(await access(await givenAccount(other))).toBeNull()
     expect(await access(null, await givenAccount(other))).toBeNull()
-    expect(await access(await seedMerchantAccount(organisation, { type: 'card' }))).toBeNull()
+    expect(await access(await seedMerchantAccount(organisation, { type: 'card' as 'manual' }))).toBeNull()
     expect(await access(await seedMerchantAccount(organisation))).toMatchObject({ service: 'manual', api_key: null })
     const off = await givenAccount(organisation, { is_active: false })
     expect(await access(off)).toBeNull()

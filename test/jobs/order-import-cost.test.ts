@@ -5,7 +5,7 @@ import { get } from '../support/api.ts'
 import { costOf } from '../support/cost.ts'
 import { anOrder, givenOrders, seedShop, importOrders, type Shop } from '../support/seeding/orders.ts'
 import { db } from '../support/seeding/rows.ts'
-import { importer, messageOf } from '../support/staged-imports.ts'
+import { importer, importNow, messageOf } from '../support/staged-imports.ts'
 import { many, seedStarted } from '../support/seeding/staged-imports.ts'
 
 let shop: Shop
@@ -16,8 +16,8 @@ beforeEach(async () => {
 
 /** Rows that each further order writes, of a customer of its own who buys two day tickets. */
 const rowsAnOrder = {
-  /** With one index an ordering or filter of a list, of the edition and of the organisation. */
-  order: 16,
+  /** With one index an ordering or filter of the lists of an edition, which those of its organisation merge. */
+  order: 10,
   cart: 1,
   cart_item: 1,
   payment: 2,
@@ -40,14 +40,31 @@ describe('rows written an order', () => {
     expect((more - one) / 20).toBe(all)
   })
 
-  it('are two more by an import of a file: what became of the order, and the index of its id', async () => {
-    const cost = async (count: number) => {
-      const machine = importer()
-      await machine.take(messageOf(await seedStarted(shop, many(count, { 'item.quantity': 2 }))))
-      return machine.meter.rows_written
+  /** Of the import of staged rows: staging is before it. */
+  const ofFile = async (count: number) => {
+    const machine = importer()
+    const id = await seedStarted(shop, many(count, { 'item.quantity': 2 }))
+    await machine.take(messageOf(id))
+    expect(await importNow(id)).toMatchObject({ status: 'completed', created_orders: count })
+    return machine.meter.rows_written
+  }
+
+  it('are the same by an import of a file, which keeps what it created once a transaction', async () => {
+    const [one, more] = [await ofFile(1), await ofFile(21)]
+    expect((more - one) / 20).toBe(all)
+  })
+
+  it('are not more by an import of a file than by calls that commit as many, with all that both note', async () => {
+    const calls = async (count: number) => {
+      const made = Array.from({ length: count }, () => anOrder())
+      return costOf(await importOrders(shop, made)).rows_written
     }
-    const [one, more] = [await cost(1), await cost(21)]
-    expect((more - one) / 20).toBe(all + 2)
+    const [some, more] = [await ofFile(25), await ofFile(125)]
+    expect(some).toBeLessThanOrEqual(await calls(25))
+    // Each transaction of 25: the import with its position, what it created, and the lengths of lists.
+    expect(more - some).toBe(100 * all + 4 * 3)
+    // A call notes itself once for four transactions.
+    expect(more - some - (await calls(100))).toBeLessThanOrEqual(2)
   })
 })
 

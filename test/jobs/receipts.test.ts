@@ -51,7 +51,7 @@ describe('the consumer of receipts', () => {
     await engine.run()
     expect(provider.calls).toHaveLength(1)
     // Somebody edits the message meanwhile: the call that is repeated is the same all the same.
-    await db.batch([update(emailMessages, { subject: '{"en":"Other"}' }, sql`id = ${first.email_message_id}`)])
+    await db.batch([update(emailMessages, { subject: { en: 'Other' } }, sql`id = ${first.email_message_id}`)])
     engine.advance(30_000)
     await engine.run()
     expect((await only(shop)).next_attempt_at).toBe(engine.job.now() + 2 * minute)
@@ -142,7 +142,7 @@ describe('the consumer of receipts', () => {
     const keyed = await given()
     keyed.provider.play(['accept and lose the answer'])
     await keyed.engine.run()
-    expect(await only(keyed.shop)).toMatchObject({ status: 'pending', is_doubtful: 1 })
+    expect(await only(keyed.shop)).toMatchObject({ status: 'pending', is_doubtful: true })
     keyed.engine.advance(minute)
     await keyed.engine.run()
     expect(await only(keyed.shop)).toMatchObject({ status: 'sent', attempts: 2 })
@@ -181,10 +181,10 @@ describe('the consumer of receipts', () => {
   it('sends nothing to an address that bounced for good, and minds no other suppression', async () => {
     const { shop, orders, provider, engine } = await given(2)
     const [bounced, unsubscribed] = orders.map(({ customer }) => customer.email)
-    const row = { organization_id: shop.organization_id, channel: 'email', created_at: 0 }
+    const row = { organization_id: shop.organization_id, channel: 'email' as const, created_at: 0 }
     await db.batch([
       insert(suppressions, { ...row, address: bounced ?? '', reason: 'hard_bounce' }),
-      insert(suppressions, { ...row, address: unsubscribed ?? '', reason: 'unsubscribe' }),
+      insert(suppressions, { ...row, address: unsubscribed ?? '', reason: 'unsubscribed' }),
     ])
     await engine.run()
     const receipts = await receiptsOf(shop)
@@ -210,7 +210,7 @@ describe('the consumer of receipts', () => {
     const { shop, provider, engine } = await given()
     provider.play(['die'])
     await expect(engine.run()).rejects.toThrow('messages could not be sent')
-    expect(await only(shop)).toMatchObject({ status: 'pending', is_doubtful: 1, attempts: 1 })
+    expect(await only(shop)).toMatchObject({ status: 'pending', is_doubtful: true, attempts: 1 })
     await engine.run()
     expect(provider.calls).toHaveLength(1)
     await sweepEmails(engine.job)

@@ -51,8 +51,8 @@ const seedConfirmation = (organization: string, subject: string) =>
     { id: organization },
     {
       type: 'refund_confirmation',
-      subject: JSON.stringify({ en: subject, da: `${subject} (da)` }),
-      blocks: JSON.stringify([{ id: 'b1', type: 'rich_text', data: { text } }]),
+      subject: { en: subject, da: `${subject} (da)` },
+      blocks: [{ id: 'b1', type: 'rich_text', data: { text } }],
     },
   )
 
@@ -113,7 +113,7 @@ describe('the confirmation of a refund', () => {
         created_at: 1,
       }),
     )
-    expect(await refundEmailsOf(await pay(silent, { notify_customer: 0 }))).toEqual([])
+    expect(await refundEmailsOf(await pay(silent, { notify_customer: false }))).toEqual([])
     expect(await refundEmailsOf(await pay(without))).toEqual([])
     await pay(dead)
     expect(await sent()).toEqual([])

@@ -118,13 +118,13 @@ describe('a refund that the provider has taken and not decided', () => {
     }
     expect(dues.slice(0, 6)).toEqual([1, 6, 24, 72, 96, 120])
     expect([dues.length, dues.at(-1), provider.calls.length]).toEqual([31, 720, 1])
-    expect(await refundRow(refund)).toMatchObject({ status: 'processing', needs_attention: 1 })
+    expect(await refundRow(refund)).toMatchObject({ status: 'processing', needs_attention: true })
     expect(await stateOf(sale)).toEqual(underWay)
     expect(await health()).toBe(false)
     provider.decide(`re_1_pi_${sale.transaction}`, true)
     engine.advance(8 * day)
     await engine.run()
-    expect(await refundRow(refund)).toMatchObject({ status: 'completed', needs_attention: 0 })
+    expect(await refundRow(refund)).toMatchObject({ status: 'completed', needs_attention: false })
     expect(await health()).toBe(true)
   })
 
@@ -144,7 +144,7 @@ describe('a consumer that dies', () => {
   const conducts: Conduct[] = ['pay', 'pay and die', 'die', 'pay and lose the answer', 'pay later']
   it.each(conducts)('at any of its round trips neither pays twice nor loses a refund (%s)', async (conduct) => {
     for (let trips = 0; ; trips++) {
-      const { sale, refund, provider, engine } = await seedDue({ cancel_purchase: 1 })
+      const { sale, refund, provider, engine } = await seedDue({ cancel_purchase: true })
       provider.play([conduct])
       const hasDied = await engine.runDying(trips)
       for (let round = 0; round < 4; round++) {
@@ -195,7 +195,7 @@ describe('a consumer that dies', () => {
 
 describe('a success that the provider takes back without a word', () => {
   it('is found out by asking after 1, 3, 7, 14 and 30 days', async () => {
-    const { sale, refund, provider, engine } = await seedDue({ cancel_purchase: 1 })
+    const { sale, refund, provider, engine } = await seedDue({ cancel_purchase: true })
     await engine.run()
     const began = engine.job.now()
     const dues: number[] = []
@@ -226,7 +226,7 @@ describe('a success that the provider takes back without a word', () => {
 
 describe('a purchase that two refunds were to cancel', () => {
   it('is restored only when both were taken back', async () => {
-    const half = { cancel_purchase: 1, requested_minor: 5000, approved_minor: 5000 }
+    const half = { cancel_purchase: true, requested_minor: 5000, approved_minor: 5000 }
     const { sale, refund, provider, engine } = await seedDue(half)
     const other = await seedDueRefund(sale, half)
     await engine.run()

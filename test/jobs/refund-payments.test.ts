@@ -28,7 +28,7 @@ beforeEach(settleAll)
 
 describe('the consumer of refunds', () => {
   it('pays back what was approved, once, and writes everything down in one commit', async () => {
-    const { sale, refund, provider, engine } = await seedDue({ cancel_purchase: 1 })
+    const { sale, refund, provider, engine } = await seedDue({ cancel_purchase: true })
     await Promise.all([engine.run(), engine.run(), engine.run()])
     expect(provider.calls).toMatchObject([
       { key: `${refund}:1`, payment: `pi_${sale.transaction}`, amount_minor: 10_000, currency: 'dkk' },
@@ -79,7 +79,7 @@ describe('the consumer of refunds', () => {
   })
 
   it('releases what the provider refuses to pay', async () => {
-    const { sale, refund, provider, engine } = await seedDue({ cancel_purchase: 1 })
+    const { sale, refund, provider, engine } = await seedDue({ cancel_purchase: true })
     const refusal = refusedFor('declined')
     provider.play([refusal])
     await engine.run()
@@ -105,7 +105,7 @@ describe('the consumer of refunds', () => {
   })
 
   it('cancels all purchases of an order that is paid back, each with its own amount', async () => {
-    const { sale, refund, engine } = await seedDue({ target: 'order', purchase_id: null, cancel_purchase: 1 })
+    const { sale, refund, engine } = await seedDue({ target: 'order', purchase_id: null, cancel_purchase: true })
     const second = await seedPurchaseLike(sale.purchase)
     await write(
       sql`update refund_items set amount_minor = 6000 where refund_request_id = ${refund}`,
@@ -124,7 +124,7 @@ describe('the consumer of refunds', () => {
   })
 
   it('leaves a purchase that has expired meanwhile as it is', async () => {
-    const { sale, engine } = await seedDue({ cancel_purchase: 1 })
+    const { sale, engine } = await seedDue({ cancel_purchase: true })
     await write(sql`update purchases set status = 'expired' where id = ${sale.purchase}`)
     await engine.run()
     expect((await stateOf(sale)).purchase).toEqual(['expired', 10_000, 0])

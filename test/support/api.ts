@@ -35,18 +35,23 @@ export interface Request {
   headers?: Record<string, string>
 }
 
+const patterns = operations.map((operation: Operation) => ({
+  operation,
+  method: operation.method.toUpperCase(),
+  pattern: new RegExp(`^${operation.path.replaceAll(/\{\w+\}/g, '[^/]+')}/?$`),
+}))
+
 const matching = (method: string, path: string): Operation | undefined =>
-  operations.find(
-    (operation) =>
-      operation.method.toUpperCase() === method &&
-      new RegExp(`^${operation.path.replaceAll(/\{\w+\}/g, '[^/]+')}/?$`).test(path),
-  )
+  patterns.find((one) => one.method === method && one.pattern.test(path))?.operation
+
+/** Kept, because each import asks the process that runs the tests where the module is. */
+let promised: typeof import('./promised.ts') | undefined
 
 /** The document takes seconds to load, and the tests of the contract see every answer of every operation. */
 async function checkDocument(operation: Operation, reply: Reply): Promise<void> {
   if (!expect.getState().testPath?.includes('/test/contract/')) return
-  const { expectDocumented } = await import('./promised.ts')
-  expectDocumented(operation, reply)
+  promised ??= await import('./promised.ts')
+  promised.expectDocumented(operation, reply)
 }
 
 /** Every answer is held against what the operation promises: status, schema, and no field beyond it. */

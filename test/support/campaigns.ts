@@ -1,8 +1,10 @@
 import { env } from 'cloudflare:workers'
 import { runDurableObjectAlarm } from 'cloudflare:test'
-import { sql } from 'drizzle-orm'
+import { eq, getTableColumns, sql } from 'drizzle-orm'
 import { expect } from 'vitest'
 import type { JobCtx } from '../../src/context.ts'
+import { campaigns } from '../../src/db/schema/messaging/campaigns.ts'
+import { select } from '../../src/db/select.ts'
 import { openJob } from '../../src/entry/job.ts'
 import { sendCampaigns } from '../../src/modules/campaigns/jobs.ts'
 import { get, type Reply } from './api.ts'
@@ -18,7 +20,7 @@ export const realJob = (parts: Partial<JobCtx> = {}): JobCtx => ({ ...openJob(en
 export const alarm = (id: string) => runDurableObjectAlarm(stubOf(id))
 
 export const rowOf = async (id: string): Promise<CampaignRow> => {
-  const row = await db.first(sql<CampaignRow>`select * from campaigns where id = ${id}`)
+  const row = await db.first(select(getTableColumns(campaigns)).from(campaigns).where(eq(campaigns.id, id)))
   if (!row) throw new Error('there is no such campaign')
   return row
 }

@@ -6,6 +6,8 @@ import { IdempotencyStore } from '../../src/db/idempotency.ts'
 import { type Caller, superuser } from '../../src/domain/accounts/access.ts'
 import { type IdKind, newId as mintId } from '../../src/domain/ids.ts'
 import { newMeter } from '../../src/domain/meter.ts'
+import { retentionDays } from '../../src/domain/retention.ts'
+import { dayMs } from '../../src/domain/time/instants.ts'
 import { standardSchedule } from '../../src/domain/webhooks/webhooks.ts'
 import { captureEmail, captureSms } from '../../src/gateways/capture/capture.ts'
 import { capturedDns } from '../../src/gateways/dns/captured.ts'
@@ -38,6 +40,8 @@ export const testConfig: Config = {
   },
   payments: { apiBase: '', secrets: ['link-signing-key-of-the-tests'] },
   oidc: null,
+  cell: '',
+  kept: { webhooks: retentionDays.webhooks * dayMs, auditLog: retentionDays.auditLog * dayMs },
   files: { url: 'https://api.example.test', scan: null },
   webhooks: { allowInsecure: false, ownHosts: [], schedule: standardSchedule },
 }

@@ -1,10 +1,11 @@
-import { sql } from 'drizzle-orm'
+import { eq } from 'drizzle-orm'
+import { transactionalEmails } from '../../src/db/schema/messaging/transactional-emails.ts'
 import { expect } from 'vitest'
 import type { OutboundEmail } from '../../src/gateways/email/email.ts'
 import { get } from './api.ts'
 import { give } from './consent-pages.ts'
 import { seedScene, type Scene } from './seeding/customers.ts'
-import { type Conduct, type EmailRow, providerOf, receiptEngine } from './receipts.ts'
+import { type Conduct, providerOf, receiptEngine, selectEmails } from './receipts.ts'
 import { db } from './seeding/rows.ts'
 import { givenConsent } from './seeding/consents.ts'
 
@@ -14,7 +15,9 @@ export const ask = (scene: Scene, consent: string, fields: object = {}) =>
 
 export const mailsOf = ({ organization }: Pick<Scene, 'organization'>) =>
   db.all(
-    sql<EmailRow>`select * from transactional_emails where organization_id = ${organization} order by created_at, id`,
+    selectEmails()
+      .where(eq(transactionalEmails.organization_id, organization))
+      .orderBy(transactionalEmails.created_at, transactionalEmails.id),
   )
 
 /** Sends what is due, to a provider that does as the script says; answers what went to the scene's person. */

@@ -5,5 +5,7 @@ declare namespace Cloudflare {
     TEST_CLOCK: string
     TEST_CLOCK_RATE: string
     TEST_MIGRATIONS: import('cloudflare:test').D1Migration[]
+    TEST_SCHEMA: string[]
+    TEST_STORAGE: 'shared' | 'own'
   }
 }

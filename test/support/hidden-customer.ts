@@ -69,8 +69,8 @@ export async function hideCustomer({ a }: World): Promise<{ id: string; seq: num
   const row = {
     ...contact,
     ...searchColumns(contact),
-    metadata: JSON.stringify({ note: hidden.metadata }),
-    is_verified: 1,
+    metadata: { note: hidden.metadata },
+    is_verified: true,
     last_seen_at: Date.parse(hidden.last_seen),
     created_at: Date.parse(hidden.joined),
   }

@@ -52,9 +52,17 @@ export function pathOf(operation: Operation, sample: Sample): string {
   return query ? `${path}?${query}` : path
 }
 
-/** A sample with one of its ids replaced. */
+/** A copy of `old` with the value at the end of a way of names and indexes. */
+function valueAt(old: unknown, [step, ...rest]: readonly string[], value: unknown): unknown {
+  if (step === undefined) return value
+  if (Array.isArray(old)) return old.map((item, index) => (String(index) === step ? valueAt(item, rest, value) : item))
+  const object = (old ?? {}) as Record<string, unknown>
+  return { ...object, [step]: valueAt(object[step], rest, value) }
+}
+
+/** A sample with one of its ids replaced; in a body, `a.b` is what `a` has as `b`. */
 export function replaced(sample: Sample, place: 'path' | 'query' | 'body', name: string, value: unknown): Sample {
-  return { ...sample, [place]: { ...sample[place], [name]: value } }
+  return { ...sample, [place]: valueAt(sample[place], place === 'body' ? name.split('.') : [name], value) }
 }
 
 /** Sends a sample as it is, or with what `request` changes. */

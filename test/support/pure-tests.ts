@@ -15,6 +15,7 @@ const isOfPlatform = (id: string): boolean =>
 /** What they test is the platform's: time zones, formats of numbers, decoders of text, and Base64. */
 const ofPlatform = new Set([
   'test/unit/campaigns.test.ts',
+  'test/unit/cells.test.ts',
   'test/unit/consent-tokens.test.ts',
   'test/unit/email-money.test.ts',
   'test/unit/time-zones.test.ts',

@@ -1,8 +1,9 @@
 import { env } from 'cloudflare:workers'
-import { sql } from 'drizzle-orm'
+import { eq, getTableColumns } from 'drizzle-orm'
 import type { JobCtx } from '../../src/context.ts'
 import { Database } from '../../src/db/database.ts'
-import type { transactionalEmails } from '../../src/db/schema/messaging/transactional-emails.ts'
+import { transactionalEmails } from '../../src/db/schema/messaging/transactional-emails.ts'
+import { select } from '../../src/db/select.ts'
 import { type IdKind, newId } from '../../src/domain/ids.ts'
 import { newMeter } from '../../src/domain/meter.ts'
 import { failure, type SendResult } from '../../src/domain/messaging/messaging.ts'
@@ -15,12 +16,14 @@ import { type Shop, importOrders } from './seeding/orders.ts'
 
 export type EmailRow = typeof transactionalEmails.$inferSelect
 
+export const selectEmails = () => select(getTableColumns(transactionalEmails)).from(transactionalEmails)
+
 /** Imports orders whose customers get receipts. */
 export const sell = (shop: Shop, orders: object[], more: Record<string, unknown> = {}): Promise<Reply> =>
   importOrders(shop, orders, { send_receipts: true, ...more })
 
 export const receiptsOf = (shop: Shop): Promise<EmailRow[]> =>
-  db.all(sql<EmailRow>`select * from transactional_emails where edition_id = ${shop.edition_id} order by id`)
+  db.all(selectEmails().where(eq(transactionalEmails.edition_id, shop.edition_id)).orderBy(transactionalEmails.id))
 
 /** What the provider does with one call. It accepts before it fails, where it says so. */
 export type Conduct = 'accept' | 'accept and lose the answer' | 'accept and die' | 'die' | SendResult

@@ -1,22 +1,23 @@
 import { env } from 'cloudflare:workers'
-import { sql } from 'drizzle-orm'
+import { asc, eq, getTableColumns, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../src/context.ts'
 import { Database } from '../../src/db/database.ts'
 import type { purchases, transactions } from '../../src/db/schema/sales/orders.ts'
-import type { transactionalEmails } from '../../src/db/schema/messaging/transactional-emails.ts'
+import { transactionalEmails } from '../../src/db/schema/messaging/transactional-emails.ts'
+import { refundRequests, type RefundRow } from '../../src/db/schema/sales/refunds.ts'
+import { select } from '../../src/db/select.ts'
 import { type IdKind, newId } from '../../src/domain/ids.ts'
 import { newMeter } from '../../src/domain/meter.ts'
 import type { RefundFailureCode, RefundOutcome } from '../../src/gateways/payments/payments.ts'
 import { payRefunds } from '../../src/modules/refund-payments/jobs.ts'
-import type { RefundRow } from '../../src/db/schema/sales/refunds.ts'
 import { contextAt } from './context.ts'
 import { type Provider, providerOf } from './payment-provider.ts'
+import { type EmailRow, selectEmails } from './receipts.ts'
 import { db, write } from './seeding/rows.ts'
 import { type Trade, seedSale } from './seeding/trades.ts'
 import { seedDueRefund } from './seeding/refunds.ts'
 
 export { type Conduct, type Provider, providerOf } from './payment-provider.ts'
-export type { RefundRow }
 type PurchaseRow = typeof purchases.$inferSelect
 type TransactionRow = typeof transactions.$inferSelect
 
@@ -26,7 +27,16 @@ const found = <Row>(row: Row | undefined): Row => {
 }
 
 export const refundRow = async (id: string): Promise<RefundRow> =>
-  found(await db.first(sql<RefundRow>`select * from refund_requests where id = ${id}`))
+  found(await db.first(select(getTableColumns(refundRequests)).from(refundRequests).where(eq(refundRequests.id, id))))
+
+/** The refunds of a sale, in the order in which they were made. */
+export const refundsOf = (sale: Trade): Promise<RefundRow[]> =>
+  db.all(
+    select(getTableColumns(refundRequests))
+      .from(refundRequests)
+      .where(eq(refundRequests.order_id, sale.order))
+      .orderBy(asc(refundRequests.id)),
+  )
 
 /** What stands of a sale: its purchase, its payment, and the rows of refunds beside that. */
 export async function stateOf(sale: Trade) {
@@ -43,10 +53,8 @@ export async function stateOf(sale: Trade) {
   }
 }
 
-type EmailRow = typeof transactionalEmails.$inferSelect
-
 export const refundEmailsOf = (refund: string): Promise<EmailRow[]> =>
-  db.all(sql<EmailRow>`select * from transactional_emails where refund_request_id = ${refund} order by id`)
+  db.all(selectEmails().where(eq(transactionalEmails.refund_request_id, refund)).orderBy(transactionalEmails.id))
 
 /** The actions that were announced of an organisation's purchases, with the statuses of refund and purchase after them. */
 export async function actionsOf(sale: { organization: string }): Promise<string[]> {

@@ -1,7 +1,8 @@
-import { sql } from 'drizzle-orm'
+import { asc, eq, getTableColumns, sql } from 'drizzle-orm'
 import { expect } from 'vitest'
 import type { transactions } from '../../src/db/schema/sales/orders.ts'
-import type { refundItems, refundRequests } from '../../src/db/schema/sales/refunds.ts'
+import { type refundItems, refundRequests } from '../../src/db/schema/sales/refunds.ts'
+import { select } from '../../src/db/select.ts'
 import { payRefunds } from '../../src/modules/refund-payments/jobs.ts'
 import { post, type Reply } from './api.ts'
 import { realJob } from './campaigns.ts'
@@ -24,13 +25,20 @@ export const act = (id: string, action: Action, body: Record<string, unknown> = 
   post(`/v1/refund-requests/${id}/${action}`, action === 'reject' ? { reason: 'No', ...body } : body, token)
 
 export const refundRow = async (id: string): Promise<RefundRow> => {
-  const row = await db.first(sql<RefundRow>`select * from refund_requests where id = ${id}`)
+  const row = await db.first(
+    select(getTableColumns(refundRequests)).from(refundRequests).where(eq(refundRequests.id, id)),
+  )
   if (!row) throw new Error('there is no such refund')
   return row
 }
 
 export const refundsOf = (shop: Shop): Promise<RefundRow[]> =>
-  db.all(sql<RefundRow>`select * from refund_requests where edition_id = ${shop.edition_id} order by id`)
+  db.all(
+    select(getTableColumns(refundRequests))
+      .from(refundRequests)
+      .where(eq(refundRequests.edition_id, shop.edition_id))
+      .orderBy(asc(refundRequests.id)),
+  )
 
 export const itemsOf = (id: string): Promise<ItemRow[]> =>
   db.all(sql<ItemRow>`select * from refund_items where refund_request_id = ${id} order by purchase_id`)

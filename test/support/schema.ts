@@ -13,6 +13,7 @@ export interface Schema {
   oneOf?: Schema[]
   allOf?: Schema[]
   $ref?: string
+  pattern?: string
   minLength?: number
   maxLength?: number
   minimum?: number
@@ -128,6 +129,25 @@ export function faults(given: Schema, sample: unknown, itemwise: readonly string
       ...(typeof value === 'object' && value !== null ? faults(property, value, itemwise, at) : []),
     ]
   })
+}
+
+/** The fields of a body that name something by its id, at any depth: `edition_id`, `filter.product_id`, `mappings.0.id`. */
+export function idFieldsOf(given: Schema, path: Path = [], above: readonly Schema[] = []): string[] {
+  const schema = resolve(given)
+  if (above.includes(schema)) return []
+  const inside = (field: Schema, step?: string | number) =>
+    idFieldsOf(field, step === undefined ? path : [...path, step], [...above, schema])
+  const isId = (name: string, field: Schema) =>
+    /_ids?$/.test(name) || (name === 'id' && /^\^[a-z]+_/.test(resolve(field).pattern ?? ''))
+  const found = [
+    ...Object.entries(schema.properties ?? {}).flatMap(([name, field]) => [
+      ...(isId(name, field) ? [[...path, name].join('.')] : []),
+      ...inside(field, name),
+    ]),
+    ...(schema.items ? inside(schema.items, 0) : []),
+    ...alternatives(schema).flatMap((one) => inside(one)),
+  ]
+  return [...new Set(found)]
 }
 
 /** A copy of the body with the fault in it. */

@@ -1,9 +1,10 @@
 import { env } from 'cloudflare:workers'
-import { sql } from 'drizzle-orm'
+import { eq, getTableColumns, sql } from 'drizzle-orm'
 import { expect } from 'vitest'
 import type { CalculateMessage, JobCtx } from '../../src/context.ts'
 import { type Client, Database } from '../../src/db/database.ts'
-import type { segments } from '../../src/db/schema/messaging/segments.ts'
+import { segments } from '../../src/db/schema/messaging/segments.ts'
+import { select } from '../../src/db/select.ts'
 import { newMeter } from '../../src/domain/meter.ts'
 import { calculateSegments } from '../../src/modules/segments/jobs.ts'
 import { post } from './api.ts'
@@ -13,7 +14,7 @@ import { db } from './seeding/rows.ts'
 export type SegmentRow = typeof segments.$inferSelect
 
 export const segmentNow = async (id: string): Promise<SegmentRow> => {
-  const row = await db.first(sql<SegmentRow>`select * from segments where id = ${id}`)
+  const row = await db.first(select(getTableColumns(segments)).from(segments).where(eq(segments.id, id)))
   if (!row) throw new Error('no such segment')
   return row
 }

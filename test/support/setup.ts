@@ -1,15 +1,26 @@
+import { reset } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
 import { configureGlobal, readConfigureGlobal } from 'fast-check'
+import { vi } from 'vitest'
 import { setTestClock } from './clock.ts'
+import { keepWorker } from './kept-worker.ts'
+import { openLimiters } from './open-limiters.ts'
 
 configureGlobal({ ...readConfigureGlobal(), seed: Number(env.PROPERTY_SEED) })
 
+// What a file before left behind.
+vi.restoreAllMocks()
+vi.unstubAllGlobals()
+vi.useRealTimers()
+
+keepWorker()
+openLimiters()
+
 setTestClock({ startsAt: env.TEST_CLOCK, rate: env.TEST_CLOCK_RATE })
 
-// Files that share an isolate share its database.
-const { count } = (await env.DB.prepare(
-  `select count(*) as count from sqlite_master where name = 'organizations'`,
-).first<{ count: number }>()) ?? { count: 0 }
+const isMade =
+  (await env.DB.prepare(`select 1 from sqlite_master where name = 'organizations'`).first<object>()) !== null
+const isFresh = env.TEST_STORAGE === 'own'
 
-if (count === 0)
-  await env.DB.batch(env.TEST_MIGRATIONS.flatMap(({ queries }) => queries.map((query) => env.DB.prepare(query))))
+if (isMade && isFresh) await reset()
+if (!isMade || isFresh) await env.DB.batch(env.TEST_SCHEMA.map((statement) => env.DB.prepare(statement)))

@@ -1,9 +1,10 @@
 import { expect } from 'vitest'
 import { env } from 'cloudflare:workers'
-import { sql } from 'drizzle-orm'
+import { eq, getTableColumns, sql } from 'drizzle-orm'
 import type { ImportPreviewMessage, ImportWorkMessage, JobCtx } from '../../src/context.ts'
 import { Database } from '../../src/db/database.ts'
 import { dataImports, importOrders, importRows } from '../../src/db/schema/data-imports.ts'
+import { select } from '../../src/db/select.ts'
 import { newMeter } from '../../src/domain/meter.ts'
 import { workOnImports } from '../../src/modules/data-imports/jobs.ts'
 import { contextAt } from './context.ts'
@@ -12,21 +13,36 @@ import { db } from './seeding/rows.ts'
 import { type Death, dyingClient } from './segments.ts'
 
 export const importNow = async (id: string): Promise<typeof dataImports.$inferSelect> => {
-  const row = await db.first(sql<typeof dataImports.$inferSelect>`select * from data_imports where id = ${id}`)
+  const row = await db.first(select(getTableColumns(dataImports)).from(dataImports).where(eq(dataImports.id, id)))
   if (!row) throw new Error('there is no such import')
   return row
 }
 
-/** Rows with what became of them: what stands at no row of its own stands at its order. */
-export const rowsNow = (id: string) =>
-  db.all(
-    sql<typeof importRows.$inferSelect>`select import_rows.*, coalesce(import_rows.outcome, its.outcome) as outcome
-      from import_rows left join import_orders its
-        on its.import_id = import_rows.import_id and its.group_key = import_rows.group_key
-      where import_rows.import_id = ${id} order by row_number`,
+type OrderNow = typeof importOrders.$inferSelect
+
+/** Orders with what became of them: created ones are kept together, by their numbers. */
+export async function ordersNow(id: string): Promise<OrderNow[]> {
+  const orders = await db.all(sql<OrderNow>`select * from import_orders where import_id = ${id} order by number`)
+  const kept = await db.all(
+    sql<{ number: number; created: string }>`select cast(its.key as integer) as number, its.value as created
+      from import_created_orders, json_each(orders) as its where import_id = ${id}`,
   )
-export const ordersNow = (id: string) =>
-  db.all(sql<typeof importOrders.$inferSelect>`select * from import_orders where import_id = ${id} order by number`)
+  const created = new Map(kept.map((one) => [one.number, JSON.parse(one.created)]))
+  return orders.map((order): OrderNow => {
+    const { order_id, before } = created.get(order.number) ?? {}
+    if (order.outcome !== null || order_id === undefined) return order
+    return { ...order, outcome: 'created', order_id, order_version: 1, before: JSON.stringify(before) }
+  })
+}
+
+/** Rows with what became of them: what stands at no row of its own stands at its order. */
+export async function rowsNow(id: string): Promise<(typeof importRows.$inferSelect)[]> {
+  const rows = await db.all(
+    sql<typeof importRows.$inferSelect>`select * from import_rows where import_id = ${id} order by row_number`,
+  )
+  const outcomes = new Map((await ordersNow(id)).map(({ group_key, outcome }) => [group_key, outcome]))
+  return rows.map((row) => ({ ...row, outcome: row.outcome ?? outcomes.get(row.group_key ?? '') ?? null }))
+}
 
 export const messageOf = (id: string, epoch = 7): ImportWorkMessage => ({ type: 'import.work', import_id: id, epoch })
 
@@ -70,7 +86,7 @@ export async function expectExact(shop: Shop, id: string) {
     failed_orders: count('error'),
     processed_rows: rows.filter(({ outcome }) => outcome !== null).length,
   })
-  const counts = Object.entries(JSON.parse(row.row_counts ?? '{}') as Record<string, number>)
+  const counts = Object.entries(row.row_counts ?? {})
   for (const [outcome, number] of counts)
     expect([outcome, number]).toEqual([outcome, rows.filter((one) => one.outcome === outcome).length])
   const reasonless = rows.filter(({ outcome, errors }) => outcome === 'error' && errors === '[]')

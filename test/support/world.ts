@@ -2,7 +2,7 @@ import { type RoleCode, roleCodes } from '../../src/domain/accounts/access.ts'
 import { rootToken } from './api.ts'
 import { freshId, seededAt } from './seeding/rows.ts'
 import { seedAccount, seedMember, seedToken } from './seeding/members.ts'
-import { seedEditionReferences, seedEdition } from './seeding/editions.ts'
+import { type EditionRow, seedEditionReferences, seedEdition } from './seeding/editions.ts'
 import { givenOrganization, givenEvent } from './seeding/organizations.ts'
 import { seedDataImports } from './seeding/data-imports.ts'
 import { seedTrade, type Trade } from './seeding/trades.ts'
@@ -57,7 +57,7 @@ export interface World {
 const letters = { A: 'admin', M: 'manager', V: 'viewer' } as const
 
 async function buildEdition(organization: { id: string; event: string }): Promise<EditionWorld> {
-  const columns = { enabled_languages: '["en","da"]', created_at: seededAt, modified_at: seededAt }
+  const columns: Partial<EditionRow> = { enabled_languages: ['en', 'da'], created_at: seededAt, modified_at: seededAt }
   const { id } = await seedEdition(organization, columns)
   const place = { organization: organization.id, edition: id }
   const [dataImport = ''] = await seedDataImports(place, 1)

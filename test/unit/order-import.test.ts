@@ -20,6 +20,7 @@ let ids = 0
 const context: DecisionContext = {
   edition,
   source: 'shop',
+  import_id: null,
   now: 1_800_000_000_000,
   newId: (kind) => `${kind}_${++ids}`,
 }
@@ -190,7 +191,7 @@ it('orders, units, statuses, holders and amounts are as a model has them through
         if (outcome?.action === 'error') {
           expect(first.writes).toEqual([])
           expect(outcome.errors.length).toBeGreaterThan(0)
-          const from = (known?.status ?? order.status) as typeof order.status
+          const from = known?.status ?? order.status
           if (from !== order.status && !orderLifecycle.allows(from, order.status))
             expect(outcome.errors[0]?.code).toBe('invalid_transition')
           continue

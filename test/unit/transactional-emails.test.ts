@@ -4,7 +4,7 @@ import { judgeSend, mayRepeat } from '../../src/domain/messaging/transactional-e
 
 const hour = 3_600_000
 const now = 1_000 * hour
-const state = (more: object = {}) => ({ attempts: 1, created_at: now, first_call_at: now, is_doubtful: 0, ...more })
+const state = (more: object = {}) => ({ attempts: 1, created_at: now, first_call_at: now, is_doubtful: false, ...more })
 const said = (kind: SendFailure, retryAfterMs: number | null = null) => failure(kind, 'code', 'detail', retryAfterMs)
 
 describe('what an attempt makes of a message', () => {
@@ -21,28 +21,28 @@ describe('what an attempt makes of a message', () => {
   })
 
   it('keeps a doubt that a later answer does not settle', () => {
-    const doubtful = state({ is_doubtful: 1 })
+    const doubtful = state({ is_doubtful: true })
     for (const kind of ['transient', 'rate_limited', 'configuration', 'sender', 'unknown'] as const)
       expect(judgeSend(doubtful, said(kind), true, now)).toMatchObject({
         status: 'pending',
-        is_doubtful: 1,
-        keeps_content: 1,
+        is_doubtful: true,
+        keeps_content: true,
       })
     expect(judgeSend(doubtful, { ok: true, providerId: 'x' }, true, now)).toMatchObject({
       status: 'sent',
-      is_doubtful: 0,
+      is_doubtful: false,
     })
   })
 
   it('makes a message anew only where nobody can have got it, and its account was at fault', () => {
-    expect(judgeSend(state(), said('transient'), true, now)).toMatchObject({ is_doubtful: 0, keeps_content: 1 })
+    expect(judgeSend(state(), said('transient'), true, now)).toMatchObject({ is_doubtful: false, keeps_content: true })
     for (const kind of ['configuration', 'sender'] as const)
-      expect(judgeSend(state(), said(kind), true, now)).toMatchObject({ is_doubtful: 0, keeps_content: 0 })
+      expect(judgeSend(state(), said(kind), true, now)).toMatchObject({ is_doubtful: false, keeps_content: false })
   })
 
   it('gives up what is in doubt before the provider forgets the key, and what fails after a day', () => {
     const late = { attempts: 8, first_call_at: now - 18 * hour }
-    expect(judgeSend(state({ ...late, is_doubtful: 1 }), said('transient'), true, now)).toMatchObject({
+    expect(judgeSend(state({ ...late, is_doubtful: true }), said('transient'), true, now)).toMatchObject({
       status: 'failed',
       error_code: 'unknown',
     })
@@ -55,8 +55,8 @@ describe('what an attempt makes of a message', () => {
   it('takes no chance with a provider that knows no keys', () => {
     expect(judgeSend(state(), said('unknown'), false, now)).toMatchObject({ status: 'failed', error_code: 'unknown' })
     expect(mayRepeat(state(), false, now)).toBe(true)
-    expect(mayRepeat(state({ is_doubtful: 1 }), false, now)).toBe(false)
-    expect(mayRepeat(state({ is_doubtful: 1 }), true, now)).toBe(true)
-    expect(mayRepeat(state({ is_doubtful: 1, first_call_at: now - 23 * hour }), true, now)).toBe(false)
+    expect(mayRepeat(state({ is_doubtful: true }), false, now)).toBe(false)
+    expect(mayRepeat(state({ is_doubtful: true }), true, now)).toBe(true)
+    expect(mayRepeat(state({ is_doubtful: true, first_call_at: now - 23 * hour }), true, now)).toBe(false)
   })
 })

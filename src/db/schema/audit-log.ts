@@ -1,4 +1,5 @@
 import { integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
+import type { AuditChange } from '../../domain/audit.ts'
 
 export const auditLog = sqliteTable(
   'audit_log',
@@ -11,7 +12,7 @@ export const auditLog = sqliteTable(
     token_id: text(),
     resource_type: text(),
     resource_id: text(),
-    changes: text().notNull(),
+    changes: text({ mode: 'json' }).$type<readonly AuditChange[]>().notNull(),
     request_id: text().notNull(),
     created_at: integer().notNull(),
   },

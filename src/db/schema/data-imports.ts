@@ -1,5 +1,18 @@
 import { integer, primaryKey, real, sqliteTable, text } from 'drizzle-orm/sqlite-core'
-import { dataImportStatuses, importPhases, rowOutcomes } from '../../domain/data-imports/data-imports.ts'
+import {
+  type ColumnSummary,
+  dataImportStatuses,
+  type StoredSource,
+  importPhases,
+  noColumns,
+  noProducts,
+  type ProductSummary,
+  type RowCounts,
+  rowOutcomes,
+  type StoredOptions,
+} from '../../domain/data-imports/data-imports.ts'
+import type { StoredFormat } from '../../domain/data-imports/files/format.ts'
+import type { ColumnStatistics, Transform, ValueMap } from '../../domain/data-imports/mapping/index.ts'
 
 export const dataImports = sqliteTable('data_imports', {
   id: text().primaryKey(),
@@ -10,25 +23,26 @@ export const dataImports = sqliteTable('data_imports', {
   source: text().notNull(),
   external_source: text(),
   status: text({ enum: dataImportStatuses }).notNull(),
-  options: text().notNull(),
+  options: text({ mode: 'json' }).$type<StoredOptions>().notNull(),
   total_rows: integer().notNull(),
   created_orders: integer().notNull(),
   updated_orders: integer().notNull(),
   skipped_orders: integer().notNull(),
   failed_orders: integer().notNull(),
-  results: text().notNull(),
+  results: text({ mode: 'json' }).$type<readonly object[]>().notNull(),
   version: integer().notNull().default(1),
   created_at: integer().notNull(),
   modified_at: integer().notNull(),
   file_id: text(),
   phase: text({ enum: importPhases }),
   epoch: integer().notNull().default(0),
+  /** JSON of the phase. It stays a text: a step compares it with the text that it has read. */
   position: text().notNull().default('{}'),
   heartbeat_at: integer(),
-  format: text(),
+  format: text({ mode: 'json' }).$type<StoredFormat>(),
   canonical_key: text(),
   canonical_size: integer(),
-  detected_source: text(),
+  detected_source: text({ mode: 'json' }).$type<StoredSource>(),
   valid_rows: integer().notNull().default(0),
   invalid_rows: integer().notNull().default(0),
   processed_rows: integer().notNull().default(0),
@@ -41,12 +55,12 @@ export const dataImports = sqliteTable('data_imports', {
   undone_orders: integer().notNull().default(0),
   kept_orders: integer().notNull().default(0),
   stalls: integer().notNull().default(0),
-  column_summary: text().notNull().default('{"total":0,"mapped":0,"ignored":0,"missing_required":[]}'),
-  product_summary: text().notNull().default('{"total":0,"mapped":0,"ignored":0,"unmapped":0}'),
+  column_summary: text({ mode: 'json' }).$type<ColumnSummary>().notNull().default(noColumns),
+  product_summary: text({ mode: 'json' }).$type<ProductSummary>().notNull().default(noProducts),
   search: text().notNull().default(''),
   files_deleted_at: integer(),
   rows_deleted_at: integer(),
-  row_counts: text(),
+  row_counts: text({ mode: 'json' }).$type<RowCounts>(),
 })
 
 export const importColumns = sqliteTable(
@@ -56,16 +70,17 @@ export const importColumns = sqliteTable(
     source_index: integer().notNull(),
     id: text().notNull(),
     source_column: text().notNull(),
-    sample_values: text().notNull().default('[]'),
-    statistics: text().notNull().default('{}'),
+    sample_values: text({ mode: 'json' }).$type<readonly string[]>().notNull().default([]),
+    /** Without members before the cells are counted. */
+    statistics: text({ mode: 'json' }).$type<ColumnStatistics | { filled?: undefined }>().notNull().default({}),
     target_field: text(),
     target_position: integer().notNull().default(0),
-    is_ignored: integer().notNull().default(0),
-    is_suggested: integer().notNull().default(0),
+    is_ignored: integer({ mode: 'boolean' }).notNull().default(false),
+    is_suggested: integer({ mode: 'boolean' }).notNull().default(false),
     confidence: real().notNull().default(0),
     default_value: text(),
-    transform: text().notNull().default('{"type":"none"}'),
-    value_map: text(),
+    transform: text({ mode: 'json' }).$type<Transform>().notNull().default({ type: 'none' }),
+    value_map: text({ mode: 'json' }).$type<ValueMap>(),
   },
   (table) => [primaryKey({ columns: [table.import_id, table.source_index] })],
 )
@@ -124,6 +139,18 @@ export const importOrders = sqliteTable(
   (table) => [primaryKey({ columns: [table.import_id, table.number] })],
 )
 
+/** Orders that one transaction created. */
+export const importCreatedOrders = sqliteTable(
+  'import_created_orders',
+  {
+    import_id: text().notNull(),
+    first_number: integer().notNull(),
+    last_number: integer().notNull(),
+    orders: text().notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.import_id, table.first_number] })],
+)
+
 export const importProducts = sqliteTable(
   'import_products',
   {
@@ -134,14 +161,14 @@ export const importProducts = sqliteTable(
     product: text().notNull(),
     variant: text(),
     location: text(),
-    options: text().notNull().default('[]'),
+    options: text({ mode: 'json' }).$type<readonly string[]>().notNull().default([]),
     rows_count: integer().notNull(),
     action: text({ enum: ['map', 'create', 'ignore'] }),
     product_id: text(),
     variant_id: text(),
     location_id: text(),
-    option_ids: text().notNull().default('[]'),
-    is_suggested: integer().notNull().default(0),
+    option_ids: text({ mode: 'json' }).$type<readonly string[]>().notNull().default([]),
+    is_suggested: integer({ mode: 'boolean' }).notNull().default(false),
     confidence: real().notNull().default(0),
   },
   (table) => [primaryKey({ columns: [table.import_id, table.position] })],

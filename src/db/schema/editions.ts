@@ -1,4 +1,11 @@
 import { integer, real, sqliteTable, text } from 'drizzle-orm/sqlite-core'
+import { paymentServices } from '../../domain/refunds/merchant-accounts.ts'
+import { countryCodes, smsSenderNames, taxTypes } from '../../domain/editions/editions.ts'
+import { type Language, languages, type TranslatedDict } from '../../domain/languages.ts'
+import { type Currency, currencies } from '../../domain/money.ts'
+
+const jsonObject = () => text({ mode: 'json' }).$type<Readonly<Record<string, unknown>>>().notNull().default({})
+const translations = () => text({ mode: 'json' }).$type<TranslatedDict>().notNull().default({})
 
 export const editions = sqliteTable('editions', {
   id: text().primaryKey(),
@@ -10,28 +17,28 @@ export const editions = sqliteTable('editions', {
   start_at: integer(),
   end_at: integer(),
   timezone: text().notNull(),
-  default_country_code: text().notNull(),
+  default_country_code: text({ enum: countryCodes }).notNull(),
   is_draft: integer().notNull().default(1),
   is_archived: integer().notNull().default(0),
   published_at: integer(),
-  default_language: text().notNull(),
-  enabled_languages: text().notNull(),
-  tax_type: text().notNull(),
+  default_language: text({ enum: languages }).notNull(),
+  enabled_languages: text({ mode: 'json' }).$type<readonly Language[]>().notNull(),
+  tax_type: text({ enum: taxTypes }).notNull(),
   default_price_tax_rate: real().notNull().default(0),
   default_deposit_tax_rate: real().notNull().default(0),
   default_packaging_deposit_tax_rate: real().notNull().default(0),
-  currency: text().notNull(),
+  currency: text({ enum: currencies }).notNull(),
   fee_rule_id: text(),
   merchant_account_id: text(),
-  merchant_account_extra_parameters: text().notNull().default('{}'),
-  merchant_id: text().notNull().default('{}'),
-  metadata: text().notNull().default('{}'),
-  sms_sender_name: text().notNull().default('Unset'),
+  merchant_account_extra_parameters: jsonObject(),
+  merchant_id: jsonObject(),
+  metadata: jsonObject(),
+  sms_sender_name: text({ enum: smsSenderNames }).notNull().default('Unset'),
   email_sender_name: text(),
   email_sender_address: text(),
   email_reply_to: text(),
-  meta_title: text().notNull().default('{}'),
-  meta_description: text().notNull().default('{}'),
+  meta_title: translations(),
+  meta_description: translations(),
   meta_image_id: text(),
   transaction_receipt_email_id: text(),
   refund_confirmation_email_id: text(),
@@ -46,7 +53,7 @@ export const feeRules = sqliteTable('fee_rules', {
   organization_id: text().notNull(),
   name: text().notNull(),
   description: text().notNull().default(''),
-  currency: text().notNull(),
+  currency: text({ enum: currencies }).notNull(),
   is_active: integer().notNull().default(1),
 })
 
@@ -55,8 +62,8 @@ export const merchantAccounts = sqliteTable('merchant_accounts', {
   organization_id: text().notNull(),
   name: text().notNull(),
   description: text().notNull().default(''),
-  type: text().notNull(),
-  supported_currencies: text().notNull(),
+  type: text({ enum: paymentServices }).notNull(),
+  supported_currencies: text({ mode: 'json' }).$type<readonly Currency[]>().notNull(),
   provider_account: text(),
   sealed_api_key: text(),
   api_key_last4: text(),
@@ -64,8 +71,8 @@ export const merchantAccounts = sqliteTable('merchant_accounts', {
   sealed_webhook_secret: text(),
   webhook_secret_set_at: integer(),
   sealed_with: text(),
-  settle_manually: integer().notNull().default(0),
-  is_active: integer().notNull().default(1),
+  settle_manually: integer({ mode: 'boolean' }).notNull().default(false),
+  is_active: integer({ mode: 'boolean' }).notNull().default(true),
   version: integer().notNull().default(1),
   created_at: integer().notNull().default(0),
   modified_at: integer().notNull().default(0),

@@ -1,4 +1,6 @@
 import { integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
+import { type Channel, channels } from '../../domain/messaging/messaging.ts'
+import { suppressionReasons } from '../../domain/messaging/suppressions.ts'
 
 export const erasures = sqliteTable('erasures', {
   id: text().primaryKey(),
@@ -7,7 +9,7 @@ export const erasures = sqliteTable('erasures', {
   user_seq: integer().notNull(),
   reason: text().notNull().default(''),
   caller_id: text().notNull(),
-  addresses: text().notNull(),
+  addresses: text({ mode: 'json' }).$type<[Channel, string][]>().notNull(),
   pass: integer().notNull().default(1),
   campaign_after: integer().notNull().default(0),
   event_after: text().notNull(),
@@ -21,9 +23,9 @@ export const suppressionHashes = sqliteTable(
   'suppression_hashes',
   {
     organization_id: text().notNull(),
-    channel: text().notNull(),
+    channel: text({ enum: channels }).notNull(),
     address_hash: text().notNull(),
-    reason: text().notNull(),
+    reason: text({ enum: suppressionReasons }).notNull(),
     created_at: integer().notNull(),
   },
   (table) => [primaryKey({ columns: [table.organization_id, table.channel, table.address_hash] })],

@@ -1,4 +1,5 @@
 import { integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
+import { messageChannels } from '../../domain/accounts/users.ts'
 
 export const users = sqliteTable('users', {
   seq: integer().primaryKey(),
@@ -9,10 +10,10 @@ export const users = sqliteTable('users', {
   first_name: text().notNull().default(''),
   last_name: text().notNull().default(''),
   locale: text().notNull(),
-  msg_channel: text().notNull(),
-  is_verified: integer().notNull().default(0),
-  is_active: integer().notNull().default(1),
-  metadata: text().notNull().default('{}'),
+  msg_channel: text({ enum: messageChannels }).notNull(),
+  is_verified: integer({ mode: 'boolean' }).notNull().default(false),
+  is_active: integer({ mode: 'boolean' }).notNull().default(true),
+  metadata: text({ mode: 'json' }).$type<Record<string, unknown>>().notNull().default({}),
   email_folded: text().notNull().default(''),
   phone_digits: text().notNull().default(''),
   search: text().notNull(),

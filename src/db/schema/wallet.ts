@@ -1,6 +1,6 @@
 import { integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import {
-  type WalletPassStatus,
+  googleCallbackEvents,
   walletPassStatuses,
   walletPlatforms,
   walletProviders,
@@ -15,7 +15,7 @@ export const walletPasses = sqliteTable('wallet_passes', {
   provider: text({ enum: walletProviders }).notNull(),
   serial_number: text().notNull().unique(),
   token_hash: text(),
-  status: text({ enum: walletPassStatuses }).$type<WalletPassStatus>().notNull(),
+  status: text({ enum: walletPassStatuses }).notNull(),
   registrations_count: integer().notNull().default(0),
   added_at: integer(),
   removed_at: integer(),
@@ -48,7 +48,7 @@ export const walletRegistrations = sqliteTable(
 export const walletCallbacks = sqliteTable('wallet_callbacks', {
   nonce_hash: text().primaryKey(),
   pass_id: text().notNull(),
-  event: text().notNull(),
+  event: text({ enum: googleCallbackEvents }).notNull(),
   expires_at: integer().notNull(),
   created_at: integer().notNull(),
 })

@@ -1,3 +1,4 @@
+import { isCell, markedUlid, partsOfUlid } from '../ids.ts'
 import { fromBase64, toBase64Url, utf8 } from '../text/encoding.ts'
 
 /** Tokens of links: some bytes, and a MAC of them under a key that is derived for one purpose. */
@@ -9,35 +10,48 @@ export interface TokenSigner {
 }
 
 const alphabet = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
-/** Of a ULID. */
-export const idBytes = 16
 const ulidLength = 26
+const ulidBytes = 16
+/** The first bit, which no ULID's time sets before the year 6429: the two characters of a mark follow. */
+const marked = 0x80
 
-/** The ULID of an id with this prefix; null for what is no such id. */
+/** The ULID of an id with this prefix, and its mark; null for what is no such id. */
 export function idToBytes(prefix: string, id: string): Uint8Array | null {
   const start = `${prefix}_`
-  const text = id.startsWith(start) ? id.slice(start.length) : ''
-  if (text.length !== ulidLength) return null
+  const parts = id.startsWith(start) ? partsOfUlid(id.slice(start.length)) : null
+  if (!parts) return null
   let value = 0n
-  for (const character of text) {
-    const digit = alphabet.indexOf(character)
-    if (digit < 0) return null
-    value = (value << 5n) | BigInt(digit)
-  }
-  if (value >= 1n << 128n) return null
-  return Uint8Array.from({ length: idBytes }, (_, index) =>
-    Number((value >> BigInt(8 * (idBytes - 1 - index))) & 0xffn),
+  for (const character of parts.ulid) value = (value << 5n) | BigInt(alphabet.indexOf(character))
+  if (value >= 1n << 127n) return null
+  const bytes = Uint8Array.from({ length: ulidBytes }, (_, index) =>
+    Number((value >> BigInt(8 * (ulidBytes - 1 - index))) & 0xffn),
   )
+  if (parts.cell === '') return bytes
+  bytes[0] = (bytes[0] ?? 0) | marked
+  return Uint8Array.from([...bytes, ...utf8(parts.cell)])
 }
 
-export function idFromBytes(prefix: string, bytes: Uint8Array): string {
-  let value = bytes.reduce((sum, byte) => (sum << 8n) | BigInt(byte), 0n)
+/** The mark of an id that begins there; null where there is no id. */
+function cellAt(bytes: Uint8Array, from: number): string | null {
+  if (bytes.length < from + ulidBytes) return null
+  if (((bytes[from] ?? 0) & marked) === 0) return ''
+  const cell = String.fromCharCode(...bytes.slice(from + ulidBytes, from + ulidBytes + 2))
+  return isCell(cell) ? cell : null
+}
+
+/** The id that begins there, and what follows it. */
+export function idFromBytes(prefix: string, bytes: Uint8Array, from: number): { id: string; next: number } | null {
+  const cell = cellAt(bytes, from)
+  if (cell === null) return null
+  const ulid = bytes.slice(from, from + ulidBytes)
+  if (cell !== '') ulid[0] = (ulid[0] ?? 0) & ~marked
+  let value = ulid.reduce((sum, byte) => (sum << 8n) | BigInt(byte), 0n)
   let text = ''
   for (let index = 0; index < ulidLength; index++) {
     text = (alphabet[Number(value & 31n)] ?? '') + text
     value >>= 5n
   }
-  return `${prefix}_${text}`
+  return { id: `${prefix}_${markedUlid(text, cell)}`, next: from + ulidBytes + cell.length }
 }
 
 /** 1 to 8 bytes, by the number's size. */
@@ -97,18 +111,29 @@ export async function signToken(secret: string, signer: TokenSigner, content: re
 
 const maxTokenLength = 120
 
-/** What a token holds; null for one that was not signed with the key for this purpose. */
-export async function openToken(secret: string, signer: TokenSigner, token: string): Promise<Uint8Array | null> {
-  // Without a key anybody could make tokens.
-  if (secret === '' || token.length > maxTokenLength || !/^[\w-]+$/.test(token)) return null
-  let bytes: Uint8Array<ArrayBuffer>
+/** The bytes of a token; null for what is none. */
+function bytesOf(token: string): Uint8Array<ArrayBuffer> | null {
+  if (token.length > maxTokenLength || !/^[\w-]+$/.test(token)) return null
   try {
-    bytes = fromBase64(token.replaceAll('-', '+').replaceAll('_', '/'))
+    const bytes = fromBase64(token.replaceAll('-', '+').replaceAll('_', '/'))
+    // Unused bits may not differ, or one link would have many tokens.
+    return toBase64Url(bytes) === token ? bytes : null
   } catch {
     return null
   }
-  // Unused bits may not differ, or one link would have many tokens.
-  if (toBase64Url(bytes) !== token || bytes.length <= signer.macBytes) return null
+}
+
+/** The mark of the id with which a token begins, empty for none, whoever signed it; null for what is no token. */
+export function cellOfSignedToken(token: string): string | null {
+  const bytes = bytesOf(token)
+  return bytes && cellAt(bytes, 0)
+}
+
+/** What a token holds; null for one that was not signed with the key for this purpose. */
+export async function openToken(secret: string, signer: TokenSigner, token: string): Promise<Uint8Array | null> {
+  // Without a key anybody could make tokens.
+  const bytes = secret === '' ? null : bytesOf(token)
+  if (!bytes || bytes.length <= signer.macBytes) return null
   const content = bytes.slice(0, -signer.macBytes)
   const isOurs = areEqual(await macOf(secret, signer, content), bytes.slice(-signer.macBytes))
   return isOurs ? content : null

@@ -1,3 +1,5 @@
+import { isCell } from '../ids.ts'
+
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const prefix = 'ecm_'
 const secretLength = 30
@@ -22,19 +24,27 @@ export function crc32(text: string): number {
   return (crc ^ 0xffffffff) >>> 0
 }
 
-const withCheck = (secret: string): string => prefix + secret + base62(crc32(secret), checkLength)
+/** The deployment's mark stands last, and is checked with the rest. */
+const withCheck = (secret: string, cell: string): string =>
+  prefix + secret + base62(crc32(secret + cell), checkLength) + cell
 
 /** A fresh access token from random bytes; bytes of 248 and more are left out, so that every character is equally likely. */
-export function mintToken(randomBytes: (length: number) => Uint8Array): string {
+export function mintToken(randomBytes: (length: number) => Uint8Array, cell = ''): string {
   let secret = ''
   while (secret.length < secretLength)
     for (const byte of randomBytes(secretLength))
       if (byte < 248 && secret.length < secretLength) secret += alphabet[byte % 62]
-  return withCheck(secret)
+  return withCheck(secret, cell)
 }
 
-/** False for anything that this service cannot have issued: a typing error costs no look-up. */
-export const isWellFormedToken = (token: string): boolean =>
-  token.length === prefix.length + secretLength + checkLength &&
-  /^[0-9A-Za-z]+$/.test(token.slice(prefix.length)) &&
-  withCheck(token.slice(prefix.length, prefix.length + secretLength)) === token
+const tokenLength = prefix.length + secretLength + checkLength
+
+/** The mark of a token, empty for one without; null for anything that this service cannot have issued. */
+export function cellOfToken(token: string): string | null {
+  const cell = token.slice(tokenLength)
+  if (!/^[0-9A-Za-z]+$/.test(token.slice(prefix.length)) || !(cell === '' || isCell(cell))) return null
+  return withCheck(token.slice(prefix.length, prefix.length + secretLength), cell) === token ? cell : null
+}
+
+/** False for a token that cannot be ours: a typing error costs no look-up. */
+export const isWellFormedToken = (token: string): boolean => cellOfToken(token) !== null

@@ -56,12 +56,12 @@ export const erasedContact = (id: string) => ({
   phone_number: id,
   first_name: '',
   last_name: '',
-  metadata: '{}',
+  metadata: {},
   email_folded: '',
   phone_digits: '',
   search: '',
-  is_active: 0,
-  is_verified: 0,
+  is_active: false,
+  is_verified: false,
   last_seen_at: null,
 })
 

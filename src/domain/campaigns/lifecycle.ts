@@ -22,6 +22,9 @@ export type CampaignStatus = (typeof campaignLifecycle.states)[number]
 /** The campaign's object works in these. */
 export const runningStatuses = ['calculating', 'sending'] as const satisfies readonly CampaignStatus[]
 
+/** Campaigns in these take their copy of the message later. */
+export const statusesBeforeCopy = ['scheduled', 'calculating'] as const satisfies readonly CampaignStatus[]
+
 export const isRunning = (status: string): boolean => (runningStatuses as readonly string[]).includes(status)
 export const isEditable = (status: string): boolean => status === 'draft' || status === 'scheduled'
 export const isDeletable = (status: string): boolean => ['draft', 'failed', 'cancelled'].includes(status)

@@ -1,6 +1,5 @@
 import { idPrefixes } from '../ids.ts'
 import {
-  idBytes,
   idFromBytes,
   idToBytes,
   numberFromBytes,
@@ -12,7 +11,7 @@ import {
 
 /**
  * Tokens in the links of messages are as short as they can be, because SMS carry them. 16 bytes of the
- * campaign's ULID, then kind, recipient and link as numbers of 1 to 8 bytes, then 8 bytes of HMAC-SHA256.
+ * campaign's ULID, and 2 of its mark where it has one, then kind, recipient and link as numbers of 1 to 8 bytes, then 8 bytes of HMAC-SHA256.
  */
 export const linkKinds = ['click', 'open', 'unsubscribe', 'resubscribe'] as const
 export type LinkKind = (typeof linkKinds)[number]
@@ -37,10 +36,10 @@ export async function mintLinkToken(secret: string, { kind, campaign_id, n, link
 /** The target of a token; null when its MAC or kind is wrong. */
 export async function readLinkToken(secret: string, kind: LinkKind, token: string): Promise<LinkTarget | null> {
   const content = await openToken(secret, signer, token)
-  if (!content || linkKinds[content[idBytes] ?? -1] !== kind) return null
-  const n = numberFromBytes(content, idBytes + 1)
+  const campaign = content && idFromBytes(idPrefixes.campaign, content, 0)
+  if (!campaign || linkKinds[content[campaign.next] ?? -1] !== kind) return null
+  const n = numberFromBytes(content, campaign.next + 1)
   const link = n && numberFromBytes(content, n.next)
   if (!n || !link || link.next !== content.length) return null
-  const campaign_id = idFromBytes(idPrefixes.campaign, content.slice(0, idBytes))
-  return { kind, campaign_id, n: n.value, link: link.value }
+  return { kind, campaign_id: campaign.id, n: n.value, link: link.value }
 }

@@ -6,6 +6,7 @@ import type {
   Engagement,
   ExcludedRecipient,
   Reason,
+  RecipientPerson,
   RecipientState,
   SkipReason,
 } from './sending-policy.ts'
@@ -50,6 +51,10 @@ export interface RecipientRow extends Stamps {
   provider_id: string | null
   sent_at: number | null
 }
+
+/** The person as the campaign's object stores them. */
+export const personOf = ({ person }: Pick<RecipientRow, 'person'>): RecipientPerson =>
+  JSON.parse(person) as RecipientPerson
 
 /** Replaces the address of a recipient who was erased. */
 export const erasedAddress = (n: number): string => `erased-${n}`

@@ -3,7 +3,6 @@ import { idPrefixes } from '../ids.ts'
 import { dayMs } from '../time/instants.ts'
 import {
   areEqual,
-  idBytes,
   idFromBytes,
   idToBytes,
   macOf,
@@ -83,13 +82,14 @@ export async function readPreferencesToken(
   now: number,
 ): Promise<PreferencesTarget | null> {
   const content = await openToken(secret, preferences, token)
-  const day = content && numberFromBytes(content, idBytes + tagger.macBytes)
+  const user = content && idFromBytes(idPrefixes.user, content, 0)
+  const day = user && numberFromBytes(content, user.next + tagger.macBytes)
   if (!day || day.next !== content.length) return null
   const made_at = day.value * dayMs
   if (now - made_at > preferencesLinkMs) return null
   return {
-    user_id: idFromBytes(idPrefixes.user, content.slice(0, idBytes)),
-    tag: content.slice(idBytes, idBytes + tagger.macBytes),
+    user_id: user.id,
+    tag: content.slice(user.next, user.next + tagger.macBytes),
     made_at,
   }
 }
@@ -116,13 +116,14 @@ export interface ConfirmationTarget extends AnswerKey {
 /** Which answer a token confirms; null for one that is not ours. */
 export async function readConfirmationToken(secret: string, token: string): Promise<ConfirmationTarget | null> {
   const content = await openToken(secret, confirmation, token)
-  const tagAt = 2 * idBytes
-  const number = content && numberFromBytes(content, tagAt + tagger.macBytes)
+  const user = content && idFromBytes(idPrefixes.user, content, 0)
+  const consent = user && idFromBytes(idPrefixes.consent, content, user.next)
+  const number = consent && numberFromBytes(content, consent.next + tagger.macBytes)
   if (!number || number.next !== content.length) return null
   return {
-    user_id: idFromBytes(idPrefixes.user, content.slice(0, idBytes)),
-    consent_id: idFromBytes(idPrefixes.consent, content.slice(idBytes, tagAt)),
+    user_id: user.id,
+    consent_id: consent.id,
     number: number.value,
-    tag: content.slice(tagAt, tagAt + tagger.macBytes),
+    tag: content.slice(consent.next, consent.next + tagger.macBytes),
   }
 }

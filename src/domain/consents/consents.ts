@@ -43,11 +43,11 @@ export type AnswerStatus = Exclude<AnswerState, 'none'>
 export const answerStatuses = answerStates.filter((state) => state !== 'none') as [AnswerStatus, ...AnswerStatus[]]
 
 /** Statuses that cause events and are counted: a pending answer is neither announced nor counted. */
-const settledStatuses = ['given', 'skipped', 'withdrawn', 'expired'] as const satisfies readonly AnswerStatus[]
+export const settledStatuses = ['given', 'skipped', 'withdrawn', 'expired'] as const satisfies readonly AnswerStatus[]
 export type SettledStatus = (typeof settledStatuses)[number]
 export const isSettled = (status: AnswerStatus): status is SettledStatus => status !== 'pending'
 
-/** How an answer came. */
+/** The ways in which an answer is given. */
 export const answerMethods = [
   'checkbox',
   'double_opt_in',
@@ -79,12 +79,12 @@ export interface LatestAnswer {
   expires_at: number | null
 }
 
-/** A definition, as far as answers depend on it. Booleans are 0 and 1, as rows have them. */
+/** A definition, as far as answers depend on it. */
 export interface AnswerRules {
   wording_version: number
-  reconsent_on_change: number
-  is_active: number
-  is_required: number
+  reconsent_on_change: boolean
+  is_active: boolean
+  is_required: boolean
 }
 
 /** The state at an instant, to the millisecond, whether or not a sweep has recorded that the answer is over. */
@@ -100,7 +100,7 @@ export function stateOf(answer: LatestAnswer | null, at: number): AnswerState {
 const isOfEarlierWording = (
   answer: Pick<LatestAnswer, 'consent_version'>,
   rules: Pick<AnswerRules, 'reconsent_on_change' | 'wording_version'>,
-): boolean => rules.reconsent_on_change === 1 && answer.consent_version < rules.wording_version
+): boolean => rules.reconsent_on_change && answer.consent_version < rules.wording_version
 
 /** Whether the answer is a consent that counts at this instant. */
 export const isCurrentAnswer = (answer: LatestAnswer | null, rules: AnswerRules, at: number): boolean =>
@@ -128,8 +128,8 @@ export function decideAnswer(
   const refused = (reason: AnswerRefusal): AnswerDecision => ({ kind: 'refused', reason, state })
   if (answer !== null && at < answer.occurred_at) return refused('before_last_answer')
   if (!isRepeated && !answerLifecycle.allows(state, status)) return refused('invalid_transition')
-  if (status !== 'withdrawn' && rules.is_active === 0) return refused('consent_inactive')
-  if (status === 'skipped' && rules.is_required === 1) return refused('consent_required')
+  if (status !== 'withdrawn' && !rules.is_active) return refused('consent_inactive')
+  if (status === 'skipped' && rules.is_required) return refused('consent_required')
   const isUnrecorded = answer?.status === 'given' && state === 'expired'
   return { kind: 'changed', statuses: isUnrecorded ? ['expired', status] : [status] }
 }
@@ -151,7 +151,7 @@ export interface Wording {
   title: TranslatedDict
   text: TranslatedDict
   link_url: TranslatedDict
-  legal_basis: string
+  legal_basis: LegalBasis
 }
 
 export const wordingFields = ['title', 'text', 'link_url', 'legal_basis'] as const satisfies readonly (keyof Wording)[]

@@ -54,14 +54,14 @@ export type RowOutcome = (typeof rowOutcomes)[number]
 export type RowCounts = Partial<Record<RowOutcome, number>>
 
 /** Counts as an import stores them, with more rows. Null where it did not count from the beginning. */
-export function countRows(stored: string | null, more: RowCounts): string | null {
+export function countRows(stored: RowCounts | null, more: RowCounts): RowCounts | null {
   if (stored === null) return null
-  const counts = JSON.parse(stored) as RowCounts
+  const counts = { ...stored }
   for (const outcome of rowOutcomes) {
     const sum = (counts[outcome] ?? 0) + (more[outcome] ?? 0)
     if (sum > 0) counts[outcome] = sum
   }
-  return JSON.stringify(counts)
+  return counts
 }
 
 /** Orders of one commit. */
@@ -74,6 +74,8 @@ export const undoDays = 30
 export const keptDays = undoDays
 /** Background work that was not seen for so long is begun again. */
 export const heartbeatLostMs = 120_000
+/** Steps that follow one another say that the work goes on once in so long: an index has the time. */
+export const heartbeatEveryMs = 10_000
 /** What stops so often without a step in between is given up. */
 export const mostStalls = 5
 /** Different products that the orders of a file may have. */
@@ -136,10 +138,20 @@ export const stagingOptions = [
 ] as const
 
 /** Imports of external orders store fewer options. */
-export function readOptions(json: string): ImportOptions {
-  const stored = { ...defaultOptions, ...(JSON.parse(json) as Partial<ImportOptions>) }
+export type StoredOptions = Partial<ImportOptions>
+
+export function readOptions(given: StoredOptions): ImportOptions {
+  const stored = { ...defaultOptions, ...given }
   const names = Object.keys(defaultOptions) as (keyof ImportOptions)[]
   return Object.fromEntries(names.map((name) => [name, stored[name]])) as unknown as ImportOptions
+}
+
+/** The system whose export the file is, by its headers. */
+export interface StoredSource {
+  source: string
+  label: string
+  /** From 0 to 1. */
+  confidence: number
 }
 
 export interface ColumnSummary {
@@ -155,6 +167,9 @@ export interface ProductSummary {
   ignored: number
   unmapped: number
 }
+
+export const noColumns: ColumnSummary = { total: 0, mapped: 0, ignored: 0, missing_required: [] }
+export const noProducts: ProductSummary = { total: 0, mapped: 0, ignored: 0, unmapped: 0 }
 
 export const importActionNames = [
   'update',
@@ -172,8 +187,8 @@ export type ImportActionName = (typeof importActionNames)[number]
 interface ImportFacts {
   status: DataImportStatus
   phase: ImportPhase | null
-  /** JSON; null before the file was read. */
-  format: string | null
+  /** Null before the file was read. */
+  format: object | null
   started_at: number | null
   undo_until: number | null
   files_deleted_at: number | null

@@ -1,6 +1,5 @@
 import { idPrefixes } from '../ids.ts'
 import {
-  idBytes,
   idFromBytes,
   idToBytes,
   numberFromBytes,
@@ -34,7 +33,8 @@ export async function openFileToken(
   now: number,
 ): Promise<FileToken | null> {
   const content = await openToken(secret, signer, token)
-  const ends = content && numberFromBytes(content, idBytes + 1)
-  if (!content || !ends || ends.next !== content.length || now >= ends.value * 1000) return null
-  return { fileId: idFromBytes(idPrefixes.file, content.slice(0, idBytes)), mark: content[idBytes] ?? 0 }
+  const file = content && idFromBytes(idPrefixes.file, content, 0)
+  const ends = file && numberFromBytes(content, file.next + 1)
+  if (!ends || ends.next !== content.length || now >= ends.value * 1000) return null
+  return { fileId: file.id, mark: content[file.next] ?? 0 }
 }

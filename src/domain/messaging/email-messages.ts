@@ -16,7 +16,6 @@ export const emailMessageScopes = ['platform', 'template', 'edition'] as const
 export type EmailMessageScope = (typeof emailMessageScopes)[number]
 
 export const emailTemplates = ['modern'] as const
-export type EmailTemplate = (typeof emailTemplates)[number]
 
 /** What an edition sends a message for by itself. */
 export const triggerKinds = ['receipt', 'refund_confirmation'] as const

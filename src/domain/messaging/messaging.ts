@@ -2,6 +2,9 @@
 export const channels = ['email', 'sms'] as const
 export type Channel = (typeof channels)[number]
 
+/** Of messages that the capture gateways keep: passes of wallets are kept too. */
+export const capturedChannels = [...channels, 'wallet'] as const
+
 /**
  * permanent: this message never goes. transient, rate_limited: nothing was sent, later it may. unknown: the answer never
  * came, so it may have been sent. configuration: no message is sent before the provider's account is corrected. sender:

@@ -2,7 +2,7 @@ import { sha256, toHex } from '../text/encoding.ts'
 import { dayMs } from '../time/instants.ts'
 import type { Channel } from './messaging.ts'
 
-const suppressionReasons = ['unsubscribed', 'complaint', 'hard_bounce', 'invalid'] as const
+export const suppressionReasons = ['unsubscribed', 'complaint', 'hard_bounce', 'invalid'] as const
 export type SuppressionReason = (typeof suppressionReasons)[number]
 
 /** Reasons for which an address gets nothing at all. The other reasons stop marketing only. */
@@ -19,6 +19,10 @@ export interface ChannelAddress {
   address: string
 }
 
-/** What is kept of a suppressed address once its customer is erased. */
+export interface SuppressedAddress extends ChannelAddress {
+  organization_id: string
+}
+
+/** Replaces a suppressed address once its customer is erased. */
 export const addressHash = async (organizationId: string, { channel, address }: ChannelAddress): Promise<string> =>
   toHex(await sha256(`suppression\0${organizationId}\0${channel}\0${address}`))

@@ -12,8 +12,8 @@ export const transactionalEmailLifecycle = lifecycle('pending', {
   failed: ['sent'],
   sent: [],
 })
-const transactionalEmailStatuses = transactionalEmailLifecycle.states
-export type TransactionalEmailStatus = (typeof transactionalEmailStatuses)[number]
+export const transactionalEmailStatuses = transactionalEmailLifecycle.states
+type TransactionalEmailStatus = (typeof transactionalEmailStatuses)[number]
 
 /** Messages about a refund: that it was paid back, that it was not granted, that a payment back failed after all. */
 export const refundEmailKinds = ['refund_confirmation', 'refund_rejection', 'refund_correction'] as const
@@ -22,7 +22,7 @@ export type RefundEmailKind = (typeof refundEmailKinds)[number]
 export const transactionalEmailKinds = ['receipt', 'consent_confirmation', ...refundEmailKinds] as const
 export type TransactionalEmailKind = (typeof transactionalEmailKinds)[number]
 
-/** Whether nothing of the kind goes to an address that is suppressed for the reason: a request to agree is no receipt that is owed. */
+/** Whether a message of the kind is not sent to an address that is suppressed for the reason. Receipts go to all but dead addresses. */
 export const keepsBack = (reason: string, kind: TransactionalEmailKind): boolean =>
   kind === 'consent_confirmation' || isDeadAddress(reason)
 
@@ -53,15 +53,15 @@ export interface SendState {
   created_at: number
   first_call_at: number | null
   /** A call was made, and its result is unknown. */
-  is_doubtful: number
+  is_doubtful: boolean
 }
 
 export interface SendVerdict {
   status: TransactionalEmailStatus
   next_attempt_at: number | null
-  is_doubtful: 0 | 1
+  is_doubtful: boolean
   /** The next call has the same content; otherwise it is made anew, as after a sender was mended. */
-  keeps_content: 0 | 1
+  keeps_content: boolean
   provider_id: string | null
   error_code: string | null
   error_detail: string
@@ -73,8 +73,8 @@ const ended = (
 ): SendVerdict => ({
   status,
   next_attempt_at: null,
-  is_doubtful: 0,
-  keeps_content: 0,
+  is_doubtful: false,
+  keeps_content: false,
   provider_id: null,
   error_code: null,
   error_detail: '',
@@ -86,7 +86,7 @@ export const failedFor = (error_code: string, error_detail = ''): SendVerdict =>
 
 /** Whether a message whose call may have been received can be sent again without being sent twice. */
 export const mayRepeat = (state: SendState, deduplicates: boolean, now: number): boolean =>
-  state.is_doubtful === 0 || (deduplicates && now - (state.first_call_at ?? now) < keyKeptMs)
+  !state.is_doubtful || (deduplicates && now - (state.first_call_at ?? now) < keyKeptMs)
 
 /** A limit says itself when it is over; other failures are given more time each. */
 function restMs({ attempts }: SendState, kind: SendFailure, askedMs: number | null): number {
@@ -100,7 +100,7 @@ function restMs({ attempts }: SendState, kind: SendFailure, askedMs: number | nu
 export function judgeSend(state: SendState, result: SendResult, deduplicates: boolean, now: number): SendVerdict {
   if (result.ok) return ended('sent', { provider_id: result.providerId })
   const { kind, code, detail, retryAfterMs } = result
-  const is_doubtful = kind === 'unknown' || state.is_doubtful === 1 ? 1 : 0
+  const is_doubtful = kind === 'unknown' || state.is_doubtful
   if (kind === 'permanent') return failedFor(code, detail)
   if (kind === 'unknown' && !deduplicates) return failedFor('unknown', `${code}: ${detail}`)
   const next = now + restMs(state, kind, retryAfterMs)
@@ -113,7 +113,7 @@ export function judgeSend(state: SendState, result: SendResult, deduplicates: bo
     status: 'pending',
     next_attempt_at: next,
     is_doubtful,
-    keeps_content: isForPeople(kind) && !is_doubtful ? 0 : 1,
+    keeps_content: is_doubtful || !isForPeople(kind),
     error_code: code,
     error_detail: detail,
   }

@@ -41,6 +41,9 @@ export const paymentStatusOf: Record<OrderStatus, TransactionStatus> = {
 export const wasCaptured = (status: TransactionStatus): boolean =>
   status === 'refunded' || transactionLifecycle.sourcesOf('refunded').includes(status)
 
+/** Statuses of a payment that was captured once. */
+export const capturedStatuses: readonly TransactionStatus[] = transactionStatuses.filter(wasCaptured)
+
 /** Statuses in which an order may set the status or the amounts of its payment: those before it, and itself. */
 export const paymentStatusesBefore = (target: TransactionStatus): TransactionStatus[] => [
   ...transactionLifecycle.sourcesOf(target).filter((status) => !wasCaptured(status) || !wasCaptured(target)),

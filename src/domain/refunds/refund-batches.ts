@@ -105,6 +105,18 @@ export function planOrder(order: BatchOrder, { share, includes_fees, cancels }: 
   return { purchases: [], amount_minor: 0, left_out }
 }
 
+/** Which purchases of an edition a batch pays back: those for which all of it holds. */
+export interface BatchFilter {
+  product_id?: string | undefined
+  variant_id?: string | undefined
+  location_id?: string | undefined
+  status?: 'active' | 'used' | undefined
+  uses?: 'unused' | 'used' | undefined
+  /** Milliseconds UTC. */
+  created_after?: number | undefined
+  created_before?: number | undefined
+}
+
 /** The sums over all orders. */
 export interface BatchSums {
   orders: number

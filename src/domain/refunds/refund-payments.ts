@@ -1,3 +1,4 @@
+import { isIdOf } from '../ids.ts'
 import { dayMs } from '../time/instants.ts'
 
 const minuteMs = 60_000
@@ -20,10 +21,13 @@ const afterPatienceMs = 7 * dayMs
 
 export const providerKeyOf = (id: string, attempt: number): string => `${id}:${attempt}`
 
-const keyPattern = /^(rfr_[0-9A-Z]{26}):[1-9]\d{0,8}$/
+const keyPattern = /^(rfr_[0-9A-Za-z]{26,28}):[1-9]\d{0,8}$/
 
 /** The request that a key of ours names; null for what is no key of ours. */
-export const refundOfKey = (key: string | null): string | null => keyPattern.exec(key ?? '')?.[1] ?? null
+export function refundOfKey(key: string | null): string | null {
+  const id = keyPattern.exec(key ?? '')?.[1] ?? ''
+  return isIdOf('refund_request', id) ? id : null
+}
 
 export interface RefundProgress {
   provider_reference: string | null
@@ -54,13 +58,13 @@ function nextMark(began: number, now: number): number {
 export function nextCheck(
   state: { began_at: number; checks: number; is_taken: boolean },
   now: number,
-): { due_at: number; needs_attention: 0 | 1 } {
+): { due_at: number; needs_attention: boolean } {
   const { began_at, checks, is_taken } = state
   const age = now - began_at
-  if (age >= patienceMs) return { due_at: now + afterPatienceMs, needs_attention: 1 }
+  if (age >= patienceMs) return { due_at: now + afterPatienceMs, needs_attention: true }
   const mark = nextMark(began_at, now)
-  if (is_taken || age >= 72 * hourMs) return { due_at: mark, needs_attention: 0 }
-  return { due_at: now + (backoffMs[checks] ?? hourMs), needs_attention: 0 }
+  if (is_taken || age >= 72 * hourMs) return { due_at: mark, needs_attention: false }
+  return { due_at: now + (backoffMs[checks] ?? hourMs), needs_attention: false }
 }
 
 /** A success may be taken back for so long. Providers say so by a webhook: these are for one that is lost. */

@@ -17,6 +17,14 @@ async function mac(secret: string, purpose: string, serialNumber: string): Promi
   return toBase64Url(new Uint8Array(bytes).slice(0, 24))
 }
 
+/** Random, with the mark of the deployment behind it, which may be empty. */
+export const serialLength = 32
+const serialForm = `[0-9a-f]{${serialLength}}(?:[a-z0-9]{2})?`
+const serialPattern = new RegExp(`^${serialForm}$`)
+const downloadPattern = new RegExp(`^(${serialForm})\\.[\\w-]{32}$`)
+
+export const isSerialNumber = (text: string): boolean => serialPattern.test(text)
+
 /** What a phone shows to the web service of a pass. Apple wants at least 16 characters. */
 export const passToken = (secret: string, serialNumber: string): Promise<string> =>
   mac(secret, 'authentication', serialNumber)
@@ -37,7 +45,7 @@ export const downloadToken = async (secret: string, serialNumber: string): Promi
 
 /** The serial number that a download link is for; null for one that was not signed with the key. */
 export async function readDownloadToken(secret: string, token: string): Promise<string | null> {
-  const [, serialNumber] = /^([0-9a-f]{32})\.[\w-]{32}$/.exec(token) ?? []
+  const [, serialNumber] = downloadPattern.exec(token) ?? []
   // Without a key anybody could make tokens.
   if (secret === '' || serialNumber === undefined) return null
   return isSameText(await downloadToken(secret, serialNumber), token) ? serialNumber : null

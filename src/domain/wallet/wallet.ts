@@ -20,6 +20,10 @@ export type WalletPassStatus = (typeof walletPassStatuses)[number]
 
 export type WalletChange = 'added' | 'removed'
 
+/** Events of callbacks, as Google names them. */
+export const googleCallbackEvents = ['save', 'del'] as const
+export type GoogleCallbackEvent = (typeof googleCallbackEvents)[number]
+
 export type WalletEventKind = Extract<EventKind, `wallet.${string}`>
 
 const kinds: Record<WalletProvider, Record<WalletChange, WalletEventKind | null>> = {
@@ -31,7 +35,7 @@ const kinds: Record<WalletProvider, Record<WalletChange, WalletEventKind | null>
 export const walletEventKind = (provider: WalletProvider, change: WalletChange): WalletEventKind | null =>
   kinds[provider][change]
 
-/** What a pass is worth to who shows it. */
+/** What a pass shows at the entrance. */
 export type PassState = 'valid' | 'used' | 'expired' | 'void'
 
 const stateOfPurchase: Record<PurchaseStatus, PassState> = {
@@ -72,7 +76,7 @@ export interface CallbackDecision {
 /** The change of a pass by a callback. Callbacks repeat and arrive in any order: their expiry says which is later. */
 export function decideCallback(
   pass: Added & { callback_expires_at: number | null },
-  callback: { event: 'save' | 'del'; expires_at: number },
+  callback: { event: GoogleCallbackEvent; expires_at: number },
   now: number,
 ): CallbackDecision {
   const { added_at, removed_at } = pass

@@ -28,8 +28,12 @@ export const deliveryLifecycle = lifecycle('pending', {
 export const deliveryStatuses = deliveryLifecycle.states
 export type DeliveryStatus = (typeof deliveryStatuses)[number]
 
+/** Deliveries in these wait for an attempt. */
+export const openStatuses = deliveryLifecycle.sourcesOf('success')
+
 /** Why an endpoint was switched off: by hand, by an answer 410, or after days of nothing but failures. */
 export const disabledReasons = ['manual', 'gone', 'failing'] as const
+export type DisabledReason = (typeof disabledReasons)[number]
 
 export const secretsOverlapMs = 86_400_000
 export const disableAfterMs = 5 * 86_400_000

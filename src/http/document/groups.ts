@@ -45,5 +45,5 @@ segment is calculated when it is asked for; \`calculated_at\` and \`is_stale\` s
 that fails is tried again for days; the same event always carries the same \`webhook-id\`. The events themselves stand
 under their kinds.`,
   'Audit Log': `Who changed what in an organisation, written in the same transaction as the change. Entries are kept for
-400 days.`,
+400 days, unless the deployment has another time.`,
 }

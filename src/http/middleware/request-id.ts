@@ -5,7 +5,8 @@ import type { AppEnv } from '../env.ts'
 /** The caller's own X-Request-Id when it is a plain one, else a new one; on every response. */
 export const requestId = (): MiddlewareHandler<AppEnv> => async (c, next) => {
   const given = c.req.header('x-request-id')
-  const id = given && /^[\w.-]{1,64}$/.test(given) ? given : newId('request', Date.now(), Math.random)
+  const isPlain = given !== undefined && /^[\w.-]{1,64}$/.test(given)
+  const id = isPlain ? given : newId('request', Date.now(), Math.random, c.env.CELL)
   c.set('requestId', id)
   await next()
   c.header('x-request-id', id)

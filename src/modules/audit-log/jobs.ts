@@ -1,18 +1,48 @@
 import { sql } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
-import { auditKeptMs } from '../../domain/audit.ts'
+import { findSweepPosition, sweepPositionStatement } from '../../db/sweep-positions.ts'
 import { firstIdAt } from '../../domain/ids.ts'
 
-const rowsASweep = 1000
+const sweepName = 'audit-log'
+const organizationsASweep = 50
+const entriesABatch = 500
+const batchesASweep = 2
 
-/** Deletes some of the entries that are too old. Each organisation is found by its first entry, and that is its oldest. */
-export const sweepAuditLog = ({ db, now }: Pick<JobCtx, 'db' | 'now'>, limit = rowsASweep): Promise<unknown> =>
-  db.all(sql`with recursive organization (id) as (
-      select min(organization_id) from audit_log
+type SweepCtx = Pick<JobCtx, 'db' | 'now' | 'config'>
+
+/** The next organisations with entries, from this one on, and one more. Each is found by its first entry. */
+async function nextOrganizations({ db }: SweepCtx, from: string): Promise<string[]> {
+  const rows = await db.all(sql<{ id: string }>`with recursive organization (id, number) as (
+      select (select min(organization_id) from audit_log where organization_id >= ${from}), 1
       union all
-      select (select min(organization_id) from audit_log where organization_id > organization.id)
-        from organization where id is not null)
-    delete from audit_log where (organization_id, id) in (
-      select entry.organization_id, entry.id from organization cross join audit_log as entry
-        on entry.organization_id = organization.id and entry.id < ${firstIdAt('audit_entry', now() - auditKeptMs)}
-      limit ${limit})`)
+      select (select min(organization_id) from audit_log where organization_id > organization.id), number + 1
+        from organization where id is not null and number <= ${organizationsASweep})
+    select id from organization where id is not null`)
+  return rows.map(({ id }) => id)
+}
+
+/** Deletes what is too old of these organisations; false where more may be left. */
+async function deleteOld({ db, now, config }: SweepCtx, organizations: readonly string[]): Promise<boolean> {
+  for (let batch = 0; batch < batchesASweep; batch++) {
+    const deleted = await db.all(sql`delete from audit_log where (organization_id, id) in (
+        select entry.organization_id, entry.id from json_each(${JSON.stringify(organizations)}) as organization
+          cross join audit_log as entry on entry.organization_id = organization.value
+            and entry.id < ${firstIdAt('audit_entry', now() - config.kept.auditLog)}
+        limit ${entriesABatch})
+      returning 1`)
+    if (deleted.length < entriesABatch) return true
+  }
+  return false
+}
+
+/**
+ * Deletes entries that are too old: some of the next organisations. A sweep goes on where the one before ended, so that
+ * what it reads does not grow with the number of organisations.
+ */
+export async function sweepAuditLog(job: SweepCtx): Promise<void> {
+  const from = (await findSweepPosition(job.db, sweepName))?.after ?? ''
+  const found = await nextOrganizations(job, from)
+  const next = found[organizationsASweep] ?? ''
+  if (!(await deleteOld(job, found.slice(0, organizationsASweep))) || next === from) return
+  await job.db.batch([sweepPositionStatement(sweepName, { after: next, begun_at: job.now() })])
+}

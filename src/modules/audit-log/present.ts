@@ -27,6 +27,6 @@ export const presentEntry = (row: AuditRow): z.input<typeof AuditEntry> => ({
   edition_id: row.edition_id,
   resource_type: row.resource_type,
   resource_id: row.resource_id,
-  changes: (JSON.parse(row.changes) as AuditChange[]).map(presentChange),
+  changes: row.changes.map(presentChange),
   request_id: row.request_id,
 })

@@ -1,19 +1,27 @@
-import { type SQL, sql } from 'drizzle-orm'
+import { eq, getTableColumns, gte, lt, type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { paginate } from '../../db/paginate.ts'
-import type { auditLog } from '../../db/schema/audit-log.ts'
+import { auditLog } from '../../db/schema/audit-log.ts'
+import { accounts, members } from '../../db/schema/organizations.ts'
+import type { RowOf } from '../../db/select.ts'
 import { visibilityOf, visibleIn } from '../../db/visibility.ts'
 import { invalid, parameterError } from '../../domain/errors.ts'
 import { firstIdAt } from '../../domain/ids.ts'
 import { type OrderBy, type Page, type PageRequest, sortBy } from '../../domain/page.ts'
 
-export interface AuditRow extends Omit<typeof auditLog.$inferSelect, 'created_at'> {
-  created_at: number
-  email: string | null
-  member_id: string | null
-  first_name: string | null
-  last_name: string | null
+const columns = getTableColumns(auditLog)
+
+/** The actor may be no account, and no member any more. */
+const actorFields = {
+  email: sql<string | null>`${accounts.email}`,
+  member_id: sql<string | null>`${members.id}`,
+  first_name: sql<string | null>`${members.first_name}`,
+  last_name: sql<string | null>`${members.last_name}`,
 }
+
+const fields = { ...columns, ...actorFields }
+
+export type AuditRow = RowOf<typeof fields>
 
 interface AuditFilters {
   organization_id?: string | undefined
@@ -25,19 +33,19 @@ interface AuditFilters {
   created_before?: number | undefined
 }
 
-const auditVisibility = visibilityOf(sql`audit_log.organization_id`, sql`null`)
+const auditVisibility = visibilityOf(sql`${columns.organization_id}`, sql`null`)
 
 function conditions(ctx: Ctx, filters: AuditFilters, organizationId: string): SQL[] {
   const { actor_id, action, resource_type, resource_id, created_after, created_before } = filters
   return [
-    sql`audit_log.organization_id = ${organizationId}`,
+    eq(columns.organization_id, organizationId),
     visibleIn(ctx.caller, auditVisibility, filters, ['OA']),
-    ...(actor_id === undefined ? [] : [sql`actor_id = ${actor_id}`]),
-    ...(action === undefined ? [] : [sql`action = ${action}`]),
-    ...(resource_type === undefined ? [] : [sql`resource_type = ${resource_type}`]),
-    ...(resource_id === undefined ? [] : [sql`resource_id = ${resource_id}`]),
-    ...(created_after === undefined ? [] : [sql`audit_log.id >= ${firstIdAt('audit_entry', created_after)}`]),
-    ...(created_before === undefined ? [] : [sql`audit_log.id < ${firstIdAt('audit_entry', created_before)}`]),
+    ...(actor_id === undefined ? [] : [eq(columns.actor_id, actor_id)]),
+    ...(action === undefined ? [] : [eq(columns.action, action)]),
+    ...(resource_type === undefined ? [] : [eq(columns.resource_type, resource_type)]),
+    ...(resource_id === undefined ? [] : [eq(columns.resource_id, resource_id)]),
+    ...(created_after === undefined ? [] : [gte(columns.id, firstIdAt('audit_entry', created_after))]),
+    ...(created_before === undefined ? [] : [lt(columns.id, firstIdAt('audit_entry', created_before))]),
   ]
 }
 
@@ -48,17 +56,17 @@ export async function listEntries(
   filters: AuditFilters,
 ): Promise<Page<AuditRow>> {
   if (filters.organization_id === undefined && !ctx.caller.is_superuser)
-    throw invalid(parameterError('organization_id', 'required', 'The organisation whose log it is.'))
+    throw invalid(parameterError('organization_id', 'required', 'The organisation is needed.'))
   const organizationId = filters.organization_id ?? ''
-  return paginate<AuditRow>(ctx.db, page, {
-    from: sql`audit_log`,
-    key: sql`audit_log.id`,
+  return paginate(ctx.db, page, {
+    from: sql`${auditLog}`,
+    key: sql`${columns.id}`,
     where: conditions(ctx, filters, organizationId),
-    sort: sortBy(ordering, '-created', { created: sql`audit_log.id` }),
-    columns: sql`audit_log.*, accounts.email, members.id as member_id, members.first_name, members.last_name`,
-    joins: sql`join audit_log on audit_log.organization_id = ${organizationId} and audit_log.id = page.key
-      left join accounts on accounts.id = audit_log.actor_id
-      left join members on members.id = (select min(id) from members as own
+    sort: sortBy(ordering, '-created', { created: sql`${columns.id}` }),
+    columns: fields,
+    joins: sql`join ${auditLog} on ${columns.organization_id} = ${organizationId} and ${columns.id} = page.key
+      left join ${accounts} on ${accounts.id} = ${columns.actor_id}
+      left join ${members} on ${members.id} = (select min(id) from members as own
         where own.account_id = audit_log.actor_id and own.organization_id = audit_log.organization_id)`,
   })
 }

@@ -12,7 +12,7 @@ interface AuditedRequest {
   id: string
 }
 
-/** The statement that writes an entry, for the transaction of what it says. */
+/** The statement that writes an entry, for the transaction of the change. */
 export const auditStatement = (request: AuditedRequest, entry: AuditEntry): Statement =>
   insert(auditLog, {
     ...entry,
@@ -20,7 +20,6 @@ export const auditStatement = (request: AuditedRequest, entry: AuditEntry): Stat
     id: request.id,
     actor_id: request.caller.id,
     token_id: request.caller.credential.id,
-    changes: JSON.stringify(entry.changes),
     request_id: request.requestId,
     created_at: request.now,
   })

@@ -2,7 +2,7 @@ import { eq, type SQL, sql } from 'drizzle-orm'
 import type { Database } from '../../db/database.ts'
 import { accessTokens } from '../../db/schema/auth.ts'
 import { accounts } from '../../db/schema/organizations.ts'
-import { fromJson, type RowOf, select } from '../../db/select.ts'
+import { fromFlag, fromJson, type RowOf, select } from '../../db/select.ts'
 import { update } from '../../db/write.ts'
 import { type Caller, type Grant, superuser, type TokenScope } from '../../domain/accounts/access.ts'
 import { sha256, toHex, utf8 } from '../../domain/text/encoding.ts'
@@ -52,8 +52,8 @@ const tokenFields = (now: number) => ({
   expires_at: accessTokens.expires_at,
   revoked_at: accessTokens.revoked_at,
   refused_at: accessTokens.refused_at,
-  /** 0 when what minted the token has come to its end. */
-  is_standing: sql<number>`${isLineageValid(now)}`,
+  /** False where a token or a membership that minted the token is not valid any more. */
+  is_lineage_valid: fromFlag(isLineageValid(now)),
   email: accounts.email,
   grants: grantsIn(sql`${accessTokens.organization_id}`),
 })
@@ -72,7 +72,7 @@ export interface RefusedUse {
 async function refuseEnded(row: TokenRow, { now, recordRefused }: Credentials): Promise<void> {
   const { id, account_id, organization_id, revoked_at, expires_at } = row
   const isExpired = expires_at !== null && expires_at <= now
-  if (revoked_at === null && !isExpired && row.is_standing) return
+  if (revoked_at === null && !isExpired && row.is_lineage_valid) return
   if ((row.refused_at ?? 0) <= now - refusedTokenEveryMs) {
     const reason = revoked_at === null && isExpired ? 'expired' : 'revoked'
     await recordRefused({ token_id: id, account_id, organization_id, reason })

@@ -13,7 +13,7 @@ import { type AccessTokenRow, callingToken, findMember } from './queries.ts'
 
 const administrators: readonly RoleCode[] = ['OA']
 
-/** Whose the token will be, the one organisation that it is bound to, and the membership that lets its minter mint it. */
+/** The account of the token, the organisation that it is bound to, and the membership that its minter mints it by. */
 async function ownerOf(ctx: Ctx, memberId: string | undefined) {
   const { caller } = ctx
   if (memberId === undefined) {
@@ -63,7 +63,7 @@ export async function createToken(
       parameterError(null, 'too_many_generations', `At most ${maxGeneration} tokens mint one another in a chain.`),
     )
   const minting = { caller, organization_id: owner.organization_id, minterEnd: minter?.expires_at ?? null, now }
-  const token = mintToken(ctx.randomBytes)
+  const token = mintToken(ctx.randomBytes, ctx.config.cell)
   const row: AccessTokenRow = {
     id: ctx.newId('access_token'),
     ...owner,

@@ -9,7 +9,8 @@ import type { AccessTokenRow, UserInfoRows } from './queries.ts'
 
 const scopesOf = (row: AccessTokenRow) => row.scopes.split(' ') as TokenScope[]
 
-const kindOf = (row: AccessTokenRow) => (row.organization_id === null ? ('personal' as const) : ('service' as const))
+const kindOf = (row: Pick<AccessTokenRow, 'organization_id'>) =>
+  row.organization_id === null ? ('personal' as const) : ('service' as const)
 
 export const presentToken = (row: AccessTokenRow): z.input<typeof AccessToken> => ({
   id: row.id,

@@ -3,9 +3,10 @@ import type { Ctx } from '../../context.ts'
 import { keyOfFile } from '../../db/images.ts'
 import { paginate } from '../../db/paginate.ts'
 import { accessTokens } from '../../db/schema/auth.ts'
+import { members } from '../../db/schema/organizations.ts'
 import { answering, fromJson, type RowOf, select, selection } from '../../db/select.ts'
 import { visibilityOf, visible } from '../../db/visibility.ts'
-import type { Caller, Tenant } from '../../domain/accounts/access.ts'
+import type { Caller, MemberRole, Tenant } from '../../domain/accounts/access.ts'
 import { notFound } from '../../domain/errors.ts'
 import { type OrderBy, type Page, type PageRequest, sortBy } from '../../domain/page.ts'
 import { editionsShown } from './contract.ts'
@@ -54,21 +55,24 @@ export async function findToken(ctx: Ctx, id: string): Promise<AccessTokenRow & 
   return { ...row, tenant: null }
 }
 
-export interface TokenMemberRow {
-  id: string
-  account_id: string
-  organization_id: string
-  /** The caller's own membership as an admin of the organisation. */
-  minter_member_id: string | null
-}
+/** The caller's own membership as an admin of the organisation of a row of `members`. */
+const minterOf = (caller: Caller): SQL<string | null> =>
+  sql<string | null>`(select minters.id from members as minters
+    where minters.organization_id = ${members.organization_id} and minters.account_id = ${caller.id}
+      and minters.edition_id is null and minters.role = ${'admin' satisfies MemberRole})`
 
 /** A member of an organisation in which the caller has a role of the organisation. */
-export const findMember = (ctx: Ctx, id: string): Promise<TokenMemberRow | undefined> =>
-  ctx.db.first(sql<TokenMemberRow>`select id, account_id, organization_id,
-      (select minters.id from members as minters where minters.organization_id = members.organization_id
-        and minters.account_id = ${ctx.caller.id} and minters.edition_id is null and minters.role = 'admin')
-      as minter_member_id
-    from members where id = ${id} and ${visible(ctx.caller, visibilityOf(sql`organization_id`, sql`null`))}`)
+export const findMember = (ctx: Ctx, id: string) =>
+  ctx.db.first(
+    select({
+      id: members.id,
+      account_id: members.account_id,
+      organization_id: members.organization_id,
+      minter_member_id: minterOf(ctx.caller),
+    })
+      .from(members)
+      .where(and(eq(members.id, id), visible(ctx.caller, visibilityOf(sql`${members.organization_id}`, sql`null`)))),
+  )
 
 /** The token that the request came with; undefined for other credentials. */
 export const callingToken = async (ctx: Ctx): Promise<Pick<AccessTokenRow, 'expires_at' | 'generation'> | undefined> =>
@@ -88,7 +92,10 @@ export interface UserInfoRows {
     first_name: string
     last_name: string
   } | null
-  token: AccessTokenRow | null
+  token: Pick<
+    AccessTokenRow,
+    'id' | 'name' | 'shown' | 'scopes' | 'organization_id' | 'created_at' | 'expires_at' | 'last_used_at'
+  > | null
   organizations: { id: string; name: string; slug: string; avatar_id: string | null; avatar_key: string | null }[]
   editions: { id: string; full_name: string; slug: string; organization_id: string }[]
   editions_count: number

@@ -6,17 +6,17 @@ import { insert } from '../../db/write.ts'
 import { invalid } from '../../domain/errors.ts'
 import { searchText } from '../../domain/text/fold.ts'
 import type { TranslatedDict } from '../../domain/languages.ts'
-import { measureAll } from '../../domain/messaging/sms.ts'
+import { measureAll, type SmsSizes } from '../../domain/messaging/sms.ts'
 import { openEditions } from '../editions/index.ts'
 import type { CreateCampaignInput } from './campaign-contract.ts'
 import { checkSegmentRole, segmentStays } from './judge.ts'
 import { type CampaignDetailRow, resolveReferences } from './queries.ts'
 
 /** The columns of the texts and their sizes. Texts are templates; ones that cannot be parsed or sent are refused. */
-export function smsColumns(bodies: TranslatedDict): { sms_body: string; sms_sizes: string } {
+export function smsColumns(bodies: TranslatedDict): { sms_body: TranslatedDict; sms_sizes: SmsSizes } {
   const { sizes, faults } = measureAll(bodies)
   if (faults.length) throw invalid(...faults)
-  return { sms_body: JSON.stringify(bodies), sms_sizes: JSON.stringify(sizes) }
+  return { sms_body: bodies, sms_sizes: sizes }
 }
 
 export async function createCampaign(ctx: Ctx, input: CreateCampaignInput): Promise<CampaignDetailRow> {

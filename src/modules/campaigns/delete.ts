@@ -1,6 +1,8 @@
-import { sql } from 'drizzle-orm'
+import { and, eq } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { changedOne, commit } from '../../db/commit.ts'
+import { campaigns } from '../../db/schema/messaging/campaigns.ts'
+import { remove } from '../../db/write.ts'
 import { isDeletable } from '../../domain/campaigns/lifecycle.ts'
 import { openEditions } from '../editions/index.ts'
 import { segmentStays } from './judge.ts'
@@ -15,7 +17,7 @@ export async function deleteCampaign(ctx: Ctx, campaign: LoadedCampaign): Promis
   await commit(ctx, undefined, [
     ...openEditions(edition_id),
     ...segmentStays(ctx, campaign),
-    sql`delete from campaigns where id = ${id} and version = ${version}`,
+    remove(campaigns, and(eq(campaigns.id, id), eq(campaigns.version, version))),
     changedOne(),
   ])
 }

@@ -5,7 +5,6 @@ import type { Statement } from '../../db/database.ts'
 import { mayAt, organizationRoles, type Tenant } from '../../domain/accounts/access.ts'
 import { isEditable } from '../../domain/campaigns/lifecycle.ts'
 import { AppError } from '../../domain/errors.ts'
-import { snapshotOf } from './delivery/segment-snapshot.ts'
 import { writers } from './contract.ts'
 import { type CampaignDetailRow, findCampaign, type LoadedCampaign } from './queries.ts'
 
@@ -39,7 +38,7 @@ export function checkSegmentRole(ctx: Ctx, campaign: CampaignSegment): void {
  */
 export async function findJudged(ctx: Ctx, id: string): Promise<LoadedCampaign> {
   const campaign = await findCampaign(ctx, id)
-  const snapshot = snapshotOf(campaign)
+  const snapshot = campaign.segment_snapshot
   if (snapshot) checkSegmentRole(ctx, { ...campaign, segment_edition_id: snapshot.edition_id })
   if (!snapshot || isEditable(campaign.status)) checkSegmentRole(ctx, campaign)
   return campaign

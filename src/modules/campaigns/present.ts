@@ -1,28 +1,25 @@
 import type { z } from '@hono/zod-openapi'
-import { isErasedAddress } from '../../domain/campaigns/sender.ts'
-import type { RecipientPerson } from '../../domain/campaigns/sending-policy.ts'
+import { isErasedAddress, personOf } from '../../domain/campaigns/sender.ts'
 import { pendingOf, ratesOf } from '../../domain/campaigns/counters.ts'
 import { isEditable } from '../../domain/campaigns/lifecycle.ts'
 import { inZone } from '../../domain/campaigns/schedule.ts'
 import { toIso, toIsoOrNull } from '../../domain/time/instants.ts'
-import type { Language, TranslatedDict } from '../../domain/languages.ts'
-import type { SmsSizes } from '../../domain/messaging/sms.ts'
+import type { Language } from '../../domain/languages.ts'
 import { fullName } from '../../domain/accounts/users.ts'
-import { snapshotOf } from './delivery/segment-snapshot.ts'
 import { presentSegmentSummary } from '../segments/index.ts'
 import type { SegmentSummary } from '../../http/fields.ts'
 import type { Campaign, CampaignDetail, CampaignRecipient, CampaignStats } from './campaign-contract.ts'
-import type { CampaignDetailRow, CampaignNumbers, ListedRecipient } from './queries.ts'
+import type { CampaignDetailRow, CampaignListRow, CampaignNumbers, ListedRecipient } from './queries.ts'
 
 /** As of the start of the campaign; before that the present state. */
-function presentSegment(row: CampaignDetailRow): z.input<typeof SegmentSummary> {
-  const snapshot = isEditable(row.status) || row.status === 'calculating' ? null : snapshotOf(row)
+function presentSegment(row: CampaignListRow): z.input<typeof SegmentSummary> {
+  const snapshot = isEditable(row.status) || row.status === 'calculating' ? null : row.segment_snapshot
   if (!snapshot) return presentSegmentSummary(row)
   const { edition_id: _, ...summary } = snapshot
   return { id: row.segment_id, ...summary }
 }
 
-export const presentCampaignItem = (row: CampaignDetailRow): z.input<typeof Campaign> => ({
+export const presentCampaignItem = (row: CampaignListRow): z.input<typeof Campaign> => ({
   id: row.id,
   name: row.name,
   organization_id: row.organization_id,
@@ -39,13 +36,13 @@ export const presentCampaignItem = (row: CampaignDetailRow): z.input<typeof Camp
 })
 
 export function presentCampaign(row: CampaignDetailRow): z.input<typeof CampaignDetail> {
-  const bodies = JSON.parse(row.sms_body) as TranslatedDict
+  const bodies = row.sms_body
   return {
     ...presentCampaignItem(row),
     email_message_id: row.email_message_id ?? row.deleted_message_id,
     sms_body: bodies[row.edition_default_language] ?? '',
     sms_body_translations: bodies,
-    sms_sizes: row.sms_sizes === null ? null : (JSON.parse(row.sms_sizes) as SmsSizes),
+    sms_sizes: row.sms_sizes,
     user_count: row.user_count,
     skipped_count: row.skipped_count,
     error_message: row.error_message,
@@ -72,7 +69,7 @@ export const presentStats = (counters: CampaignNumbers): z.input<typeof Campaign
 })
 
 export function presentRecipient(row: ListedRecipient): z.input<typeof CampaignRecipient> {
-  const person = JSON.parse(row.person) as RecipientPerson
+  const person = personOf(row)
   return {
     id: row.user_id,
     user: { api_id: row.user_id, full_name: fullName(person), email: person.email },

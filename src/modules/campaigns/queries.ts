@@ -1,7 +1,13 @@
-import { sql } from 'drizzle-orm'
+import { and, eq, getTableColumns, isNull, or, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { containsFolded } from '../../db/contains.ts'
 import { nullable, paginate, type SortKey } from '../../db/paginate.ts'
+import { editions } from '../../db/schema/editions.ts'
+import { campaigns } from '../../db/schema/messaging/campaigns.ts'
+import { emailMessages } from '../../db/schema/messaging/email-messages.ts'
+import { segments } from '../../db/schema/messaging/segments.ts'
+import { organizations } from '../../db/schema/organizations.ts'
+import { type RowOf, select } from '../../db/select.ts'
 import { inList, visibilityOf, visible, visibleIn } from '../../db/visibility.ts'
 import { customersSeenBy } from '../../db/shared-customers.ts'
 import type { Tenant } from '../../domain/accounts/access.ts'
@@ -12,55 +18,59 @@ import { AppError, doesNotExist, type FieldError, invalid, notFound, parameterEr
 import { type Page, type PageRequest, sortBy } from '../../domain/page.ts'
 import {
   type CampaignRow,
-  messageJoin,
-  readinessColumns,
-  readinessJoins,
+  isMessageOf,
   type ReadinessColumns,
+  readinessFields,
+  selectCampaigns,
 } from './delivery/campaign-row.ts'
-import { type SegmentSummaryRow, segmentSummaryColumns } from '../segments/index.ts'
+import { segmentSummaryFields } from '../segments/index.ts'
 import type { CampaignFilters, CampaignOrdering, RecipientFilters, RecipientOrdering } from './contract.ts'
-import type { Nullable } from '../../domain/nullable.ts'
 
-export type CampaignDetailRow = CampaignRow & SegmentSummaryRow
+export type CampaignDetailRow = CampaignRow
 export type LoadedCampaign = CampaignDetailRow & { tenant: Tenant }
 
-const campaignVisibility = visibilityOf(sql`campaigns.organization_id`, sql`campaigns.edition_id`)
+const columns = getTableColumns(campaigns)
+const listColumns = { ...columns, ...segmentSummaryFields, edition_timezone: editions.timezone }
+
+export type CampaignListRow = RowOf<typeof listColumns>
+
+const campaignVisibility = visibilityOf(sql`${campaigns.organization_id}`, sql`${campaigns.edition_id}`)
+const segmentVisibility = visibilityOf(sql`${segments.organization_id}`, sql`${segments.edition_id}`)
 
 export function listCampaigns(
   ctx: Ctx,
   page: PageRequest,
   ordering: CampaignOrdering,
   filters: CampaignFilters,
-): Promise<Page<CampaignDetailRow>> {
+): Promise<Page<CampaignListRow>> {
   const { organization_id, edition_id, channel, status, search } = filters
-  return paginate<CampaignDetailRow>(ctx.db, page, {
-    from: sql`campaigns`,
-    key: sql`seq`,
+  return paginate(ctx.db, page, {
+    from: sql`${campaigns}`,
+    key: sql`${columns.seq}`,
     where: [
       visibleIn(ctx.caller, campaignVisibility, filters),
-      ...(organization_id ? [sql`organization_id = ${organization_id}`] : []),
-      ...(edition_id ? [sql`edition_id = ${edition_id}`] : []),
-      ...(channel ? [sql`channel = ${channel}`] : []),
-      ...(status ? [sql`status = ${status}`] : []),
-      ...(search ? [containsFolded(sql`search`, search)] : []),
+      ...(organization_id ? [eq(columns.organization_id, organization_id)] : []),
+      ...(edition_id ? [eq(columns.edition_id, edition_id)] : []),
+      ...(channel ? [eq(columns.channel, channel)] : []),
+      ...(status ? [eq(columns.status, status)] : []),
+      ...(search ? [containsFolded(sql`${columns.search}`, search)] : []),
     ],
     sort: sortBy<CampaignOrdering[number]['name'], SortKey['by']>(ordering, '-created', {
-      created: sql`created_at`,
-      modified: sql`modified_at`,
-      name: sql`name`,
-      scheduled_at: nullable(sql`scheduled_at`),
-      total_recipients: sql`total_recipients`,
+      created: sql`${columns.created_at}`,
+      modified: sql`${columns.modified_at}`,
+      name: sql`${columns.name}`,
+      scheduled_at: nullable(sql`${columns.scheduled_at}`),
+      total_recipients: sql`${columns.total_recipients}`,
     }),
-    columns: sql`campaigns.*, ${segmentSummaryColumns}, editions.timezone as edition_timezone`,
-    joins: sql`join campaigns on campaigns.seq = page.key join segments on segments.id = campaigns.segment_id
-      join editions on editions.id = campaigns.edition_id`,
+    columns: listColumns,
+    joins: sql`join ${campaigns} on ${columns.seq} = page.key join ${segments} on ${segments.id} = ${columns.segment_id}
+      join ${editions} on ${editions.id} = ${columns.edition_id}`,
   })
 }
 
 export async function findCampaign(ctx: Ctx, id: string): Promise<LoadedCampaign> {
   const row = await ctx.db.first(
-    sql<CampaignDetailRow>`select campaigns.*, ${segmentSummaryColumns}, ${readinessColumns}
-      from campaigns ${readinessJoins} where campaigns.id = ${id} and ${visible(ctx.caller, campaignVisibility)}`,
+    selectCampaigns().where(and(eq(columns.id, id), visible(ctx.caller, campaignVisibility))),
   )
   if (!row) throw notFound()
   return { ...row, tenant: { organization_id: row.organization_id, editions: [row.edition_id] } }
@@ -73,22 +83,26 @@ interface References {
   email_message_id: string | null
 }
 
-export type ReferencedRow = ReadinessColumns & SegmentSummaryRow
-
 /**
  * The edition, segment and message of a campaign, in one statement. Only segments that the caller may see are found: one
  * of the whole organisation reaches people whom a role of an edition does not.
  */
-export async function resolveReferences(ctx: Ctx, ids: References): Promise<ReferencedRow> {
-  const row = await ctx.db.first(sql<Nullable<ReferencedRow> & { edition: string | null }>`
-    select editions.id as edition, ${segmentSummaryColumns}, ${readinessColumns}
-    from organizations
-      left join editions on editions.id = ${ids.edition_id} and editions.organization_id = organizations.id
-      left join segments on segments.id = ${ids.segment_id} and segments.organization_id = organizations.id
-        and (segments.edition_id is null or segments.edition_id = ${ids.edition_id}) and segments.deleted_at is null
-        and ${visible(ctx.caller, visibilityOf(sql`segments.organization_id`, sql`segments.edition_id`))}
-      ${messageJoin(sql`${ids.email_message_id}`, sql`organizations.id`, sql`${ids.edition_id}`)}
-    where organizations.id = ${ids.organization_id}`)
+export async function resolveReferences(ctx: Ctx, ids: References): Promise<ReadinessColumns> {
+  const isReferenced = and(
+    eq(segments.id, ids.segment_id),
+    eq(segments.organization_id, organizations.id),
+    or(isNull(segments.edition_id), eq(segments.edition_id, ids.edition_id)),
+    isNull(segments.deleted_at),
+    visible(ctx.caller, segmentVisibility),
+  )
+  const row = await ctx.db.first(
+    select({ edition: editions.id, ...readinessFields })
+      .from(organizations)
+      .leftJoin(editions, and(eq(editions.id, ids.edition_id), eq(editions.organization_id, organizations.id)))
+      .leftJoin(segments, isReferenced)
+      .leftJoin(emailMessages, isMessageOf(sql`${ids.email_message_id}`, organizations.id, sql`${ids.edition_id}`))
+      .where(eq(organizations.id, ids.organization_id)),
+  )
   if (!row) throw doesNotExist('organization_id')
   const missing: FieldError[] = [
     ...(row.edition === null ? doesNotExist('edition_id').errors : []),
@@ -97,7 +111,8 @@ export async function resolveReferences(ctx: Ctx, ids: References): Promise<Refe
   ]
   if (missing.length) throw invalid(...missing)
   const { edition: _edition, ...found } = row
-  return found as ReferencedRow
+  // Nothing is missing, so the columns of the edition and the segment are there.
+  return found as ReadinessColumns
 }
 
 export interface CampaignNumbers extends Counters {

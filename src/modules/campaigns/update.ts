@@ -38,9 +38,9 @@ export async function updateCampaign(
   if (!isEditable(campaign.status)) throw invalidTransition(campaign.status, 'changed')
   const changes = changesOf(campaign, input)
   // Sizes follow from the texts, so alone they are no change, unless there are none yet.
-  const { sms_sizes: _, ...texts } = changes
-  const asked = campaign.sms_sizes === null && changes.sms_sizes !== '{}' ? changes : texts
-  if (isEmpty(changesIn<CampaignDetailRow>(campaign, asked, ['sms_body'])))
+  const { sms_sizes, ...texts } = changes
+  const asked = campaign.sms_sizes === null && !isEmpty(sms_sizes ?? {}) ? changes : texts
+  if (isEmpty(changesIn<CampaignDetailRow>(campaign, asked)))
     return commit(ctx, campaign, openEditions(campaign.edition_id))
   const after = { ...campaign, ...changes, modified_at: ctx.now(), version: campaign.version + 1 }
   const isMoved = after.segment_id !== campaign.segment_id || after.email_message_id !== campaign.email_message_id

@@ -3,7 +3,7 @@ import type { JobCtx } from '../../context.ts'
 import { mintPreferencesToken, readConfirmationToken } from '../../domain/consents/consent-tokens.ts'
 import { stateOf } from '../../domain/consents/consents.ts'
 import { type Language, languages } from '../../domain/languages.ts'
-import { asLatest, findVersion, type PersonAnswer, answersOfPerson } from '../consents/index.ts'
+import { findVersion, type PersonAnswer, answersOfPerson } from '../consents/index.ts'
 import type { Confirmable } from './page.ts'
 import { findPerson, type LinkedPerson } from './person.ts'
 import { commitAnswers, decide, type Visit } from './record.ts'
@@ -27,15 +27,15 @@ async function findAnswer(job: JobCtx, token: string): Promise<FoundAnswer | nul
   const before = answer?.before
   if (!answer || !before) return null
   const { definition, edition } = answer
-  const state = stateOf(asLatest(before), job.now())
+  const state = stateOf(before, job.now())
   const is_confirmed = state === 'given' && before.number === target.number + 1 && before.method === 'double_opt_in'
   const isWaiting = state === 'pending' && before.number === target.number
-  const isAsked = definition.is_active === 1 && edition?.is_archived !== 1
+  const isAsked = definition.is_active && edition?.is_archived !== 1
   if (!is_confirmed && !(isWaiting && isAsked)) return null
   return { person, answer: { ...answer, before }, is_confirmed }
 }
 
-/** What the page of the link shows, in the language of the message unless another is requested. */
+/** The content of the page, in the language of the message unless another is requested. */
 async function confirmableOf(
   job: JobCtx,
   { person, answer, is_confirmed }: FoundAnswer,

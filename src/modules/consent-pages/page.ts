@@ -5,14 +5,14 @@ import { bcp47, type Language, languages } from '../../domain/languages.ts'
 import { isDeadAddress } from '../../domain/messaging/suppressions.ts'
 import { ownNames, pageWords, type ShownStatus } from './words.ts'
 
-/** Pages as language, title and content; who serves them sets the frame. */
+/** A page as language, title and content. The routes add the frame. */
 export interface LinkPage {
   language: string
   title: string
   content: ReturnType<typeof html>
 }
 
-/** One consent as it is shown to its person. */
+/** A consent as the person sees it. */
 export interface ShownConsent {
   id: string
   /** Null for a consent of the whole organisation. */
@@ -47,7 +47,7 @@ const zone = 'UTC'
 
 const titleId = (index: number): string => `consent-${index}`
 
-/** What the form says of a consent as its page showed it: `<id> <version of the wording> <1 where it was given>`. */
+/** A consent as the page showed it, in a field of the form: `<id> <version of the wording> <1 where it was given>`. */
 const shownValue = ({ id, wording_version, standing }: ShownConsent): string =>
   `${id} ${wording_version} ${standing === 'given' ? 1 : 0}`
 

@@ -1,5 +1,8 @@
-import { sql } from 'drizzle-orm'
+import { and, eq, isNull, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
+import { organizations } from '../../db/schema/organizations.ts'
+import { users } from '../../db/schema/users.ts'
+import { fromJson, select } from '../../db/select.ts'
 import { type LinkAddress, taggedAddress } from '../../domain/consents/consent-tokens.ts'
 
 /** The person of a link, and the address that it was sent to. */
@@ -9,12 +12,13 @@ export interface LinkedPerson extends LinkAddress {
   locale: string
 }
 
-interface FoundPerson {
-  organization_id: string
-  organization_name: string
-  locale: string
-  addresses: string
-}
+/** Each address that the person is known by, with its channel. */
+const knownAddresses = fromJson<[LinkAddress['channel'], string][]>(sql`(
+  select json_group_array(json_array(channel, address)) from (
+    select 'email' as channel, users.email as address where users.email is not null
+    union select 'sms', users.phone_number where users.phone_number is not null
+    union select 'email', email from user_editions where user_id = users.id and email is not null
+    union select 'sms', phone_number from user_editions where user_id = users.id and phone_number is not null))`)
 
 /**
  * The person of a link, while the address that it was sent to is still theirs: the customer's own, or one that an edition
@@ -24,20 +28,20 @@ export async function findPerson(
   job: Pick<JobCtx, 'db' | 'config'>,
   { user_id, tag }: { user_id: string; tag: Uint8Array },
 ): Promise<LinkedPerson | null> {
-  const found = await job.db
-    .first(sql<FoundPerson>`select users.organization_id, organizations.name as organization_name,
-      users.locale, (select json_group_array(json_array(channel, address)) from (
-        select 'email' as channel, users.email as address where users.email is not null
-        union select 'sms', users.phone_number where users.phone_number is not null
-        union select 'email', email from user_editions where user_id = users.id and email is not null
-        union select 'sms', phone_number from user_editions where user_id = users.id and phone_number is not null)) as addresses
-    from users join organizations on organizations.id = users.organization_id
-    where users.id = ${user_id} and users.erased_at is null`)
+  const found = await job.db.first(
+    select({
+      organization_id: users.organization_id,
+      organization_name: organizations.name,
+      locale: users.locale,
+      addresses: knownAddresses,
+    })
+      .from(users)
+      .innerJoin(organizations, eq(organizations.id, users.organization_id))
+      .where(and(eq(users.id, user_id), isNull(users.erased_at))),
+  )
   if (!found) return null
   const { organization_id, organization_name, locale } = found
-  const addresses = (JSON.parse(found.addresses) as [LinkAddress['channel'], string][]).map(
-    ([channel, address]): LinkAddress => ({ organization_id, channel, address }),
-  )
+  const addresses = found.addresses.map(([channel, address]): LinkAddress => ({ organization_id, channel, address }))
   const address = await taggedAddress(job.config.linkSigningKey, tag, addresses)
   return address && { ...address, id: user_id, organization_name, locale }
 }

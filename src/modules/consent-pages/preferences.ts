@@ -11,7 +11,7 @@ import { shownConsent } from './shown.ts'
 
 const preferencesSource = 'preferences_page'
 
-/** Whose page a link opens; null for one that is forged, too old, or went to an address that is not theirs any more. */
+/** The person of a link; null for a link that is forged, too old, or was sent to an address that is no longer theirs. */
 export async function personOfLink(job: JobCtx, token: string): Promise<LinkedPerson | null> {
   const target = await readPreferencesToken(job.config.linkSigningKey, token, job.now())
   return target && findPerson(job, target)
@@ -26,7 +26,7 @@ export async function preferencesOf(job: JobCtx, person: LinkedPerson, language:
   return { language, organization_name, address, suppression, consents: shownOf(answers, language, job.now()) }
 }
 
-/** What was sent of the page's form. */
+/** The sent form of the page. */
 export interface SentForm {
   shown: readonly string[]
   given: readonly string[]
@@ -38,8 +38,8 @@ interface Choice {
 }
 
 /**
- * What the person changed on the page. Null when the page is not what it was: a form that changes something that the page
- * does not have, or agrees to a wording that has changed since, saves nothing.
+ * The changes that the person made on the page. Null when the page has changed since: a form that changes a consent which
+ * the page does not have, or that agrees to a wording which has changed, saves nothing.
  */
 function choicesIn({ shown, given }: SentForm, consents: readonly ShownConsent[]): Choice[] | null {
   const open = new Map(consents.filter(({ is_open }) => is_open).map((consent) => [consent.id, consent]))

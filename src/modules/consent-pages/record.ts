@@ -11,14 +11,13 @@ import {
   answered,
   answerRaces,
   answerStatements,
-  asLatest,
   type PersonAnswer,
 } from '../consents/index.ts'
 import { takeBackUnsubscription } from '../suppressions/index.ts'
 import { commitAnnounced } from '../webhooks/index.ts'
 import type { LinkedPerson } from './person.ts'
 
-/** What is known of the request by which a person answers. */
+/** The request with which a person answers. */
 export interface Visit {
   request_id: string
   /** Evidence of an answer: the network and the program, not the whole IP address. */
@@ -32,21 +31,21 @@ export const decide = (
   asked: AskedAnswer,
 ): Promise<DecidedAnswer> => answered(job, { definition, user: { id: person.id, email }, before }, asked)
 
-/** Who agrees to news through the channel of the link resubscribes the address that the link was sent to. */
+/** A person who agrees to marketing through the channel of the link resubscribes the address that it was sent to. */
 function liftedSuppression(
   person: LinkedPerson,
   answers: readonly PersonAnswer[],
   made: readonly DecidedAnswer[],
 ): Statement[] {
-  const isWelcome = made.some(({ records, definition }) => {
+  const isResubscribed = made.some(({ records, definition }) => {
     const whole = answers.find((one) => one.definition.id === definition.id)?.definition
-    const channels = JSON.parse(whole?.channels ?? '[]') as string[]
-    return records.at(-1)?.status === 'given' && whole?.type === 'marketing' && channels.includes(person.channel)
+    const isMarketing = whole?.type === 'marketing' && whole.channels.includes(person.channel)
+    return isMarketing && records.at(-1)?.status === 'given'
   })
-  return isWelcome ? [takeBackUnsubscription(person)] : []
+  return isResubscribed ? [takeBackUnsubscription(person)] : []
 }
 
-/** In the audit log the person acts, by no token. */
+/** In the audit log the person is the actor, without a token. */
 function auditEntries(job: JobCtx, person: LinkedPerson, made: readonly DecidedAnswer[], visit: Visit): Statement[] {
   return made.map(({ definition, before, records }) =>
     auditStatement(
@@ -63,7 +62,7 @@ function auditEntries(job: JobCtx, person: LinkedPerson, made: readonly DecidedA
         resource_type: 'user',
         resource_id: person.id,
         changes: changesBetween(
-          { [`consents.${definition.key}`]: asLatest(before)?.status ?? 'none' },
+          { [`consents.${definition.key}`]: before?.status ?? 'none' },
           { [`consents.${definition.key}`]: records.at(-1)?.status ?? null },
         ),
       },
@@ -71,7 +70,7 @@ function auditEntries(job: JobCtx, person: LinkedPerson, made: readonly DecidedA
   )
 }
 
-/** As the page was judged: the person is not erased, and nothing is given in an archived edition. */
+/** Abort the transaction for a person who was erased meanwhile, or an edition that was archived. */
 const guards = (person: LinkedPerson, made: readonly DecidedAnswer[]): Statement[] => [
   stillHolds(sql`exists (select 1 from users where id = ${person.id} and erased_at is null)`),
   ...made.flatMap(({ definition, records }) =>
@@ -81,7 +80,7 @@ const guards = (person: LinkedPerson, made: readonly DecidedAnswer[]): Statement
   ),
 ]
 
-/** One transaction of all answers with what is announced of them; throws LostRace when one was answered meanwhile. */
+/** Commits all answers with their announcements. Throws LostRace when one of the consents was answered meanwhile. */
 export async function commitAnswers(
   job: JobCtx,
   { person, visit }: { person: LinkedPerson; visit: Visit },

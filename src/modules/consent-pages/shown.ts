@@ -6,31 +6,26 @@ import {
   stateOf,
 } from '../../domain/consents/consents.ts'
 import type { Language, TranslatedDict } from '../../domain/languages.ts'
-import { asLatest, type PersonAnswer } from '../consents/index.ts'
+import type { PersonAnswer } from '../consents/index.ts'
 import type { ShownConsent } from './page.ts'
 import type { ShownStatus } from './words.ts'
 
-/** Legal bases on which a person decides; on the others nothing here has a say. */
+/** Legal bases on which the person may change the answer. */
 const openBases: readonly string[] = ['consent', 'legitimate_interest']
 
-const dictOf = (json: string): TranslatedDict => JSON.parse(json) as TranslatedDict
-
-/** Title, text and link in the language of the text, so that what is agreed to is in one language. */
+/** Title, text and link, all in the language of the text where they have it. */
 export function wordingIn(
-  row: { title: string; text: string; link_url: string; name: string },
+  row: { title: TranslatedDict; text: TranslatedDict; link_url: TranslatedDict; name: string },
   asked: Language,
   defaultLanguage: Language,
 ): Pick<ShownConsent, 'title' | 'text' | 'link_url' | 'language'> {
-  const texts = dictOf(row.text)
-  const language = shownLanguage(texts, asked, defaultLanguage)
-  const inLanguage = (json: string): string => {
-    const dict = dictOf(json)
-    return dict[language] ?? dict[languagesOf(dict)[0] ?? language] ?? ''
-  }
+  const language = shownLanguage(row.text, asked, defaultLanguage)
+  const inLanguage = (texts: TranslatedDict): string =>
+    texts[language] ?? texts[languagesOf(texts)[0] ?? language] ?? ''
   return {
     language,
     title: inLanguage(row.title) || row.name,
-    text: texts[language] ?? '',
+    text: row.text[language] ?? '',
     link_url: inLanguage(row.link_url),
   }
 }
@@ -45,9 +40,8 @@ function shownStatusOf(latest: LatestAnswer | null, isCurrent: boolean, now: num
 /** Null for an inactive consent that is not given: the person can do nothing with it. */
 export function shownConsent(answer: PersonAnswer, language: Language, now: number): ShownConsent | null {
   const { definition, edition, before } = answer
-  const latest = asLatest(before)
-  const standing = shownStatusOf(latest, isCurrentAnswer(latest, definition, now), now)
-  const isOver = definition.is_active === 0 || edition?.is_archived === 1
+  const standing = shownStatusOf(before, isCurrentAnswer(before, definition, now), now)
+  const isOver = !definition.is_active || edition?.is_archived === 1
   if (isOver && standing !== 'given') return null
   return {
     ...wordingIn(definition, language, edition?.default_language ?? 'en'),

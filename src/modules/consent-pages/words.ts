@@ -205,7 +205,7 @@ const pl: LinkPageWords = {
 
 export const pageWords: Readonly<Record<Language, LinkPageWords>> = { en, da, se, nl, pl }
 
-/** What each language calls itself. */
+/** The name of each language in that language. */
 export const ownNames: Readonly<Record<Language, string>> = {
   en: 'English',
   da: 'Dansk',

@@ -9,7 +9,8 @@ import type { CreateConsentInput } from './contract.ts'
 import { type ConsentRow, type DefinitionRow, findTenant, type TenantSummary } from './queries.ts'
 import { textFaults, wordingColumns } from './wording.ts'
 
-const keyTaken = () => invalid(fieldError(['key'], 'unique', 'Another consent has this key there.'))
+const keyTaken = () =>
+  invalid(fieldError(['key'], 'unique', 'Another consent of this organisation or edition has this key.'))
 
 async function tenantOf(ctx: Ctx, organizationId: string, editionId: string | null): Promise<TenantSummary> {
   const tenant = await findTenant(ctx, organizationId, editionId)
@@ -20,7 +21,7 @@ async function tenantOf(ctx: Ctx, organizationId: string, editionId: string | nu
 
 const noAnswers = { records: 0, given: 0, skipped: 0, withdrawn: 0, expired: 0 }
 
-/** The wording of a version, as it stays. */
+/** The row that keeps the wording of a version. */
 export const versionOf = (row: DefinitionRow) => ({
   consent_id: row.id,
   version: row.wording_version,
@@ -45,12 +46,6 @@ export async function createConsent(ctx: Ctx, input: CreateConsentInput): Promis
     organization_id,
     edition_id,
     origin_id: null,
-    channels: JSON.stringify(rest.channels),
-    collect_at: JSON.stringify(rest.collect_at),
-    metadata: JSON.stringify(rest.metadata),
-    is_required: rest.is_required ? 1 : 0,
-    is_active: rest.is_active ? 1 : 0,
-    reconsent_on_change: rest.reconsent_on_change ? 1 : 0,
     search: searchText(rest.key, rest.name),
     wording_version: 1,
     version: 1,

@@ -5,7 +5,6 @@ export {
   answerStatements,
   answered,
   type AskedAnswer,
-  asLatest,
 } from './answers/records.ts'
 export { answersOfPerson, findVersion, type PersonAnswer } from './answers/person-answers.ts'
 export {

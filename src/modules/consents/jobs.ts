@@ -7,7 +7,7 @@ import { answerAnnouncements, answerRaces, answerStatements, expiryRecord, type 
 
 export { sweepLapsed } from './answers/lapse.ts'
 
-/** Consents that one transaction ends, and transactions of one sweep: the rest waits for the next minute. */
+/** Consents that one transaction ends, and transactions of one sweep. The rest is left to the next sweep. */
 const consentsABatch = 250
 const batchesASweep = 40
 
@@ -16,6 +16,7 @@ interface DueRow extends RecordRow {
   email: string | null
 }
 
+/** The status is written out, because the index has given answers only and is not used for a bound value. */
 const dueConsents = ({ db, now }: JobCtx, limit: number): Promise<DueRow[]> =>
   db.all(
     sql<DueRow>`select r.*, consents.key, ${contactSeenInEdition(sql`users`, 'email', sql`r.edition_id`)} as email
@@ -26,7 +27,7 @@ const dueConsents = ({ db, now }: JobCtx, limit: number): Promise<DueRow[]> =>
       cross join consents on consents.id = r.consent_id cross join users on users.id = r.user_id`,
   )
 
-/** One transaction. It is a LostRace when one of them was ended or answered meanwhile. */
+/** Records them in one transaction. Throws LostRace when one of them has expired or was answered meanwhile. */
 async function expire(job: JobCtx, rows: readonly DueRow[]): Promise<void> {
   const outcomes = await Promise.all(
     rows.map(async ({ key, email, ...before }) => ({
@@ -39,7 +40,7 @@ async function expire(job: JobCtx, rows: readonly DueRow[]): Promise<void> {
   await commitAnnounced(job, answerStatements(outcomes), outcomes.flatMap(answerAnnouncements), answerRaces)
 }
 
-/** Ends the consents whose time is over, each once, also where two sweeps run at the same time. Answers how many. */
+/** Records consents that have expired, each once, also where two sweeps run at the same time. Answers how many. */
 export async function sweepConsents(job: JobCtx, batchSize = consentsABatch): Promise<number> {
   let ended = 0
   for (let batch = 0; batch < batchesASweep; batch++) {

@@ -1,22 +1,18 @@
 import type { z } from '@hono/zod-openapi'
 import type { Ctx } from '../../context.ts'
 import { mayAt, organizationRoles, roleCodes } from '../../domain/accounts/access.ts'
-import type { CollectPoint, ConsentType, LegalBasis } from '../../domain/consents/consents.ts'
 import { toIso } from '../../domain/time/instants.ts'
-import type { Channel } from '../../domain/messaging/messaging.ts'
 import { type EditionSummaryRow, presentEditionSummary } from '../editions/index.ts'
 import { presentOrganizationSummary } from '../organizations/index.ts'
 import type { Consent } from './contract.ts'
 import type { ConsentRow } from './queries.ts'
-import { wordingOf } from './wording.ts'
 
-/** People of all editions answer a definition of the organisation. Only its own roles see their number. */
+/** People of all editions answer a consent of the organisation. Only roles of the organisation see how many. */
 const mayReadStats = (ctx: Ctx, { organization_id, edition_id }: ConsentRow): boolean =>
   edition_id !== null || mayAt(ctx.caller, organizationRoles(roleCodes), { organization_id, editions: [] })
 
 export function presentConsent(row: ConsentRow, ctx: Ctx): z.input<typeof Consent> {
-  const { title, text, link_url } = wordingOf(row)
-  const { given, skipped, withdrawn, expired } = row
+  const { title, text, link_url, given, skipped, withdrawn, expired } = row
   return {
     id: row.id,
     organization: presentOrganizationSummary(row, ctx),
@@ -26,20 +22,20 @@ export function presentConsent(row: ConsentRow, ctx: Ctx): z.input<typeof Consen
     title,
     text,
     link_url,
-    type: row.type as ConsentType,
-    channels: JSON.parse(row.channels) as Channel[],
-    legal_basis: row.legal_basis as LegalBasis,
-    is_required: row.is_required === 1,
-    is_active: row.is_active === 1,
-    collect_at: JSON.parse(row.collect_at) as CollectPoint[],
+    type: row.type,
+    channels: row.channels,
+    legal_basis: row.legal_basis,
+    is_required: row.is_required,
+    is_active: row.is_active,
+    collect_at: row.collect_at,
     position: row.position,
     expires_after_days: row.expires_after_days,
-    reconsent_on_change: row.reconsent_on_change === 1,
+    reconsent_on_change: row.reconsent_on_change,
     version: row.wording_version,
     content_hash: row.content_hash,
     stats: mayReadStats(ctx, row) ? { given, skipped, withdrawn, expired } : null,
     has_records: row.records > 0,
-    metadata: JSON.parse(row.metadata) as Record<string, unknown>,
+    metadata: row.metadata,
     created: toIso(row.created_at),
     modified: toIso(row.modified_at),
   }

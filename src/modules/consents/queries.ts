@@ -1,18 +1,24 @@
-import { type SQL, sql } from 'drizzle-orm'
+import { and, eq, getTableColumns, type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { containsFolded } from '../../db/contains.ts'
 import { paginate } from '../../db/paginate.ts'
-import type { consents, consentStats } from '../../db/schema/consents.ts'
+import { consents, consentStats } from '../../db/schema/consents.ts'
+import { editions } from '../../db/schema/editions.ts'
+import { organizations } from '../../db/schema/organizations.ts'
+import { select } from '../../db/select.ts'
 import { inList, type Visibility, visible, visibleIn } from '../../db/visibility.ts'
 import type { Tenant } from '../../domain/accounts/access.ts'
 import { notFound } from '../../domain/errors.ts'
+import type { ConsentType } from '../../domain/consents/consents.ts'
 import type { Language } from '../../domain/languages.ts'
 import { type OrderBy, type Page, type PageRequest, sortBy } from '../../domain/page.ts'
-import { type EditionSummaryRow, editionSummaryColumns } from '../editions/index.ts'
-import { type OrganizationSummaryRow, organizationSummaryColumns } from '../organizations/index.ts'
+import { type EditionSummaryRow, editionSummaryFields } from '../editions/index.ts'
+import { type OrganizationSummaryRow, organizationSummaryFields } from '../organizations/index.ts'
 import type { Nullable } from '../../domain/nullable.ts'
 
 export type DefinitionRow = typeof consents.$inferSelect
+
+const { consent_id: _, ...stats } = getTableColumns(consentStats)
 
 type Stats = Omit<typeof consentStats.$inferSelect, 'consent_id'>
 
@@ -29,18 +35,19 @@ const definitionVisibility: Visibility = {
     and consents.organization_id in (select organization_id from editions where ${inList(sql`editions.id`, ids)})))`,
 }
 
-const columns = sql`consents.*, consent_stats.records, consent_stats.given, consent_stats.skipped,
-  consent_stats.withdrawn, consent_stats.expired, ${organizationSummaryColumns}, ${editionSummaryColumns},
-  editions.default_language`
+const tenantFields = {
+  ...organizationSummaryFields,
+  ...editionSummaryFields,
+  default_language: sql<Language | null>`${editions.default_language}`,
+}
 
-const consentJoins = sql`join consent_stats on consent_stats.consent_id = consents.id
-  join organizations on organizations.id = consents.organization_id
-  left join editions on editions.id = consents.edition_id`
+/** A definition keeps its own ids where its edition is missing, so its columns come last. */
+const columns = { ...tenantFields, ...stats, ...getTableColumns(consents) }
 
 interface ConsentFilters {
   organization_id?: string | undefined
   edition_id?: string | undefined
-  type?: string | undefined
+  type?: ConsentType | undefined
   is_active?: boolean | undefined
   search?: string | undefined
 }
@@ -51,11 +58,11 @@ function conditions(ctx: Ctx, filters: ConsentFilters): SQL[] {
   const { organization_id, edition_id, type, is_active, search } = filters
   return [
     visibleIn(ctx.caller, definitionVisibility, filters),
-    ...(organization_id ? [sql`consents.organization_id = ${organization_id}`] : []),
-    ...(edition_id ? [sql`consents.edition_id = ${edition_id}`] : []),
-    ...(type ? [sql`consents.type = ${type}`] : []),
-    ...(is_active === undefined ? [] : [sql`consents.is_active = ${is_active ? 1 : 0}`]),
-    ...(search ? [containsFolded(sql`consents.search`, search)] : []),
+    ...(organization_id ? [eq(consents.organization_id, organization_id)] : []),
+    ...(edition_id ? [eq(consents.edition_id, edition_id)] : []),
+    ...(type ? [eq(consents.type, type)] : []),
+    ...(is_active === undefined ? [] : [eq(consents.is_active, is_active)]),
+    ...(search ? [containsFolded(sql`${consents.search}`, search)] : []),
   ]
 }
 
@@ -65,24 +72,33 @@ export const listConsents = (
   ordering: Ordering,
   filters: ConsentFilters,
 ): Promise<Page<ConsentRow>> =>
-  paginate<ConsentRow>(ctx.db, page, {
-    from: sql`consents`,
-    key: sql`consents.id`,
+  paginate(ctx.db, page, {
+    from: sql`${consents}`,
+    key: sql`${consents.id}`,
     where: conditions(ctx, filters),
     sort: sortBy(ordering, '-created', {
-      created: sql`consents.created_at`,
-      modified: sql`consents.modified_at`,
-      name: sql`consents.name`,
-      position: sql`consents.position`,
+      created: sql`${consents.created_at}`,
+      modified: sql`${consents.modified_at}`,
+      name: sql`${consents.name}`,
+      position: sql`${consents.position}`,
     }),
     columns,
-    joins: sql`join consents on consents.id = page.key ${consentJoins}`,
+    joins: sql`join ${consents} on ${consents.id} = page.key
+      join ${consentStats} on ${consentStats.consent_id} = ${consents.id}
+      join ${organizations} on ${organizations.id} = ${consents.organization_id}
+      left join ${editions} on ${editions.id} = ${consents.edition_id}`,
   })
 
 /** A definition that the caller sees. Its tenant decides who may change it: the organisation's needs its roles. */
 export async function findConsent(ctx: Ctx, id: string): Promise<ConsentRow & { tenant: Tenant }> {
-  const row = await ctx.db.first(sql<ConsentRow>`select ${columns} from consents ${consentJoins}
-    where consents.id = ${id} and ${visible(ctx.caller, definitionVisibility)}`)
+  const row = await ctx.db.first(
+    select(columns)
+      .from(consents)
+      .innerJoin(consentStats, eq(consentStats.consent_id, consents.id))
+      .innerJoin(organizations, eq(organizations.id, consents.organization_id))
+      .leftJoin(editions, eq(editions.id, consents.edition_id))
+      .where(and(eq(consents.id, id), visible(ctx.caller, definitionVisibility))),
+  )
   if (!row) throw notFound()
   const { organization_id, edition_id } = row
   return { ...row, tenant: { organization_id, editions: edition_id === null ? [] : [edition_id] } }
@@ -98,13 +114,15 @@ export interface TenantSummary extends OrganizationSummaryRow, Nullable<EditionS
   default_language: Language | null
 }
 
-/** The organisation, and the edition if one is named, that a definition is to belong to; undefined where one is not there. */
+/** The organisation and the edition of a new definition. Undefined for an unknown organisation; no edition for an unknown one. */
 export const findTenant = (
   ctx: Ctx,
   organizationId: string,
   editionId: string | null,
 ): Promise<TenantSummary | undefined> =>
-  ctx.db
-    .first(sql<TenantSummary>`select ${organizationSummaryColumns}, ${editionSummaryColumns}, editions.default_language
-    from organizations left join editions on editions.id = ${editionId} and editions.organization_id = organizations.id
-    where organizations.id = ${organizationId}`)
+  ctx.db.first(
+    select(tenantFields)
+      .from(organizations)
+      .leftJoin(editions, and(eq(editions.id, editionId ?? ''), eq(editions.organization_id, organizations.id)))
+      .where(eq(organizations.id, organizationId)),
+  )

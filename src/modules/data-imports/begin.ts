@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
-import { commit, refuseUnless } from '../../db/commit.ts'
+import { commit, followedBy, refuseUnless } from '../../db/commit.ts'
 import type { Statement } from '../../db/database.ts'
 import { dataImports } from '../../db/schema/data-imports.ts'
 import { updateVersion } from '../../db/write.ts'
@@ -37,11 +37,17 @@ const withinLimit = (organizationId: string): Statement =>
     'import_limit',
   )
 
-/** For the commit that begins background work: behind the statement that sets its phase. */
-export function workStatements(ctx: Ctx, row: Pick<ImportRow, 'id' | 'organization_id' | 'epoch'>): Statement[] {
-  ctx.afterCommit(() => enqueueImports(ctx, [row]))
-  return [withinLimit(row.organization_id)]
-}
+type WorkRow = Pick<ImportRow, 'id' | 'organization_id' | 'epoch'>
+
+/** The statement that sets the epoch of background work. The message of the work is sent once it is committed. */
+const followedByWork = (ctx: Ctx, row: WorkRow, statement: Statement): Statement =>
+  followedBy(statement, () => enqueueImports(ctx, [row]))
+
+/** The statement that begins background work, with what refuses it. */
+export const workBegins = (ctx: Ctx, row: WorkRow, statement: Statement): Statement[] => [
+  followedByWork(ctx, row, statement),
+  withinLimit(row.organization_id),
+]
 
 /**
  * Commits a change of an import whose edition is open. Where the change begins background work, its message is sent
@@ -81,9 +87,15 @@ interface ImportChange {
   statements: readonly Statement[]
 }
 
-const statementsOf = (ctx: Ctx, row: LoadedImport, { changed, changes, statements }: ImportChange): Statement[] => [
-  ...openEditions(row.edition_id),
-  ...updateVersion(dataImports, row, { ...changes, modified_at: changed.modified_at }),
-  ...(typeof changes.phase === 'string' ? workStatements(ctx, changed) : []),
-  ...statements,
-]
+function statementsOf(ctx: Ctx, row: LoadedImport, { changed, changes, statements }: ImportChange): Statement[] {
+  const { epoch, phase } = changes
+  const [change, ...guards] = updateVersion(dataImports, row, { ...changes, modified_at: changed.modified_at })
+  const hasWork = epoch !== undefined && changed.phase !== null
+  return [
+    ...openEditions(row.edition_id),
+    hasWork ? followedByWork(ctx, changed, change) : change,
+    ...guards,
+    ...(typeof phase === 'string' ? [withinLimit(row.organization_id)] : []),
+    ...statements,
+  ]
+}

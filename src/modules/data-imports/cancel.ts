@@ -1,17 +1,16 @@
 import type { Ctx } from '../../context.ts'
 import { checkAction, commitImport } from './begin.ts'
 import type { LoadedImport } from './queries.ts'
-import { enqueueImports, stopPhase } from './background/steps.ts'
+import { stopPhase } from './background/steps.ts'
 
 /**
- * Ends the work under way. While orders are made, the next chunk sees it and settles the rest; everything else ends at
- * once, because no step of it can commit any more.
+ * Ends the work under way. While orders are created, the work goes on under a new epoch and marks the rest as cancelled.
+ * Other work ends at once: no step of it can commit any more.
  */
 export async function cancelDataImport(ctx: Ctx, row: LoadedImport): Promise<LoadedImport> {
   checkAction(ctx, row, 'cancel', 'cancelled')
   if (row.status === 'importing') {
     const next = { epoch: row.epoch + 1, heartbeat_at: ctx.now() }
-    ctx.afterCommit(() => enqueueImports(ctx, [{ id: row.id, epoch: next.epoch }]))
     return commitImport(ctx, row, { status: 'cancelling', ...next })
   }
   return commitImport(ctx, row, { ...stopPhase(row), status: 'cancelled', completed_at: ctx.now() })

@@ -3,12 +3,12 @@ import type { Ctx } from '../../context.ts'
 import { commit } from '../../db/commit.ts'
 import { dataImports } from '../../db/schema/data-imports.ts'
 import { insert } from '../../db/write.ts'
-import { dataImportLifecycle, defaultOptions } from '../../domain/data-imports/data-imports.ts'
+import { dataImportLifecycle, defaultOptions, noColumns, noProducts } from '../../domain/data-imports/data-imports.ts'
 import { doesNotExist, fieldError, invalid } from '../../domain/errors.ts'
 import { searchText } from '../../domain/text/fold.ts'
 import { toIso } from '../../domain/time/instants.ts'
 import { openEditions } from '../editions/index.ts'
-import { workStatements } from './begin.ts'
+import { workBegins } from './begin.ts'
 import type { CreateDataImportInput } from './import-contract.ts'
 import { findTenant, type ImportDetailRow } from './queries.ts'
 import { beginPhase } from './background/steps.ts'
@@ -54,7 +54,7 @@ const untouched = {
   failed_orders: 0,
   undone_orders: 0,
   kept_orders: 0,
-  results: '[]',
+  results: [],
   format: null,
   canonical_key: null,
   canonical_size: null,
@@ -67,8 +67,8 @@ const untouched = {
   files_deleted_at: null,
   rows_deleted_at: null,
   row_counts: null,
-  column_summary: '{"total":0,"mapped":0,"ignored":0,"missing_required":[]}',
-  product_summary: '{"total":0,"mapped":0,"ignored":0,"unmapped":0}',
+  column_summary: noColumns,
+  product_summary: noProducts,
   version: 1,
 }
 
@@ -91,7 +91,7 @@ export async function createDataImport(ctx: Ctx, input: CreateDataImportInput): 
     source: 'csv',
     external_source: external_source ?? null,
     status: file ? ('parsing' as const) : dataImportLifecycle.initial,
-    options: JSON.stringify({ ...defaultOptions, ...input.options }),
+    options: { ...defaultOptions, ...input.options },
     file_id: file?.id ?? null,
     created_at: now,
     modified_at: now,
@@ -99,7 +99,6 @@ export async function createDataImport(ctx: Ctx, input: CreateDataImportInput): 
   const created = { ...tenant, ...row, file_name: file?.name ?? null, file_size: file?.size ?? null }
   return commit(ctx, created, [
     ...openEditions(edition_id),
-    insert(dataImports, row),
-    ...(file ? workStatements(ctx, row) : []),
+    ...(file ? workBegins(ctx, row, insert(dataImports, row)) : [insert(dataImports, row)]),
   ])
 }

@@ -2,10 +2,8 @@ import type { z } from '@hono/zod-openapi'
 import type { Ctx } from '../../context.ts'
 import {
   allowedActions,
-  type ColumnSummary,
   type DataImportStatus,
   endedStatuses,
-  type ProductSummary,
   progressOf,
   readOptions,
 } from '../../domain/data-imports/data-imports.ts'
@@ -41,16 +39,13 @@ const countsOf = (row: ImportDetailRow) =>
   Object.fromEntries(countNames.map((name) => [name, row[name]])) as Record<(typeof countNames)[number], number>
 
 export function presentDataImport(row: ImportDetailRow, ctx: Ctx): z.input<typeof DataImport> {
-  const columns = JSON.parse(row.column_summary) as ColumnSummary
+  const columns = row.column_summary
   return {
     id: row.id,
     name: row.name,
     source: row.source as 'csv' | 'api',
     external_source: row.external_source,
-    detected_source:
-      row.detected_source === null
-        ? null
-        : (JSON.parse(row.detected_source) as { source: string; label: string; confidence: number }),
+    detected_source: row.detected_source,
     status: row.status,
     organization: presentOrganizationSummary(row, ctx),
     edition: presentEditionSummary(row),
@@ -59,7 +54,7 @@ export function presentDataImport(row: ImportDetailRow, ctx: Ctx): z.input<typeo
     ...countsOf(row),
     progress: progressOf(row),
     column_summary: { ...columns, missing_required: [...columns.missing_required] },
-    product_summary: JSON.parse(row.product_summary) as ProductSummary,
+    product_summary: row.product_summary,
     error_code: row.error_code,
     error_message: row.error_message,
     error_report_url: hasReport(row) ? `${ctx.config.publicUrl}/v1/data-imports/${row.id}/error-report` : null,

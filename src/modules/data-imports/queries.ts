@@ -1,27 +1,34 @@
-import { type SQL, sql } from 'drizzle-orm'
+import { and, eq, type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { containsFolded } from '../../db/contains.ts'
 import { paginate } from '../../db/paginate.ts'
+import { dataImports } from '../../db/schema/data-imports.ts'
+import { editions } from '../../db/schema/editions.ts'
+import { files } from '../../db/schema/files/files.ts'
+import { organizations } from '../../db/schema/organizations.ts'
+import { type RowOf, select } from '../../db/select.ts'
 import { visibilityOf, visible, visibleIn } from '../../db/visibility.ts'
 import type { Tenant } from '../../domain/accounts/access.ts'
 import { doesNotExist, notFound } from '../../domain/errors.ts'
 import { type Page, type PageRequest, sortBy } from '../../domain/page.ts'
-import { type EditionSummaryRow, editionSummaryColumns } from '../editions/index.ts'
-import { type OrganizationSummaryRow, organizationSummaryColumns } from '../organizations/index.ts'
+import { editionSummaryFields } from '../editions/index.ts'
+import { organizationSummaryFields } from '../organizations/index.ts'
 import type { ImportFilters, ImportOrdering } from './import-contract.ts'
-import type { ImportRow } from './background/steps.ts'
+import { importFields, type ImportRow } from './background/steps.ts'
 
-interface ImportTenant extends EditionSummaryRow, OrganizationSummaryRow {
-  edition_is_archived: number
-  edition_currency: string
-  edition_country_code: string
-  edition_language: string
+const tenantFields = {
+  ...organizationSummaryFields,
+  ...editionSummaryFields,
+  edition_is_archived: editions.is_archived,
+  edition_currency: editions.currency,
+  edition_country_code: editions.default_country_code,
+  edition_language: editions.default_language,
 }
 
+type ImportTenant = RowOf<typeof tenantFields>
+
 /** An import with what answers say of its organisation, its edition and its file. */
-export interface ImportDetailRow extends ImportRow, ImportTenant {
-  organization_id: string
-  edition_id: string
+export interface ImportDetailRow extends ImportRow, Omit<ImportTenant, 'organization_id' | 'edition_id'> {
   file_name: string | null
   file_size: number | null
 }
@@ -30,11 +37,12 @@ export type LoadedImport = ImportDetailRow & { tenant: Tenant }
 
 const importVisibility = visibilityOf(sql`data_imports.organization_id`, sql`data_imports.edition_id`)
 
-const tenantColumns: SQL = sql`${organizationSummaryColumns}, ${editionSummaryColumns},
-  editions.is_archived as edition_is_archived, editions.currency as edition_currency,
-  editions.default_country_code as edition_country_code, editions.default_language as edition_language`
-
-const columns: SQL = sql`${tenantColumns}, files.name as file_name, files.size as file_size, data_imports.*`
+const columns = {
+  ...tenantFields,
+  ...importFields,
+  file_name: sql<string | null>`${files.name}`,
+  file_size: sql<number | null>`${files.size}`,
+}
 
 const joins: SQL = sql`join organizations on organizations.id = data_imports.organization_id
   join editions on editions.id = data_imports.edition_id left join files on files.id = data_imports.file_id`
@@ -47,7 +55,7 @@ export const listDataImports = (
   ordering: ImportOrdering,
   filters: ImportFilters,
 ): Promise<Page<ImportDetailRow>> =>
-  paginate<ImportDetailRow>(ctx.db, page, {
+  paginate(ctx.db, page, {
     from: sql`data_imports`,
     key: sql`data_imports.id`,
     where: [
@@ -66,18 +74,28 @@ export const listDataImports = (
   })
 
 export async function findImport(ctx: Ctx, id: string): Promise<LoadedImport> {
-  const row = await ctx.db.first(sql<ImportDetailRow>`select ${columns} from data_imports ${joins}
-    where data_imports.id = ${id} and ${visible(ctx.caller, importVisibility)}`)
+  const row = await ctx.db.first(
+    select(columns)
+      .from(dataImports)
+      .innerJoin(organizations, eq(organizations.id, dataImports.organization_id))
+      .innerJoin(editions, eq(editions.id, dataImports.edition_id))
+      .leftJoin(files, eq(files.id, dataImports.file_id))
+      .where(and(eq(dataImports.id, id), visible(ctx.caller, importVisibility))),
+  )
   if (!row) throw notFound()
   return { ...row, tenant: { organization_id: row.organization_id, editions: [row.edition_id] } }
 }
 
 /** The edition of a new import, with its organisation. */
 export async function findTenant(ctx: Ctx, organizationId: string, editionId: string): Promise<ImportTenant> {
-  const tenant = await ctx.db.first(sql<ImportTenant>`select ${tenantColumns} from organizations
-    left join editions on editions.id = ${editionId} and editions.organization_id = organizations.id
-    where organizations.id = ${organizationId}`)
+  const tenant = await ctx.db.first(
+    select(tenantFields)
+      .from(organizations)
+      .leftJoin(editions, and(eq(editions.id, editionId), eq(editions.organization_id, organizations.id)))
+      .where(eq(organizations.id, organizationId)),
+  )
   if (!tenant) throw doesNotExist('organization_id')
-  if ((tenant.edition_id as string | null) === null) throw doesNotExist('edition_id')
-  return tenant
+  if (tenant.edition_id === null) throw doesNotExist('edition_id')
+  // The other columns of an edition that was found are there too.
+  return tenant as ImportTenant
 }

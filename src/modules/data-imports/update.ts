@@ -60,11 +60,11 @@ export async function updateDataImport(
     name,
     search: searchText(name),
     ...(input.external_source === undefined ? {} : { external_source: input.external_source }),
-    options: JSON.stringify(options),
+    options,
     file_id: fileId,
     ...(await consequences(ctx, row, options, fileId)),
   }
-  if (isEmpty(changesIn<LoadedImport>(row, changes, ['options']))) return commit(ctx, row, [])
+  if (isEmpty(changesIn<LoadedImport>(row, changes))) return commit(ctx, row, [])
   const known = file ? { ...row, file_name: file.name, file_size: file.size } : row
   return commitImport(ctx, known, changes, isOtherFile ? forgetMapping(row.id) : [])
 }

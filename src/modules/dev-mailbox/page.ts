@@ -121,7 +121,7 @@ const emailBody = (row: CapturedRow): MailboxMarkup =>
     </details>`
 
 export function messagePage(row: CapturedRow): MailboxMarkup {
-  const headers = Object.entries(JSON.parse(row.headers) as Record<string, string>)
+  const headers = Object.entries(row.headers)
   return layout(
     row.subject || 'Message',
     html`<h1>${row.subject || (row.channel === 'sms' ? 'SMS' : '(no subject)')}</h1>

@@ -18,5 +18,5 @@ export const presentCapturedWhole = (row: CapturedRow) => ({
   reply_to: row.reply_to,
   html: row.html,
   text: row.body,
-  headers: JSON.parse(row.headers) as Record<string, string>,
+  headers: row.headers,
 })

@@ -1,21 +1,23 @@
-import { type SQL, sql } from 'drizzle-orm'
+import { eq, getTableColumns, type SQL, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
 import { paginate } from '../../db/paginate.ts'
-import type { capturedMessages } from '../../db/schema/messaging/dev-mailbox.ts'
+import { capturedMessages } from '../../db/schema/messaging/dev-mailbox.ts'
+import { type RowOf, select } from '../../db/select.ts'
 import { AppError, notFound } from '../../domain/errors.ts'
-import { channels } from '../../domain/messaging/messaging.ts'
+import { capturedChannels } from '../../domain/messaging/messaging.ts'
 import type { Page, PageRequest } from '../../domain/page.ts'
 
-/** Needed to read the mailbox. It has no caller: anybody may read it. */
+/** Needed to read the mailbox. There is no caller, since everybody may read it. */
 export type MailboxReader = Pick<JobCtx, 'db' | 'config'>
 
-export type CapturedRow = typeof capturedMessages.$inferSelect
-export type CapturedItem = Pick<
-  CapturedRow,
-  'id' | 'channel' | 'reference' | 'sender' | 'recipient' | 'subject' | 'created_at'
-> & { start: string }
+const columns = getTableColumns(capturedMessages)
+const { id, channel, reference, sender, recipient, subject, created_at } = columns
+const start = sql<string>`substr(${columns.body}, 1, 200)`
+const itemFields = { id, channel, reference, sender, recipient, subject, start, created_at }
 
-const capturedChannels = [...channels, 'wallet'] as const
+export type CapturedRow = typeof capturedMessages.$inferSelect
+export type CapturedItem = RowOf<typeof itemFields>
+
 type CapturedChannel = (typeof capturedChannels)[number]
 
 export interface MailboxFilter {
@@ -24,13 +26,13 @@ export interface MailboxFilter {
   to: string
 }
 
-/** Everybody's messages can be read here, so it exists only where no message is real. */
+/** The mailbox shows all messages to everybody, so it exists in development and tests only. */
 function refuseInProduction({ config }: MailboxReader): void {
   if (!['development', 'test'].includes(config.environment)) throw notFound()
 }
 
 export const channelOf = (text: string | undefined): CapturedChannel | null =>
-  capturedChannels.find((channel) => channel === text) ?? null
+  capturedChannels.find((one) => one === text) ?? null
 
 export async function listCaptured(
   reader: MailboxReader,
@@ -39,22 +41,21 @@ export async function listCaptured(
 ): Promise<Page<CapturedItem>> {
   refuseInProduction(reader)
   const where: SQL[] = []
-  if (filter.channel) where.push(sql`channel = ${filter.channel}`)
-  if (filter.to) where.push(sql`instr(lower(recipient), lower(${filter.to})) > 0`)
-  return paginate<CapturedItem>(reader.db, page, {
-    from: sql`captured_messages`,
-    key: sql`captured_messages.seq`,
+  if (filter.channel) where.push(eq(channel, filter.channel))
+  if (filter.to) where.push(sql`instr(lower(${recipient}), lower(${filter.to})) > 0`)
+  return paginate(reader.db, page, {
+    from: sql`${capturedMessages}`,
+    key: sql`${columns.seq}`,
     where,
-    sort: [{ by: sql`captured_messages.seq`, desc: true }],
-    columns: sql`message.id, message.channel, message.reference, message.sender, message.recipient, message.subject,
-      substr(message.body, 1, 200) as start, message.created_at`,
-    joins: sql`join captured_messages as message on message.seq = page.key`,
+    sort: [{ by: sql`${columns.seq}`, desc: true }],
+    columns: itemFields,
+    joins: sql`join ${capturedMessages} on ${columns.seq} = page.key`,
   })
 }
 
-export async function findCaptured(reader: MailboxReader, id: string): Promise<CapturedRow> {
+export async function findCaptured(reader: MailboxReader, messageId: string): Promise<CapturedRow> {
   refuseInProduction(reader)
-  const row = await reader.db.first(sql<CapturedRow>`select * from captured_messages where id = ${id}`)
-  if (!row) throw new AppError('not_found', 'There is no such message, or it is older than the newest 2,000.')
+  const row = await reader.db.first(select(columns).from(capturedMessages).where(eq(id, messageId)))
+  if (!row) throw new AppError('not_found', 'There is no such message. Only the newest 2,000 are kept.')
   return row
 }

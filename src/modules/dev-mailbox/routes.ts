@@ -21,7 +21,7 @@ async function list(c: AppContext, reader: MailboxReader) {
   return { found, filter, links: pageLinks(found, url) }
 }
 
-/** `/dev/outbox`: what the capture gateways have kept, for people and for programs. */
+/** `/dev/outbox`: the messages that the capture gateways keep, as pages and as JSON. */
 export function devMailbox(open: (c: AppContext) => MailboxReader): Hono<AppEnv> {
   const pages = new Hono<AppEnv>({ strict: false })
   pages.use('/dev/outbox*', async (c, next) => {

@@ -1,6 +1,6 @@
 import { raw } from 'hono/html'
 
-/** Of our own making, so it goes into the page unescaped. */
+/** Constant text, so it is put into the page unescaped. */
 export const style = raw(`
 :root { color-scheme: light dark; --line: light-dark(#d9dde3, #3a404a); --soft: light-dark(#5b6470, #a5afbd);
   --card: light-dark(#fff, #1d2127); --link: light-dark(#0b57d0, #8ab4f8) }

@@ -1,36 +1,34 @@
-import { sql } from 'drizzle-orm'
+import { and, eq } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { commit } from '../../db/commit.ts'
 import { editions } from '../../db/schema/editions.ts'
+import { events, organizations } from '../../db/schema/organizations.ts'
+import { select } from '../../db/select.ts'
 import { insert } from '../../db/write.ts'
 import { currencyOf, editionFullName, endsBeforeStart } from '../../domain/editions/editions.ts'
 import { doesNotExist, fieldError, invalid, LostRace } from '../../domain/errors.ts'
 import { searchText } from '../../domain/text/fold.ts'
 import { freeSlug, slugify } from '../../domain/text/slug.ts'
-import { type OrganizationSummaryRow, organizationSummaryColumns } from '../organizations/index.ts'
+import { organizationSummaryFields } from '../organizations/index.ts'
 import type { CreateEditionInput } from './contract.ts'
-import type { EditionDetailRow } from './queries.ts'
+import type { EditionDetailRow, EditionRow } from './queries.ts'
 import { slugOnce, slugsFrom } from './slugs.ts'
 
 export const endBeforeStart = (field: 'start_date' | 'end_date') =>
   invalid(fieldError([field], 'end_before_start', 'The end is before the start.'))
 
-interface LanguageColumns {
-  default_language: string
-  /** JSON. */
-  enabled_languages: string
-}
+type LanguageColumns = Pick<EditionRow, 'default_language' | 'enabled_languages'>
 
-const lacksDefault = ({ default_language, enabled_languages }: LanguageColumns): boolean =>
-  !(JSON.parse(enabled_languages) as string[]).includes(default_language)
-
-/** The default language is an enabled one, once it or they change; `before` is null for an edition that is new. */
+/**
+ * The default language is an enabled one, once it or they change; `before` is null for an edition that is new. A list
+ * that was not changed is the same array.
+ */
 export function checkLanguages(before: LanguageColumns | null, after: LanguageColumns): void {
   const { default_language, enabled_languages } = after
   const isOther = before?.default_language !== default_language || before.enabled_languages !== enabled_languages
-  if (!isOther || !lacksDefault(after)) return
+  if (!isOther || enabled_languages.includes(default_language)) return
   const field = before?.default_language === default_language ? 'enabled_languages' : 'default_language'
-  const detail = `The default language ${default_language} is none of the enabled languages ${enabled_languages}.`
+  const detail = `The default language ${default_language} is not one of the enabled languages: ${enabled_languages.join(', ')}.`
   throw invalid(fieldError([field], 'language_not_enabled', detail))
 }
 
@@ -38,11 +36,12 @@ const slugTaken = () => new LostRace('another edition took the slug meanwhile')
 
 /** The organisation, and the name of the event where it is the organisation's own. */
 async function loadParents(ctx: Ctx, input: CreateEditionInput) {
-  const row = await ctx.db.first(sql<
-    OrganizationSummaryRow & { event_name: string | null }
-  >`select ${organizationSummaryColumns}, events.name as event_name from organizations
-    left join events on events.id = ${input.event_id} and events.organization_id = organizations.id
-    where organizations.id = ${input.organization_id}`)
+  const row = await ctx.db.first(
+    select({ ...organizationSummaryFields, event_name: events.name })
+      .from(organizations)
+      .leftJoin(events, and(eq(events.id, input.event_id), eq(events.organization_id, organizations.id)))
+      .where(eq(organizations.id, input.organization_id)),
+  )
   if (!row) throw doesNotExist('organization_id')
   const { event_name, ...organization } = row
   if (event_name === null) throw doesNotExist('event_id')
@@ -58,10 +57,7 @@ export async function createEdition(ctx: Ctx, input: CreateEditionInput): Promis
   const period = { start_at: input.start_date ?? null, end_at: input.end_date ?? null }
   if (endsBeforeStart(period)) throw endBeforeStart('end_date')
   const { default_language } = input
-  const languages = {
-    default_language,
-    enabled_languages: JSON.stringify(input.enabled_languages ?? [default_language]),
-  }
+  const languages = { default_language, enabled_languages: input.enabled_languages ?? [default_language] }
   checkLanguages(null, languages)
   const { organization, event_name } = await loadParents(ctx, input)
   const full_name = editionFullName(event_name, input.name)
@@ -88,15 +84,15 @@ export async function createEdition(ctx: Ctx, input: CreateEditionInput): Promis
     currency: currencyOf(input.default_country_code),
     fee_rule_id: null,
     merchant_account_id: null,
-    merchant_account_extra_parameters: '{}',
-    merchant_id: '{}',
-    metadata: '{}',
-    sms_sender_name: 'Unset',
+    merchant_account_extra_parameters: {},
+    merchant_id: {},
+    metadata: {},
+    sms_sender_name: 'Unset' as const,
     email_sender_name: null,
     email_sender_address: null,
     email_reply_to: null,
-    meta_title: '{}',
-    meta_description: '{}',
+    meta_title: {},
+    meta_description: {},
     meta_image_id: null,
     transaction_receipt_email_id: null,
     refund_confirmation_email_id: null,

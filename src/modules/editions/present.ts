@@ -1,10 +1,8 @@
 import type { z } from '@hono/zod-openapi'
 import type { Ctx } from '../../context.ts'
-import { type CountryCode, editionStatus, type SmsSenderName, type TaxType } from '../../domain/editions/editions.ts'
+import { editionStatus } from '../../domain/editions/editions.ts'
 import { imageOrNull } from '../../domain/files/addresses.ts'
 import { toIso, toIsoOrNull } from '../../domain/time/instants.ts'
-import type { Language, TranslatedDict } from '../../domain/languages.ts'
-import type { Currency } from '../../domain/money.ts'
 import { presentOrganizationSummary } from '../organizations/index.ts'
 import type { EditionDetailRow, EditionListRow } from './queries.ts'
 import type { EditionDetail, EditionListItem } from './contract-resources.ts'
@@ -26,9 +24,6 @@ export const presentEditionListItem = (row: EditionListRow, ctx: Ctx): z.input<t
   modified: toIso(row.modified_at),
 })
 
-const object = (json: string) => JSON.parse(json) as Record<string, unknown>
-const translated = (json: string) => JSON.parse(json) as TranslatedDict & Record<string, string>
-
 export const presentEdition = (row: EditionDetailRow, ctx: Ctx): z.input<typeof EditionDetail> => ({
   id: row.id,
   name: row.name,
@@ -40,28 +35,28 @@ export const presentEdition = (row: EditionDetailRow, ctx: Ctx): z.input<typeof 
   end_date: toIsoOrNull(row.end_at),
   timezone: row.timezone,
   status: editionStatus(row, ctx.now()),
-  default_country_code: row.default_country_code as CountryCode,
+  default_country_code: row.default_country_code,
   is_draft: row.is_draft === 1,
   is_archived: row.is_archived === 1,
   published_at: toIsoOrNull(row.published_at),
-  default_language: row.default_language as Language,
-  enabled_languages: JSON.parse(row.enabled_languages) as Language[],
-  tax_type: row.tax_type as TaxType,
+  default_language: row.default_language,
+  enabled_languages: [...row.enabled_languages],
+  tax_type: row.tax_type,
   default_price_tax_rate: row.default_price_tax_rate,
   default_deposit_tax_rate: row.default_deposit_tax_rate,
   default_packaging_deposit_tax_rate: row.default_packaging_deposit_tax_rate,
-  currency: row.currency as Currency,
+  currency: row.currency,
   fee_rule_id: row.fee_rule_id,
   merchant_account_id: row.merchant_account_id,
-  merchant_account_extra_parameters: object(row.merchant_account_extra_parameters),
-  merchant_id: object(row.merchant_id),
-  metadata: object(row.metadata),
-  sms_sender_name: row.sms_sender_name as SmsSenderName,
+  merchant_account_extra_parameters: row.merchant_account_extra_parameters,
+  merchant_id: row.merchant_id,
+  metadata: row.metadata,
+  sms_sender_name: row.sms_sender_name,
   email_sender_name: row.email_sender_name,
   email_sender_address: row.email_sender_address,
   email_reply_to: row.email_reply_to,
-  meta_title: translated(row.meta_title),
-  meta_description: translated(row.meta_description),
+  meta_title: row.meta_title,
+  meta_description: row.meta_description,
   meta_image: imageOrNull(ctx.config.files.url, row.meta_image_id, row.image_key),
   meta_image_id: row.meta_image_id,
   transaction_receipt_email_id: row.transaction_receipt_email_id,

@@ -1,35 +1,54 @@
-import { type SQL, sql } from 'drizzle-orm'
+import { and, eq, inArray, isNull, or } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { isShowable } from '../../db/images.ts'
-import { inList } from '../../db/visibility.ts'
+import { feeRules, merchantAccounts } from '../../db/schema/editions.ts'
+import { files } from '../../db/schema/files/files.ts'
+import { emailMessages } from '../../db/schema/messaging/email-messages.ts'
+import { type Query, select } from '../../db/select.ts'
 import { receiptEmailTypes, refundConfirmationEmailTypes } from '../../domain/editions/editions.ts'
 import { doesNotExist, invalid } from '../../domain/errors.ts'
+import type { EmailMessageType } from '../../domain/messaging/email-messages.ts'
 import type { EditionRow } from './queries.ts'
 
 interface FoundReference {
   id: string
-  image_key: string | null
+  /** Of an image. */
+  image_key?: string
 }
 
 /** The platform's messages, the organisation's and the edition's own, as far as they are of a fitting type. */
-const emailOf = (edition: EditionRow, id: string, types: readonly string[]) =>
-  sql<FoundReference>`select id, null as image_key from email_messages where id = ${id}
-    and (organization_id is null or organization_id = ${edition.organization_id})
-    and (edition_id is null or edition_id = ${edition.id}) and ${inList(sql`type`, types)}`
+const emailOf = (edition: EditionRow, id: string, types: readonly EmailMessageType[]): Query<FoundReference> =>
+  select({ id: emailMessages.id })
+    .from(emailMessages)
+    .where(
+      and(
+        eq(emailMessages.id, id),
+        or(isNull(emailMessages.organization_id), eq(emailMessages.organization_id, edition.organization_id)),
+        or(isNull(emailMessages.edition_id), eq(emailMessages.edition_id, edition.id)),
+        inArray(emailMessages.type, [...types]),
+      ),
+    )
+
+const ofOrganization = (
+  table: typeof feeRules | typeof merchantAccounts,
+  { organization_id }: EditionRow,
+  id: string,
+): Query<FoundReference> =>
+  select({ id: table.id })
+    .from(table)
+    .where(and(eq(table.id, id), eq(table.organization_id, organization_id)))
 
 /** Where the ids in an edition's fields are looked up: always inside its organisation. */
 const lookUps = {
-  fee_rule_id: (_, edition, id) =>
-    sql<FoundReference>`select id, null as image_key from fee_rules where id = ${id} and organization_id = ${edition.organization_id}`,
-  merchant_account_id: (_, edition, id) =>
-    sql<FoundReference>`select id, null as image_key from merchant_accounts
-      where id = ${id} and organization_id = ${edition.organization_id}`,
+  fee_rule_id: (_, edition, id) => ofOrganization(feeRules, edition, id),
+  merchant_account_id: (_, edition, id) => ofOrganization(merchantAccounts, edition, id),
   meta_image_id: (ctx, edition, id) =>
-    sql<FoundReference>`select id, access_key as image_key from files
-      where id = ${id} and ${isShowable(ctx.caller, { ...edition, edition_id: edition.id })}`,
+    select({ id: files.id, image_key: files.access_key })
+      .from(files)
+      .where(and(eq(files.id, id), isShowable(ctx.caller, { ...edition, edition_id: edition.id }))),
   transaction_receipt_email_id: (_, edition, id) => emailOf(edition, id, receiptEmailTypes),
   refund_confirmation_email_id: (_, edition, id) => emailOf(edition, id, refundConfirmationEmailTypes),
-} satisfies Record<string, (ctx: Ctx, edition: EditionRow, id: string) => SQL<FoundReference>>
+} satisfies Record<string, (ctx: Ctx, edition: EditionRow, id: string) => Query<FoundReference>>
 
 type ReferenceField = keyof typeof lookUps
 const referenceFields = Object.keys(lookUps) as ReferenceField[]
@@ -51,6 +70,6 @@ export async function resolveReferences(
   const missing = asked.filter((_, index) => !found[index]?.length)
   if (missing.length) throw invalid(...missing.flatMap(({ field }) => doesNotExist(field).errors))
   const image = found[asked.findIndex(({ field }) => field === 'meta_image_id')]?.[0]
-  if (image) return image.image_key
+  if (image?.image_key !== undefined) return image.image_key
   return input.meta_image_id === null ? null : edition.image_key
 }

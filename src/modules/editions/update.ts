@@ -17,36 +17,19 @@ import { resolveReferences } from './references.ts'
 type EditionChanges = Partial<EditionRow>
 
 const flag = (value: boolean | undefined) => (value === undefined ? undefined : Number(value))
-const json = (value: unknown) => (value === undefined ? undefined : JSON.stringify(value))
 
-const jsonColumns = [
-  'enabled_languages',
-  'metadata',
-  'merchant_account_extra_parameters',
-  'merchant_id',
-  'meta_title',
-  'meta_description',
-] as const
-
-/** The columns that will be others. What the body leaves out is undefined in it; null is a value. */
+/** The columns that change. A field that the body leaves out is undefined in it; null is a value. */
 function changesOf(row: EditionDetailRow, input: UpdateEditionInput, now: number): EditionChanges {
-  const { start_date, end_date, is_draft, is_archived, enabled_languages, metadata, ...others } = input
-  const { merchant_account_extra_parameters, merchant_id, meta_title, meta_description, ...plain } = others
+  const { start_date, end_date, is_draft, is_archived, ...others } = input
   const asked: EditionChanges = {
-    ...plain,
+    ...others,
     start_at: start_date,
     end_at: end_date,
     is_draft: flag(is_draft),
     published_at: is_draft === undefined ? undefined : publishedAt(row, is_draft, now),
     is_archived: flag(is_archived),
-    enabled_languages: json(enabled_languages),
-    metadata: json(metadata),
-    merchant_account_extra_parameters: json(merchant_account_extra_parameters),
-    merchant_id: json(merchant_id),
-    meta_title: json(meta_title),
-    meta_description: json(meta_description),
   }
-  const changes = changesIn<EditionRow>(row, asked, jsonColumns)
+  const changes = changesIn<EditionRow>(row, asked)
   if (isEmpty(changes)) return changes
   const full_name = changes.name === undefined ? row.full_name : editionFullName(row.event_name, changes.name)
   return { ...changes, full_name, search: searchText(full_name, row.slug), modified_at: now }

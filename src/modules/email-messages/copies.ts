@@ -17,7 +17,7 @@ interface CopyTarget {
 
 type CopiedMessage = Pick<MessageRow, 'title' | 'subject' | 'type' | 'template' | 'blocks'>
 
-/** A row like another's in a new tenant: unlocked, and of the scope that the tenant makes it. */
+/** A copy in another tenant. It is unlocked, and its scope follows from the tenant. */
 function copyOf(ctx: Pick<Ctx, 'newId' | 'now'>, source: CopiedMessage, target: CopyTarget, title: string): MessageRow {
   const now = ctx.now()
   return {
@@ -28,7 +28,7 @@ function copyOf(ctx: Pick<Ctx, 'newId' | 'now'>, source: CopiedMessage, target: 
     type: source.type,
     scope: target.edition_id === null ? 'template' : 'edition',
     template: source.template,
-    is_locked: 0,
+    is_locked: false,
     blocks: source.blocks,
     version: 1,
     created_at: now,
@@ -43,13 +43,13 @@ async function targetEdition(ctx: Ctx, id: string, organizationId: string | null
     throw doesNotExist('edition_id')
   if (!mayAt(ctx.caller, writers, { organization_id: edition.organization_id, editions: [id] }))
     throw permissionDenied(writers)
-  if (edition.is_archived === 1) throw editionArchived()
+  if (edition.is_archived) throw editionArchived()
   return edition
 }
 
 /**
- * An edition's own copy of a template; what the edition sends for the like is this message from now on, unless it sends
- * one of another type.
+ * Copies a template into an edition. Where the edition sends messages of this type by itself, it sends the copy from now
+ * on, unless it already sends one of another type.
  */
 export async function adoptMessage(
   ctx: Ctx,
@@ -84,7 +84,9 @@ async function duplicateTarget(
     return { organization_id: edition.organization_id, edition_id }
   }
   if (organization_id === null)
-    throw invalid(fieldError(['organization_id'], 'required', "Whose copy of the platform's message it is."))
+    throw invalid(
+      fieldError(['organization_id'], 'required', 'The organisation or the edition that the copy is for is needed.'),
+    )
   if (!mayAt(ctx.caller, writers, { organization_id, editions: 'any' })) throw doesNotExist('organization_id')
   if (!mayAt(ctx.caller, writers, { organization_id, editions: [] })) throw permissionDenied(writers)
   return { organization_id, edition_id: null }

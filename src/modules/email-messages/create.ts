@@ -1,40 +1,39 @@
-import { sql } from 'drizzle-orm'
+import { and, eq } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { commit } from '../../db/commit.ts'
 import { emailMessages } from '../../db/schema/messaging/email-messages.ts'
+import { editions } from '../../db/schema/editions.ts'
+import { organizations } from '../../db/schema/organizations.ts'
+import { select } from '../../db/select.ts'
 import { insert } from '../../db/write.ts'
 import { faultsOf } from '../../domain/email/check.ts'
 import { scopeFault } from '../../domain/messaging/email-messages.ts'
 import { doesNotExist, editionArchived, fieldError, invalid } from '../../domain/errors.ts'
-import type { Language } from '../../domain/languages.ts'
-import { type EditionSummaryRow, editionSummaryColumns, openEditions } from '../editions/index.ts'
-import { type OrganizationSummaryRow, organizationSummaryColumns } from '../organizations/index.ts'
+import { type EditionSummaryRow, openEditions } from '../editions/index.ts'
+import type { OrganizationSummaryRow } from '../organizations/index.ts'
 import type { CreateEmailMessageInput } from './message-contract.ts'
-import type { MessageDetailRow, MessageRow } from './queries.ts'
+import { type MessageDetailRow, type MessageRow, senderFields, type SenderRow, tenantFields } from './queries.ts'
+import type { Nullable } from '../../domain/nullable.ts'
 
-type MessageTenant = OrganizationSummaryRow & { [Key in keyof EditionSummaryRow]: EditionSummaryRow[Key] | null } & {
-  default_language: Language | null
-  email_sender_name: string | null
-  is_archived: number | null
-}
+type MessageTenant = OrganizationSummaryRow & Nullable<EditionSummaryRow> & SenderRow
 
 /** The organisation and the edition of a new message. */
 export async function tenantOf(ctx: Ctx, organizationId: string, editionId: string | null): Promise<MessageTenant> {
-  const tenant = await ctx.db.first(sql<MessageTenant>`select ${organizationSummaryColumns}, ${editionSummaryColumns},
-      editions.default_language, editions.email_sender_name, editions.is_archived
-    from organizations left join editions on editions.id = ${editionId} and editions.organization_id = organizations.id
-    where organizations.id = ${organizationId}`)
-  if (!tenant) throw doesNotExist('organization_id')
+  const found = await ctx.db.first(
+    select({ ...tenantFields, ...senderFields, is_archived: editions.is_archived })
+      .from(organizations)
+      .leftJoin(editions, and(eq(editions.id, editionId ?? ''), eq(editions.organization_id, organizations.id)))
+      .where(eq(organizations.id, organizationId)),
+  )
+  if (!found) throw doesNotExist('organization_id')
+  const { is_archived, ...tenant } = found
   if (editionId !== null && tenant.edition_id === null) throw doesNotExist('edition_id')
-  if (tenant.is_archived === 1) throw editionArchived()
+  if (is_archived) throw editionArchived()
   return tenant
 }
 
 /** A row together with its tenant as the answer shows it. */
-export const detailOf = (row: MessageRow, { is_archived: _, ...tenant }: MessageTenant): MessageDetailRow => ({
-  ...row,
-  ...tenant,
-})
+export const detailOf = (row: MessageRow, tenant: MessageTenant): MessageDetailRow => ({ ...row, ...tenant })
 
 export async function createMessage(ctx: Ctx, input: CreateEmailMessageInput): Promise<MessageDetailRow> {
   const { organization_id, edition_id = null, scope } = input
@@ -52,12 +51,12 @@ export async function createMessage(ctx: Ctx, input: CreateEmailMessageInput): P
     organization_id,
     edition_id,
     title: input.title,
-    subject: JSON.stringify(input.subject),
+    subject: input.subject,
     type: input.type,
     scope,
     template: input.template,
-    is_locked: 0,
-    blocks: '[]',
+    is_locked: false,
+    blocks: [],
     version: 1,
     created_at: now,
     modified_at: now,

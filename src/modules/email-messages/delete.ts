@@ -1,12 +1,14 @@
-import { sql } from 'drizzle-orm'
+import { and, eq } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { changedOne, commit } from '../../db/commit.ts'
+import { emailMessages } from '../../db/schema/messaging/email-messages.ts'
+import { remove } from '../../db/write.ts'
 import { openEditions } from '../editions/index.ts'
 import type { MessageDetailRow } from './queries.ts'
 import { checkChangeable } from './update.ts'
 import { inUse, isUnused, detachFromEnded, usesOf } from './uses/usage.ts'
 
-/** Its renditions go with it by their foreign key. A reference that was made meanwhile makes this decide anew. */
+/** Foreign keys delete its renditions too. A reference that was made meanwhile is a lost race. */
 export async function deleteMessage(ctx: Ctx, row: MessageDetailRow): Promise<null> {
   checkChangeable(row)
   const uses = await usesOf(ctx, row)
@@ -14,7 +16,7 @@ export async function deleteMessage(ctx: Ctx, row: MessageDetailRow): Promise<nu
   return commit(ctx, null, [
     ...openEditions(row.edition_id),
     detachFromEnded(row),
-    sql`delete from email_messages where id = ${row.id} and version = ${row.version} and ${isUnused(row)}`,
+    remove(emailMessages, and(eq(emailMessages.id, row.id), eq(emailMessages.version, row.version), isUnused(row))),
     changedOne(),
   ])
 }

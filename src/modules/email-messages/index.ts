@@ -1,2 +1,1 @@
-export { sendableMessage } from './queries.ts'
 export { templateOf } from './templates.ts'

@@ -22,7 +22,7 @@ import {
 } from '../../http/fields.ts'
 import { Blocks, BlocksInput } from './block-contract.ts'
 
-/** Who writes messages; those of the organisation need a role there. */
+/** The roles that may write messages. Those of the organisation need a role in the organisation. */
 export const writers: readonly RoleCode[] = ['OA', 'OM', 'EA', 'EM']
 
 export const MessageType = z.enum(emailMessageTypes)

@@ -3,9 +3,7 @@ import { blocksShown } from '../../domain/email/blocks/images.ts'
 import { previewSubject } from '../../domain/email/preview.ts'
 import { templateVariables } from '../../domain/email/liquid/variables.ts'
 import { readerOf, wordsOf } from '../../domain/email/messages/words.ts'
-import type { EmailMessageScope, EmailMessageType, EmailTemplate } from '../../domain/messaging/email-messages.ts'
 import { toIso } from '../../domain/time/instants.ts'
-import type { TranslatedDict } from '../../domain/languages.ts'
 import { type EditionSummaryRow, presentEditionSummary } from '../editions/index.ts'
 import { type OrganizationSummaryRow, presentOrganizationSummary } from '../organizations/index.ts'
 import type { EmailMessageDetailOut, EmailMessageItemOut } from './message-contract.ts'
@@ -14,10 +12,10 @@ import type { MessageDetailRow, MessageListRow } from './queries.ts'
 export const presentMessageItem = (row: MessageListRow, ctx: Ctx): EmailMessageItemOut => ({
   id: row.id,
   title: row.title,
-  type: row.type as EmailMessageType,
-  scope: row.scope as EmailMessageScope,
-  template: row.template as EmailTemplate,
-  locked: row.is_locked === 1,
+  type: row.type,
+  scope: row.scope,
+  template: row.template,
+  locked: row.is_locked,
   organization: row.organization_id === null ? null : presentOrganizationSummary(row as OrganizationSummaryRow, ctx),
   edition: row.edition_id === null ? null : presentEditionSummary(row as EditionSummaryRow),
   created: toIso(row.created_at),
@@ -25,7 +23,7 @@ export const presentMessageItem = (row: MessageListRow, ctx: Ctx): EmailMessageI
 })
 
 export function presentMessage(row: MessageDetailRow, ctx: Ctx): EmailMessageDetailOut {
-  const subject = JSON.parse(row.subject) as TranslatedDict & Record<string, string>
+  const { subject } = row
   const language = row.default_language ?? 'en'
   return {
     ...presentMessageItem(row, ctx),

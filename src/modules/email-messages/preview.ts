@@ -5,9 +5,7 @@ import { blocksShown } from '../../domain/email/blocks/images.ts'
 import { isOverBudget, renderFault } from '../../domain/email/liquid/liquid.ts'
 import { TooLarge } from '../../domain/email/personalise.ts'
 import { type PreviewRequest, overflowOfPreview, type Preview, previewOf } from '../../domain/email/preview.ts'
-import type { EmailMessageType } from '../../domain/messaging/email-messages.ts'
 import { type AppError, fieldError, invalid } from '../../domain/errors.ts'
-import type { TranslatedDict } from '../../domain/languages.ts'
 import type { PreviewEmailMessageInput } from './message-contract.ts'
 import type { MessageDetailRow } from './queries.ts'
 import { resolveImages } from './uses/images.ts'
@@ -18,20 +16,20 @@ interface PreviewedMessage {
   message: Message
   asked: PreviewRequest
   options: CompileOptions
-  /** The parts of the message that the caller handed in. */
+  /** The parts of the message that the caller gave. */
   given: readonly string[]
 }
 
-/** The text that makes too much of the values; the values, where the text is not the caller's. */
+/** The refusal of a message that becomes too large. It names the text, or the values when the text is a stored one. */
 function overflowRefusal({ message, asked, options, given }: PreviewedMessage): AppError {
   const found = overflowOfPreview(message, asked, options)
-  if (!found) return invalid(fieldError(['blocks'], 'template_too_large', 'The message makes too much text.'))
+  if (!found) return invalid(fieldError(['blocks'], 'template_too_large', 'The message becomes too large.'))
   if (given.some((part) => found.pointer?.startsWith(`#/${part}/`))) return invalid(found)
   const { code, detail, line, column, attr } = found
   return invalid({ ...fieldError(['context'], code, `In ${attr}: ${detail}`), ...(line && column && { line, column }) })
 }
 
-/** Why the message cannot be shown with what was handed in; faults that are our own go on. */
+/** The refusal of a message that cannot be rendered with these values. Any other error stays as it is. */
 function refusalOf(error: unknown, shown: PreviewedMessage): unknown {
   if (isOverBudget(error)) return overflowRefusal(shown)
   if (error instanceof TooLarge) return invalid(fieldError(['blocks'], 'template_too_large', error.message))
@@ -39,7 +37,7 @@ function refusalOf(error: unknown, shown: PreviewedMessage): unknown {
   return detail === null ? error : invalid(fieldError(['context'], 'not_renderable', detail))
 }
 
-/** The message as recipients would see it. What the caller sends is checked as if it were saved. */
+/** The message as recipients would see it. Given parts are checked as if they were saved. */
 export async function previewMessage(
   ctx: Ctx,
   row: MessageDetailRow,
@@ -55,13 +53,12 @@ export async function previewMessage(
     sender_name: row.email_sender_name,
   })
   const message = {
-    subject: input.subject ?? (JSON.parse(row.subject) as TranslatedDict),
+    subject: input.subject ?? row.subject,
     blocks: given ? cleaned(given) : blocksShown(row.blocks, ctx.config.files.url),
     template: 'modern' as const,
   }
   const language = input.language ?? options.defaultLanguage
-  const type = row.type as EmailMessageType
-  const asked = { mode: input.mode, language, type, values: input.context ?? {} }
+  const asked = { mode: input.mode, language, type: row.type, values: input.context ?? {} }
   try {
     return previewOf(message, asked, options)
   } catch (error) {

@@ -23,7 +23,7 @@ mount(emailMessages, contract.createEmailMessage, {
   location: ({ id }) => `/v1/email-messages/${id}`,
 })
 
-// Before the single message, whose path would take it for an id.
+// Registered before the single message, whose path would match it as an id.
 mount(emailMessages, contract.listTemplateVariables, {
   handle: async () => undefined,
   present: presentVariables,
@@ -48,7 +48,7 @@ mount(emailMessages, contract.deleteEmailMessage, {
   represent: (loaded, ctx) => presentMessage(loaded, ctx),
 })
 
-// The role is judged where the copy goes.
+// The verb checks the role in the tenant of the copy.
 mount(emailMessages, contract.adoptEmailMessage, {
   load: (ctx, { id }) => findReadable(ctx, id),
   handle: (ctx, { loaded, body }) => adoptMessage(ctx, loaded, body),

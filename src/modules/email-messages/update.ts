@@ -17,8 +17,7 @@ import { inUse, usesOf } from './uses/usage.ts'
 /** Nobody can change the platform's messages. Locked messages can be read and copied only. */
 export function checkChangeable(row: MessageDetailRow): void {
   if (row.scope === 'platform') throw permissionDenied(writers, [], adoptInstead('platform'))
-  if (row.is_locked === 1)
-    throw new AppError('email_message_locked', 'This message is locked. Duplicate it to change it.')
+  if (row.is_locked) throw new AppError('email_message_locked', 'This message is locked. Duplicate it to change it.')
 }
 
 /** Blocks with an id each; an empty id is replaced by a new one. */
@@ -49,7 +48,7 @@ function withIds(ctx: Ctx, blocks: readonly Block[]): Block[] {
 async function checkType(ctx: Ctx, row: MessageDetailRow, type: string | undefined): Promise<void> {
   if (type === undefined || triggerOf(type) === triggerOf(row.type)) return
   const uses = (await usesOf(ctx, row)).filter((use) => use.type !== 'campaign')
-  if (uses.length) throw inUse(uses, 'An edition sends this message for what it is.')
+  if (uses.length) throw inUse(uses, 'An edition sends this message by itself, so its type must stay the same.')
 }
 
 const imagesOf = async (ctx: Ctx, row: MessageDetailRow, given: BlocksIn | undefined) =>
@@ -69,13 +68,12 @@ export async function updateMessage(
   await checkType(ctx, row, type)
   const asked: Partial<MessageRow> = {
     ...(title === undefined ? {} : { title }),
-    ...(subject === undefined ? {} : { subject: JSON.stringify(subject) }),
+    ...(subject === undefined ? {} : { subject }),
     ...(type === undefined ? {} : { type }),
     ...(template === undefined ? {} : { template }),
-    ...(blocks === undefined ? {} : { blocks: JSON.stringify(withIds(ctx, cleaned(blocks))) }),
+    ...(blocks === undefined ? {} : { blocks: withIds(ctx, cleaned(blocks)) }),
   }
-  if (isEmpty(changesIn<MessageRow>(row, asked, ['subject', 'blocks'])))
-    return commit(ctx, row, openEditions(row.edition_id))
+  if (isEmpty(changesIn<MessageRow>(row, asked))) return commit(ctx, row, openEditions(row.edition_id))
   const changes = { ...asked, modified_at: ctx.now() }
   const result = { ...row, ...changes, version: row.version + 1 } as MessageDetailRow
   const sendable = await checkSendable(ctx, row, result)

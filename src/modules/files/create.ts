@@ -54,7 +54,9 @@ export function newFile(ctx: Ctx, received: ReceivedFile, fields: NewFileFields)
 export function insertFile(row: StoredFile & { storage_key: string | null }): Statement {
   const content = { ...row, storage_key: row.storage_key ?? '' }
   const names = Object.keys(row) as (keyof StoredFile)[]
-  const values = names.map((name) => (name === 'storage_key' ? keyOfContent(content) : sql`${row[name]}`))
+  const values = names.map((name) =>
+    name === 'storage_key' ? keyOfContent(content) : sql`${sql.param(row[name], files[name])}`,
+  )
   return sql`insert into ${files} (${sql.join(names.map(columnName), sql`, `)}) values (${sql.join(values, sql`, `)})`
 }
 
@@ -68,16 +70,16 @@ export async function createFile(ctx: Ctx, input: UploadInput, received: Receive
     edition_id,
     name: cleanFileName(received.name, mime_type),
     title,
-    alt_text: JSON.stringify(input.alt_text),
-    tags: JSON.stringify(input.tags),
-    metadata: JSON.stringify(input.metadata),
+    alt_text: input.alt_text,
+    tags: input.tags,
+    metadata: input.metadata,
     purpose,
     mime_type,
     width,
     height,
   })
   const content = { ...received, organization_id }
-  const result = { ...row, is_used: 0, used_by: '[]' }
+  const result = { ...row, is_used: false, used_by: [] }
   ctx.afterCommit(() => requestScan(ctx, row.id))
   return commit(ctx, result, [
     tenantExists(organization_id, edition_id),

@@ -5,11 +5,11 @@ import type { Statement } from '../../db/database.ts'
 import { AppError } from '../../domain/errors.ts'
 import { openEditions } from '../editions/index.ts'
 import type { FileRow } from './queries.ts'
-import { type FileUse, isUsed } from './references.ts'
+import { isUsed } from './references.ts'
 import { releaseContent } from './storage.ts'
 
 export const fileInUse = (row: FileRow, detail: string): AppError =>
-  new AppError('file_in_use', detail, { extra: { related_objects: JSON.parse(row.used_by) as FileUse[] } })
+  new AppError('file_in_use', detail, { extra: { related_objects: row.used_by } })
 
 /** A reference that was made meanwhile makes this decide again. */
 export const stillUnused = ({ id }: Pick<FileRow, 'id'>): Statement => stillHolds(sql`not ${isUsed(sql`${id}`)}`)

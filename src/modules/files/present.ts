@@ -2,13 +2,10 @@ import type { z } from '@hono/zod-openapi'
 import type { Ctx } from '../../context.ts'
 import { mayAt, type Tenant } from '../../domain/accounts/access.ts'
 import { fileAddress, imageAddresses, isPrivate, signedFileAddress } from '../../domain/files/addresses.ts'
-import type { FilePurpose } from '../../domain/files/files.ts'
 import { isImageType } from '../../domain/files/types.ts'
 import { toIso } from '../../domain/time/instants.ts'
-import type { TranslatedDict } from '../../domain/languages.ts'
 import { type File, writers } from './contract.ts'
 import type { FileRow } from './queries.ts'
-import type { FileUse } from './references.ts'
 
 type PresentedFile = z.input<typeof File>
 
@@ -18,8 +15,8 @@ export const presentFile = (row: FileRow, { config }: Ctx): PresentedFile => ({
   edition_id: row.edition_id,
   name: row.name,
   title: row.title,
-  alt_text: JSON.parse(row.alt_text) as TranslatedDict & Record<string, string>,
-  purpose: row.purpose as FilePurpose,
+  alt_text: row.alt_text,
+  purpose: row.purpose,
   mime_type: row.mime_type,
   size: row.size,
   checksum_sha256: row.checksum_sha256,
@@ -28,11 +25,11 @@ export const presentFile = (row: FileRow, { config }: Ctx): PresentedFile => ({
   status: row.status,
   url: isPrivate(row) ? null : fileAddress(config.files.url, row, 'original'),
   image: isImageType(row.mime_type) ? imageAddresses(config.files.url, row) : null,
-  is_used: row.is_used === 1,
-  used_by: JSON.parse(row.used_by) as FileUse[],
+  is_used: row.is_used,
+  used_by: row.used_by,
   uploaded_by: row.uploaded_by,
-  tags: JSON.parse(row.tags) as string[],
-  metadata: JSON.parse(row.metadata) as Record<string, unknown>,
+  tags: [...row.tags],
+  metadata: row.metadata,
   created: toIso(row.created_at),
   modified: toIso(row.modified_at),
 })

@@ -1,22 +1,17 @@
-import { type SQL, sql } from 'drizzle-orm'
+import { and, eq, getTableColumns, type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { containsFolded } from '../../db/contains.ts'
 import { paginate } from '../../db/paginate.ts'
-import type { files } from '../../db/schema/files/files.ts'
+import { files } from '../../db/schema/files/files.ts'
+import { fromFlag, fromJson, type RowOf, select } from '../../db/select.ts'
 import { inList, type Visibility, visible, visibleIn } from '../../db/visibility.ts'
 import type { Tenant } from '../../domain/accounts/access.ts'
 import { notFound } from '../../domain/errors.ts'
 import { type Page, type PageRequest, sortBy } from '../../domain/page.ts'
 import type { FileFilters, FileOrdering } from './contract.ts'
-import { isUsed, usesOf } from './references.ts'
+import { type FileUse, isUsed, usesOf } from './references.ts'
 
 export type StoredFile = typeof files.$inferSelect
-
-export interface FileRow extends StoredFile {
-  is_used: number
-  /** JSON: what the caller sees of what refers to the file. */
-  used_by: string
-}
 
 /** The index of an organisation's files serves those of its editions too. */
 const fileVisibility: Visibility = {
@@ -25,23 +20,29 @@ const fileVisibility: Visibility = {
     where ${inList(sql`editions.id`, ids)}) and ${inList(sql`files.edition_id`, ids)})`,
 }
 
-const columns = (ctx: Ctx): SQL =>
-  sql`files.*, ${isUsed(sql`files.id`)} as is_used, ${usesOf(ctx, sql`files.id`)} as used_by`
+const columns = (ctx: Ctx) => ({
+  ...getTableColumns(files),
+  is_used: fromFlag(isUsed(sql`${files.id}`)),
+  /** What refers to the file, as far as the caller sees it. */
+  used_by: fromJson<FileUse[]>(usesOf(ctx, sql`${files.id}`)),
+})
+
+export type FileRow = RowOf<ReturnType<typeof columns>>
 
 function conditions(ctx: Ctx, filters: FileFilters): SQL[] {
   const { organization_id, edition_id, purpose, mime_type, is_used, search } = filters
   const used = isUsed(sql`files.id`)
   return [
     visibleIn(ctx.caller, fileVisibility, filters),
-    ...(organization_id ? [sql`files.organization_id = ${organization_id}`] : []),
+    ...(organization_id ? [eq(files.organization_id, organization_id)] : []),
     ...(edition_id
       ? [
           sql`files.organization_id = (select organization_id from editions where editions.id = ${edition_id})
             and files.edition_id = ${edition_id}`,
         ]
       : []),
-    ...(purpose ? [sql`files.purpose = ${purpose}`] : []),
-    ...(mime_type ? [sql`files.mime_type = ${mime_type}`] : []),
+    ...(purpose ? [eq(files.purpose, purpose)] : []),
+    ...(mime_type ? [eq(files.mime_type, mime_type)] : []),
     ...(is_used === undefined ? [] : [is_used ? used : sql`not ${used}`]),
     ...(search ? [containsFolded(sql`files.search`, search)] : []),
   ]
@@ -53,7 +54,7 @@ export const listFiles = (
   ordering: FileOrdering,
   filters: FileFilters,
 ): Promise<Page<FileRow>> =>
-  paginate<FileRow>(ctx.db, page, {
+  paginate(ctx.db, page, {
     from: sql`files`,
     key: sql`files.id`,
     where: conditions(ctx, filters),
@@ -68,8 +69,11 @@ export const listFiles = (
   })
 
 export async function findFile(ctx: Ctx, id: string): Promise<FileRow & { tenant: Tenant }> {
-  const row = await ctx.db.first(sql<FileRow>`select ${columns(ctx)} from files
-    where files.id = ${id} and ${visible(ctx.caller, fileVisibility)}`)
+  const row = await ctx.db.first(
+    select(columns(ctx))
+      .from(files)
+      .where(and(eq(files.id, id), visible(ctx.caller, fileVisibility))),
+  )
   if (!row) throw notFound()
   const { organization_id, edition_id } = row
   return { ...row, tenant: { organization_id, editions: edition_id === null ? [] : [edition_id] } }

@@ -2,7 +2,6 @@ import type { Ctx } from '../../context.ts'
 import { commit } from '../../db/commit.ts'
 import { files } from '../../db/schema/files/files.ts'
 import { changesIn, isEmpty, updateVersion } from '../../db/write.ts'
-import type { FilePurpose } from '../../domain/files/files.ts'
 import { cleanFileName } from '../../domain/files/names.ts'
 import { checkMove, openEditions } from '../editions/index.ts'
 import { type UpdateFileInput, writers } from './contract.ts'
@@ -10,16 +9,13 @@ import { checkPurpose, searchOf } from './create.ts'
 import { fileInUse, stillUnused } from './delete.ts'
 import type { FileRow, StoredFile } from './queries.ts'
 
-const asColumn = (value: unknown): unknown =>
-  typeof value === 'object' && value !== null ? JSON.stringify(value) : value
-
 export async function updateFile(ctx: Ctx, row: FileRow, input: UpdateFileInput): Promise<FileRow> {
   const given = Object.entries(input).filter(([, value]) => value !== undefined)
-  const asked = Object.fromEntries(given.map(([name, value]) => [name, asColumn(value)])) as Partial<StoredFile>
+  const asked = Object.fromEntries(given) as Partial<StoredFile>
   if (input.name !== undefined) asked.name = cleanFileName(input.name, row.mime_type)
-  const changes = changesIn<StoredFile>(row, asked, ['alt_text', 'tags', 'metadata'])
+  const changes = changesIn<StoredFile>(row, asked)
   if (isEmpty(changes)) return commit(ctx, row, openEditions(row.edition_id))
-  if (changes.purpose !== undefined) checkPurpose(changes.purpose as FilePurpose, row.mime_type)
+  if (changes.purpose !== undefined) checkPurpose(changes.purpose, row.mime_type)
   if (changes.edition_id !== undefined) await checkMove(ctx, writers, row.organization_id, changes.edition_id)
   const isMoved = changes.edition_id !== undefined || changes.purpose !== undefined
   // What refers to the file chose it where it stands and for what it is.

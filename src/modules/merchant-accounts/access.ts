@@ -1,5 +1,7 @@
-import { sql } from 'drizzle-orm'
+import { and, eq, getTableColumns, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
+import { editions, merchantAccounts } from '../../db/schema/editions.ts'
+import { select } from '../../db/select.ts'
 import { isPaymentService, isServiceOpen, overridingAccount } from '../../domain/refunds/merchant-accounts.ts'
 import type { MerchantAccountAccess } from '../../gateways/payments/payments.ts'
 import type { MerchantAccountRow } from './queries.ts'
@@ -22,10 +24,11 @@ export interface PaidThrough {
   merchant_account_id: string | null
 }
 
-interface FoundRow extends MerchantAccountRow {
-  /** The override of the edition; `{}` where the payment went through another account than the edition's. */
-  override: string
-}
+/** `override` is that of the edition; `{}` where the payment went through another account than the edition's. */
+type FoundRow = MerchantAccountRow & { override: string }
+
+const columns = getTableColumns(merchantAccounts)
+const { merchant_account_id, merchant_id } = editions
 
 async function open(ctx: AccessCtx, row: FoundRow): Promise<MerchantAccount | null> {
   if (!isPaymentService(row.type) || !isServiceOpen(row.type, ctx.config.environment)) return null
@@ -34,8 +37,8 @@ async function open(ctx: AccessCtx, row: FoundRow): Promise<MerchantAccount | nu
     service: row.type,
     provider_account: overridingAccount(row.override, row.type) ?? row.provider_account,
     organization_id: row.organization_id,
-    settle_manually: row.settle_manually === 1,
-    is_active: row.is_active === 1,
+    settle_manually: row.settle_manually,
+    is_active: row.is_active,
     ...(await openSecrets(ctx, row)),
   }
 }
@@ -47,12 +50,19 @@ const hasKey = (account: MerchantAccount): boolean => account.service !== 'strip
  * where there is none, or its key is missing or cannot be opened, or its service is closed here. One statement, two rows.
  */
 export async function accessOfStarted(ctx: AccessCtx, paid: PaidThrough): Promise<MerchantAccount | null> {
-  const row = await ctx.db.first(sql<FoundRow>`select merchant_accounts.*,
-      case when merchant_accounts.id = editions.merchant_account_id then editions.merchant_id else '{}' end as override
-    from editions join merchant_accounts
-      on merchant_accounts.id = coalesce(${paid.merchant_account_id}, editions.merchant_account_id)
-      and merchant_accounts.organization_id = editions.organization_id
-    where editions.id = ${paid.edition_id}`)
+  const override = sql<string>`case when ${columns.id} = ${merchant_account_id} then ${merchant_id} else '{}' end`
+  const row = await ctx.db.first(
+    select({ ...columns, override })
+      .from(editions)
+      .innerJoin(
+        merchantAccounts,
+        and(
+          sql`${columns.id} = coalesce(${paid.merchant_account_id}, ${merchant_account_id})`,
+          eq(columns.organization_id, editions.organization_id),
+        ),
+      )
+      .where(eq(editions.id, paid.edition_id)),
+  )
   const account = row ? await open(ctx, row) : null
   return account && hasKey(account) ? account : null
 }
@@ -65,9 +75,7 @@ export async function accessOf(ctx: AccessCtx, paid: PaidThrough): Promise<Merch
 
 /** The account to which a provider posts webhooks, switched off or not; null for one without a secret for them. */
 export async function accessOfWebhook(ctx: AccessCtx, id: string): Promise<MerchantAccount | null> {
-  const row = await ctx.db.first(
-    sql<FoundRow>`select merchant_accounts.*, '{}' as override from merchant_accounts where id = ${id}`,
-  )
-  const account = row ? await open(ctx, row) : null
+  const row = await ctx.db.first(select(columns).from(merchantAccounts).where(eq(columns.id, id)))
+  const account = row ? await open(ctx, { ...row, override: '{}' }) : null
   return account && account.webhook_secret !== null ? account : null
 }

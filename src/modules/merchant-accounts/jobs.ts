@@ -1,7 +1,10 @@
-import { sql } from 'drizzle-orm'
+import { and, getTableColumns, isNotNull, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
 import type { Statement } from '../../db/database.ts'
+import { merchantAccounts } from '../../db/schema/editions.ts'
+import { select } from '../../db/select.ts'
 import { inList } from '../../db/visibility.ts'
+import { update } from '../../db/write.ts'
 import { fingerprintOf } from '../../domain/accounts/secret-seal.ts'
 import type { MerchantAccountRow } from './queries.ts'
 import { openSecrets, sealSecrets } from './secrets.ts'
@@ -18,12 +21,9 @@ async function resealed(job: JobCtx, row: MerchantAccountRow): Promise<Statement
     (secrets.webhook_secret === null) === (row.sealed_webhook_secret === null)
   if (!isWhole) return []
   const sealed = await sealSecrets({ config: job.config, randomBytes }, row.id, secrets)
-  return [
-    sql`update merchant_accounts set sealed_api_key = ${sealed.sealed_api_key},
-      sealed_webhook_secret = ${sealed.sealed_webhook_secret}, sealed_with = ${sealed.sealed_with}
-      where id = ${row.id} and sealed_api_key is ${row.sealed_api_key}
-        and sealed_webhook_secret is ${row.sealed_webhook_secret}`,
-  ]
+  const asRead = sql`id = ${row.id} and sealed_api_key is ${row.sealed_api_key}
+    and sealed_webhook_secret is ${row.sealed_webhook_secret}`
+  return [update(merchantAccounts, sealed, asRead)]
 }
 
 /**
@@ -34,8 +34,13 @@ export async function resealMerchantAccounts(job: JobCtx): Promise<number> {
   const [, ...previous] = job.config.payments.secrets
   if (previous.length === 0) return 0
   const fingerprints = await Promise.all(previous.map(fingerprintOf))
-  const rows = await job.db.all(sql<MerchantAccountRow>`select * from merchant_accounts
-    where ${inList(sql`sealed_with`, fingerprints)} and sealed_with is not null limit ${accountsASweep}`)
+  const { sealed_with } = merchantAccounts
+  const rows = await job.db.all(
+    select(getTableColumns(merchantAccounts))
+      .from(merchantAccounts)
+      .where(and(inList(sql`${sealed_with}`, fingerprints), isNotNull(sealed_with)))
+      .limit(accountsASweep),
+  )
   const statements = (await Promise.all(rows.map((row) => resealed(job, row)))).flat()
   if (statements.length) await job.db.batch(statements)
   return statements.length

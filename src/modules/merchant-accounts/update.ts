@@ -7,19 +7,10 @@ import type { MerchantAccountRow } from './queries.ts'
 import { checkFields } from './rules.ts'
 import { changedSecrets } from './secrets.ts'
 
-const asInteger = (value: boolean | undefined): number | undefined => (value === undefined ? undefined : Number(value))
-
-/** The requested changes, as columns; undefined for columns that the request does not name. */
+/** The columns that the request names. */
 function requestedColumns(input: UpdateMerchantAccountInput): Partial<MerchantAccountRow> {
-  const { name, description, provider_account, supported_currencies: currencies } = input
-  const asked = {
-    name,
-    description,
-    provider_account,
-    supported_currencies: currencies === undefined ? undefined : JSON.stringify(currencies),
-    settle_manually: asInteger(input.settle_manually),
-    is_active: asInteger(input.is_active),
-  }
+  const { name, description, provider_account, supported_currencies, settle_manually, is_active } = input
+  const asked = { name, description, provider_account, supported_currencies, settle_manually, is_active }
   return Object.fromEntries(Object.entries(asked).filter(([, value]) => value !== undefined))
 }
 
@@ -29,7 +20,7 @@ export async function updateMerchantAccount(
   input: UpdateMerchantAccountInput,
 ): Promise<MerchantAccountRow> {
   checkFields(row.type, input, ctx.config.environment)
-  const columns = changesIn<MerchantAccountRow>(row, requestedColumns(input), ['supported_currencies'])
+  const columns = changesIn<MerchantAccountRow>(row, requestedColumns(input))
   const asked = { ...columns, ...(await changedSecrets(ctx, row, input)) }
   if (isEmpty(asked)) return commit(ctx, row, [])
   const changes = { ...asked, modified_at: ctx.now() }

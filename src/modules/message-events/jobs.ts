@@ -30,7 +30,7 @@ async function apply(job: JobCtx, campaignId: string, events: readonly Recipient
   const sender = job.senders.of(campaignId)
   const affected = await sender.apply(events)
   if (affected.length) await suppressRecipients(job, campaignId, affected)
-  // Providers with lists of their own report who unsubscribed there. For our own links nothing is left to do.
+  // Providers with their own lists report unsubscriptions. Those by our links were applied when they were made.
   for (const { n, provider_id } of events.filter(({ type }) => type === 'unsubscribed')) {
     const row = provider_id === undefined ? null : await sender.recipient(n)
     const subscriber = row && (await subscriberOf(job, campaignId, row))

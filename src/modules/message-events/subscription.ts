@@ -1,14 +1,16 @@
-import { sql } from 'drizzle-orm'
+import { and, eq, isNull } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
+import { users } from '../../db/schema/users.ts'
+import { select } from '../../db/select.ts'
 import { mintLinkToken } from '../../domain/campaigns/link-tokens.ts'
 import { mintPreferencesToken } from '../../domain/consents/consent-tokens.ts'
 import { readerOf, wordsOf } from '../../domain/email/messages/words.ts'
-import type { Language, TranslatedDict } from '../../domain/languages.ts'
+import type { Language } from '../../domain/languages.ts'
 import type { Channel } from '../../domain/messaging/messaging.ts'
 import { type CampaignSubscriber, givenConsents, withdrawnConsents } from '../consents/index.ts'
 import { suppressionReasonOf } from '../suppressions/index.ts'
 
-/** The recipient of a campaign who follows a link of it. */
+/** The recipient of a campaign who opened one of its links. */
 export interface Subscriber extends CampaignSubscriber {
   n: number
   organization_name: string
@@ -28,8 +30,12 @@ export interface Subscription {
 
 async function preferencesToken(job: JobCtx, subscriber: Subscriber): Promise<string | null> {
   const { user_id, organization_id, channel, address } = subscriber
-  const own = await job.db.first(sql<{ id: string }>`select id from users where id = ${user_id} and erased_at is null
-    and iif(${channel} = 'email', email, phone_number) = ${address}`)
+  const column = channel === 'email' ? users.email : users.phone_number
+  const own = await job.db.first(
+    select({ id: users.id })
+      .from(users)
+      .where(and(eq(users.id, user_id), isNull(users.erased_at), eq(column, address))),
+  )
   const link = { user_id, organization_id, channel, address, made_at: job.now() }
   return own ? mintPreferencesToken(job.config.linkSigningKey, link) : null
 }
@@ -39,8 +45,8 @@ export async function subscriptionOf(job: JobCtx, subscriber: Subscriber): Promi
   const rows = await (suppression === null ? givenConsents : withdrawnConsents)(job, subscriber)
   const reader = readerOf(subscriber.language as Language, 'en')
   const consents = rows.map(({ definition: { name, title, channels } }) => ({
-    title: wordsOf(JSON.parse(title) as TranslatedDict, reader) || name,
-    channels: JSON.parse(channels) as Channel[],
+    title: wordsOf(title, reader) || name,
+    channels,
   }))
   const { campaign_id, n } = subscriber
   const token = (kind: SubscriptionLink) => mintLinkToken(job.config.linkSigningKey, { kind, campaign_id, n, link: 0 })

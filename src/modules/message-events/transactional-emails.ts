@@ -1,6 +1,7 @@
-import { sql } from 'drizzle-orm'
+import { getTableColumns, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
 import type { Statement } from '../../db/database.ts'
+import { transactionalEmails } from '../../db/schema/messaging/transactional-emails.ts'
 import type { ProviderEvent } from '../../domain/messaging/messaging.ts'
 import { countSoftBounce, suppress } from '../suppressions/index.ts'
 import { sentAfterAll } from '../transactional-emails/index.ts'
@@ -8,13 +9,15 @@ import { sentAfterAll } from '../transactional-emails/index.ts'
 const isTransactionalEmail = (reference: string | null): reference is string =>
   /^tem_[0-9A-Za-z]{1,40}$/.test(reference ?? '')
 
+const columns = getTableColumns(transactionalEmails)
+
 /** Events that prove that the message was sent, even when its send failed without an answer. */
 const proofs: readonly ProviderEvent['type'][] = ['accepted', 'delivered', 'opened', 'clicked', 'complained']
 
 function statementsOf({ reference, type, bounce, at, providerId }: ProviderEvent): Statement[] {
   if (!isTransactionalEmail(reference)) return []
-  const recipient = sql`select organization_id, 'email' as channel, recipient as address
-    from transactional_emails where id = ${reference}`
+  const recipient = sql`select ${columns.organization_id}, 'email' as channel, ${columns.recipient} as address
+    from ${transactionalEmails} where ${columns.id} = ${reference}`
   const cause = { campaign_id: null, at }
   const found = proofs.includes(type) ? [sentAfterAll(reference, providerId, at)] : []
   if (type === 'complained') return [...found, suppress(recipient, { ...cause, reason: 'complaint' })]

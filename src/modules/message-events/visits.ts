@@ -1,12 +1,15 @@
-import { sql } from 'drizzle-orm'
+import { and, eq, sql } from 'drizzle-orm'
 import type { CampaignEventsMessage, JobCtx } from '../../context.ts'
+import { campaignLinks, campaigns } from '../../db/schema/messaging/campaigns.ts'
+import { organizations } from '../../db/schema/organizations.ts'
+import { select } from '../../db/select.ts'
 import { isMachine, readReference, recipientEvent } from '../../domain/campaigns/recipient-events.ts'
 import type { RecipientRow } from '../../domain/campaigns/sender.ts'
 import { type LinkTarget, readLinkToken } from '../../domain/campaigns/link-tokens.ts'
-import type { ProviderEvent } from '../../domain/messaging/messaging.ts'
+import type { Channel, ProviderEvent } from '../../domain/messaging/messaging.ts'
 import type { Subscriber, SubscriptionLink } from './subscription.ts'
 
-/** What is known of a request to a link. Neither its address nor a cookie is kept. */
+/** A request to a link. Neither the visitor's address nor a cookie is kept. */
 export interface LinkVisit {
   method: string
   agent: string | null
@@ -32,8 +35,9 @@ export async function followLink(job: JobCtx, token: string, visit: LinkVisit): 
   const row =
     target &&
     (await job.db.first(
-      sql<{ url: string }>`select url from campaign_links
-        where campaign_id = ${target.campaign_id} and position = ${target.link}`,
+      select({ url: campaignLinks.url })
+        .from(campaignLinks)
+        .where(and(eq(campaignLinks.campaign_id, target.campaign_id), eq(campaignLinks.position, target.link))),
     ))
   return target && row ? { result: row.url, note: () => noteVisit(job, target, visit) } : null
 }
@@ -49,10 +53,15 @@ export async function subscriberOf(
   { n, user_id, address, language }: RecipientRow,
 ): Promise<Subscriber | null> {
   const campaign = await job.db.first(
-    sql<Pick<Subscriber, 'organization_id' | 'organization_name' | 'edition_id' | 'channel'>>`select
-      campaigns.organization_id, campaigns.edition_id, campaigns.channel, organizations.name as organization_name
-      from campaigns join organizations on organizations.id = campaigns.organization_id
-      where campaigns.id = ${campaignId}`,
+    select({
+      organization_id: campaigns.organization_id,
+      edition_id: campaigns.edition_id,
+      channel: sql<Channel>`${campaigns.channel}`,
+      organization_name: organizations.name,
+    })
+      .from(campaigns)
+      .innerJoin(organizations, eq(organizations.id, campaigns.organization_id))
+      .where(eq(campaigns.id, campaignId)),
   )
   return campaign ? { ...campaign, campaign_id: campaignId, n, user_id, address, language } : null
 }
@@ -62,7 +71,8 @@ export async function findSubscriber(job: JobCtx, kind: SubscriptionLink, token:
   const target = await readLinkToken(job.config.linkSigningKey, kind, token)
   // Without this look-up a call would create the object of a deleted campaign again.
   const known =
-    target && (await job.db.first(sql<{ id: string }>`select id from campaigns where id = ${target.campaign_id}`))
+    target &&
+    (await job.db.first(select({ id: campaigns.id }).from(campaigns).where(eq(campaigns.id, target.campaign_id))))
   const row = known && (await job.senders.of(known.id).recipient(target.n))
   return row ? subscriberOf(job, known.id, row) : null
 }

@@ -48,7 +48,7 @@ export interface OrderBefore {
   catalogue: AddedCatalogue
 }
 
-/** What became of one order, for who keeps account of an import. */
+/** The outcome of one order, as an import records it. */
 export interface RecordedOrder {
   outcome: OrderOutcome
   /** The version of the order afterwards; null, as `before`, where nothing was written. */

@@ -16,8 +16,8 @@ import { type DecisionContext, insertOf } from './writes.ts'
 
 /** The order's row, as far as its payment is known. */
 function orderRow(context: DecisionContext, placement: Placement, transactionId: string) {
-  const { order, user, totals } = placement
-  const { newId, now, source } = context
+  const { order, user, totals, import_number } = placement
+  const { newId, now, source, import_id } = context
   const id = newId('order')
   const own = ownSearch({ ...order, id }, [transactionId])
   const payment = newPaymentStatus(order.status, totals.total_minor, order.refunded_minor ?? 0)
@@ -27,7 +27,7 @@ function orderRow(context: DecisionContext, placement: Placement, transactionId:
     user_id: user.id,
     ...orderColumns(placement),
     has_payment: isPaid(payment) ? 1 : 0,
-    type: 'imported',
+    type: 'imported' as const,
     currency: order.currency,
     completed_transaction_id: order.status === 'completed' ? transactionId : null,
     external_source: source,
@@ -37,6 +37,8 @@ function orderRow(context: DecisionContext, placement: Placement, transactionId:
     version: 1,
     created_at: order.created_at ?? now,
     modified_at: now,
+    import_id,
+    import_number,
   }
 }
 
@@ -46,7 +48,7 @@ function paymentRow(context: DecisionContext, { order, totals }: Placement, orde
     id,
     order_id: orderId,
     organization_id: context.edition.organization_id,
-    type: 'payment',
+    type: 'payment' as const,
     ...providerColumns(order.payment ?? { service: 'import', reference: null }),
     currency: order.currency,
     status: newPaymentStatus(order.status, totals.total_minor, refunded_minor),
@@ -64,7 +66,7 @@ export function decideNewOrder(context: DecisionContext, placement: Placement): 
   const transactionId = context.newId('transaction')
   const row = orderRow(context, placement, transactionId)
   const { id, created_at } = row
-  const cart = { order_id: id, id: context.newId('cart'), status: 'completed', coupon_code: order.coupon_code }
+  const cart = { order_id: id, id: context.newId('cart'), status: 'completed' as const, coupon_code: order.coupon_code }
   const bought = purchaseRows(context, { order: row, user }, unitsOf(items))
   return {
     order: { ...row, seq: 0 },

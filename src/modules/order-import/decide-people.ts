@@ -88,16 +88,16 @@ export class PeopleDecisions {
   #create(given: GivenPerson): KnownPerson {
     const { edition, now, newId } = this.#context
     const contact = contactOf(given)
-    const user = {
+    const user: Omit<UserRow, 'is_shared' | 'is_kept' | 'given_email'> = {
       id: newId('user'),
       organization_id: edition.organization_id,
       ...contact,
       ...searchColumns(contact),
       locale: given.locale ?? given.language ?? edition.default_language,
       msg_channel: given.email === null ? 'sms' : 'email',
-      is_verified: 0,
-      is_active: 1,
-      metadata: JSON.stringify(given.metadata),
+      is_verified: false,
+      is_active: true,
+      metadata: given.metadata,
       last_seen_at: null,
       erased_at: null,
       version: 1,
@@ -135,7 +135,7 @@ export class PeopleDecisions {
     if (!stored) return { id, is_new: true, filled: {}, said: null }
     const names = contactFields.filter((name) => stored[name] !== user[name])
     const filled = Object.fromEntries(names.map((name) => [name, user[name]])) as Partial<Contact>
-    const before = stored.given ? (JSON.parse(stored.given) as GivenColumns) : null
+    const before = stored.given ?? null
     const after = givenAfter(before, given)
     const isSame = before !== null && JSON.stringify(after) === JSON.stringify(before)
     return names.length || !isSame ? { id, is_new: false, filled, said: isSame ? null : { before, after } } : null
@@ -144,7 +144,7 @@ export class PeopleDecisions {
   /** The longest list in what is said of somebody new. */
   longestList(): number {
     const added = [...this.#known.values()].filter(({ stored }) => stored === null)
-    return Math.max(0, ...added.map(({ user }) => longestList(JSON.parse(user.metadata))))
+    return Math.max(0, ...added.map(({ user }) => longestList(user.metadata)))
   }
 }
 

@@ -1,6 +1,6 @@
-import { type PaymentAmounts, paymentAfter, takenBack } from '../../domain/data-imports/imported-amounts.ts'
+import { paymentAfter, takenBack } from '../../domain/data-imports/imported-amounts.ts'
 import { isPaid, orderSearch, ownSearch, paymentStatusOf, wasCaptured } from '../../domain/orders/orders.ts'
-import { type BoughtOption, openStatuses, orderMovesFrom, type PurchaseStatus } from '../../domain/orders/purchases.ts'
+import { openStatuses, orderMovesFrom } from '../../domain/orders/purchases.ts'
 import { type ExistingUnit, reconcile, type Reconciled, unitsOf } from '../../domain/orders/reconcile-purchases.ts'
 import { contactSearch } from '../../domain/accounts/users.ts'
 import { changesIn } from '../../db/write.ts'
@@ -32,7 +32,7 @@ const unitOf = (row: PurchaseRow, payment: TransactionRow | undefined): Existing
   product_id: row.product_id,
   variant_id: row.variant_id,
   location_id: row.location_id,
-  options: JSON.parse(row.options) as BoughtOption[],
+  options: row.options,
   vendor_code: row.vendor_code,
   price_minor: row.price_minor,
   deposit_minor: row.deposit_minor,
@@ -41,7 +41,7 @@ const unitOf = (row: PurchaseRow, payment: TransactionRow | undefined): Existing
   is_unlimited_use: row.is_unlimited_use,
   valid_until: row.valid_until,
   holder_id: row.user_id,
-  status: row.status as PurchaseStatus,
+  status: row.status,
   is_void: row.status === 'cancelled' && takenBack(row) === 0 && payment?.status !== 'refunded',
   row,
 })
@@ -83,7 +83,7 @@ function moves({ kept, dropped }: Reconciled<ExistingPurchase>): [PurchaseChange
   return (['active', 'cancelled'] as const).map((status) => [
     status,
     targets
-      .filter(({ row, target }) => target === status && orderMovesFrom(status).includes(row.status as PurchaseStatus))
+      .filter(({ row, target }) => target === status && orderMovesFrom(status).includes(row.status))
       .map(({ row }) => row),
   ])
 }
@@ -120,7 +120,7 @@ export function decideUpdate(context: DecisionContext, placement: Placement, exi
   const { order, user, totals } = placement
   const { order: row, payment } = existing
   const paid = { ...order, amount_minor: totals.total_minor }
-  const after = payment && paymentAfter(payment as PaymentAmounts, paid)
+  const after = payment && paymentAfter(payment, paid)
   const own = ownSearch({ ...order, id: row.id }, payment ? [payment.id] : [])
   const paymentStatus = after?.payment.status ?? paymentStatusOf[order.status]
   const isComplete = payment !== undefined && order.status === 'completed' && wasCaptured(paymentStatus)

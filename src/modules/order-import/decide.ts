@@ -18,7 +18,7 @@ import type { LongerLists } from './statements.ts'
 import type { DecisionContext, PurchaseChange, Write } from './writes.ts'
 import type { OrderRow } from '../../db/schema/sales/orders.ts'
 
-/** What becomes of a group of orders. */
+/** The decision on a group of orders. */
 export interface GroupDecision {
   outcomes: readonly OrderOutcome[]
   writes: readonly Write[]
@@ -84,6 +84,7 @@ function added(
     items: items.map(([, item]) => item),
     counted: items.flatMap(([given, item]) => (counted.has(given) ? [item] : [])),
     totals: judgement.amounts.totals,
+    import_number: numbered.import_number ?? null,
   })
 }
 
@@ -132,7 +133,7 @@ interface GroupParts {
   writes: readonly Write[]
 }
 
-/** What an undo needs, of each order that is written. What several orders share is with the first of them. */
+/** What an undo needs of each order that is written. What several orders share is recorded with the first of them. */
 function recordedOrders(
   decided: readonly PlacedDecision[],
   made: readonly OrderOutcome[],
@@ -157,8 +158,7 @@ function recordedOrders(
 }
 
 /**
- * What becomes of a group of orders, given what is there. Reads and writes nothing. No external id may be in the group
- * twice.
+ * Decides on a group of orders by what was read. Reads and writes nothing. No external id may be in the group twice.
  */
 export function decide(
   context: DecisionContext,

@@ -24,9 +24,6 @@ import { statementsOf } from './statements.ts'
 import type { DecisionContext, ImportEdition } from './writes.ts'
 import type { OrderRow } from '../../db/schema/sales/orders.ts'
 
-/** A request or background work; `afterCommit` gets what is due once the transaction stands. */
-export type EngineCtx = JobCtx & Pick<Ctx, 'afterCommit'>
-
 /** What all orders of an import share. */
 export interface ImportRun {
   edition: ImportEdition
@@ -107,13 +104,13 @@ interface DecidedGroup {
 }
 
 async function decideGroup(
-  ctx: EngineCtx,
+  ctx: JobCtx,
   run: ImportRun,
   group: readonly NumberedOrder[],
   imagined: ReadonlyMap<string, OrderRow>,
 ): Promise<DecidedGroup> {
   const { edition, source, changeable, on_duplicate } = run
-  const context = { edition, source, now: ctx.now(), newId: ctx.newId }
+  const context = { edition, source, import_id: run.import_id, now: ctx.now(), newId: ctx.newId }
   const scope = { organization_id: edition.organization_id, edition_id: edition.id, source, changeable }
   const orders = group.map(({ order }) => order)
   const state = await loadState(ctx.db, scope, orders, {
@@ -137,7 +134,7 @@ async function suppressedAgain(
 
 /** All that a group writes; what is suppressed again comes before what its orders say of consents. */
 function statementsOfGroup(
-  ctx: EngineCtx,
+  ctx: JobCtx,
   run: ImportRun,
   { context, decision }: DecidedGroup,
   read: { suppressed: readonly Statement[]; answers: readonly DecidedAnswer[] },
@@ -166,7 +163,7 @@ export interface Plan {
  * Decides on a group of orders of which no two have the same external id, with their consents, events and receipts. The
  * transaction of its statements fails by a violated uniqueness of `races`, or a guard, where somebody else was faster.
  */
-export async function planGroup(ctx: EngineCtx, run: ImportRun, group: readonly NumberedOrder[]): Promise<Plan> {
+export async function planGroup(ctx: JobCtx, run: ImportRun, group: readonly NumberedOrder[]): Promise<Plan> {
   const { edition, definitions, import_id, source, skipped } = run
   const decided = await decideGroup(ctx, run, group, new Map())
   const { decision } = decided
@@ -201,7 +198,7 @@ async function importGroup(
 
 /** What the orders of a group, of which no two have the same external id, would become. */
 export const previewGroup = async (
-  ctx: EngineCtx,
+  ctx: JobCtx,
   run: ImportRun,
   group: readonly NumberedOrder[],
 ): Promise<GroupDecision> => (await decideGroup(ctx, run, group, new Map())).decision

@@ -8,7 +8,7 @@ import {
   takenBack,
 } from '../../domain/data-imports/imported-amounts.ts'
 import { formatMoney, maxAmountMinor } from '../../domain/money.ts'
-import { orderLifecycle, type OrderStatus } from '../../domain/orders/orders.ts'
+import { orderLifecycle } from '../../domain/orders/orders.ts'
 import { fullName } from '../../domain/accounts/users.ts'
 import type { NumberedOrder } from './outcome.ts'
 import type { TransactionRow } from './state.ts'
@@ -30,7 +30,7 @@ export interface Judgement {
 }
 
 function changeErrors({ order, path }: NumberedOrder, existing: OrderRow): FieldError[] {
-  const from = existing.status as OrderStatus
+  const from = existing.status
   const errors: FieldError[] = []
   if (order.status !== from && !orderLifecycle.allows(from, order.status)) {
     const detail = `An order that is ${from} cannot become ${order.status}.`
@@ -52,9 +52,12 @@ function amountErrors({ path }: NumberedOrder, { totals }: ItemAmounts): FieldEr
 
 /** The payment with what the order says was paid back of it, had it been paid before. */
 const paymentOf = ({ order }: NumberedOrder, { totals }: ItemAmounts, payment: TransactionRow | undefined) => {
-  const before: PaymentAmounts = payment
-    ? (payment as PaymentAmounts)
-    : { status: 'pending', amount_minor: totals.total_minor, refunded_minor: 0, reserved_minor: 0 }
+  const before: PaymentAmounts = payment ?? {
+    status: 'pending',
+    amount_minor: totals.total_minor,
+    refunded_minor: 0,
+    reserved_minor: 0,
+  }
   return paymentAfter(before, { ...order, amount_minor: totals.total_minor }).payment
 }
 
@@ -88,11 +91,7 @@ function warningsOf(numbered: NumberedOrder, { totals }: ItemAmounts, { payment 
     const detail = `The source says ${said}, items and fees make ${made}.`
     warnings.push(fieldError([...path, 'amount'], 'amount_mismatch', detail))
   }
-  if (
-    payment &&
-    isDead(payment.status as PaymentAmounts['status']) &&
-    (order.refunded_minor ?? 0) > payment.refunded_minor
-  ) {
+  if (payment && isDead(payment.status) && (order.refunded_minor ?? 0) > payment.refunded_minor) {
     const detail = `The payment of this order is ${payment.status}: nothing can be paid back of it.`
     warnings.push(fieldError([...path, 'refunded_amount'], 'refund_not_recorded', detail))
   }

@@ -17,9 +17,11 @@ export interface Placement {
   items: readonly ResolvedItem[]
   counted: readonly ResolvedItem[]
   totals: CartTotals
+  /** Its number among the staged orders of a file; null for an order that came by a call. */
+  import_number: number | null
 }
 
-/** What becomes of one order. */
+/** The decision on one order. */
 export interface OrderDecision {
   order: OrderRow
   writes: readonly Write[]
@@ -79,7 +81,6 @@ export const purchaseRows = (
     order_id: order.id,
     user_id: holder_id ?? user.id,
     ...unit,
-    options: JSON.stringify(unit.options),
     created_at: order.created_at,
     modified_at: order.created_at,
   }))
@@ -89,7 +90,7 @@ const actionOf: Partial<Record<PurchaseStatus, PurchaseChange['action']>> = {
   cancelled: 'cancelled',
 }
 
-/** What endpoints of the edition learn of somebody: of whom other editions know, what this edition said. */
+/** A customer as endpoints of the edition see them: of one who is shared with other editions, only what this edition said. */
 export const announcedUser = (user: UserRow) => ({ id: user.id, email: user.is_shared ? user.given_email : user.email })
 
 /** What purchases that are now of this status can be announced as. */

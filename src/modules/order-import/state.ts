@@ -1,8 +1,15 @@
-import { sql } from 'drizzle-orm'
+import { type SQL, sql } from 'drizzle-orm'
 import type { Database } from '../../db/database.ts'
 import type { locations, options, products, variants } from '../../db/schema/sales/catalog.ts'
-import type { cartItems, carts, purchases, transactions, OrderRow } from '../../db/schema/sales/orders.ts'
-import type { userEditions, users } from '../../db/schema/users.ts'
+import {
+  type cartItems,
+  type carts,
+  type OrderRow,
+  purchases,
+  type transactions,
+} from '../../db/schema/sales/orders.ts'
+import { type userEditions, users as userTable } from '../../db/schema/users.ts'
+import { answering, type Fields, fromJson } from '../../db/select.ts'
 import { isSharedOutside } from '../../db/shared-customers.ts'
 import { inList } from '../../db/visibility.ts'
 import type { ExternalOrder } from '../../domain/orders/external-orders.ts'
@@ -25,15 +32,15 @@ export type GivenColumns = Pick<
   'email' | 'phone_number' | 'first_name' | 'last_name' | 'locale'
 >
 
-export interface UserRow extends Omit<typeof users.$inferSelect, 'seq'> {
+export interface UserRow extends Omit<typeof userTable.$inferSelect, 'seq'> {
   /** Other editions know the customer too. */
   is_shared: number
   /** Editions know the customer whose customers the caller may not change. */
   is_kept: number
   /** As orders of this edition said. */
   given_email: string | null
-  /** JSON of `GivenColumns`, null for nothing; only where it is read for an undo. */
-  given?: string | null
+  /** What the edition says of the customer, null for nothing; only where it is read for an undo. */
+  given?: GivenColumns | null
 }
 
 /** What is read of orders that are known. */
@@ -92,7 +99,10 @@ const givenJson = (editionId: string) => sql`, (select json_object('email', emai
     'first_name', first_name, 'last_name', last_name, 'locale', locale)
     from user_editions where edition_id = ${editionId} and user_id = users.id) as given`
 
-/** What the statements name again and again. */
+/** The columns of a customer that are stored otherwise than they are read. */
+const { is_verified, is_active, metadata } = userTable
+
+/** Parts that several statements share. */
 function sourcesOf(
   { organization_id, edition_id, source, changeable }: LoadScope,
   group: readonly ExternalOrder[],
@@ -106,23 +116,25 @@ function sourcesOf(
     (select email from user_editions where edition_id = ${edition_id} and user_id = users.id) as given_email
     ${reads.before ? givenJson(edition_id) : sql``}
     from users where organization_id = ${organization_id}`
-  return { orders, users, ofOrders: sql`order_id in (select id from (${orders}))` }
+  const given: Fields = reads.before ? { given: fromJson<GivenColumns>(sql`given`) } : {}
+  const fields: Fields = { is_verified, is_active, metadata, ...given }
+  const usersOf = (condition: SQL) => answering(fields, sql<UserRow>`${users} and ${condition}`)
+  return { orders, usersOf, ofOrders: sql`order_id in (select id from (${orders}))` }
 }
 
 type Sources = ReturnType<typeof sourcesOf>
 
 /** Customers and products that the orders name. */
-function namedIn(edition_id: string, group: readonly ExternalOrder[], { users }: Sources) {
+function namedIn(edition_id: string, group: readonly ExternalOrder[], { usersOf }: Sources) {
   const people = group.flatMap((order) => [order.customer, ...order.items.flatMap((item) => item.holder ?? [])])
   const phones = unique(group.map((order) => order.customer.phone_number))
   const items = group.flatMap((order) => order.items)
   const names = unique(items.map((item) => fold(item.product)))
   const ofProducts = sql`product_id in (select id from products where edition_id = ${edition_id} and ${inList(sql`name_folded`, names)})`
   return [
-    sql<UserRow>`${users} and ${inList(sql`email`, unique(people.map(({ email }) => email)))}`,
+    usersOf(inList(sql`email`, unique(people.map(({ email }) => email)))),
     // A number may be several customers'; one without an address is meant before others, then the oldest.
-    sql<UserRow>`${users} and phone_number in (select value from json_each(${JSON.stringify(phones)}))
-      order by email is null desc, seq`,
+    usersOf(sql`${inList(sql`phone_number`, phones)} order by email is null desc, seq`),
     sql<ProductRow>`select * from products where edition_id = ${edition_id} and ${inList(sql`name_folded`, names)}`,
     sql<LocationRow>`select * from locations where edition_id = ${edition_id}
       and ${inList(sql`name_folded`, unique(items.map((item) => item.location && fold(item.location))))}`,
@@ -133,12 +145,15 @@ function namedIn(edition_id: string, group: readonly ExternalOrder[], { users }:
   ] as const
 }
 
-/** What the orders hold already. */
-const contentsOf = ({ users, ofOrders }: Sources) =>
+/** What the known orders have: purchases, payments, holders, and names of products and variants. */
+const contentsOf = ({ usersOf, ofOrders }: Sources) =>
   [
-    sql<PurchaseRow>`select * from purchases where ${ofOrders} order by id`,
+    answering(
+      { options: purchases.options, metadata: purchases.metadata },
+      sql<PurchaseRow>`select * from purchases where ${ofOrders} order by id`,
+    ),
     sql<TransactionRow>`select * from transactions where type = 'payment' and ${ofOrders}`,
-    sql<UserRow>`${users} and id in (select user_id from purchases where ${ofOrders})`,
+    usersOf(sql`id in (select user_id from purchases where ${ofOrders})`),
     sql<NamedRow>`select id, name from products where id in (select product_id from purchases where ${ofOrders})
       union all select id, name from variants where id in (select variant_id from purchases where ${ofOrders})`,
   ] as const
@@ -185,11 +200,11 @@ export async function loadState(
 
 function stateOf(found: StateRows): ImportState {
   const [hashes, orders, byEmail, byPhone, products, locations, variants, options, ...contents] = found
-  const [purchases = [], payments = [], holders = [], named = [], carts = [], cartItems = []] = contents
+  const [bought = [], payments = [], holders = [], named = [], carts = [], cartItems = []] = contents
   return {
     has_hashes: hashes[0]?.has_hashes !== 0,
     orders: new Map(orders.map((row) => [row.external_id ?? '', row])),
-    purchases: Map.groupBy(purchases, (row) => row.order_id),
+    purchases: Map.groupBy(bought, (row) => row.order_id),
     payments: new Map(payments.map((row) => [row.order_id, row])),
     carts: new Map(carts.map((row) => [row.order_id, row])),
     cartItems: Map.groupBy(cartItems, (row) => row.order_id),

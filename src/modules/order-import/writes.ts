@@ -13,6 +13,8 @@ export type ImportEdition = typeof editions.$inferSelect
 export interface DecisionContext {
   edition: ImportEdition
   source: string
+  /** The import that orders are created by; null for a dry run. */
+  import_id: string | null
   /** Milliseconds UTC. */
   now: number
   newId: (kind: IdKind) => string

@@ -1,36 +1,28 @@
 import type { z } from '@hono/zod-openapi'
 import type { Ctx } from '../../context.ts'
 import { toIso, toIsoOrNull } from '../../domain/time/instants.ts'
-import { type Currency, toMajor } from '../../domain/money.ts'
-import {
-  type cartStatuses,
-  type OrderStatus,
-  type orderTypes,
-  summaryLines,
-  type TransactionService,
-  type TransactionStatus,
-  type transactionTypes,
-} from '../../domain/orders/orders.ts'
+import { toMajor } from '../../domain/money.ts'
+import { summaryLines } from '../../domain/orders/orders.ts'
 import { fullName, shownPhone } from '../../domain/accounts/users.ts'
 import { presentEditionSummary } from '../editions/index.ts'
 import { presentOrganizationSummary } from '../organizations/index.ts'
 import { presentBought, presentPurchase } from '../purchases/index.ts'
 import type { OrderDetail, OrderListItem } from './contract.ts'
-import type { ShownCartItemRow, LoadedOrder, OrderHeadRow } from './detail.ts'
-import type { OrderListRow } from './list.ts'
+import type { LoadedOrder, ShownCartItemRow, ShownTransactionRow } from './detail.ts'
+import type { OrderListRow, ShownOrderRow } from './list.ts'
 
 type Detail = z.input<typeof OrderDetail>
 
-const presentShared = (row: OrderListRow | OrderHeadRow) => ({
+const presentShared = (row: ShownOrderRow) => ({
   id: row.id,
   order_number: row.order_number,
   external_id: row.external_id,
   source: row.external_source,
-  type: row.type as (typeof orderTypes)[number],
-  status: row.status as OrderStatus,
+  type: row.type,
+  status: row.status,
   edition: presentEditionSummary(row),
   amount: toMajor(row.amount_minor),
-  currency: row.currency as Currency,
+  currency: row.currency,
   created: toIso(row.created_at),
   modified: toIso(row.modified_at),
 })
@@ -54,7 +46,7 @@ const presentItem = (row: ShownCartItemRow, ctx: Ctx): Detail['cart']['items'][n
 
 const presentCart = ({ head, items }: LoadedOrder, ctx: Ctx): Detail['cart'] => ({
   id: head.cart_id,
-  status: head.cart_status as (typeof cartStatuses)[number],
+  status: head.cart_status,
   items: items.map((item) => presentItem(item, ctx)),
   coupon_code: head.coupon_code,
   subtotal: toMajor(head.subtotal_minor),
@@ -69,19 +61,19 @@ const presentCart = ({ head, items }: LoadedOrder, ctx: Ctx): Detail['cart'] => 
       ...line,
       amount: toMajor(amount_minor),
     })),
-    currency: head.currency as Currency,
+    currency: head.currency,
   },
   created: toIso(head.cart_created_at),
 })
 
-const presentTransaction = (row: LoadedOrder['transactions'][number]): Detail['transactions'][number] => ({
+const presentTransaction = (row: ShownTransactionRow): Detail['transactions'][number] => ({
   id: row.id,
-  type: row.type as (typeof transactionTypes)[number],
-  status: row.status as TransactionStatus,
-  service: row.service as TransactionService,
+  type: row.type,
+  status: row.status,
+  service: row.service,
   provider_reference: row.provider_reference,
   amount: toMajor(row.amount_minor),
-  currency: row.currency as Currency,
+  currency: row.currency,
   service_fee: toMajor(row.service_fee_minor),
   handling_fee: toMajor(row.handling_fee_minor),
   refunded_amount: toMajor(row.refunded_minor),
@@ -104,7 +96,7 @@ export function presentOrder(order: LoadedOrder, ctx: Ctx): Detail {
       phone_number: shownPhone(head.phone_number),
       date_joined: toIso(head.user_created_at),
       last_seen: toIsoOrNull(head.user_last_seen_at),
-      metadata: JSON.parse(head.user_metadata) as Record<string, unknown>,
+      metadata: head.user_metadata,
     },
     refunded_amount: toMajor(payment?.refunded_minor ?? 0),
     pending_refund_amount: toMajor(payment?.reserved_minor ?? 0),
@@ -112,6 +104,6 @@ export function presentOrder(order: LoadedOrder, ctx: Ctx): Detail {
     transactions: order.transactions.map(presentTransaction),
     purchases: order.purchases.map((purchase) => presentPurchase(purchase, ctx)),
     completed_transaction_id: head.completed_transaction_id,
-    metadata: JSON.parse(head.metadata) as Record<string, unknown>,
+    metadata: head.metadata,
   }
 }

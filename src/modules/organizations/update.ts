@@ -1,8 +1,10 @@
-import { sql } from 'drizzle-orm'
+import { and, eq } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { commit } from '../../db/commit.ts'
 import { imageGuard, isShowable } from '../../db/images.ts'
+import { files } from '../../db/schema/files/files.ts'
 import { organizations } from '../../db/schema/organizations.ts'
+import { select } from '../../db/select.ts'
 import { changesIn, isEmpty, updateVersion } from '../../db/write.ts'
 import { AppError, doesNotExist, fieldError } from '../../domain/errors.ts'
 import { searchText } from '../../domain/text/fold.ts'
@@ -42,8 +44,12 @@ function policyText(stored: string, change: UpdateOrganizationInput['refund_poli
 async function avatarKeyOf(ctx: Ctx, row: OrganizationRow, id: string | null): Promise<string | null> {
   if (id === row.avatar_file_id) return row.avatar_key
   if (id === null) return null
-  const found = await ctx.db.first(sql<{ access_key: string }>`select access_key from files
-    where files.id = ${id} and ${isShowable(ctx.caller, { organization_id: row.id, edition_id: null })}`)
+  const shower = { organization_id: row.id, edition_id: null }
+  const found = await ctx.db.first(
+    select({ access_key: files.access_key })
+      .from(files)
+      .where(and(eq(files.id, id), isShowable(ctx.caller, shower))),
+  )
   if (!found) throw doesNotExist('avatar_file_id')
   return found.access_key
 }

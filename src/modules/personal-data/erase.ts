@@ -10,12 +10,12 @@ import type { EraseUserInput } from './contract.ts'
 import { blankingStatements, type ErasureRow } from './erasure-statements.ts'
 import { findErasure, knownAddresses } from './queries.ts'
 
-/** Clock differences between those who made the ids that the passes walk through. */
+/** The clocks of the Workers that made the ids differ by less. */
 const toleranceMs = 600_000
 
 /**
- * Takes everything out of the database that says who the person is. What other stores hold follows with the sweep:
- * the objects of campaigns, and the events of webhooks. Erasing once more answers what was done.
+ * Blanks the personal data of a customer in the database. The sweep does the same in the objects of campaigns, the events
+ * of webhooks and the rows of imports. A repeated request answers the erasure that exists.
  */
 export async function eraseUser(ctx: Ctx, user: LoadedUser, input: EraseUserInput): Promise<ErasureRow> {
   const known = user.erased_at === null ? undefined : await findErasure(ctx, user.id)
@@ -28,7 +28,7 @@ export async function eraseUser(ctx: Ctx, user: LoadedUser, input: EraseUserInpu
     user_seq: user.seq,
     reason: input.reason ?? '',
     caller_id: ctx.caller.id,
-    addresses: JSON.stringify(await knownAddresses(ctx, user)),
+    addresses: await knownAddresses(ctx, user),
     pass: 1,
     campaign_after: 0,
     event_after: firstIdAt('webhook_event', user.created_at - toleranceMs),

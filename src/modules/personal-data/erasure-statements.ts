@@ -1,40 +1,45 @@
-import { sql } from 'drizzle-orm'
+import { eq, sql } from 'drizzle-orm'
 import type { Statement } from '../../db/database.ts'
+import { capturedMessages } from '../../db/schema/messaging/dev-mailbox.ts'
+import { transactionalEmails } from '../../db/schema/messaging/transactional-emails.ts'
 import type { erasures } from '../../db/schema/personal-data.ts'
+import { userEditions } from '../../db/schema/users.ts'
+import { update } from '../../db/write.ts'
 import type { ChannelAddress } from '../../domain/messaging/suppressions.ts'
 import { emailLeaseMs, transactionalEmailLifecycle } from '../../domain/messaging/transactional-emails.ts'
 import { erasedAnswers } from '../consents/index.ts'
+import { forgetForUndo } from '../data-imports/index.ts'
 import { hashedSuppressions } from '../suppressions/index.ts'
 import { eraseWallet } from '../wallet/index.ts'
 
 export type ErasureRow = typeof erasures.$inferSelect
 
 export const addressesOf = (erasure: Pick<ErasureRow, 'addresses'>): ChannelAddress[] =>
-  (JSON.parse(erasure.addresses) as [ChannelAddress['channel'], string][]).map(([channel, address]) => ({
-    channel,
-    address,
-  }))
+  erasure.addresses.map(([channel, address]) => ({ channel, address }))
 
-const ended = transactionalEmailLifecycle.targetsOf('pending').filter((status) => status === 'failed')[0] ?? 'failed'
+const pending = transactionalEmailLifecycle.initial
 
-/** A message under way is left to its sender: the second pass comes after it. */
+/** A message that a consumer is sending is left as it is. The second pass comes after the end of its lease. */
 function emailStatements({ user_id }: ErasureRow, now: number): Statement[] {
+  const isUnsent = sql`user_id = ${user_id} and status = ${pending} and coalesce(lease_until, 0) <= ${now}`
+  const ended = { status: 'failed', next_attempt_at: null, lease_until: null, error_code: 'erased' } as const
   return [
-    sql`update transactional_emails set status = ${ended}, next_attempt_at = null, lease_until = null,
-        error_code = 'erased', modified_at = ${now}
-      where user_id = ${user_id} and status = 'pending' and coalesce(lease_until, 0) <= ${now}`,
+    update(transactionalEmails, { ...ended, modified_at: now }, isUnsent),
     sql`update transactional_emails set recipient = '', content = null, error_detail = '',
         refund = json_remove(refund, '$.rejection_reason')
-      where user_id = ${user_id} and (status <> 'pending' or lease_until <= ${now - emailLeaseMs})`,
+      where user_id = ${user_id} and (status <> ${pending} or lease_until <= ${now - emailLeaseMs})`,
   ]
 }
 
-/** What the capture gateways keep of messages to the person, by what each message is known by. */
+/** Messages to the person that the capture gateways keep, found by their references. */
 const capturedStatement = ({ organization_id, user_id, user_seq }: ErasureRow): Statement =>
-  sql`update captured_messages set recipient = '', subject = '', html = '', body = '', headers = '{}'
-    where reference in (select id from transactional_emails where user_id = ${user_id}
+  update(
+    capturedMessages,
+    { recipient: '', subject: '', html: '', body: '', headers: {} },
+    sql`reference in (select id from transactional_emails where user_id = ${user_id}
       union all select id || ${`-${user_seq}`} from campaigns where organization_id = ${organization_id}
-      union all select id from wallet_passes where purchase_id in (select id from purchases where user_id = ${user_id}))`
+      union all select id from wallet_passes where purchase_id in (select id from purchases where user_id = ${user_id}))`,
+  )
 
 /** Texts about a refund, in which a person may be named. */
 const refundStatement = ({ user_id }: ErasureRow): Statement =>
@@ -50,23 +55,26 @@ const auditStatement = ({ organization_id, user_id }: ErasureRow): Statement =>
       and exists (select 1 from json_each(changes) where value ->> 'is_hidden' is null)
       and action <> 'eraseUser'`
 
-/** What imports keep of the person for an undo. An undo does not restore orders of an erased person. */
-const importedStatement = (userId: string): Statement =>
-  sql`update import_orders set before = json_remove(before, '$.people', '$.updated')
-    where before is not null and order_id in (select id from orders where user_id = ${userId}
-      union select order_id from purchases where user_id = ${userId})`
+const blankContact = {
+  email: null,
+  phone_number: null,
+  first_name: '',
+  last_name: '',
+  locale: null,
+  name_folded: '',
+  email_folded: '',
+  phone_digits: '',
+}
 
-/** Everything of a person in the database but their own row and the events of webhooks. Repeating it does no harm. */
+/** Blanks a person in all tables but `users` and the events of webhooks. It may be repeated. */
 export async function blankingStatements(erasure: ErasureRow, now: number): Promise<Statement[]> {
   const { user_id } = erasure
   return [
-    sql`update user_editions set email = null, phone_number = null, first_name = '', last_name = '', locale = null,
-        name_folded = '', email_folded = '', phone_digits = ''
-      where user_id = ${user_id}`,
+    update(userEditions, blankContact, sql`${eq(userEditions.user_id, user_id)}`),
     sql`update orders set search = search_own, metadata = '{}' where user_id = ${user_id}`,
     sql`update purchases set metadata = '{}' where user_id = ${user_id}`,
     refundStatement(erasure),
-    importedStatement(user_id),
+    ...forgetForUndo(user_id),
     erasedAnswers(user_id),
     ...emailStatements(erasure, now),
     ...eraseWallet(user_id, now),

@@ -2,7 +2,7 @@ import { type SQL, sql } from 'drizzle-orm'
 import { suppressionSections } from '../suppressions/index.ts'
 import type { LoadedUser } from '../users/index.ts'
 
-/** Rows of one table: `key` is what they are read by, page after page. Columns that end in `_json` are JSON text. */
+/** Rows of one table, read in pages by `key`. Columns that end in `_json` are JSON text. */
 export interface Section {
   name: string
   columns: SQL
@@ -21,7 +21,7 @@ const purchaseColumns = sql`purchases.id, purchases.edition_id, order_id, produc
   purchases.price_minor, purchases.deposit_minor, purchases.handling_fee_minor, purchases.uses_limit,
   purchases.uses_count, purchases.is_unlimited_use, purchases.valid_until, purchases.metadata as metadata_json, purchases.created_at`
 
-/** Addresses that only this customer has, of those that the rows of the customer name. */
+/** Holds for a `channel` and `address` of the customer. */
 const addresses = ({ id }: LoadedUser): SQL => sql`(channel, address) in (
   select 'email', email from users where id = ${id} union select 'sms', phone_number from users where id = ${id}
   union select 'email', email from user_editions where user_id = ${id}

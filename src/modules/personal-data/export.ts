@@ -1,5 +1,7 @@
-import { sql } from 'drizzle-orm'
+import { and, eq, gt, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
+import { campaigns } from '../../db/schema/messaging/campaigns.ts'
+import { select } from '../../db/select.ts'
 import { toIso } from '../../domain/time/instants.ts'
 import type { LoadedUser } from '../users/index.ts'
 import { type Section, sectionsOf } from './export-sections.ts'
@@ -14,7 +16,7 @@ const pageAfter = ({ columns, from, where, key }: Section, after: string) =>
   sql<KeyedRow>`select ${key} as row_key, ${columns} from ${from} where ${where} and ${key} > ${after}
     order by ${key} limit ${rowsAPage}`
 
-/** A row as it is given out: JSON that is stored as text is JSON again. */
+/** A row of the document. Columns of stored JSON become JSON. */
 const shown = ({ row_key: _, ...row }: KeyedRow): ExportedRow =>
   Object.fromEntries(
     Object.entries(row).map(([name, value]) =>
@@ -39,17 +41,22 @@ async function* rowsOf(ctx: Ctx, section: Section): AsyncGenerator<ExportedRow> 
 async function* recipients(ctx: Ctx, user: LoadedUser): AsyncGenerator<ExportedRow> {
   let after = 0
   for (;;) {
-    const campaigns = await ctx.db.all(sql<{ seq: number; id: string }>`select seq, id from campaigns
-      where organization_id = ${user.organization_id} and run > 0 and seq > ${after} order by seq limit ${campaignsAPage}`)
+    const started = await ctx.db.all(
+      select({ seq: campaigns.seq, id: campaigns.id })
+        .from(campaigns)
+        .where(and(eq(campaigns.organization_id, user.organization_id), gt(campaigns.run, 0), gt(campaigns.seq, after)))
+        .orderBy(campaigns.seq)
+        .limit(campaignsAPage),
+    )
     const found = await Promise.all(
-      campaigns.map(async ({ id }) => ({ campaign_id: id, row: await ctx.senders.of(id).recipient(user.seq) })),
+      started.map(async ({ id }) => ({ campaign_id: id, row: await ctx.senders.of(id).recipient(user.seq) })),
     )
     for (const { campaign_id, row } of found) {
       if (!row) continue
       const { n: _, person, ...stored } = row
       yield { campaign_id, ...stored, person: JSON.parse(person) as unknown }
     }
-    const last = campaigns.at(-1)
+    const last = started.at(-1)
     if (!last) return
     after = last.seq
   }

@@ -1,16 +1,20 @@
-import { sql } from 'drizzle-orm'
+import { eq, getTableColumns, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
+import { erasures } from '../../db/schema/personal-data.ts'
+import { select } from '../../db/select.ts'
+import type { Channel } from '../../domain/messaging/messaging.ts'
+import type { ChannelAddress } from '../../domain/messaging/suppressions.ts'
 import type { LoadedUser } from '../users/index.ts'
 import type { ErasureRow } from './erasure-statements.ts'
 
 export { findUser } from '../users/index.ts'
 
 export const findErasure = ({ db }: Pick<JobCtx, 'db'>, userId: string): Promise<ErasureRow | undefined> =>
-  db.first(sql<ErasureRow>`select * from erasures where user_id = ${userId}`)
+  db.first(select(getTableColumns(erasures)).from(erasures).where(eq(erasures.user_id, userId)))
 
-/** Every address that the person is known by, as `[channel, address]`: their own, and those of their editions and receipts. */
-export async function knownAddresses({ db }: Pick<JobCtx, 'db'>, user: LoadedUser): Promise<[string, string][]> {
-  const rows = await db.all(sql<{ channel: string; address: string }>`
+/** All addresses of the person as `[channel, address]`: their own, those that editions were given, and those of receipts. */
+export async function knownAddresses({ db }: Pick<JobCtx, 'db'>, user: LoadedUser): Promise<[Channel, string][]> {
+  const rows = await db.all(sql<ChannelAddress>`
     select 'email' as channel, email as address from users where id = ${user.id} and email is not null
     union select 'sms', phone_number from users where id = ${user.id} and phone_number is not null
     union select 'email', email from user_editions where user_id = ${user.id} and email is not null

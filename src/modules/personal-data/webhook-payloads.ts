@@ -23,7 +23,7 @@ interface Walked {
   n: number
 }
 
-/** Blanks the person in the next events of webhooks; answers the last that was looked at, null when there are no more. */
+/** Blanks the person in the next events of webhooks. Answers the id of the last one read, null when there are no more. */
 export async function blankEvents({ db }: Pick<JobCtx, 'db'>, erasure: ErasureRow): Promise<string | null> {
   const { event_after, organization_id, user_id } = erasure
   const walked = sql`select id, organization_id, payload from webhook_events where id > ${event_after}

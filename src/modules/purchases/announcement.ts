@@ -1,4 +1,8 @@
 import { sql } from 'drizzle-orm'
+import { products, variants } from '../../db/schema/sales/catalog.ts'
+import { orders, purchases } from '../../db/schema/sales/orders.ts'
+import { users } from '../../db/schema/users.ts'
+import { orNull, type RowOf, selection } from '../../db/select.ts'
 import { contactSeenInEdition } from '../../db/shared-customers.ts'
 import { toIso } from '../../domain/time/instants.ts'
 import type { PurchaseStatus } from '../../domain/orders/purchases.ts'
@@ -6,33 +10,32 @@ import type { Announcement } from '../webhooks/index.ts'
 
 type PurchaseAnnouncement = Extract<Announcement, { kind: 'purchase.action' }>
 
-/** What an event says about a purchase. */
-export interface AnnouncedPurchase {
-  id: string
-  organization_id: string
-  edition_id: string
-  vendor_code: string | null
-  product_id: string
-  product_name: string
-  variant_id: string | null
-  variant_name: string | null
-  order_id: string
-  order_number: string | null
-  user_id: string
+/** What an event says about a purchase, over `purchases` and `announcedJoins`. */
+export const announcedFields = {
+  id: purchases.id,
+  organization_id: purchases.organization_id,
+  edition_id: purchases.edition_id,
+  vendor_code: purchases.vendor_code,
+  product_id: purchases.product_id,
+  product_name: products.name,
+  variant_id: purchases.variant_id,
+  variant_name: orNull(variants.name),
+  order_id: purchases.order_id,
+  order_number: orders.order_number,
+  user_id: purchases.user_id,
   /** As it is shown to endpoints of the edition. */
-  user_email: string | null
+  user_email: sql<string | null>`${contactSeenInEdition(sql`${users}`, 'email', sql`${purchases.edition_id}`)}`,
 }
 
-/** Columns of `AnnouncedPurchase`, over `purchases` and `announcedJoins`. */
-export const announcedColumns = sql`purchases.id, purchases.organization_id, purchases.edition_id,
-  purchases.vendor_code, purchases.product_id, products.name as product_name, purchases.variant_id,
-  variants.name as variant_name, purchases.order_id, orders.order_number, purchases.user_id,
-  ${contactSeenInEdition(sql`users`, 'email', sql`purchases.edition_id`)} as user_email`
+export type AnnouncedPurchase = RowOf<typeof announcedFields>
 
-export const announcedJoins = sql`join orders on orders.id = purchases.order_id
-  join users on users.id = purchases.user_id
-  join products on products.id = purchases.product_id
-  left join variants on variants.id = purchases.variant_id`
+/** The same for a query in SQL. */
+export const announcedColumns = selection(announcedFields)
+
+export const announcedJoins = sql`join ${orders} on ${orders.id} = ${purchases.order_id}
+  join ${users} on ${users.id} = ${purchases.user_id}
+  join ${products} on ${products.id} = ${purchases.product_id}
+  left join ${variants} on ${variants.id} = ${purchases.variant_id}`
 
 interface AnnouncedChange {
   action: PurchaseAnnouncement['data']['action']

@@ -1,28 +1,31 @@
 import { sql } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
 import { changedExactly } from '../../db/commit.ts'
+import { purchases } from '../../db/schema/sales/orders.ts'
+import { type RowOf, selection } from '../../db/select.ts'
 import { inList } from '../../db/visibility.ts'
 import { LostRace } from '../../domain/errors.ts'
 import { purchaseLifecycle } from '../../domain/orders/purchases.ts'
 import { passChanged } from '../wallet/index.ts'
 import { commitAnnounced } from '../webhooks/index.ts'
-import { type AnnouncedPurchase, announcedColumns, announcedJoins, purchaseAction } from './announcement.ts'
+import { announcedFields, announcedJoins, purchaseAction } from './announcement.ts'
 
 /** Purchases that expire in one transaction. */
 const purchasesABatch = 500
 const batchesASweep = 40
 const maxTries = 5
 
-interface DuePurchase extends AnnouncedPurchase {
-  valid_until: number
-}
+const dueFields = { ...announcedFields, valid_until: sql<number>`${purchases.valid_until}` }
+type DuePurchase = RowOf<typeof dueFields>
 
-/** The statement names `active` and not the lifecycle's sources: only so it is read through the index of what is due. */
+/** The partial index of what is due needs `active` written out. */
 const findDue = (job: JobCtx, now: number, limit: number): Promise<DuePurchase[]> =>
-  job.db.all(sql<DuePurchase>`select ${announcedColumns}, purchases.valid_until
-    from (select id from purchases where status = 'active' and valid_until is not null and valid_until <= ${now}
-      order by valid_until limit ${limit}) as due
-    join purchases on purchases.id = due.id ${announcedJoins}`)
+  job.db.all(
+    sql<DuePurchase>`select ${selection(dueFields)}
+      from (select id from purchases where status = 'active' and valid_until is not null and valid_until <= ${now}
+        order by valid_until limit ${limit}) as due
+      join ${purchases} on ${purchases.id} = due.id ${announcedJoins}`,
+  )
 
 /** Expires these purchases, all of them or none, and announces it in the same transaction. */
 async function expire(job: JobCtx, due: readonly DuePurchase[], now: number): Promise<void> {
@@ -32,7 +35,7 @@ async function expire(job: JobCtx, due: readonly DuePurchase[], now: number): Pr
   )
   const ids = due.map(({ id }) => id)
   const statements = [
-    sql`update purchases set status = ${status}, modified_at = ${now}, version = version + 1
+    sql`update ${purchases} set status = ${status}, modified_at = ${now}, version = version + 1
       where ${inList(sql`id`, ids)} and ${inList(sql`status`, purchaseLifecycle.sourcesOf(status))}
         and valid_until <= ${now}`,
     changedExactly(ids.length),

@@ -1,5 +1,11 @@
-export { type AnnouncedPurchase, announcedColumns, announcedJoins, purchaseAction } from './announcement.ts'
-export { boughtColumns, boughtJoins, type BoughtRow, imagesOfProduct, presentBought, presentImages } from './bought.ts'
+export {
+  type AnnouncedPurchase,
+  announcedColumns,
+  announcedFields,
+  announcedJoins,
+  purchaseAction,
+} from './announcement.ts'
+export { boughtFieldsOf, boughtJoins, imagesOfProduct, presentBought, presentImages } from './bought.ts'
 export { boughtFields, Purchase } from './contract.ts'
 export { presentPurchase } from './present.ts'
-export { type ShownPurchaseRow, purchaseVisibility } from './queries.ts'
+export { purchaseFields, purchaseVisibility, type ShownPurchaseRow } from './queries.ts'

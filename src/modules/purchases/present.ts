@@ -2,17 +2,15 @@ import type { z } from '@hono/zod-openapi'
 import type { Ctx } from '../../context.ts'
 import { toIso, toIsoOrNull } from '../../domain/time/instants.ts'
 import { toMajor } from '../../domain/money.ts'
-import type { OrderStatus, orderTypes } from '../../domain/orders/orders.ts'
-import { availableUses, type PurchaseStatus } from '../../domain/orders/purchases.ts'
+import { availableUses } from '../../domain/orders/purchases.ts'
 import { fullName } from '../../domain/accounts/users.ts'
 import { presentEditionSummary } from '../editions/index.ts'
 import { presentOrganizationSummary } from '../organizations/index.ts'
-import { type PassSummaryRow, presentWalletPassSummary } from '../wallet/index.ts'
+import { presentWalletPassSummary } from '../wallet/index.ts'
 import { presentBought, presentLocation } from './bought.ts'
 import type { Purchase, PurchaseDetail, PurchaseUse } from './contract.ts'
-import type { PurchaseListRow } from './list.ts'
 import type { PurchaseListItem } from './list-contract.ts'
-import type { PurchaseDetailRow, ShownPurchaseRow, RefundSummaryRow } from './queries.ts'
+import type { PurchaseDetailRow, PurchaseListRow, RefundSummaryRow, ShownPurchaseRow } from './queries.ts'
 import type { PurchaseUseResult } from './uses/use-contract.ts'
 import type { LoadedUse } from './uses/use-queries.ts'
 import type { PurchaseUseRow } from './uses/use-row.ts'
@@ -20,7 +18,7 @@ import type { PurchaseUseRow } from './uses/use-row.ts'
 export const presentPurchase = (row: ShownPurchaseRow, ctx: Ctx): z.input<typeof Purchase> => ({
   id: row.id,
   vendor_code: row.vendor_code,
-  status: row.status as PurchaseStatus,
+  status: row.status,
   ...presentBought(row, ctx),
   user: { api_id: row.user_id, full_name: fullName(row), email: row.email },
   price_paid: toMajor(row.price_minor),
@@ -53,7 +51,7 @@ export const presentUseResult = (row: LoadedUse): z.input<typeof PurchaseUseResu
   purchase: {
     id: row.purchase.id,
     vendor_code: row.purchase.vendor_code,
-    status: row.purchase.status as PurchaseStatus,
+    status: row.purchase.status,
   },
 })
 
@@ -69,8 +67,8 @@ export const presentPurchaseDetail = (row: PurchaseDetailRow, ctx: Ctx): z.input
   order: {
     id: row.order_id,
     order_number: row.order_number,
-    type: row.order_type as (typeof orderTypes)[number],
-    status: row.order_status as OrderStatus,
+    type: row.order_type,
+    status: row.order_status,
   },
   organization: presentOrganizationSummary(row, ctx),
   edition: presentEditionSummary(row),
@@ -79,7 +77,7 @@ export const presentPurchaseDetail = (row: PurchaseDetailRow, ctx: Ctx): z.input
   refunded_amount: toMajor(row.refunded_minor),
   pending_refund_amount: toMajor(row.reserved_minor),
   uses: row.uses.map(presentUse),
-  wallet_passes: (JSON.parse(row.wallet_passes) as PassSummaryRow[]).map(presentWalletPassSummary),
-  refund_requests: (JSON.parse(row.refund_requests) as RefundSummaryRow[]).map(presentRefundSummary),
-  metadata: JSON.parse(row.metadata) as Record<string, unknown>,
+  wallet_passes: row.wallet_passes.map(presentWalletPassSummary),
+  refund_requests: row.refund_requests.map(presentRefundSummary),
+  metadata: row.metadata,
 })

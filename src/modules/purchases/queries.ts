@@ -1,105 +1,114 @@
-import { type SQL, sql } from 'drizzle-orm'
+import { and, desc, eq, type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { purchaseRest } from '../../db/refunds.ts'
-import type { purchases } from '../../db/schema/sales/orders.ts'
-import { customersSeenBy } from '../../db/shared-customers.ts'
+import { editions } from '../../db/schema/editions.ts'
+import { organizations } from '../../db/schema/organizations.ts'
+import { orders, purchases, purchaseUses, transactions } from '../../db/schema/sales/orders.ts'
+import type { RefundRow } from '../../db/schema/sales/refunds.ts'
+import { users } from '../../db/schema/users.ts'
+import { answering, fromJson, orNull, type RowOf, selection } from '../../db/select.ts'
+import { type CustomerView, customerFields, customersSeenBy } from '../../db/shared-customers.ts'
 import { visibilityOf, visible } from '../../db/visibility.ts'
 import type { Tenant } from '../../domain/accounts/access.ts'
 import { notFound } from '../../domain/errors.ts'
-import type { RefundStatus } from '../../domain/refunds/refunds.ts'
-import { type EditionSummaryRow, editionSummaryColumns } from '../editions/index.ts'
-import { type OrganizationSummaryRow, organizationSummaryColumns } from '../organizations/index.ts'
+import { editionSummaryFields } from '../editions/index.ts'
+import { organizationSummaryFields } from '../organizations/index.ts'
 import { walletPassesOf } from '../wallet/index.ts'
-import { boughtColumns, boughtJoins, type BoughtRow } from './bought.ts'
-import { type PurchaseUseRow, useColumns, useJoins } from './uses/use-row.ts'
+import { boughtFieldsOf, boughtJoins } from './bought.ts'
+import { type PurchaseUseRow, selectUses } from './uses/use-row.ts'
 
-/** A purchase with its customer and the state of its payment. */
-export interface ShownPurchaseRow extends BoughtRow {
-  id: string
-  vendor_code: string | null
-  status: string
-  user_id: string
-  first_name: string
-  last_name: string
-  email: string | null
-  price_minor: number
-  deposit_minor: number
-  handling_fee_minor: number
-  uses_limit: number
-  uses_count: number
-  is_unlimited_use: number
-  valid_until: number | null
-  created_at: number
-  modified_at: number
-  refunded_minor: number
-  reserved_minor: number
+/** What each answer about a purchase shows of it, over `purchases` and `boughtJoins`. */
+export const purchaseFields = {
+  id: purchases.id,
+  vendor_code: purchases.vendor_code,
+  status: purchases.status,
+  price_minor: purchases.price_minor,
+  deposit_minor: purchases.deposit_minor,
+  handling_fee_minor: purchases.handling_fee_minor,
+  uses_limit: purchases.uses_limit,
+  uses_count: purchases.uses_count,
+  is_unlimited_use: purchases.is_unlimited_use,
+  valid_until: purchases.valid_until,
+  created_at: purchases.created_at,
+  modified_at: purchases.modified_at,
+  ...boughtFieldsOf(purchases),
+}
+
+/** A purchase with its holder and its order, over `shownJoins`. */
+export const shownFields = (view: CustomerView) => ({
+  ...purchaseFields,
+  user_id: purchases.user_id,
+  ...customerFields(view, ['first_name', 'last_name', 'email']),
+  order_id: purchases.order_id,
+  order_number: orders.order_number,
   /** The most that can be paid back, without fees. */
-  rest_minor: number
-}
+  rest_minor: sql<number>`${purchaseRest(sql`${purchases}`, sql`${transactions}`)}`,
+})
 
-export interface PurchaseDetailRow
-  extends ShownPurchaseRow, EditionSummaryRow, OrganizationSummaryRow, Pick<typeof purchases.$inferSelect, 'metadata'> {
-  tenant: Tenant
-  order_id: string
-  order_number: string | null
-  order_type: string
-  order_status: string
-  currency: string
-  transaction_id: string | null
-  uses: PurchaseUseRow[]
-  /** JSON of `PassSummaryRow`s. */
-  wallet_passes: string
-  /** JSON of `RefundSummaryRow`s. */
-  refund_requests: string
-}
+export const shownJoins = (view: CustomerView): SQL => sql`join ${orders} on ${orders.id} = ${purchases.order_id}
+  join ${users} on ${users.id} = ${purchases.user_id} ${view.join}
+  ${boughtJoins(purchases)}
+  left join ${transactions} on ${transactions.order_id} = ${orders.id} and ${eq(transactions.type, 'payment')}`
 
-export const purchaseVisibility = visibilityOf(sql`purchases.organization_id`, sql`purchases.edition_id`)
+/** As an order shows it too: there the order itself is known. */
+export type ShownPurchaseRow = Omit<PurchaseListRow, 'order_id' | 'order_number'>
+export type PurchaseListRow = RowOf<ReturnType<typeof shownFields>>
+
+export const purchaseVisibility = visibilityOf(sql`${purchases.organization_id}`, sql`${purchases.edition_id}`)
 
 /** More are counted, and not shown. */
 const shownUses = 50
 
-/** Without a guard: the purchase itself is read with one, in the same snapshot. */
-const usesOf = (purchaseId: string) => sql<PurchaseUseRow>`select ${useColumns} from purchase_uses ${useJoins}
-  where purchase_uses.purchase_id = ${purchaseId}
-  order by purchase_uses.used_at desc, purchase_uses.id desc limit ${shownUses}`
+/** Not limited to what the caller sees: the purchase itself is, and it is read in the same snapshot. */
+const usesOf = (purchaseId: string) =>
+  selectUses()
+    .where(eq(purchaseUses.purchase_id, purchaseId))
+    .orderBy(desc(purchaseUses.used_at), desc(purchaseUses.id))
+    .limit(shownUses)
 
 /** More are listed by `GET /v1/refund-requests`. */
 const shownRefunds = 20
 
-export interface RefundSummaryRow {
-  id: string
-  status: RefundStatus
-  requested_minor: number
-  created_at: number
-}
+export type RefundSummaryRow = Pick<RefundRow, 'id' | 'status' | 'requested_minor' | 'created_at'>
 
-const refundsOf = (
-  purchaseId: SQL,
-): SQL => sql`(select coalesce(json_group_array(json_object('id', id, 'status', status,
-    'requested_minor', requested_minor, 'created_at', created_at)), '[]')
-  from (select refund_requests.id, status, requested_minor, created_at
-    from refund_items cross join refund_requests on refund_requests.id = refund_items.refund_request_id
-    where refund_items.purchase_id = ${purchaseId}
-    order by refund_items.refund_request_id desc limit ${shownRefunds}))`
+const refundsOf = (purchaseId: SQL) =>
+  fromJson<RefundSummaryRow[]>(sql`(select coalesce(json_group_array(json_object('id', id, 'status', status,
+      'requested_minor', requested_minor, 'created_at', created_at)), '[]')
+    from (select refund_requests.id, status, requested_minor, created_at
+      from refund_items cross join refund_requests on refund_requests.id = refund_items.refund_request_id
+      where refund_items.purchase_id = ${purchaseId}
+      order by refund_items.refund_request_id desc limit ${shownRefunds}))`)
+
+const detailFields = (view: CustomerView) => ({
+  ...shownFields(view),
+  ...editionSummaryFields,
+  ...organizationSummaryFields,
+  order_type: orders.type,
+  order_status: orders.status,
+  currency: orders.currency,
+  transaction_id: orNull(transactions.id),
+  refunded_minor: purchases.refunded_minor,
+  reserved_minor: purchases.reserved_minor,
+  metadata: purchases.metadata,
+  wallet_passes: walletPassesOf(sql`${purchases.id}`),
+  refund_requests: refundsOf(sql`${purchases.id}`),
+})
+
+type DetailFields = RowOf<ReturnType<typeof detailFields>>
+
+export type PurchaseDetailRow = DetailFields & { tenant: Tenant; uses: PurchaseUseRow[] }
 
 export async function findPurchase(ctx: Ctx, id: string): Promise<PurchaseDetailRow> {
   const view = customersSeenBy(ctx.caller)
-  const found = sql<Omit<PurchaseDetailRow, 'tenant' | 'uses'>>`select purchases.*,
-      ${boughtColumns(sql`purchases`)}, ${editionSummaryColumns}, ${organizationSummaryColumns},
-      ${view.columns(['first_name', 'last_name', 'email'])}, orders.order_number, orders.type as order_type,
-      orders.status as order_status, orders.currency, transactions.id as transaction_id,
-      ${purchaseRest(sql`purchases`, sql`transactions`)} as rest_minor,
-      ${walletPassesOf(sql`purchases.id`)} as wallet_passes, ${refundsOf(sql`purchases.id`)} as refund_requests
-    from purchases
-    join orders on orders.id = purchases.order_id
-    join users on users.id = purchases.user_id ${view.join}
-    join editions on editions.id = purchases.edition_id
-    join organizations on organizations.id = purchases.organization_id
-    ${boughtJoins(sql`purchases`)}
-    left join transactions on transactions.order_id = orders.id and transactions.type = 'payment'
-    where purchases.id = ${id}
-      and ${visible(ctx.caller, purchaseVisibility)}
-    limit 1`
+  const fields = detailFields(view)
+  const found = answering(
+    fields,
+    sql<DetailFields>`select ${selection(fields)} from ${purchases} ${shownJoins(view)}
+      join ${editions} on ${editions.id} = ${purchases.edition_id}
+      join ${organizations} on ${organizations.id} = ${purchases.organization_id}
+      where ${and(eq(purchases.id, id), visible(ctx.caller, purchaseVisibility))}
+      limit 1`,
+  )
   const [[row], uses] = await ctx.db.batch([found, usesOf(id)])
   if (!row) throw notFound()
   return { ...row, uses, tenant: { organization_id: row.organization_id, editions: [row.edition_id] } }

@@ -63,7 +63,6 @@ const CreateRefundBatch = z.object({
   notify_customers: z.boolean().optional().openapi({ default: true }),
 })
 export type CreateBatchInput = z.output<typeof CreateRefundBatch>
-export type BatchFilter = CreateBatchInput['filter']
 
 const LeftOut = z
   .array(z.object({ reason: z.enum(leftOutReasons), purchases: Count }))

@@ -3,7 +3,7 @@ import type { JobCtx } from '../../context.ts'
 import { commitPart } from '../../db/commit.ts'
 import { refundBatches } from '../../db/schema/sales/refund-batches.ts'
 import { updateVersion } from '../../db/write.ts'
-import { addPlan, type BatchSums } from '../../domain/refunds/refund-batches.ts'
+import { addPlan } from '../../domain/refunds/refund-batches.ts'
 import { accountsOf, planOf } from './plan.ts'
 import type { BatchRow } from './queries.ts'
 import { walk } from './walk.ts'
@@ -24,7 +24,7 @@ export async function countNext(
   count = ordersAStep,
 ): Promise<CountedStep> {
   const orders = await walk(ctx, batch, count)
-  const sums = JSON.parse(batch.counted) as BatchSums
+  const sums = structuredClone(batch.counted)
   const findAccount = accountsOf(ctx)
   const customers = new Set<string>()
   for (const order of orders) {
@@ -37,7 +37,7 @@ export async function countNext(
   return {
     changes: {
       status: isOver ? 'draft' : 'counting',
-      counted: JSON.stringify(sums),
+      counted: sums,
       // The walk of the requests begins anew.
       cursor_created_at: isOver ? null : (last?.created_at ?? null),
       cursor_seq: isOver ? null : (last?.seq ?? null),

@@ -4,10 +4,10 @@ import { commit } from '../../db/commit.ts'
 import { refundBatches } from '../../db/schema/sales/refund-batches.ts'
 import { insert } from '../../db/write.ts'
 import { AppError, editionArchived, fieldError, invalid } from '../../domain/errors.ts'
-import { emptySums, fullShare, refundBatchLifecycle } from '../../domain/refunds/refund-batches.ts'
+import { type BatchFilter, emptySums, fullShare, refundBatchLifecycle } from '../../domain/refunds/refund-batches.ts'
 import { openEditions } from '../editions/index.ts'
 import { sourceOf } from '../refunds/index.ts'
-import type { BatchFilter, CreateBatchInput } from './contract.ts'
+import type { CreateBatchInput } from './contract.ts'
 import { addCustomers, countNext } from './count.ts'
 import { enqueueBatches } from './enqueue.ts'
 import type { BatchDetailRow, BatchRow, EditionForBatch } from './queries.ts'
@@ -47,16 +47,16 @@ function rowOf(ctx: Ctx, edition: EditionForBatch, input: CreateBatchInput): Bat
     organization_id: edition.organization_id,
     edition_id: edition.id,
     status: refundBatchLifecycle.initial,
-    filter: JSON.stringify(input.filter),
+    filter: input.filter,
     share: shareOf(input),
-    include_fees: Number(input.include_fees ?? false),
-    cancel_purchases: Number(input.cancel_purchases ?? false),
-    notify_customers: Number(input.notify_customers ?? true),
+    include_fees: input.include_fees ?? false,
+    cancel_purchases: input.cancel_purchases ?? false,
+    notify_customers: input.notify_customers ?? true,
     reason: input.reason,
     message: input.message ?? '',
-    counted: JSON.stringify(emptySums()),
+    counted: emptySums(),
     customers_count: 0,
-    requested: JSON.stringify(emptySums()),
+    requested: emptySums(),
     cursor_created_at: null,
     cursor_seq: null,
     due_at: null,
@@ -84,10 +84,10 @@ export async function createBatch(
   const { changes, customers } = await countNext(ctx, row, ordersAtOnce)
   const isCounting = changes.status === 'counting'
   const batch = { ...row, ...changes, customers_count: customers.length, due_at: isCounting ? row.created_at : null }
-  const created = await commit(ctx, { ...batch, totals: '[]' }, [
+  const created = await commit(ctx, { ...batch, totals: [] }, [
     ...openEditions(edition.id),
     insert(refundBatches, batch),
-    // Those that the rest of the dry run meets again.
+    // The rest of the dry run does not count these again.
     ...(isCounting ? [addCustomers(batch.id, customers)] : []),
   ])
   if (isCounting) ctx.afterCommit(() => enqueueBatches(ctx, [batch.id]))

@@ -1,9 +1,12 @@
-import { sql } from 'drizzle-orm'
+import { getTableColumns, sql } from 'drizzle-orm'
 import type { JobCtx, WorkRefundBatchMessage } from '../../context.ts'
 import { decideAgain } from '../../db/commit.ts'
+import { refundBatches } from '../../db/schema/sales/refund-batches.ts'
+import { answering } from '../../db/select.ts'
+import { update } from '../../db/write.ts'
 import { countNext, writeCounted } from './count.ts'
 import { enqueueBatches } from './enqueue.ts'
-import type { BatchRow } from './queries.ts'
+import { type BatchRow, loadBatch } from './queries.ts'
 import { requestNext } from './request.ts'
 
 /** A consumer works this long before it leaves the rest to the next. */
@@ -22,8 +25,13 @@ export const isWorkRefundBatchMessage = (body: unknown): body is WorkRefundBatch
 /** Claims a batch that has something to do. No other consumer gets it before the lease ends. */
 const claim = ({ db, now }: JobCtx, id: string): Promise<BatchRow | undefined> => {
   const at = now()
-  return db.first(sql<BatchRow>`update refund_batches set lease_until = ${at + leaseMs}
-    where id = ${id} and due_at <= ${at} and coalesce(lease_until, 0) <= ${at} returning *`)
+  return db.first(
+    answering(
+      getTableColumns(refundBatches),
+      sql<BatchRow>`update refund_batches set lease_until = ${at + leaseMs}
+        where id = ${id} and due_at <= ${at} and coalesce(lease_until, 0) <= ${at} returning *`,
+    ),
+  )
 }
 
 /** Deletes what the dry run noted, so much at once; then there is nothing more to do. */
@@ -38,7 +46,7 @@ const clear = ({ db }: JobCtx, { id, version }: BatchRow): Promise<unknown> =>
 /** One step of a batch, as it is now. False when there is nothing to do, or another consumer has it. */
 const work = (job: JobCtx, { id, lease_until }: BatchRow): Promise<boolean> =>
   decideAgain(async () => {
-    const batch = await job.db.first(sql<BatchRow>`select * from refund_batches where id = ${id}`)
+    const batch = await loadBatch(job, id)
     if (!batch || batch.due_at === null || batch.lease_until !== lease_until) return false
     if (batch.status === 'counting') await writeCounted(job, batch, await countNext(job, batch))
     else if (batch.status === 'running') await requestNext(job, batch)
@@ -47,7 +55,7 @@ const work = (job: JobCtx, { id, lease_until }: BatchRow): Promise<boolean> =>
   })
 
 const release = ({ db }: JobCtx, { id, lease_until }: BatchRow): Promise<unknown> =>
-  db.all(sql`update refund_batches set lease_until = null where id = ${id} and lease_until = ${lease_until}`)
+  db.all(update(refundBatches, { lease_until: null }, sql`id = ${id} and lease_until = ${lease_until}`))
 
 async function workOn(job: JobCtx, id: string, endsAt: number): Promise<void> {
   const taken = await claim(job, id)

@@ -1,9 +1,9 @@
 import type { z } from '@hono/zod-openapi'
 import { toIso, toIsoOrNull } from '../../domain/time/instants.ts'
 import { type Currency, toMajor } from '../../domain/money.ts'
-import { type BatchSums, fullShare, leftOutReasons } from '../../domain/refunds/refund-batches.ts'
+import { type BatchFilter, type BatchSums, fullShare, leftOutReasons } from '../../domain/refunds/refund-batches.ts'
 import { reservedStatuses, type RefundStatus } from '../../domain/refunds/refunds.ts'
-import type { BatchFilter, RefundBatch } from './contract.ts'
+import type { RefundBatch } from './contract.ts'
 import type { BatchDetailRow, TotalRow } from './queries.ts'
 
 type BatchWire = z.input<typeof RefundBatch>
@@ -33,38 +33,38 @@ const presentSums = ({ orders, purchases, amounts, left_out }: BatchSums): Batch
   }),
 })
 
-function presentTotals(currency: string, totals: readonly TotalRow[]): BatchWire['requests'][number] {
+function presentTotals(currency: Currency, totals: readonly TotalRow[]): BatchWire['requests'][number] {
   const sum = (statuses: readonly RefundStatus[], of: 'requests' | 'amount_minor') =>
     totals.reduce((all, row) => (statuses.includes(row.status) ? all + row[of] : all), 0)
   return {
-    currency: currency as Currency,
+    currency,
     open: sum(reservedStatuses, 'requests'),
     open_amount: toMajor(sum(reservedStatuses, 'amount_minor')),
     completed: sum(['completed'], 'requests'),
     completed_amount: toMajor(sum(['completed'], 'amount_minor')),
     failed: sum(['failed'], 'requests'),
     failed_amount: toMajor(sum(['failed'], 'amount_minor')),
-    needs_attention: totals.reduce((all, row) => all + row.needs_attention * row.requests, 0),
+    needs_attention: totals.reduce((all, row) => (row.needs_attention ? all + row.requests : all), 0),
   }
 }
 
 export function presentBatch(row: BatchDetailRow): BatchWire {
-  const byCurrency = Map.groupBy(JSON.parse(row.totals) as TotalRow[], ({ currency }) => currency)
+  const byCurrency = Map.groupBy(row.totals, ({ currency }) => currency)
   return {
     id: row.id,
     status: row.status,
     organization_id: row.organization_id,
     edition_id: row.edition_id,
-    filter: presentFilter(JSON.parse(row.filter) as BatchFilter),
+    filter: presentFilter(row.filter),
     amount: row.share === fullShare ? 'full' : 'percent',
     percent: row.share === fullShare ? null : row.share / 100,
     reason: row.reason,
     message: row.message,
-    include_fees: row.include_fees === 1,
-    cancel_purchases: row.cancel_purchases === 1,
-    notify_customers: row.notify_customers === 1,
-    dry_run: { ...presentSums(JSON.parse(row.counted) as BatchSums), customers: row.customers_count },
-    requested: presentSums(JSON.parse(row.requested) as BatchSums),
+    include_fees: row.include_fees,
+    cancel_purchases: row.cancel_purchases,
+    notify_customers: row.notify_customers,
+    dry_run: { ...presentSums(row.counted), customers: row.customers_count },
+    requested: presentSums(row.requested),
     requests: [...byCurrency].map(([currency, totals]) => presentTotals(currency, totals)),
     created_by: row.created_by,
     started_by: row.started_by,

@@ -1,7 +1,10 @@
-import { type SQL, sql } from 'drizzle-orm'
-import type { Ctx } from '../../context.ts'
+import { and, eq, getTableColumns, sql } from 'drizzle-orm'
+import type { Ctx, JobCtx } from '../../context.ts'
 import { paginate } from '../../db/paginate.ts'
-import type { refundBatches, refundBatchTotals } from '../../db/schema/sales/refund-batches.ts'
+import { editions } from '../../db/schema/editions.ts'
+import { organizations } from '../../db/schema/organizations.ts'
+import { refundBatches, type refundBatchTotals } from '../../db/schema/sales/refund-batches.ts'
+import { fromJson, type RowOf, select } from '../../db/select.ts'
 import { visibilityOf, visible } from '../../db/visibility.ts'
 import type { Tenant } from '../../domain/accounts/access.ts'
 import { notFound } from '../../domain/errors.ts'
@@ -11,36 +14,52 @@ import type { RefundBatchStatus } from '../../domain/refunds/refund-batches.ts'
 export type BatchRow = typeof refundBatches.$inferSelect
 export type TotalRow = Omit<typeof refundBatchTotals.$inferSelect, 'batch_id'>
 
-/** With the totals of its requests, as JSON of `TotalRow`s. */
-export interface BatchDetailRow extends BatchRow {
-  totals: string
+const batchColumns = getTableColumns(refundBatches)
+
+const batchFields = {
+  ...batchColumns,
+  /** Of its requests. */
+  totals: fromJson<TotalRow[]>(sql`(select json_group_array(json_object('currency', currency, 'status', status,
+      'needs_attention', json(iif(needs_attention, 'true', 'false')), 'requests', requests,
+      'amount_minor', amount_minor))
+    from refund_batch_totals where batch_id = ${refundBatches.id})`),
 }
 
+export type BatchDetailRow = RowOf<typeof batchFields>
 export type LoadedBatch = BatchDetailRow & { tenant: Tenant; refund_policy: string }
 
-const batchVisibility = visibilityOf(sql`refund_batches.organization_id`, sql`refund_batches.edition_id`)
-
-const columns: SQL = sql`refund_batches.*, (select json_group_array(json_object('currency', currency,
-    'status', status, 'needs_attention', needs_attention, 'requests', requests, 'amount_minor', amount_minor))
-  from refund_batch_totals where batch_id = refund_batches.id) as totals`
+const batchVisibility = visibilityOf(sql`${refundBatches.organization_id}`, sql`${refundBatches.edition_id}`)
 
 export async function findBatch(ctx: Ctx, id: string): Promise<LoadedBatch> {
-  const row = await ctx.db.first(sql<Omit<LoadedBatch, 'tenant'>>`select ${columns}, organizations.refund_policy
-    from refund_batches join organizations on organizations.id = refund_batches.organization_id
-    where refund_batches.id = ${id} and ${visible(ctx.caller, batchVisibility)}`)
+  const row = await ctx.db.first(
+    select({ ...batchFields, refund_policy: organizations.refund_policy })
+      .from(refundBatches)
+      .innerJoin(organizations, eq(organizations.id, refundBatches.organization_id))
+      .where(and(eq(refundBatches.id, id), visible(ctx.caller, batchVisibility))),
+  )
   if (!row) throw notFound()
   return { ...row, tenant: { organization_id: row.organization_id, editions: [row.edition_id] } }
 }
 
-export interface EditionForBatch {
-  id: string
-  organization_id: string
-  is_archived: number
+/** A batch as it is now, for the job that works on it. */
+export const loadBatch = ({ db }: Pick<JobCtx, 'db'>, id: string): Promise<BatchRow | undefined> =>
+  db.first(select(batchColumns).from(refundBatches).where(eq(refundBatches.id, id)))
+
+const editionFields = {
+  id: editions.id,
+  organization_id: editions.organization_id,
+  is_archived: editions.is_archived,
 }
 
+export type EditionForBatch = RowOf<typeof editionFields>
+
 export async function findEdition(ctx: Ctx, id: string): Promise<EditionForBatch & { tenant: Tenant }> {
-  const row = await ctx.db.first(sql<EditionForBatch>`select id, organization_id, is_archived from editions
-    where id = ${id} and ${visible(ctx.caller, visibilityOf(sql`organization_id`, sql`id`))}`)
+  const visibility = visibilityOf(sql`${editions.organization_id}`, sql`${editions.id}`)
+  const row = await ctx.db.first(
+    select(editionFields)
+      .from(editions)
+      .where(and(eq(editions.id, id), visible(ctx.caller, visibility))),
+  )
   if (!row) throw notFound()
   return { ...row, tenant: { organization_id: row.organization_id, editions: [row.id] } }
 }
@@ -56,14 +75,14 @@ export const listBatches = (
   page: PageRequest,
   { ordering, status }: BatchListQuery,
 ): Promise<Page<BatchDetailRow>> =>
-  paginate<BatchDetailRow>(ctx.db, page, {
-    from: sql`refund_batches`,
-    key: sql`refund_batches.id`,
-    where: [sql`edition_id = ${editionId}`, ...(status ? [sql`status = ${status}`] : [])],
+  paginate(ctx.db, page, {
+    from: sql`${refundBatches}`,
+    key: sql`${refundBatches.id}`,
+    where: [eq(refundBatches.edition_id, editionId), ...(status ? [eq(refundBatches.status, status)] : [])],
     sort: sortBy(ordering, '-created', {
-      created: sql`refund_batches.created_at`,
-      modified: sql`refund_batches.modified_at`,
+      created: sql`${refundBatches.created_at}`,
+      modified: sql`${refundBatches.modified_at}`,
     }),
-    columns,
-    joins: sql`join refund_batches on refund_batches.id = page.key`,
+    columns: batchFields,
+    joins: sql`join ${refundBatches} on ${refundBatches.id} = page.key`,
   })

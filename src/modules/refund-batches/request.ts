@@ -77,7 +77,7 @@ function planAgain(batch: BatchRow, sums: BatchSums, { order }: WalkedPlan, subj
     },
     termsOf(batch),
   )
-  const { amounts } = JSON.parse(batch.counted) as BatchSums
+  const { amounts } = batch.counted
   const { currency } = subject
   const isWithin = (sums.amounts[currency] ?? 0) + plan.amount_minor <= (amounts[currency] ?? 0)
   return isWithin ? plan : withoutRequest(plan, 'beyond_draft')
@@ -87,9 +87,9 @@ const requestOf = (batch: BatchRow) => ({
   id: batch.id,
   reason: batch.reason,
   source: batch.source,
-  includes_fees: batch.include_fees === 1,
-  cancels: batch.cancel_purchases === 1,
-  notifies: batch.notify_customers === 1,
+  includes_fees: batch.include_fees,
+  cancels: batch.cancel_purchases,
+  notifies: batch.notify_customers,
   created_by: batch.created_by,
   started_by: batch.started_by ?? batch.created_by,
   started_at: batch.started_at ?? batch.created_at,
@@ -111,7 +111,7 @@ async function requestsOf(
   const requests: Requests = { statements: [], announcements: [], isArchived: false }
   if (found.length === 0) return requests
   const targets = found.map(({ order }) => ({ kind: 'order' as const, id: order.id }))
-  const subjects = await findSubjects({ db: job.db, caller: superuser }, targets, batch.include_fees === 1)
+  const subjects = await findSubjects({ db: job.db, caller: superuser }, targets, batch.include_fees)
   for (const [index, one] of found.entries()) {
     const subject = subjects[index]
     if (!subject) continue
@@ -159,14 +159,14 @@ function endArchived(job: JobCtx, batch: BatchRow): Promise<void> {
  * faster, or when something that was decided on has changed.
  */
 export async function requestNext(job: JobCtx, batch: BatchRow): Promise<void> {
-  const sums = JSON.parse(batch.requested) as BatchSums
+  const sums = structuredClone(batch.requested)
   const findAccount = accountsOf(job)
   const { found, last, isOver } = await look(job, batch, sums, findAccount)
   const { statements, announcements, isArchived } = await requestsOf(job, batch, found, { sums, findAccount })
   if (isArchived) return endArchived(job, batch)
   const now = job.now()
   const changes = {
-    requested: JSON.stringify(sums),
+    requested: sums,
     cursor_created_at: last?.created_at ?? batch.cursor_created_at,
     cursor_seq: last?.seq ?? batch.cursor_seq,
     modified_at: now,

@@ -26,7 +26,7 @@ function checkPolicy(ctx: Ctx, batch: LoadedBatch, { amounts }: BatchSums): void
 
 export async function startBatch(ctx: Ctx, batch: LoadedBatch): Promise<BatchDetailRow> {
   if (!refundBatchLifecycle.allows(batch.status, 'running')) throw wrongStatus(batch, 'started')
-  const counted = JSON.parse(batch.counted) as BatchSums
+  const { counted } = batch
   if (counted.orders === 0) throw nothingToRefund()
   checkPolicy(ctx, batch, counted)
   const now = ctx.now()

@@ -1,8 +1,8 @@
-import { type SQL, sql } from 'drizzle-orm'
+import { eq, gt, gte, lte, type SQL, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
 import { paymentRest, purchaseShare } from '../../db/refunds.ts'
-import type { BatchOrder, BatchTerms } from '../../domain/refunds/refund-batches.ts'
-import type { BatchFilter } from './contract.ts'
+import { purchases } from '../../db/schema/sales/orders.ts'
+import type { BatchFilter, BatchOrder, BatchTerms } from '../../domain/refunds/refund-batches.ts'
 import type { BatchRow } from './queries.ts'
 
 interface OrderColumns {
@@ -39,18 +39,18 @@ export interface WalkedOrder extends OrderColumns, BatchOrder {
 
 export const termsOf = ({ share, include_fees, cancel_purchases }: BatchRow): BatchTerms => ({
   share,
-  includes_fees: include_fees === 1,
-  cancels: cancel_purchases === 1,
+  includes_fees: include_fees,
+  cancels: cancel_purchases,
 })
 
 const conditionsOf: { [Name in keyof BatchFilter]-?: (value: NonNullable<BatchFilter[Name]>) => SQL } = {
-  product_id: (id) => sql`purchases.product_id = ${id}`,
-  variant_id: (id) => sql`purchases.variant_id = ${id}`,
-  location_id: (id) => sql`purchases.location_id = ${id}`,
-  status: (status) => sql`purchases.status = ${status}`,
-  uses: (uses) => (uses === 'unused' ? sql`purchases.uses_count = 0` : sql`purchases.uses_count > 0`),
-  created_after: (at) => sql`purchases.created_at >= ${at}`,
-  created_before: (at) => sql`purchases.created_at <= ${at}`,
+  product_id: (id) => eq(purchases.product_id, id),
+  variant_id: (id) => eq(purchases.variant_id, id),
+  location_id: (id) => eq(purchases.location_id, id),
+  status: (status) => eq(purchases.status, status),
+  uses: (uses) => (uses === 'unused' ? eq(purchases.uses_count, 0) : gt(purchases.uses_count, 0)),
+  created_after: (at) => gte(purchases.created_at, at),
+  created_before: (at) => lte(purchases.created_at, at),
 }
 
 /** Holds for the purchases that a filter names. */
@@ -62,7 +62,7 @@ function chosenBy(filter: BatchFilter): SQL {
   return conditions.length ? sql.join(conditions, sql` and `) : sql`1`
 }
 
-/** Only while it requests: an order whose time of creation an import has moved comes by twice. */
+/** Asked only while it requests: the walk meets an order twice if an import changes when it was created. */
 const isRequested = ({ id, status }: BatchRow): SQL =>
   status === 'running'
     ? sql`exists (select 1 from refund_requests where batch_id = ${id} and order_id = walked.id)`
@@ -87,8 +87,8 @@ const walkStatement = (batch: BatchRow, count: number): SQL<WalkRow> =>
       transactions.provider_reference, transactions.status as payment_status,
       ${paymentRest(sql`transactions`)} as payment_rest, transactions.reserved_minor as payment_reserved,
       purchases.id as purchase_id, purchases.status as purchase_status,
-      (${chosenBy(JSON.parse(batch.filter) as BatchFilter)}) as is_chosen, ${isRequested(batch)} as is_requested,
-      ${purchaseShare(sql`purchases`, sql`${batch.include_fees}`)} as share_minor, purchases.reserved_minor
+      (${chosenBy(batch.filter)}) as is_chosen, ${isRequested(batch)} as is_requested,
+      ${purchaseShare(sql`purchases`, sql`${Number(batch.include_fees)}`)} as share_minor, purchases.reserved_minor
     from walked join editions on editions.id = walked.edition_id
     left join transactions on transactions.order_id = walked.id and transactions.type = 'payment'
     left join purchases on purchases.order_id = walked.id
@@ -100,7 +100,7 @@ export async function walk({ db }: Pick<JobCtx, 'db'>, batch: BatchRow, count: n
   return [...Map.groupBy(rows, ({ id }) => id).values()].flatMap((ofOrder) => {
     const [head] = ofOrder
     if (!head) return []
-    const purchases = ofOrder.flatMap((row) =>
+    const bought = ofOrder.flatMap((row) =>
       row.purchase_id === null
         ? []
         : [
@@ -113,6 +113,13 @@ export async function walk({ db }: Pick<JobCtx, 'db'>, batch: BatchRow, count: n
             },
           ],
     )
-    return [{ ...head, payment_rest: head.payment_rest ?? 0, payment_reserved: head.payment_reserved ?? 0, purchases }]
+    return [
+      {
+        ...head,
+        payment_rest: head.payment_rest ?? 0,
+        payment_reserved: head.payment_reserved ?? 0,
+        purchases: bought,
+      },
+    ]
   })
 }

@@ -2,7 +2,7 @@ import { type SQL, sql } from 'drizzle-orm'
 import type { Statement } from '../../db/database.ts'
 import { stillHolds } from '../../db/commit.ts'
 import { inList } from '../../db/visibility.ts'
-import { transactionStatuses, wasCaptured } from '../../domain/orders/orders.ts'
+import { capturedStatuses, type TransactionStatus } from '../../domain/orders/orders.ts'
 import { amountOf, type RefundedPurchase } from './refund.ts'
 import type { RefundRow } from '../../db/schema/sales/refunds.ts'
 
@@ -12,16 +12,21 @@ interface Move {
   reserved: -1 | 0 | 1
 }
 
-const paidStatuses = transactionStatuses.filter(wasCaptured)
+/** The status of a payment by what was paid back of it. */
+const statusAfter = {
+  nothing: 'captured',
+  part: 'partially_refunded',
+  all: 'refunded',
+} satisfies Record<string, TransactionStatus>
 
 /** Moves an amount of a payment, whose status follows from what was paid back of it. */
 export function movePayment(transactionId: string, amount: number, { refunded, reserved }: Move): Statement {
   const after = sql`refunded_minor + ${refunded * amount}`
-  const status = sql`case when ${after} <= 0 then 'captured' when ${after} >= amount_minor then 'refunded'
-    else 'partially_refunded' end`
+  const status = sql`case when ${after} <= 0 then ${statusAfter.nothing}
+    when ${after} >= amount_minor then ${statusAfter.all} else ${statusAfter.part} end`
   const isMoved = refunded !== 0 && amount > 0
   return sql`update transactions set refunded_minor = ${after}, reserved_minor = reserved_minor + ${reserved * amount},
-      status = iif(${isMoved ? 1 : 0} and ${inList(sql`status`, paidStatuses)}, ${status}, status)
+      status = iif(${isMoved ? 1 : 0} and ${inList(sql`status`, capturedStatuses)}, ${status}, status)
     where id = ${transactionId}`
 }
 

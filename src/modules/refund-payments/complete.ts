@@ -1,8 +1,9 @@
-import { sql } from 'drizzle-orm'
+import { eq, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
 import { changedOne } from '../../db/commit.ts'
 import type { Statement } from '../../db/database.ts'
 import { transactions } from '../../db/schema/sales/orders.ts'
+import { refundRequests, type RefundRow } from '../../db/schema/sales/refunds.ts'
 import { insert, update } from '../../db/write.ts'
 import { inList } from '../../db/visibility.ts'
 import { purchaseLifecycle } from '../../domain/orders/purchases.ts'
@@ -13,7 +14,6 @@ import { passChanged } from '../wallet/index.ts'
 import type { Announcement } from '../webhooks/index.ts'
 import { moveAmounts, purchasesAreAsRead } from './amounts.ts'
 import { amountOf, purchasesOf, refundAnnouncements, type RefundedPurchase } from './refund.ts'
-import type { RefundRow } from '../../db/schema/sales/refunds.ts'
 
 export interface RefundChanges {
   statements: Statement[]
@@ -27,7 +27,8 @@ export interface Completion {
 }
 
 const cancelled = 'refunded'
-const isCancellable = (status: string): boolean => purchaseLifecycle.sourcesOf(cancelled).some((one) => one === status)
+const cancellable = purchaseLifecycle.sourcesOf(cancelled)
+const isCancellable = ({ status }: RefundedPurchase): boolean => cancellable.includes(status)
 
 /** The row of a refund among the transactions of its order; a refund of nothing has none. */
 export function refundTransaction(
@@ -58,12 +59,11 @@ export function refundTransaction(
 }
 
 function cancelPurchases(refund: RefundRow, purchases: readonly RefundedPurchase[], now: number): Statement[] {
-  if (refund.cancel_purchase === 0) return []
-  const sources = purchaseLifecycle.sourcesOf(cancelled)
-  const ids = purchases.flatMap(({ id, status }) => (isCancellable(status) ? [id] : []))
+  if (!refund.cancel_purchase) return []
+  const ids = purchases.filter(isCancellable).map(({ id }) => id)
   return [
     sql`update refund_items set status_before = (select status from purchases
-        where purchases.id = refund_items.purchase_id and ${inList(sql`status`, sources)})
+        where purchases.id = refund_items.purchase_id and ${inList(sql`status`, cancellable)})
       where refund_request_id = ${refund.id}`,
     ...(ids.length ? [passChanged(ids, now)] : []),
   ]
@@ -72,6 +72,30 @@ function cancelPurchases(refund: RefundRow, purchases: readonly RefundedPurchase
 /** A provider may reverse what it has paid, so the refund is looked up again some days later. */
 const dueAfter = (refund: RefundRow, reference: string | null, now: number): number | null =>
   (reference ?? refund.provider_reference) === null || refund.service === 'manual' ? null : nextRecheck(now, now)
+
+const status = 'completed'
+
+const markCompleted = (refund: RefundRow, reference: string | null, now: number): Statement[] => [
+  update(
+    refundRequests,
+    {
+      status,
+      refunded_minor: amountOf(refund),
+      provider_reference: reference ?? refund.provider_reference,
+      failure_code: null,
+      failure_message: null,
+      due_at: dueAfter(refund, reference, now),
+      lease_until: null,
+      needs_attention: false,
+      completed_at: now,
+      modified_at: now,
+      version: refund.version + 1,
+    },
+    sql`id = ${refund.id} and version = ${refund.version}
+      and ${inList(sql`status`, refundLifecycle.sourcesOf(status))}`,
+  ),
+  changedOne(),
+]
 
 /**
  * What completes a refund, for the transaction that records that it was paid back. `refund` is the row as it is when
@@ -84,19 +108,12 @@ export async function completionStatements(
   { provider_reference, purchases: given }: Completion,
 ): Promise<RefundChanges> {
   const now = ctx.now()
-  const status = 'completed'
   const amount_minor = amountOf(refund)
   const purchases = given ?? (await purchasesOf(ctx, refund.id))
-  const isCancelled = (purchase: RefundedPurchase) => refund.cancel_purchase === 1 && isCancellable(purchase.status)
+  const isCancelled = (purchase: RefundedPurchase) => refund.cancel_purchase && isCancellable(purchase)
   return {
     statements: [
-      sql`update refund_requests set status = ${status}, refunded_minor = ${amount_minor},
-          provider_reference = coalesce(${provider_reference}, provider_reference), failure_code = null,
-          failure_message = null, due_at = ${dueAfter(refund, provider_reference, now)}, lease_until = null, needs_attention = 0, completed_at = ${now},
-          modified_at = ${now}, version = version + 1
-        where id = ${refund.id} and version = ${refund.version}
-          and ${inList(sql`status`, refundLifecycle.sourcesOf(status))}`,
-      changedOne(),
+      ...markCompleted(refund, provider_reference, now),
       ...purchasesAreAsRead(purchases),
       ...cancelPurchases(refund, purchases, now),
       ...moveAmounts(
@@ -123,4 +140,8 @@ export async function completionStatements(
 
 /** The row of a refund that its provider took back stays among the transactions, and counts no more. */
 export const cancelTransaction = (refundId: string): Statement =>
-  update(transactions, { status: 'cancelled' }, sql`refund_request_id = ${refundId} and status = 'captured'`)
+  update(
+    transactions,
+    { status: 'cancelled' },
+    sql`${eq(transactions.refund_request_id, refundId)} and ${eq(transactions.status, 'captured')}`,
+  )

@@ -1,16 +1,17 @@
-import { type SQL, sql } from 'drizzle-orm'
+import { and, eq, type SQL, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
-import { changedOne, stillHolds } from '../../db/commit.ts'
+import { stillHolds } from '../../db/commit.ts'
 import type { Statement } from '../../db/database.ts'
+import { refundRequests, type RefundRow } from '../../db/schema/sales/refunds.ts'
 import { inList } from '../../db/visibility.ts'
-import type { RefundStatus } from '../../domain/refunds/refunds.ts'
+import { updateVersion } from '../../db/write.ts'
+import type { PurchaseStatus } from '../../domain/orders/purchases.ts'
 import type { RefundOutcome } from '../../gateways/payments/payments.ts'
 import { refundEmailStatements } from '../transactional-emails/index.ts'
 import { passChanged } from '../wallet/index.ts'
 import { moveAmounts, purchasesAreAsRead } from './amounts.ts'
 import { cancelTransaction, type RefundChanges } from './complete.ts'
 import { amountOf, purchasesOf, refundAnnouncements, type RefundedPurchase } from './refund.ts'
-import type { RefundRow } from '../../db/schema/sales/refunds.ts'
 
 type RefundFailure = Pick<Extract<RefundOutcome, { state: 'failed' }>, 'provider_reference' | 'code' | 'message'>
 type FailCtx = Pick<JobCtx, 'db' | 'now' | 'newId'>
@@ -18,18 +19,25 @@ type FailCtx = Pick<JobCtx, 'db' | 'now' | 'newId'>
 const maxMessageLength = 500
 const status = 'failed'
 
-const markFailed = (refund: RefundRow, failure: RefundFailure, from: RefundStatus, now: number): SQL =>
-  sql`update refund_requests set status = ${status}, refunded_minor = 0, failure_code = ${failure.code},
-      failure_message = ${failure.message.slice(0, maxMessageLength)},
-      provider_reference = coalesce(${failure.provider_reference}, provider_reference), due_at = null,
-      lease_until = null, needs_attention = 0, completed_at = null, modified_at = ${now}, version = version + 1
-    where id = ${refund.id} and version = ${refund.version} and status = ${from}`
+const markFailed = (refund: RefundRow, failure: RefundFailure, now: number): Statement[] =>
+  updateVersion(refundRequests, refund, {
+    status,
+    refunded_minor: 0,
+    failure_code: failure.code,
+    failure_message: failure.message.slice(0, maxMessageLength),
+    provider_reference: failure.provider_reference ?? refund.provider_reference,
+    due_at: null,
+    lease_until: null,
+    needs_attention: false,
+    completed_at: null,
+    modified_at: now,
+  })
 
 const announced = (
   refund: RefundRow,
   purchases: readonly RefundedPurchase[],
   now: number,
-  statusOf?: (purchase: RefundedPurchase) => string,
+  statusOf?: (purchase: RefundedPurchase) => PurchaseStatus,
 ) =>
   refundAnnouncements(refund, purchases, {
     action: 'refund_failed',
@@ -49,8 +57,7 @@ export async function failureStatements(
   const purchases = await purchasesOf(ctx, refund.id)
   return {
     statements: [
-      markFailed(refund, failure, 'processing', now),
-      changedOne(),
+      ...markFailed(refund, failure, now),
       ...purchasesAreAsRead(purchases),
       ...moveAmounts(refund, { refunded: 0, reserved: -1 }, { now }),
     ],
@@ -71,7 +78,7 @@ const otherCancellations = (refundId: string): SQL<OtherCancellation> =>
       and others.refund_request_id <> items.refund_request_id
     cross join refund_requests on refund_requests.id = others.refund_request_id
     where items.refund_request_id = ${refundId} and items.status_before is not null
-      and refund_requests.status = 'completed' and refund_requests.cancel_purchase = 1
+      and ${and(eq(refundRequests.status, 'completed'), eq(refundRequests.cancel_purchase, true))}
     group by others.purchase_id`
 
 /** Moves the cancellation to the other refund: the purchase stays cancelled until that refund fails as well. */
@@ -114,8 +121,7 @@ export async function takenBackStatements(
   const restored = purchases.filter(isRestored).map(({ id }) => id)
   return {
     statements: [
-      markFailed(refund, failure, 'completed', now),
-      changedOne(),
+      ...markFailed(refund, failure, now),
       ...purchasesAreAsRead(purchases),
       ...moveCancellations(refund, others),
       ...moveAmounts(

@@ -1,10 +1,11 @@
-import { sql } from 'drizzle-orm'
+import { gt, sql } from 'drizzle-orm'
 import type { JobCtx, PayRefundsMessage } from '../../context.ts'
+import { refundRequests, type RefundRow } from '../../db/schema/sales/refunds.ts'
+import { select } from '../../db/select.ts'
 import { dayMs } from '../../domain/time/instants.ts'
 import { claimRefunds, releaseRefunds } from './provider/claim.ts'
 import { enqueueRefunds } from './enqueue.ts'
 import { payRefund } from './provider/pay.ts'
-import type { RefundRow } from '../../db/schema/sales/refunds.ts'
 
 /** A consumer works this long on what it finds before it leaves the rest to the next. */
 const shiftMs = 20_000
@@ -37,8 +38,8 @@ async function payAll(job: JobCtx, waiting: RefundRow[], faults: unknown[]): Pro
 }
 
 const nextDue = async ({ db, now }: JobCtx): Promise<number | null> => {
-  const row = await db.first(sql<{ at: number | null }>`select min(due_at) as at from refund_requests
-    where due_at > ${now()}`)
+  const at = sql<number | null>`min(${refundRequests.due_at})`
+  const row = await db.first(select({ at }).from(refundRequests).where(gt(refundRequests.due_at, now())))
   return row?.at ?? null
 }
 

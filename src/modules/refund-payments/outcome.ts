@@ -1,7 +1,9 @@
-import { sql } from 'drizzle-orm'
+import { eq, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
 import { changedOne } from '../../db/commit.ts'
 import type { Statement } from '../../db/database.ts'
+import { refundRequests, type RefundRow } from '../../db/schema/sales/refunds.ts'
+import { updateVersion } from '../../db/write.ts'
 import { toMajor } from '../../domain/money.ts'
 import { nextCheck } from '../../domain/refunds/refund-payments.ts'
 import type { RefundOutcome } from '../../gateways/payments/payments.ts'
@@ -9,7 +11,6 @@ import { auditRefund } from './audit.ts'
 import { completionStatements, type RefundChanges } from './complete.ts'
 import { failureStatements, takenBackStatements } from './fail.ts'
 import { amountOf } from './refund.ts'
-import type { RefundRow } from '../../db/schema/sales/refunds.ts'
 
 type Failed = Extract<RefundOutcome, { state: 'failed' }>
 
@@ -45,13 +46,16 @@ function wait(job: JobCtx, refund: RefundRow, reference: string | null): RefundC
   const provider_reference = reference ?? refund.provider_reference
   const state = { began_at: beganAt(refund), checks: refund.checks, is_taken: provider_reference !== null }
   const { due_at, needs_attention } = nextCheck(state, now)
-  const isShown = provider_reference !== refund.provider_reference || needs_attention > refund.needs_attention ? 1 : 0
+  // A look that finds nothing new is no change of the request.
+  const isNews = provider_reference !== refund.provider_reference || (needs_attention && !refund.needs_attention)
+  const raise = isNews ? 1 : 0
   return {
     statements: [
       sql`update refund_requests set due_at = ${due_at}, lease_until = null, checks = checks + 1,
-          needs_attention = max(needs_attention, ${needs_attention}), provider_reference = ${provider_reference},
-          modified_at = iif(${isShown}, ${now}, modified_at), version = version + ${isShown}
-        where id = ${refund.id} and version = ${refund.version} and status = 'processing'`,
+          needs_attention = max(needs_attention, ${Number(needs_attention)}),
+          provider_reference = ${provider_reference}, modified_at = iif(${raise}, ${now}, modified_at),
+          version = version + ${raise}
+        where id = ${refund.id} and version = ${refund.version} and ${eq(refundRequests.status, 'processing')}`,
       changedOne(),
     ],
     announcements: [],
@@ -60,13 +64,7 @@ function wait(job: JobCtx, refund: RefundRow, reference: string | null): RefundC
 
 /** Flags the refund for a manual check: the provider has paid what has another status here. */
 export const flagStatements = (job: JobCtx, refund: RefundRow): Statement[] =>
-  refund.needs_attention === 1
-    ? []
-    : [
-        sql`update refund_requests set needs_attention = 1, modified_at = ${job.now()}, version = version + 1
-          where id = ${refund.id} and version = ${refund.version}`,
-        changedOne(),
-      ]
+  refund.needs_attention ? [] : updateVersion(refundRequests, refund, { needs_attention: true, modified_at: job.now() })
 
 /** The changes by an outcome of the refund's current attempt; none where its status does not allow them. */
 export async function changesBy(job: JobCtx, refund: RefundRow, outcome: RefundOutcome): Promise<RefundChanges> {

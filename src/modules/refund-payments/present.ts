@@ -1,6 +1,6 @@
 import type { z } from '@hono/zod-openapi'
 import { toIso } from '../../domain/time/instants.ts'
-import { type Currency, toMajor } from '../../domain/money.ts'
+import { toMajor } from '../../domain/money.ts'
 import type { RefundSettlement } from './contract.ts'
 import type { RefundRow } from '../../db/schema/sales/refunds.ts'
 
@@ -8,7 +8,7 @@ export const presentSettlement = (row: RefundRow): z.input<typeof RefundSettleme
   id: row.id,
   status: row.status,
   refunded_amount: toMajor(row.refunded_minor),
-  currency: row.currency as Currency,
+  currency: row.currency,
   provider_reference: row.provider_reference ?? '',
   completed_at: toIso(row.completed_at ?? row.modified_at),
 })

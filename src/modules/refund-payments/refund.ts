@@ -1,28 +1,35 @@
-import { sql } from 'drizzle-orm'
+import { eq, getTableColumns, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
-import type { RefundRow } from '../../db/schema/sales/refunds.ts'
-import { type Currency, toMajor } from '../../domain/money.ts'
+import { purchases } from '../../db/schema/sales/orders.ts'
+import { refundItems, refundRequests, type RefundRow } from '../../db/schema/sales/refunds.ts'
+import { type RowOf, select, selection } from '../../db/select.ts'
+import { toMajor } from '../../domain/money.ts'
 import type { PurchaseStatus } from '../../domain/orders/purchases.ts'
 import type { RefundStatus } from '../../domain/refunds/refunds.ts'
-import { type AnnouncedPurchase, announcedColumns, announcedJoins, purchaseAction } from '../purchases/index.ts'
+import { announcedFields, announcedJoins, purchaseAction } from '../purchases/index.ts'
 import type { Announcement } from '../webhooks/index.ts'
 
-/** A purchase of a refund, as events show it. */
-export interface RefundedPurchase extends AnnouncedPurchase {
-  status: string
+const refundedFields = {
+  ...announcedFields,
+  status: purchases.status,
   /** The status before this refund cancelled it; null when it did not. */
-  status_before: string | null
+  status_before: refundItems.status_before,
 }
+
+/** A purchase of a refund, as events show it. */
+export type RefundedPurchase = RowOf<typeof refundedFields>
 
 type RefundCtx = Pick<JobCtx, 'db'>
 
 export const loadRefund = ({ db }: RefundCtx, id: string): Promise<RefundRow | undefined> =>
-  db.first(sql<RefundRow>`select * from refund_requests where id = ${id}`)
+  db.first(select(getTableColumns(refundRequests)).from(refundRequests).where(eq(refundRequests.id, id)))
 
 export const purchasesOf = ({ db }: RefundCtx, refundId: string): Promise<RefundedPurchase[]> =>
-  db.all(sql<RefundedPurchase>`select ${announcedColumns}, purchases.status, refund_items.status_before
-    from refund_items cross join purchases on purchases.id = refund_items.purchase_id ${announcedJoins}
-    where refund_items.refund_request_id = ${refundId} order by purchases.id`)
+  db.all(
+    sql<RefundedPurchase>`select ${selection(refundedFields)}
+      from ${refundItems} cross join ${purchases} on ${purchases.id} = ${refundItems.purchase_id} ${announcedJoins}
+      where ${refundItems.refund_request_id} = ${refundId} order by ${purchases.id}`,
+  )
 
 /** What is paid back once the refund is granted. */
 export const amountOf = (refund: Pick<RefundRow, 'requested_minor' | 'approved_minor'>): number =>
@@ -37,22 +44,22 @@ interface RefundChange {
   amount_minor: number
   occurredAt: number
   /** The status that a purchase has afterwards. */
-  statusOf?: (purchase: RefundedPurchase) => string
+  statusOf?: (purchase: RefundedPurchase) => PurchaseStatus
 }
 
 /** The events of a change of a refund: one for each of its purchases. */
 export const refundAnnouncements = (
   refund: Pick<RefundRow, 'id' | 'currency'>,
-  purchases: readonly RefundedPurchase[],
+  refunded: readonly RefundedPurchase[],
   { action, status, amount_minor, occurredAt, statusOf = (purchase) => purchase.status }: RefundChange,
 ): Announcement[] =>
-  purchases.map((purchase) => {
-    const event = purchaseAction(purchase, { action, status: statusOf(purchase) as PurchaseStatus, occurredAt })
+  refunded.map((purchase) => {
+    const event = purchaseAction(purchase, { action, status: statusOf(purchase), occurredAt })
     const refund_request = {
       id: refund.id,
       status,
       amount: toMajor(amount_minor),
-      currency: refund.currency as Currency,
+      currency: refund.currency,
     }
     return { ...event, data: { ...event.data, refund_request } }
   })

@@ -2,6 +2,7 @@ import { type SQL, sql } from 'drizzle-orm'
 import type { Ctx, JobCtx } from '../../context.ts'
 import { changedOne, commit, decideAgain } from '../../db/commit.ts'
 import type { Statement } from '../../db/database.ts'
+import { editions } from '../../db/schema/editions.ts'
 import { refundRequests, type RefundRow } from '../../db/schema/sales/refunds.ts'
 import { insertWhere } from '../../db/write.ts'
 import { type Caller, mayAt, type RoleCode } from '../../domain/accounts/access.ts'
@@ -30,7 +31,7 @@ export interface RequestedRefund {
   shares: Shared
 }
 
-/** Who asks, and how. */
+/** The account that asks, and by which way. */
 type Asker = Pick<RefundRow, 'source' | 'requested_by'>
 
 const currencyMismatch = (currency: string) =>
@@ -78,9 +79,9 @@ export function rowOf(
     approved_minor: null,
     refunded_minor: 0,
     ...totalParts(shares),
-    include_fees: input.include_fees === true ? 1 : 0,
-    cancel_purchase: input.cancel_purchase === true ? 1 : 0,
-    notify_customer: input.notify_customer === false ? 0 : 1,
+    include_fees: input.include_fees ?? false,
+    cancel_purchase: input.cancel_purchase ?? false,
+    notify_customer: input.notify_customer ?? true,
     requested_by: asker.requested_by,
     reviewed_by: null,
     reviewed_at: null,
@@ -97,8 +98,8 @@ export function rowOf(
     due_at: null,
     lease_until: null,
     checks: 0,
-    needs_attention: 0,
-    metadata: JSON.stringify(input.metadata ?? {}),
+    needs_attention: false,
+    metadata: input.metadata ?? {},
     version: 1,
     created_at: now,
     modified_at: now,
@@ -113,7 +114,7 @@ async function approvalAtOnce(ctx: Ctx, { subject, amount }: RequestedRefund): P
 }
 
 const isOpen = (editionId: string): SQL =>
-  sql`not exists (select 1 from editions where id = ${editionId} and is_archived = 1)`
+  sql`not exists (select 1 from ${editions} where ${editions.id} = ${editionId} and ${editions.is_archived} = 1)`
 
 /** Four statements: each refuses to go on where the one before it found something changed. */
 export function creation(reservation: Reservation): Statement[] {
@@ -136,7 +137,7 @@ function detailOf({ subject, target }: RequestedRefund, refund: RefundRow): Refu
     product_id: bought?.product_id ?? null,
     product_name: bought?.product_name ?? null,
     product_is_draft: bought?.product_is_draft ?? null,
-    product_images: bought?.product_images ?? null,
+    product_images: bought?.product_images ?? [],
     variant_id: bought?.variant_id ?? null,
     variant_name: bought?.variant_name ?? null,
     customer_id: subject.user_id,

@@ -2,8 +2,7 @@ import type { z } from '@hono/zod-openapi'
 import type { Ctx } from '../../context.ts'
 import { mayAt, type RoleCode } from '../../domain/accounts/access.ts'
 import { toIso, toIsoOrNull } from '../../domain/time/instants.ts'
-import type { PaymentService } from '../../domain/refunds/merchant-accounts.ts'
-import { type Currency, toMajor } from '../../domain/money.ts'
+import { toMajor } from '../../domain/money.ts'
 import { refundLifecycle } from '../../domain/refunds/refunds.ts'
 import { fullName } from '../../domain/accounts/users.ts'
 import { presentEditionSummary } from '../editions/index.ts'
@@ -25,7 +24,7 @@ const presentPurchase = (row: RefundDetailRow, ctx: Ctx): RequestWire['purchase'
           api_id: row.product_id,
           name: row.product_name ?? '',
           is_draft: row.product_is_draft === 1,
-          images: presentImages(row.product_images ?? '[]', ctx),
+          images: presentImages(row.product_images, ctx),
         },
         variant: row.variant_id === null ? null : { api_id: row.variant_id, name: row.variant_name ?? '' },
       }
@@ -48,7 +47,7 @@ function allowedActions(row: RefundDetailRow, ctx: Ctx): AllowedAction[] {
 const toMajorOrNull = (minor: number | null): number | null => (minor === null ? null : toMajor(minor))
 
 const presentAmounts = (row: RefundDetailRow) => ({
-  currency: row.currency as Currency,
+  currency: row.currency,
   requested_amount: toMajor(row.requested_minor),
   approved_amount: toMajorOrNull(row.approved_minor),
   refunded_amount: toMajor(row.refunded_minor),
@@ -74,22 +73,22 @@ export const presentRefund = (row: RefundDetailRow, ctx: Ctx): RequestWire => ({
   reason: row.reason,
   comment: row.comment,
   source: row.source,
-  include_fees: row.include_fees === 1,
-  cancel_purchase: row.cancel_purchase === 1,
-  notify_customer: row.notify_customer === 1,
+  include_fees: row.include_fees,
+  cancel_purchase: row.cancel_purchase,
+  notify_customer: row.notify_customer,
   requested_by: row.requested_by,
   reviewed_by: row.reviewed_by,
   reviewed_at: toIsoOrNull(row.reviewed_at),
   rejection_reason: row.rejection_reason,
   note: row.note,
-  service: row.service as PaymentService | null,
+  service: row.service,
   failure_code: row.failure_code,
   failure_message: row.failure_message,
   provider_reference: row.provider_reference,
   attempts: row.attempts,
   completed_at: toIsoOrNull(row.completed_at),
   allowed_actions: allowedActions(row, ctx),
-  metadata: JSON.parse(row.metadata) as Record<string, unknown>,
+  metadata: row.metadata,
   created: toIso(row.created_at),
   modified: toIso(row.modified_at),
 })

@@ -1,69 +1,69 @@
-import { type SQL, sql } from 'drizzle-orm'
+import { asc, eq, getTableColumns, type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { paginate } from '../../db/paginate.ts'
-import type { RefundRow } from '../../db/schema/sales/refunds.ts'
-import { type CustomerView, customersSeenBy } from '../../db/shared-customers.ts'
+import { editions } from '../../db/schema/editions.ts'
+import { organizations } from '../../db/schema/organizations.ts'
+import { products, variants } from '../../db/schema/sales/catalog.ts'
+import { orders, purchases } from '../../db/schema/sales/orders.ts'
+import { refundItems, refundRequests } from '../../db/schema/sales/refunds.ts'
+import { users } from '../../db/schema/users.ts'
+import { answering, orNull, type RowOf, select, selection } from '../../db/select.ts'
+import { type CustomerView, customerFields, customersSeenBy } from '../../db/shared-customers.ts'
 import { visibilityOf, visible, visibleIn } from '../../db/visibility.ts'
 import type { Tenant } from '../../domain/accounts/access.ts'
 import { notFound } from '../../domain/errors.ts'
 import type { Share } from '../../domain/refunds/refund-shares.ts'
 import { type OrderBy, type Page, type PageRequest, sortBy } from '../../domain/page.ts'
-import { type EditionSummaryRow, editionSummaryColumns } from '../editions/index.ts'
+import { editionSummaryFields } from '../editions/index.ts'
 import { containsText } from '../orders/index.ts'
-import { type OrganizationSummaryRow, organizationSummaryColumns } from '../organizations/index.ts'
+import { organizationSummaryFields } from '../organizations/index.ts'
 import { imagesOfProduct } from '../purchases/index.ts'
 
-/** A purchase as a request shows it; null for a refund of a whole order or payment. */
-interface ShownPurchase {
-  vendor_code: string | null
-  product_id: string | null
-  product_name: string | null
-  product_is_draft: number | null
-  /** JSON: ids and keys. */
-  product_images: string | null
-  variant_id: string | null
-  variant_name: string | null
-}
-
-export interface RefundDetailRow extends RefundRow, ShownPurchase, EditionSummaryRow, OrganizationSummaryRow {
-  order_number: string | null
+const refundFields = (view: CustomerView) => ({
+  ...editionSummaryFields,
+  ...organizationSummaryFields,
+  ...getTableColumns(refundRequests),
+  order_number: orders.order_number,
   /** Who has the order now. */
-  customer_id: string
-  first_name: string
-  last_name: string
-  email: string | null
-}
+  customer_id: orders.user_id,
+  ...customerFields(view, ['first_name', 'last_name', 'email']),
+  // Of its purchase, which a refund of a whole order or payment does not have.
+  vendor_code: purchases.vendor_code,
+  product_id: orNull(purchases.product_id),
+  product_name: orNull(products.name),
+  product_is_draft: orNull(products.is_draft),
+  product_images: imagesOfProduct,
+  variant_id: purchases.variant_id,
+  variant_name: orNull(variants.name),
+})
 
-export interface LoadedRefund extends RefundDetailRow {
-  tenant: Tenant
-  is_archived: number
-  refund_policy: string
-}
+const joins = (view: CustomerView): SQL => sql`join ${orders} on ${orders.id} = ${refundRequests.order_id}
+  join ${users} on ${users.id} = ${orders.user_id} ${view.join}
+  join ${editions} on ${editions.id} = ${refundRequests.edition_id}
+  join ${organizations} on ${organizations.id} = ${refundRequests.organization_id}
+  left join ${purchases} on ${purchases.id} = ${refundRequests.purchase_id}
+  left join ${products} on ${products.id} = ${purchases.product_id}
+  left join ${variants} on ${variants.id} = ${purchases.variant_id}`
 
-const refundVisibility = visibilityOf(sql`refund_requests.organization_id`, sql`refund_requests.edition_id`)
+const loadedFields = (view: CustomerView) => ({
+  ...refundFields(view),
+  is_archived: editions.is_archived,
+  refund_policy: organizations.refund_policy,
+})
 
-const columns = (view: CustomerView): SQL => sql`refund_requests.*, orders.order_number,
-  orders.user_id as customer_id, ${view.columns(['first_name', 'last_name', 'email'])},
-  ${editionSummaryColumns}, ${organizationSummaryColumns}, purchases.vendor_code, purchases.product_id,
-  products.name as product_name, products.is_draft as product_is_draft,
-  ${imagesOfProduct} as product_images, purchases.variant_id,
-  variants.name as variant_name`
+type LoadedFields = RowOf<ReturnType<typeof loadedFields>>
 
-const joins = (view: CustomerView): SQL => sql`join orders on orders.id = refund_requests.order_id
-  join users on users.id = orders.user_id ${view.join}
-  join editions on editions.id = refund_requests.edition_id
-  join organizations on organizations.id = refund_requests.organization_id
-  left join purchases on purchases.id = refund_requests.purchase_id
-  left join products on products.id = purchases.product_id
-  left join variants on variants.id = purchases.variant_id`
+export type RefundDetailRow = RowOf<ReturnType<typeof refundFields>>
+export type LoadedRefund = LoadedFields & { tenant: Tenant }
+
+const refundVisibility = visibilityOf(sql`${refundRequests.organization_id}`, sql`${refundRequests.edition_id}`)
 
 export async function findRefund(ctx: Ctx, id: string): Promise<LoadedRefund> {
   const view = customersSeenBy(ctx.caller)
-  const row = await ctx.db.first(
-    sql<Omit<LoadedRefund, 'tenant'>>`select ${columns(view)}, editions.is_archived, organizations.refund_policy
-      from refund_requests ${joins(view)}
-      where refund_requests.id = ${id} and ${visible(ctx.caller, refundVisibility)}`,
-  )
+  const fields = loadedFields(view)
+  const found = sql<LoadedFields>`select ${selection(fields)} from ${refundRequests} ${joins(view)}
+    where ${refundRequests.id} = ${id} and ${visible(ctx.caller, refundVisibility)}`
+  const row = await ctx.db.first(answering(fields, found))
   if (!row) throw notFound()
   return { ...row, tenant: { organization_id: row.organization_id, editions: [row.edition_id] } }
 }
@@ -84,26 +84,26 @@ interface RefundFilters {
 
 type RefundCondition = (value: string | number, view: CustomerView) => SQL
 
-const own = (column: string): RefundCondition => {
-  const name = sql.raw(column)
-  return (value) => sql`refund_requests.${name} = ${value}`
-}
+const own =
+  (name: 'edition_id' | 'organization_id' | 'order_id' | 'status' | 'reason' | 'source'): RefundCondition =>
+  (value) =>
+    sql`${refundRequests[name]} = ${value}`
 
 const conditionsOf: Record<keyof RefundFilters, RefundCondition> = {
   edition_id: own('edition_id'),
   organization_id: own('organization_id'),
   order_id: own('order_id'),
   purchase_id: (id) =>
-    sql`refund_requests.id in (select refund_request_id from refund_items where purchase_id = ${id})`,
-  customer_id: (id) => sql`refund_requests.order_id in (select id from orders where user_id = ${id})`,
+    sql`${refundRequests.id} in (select refund_request_id from refund_items where purchase_id = ${id})`,
+  customer_id: (id) => sql`${refundRequests.order_id} in (select id from orders where user_id = ${id})`,
   status: own('status'),
   reason: own('reason'),
   source: own('source'),
-  search: (text, view) => sql`(refund_requests.id = ${text} or refund_requests.provider_reference = ${text}
-    or exists (select 1 from orders where orders.id = refund_requests.order_id
+  search: (text, view) => sql`(${refundRequests.id} = ${text} or ${refundRequests.provider_reference} = ${text}
+    or exists (select 1 from orders where orders.id = ${refundRequests.order_id}
       and ${containsText(view, String(text))}))`,
-  created_after: (at) => sql`refund_requests.created_at >= ${at}`,
-  created_before: (at) => sql`refund_requests.created_at <= ${at}`,
+  created_after: (at) => sql`${refundRequests.created_at} >= ${at}`,
+  created_before: (at) => sql`${refundRequests.created_at} <= ${at}`,
 }
 
 function conditions(ctx: Ctx, view: CustomerView, filters: RefundFilters): SQL[] {
@@ -121,21 +121,27 @@ export function listRefunds(
   filters: RefundFilters,
 ): Promise<Page<RefundDetailRow>> {
   const view = customersSeenBy(ctx.caller)
-  return paginate<RefundDetailRow>(ctx.db, page, {
-    from: sql`refund_requests`,
-    key: sql`refund_requests.id`,
+  return paginate(ctx.db, page, {
+    from: sql`${refundRequests}`,
+    key: sql`${refundRequests.id}`,
     where: conditions(ctx, view, filters),
     sort: sortBy(ordering, '-created', {
-      created: sql`refund_requests.created_at`,
-      modified: sql`refund_requests.modified_at`,
-      requested_amount: sql`refund_requests.requested_minor`,
-      status: sql`refund_requests.status`,
+      created: sql`${refundRequests.created_at}`,
+      modified: sql`${refundRequests.modified_at}`,
+      requested_amount: sql`${refundRequests.requested_minor}`,
+      status: sql`${refundRequests.status}`,
     }),
-    columns: columns(view),
-    joins: sql`join refund_requests on refund_requests.id = page.key ${joins(view)}`,
+    columns: refundFields(view),
+    joins: sql`join ${refundRequests} on ${refundRequests.id} = page.key ${joins(view)}`,
   })
 }
 
+const { purchase_id, amount_minor, price_minor, deposit_minor, handling_fee_minor } = refundItems
+
 export const itemsOf = (ctx: Ctx, refundId: string): Promise<Share[]> =>
-  ctx.db.all(sql<Share>`select purchase_id, amount_minor, price_minor, deposit_minor, handling_fee_minor
-    from refund_items where refund_request_id = ${refundId} order by purchase_id`)
+  ctx.db.all(
+    select({ purchase_id, amount_minor, price_minor, deposit_minor, handling_fee_minor })
+      .from(refundItems)
+      .where(eq(refundItems.refund_request_id, refundId))
+      .orderBy(asc(refundItems.purchase_id)),
+  )

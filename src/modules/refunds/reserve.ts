@@ -26,7 +26,7 @@ export function reserveStatements({ refund, shares, purchases }: Reservation, am
       return [purchase_id, amount_minor, refunded_minor + reserved_minor, status]
     }),
   )
-  const fees = refund.include_fees === 1 ? sql`1` : sql`0`
+  const fees = sql`${Number(refund.include_fees)}`
   return [
     sql`update purchases set reserved_minor = reserved_minor + (given.value ->> 1), modified_at = ${refund.modified_at},
         version = version + 1

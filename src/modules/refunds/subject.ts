@@ -1,88 +1,37 @@
-import { type SQL, sql } from 'drizzle-orm'
+import { and, eq, type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import type { Statement } from '../../db/database.ts'
 import { orderRest, purchaseRest, purchaseShare } from '../../db/refunds.ts'
-import type { purchases, transactions } from '../../db/schema/sales/orders.ts'
-import { customersSeenBy } from '../../db/shared-customers.ts'
+import { editions } from '../../db/schema/editions.ts'
+import { organizations } from '../../db/schema/organizations.ts'
+import { products } from '../../db/schema/sales/catalog.ts'
+import { orders, purchases, transactions } from '../../db/schema/sales/orders.ts'
+import { refundItems, refundRequests } from '../../db/schema/sales/refunds.ts'
+import { users } from '../../db/schema/users.ts'
+import { answering, orNull, type RowOf, select, selection } from '../../db/select.ts'
+import { type CustomerView, customerFields, customersSeenBy } from '../../db/shared-customers.ts'
 import { inList, visible } from '../../db/visibility.ts'
 import type { Tenant } from '../../domain/accounts/access.ts'
 import { notFound } from '../../domain/errors.ts'
-import type { Currency } from '../../domain/money.ts'
 import { type PriceParts, partsOf, type Remaining } from '../../domain/refunds/refund-shares.ts'
 import { refundStatuses, reservedStatuses, type refundTargets } from '../../domain/refunds/refunds.ts'
-import { type EditionSummaryRow, editionSummaryColumns } from '../editions/index.ts'
+import { editionSummaryFields } from '../editions/index.ts'
 import { orderVisibility } from '../orders/index.ts'
-import { type OrganizationSummaryRow, organizationSummaryColumns } from '../organizations/index.ts'
-import {
-  type AnnouncedPurchase,
-  announcedColumns,
-  announcedJoins,
-  imagesOfProduct,
-  purchaseVisibility,
-} from '../purchases/index.ts'
-import type { Nullable } from '../../domain/nullable.ts'
+import { organizationSummaryFields } from '../organizations/index.ts'
+import { announcedFields, announcedJoins, imagesOfProduct, purchaseVisibility } from '../purchases/index.ts'
 
 export interface RefundTarget {
   kind: (typeof refundTargets)[number]
   id: string
 }
 
-type PurchaseColumns = Pick<
-  typeof purchases.$inferSelect,
-  'status' | 'price_minor' | 'deposit_minor' | 'handling_fee_minor' | 'refunded_minor' | 'reserved_minor'
->
-
-/** A purchase that a request may pay back. */
-export interface SubjectPurchase extends AnnouncedPurchase, PurchaseColumns {
-  product_is_draft: number
-  product_images: string
-  status_before: null
-  /** What is left of it, whatever is left of the payment, and what of that can be asked for. */
-  share_minor: number
-  rest_minor: number
-  /** What requests pay back or reserve of each part. */
-  price_taken: number
-  deposit_taken: number
-  handling_fee_taken: number
-}
-
-type SubjectPayment = Pick<
-  typeof transactions.$inferSelect,
-  'amount_minor' | 'refunded_minor' | 'reserved_minor' | 'service' | 'provider_reference' | 'merchant_account_id'
->
-
-interface HeadRow extends EditionSummaryRow, OrganizationSummaryRow {
-  order_id: string
-  order_number: string | null
-  user_id: string
-  first_name: string
-  last_name: string
-  email: string | null
-  currency: Currency
-  is_archived: number
-  refund_policy: string
-  /** The account of the edition. */
-  edition_account_id: string | null
-  rest_minor: number
-}
-
-interface PaymentColumns extends SubjectPayment {
-  transaction_id: string
-  transaction_status: string
-}
-
-/** What a request is about: an order with its payment, and the purchases that are meant. */
-export interface RefundSubject extends HeadRow, Nullable<PaymentColumns> {
-  tenant: Tenant
-  purchases: SubjectPurchase[]
-}
-
 const takenStatuses = [...reservedStatuses, ...refundStatuses.filter((status) => status === 'completed')]
 
-const taken = (part: string): SQL =>
-  sql`coalesce((select sum(refund_items.${sql.raw(part)}) from refund_items
-    join refund_requests on refund_requests.id = refund_items.refund_request_id
-    where refund_items.purchase_id = purchases.id and ${inList(sql`refund_requests.status`, takenStatuses)}), 0)`
+const taken = (part: 'price_minor' | 'deposit_minor' | 'handling_fee_minor') =>
+  sql<number>`coalesce((select sum(${refundItems[part]}) from ${refundItems}
+    join ${refundRequests} on ${refundRequests.id} = ${refundItems.refund_request_id}
+    where ${refundItems.purchase_id} = ${purchases.id}
+      and ${inList(sql`${refundRequests.status}`, takenStatuses)}), 0)`
 
 const orderOf = ({ kind, id }: RefundTarget): SQL => {
   if (kind === 'order') return sql`${id}`
@@ -91,39 +40,91 @@ const orderOf = ({ kind, id }: RefundTarget): SQL => {
     : sql`(select order_id from transactions where id = ${id} and type = 'payment')`
 }
 
-const payment = sql`transactions`
+const payment = sql`${transactions}`
+const isPayment = eq(transactions.type, 'payment')
 
 type SubjectCtx = Pick<Ctx, 'db' | 'caller'>
 
-function headOf(ctx: SubjectCtx, target: RefundTarget, fees: SQL): SQL<HeadRow & Nullable<PaymentColumns>> {
+/** The order with its payment, where it has one. */
+const headFields = (view: CustomerView, fees: SQL) => ({
+  order_id: orders.id,
+  order_number: orders.order_number,
+  user_id: orders.user_id,
+  currency: orders.currency,
+  ...customerFields(view, ['first_name', 'last_name', 'email']),
+  ...editionSummaryFields,
+  ...organizationSummaryFields,
+  is_archived: editions.is_archived,
+  refund_policy: organizations.refund_policy,
+  /** The account of the edition. */
+  edition_account_id: editions.merchant_account_id,
+  transaction_id: orNull(transactions.id),
+  transaction_status: orNull(transactions.status),
+  amount_minor: orNull(transactions.amount_minor),
+  refunded_minor: orNull(transactions.refunded_minor),
+  reserved_minor: orNull(transactions.reserved_minor),
+  service: orNull(transactions.service),
+  provider_reference: transactions.provider_reference,
+  merchant_account_id: transactions.merchant_account_id,
+  rest_minor: sql<number>`${orderRest(sql`${orders.id}`, payment, fees)}`,
+})
+
+type HeadRow = RowOf<ReturnType<typeof headFields>>
+
+function headOf(ctx: SubjectCtx, target: RefundTarget, fees: SQL) {
   const view = customersSeenBy(ctx.caller)
-  return sql`select orders.id as order_id, orders.order_number, orders.user_id, orders.currency,
-      ${view.columns(['first_name', 'last_name', 'email'])}, ${editionSummaryColumns}, ${organizationSummaryColumns},
-      editions.is_archived, editions.merchant_account_id as edition_account_id, organizations.refund_policy,
-      transactions.id as transaction_id, transactions.status as transaction_status, transactions.amount_minor,
-      transactions.refunded_minor, transactions.reserved_minor, transactions.service, transactions.provider_reference,
-      transactions.merchant_account_id, ${orderRest(sql`orders.id`, payment, fees)} as rest_minor
-    from orders
-    join users on users.id = orders.user_id ${view.join}
-    join editions on editions.id = orders.edition_id
-    join organizations on organizations.id = orders.organization_id
-    left join transactions on transactions.order_id = orders.id and transactions.type = 'payment'
-    where orders.id = ${orderOf(target)} and ${visible(ctx.caller, orderVisibility)}
-    limit 1`
+  const fields = headFields(view, fees)
+  return answering(
+    fields,
+    sql<HeadRow>`select ${selection(fields)} from ${orders}
+      join ${users} on ${users.id} = ${orders.user_id} ${view.join}
+      join ${editions} on ${editions.id} = ${orders.edition_id}
+      join ${organizations} on ${organizations.id} = ${orders.organization_id}
+      left join ${transactions} on ${transactions.order_id} = ${orders.id} and ${isPayment}
+      where ${orders.id} = ${orderOf(target)} and ${visible(ctx.caller, orderVisibility)}
+      limit 1`,
+  )
 }
 
-function purchasesOf(target: RefundTarget, fees: SQL): SQL<SubjectPurchase> {
+/** A purchase that a request may pay back. */
+const purchaseFieldsOf = (fees: SQL) => ({
+  ...announcedFields,
+  product_is_draft: products.is_draft,
+  product_images: imagesOfProduct,
+  status: purchases.status,
+  price_minor: purchases.price_minor,
+  deposit_minor: purchases.deposit_minor,
+  handling_fee_minor: purchases.handling_fee_minor,
+  refunded_minor: purchases.refunded_minor,
+  reserved_minor: purchases.reserved_minor,
+  status_before: sql<null>`null`,
+  /** What is left of it, whatever is left of the payment, and what of that can be asked for. */
+  share_minor: sql<number>`${purchaseShare(sql`${purchases}`, fees)}`,
+  rest_minor: sql<number>`${purchaseRest(sql`${purchases}`, payment, fees)}`,
+  /** What requests pay back or reserve of each part. */
+  price_taken: taken('price_minor'),
+  deposit_taken: taken('deposit_minor'),
+  handling_fee_taken: taken('handling_fee_minor'),
+})
+
+export type SubjectPurchase = RowOf<ReturnType<typeof purchaseFieldsOf>>
+
+function purchasesOf(target: RefundTarget, fees: SQL) {
   const meant =
-    target.kind === 'purchase' ? sql`purchases.id = ${target.id}` : sql`purchases.order_id = ${orderOf(target)}`
-  return sql`select ${announcedColumns}, products.is_draft as product_is_draft,
-      ${imagesOfProduct} as product_images, purchases.status,
-      purchases.price_minor, purchases.deposit_minor, purchases.handling_fee_minor, purchases.refunded_minor,
-      purchases.reserved_minor, null as status_before, ${purchaseShare(sql`purchases`, fees)} as share_minor,
-      ${purchaseRest(sql`purchases`, payment, fees)} as rest_minor, ${taken('price_minor')} as price_taken,
-      ${taken('deposit_minor')} as deposit_taken, ${taken('handling_fee_minor')} as handling_fee_taken
-    from purchases ${announcedJoins}
-    left join transactions on transactions.order_id = purchases.order_id and transactions.type = 'payment'
-    where ${meant} order by purchases.id`
+    target.kind === 'purchase' ? eq(purchases.id, target.id) : sql`${purchases.order_id} = ${orderOf(target)}`
+  const fields = purchaseFieldsOf(fees)
+  return answering(
+    fields,
+    sql<SubjectPurchase>`select ${selection(fields)} from ${purchases} ${announcedJoins}
+      left join ${transactions} on ${transactions.order_id} = ${purchases.order_id} and ${isPayment}
+      where ${meant} order by ${purchases.id}`,
+  )
+}
+
+/** What a request is about: an order with its payment, and the purchases that are meant. */
+export interface RefundSubject extends HeadRow {
+  tenant: Tenant
+  purchases: SubjectPurchase[]
 }
 
 /** What the targets are about, from one snapshot; undefined for what is not there or not seen. */
@@ -137,10 +138,14 @@ export async function findSubjects(
     targets.flatMap((target): Statement[] => [headOf(ctx, target, fees), purchasesOf(target, fees)]),
   )
   return targets.map((_, index) => {
-    const [head] = found[2 * index] as (HeadRow & Nullable<PaymentColumns>)[]
-    const purchases = found[2 * index + 1] as SubjectPurchase[]
+    const [head] = found[2 * index] as HeadRow[]
+    const bought = found[2 * index + 1] as SubjectPurchase[]
     if (!head) return undefined
-    return { ...head, purchases, tenant: { organization_id: head.organization_id, editions: [head.edition_id] } }
+    return {
+      ...head,
+      purchases: bought,
+      tenant: { organization_id: head.organization_id, editions: [head.edition_id] },
+    }
   })
 }
 
@@ -156,12 +161,12 @@ export const maxOf = (subject: RefundSubject, kind: RefundTarget['kind']): numbe
   kind === 'purchase' ? (subject.purchases[0]?.rest_minor ?? 0) : subject.rest_minor
 
 /** As `maxOf`, for some purchases of an order. What its payment has beyond all purchases counts with `isWhole` alone. */
-export const restOf = (subject: RefundSubject, purchases: readonly SubjectPurchase[], isWhole: boolean): number =>
+export const restOf = (subject: RefundSubject, bought: readonly SubjectPurchase[], isWhole: boolean): number =>
   isWhole
     ? subject.rest_minor
     : Math.min(
         subject.rest_minor,
-        purchases.reduce((sum, { share_minor }) => sum + share_minor, 0),
+        bought.reduce((sum, { share_minor }) => sum + share_minor, 0),
       )
 
 /** What is left of a purchase in parts. What was paid back by no request, as an import says, counts price first. */
@@ -185,8 +190,9 @@ export function remaining(purchase: SubjectPurchase): Remaining {
 /** The tenant of a purchase, to check the caller before anything else is read. */
 export async function findPurchaseTenant(ctx: Ctx, id: string): Promise<{ purchase_id: string; tenant: Tenant }> {
   const row = await ctx.db.first(
-    sql<{ organization_id: string; edition_id: string }>`select purchases.organization_id, purchases.edition_id
-      from purchases where purchases.id = ${id} and ${visible(ctx.caller, purchaseVisibility)}`,
+    select({ organization_id: purchases.organization_id, edition_id: purchases.edition_id })
+      .from(purchases)
+      .where(and(eq(purchases.id, id), visible(ctx.caller, purchaseVisibility))),
   )
   if (!row) throw notFound()
   return { purchase_id: id, tenant: { organization_id: row.organization_id, editions: [row.edition_id] } }

@@ -42,7 +42,7 @@ export async function createSegment(ctx: Ctx, input: CreateSegmentInput): Promis
     population_count: 0,
     matched_count: 0,
     user_count: 0,
-    excluded: '{}',
+    excluded: {},
     calculated_at: null,
     calculation_started_at: null,
     heartbeat_at: null,

@@ -1,7 +1,10 @@
 import { sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { changedOne, commit } from '../../db/commit.ts'
+import { segments } from '../../db/schema/messaging/segments.ts'
+import { update } from '../../db/write.ts'
 import { AppError } from '../../domain/errors.ts'
+import { segmentLifecycle } from '../../domain/segments.ts'
 import { openEditions } from '../editions/index.ts'
 import { dropMembers } from './calculation/drop-members.ts'
 import { campaignsInNeed, type LoadedSegment } from './queries.ts'
@@ -14,12 +17,20 @@ export async function deleteSegment(ctx: Ctx, segment: LoadedSegment): Promise<n
       extra: { related_objects },
     })
   const now = ctx.now()
+  const { id, epoch, version } = segment
+  const hidden = {
+    deleted_at: now,
+    status: segmentLifecycle.initial,
+    epoch: epoch + 1,
+    members_epoch: 0,
+    user_count: 0,
+    heartbeat_at: null,
+    version: version + 1,
+  }
   return commit(ctx, null, [
     ...openEditions(segment.edition_id),
     ...dropMembers(segment, now),
-    sql`update segments set deleted_at = ${now}, status = 'draft', epoch = epoch + 1, members_epoch = 0,
-        user_count = 0, heartbeat_at = null, version = version + 1
-      where id = ${segment.id} and version = ${segment.version} and not exists (${campaignsInNeed(segment.id)})`,
+    update(segments, hidden, sql`id = ${id} and version = ${version} and not exists (${campaignsInNeed(id)})`),
     changedOne(),
   ])
 }

@@ -96,7 +96,7 @@ export function exportUsers(
           organization_id: segment.organization_id,
           caller_id: ctx.caller.id,
           request_id: ctx.requestId,
-          columns: JSON.stringify(columns),
+          columns,
           user_count: segment.user_count,
           created_at: now,
         }),

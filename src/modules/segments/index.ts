@@ -1,5 +1,5 @@
 export { addressOf, type Audience, audienceReason } from './calculation/audience.ts'
 export { beginning as recalculation, findCalculation, stepOf } from './calculation/calculation.ts'
 export { isWhole, membersAfter } from './calculation/members.ts'
-export { presentSegmentSummary, type SegmentSummaryRow, segmentSummaryColumns } from './summary.ts'
+export { presentSegmentSummary, segmentSummaryFields } from './summary.ts'
 export { isInRunningAudience, removedFromSegments } from './calculation/remove-people.ts'

@@ -1,6 +1,10 @@
-import { sql } from 'drizzle-orm'
+import { and, lte, sql } from 'drizzle-orm'
 import type { CalculateMessage, JobCtx } from '../../context.ts'
-import { lostAfterMs, quietAfterMs } from '../../domain/segments.ts'
+import { firstIdAt } from '../../domain/ids.ts'
+import { segmentLeftovers, segments } from '../../db/schema/messaging/segments.ts'
+import { select } from '../../db/select.ts'
+import { inWords } from '../../db/visibility.ts'
+import { lostAfterMs, quietAfterMs, type SegmentStatus } from '../../domain/segments.ts'
 import { type Calculation, fail, findCalculation, stepOf } from './calculation/calculation.ts'
 import { leftoverAfterMs } from './calculation/members.ts'
 
@@ -47,12 +51,17 @@ const calculationsASweep = 100
 /** Enqueues calculations again that no consumer works on, and fails those that were idle for long. */
 export async function sweepCalculations(job: JobCtx): Promise<void> {
   const now = job.now()
+  const { id: segmentId, epoch: number, heartbeat_at: heartbeat, status } = segments
   const quiet = await job.db.all(
-    sql<{ id: string; epoch: number; heartbeat_at: number }>`select id, epoch, heartbeat_at from segments
-      where status = 'calculating' and heartbeat_at <= ${now - quietAfterMs} order by heartbeat_at
-      limit ${calculationsASweep}`,
+    select({ id: segmentId, epoch: number, heartbeat_at: heartbeat })
+      .from(segments)
+      .where(
+        and(inWords(sql`${status}`, ['calculating'] satisfies SegmentStatus[]), lte(heartbeat, now - quietAfterMs)),
+      )
+      .orderBy(heartbeat)
+      .limit(calculationsASweep),
   )
-  const isLost = ({ heartbeat_at }: { heartbeat_at: number }) => heartbeat_at <= now - lostAfterMs
+  const isLost = ({ heartbeat_at }: { heartbeat_at: number | null }) => (heartbeat_at ?? 0) <= now - lostAfterMs
   for (const { id, epoch } of quiet.filter(isLost)) {
     const calculation = await findCalculation(job, id, epoch)
     if (calculation) await fail(job, calculation, 'The calculation came to a halt. Start it again.')
@@ -63,14 +72,25 @@ export async function sweepCalculations(job: JobCtx): Promise<void> {
   )
 }
 
+const exportsASweep = 500
+
+/** Deletes rows about exports that are as old as the oldest entries of the audit log, which say the same. */
+export const sweepExports = ({ db, now, config }: Pick<JobCtx, 'db' | 'now' | 'config'>): Promise<unknown> =>
+  db.all(sql`delete from segment_exports where id in (select id from segment_exports
+    where id < ${firstIdAt('segment_export', now() - config.kept.auditLog)} order by id limit ${exportsASweep})`)
+
 const leftoversASweep = 5
 const rowsASlice = 10_000
 
 /** Deletes members of sets without readers, so many a minute. */
 export async function sweepLeftovers(job: JobCtx): Promise<void> {
+  const { segment_seq: ofSegment, epoch: number, left_at } = segmentLeftovers
   const sets = await job.db.all(
-    sql<{ segment_seq: number; epoch: number }>`select segment_seq, epoch from segment_leftovers
-      where left_at <= ${job.now() - leftoverAfterMs} order by left_at limit ${leftoversASweep}`,
+    select({ segment_seq: ofSegment, epoch: number })
+      .from(segmentLeftovers)
+      .where(lte(left_at, job.now() - leftoverAfterMs))
+      .orderBy(left_at)
+      .limit(leftoversASweep),
   )
   for (const { segment_seq, epoch } of sets) {
     const ofSet = sql`segment_seq = ${segment_seq} and epoch = ${epoch}`

@@ -9,10 +9,8 @@ import type { SegmentRow } from './queries.ts'
 
 type SegmentWire = z.input<typeof Segment>
 
-function excludedOf(text: string): SegmentWire['excluded'] {
-  const counts = JSON.parse(text) as Partial<SegmentWire['excluded']>
-  return Object.fromEntries(exclusionReasons.map((reason) => [reason, counts[reason] ?? 0])) as SegmentWire['excluded']
-}
+const excludedOf = (counts: SegmentRow['excluded']): SegmentWire['excluded'] =>
+  Object.fromEntries(exclusionReasons.map((reason) => [reason, counts[reason] ?? 0])) as SegmentWire['excluded']
 
 export const presentSegment = (row: SegmentRow, ctx: Ctx): SegmentWire => ({
   id: row.id,

@@ -1,10 +1,10 @@
 import type { z } from '@hono/zod-openapi'
 import { segments } from '../../db/schema/messaging/segments.ts'
-import { type RowOf, selection } from '../../db/select.ts'
+import type { RowOf } from '../../db/select.ts'
 import type { SegmentSummary } from '../../http/fields.ts'
 
 /** Of a joined `segments`, what its summary is made of; of a deleted one too, for the campaigns it was used by. */
-const segmentSummaryFields = {
+export const segmentSummaryFields = {
   segment_id: segments.id,
   segment_name: segments.name,
   segment_communication_type: segments.communication_type,
@@ -13,10 +13,7 @@ const segmentSummaryFields = {
   segment_user_count: segments.user_count,
 }
 
-export type SegmentSummaryRow = RowOf<typeof segmentSummaryFields>
-
-/** The same for a query in SQL. */
-export const segmentSummaryColumns = selection(segmentSummaryFields)
+type SegmentSummaryRow = RowOf<typeof segmentSummaryFields>
 
 export const presentSegmentSummary = (row: SegmentSummaryRow): z.input<typeof SegmentSummary> => ({
   id: row.segment_id,

@@ -1,16 +1,14 @@
-import { type SQL, sql } from 'drizzle-orm'
+import { and, eq, type SQL, sql } from 'drizzle-orm'
 import type { Statement } from '../../db/database.ts'
+import { suppressions } from '../../db/schema/consents.ts'
+import { remove } from '../../db/write.ts'
 import {
   softBounceMemoryMs,
   softBouncesUntilDead,
+  type SuppressedAddress,
   type SuppressionReason,
 } from '../../domain/messaging/suppressions.ts'
-
-export interface SuppressedAddress {
-  organization_id: string
-  channel: string
-  address: string
-}
+import { deadReasons } from './queries.ts'
 
 interface SuppressionCause {
   reason: Exclude<SuppressionReason, 'invalid'>
@@ -31,7 +29,7 @@ export const suppress = (addresses: SQL, { reason, detail = '', campaign_id, at 
   sql`insert into suppressions (organization_id, channel, address, reason, detail, campaign_id, created_at)
     select organization_id, channel, address, ${reason}, ${detail}, ${campaign_id}, ${at} from (${addresses}) where true
     on conflict do update set reason = excluded.reason, detail = excluded.detail, campaign_id = excluded.campaign_id
-    where (excluded.reason = 'hard_bounce' and suppressions.reason not in ('hard_bounce', 'invalid'))
+    where (excluded.reason = 'hard_bounce' and suppressions.reason not in (${deadReasons}))
       or (excluded.reason = 'complaint' and suppressions.reason = 'unsubscribed')`
 
 interface SoftBounce {
@@ -55,5 +53,12 @@ export const countSoftBounce = (addresses: SQL, { reference, campaign_id, at }: 
 
 /** Deletes the suppression of an unsubscription. An address that bounced or complained stays suppressed. */
 export const takeBackUnsubscription = ({ organization_id, channel, address }: SuppressedAddress): Statement =>
-  sql`delete from suppressions where organization_id = ${organization_id} and channel = ${channel}
-    and address = ${address} and reason = 'unsubscribed'`
+  remove(
+    suppressions,
+    and(
+      eq(suppressions.organization_id, organization_id),
+      eq(suppressions.channel, channel),
+      eq(suppressions.address, address),
+      eq(suppressions.reason, 'unsubscribed'),
+    ),
+  )

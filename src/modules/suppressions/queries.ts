@@ -1,19 +1,34 @@
-import { type SQL, sql } from 'drizzle-orm'
+import { and, eq, type SQL, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
-import { deadAddressReasons, type SuppressionReason } from '../../domain/messaging/suppressions.ts'
-import type { SuppressedAddress } from './change.ts'
+import { suppressions } from '../../db/schema/consents.ts'
+import { select } from '../../db/select.ts'
+import {
+  deadAddressReasons,
+  type SuppressedAddress,
+  type SuppressionReason,
+} from '../../domain/messaging/suppressions.ts'
 
 /** The reason why marketing to the address is suppressed; null when it is not. */
 export async function suppressionReasonOf(
   { db }: Pick<JobCtx, 'db'>,
   { organization_id, channel, address }: SuppressedAddress,
 ): Promise<SuppressionReason | null> {
-  const row = await db.first(sql<{ reason: SuppressionReason }>`select reason from suppressions
-    where organization_id = ${organization_id} and channel = ${channel} and address = ${address}`)
+  const row = await db.first(
+    select({ reason: suppressions.reason })
+      .from(suppressions)
+      .where(
+        and(
+          eq(suppressions.organization_id, organization_id),
+          eq(suppressions.channel, channel),
+          eq(suppressions.address, address),
+        ),
+      ),
+  )
   return row?.reason ?? null
 }
 
-const dead = sql.raw(deadAddressReasons.map((reason) => `'${reason}'`).join(', '))
+/** The reasons of dead addresses, for `in`. */
+export const deadReasons = sql.raw(deadAddressReasons.map((reason) => `'${reason}'`).join(', '))
 
 interface AddressColumns {
   organization_id: SQL
@@ -32,10 +47,13 @@ interface MessageKind {
   communication_channel: string
 }
 
-/** Why a message of the kind may not go to the address, as an exclusion reason: `bounced` or `unsubscribed`, else null. By the table's key, for few people. */
+/**
+ * Why a message of the kind may not go to the address, as an exclusion reason: `bounced`, `unsubscribed` or null. It looks
+ * each address up by the table's key, for few people.
+ */
 export const suppressionExclusion = (kind: MessageKind, address: SQL): SQL => {
   const other = kind.communication_type === 'marketing' ? sql`else 'unsubscribed'` : sql``
-  return sql`(select case when reason in (${dead}) then 'bounced' ${other} end from suppressions
+  return sql`(select case when reason in (${deadReasons}) then 'bounced' ${other} end from suppressions
     where organization_id = ${kind.organization_id} and channel = ${kind.communication_channel} and address = ${address})`
 }
 
@@ -45,7 +63,7 @@ export const listedSuppressionExclusion = (kind: MessageKind, address: SQL): SQL
     where organization_id = ${kind.organization_id} and channel = ${kind.communication_channel} and ${condition})`
   const other =
     kind.communication_type === 'marketing'
-      ? sql`when ${isListed(sql`reason not in (${dead})`)} then 'unsubscribed'`
+      ? sql`when ${isListed(sql`reason not in (${deadReasons})`)} then 'unsubscribed'`
       : sql``
-  return sql`case when ${isListed(sql`reason in (${dead})`)} then 'bounced' ${other} end`
+  return sql`case when ${isListed(sql`reason in (${deadReasons})`)} then 'bounced' ${other} end`
 }

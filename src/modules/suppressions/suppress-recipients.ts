@@ -1,9 +1,12 @@
-import { sql } from 'drizzle-orm'
+import { eq, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
 import type { Statement } from '../../db/database.ts'
+import { campaigns } from '../../db/schema/messaging/campaigns.ts'
+import { select } from '../../db/select.ts'
 import { referenceOf } from '../../domain/campaigns/recipient-events.ts'
 import type { AffectedRecipient } from '../../domain/campaigns/sender.ts'
-import { addressQuery, countSoftBounce, suppress, type SuppressedAddress } from './change.ts'
+import type { Channel } from '../../domain/messaging/messaging.ts'
+import { addressQuery, countSoftBounce, suppress } from './change.ts'
 
 /** Suppresses the addresses of recipients whose messages bounced or who complained. */
 export async function suppressRecipients(
@@ -12,8 +15,9 @@ export async function suppressRecipients(
   recipients: readonly AffectedRecipient[],
 ): Promise<void> {
   const campaign = await job.db.first(
-    sql<Pick<SuppressedAddress, 'organization_id' | 'channel'>>`select organization_id, channel from campaigns
-      where id = ${campaignId}`,
+    select({ organization_id: campaigns.organization_id, channel: sql<Channel>`${campaigns.channel}` })
+      .from(campaigns)
+      .where(eq(campaigns.id, campaignId)),
   )
   if (!campaign) return
   const statements = recipients.flatMap(({ event, address }): Statement[] => {

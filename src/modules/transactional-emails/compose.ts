@@ -4,7 +4,6 @@ import type { Template } from '../../domain/email/compile.ts'
 import { renderFault } from '../../domain/email/liquid/liquid.ts'
 import { personalise } from '../../domain/email/personalise.ts'
 import type { TemplateContext } from '../../domain/email/liquid/variables.ts'
-import type { Language } from '../../domain/languages.ts'
 import { displayName, senderOf } from '../../domain/messaging/mailbox.ts'
 import { failedFor, type SendVerdict } from '../../domain/messaging/transactional-emails.ts'
 import { fullName } from '../../domain/accounts/users.ts'
@@ -13,14 +12,7 @@ import { templateOf } from '../email-messages/index.ts'
 import type { EmailClaim } from './claim.ts'
 import { confirmationTemplate, type Frame, loadFrame } from './confirmations.ts'
 import { loadOrder, orderContext } from './order-context.ts'
-import {
-  isRefundClaim,
-  keptRefundOf,
-  purchaseContext,
-  type RefundClaim,
-  refundContext,
-  refundTemplate,
-} from './refunds.ts'
+import { isRefundClaim, purchaseContext, type RefundClaim, refundContext, refundTemplate } from './refunds.ts'
 
 type Composed = { email: OutboundEmail } | { verdict: SendVerdict }
 
@@ -40,7 +32,7 @@ async function linksOf({ config }: JobCtx, claim: EmailClaim): Promise<TemplateC
 async function draftReceipt(job: JobCtx, claim: EmailClaim): Promise<EmailDraft | null> {
   if (claim.order_id === null || claim.email_message_id === null) return null
   const order = await loadOrder(job.db, claim.order_id)
-  const template = await templateOf(job, claim.email_message_id, claim.language as Language, claim.edition_id)
+  const template = await templateOf(job, claim.email_message_id, claim.language, claim.edition_id)
   if (!order || !template) return null
   const context = { ...orderContext(order, template.language), links: await linksOf(job, claim) }
   return { frame: order.head, template, context }
@@ -55,11 +47,10 @@ async function draftConfirmation(job: JobCtx, claim: EmailClaim): Promise<EmailD
 }
 
 async function draftRefund(job: JobCtx, claim: RefundClaim): Promise<EmailDraft | null> {
-  const kept = keptRefundOf(claim)
+  const kept = claim.refund
   const order = await loadOrder(job.db, kept.order_id)
   if (!order) return null
-  const language = claim.language as Language
-  const { email_message_id: message } = claim
+  const { language, email_message_id: message } = claim
   const own = message === null ? null : await templateOf(job, message, language, claim.edition_id)
   if (!own) return { frame: order.head, template: refundTemplate(claim, kept, order), context: {} }
   const context = {
@@ -92,11 +83,11 @@ function outbound(job: JobCtx, claim: EmailClaim, { frame, template, context }: 
   }
 }
 
-/** The message as it is sent, or why there is none. A repeated call gets exactly the same message. */
+/** The message as it is sent, or the verdict when there is none. A repeated call gets exactly the same message. */
 export async function compose(job: JobCtx, claim: EmailClaim): Promise<Composed> {
   if (claim.content !== null) return { email: JSON.parse(claim.content) as OutboundEmail }
   const draft = await draftOf(job, claim)
-  if (!draft) return { verdict: failedFor('message_missing', 'The message is gone.') }
+  if (!draft) return { verdict: failedFor('message_missing', 'The message or its order does not exist any more.') }
   try {
     return { email: outbound(job, claim, draft) }
   } catch (error) {

@@ -1,21 +1,23 @@
-import { type SQL, sql } from 'drizzle-orm'
+import { eq, type SQL, sql } from 'drizzle-orm'
 import type { Ctx, JobCtx } from '../../context.ts'
 import type { Statement } from '../../db/database.ts'
 import { transactionalEmails } from '../../db/schema/messaging/transactional-emails.ts'
+import { editions } from '../../db/schema/editions.ts'
+import { organizations } from '../../db/schema/organizations.ts'
+import { users } from '../../db/schema/users.ts'
+import { select } from '../../db/select.ts'
 import { insertWhere } from '../../db/write.ts'
 import { confirmationAddress, mintConfirmationToken } from '../../domain/consents/consent-tokens.ts'
 import { compile, type Compiled } from '../../domain/email/compile.ts'
-import { type ConsentWording, consentConfirmation } from '../../domain/email/messages/consent-confirmation.ts'
+import {
+  type ConsentWording,
+  consentConfirmation,
+  type KeptConfirmation,
+} from '../../domain/email/messages/consent-confirmation.ts'
 import type { Language } from '../../domain/languages.ts'
 import { confirmationIntervalMs, transactionalEmailLifecycle } from '../../domain/messaging/transactional-emails.ts'
 import { isVerifiedSender } from '../sender-domains/index.ts'
 import type { EmailClaim } from './claim.ts'
-
-interface KeptConfirmation {
-  consent_id: string
-  number: number
-  wording: ConsentWording
-}
 
 /** An answer that its person has to confirm. */
 export interface Confirmation {
@@ -54,7 +56,7 @@ export function confirmationStatements(ctx: Pick<Ctx, 'now' | 'newId'>, confirma
     id: ctx.newId('transactional_email'),
     kind: 'consent_confirmation' as const,
     consent_record_id: record_id,
-    confirmation: JSON.stringify(kept),
+    confirmation: kept,
     status: transactionalEmailLifecycle.initial,
     next_attempt_at: now,
     created_at: now,
@@ -63,7 +65,7 @@ export function confirmationStatements(ctx: Pick<Ctx, 'now' | 'newId'>, confirma
   return [insertWhere(transactionalEmails, row, sql`not ${recentRequest(record_id, now)}`)]
 }
 
-/** Whom a message is from and to, as its order or its edition says. */
+/** The sender and the recipient of a message, from its edition, organisation and customer. */
 export interface Frame {
   first_name: string
   last_name: string
@@ -76,25 +78,34 @@ export interface Frame {
 }
 
 export const loadFrame = ({ db }: JobCtx, claim: EmailClaim): Promise<Frame | undefined> =>
-  db.first(sql<Frame>`select organizations.name as organization_name, editions.full_name as edition_name,
-      editions.email_sender_name, editions.email_sender_address, editions.email_reply_to, users.first_name,
-      users.last_name,
-      ${isVerifiedSender(sql`organizations.id`, sql`editions.email_sender_address`)} as is_sender_verified
-    from organizations join users on users.id = ${claim.user_id}
-      left join editions on editions.id = ${claim.edition_id}
-    where organizations.id = ${claim.organization_id}`)
+  db.first(
+    select({
+      organization_name: organizations.name,
+      edition_name: editions.full_name,
+      email_sender_name: editions.email_sender_name,
+      email_sender_address: editions.email_sender_address,
+      email_reply_to: editions.email_reply_to,
+      first_name: users.first_name,
+      last_name: users.last_name,
+      is_sender_verified: sql<number>`${isVerifiedSender(sql`${organizations.id}`, sql`${editions.email_sender_address}`)}`,
+    })
+      .from(organizations)
+      .innerJoin(users, eq(users.id, claim.user_id))
+      .leftJoin(editions, eq(editions.id, claim.edition_id ?? ''))
+      .where(eq(organizations.id, claim.organization_id)),
+  )
 
 /** The message with its signed link. */
 export async function confirmationTemplate(
   { config }: JobCtx,
-  claim: EmailClaim & { confirmation: string },
+  claim: EmailClaim & { confirmation: KeptConfirmation },
   { organization_name, edition_name }: Frame,
 ): Promise<Compiled> {
   const { organization_id, user_id, recipient } = claim
-  const { consent_id, number, wording } = JSON.parse(claim.confirmation) as KeptConfirmation
+  const { consent_id, number, wording } = claim.confirmation
   const target = { user_id, consent_id, number, organization_id, channel: 'email' as const, address: recipient }
   const token = await mintConfirmationToken(config.linkSigningKey, target)
-  const language = claim.language as Language
+  const { language } = claim
   const message = consentConfirmation({
     language,
     organisation: organization_name,

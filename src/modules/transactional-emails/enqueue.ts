@@ -1,29 +1,30 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
+import { isPending } from './claim.ts'
 
-/** Further ahead than this the sweep of each minute is near enough. */
+/** Work that is due later than this is left to the sweep of each minute. */
 const enqueueAheadMs = 900_000
 
-/** When a message may be taken: it waits for its time, or for the lease of the consumer that took it. */
+/** When a message may be claimed: at its time, and after the lease of the consumer that claimed it before. */
 const freeAt: SQL = sql`max(next_attempt_at, coalesce(lease_until, 0))`
 
-/** A message says only that work is due. The consumer reads from the table what it is. */
+/** Messages only say that work is due. The consumer reads the work from the table. */
 export const enqueueEmails = (job: Pick<JobCtx, 'jobQueue'>, delayMs = 0): Promise<void> =>
   job.jobQueue.enqueue('emails', [{ type: 'email.send' }], delayMs / 1000)
 
 const firstDue = async (job: JobCtx): Promise<number | null> => {
   const row = await job.db.first(sql<{ at: number | null }>`select min(${freeAt}) as at
-    from transactional_emails where status = 'pending'`)
+    from transactional_emails where ${isPending}`)
   return row?.at ?? null
 }
 
-/** Enqueues a message when something is due: what a lost message, a crash or an expired lease left behind. */
+/** Enqueues a message when e-mails are due, for instance after a lost message, a crash or an expired lease. */
 export async function sweepEmails(job: JobCtx): Promise<void> {
   const at = await firstDue(job)
   if (at !== null && at <= job.now()) await enqueueEmails(job)
 }
 
-/** Enqueues ahead of time what is due soon, so that it need not wait for the sweep. */
+/** Enqueues a delayed message for what is due soon, so that it does not wait for the sweep. */
 export async function enqueueNextEmail(job: JobCtx): Promise<void> {
   const at = await firstDue(job)
   if (at !== null && at - job.now() <= enqueueAheadMs) await enqueueEmails(job, Math.max(0, at - job.now()))

@@ -13,7 +13,7 @@ import { enqueueNextEmail } from './enqueue.ts'
 
 export { sweepEmails } from './enqueue.ts'
 
-/** A consumer works this long on what it finds before it leaves the rest to the next. */
+/** A consumer claims messages for this long, and leaves the rest to the next one. */
 const shiftMs = 20_000
 /** The platform opens six connections for a consumer; one is left for the database. */
 const callsAtOnce = 5
@@ -44,7 +44,7 @@ async function attempt(job: JobCtx, claim: EmailClaim): Promise<number | null> {
   const [result] = await job.email.send([composed.email], claim.id)
   const verdict = judgeSend(
     { ...claim, first_call_at: claim.first_call_at ?? job.now() },
-    result ?? failure('unknown', 'no_result', 'The gateway says nothing.'),
+    result ?? failure('unknown', 'no_result', 'The gateway answered nothing for this message.'),
     deduplicates,
     job.now(),
   )
@@ -53,7 +53,7 @@ async function attempt(job: JobCtx, claim: EmailClaim): Promise<number | null> {
   return isOfAll ? verdict.next_attempt_at : null
 }
 
-/** What stops a consumer: faults of our own, and a provider that requests a pause. */
+/** Reasons for a consumer to stop: its own errors, and a provider that requests a pause. */
 interface Stops {
   faults: unknown[]
   restUntil: number | null
@@ -61,7 +61,7 @@ interface Stops {
 
 const goesOn = (stops: Stops): boolean => stops.faults.length === 0 && stops.restUntil === null
 
-/** Attempts what waits, so many at once, until there is a reason to stop; what is left waits still. */
+/** Attempts claimed messages, some at once, until there is a reason to stop. What was not begun stays in `waiting`. */
 async function attemptAll(job: JobCtx, waiting: EmailClaim[], stops: Stops): Promise<void> {
   const worker = async () => {
     while (goesOn(stops)) {
@@ -79,8 +79,8 @@ async function attemptAll(job: JobCtx, waiting: EmailClaim[], stops: Stops): Pro
 }
 
 /**
- * Sends what is due until nothing is. A crash loses nothing: leases expire and the sweep enqueues again. When the provider
- * requests a pause, messages that were not begun wait as well.
+ * Sends all e-mails that are due. A crash loses nothing: leases expire and the sweep enqueues again. When the provider
+ * requests a pause, e-mails that were not begun wait as well.
  */
 export async function sendEmails(job: JobCtx): Promise<void> {
   const endsAt = job.now() + shiftMs

@@ -1,45 +1,58 @@
-import { sql } from 'drizzle-orm'
+import { eq, sql } from 'drizzle-orm'
 import type { Database } from '../../db/database.ts'
-import type { carts } from '../../db/schema/sales/orders.ts'
+import { editions } from '../../db/schema/editions.ts'
+import { organizations } from '../../db/schema/organizations.ts'
+import { cartItems, carts, orders } from '../../db/schema/sales/orders.ts'
+import { users } from '../../db/schema/users.ts'
+import { answering, type RowOf, select, selection } from '../../db/select.ts'
 import { dateText } from '../../domain/email/messages/dates.ts'
 import type { TemplateContext } from '../../domain/email/liquid/variables.ts'
 import { maxListItems } from '../../domain/email/liquid/liquid-bounds.ts'
 import type { Language } from '../../domain/languages.ts'
 import { moneyText } from '../../domain/money.ts'
-import type { BoughtOption } from '../../domain/orders/purchases.ts'
 import { fullName, shownPhone } from '../../domain/accounts/users.ts'
-import { boughtColumns, boughtJoins, type BoughtRow } from '../purchases/index.ts'
+import { boughtFieldsOf, boughtJoins } from '../purchases/index.ts'
 import { isVerifiedSender } from '../sender-domains/index.ts'
 
-type Totals = Omit<typeof carts.$inferSelect, 'id' | 'order_id' | 'status' | 'coupon_code' | 'created_at'>
-
-/** An order with what a message says of its surroundings. */
-interface OrderHead extends Totals {
-  id: string
-  order_number: string | null
-  status: string
-  currency: string
-  items_count: number
-  created_at: number
-  first_name: string
-  last_name: string
-  email: string | null
-  phone_number: string | null
-  organization_name: string
-  edition_name: string
-  start_at: number | null
-  end_at: number | null
-  timezone: string
-  email_sender_name: string | null
-  email_sender_address: string | null
-  email_reply_to: string | null
-  is_sender_verified: number
+/** An order with its customer, edition and organisation. */
+const headFields = {
+  id: orders.id,
+  order_number: orders.order_number,
+  status: orders.status,
+  currency: orders.currency,
+  items_count: orders.items_count,
+  created_at: orders.created_at,
+  subtotal_minor: carts.subtotal_minor,
+  deposit_minor: carts.deposit_minor,
+  handling_fee_minor: carts.handling_fee_minor,
+  service_fee_minor: carts.service_fee_minor,
+  discount_minor: carts.discount_minor,
+  tax_minor: carts.tax_minor,
+  total_minor: carts.total_minor,
+  first_name: users.first_name,
+  last_name: users.last_name,
+  email: users.email,
+  phone_number: users.phone_number,
+  organization_name: organizations.name,
+  edition_name: editions.full_name,
+  start_at: editions.start_at,
+  end_at: editions.end_at,
+  timezone: editions.timezone,
+  email_sender_name: editions.email_sender_name,
+  email_sender_address: editions.email_sender_address,
+  email_reply_to: editions.email_reply_to,
+  is_sender_verified: sql<number>`${isVerifiedSender(sql`${orders.organization_id}`, sql`${editions.email_sender_address}`)}`,
 }
 
-interface ItemRow extends BoughtRow {
-  quantity: number
-  price_minor: number
+type OrderHead = RowOf<typeof headFields>
+
+const itemFields = {
+  quantity: cartItems.quantity,
+  price_minor: cartItems.price_minor,
+  ...boughtFieldsOf(cartItems),
 }
+
+type ItemRow = RowOf<typeof itemFields>
 
 export interface OrderAndItems {
   head: OrderHead
@@ -50,25 +63,24 @@ export interface OrderAndItems {
 
 export async function loadOrder(db: Database, orderId: string): Promise<OrderAndItems | null> {
   const [[head], items, [lines]] = await db.batch([
-    sql<OrderHead>`select orders.id, orders.order_number, orders.status, orders.currency, orders.items_count,
-        orders.created_at, carts.subtotal_minor, carts.deposit_minor, carts.handling_fee_minor, carts.service_fee_minor,
-        carts.discount_minor, carts.tax_minor, carts.total_minor, users.first_name, users.last_name, users.email,
-        users.phone_number, organizations.name as organization_name, editions.full_name as edition_name,
-        editions.start_at, editions.end_at, editions.timezone, editions.email_sender_name,
-        editions.email_sender_address, editions.email_reply_to,
-        ${isVerifiedSender(sql`orders.organization_id`, sql`editions.email_sender_address`)} as is_sender_verified
-      from orders join carts on carts.order_id = orders.id join users on users.id = orders.user_id
-        join editions on editions.id = orders.edition_id
-        join organizations on organizations.id = orders.organization_id
-      where orders.id = ${orderId}`,
-    sql<ItemRow>`select cart_items.quantity, cart_items.price_minor, ${boughtColumns(sql`cart_items`)}
-      from cart_items ${boughtJoins(sql`cart_items`)} where order_id = ${orderId} order by position limit ${maxListItems}`,
+    select(headFields)
+      .from(orders)
+      .innerJoin(carts, eq(carts.order_id, orders.id))
+      .innerJoin(users, eq(users.id, orders.user_id))
+      .innerJoin(editions, eq(editions.id, orders.edition_id))
+      .innerJoin(organizations, eq(organizations.id, orders.organization_id))
+      .where(eq(orders.id, orderId)),
+    answering(
+      itemFields,
+      sql<ItemRow>`select ${selection(itemFields)} from ${cartItems} ${boughtJoins(cartItems)}
+        where order_id = ${orderId} order by position limit ${maxListItems}`,
+    ),
     sql<{ n: number }>`select count(*) as n from cart_items where order_id = ${orderId}`,
   ])
   return head ? { head, items, more: Math.max(0, (lines?.n ?? 0) - items.length) } : null
 }
 
-/** What templates may say of an order, in the words and formats of one language. */
+/** The variables of an order, in the words and formats of one language. */
 export function orderContext({ head, items, more }: OrderAndItems, language: Language): TemplateContext {
   const { currency, timezone } = head
   const money = (minor: number) => moneyText(minor, currency, language)
@@ -91,7 +103,7 @@ export function orderContext({ head, items, more }: OrderAndItems, language: Lan
         name: item.product_name,
         variant: item.variant_name ?? '',
         location: item.location_name ?? '',
-        options: (JSON.parse(item.options) as BoughtOption[]).map(({ name }) => name).join(', '),
+        options: item.options.map(({ name }) => name).join(', '),
         quantity: item.quantity,
         unit_price: money(item.price_minor),
         total: money(item.price_minor * item.quantity),

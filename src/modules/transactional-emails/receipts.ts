@@ -1,7 +1,9 @@
-import { type SQL, sql } from 'drizzle-orm'
+import { and, desc, eq, isNull, or, type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import type { editions } from '../../db/schema/editions.ts'
 import { transactionalEmails } from '../../db/schema/messaging/transactional-emails.ts'
+import { emailMessages } from '../../db/schema/messaging/email-messages.ts'
+import { select } from '../../db/select.ts'
 import { insertAll } from '../../db/write.ts'
 import { receiptEmailTypes } from '../../domain/editions/editions.ts'
 import type { Language } from '../../domain/languages.ts'
@@ -11,7 +13,7 @@ import { inList } from '../../db/visibility.ts'
 
 type ReceiptEdition = Pick<typeof editions.$inferSelect, 'id' | 'organization_id' | 'transaction_receipt_email_id'>
 
-/** An order that is made now, and whose it is. */
+/** A new order and its customer. */
 export interface ReceiptOrder {
   order_id: string
   user_id: string
@@ -20,16 +22,18 @@ export interface ReceiptOrder {
   language: Language
 }
 
-/** The message that the edition sends as receipt: its own, else the platform's. Null when there is none. */
+/** The message that the edition sends as receipt: its own, otherwise the platform's. Null when there is none. */
 export async function receiptMessageOf(ctx: Pick<Ctx, 'db'>, edition: ReceiptEdition): Promise<string | null> {
-  const row = await ctx.db.first(sql<{ id: string }>`select id from email_messages
-    where id = ${edition.transaction_receipt_email_id}
-      or (scope = 'platform' and organization_id is null and ${inList(sql`type`, receiptEmailTypes)})
-    order by id = ${edition.transaction_receipt_email_id} desc, type, id limit 1`)
+  const { id, scope, organization_id, type } = emailMessages
+  const isOwn = eq(id, edition.transaction_receipt_email_id ?? '')
+  const isPlatforms = and(eq(scope, 'platform'), isNull(organization_id), inList(sql`${type}`, receiptEmailTypes))
+  const row = await ctx.db.first(
+    select({ id }).from(emailMessages).where(or(isOwn, isPlatforms)).orderBy(desc(isOwn), type, id).limit(1),
+  )
   return row?.id ?? null
 }
 
-/** Statements for the transaction that makes the orders: no order without its receipt, and no receipt without its order. */
+/** Statements for the transaction that makes the orders, so that an order and its receipt are written together or not at all. */
 export function receiptStatements(
   ctx: Pick<Ctx, 'now' | 'newId'>,
   edition: ReceiptEdition,

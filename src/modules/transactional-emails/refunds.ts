@@ -1,23 +1,25 @@
-import { type SQL, sql } from 'drizzle-orm'
+import { eq, type SQL, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
 import { transactionalEmails } from '../../db/schema/messaging/transactional-emails.ts'
+import { locations, products, variants } from '../../db/schema/sales/catalog.ts'
+import { purchases } from '../../db/schema/sales/orders.ts'
 import type { RefundRow } from '../../db/schema/sales/refunds.ts'
+import { select } from '../../db/select.ts'
 import { inList } from '../../db/visibility.ts'
 import { insertAll } from '../../db/write.ts'
 import { refundConfirmationEmailTypes } from '../../domain/editions/editions.ts'
 import { type Compiled, compile } from '../../domain/email/compile.ts'
 import { dateText } from '../../domain/email/messages/dates.ts'
-import { refundMessage, refundReasonText } from '../../domain/email/messages/refund-messages.ts'
+import { type KeptRefund, refundMessage, refundReasonText } from '../../domain/email/messages/refund-messages.ts'
 import type { TemplateContext } from '../../domain/email/liquid/variables.ts'
 import type { Language } from '../../domain/languages.ts'
 import { moneyText } from '../../domain/money.ts'
 import type { RefundReason, RefundStatus } from '../../domain/refunds/refunds.ts'
 import { type RefundEmailKind, transactionalEmailLifecycle } from '../../domain/messaging/transactional-emails.ts'
-import { boughtColumns, boughtJoins, type BoughtRow } from '../purchases/index.ts'
 import type { EmailClaim } from './claim.ts'
 import type { OrderAndItems } from './order-context.ts'
 
-/** A refund as it is once the transaction is through that sends the message. */
+/** A refund after the transaction that also writes the message. */
 export type MailedRefund = Pick<
   RefundRow,
   | 'id'
@@ -34,34 +36,19 @@ export type MailedRefund = Pick<
   reason: RefundReason
   status: RefundStatus
   amount_minor: number
-  /** What a rejection says. */
+  /** The text of a rejection. */
   rejection_reason: string | null
-}
-
-/** What a message says of its refund, kept as it was. */
-interface KeptRefund {
-  order_id: string
-  purchase_id: string | null
-  amount_minor: number
-  currency: string
-  reason: RefundReason
-  rejection_reason: string | null
-  /** What a batch says to all its customers; missing where messages were made before there were batches. */
-  message?: string | null
-  status: RefundStatus
-  /** Milliseconds UTC. */
-  at: number
 }
 
 interface Recipient {
   email: string | null
-  language: string
+  language: Language
   message_id: string | null
   /** Of the batch that the refund belongs to; null for none. */
   batch_message: string | null
 }
 
-/** The customer, and the message that confirms refunds: the edition's, else the platform's. */
+/** The customer, and the message that confirms refunds: that of the edition, otherwise the platform's. */
 const recipientOf = ({ db }: Pick<JobCtx, 'db'>, refund: MailedRefund): Promise<Recipient | undefined> =>
   db.first(sql<Recipient>`select users.email, users.locale as language,
       (select id from email_messages where id = editions.refund_confirmation_email_id
@@ -79,7 +66,7 @@ export async function refundEmailStatements(
   kind: RefundEmailKind,
   refund: MailedRefund,
 ): Promise<SQL[]> {
-  if (refund.notify_customer === 0) return []
+  if (!refund.notify_customer) return []
   const recipient = await recipientOf(ctx, refund)
   if (!recipient?.email) return []
   const now = ctx.now()
@@ -105,7 +92,7 @@ export async function refundEmailStatements(
       email_message_id: kind === 'refund_confirmation' ? recipient.message_id : null,
       refund_request_id: refund.id,
       refund_attempt: refund.attempts,
-      refund: JSON.stringify(kept),
+      refund: kept,
       language: recipient.language,
       recipient: recipient.email,
       status: transactionalEmailLifecycle.initial,
@@ -116,13 +103,11 @@ export async function refundEmailStatements(
   ])
 }
 
-export type RefundClaim = EmailClaim & { kind: RefundEmailKind; refund: string }
+export type RefundClaim = EmailClaim & { kind: RefundEmailKind; refund: KeptRefund }
 
 export const isRefundClaim = (claim: EmailClaim): claim is RefundClaim => claim.refund !== null
 
-export const keptRefundOf = ({ refund }: RefundClaim): KeptRefund => JSON.parse(refund) as KeptRefund
-
-/** What an organisation's own confirmation may say of the refund. */
+/** Variables about the refund for an organisation's own confirmation. */
 export const refundContext = (kept: KeptRefund, timezone: string, language: Language): TemplateContext => ({
   refund: {
     amount: moneyText(kept.amount_minor, kept.currency, language),
@@ -133,19 +118,29 @@ export const refundContext = (kept: KeptRefund, timezone: string, language: Lang
   },
 })
 
-type MailedPurchaseRow = BoughtRow & { vendor_code: string | null; price_minor: number; status: string }
-
-/** What it may say of the purchase, where the refund is of one alone. */
+/** Variables about the purchase, where the refund is for a single one. */
 export async function purchaseContext(
   { db }: Pick<JobCtx, 'db'>,
   kept: KeptRefund,
   language: Language,
 ): Promise<TemplateContext> {
   if (kept.purchase_id === null) return {}
-  const row =
-    await db.first(sql<MailedPurchaseRow>`select purchases.vendor_code, purchases.price_minor, purchases.status,
-      ${boughtColumns(sql`purchases`)} from purchases ${boughtJoins(sql`purchases`)}
-    where purchases.id = ${kept.purchase_id}`)
+  const { vendor_code, price_minor, status } = purchases
+  const row = await db.first(
+    select({
+      vendor_code,
+      price_minor,
+      status,
+      product_name: products.name,
+      variant_name: variants.name,
+      location_name: locations.name,
+    })
+      .from(purchases)
+      .innerJoin(products, eq(products.id, purchases.product_id))
+      .leftJoin(variants, eq(variants.id, purchases.variant_id))
+      .leftJoin(locations, eq(locations.id, purchases.location_id))
+      .where(eq(purchases.id, kept.purchase_id)),
+  )
   if (!row) return {}
   return {
     purchase: {
@@ -161,7 +156,7 @@ export async function purchaseContext(
 
 /** The platform's own message, where the edition and the platform have none of the kind. */
 export function refundTemplate(claim: RefundClaim, kept: KeptRefund, { head }: OrderAndItems): Compiled {
-  const language = claim.language as Language
+  const { language } = claim
   const message = refundMessage({
     kind: claim.kind,
     language,

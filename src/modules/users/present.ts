@@ -1,6 +1,6 @@
 import type { z } from '@hono/zod-openapi'
 import { toIso, toIsoOrNull } from '../../domain/time/instants.ts'
-import { type messageChannels, shownPhone } from '../../domain/accounts/users.ts'
+import { shownPhone } from '../../domain/accounts/users.ts'
 import type { User } from './contract.ts'
 import type { ShownUserRow } from './queries.ts'
 
@@ -8,13 +8,13 @@ export const presentUser = (row: ShownUserRow): z.input<typeof User> => ({
   id: row.id,
   email: row.email,
   locale: row.locale,
-  msg_channel: row.msg_channel as (typeof messageChannels)[number],
+  msg_channel: row.msg_channel,
   date_joined: toIso(row.created_at),
   phone_number: shownPhone(row.phone_number),
   first_name: row.first_name,
   last_name: row.last_name,
-  is_verified: row.is_verified === 1,
-  is_active: row.is_active === 1,
+  is_verified: row.is_verified,
+  is_active: row.is_active,
   last_seen: toIsoOrNull(row.last_seen_at),
-  metadata: JSON.parse(row.metadata) as Record<string, unknown>,
+  metadata: row.metadata,
 })

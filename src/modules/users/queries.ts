@@ -1,8 +1,9 @@
-import { type SQL, sql } from 'drizzle-orm'
+import { eq, type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { containsFoldedOrDigits } from '../../db/contains.ts'
 import { nullable, type NullableKey, paginate, type SortKey } from '../../db/paginate.ts'
-import type { users } from '../../db/schema/users.ts'
+import { users } from '../../db/schema/users.ts'
+import { answering, fromJson, type RowOf, selection } from '../../db/select.ts'
 import {
   type CustomerView,
   customersSeenBy,
@@ -15,15 +16,22 @@ import type { Tenant } from '../../domain/accounts/access.ts'
 import { notFound } from '../../domain/errors.ts'
 import { type OrderBy, type Page, type PageRequest, sortBy } from '../../domain/page.ts'
 
+type WholeUserRow = typeof users.$inferSelect
+
+const ownColumns = {
+  id: users.id,
+  seq: users.seq,
+  organization_id: users.organization_id,
+  version: users.version,
+  erased_at: users.erased_at,
+}
+
 /** A customer as the caller sees them. */
-export type ShownUserRow = Pick<
-  typeof users.$inferSelect,
-  'id' | 'seq' | 'organization_id' | 'version' | 'erased_at' | ShownColumn
->
+export type ShownUserRow = Pick<WholeUserRow, keyof typeof ownColumns | ShownColumn>
 
 /** Customers are the organisation's; edition roles see those with an order in their editions. */
 export const userVisibility = {
-  inOrganizations: (ids: readonly string[]) => inList(sql`users.organization_id`, ids),
+  inOrganizations: (ids: readonly string[]) => inList(sql`${users.organization_id}`, ids),
   inEditions: (ids: readonly string[]) =>
     sql`exists (select 1 from user_editions where user_id = users.id and ${inList(sql`edition_id`, ids)})`,
 }
@@ -41,10 +49,13 @@ interface UserFilters {
   search?: string | undefined
 }
 
-const columnsOf = (view: CustomerView): SQL =>
-  view.isWhole
-    ? sql`users.*`
-    : sql`users.id, users.seq, users.organization_id, users.version, users.erased_at, ${view.columns(shownColumns)}`
+/** Columns of which the view may show other values. They are decoded as the customer's own. */
+const columnsOf = (view: CustomerView) => ({
+  ...ownColumns,
+  ...(Object.fromEntries(shownColumns.map((name) => [name, view.column(name).mapWith(users[name])])) as {
+    [Name in ShownColumn]: SQL<WholeUserRow[Name]>
+  }),
+})
 
 /** The edition's organisation leads to the index of the order that is asked for. */
 const joinedEdition = (view: CustomerView, id: string): SQL[] =>
@@ -59,12 +70,12 @@ function conditions(ctx: Ctx, view: CustomerView, filters: UserFilters): SQL[] {
   const { edition_id, organization_id, search } = filters
   const found = (text: string) =>
     view.matches(
-      containsFoldedOrDigits(sql`users.search`, text),
+      containsFoldedOrDigits(sql`${users.search}`, text),
       containsFoldedOrDigits(givenSearch('name_folded', 'email_folded', 'phone_digits'), text),
     )
   return [
     visibleIn(ctx.caller, listVisibility, filters),
-    ...(organization_id ? [sql`users.organization_id = ${organization_id}`] : []),
+    ...(organization_id ? [eq(users.organization_id, organization_id)] : []),
     ...(edition_id ? joinedEdition(view, edition_id) : []),
     ...(search ? [found(search)] : []),
   ]
@@ -96,15 +107,15 @@ export function listUsers(
   filters: UserFilters,
 ): Promise<Page<ShownUserRow>> {
   const view = customersSeenBy(ctx.caller)
-  // Who is hidden matters to the rows of the page; to all others only where they are searched or ordered by contacts.
+  // Only a search and an order by contacts read which customers are hidden for all rows, not just for those of the page.
   const isJudged = filters.search !== undefined || ordering.some(({ name }) => name !== 'date_joined')
-  return paginate<ShownUserRow>(ctx.db, page, {
+  return paginate(ctx.db, page, {
     from: isJudged ? sql`users ${view.join}` : sql`users`,
-    key: sql`users.seq`,
+    key: sql`${users.seq}`,
     where: conditions(ctx, view, filters),
     sort: sortBy<keyof ReturnType<typeof sortKeys>, SortKey['by']>(ordering, '-date_joined', sortKeys(view)),
     columns: columnsOf(view),
-    joins: sql`join users on users.seq = page.key ${view.join}`,
+    joins: sql`join ${users} on ${users.seq} = page.key ${view.join}`,
   })
 }
 
@@ -116,20 +127,28 @@ export interface LoadedUser extends ShownUserRow {
 
 export async function findUser(ctx: Ctx, id: string): Promise<LoadedUser> {
   const view = customersSeenBy(ctx.caller)
-  const row = await ctx.db.first(sql<ShownUserRow & { editions: string; country_code: string | null }>`select
-      ${columnsOf(view)},
-      (select json_group_array(edition_id) from user_editions where user_id = users.id) as editions,
-      (select default_country_code from user_editions join editions on editions.id = edition_id
-        where user_id = users.id order by user_editions.created_at desc limit 1) as country_code
-    from users ${view.join} where users.id = ${id} and ${visible(ctx.caller, userVisibility)}`)
+  const fields = {
+    ...columnsOf(view),
+    editions: fromJson<string[]>(
+      sql`(select json_group_array(edition_id) from user_editions where user_id = users.id)`,
+    ),
+    country_code: sql<string | null>`(select default_country_code from user_editions
+      join editions on editions.id = edition_id where user_id = users.id
+      order by user_editions.created_at desc limit 1)`,
+  }
+  const row = await ctx.db.first(
+    answering(
+      fields,
+      sql<RowOf<typeof fields>>`select ${selection(fields)} from users ${view.join}
+        where ${users.id} = ${id} and ${visible(ctx.caller, userVisibility)}`,
+    ),
+  )
   if (!row) throw notFound()
   const { editions, ...user } = row
-  return { ...user, tenant: { organization_id: row.organization_id, editions: JSON.parse(editions) as string[] } }
+  return { ...user, tenant: { organization_id: row.organization_id, editions } }
 }
 
-/**
- * Whether the caller is shown a customer of the organisation with this address or number, with whom a change conflicts.
- */
+/** Whether the caller sees a customer of the organisation with this address or number. */
 export async function isShown(
   ctx: Ctx,
   organizationId: string,
@@ -137,7 +156,7 @@ export async function isShown(
 ): Promise<boolean> {
   const view = customersSeenBy(ctx.caller)
   const found = await ctx.db.first(sql`select 1 from users ${view.join}
-    where users.organization_id = ${organizationId} and users.${sql.raw(contact.column)} = ${contact.value}
+    where users.organization_id = ${organizationId} and ${users[contact.column]} = ${contact.value}
       and ${view.column(contact.column)} = ${contact.value} and ${visible(ctx.caller, userVisibility)}`)
   return found !== undefined
 }

@@ -39,7 +39,7 @@ export const customerOrdersSearch = (
 ): Statement =>
   sql`update orders set search = search_own || ${searchSeparator + contactSearch(contact)} where user_id = ${userId}`
 
-/** The change of an edition role is stored with its editions only, and other editions do not see it. */
+/** Refuses a customer of other editions, and stores the contact with the caller's editions too. */
 const changeInEditions = (user: LoadedUser, contact: Contact, editionIds: readonly string[]): Statement[] => [
   refuseUnless(
     sql`not exists (select 1 from users where users.id = ${user.id} and ${isSharedOutside(sql`users`, editionIds)})`,
@@ -69,7 +69,7 @@ function judgeChange(user: LoadedUser, editionIds: readonly string[] | null): vo
     throw sharedCustomer()
 }
 
-/** The addresses that the customer gets by a change. */
+/** The addresses that a change adds. */
 const gained = (user: ShownUserRow, contact: Pick<ShownUserRow, 'email' | 'phone_number'>): ChannelAddress[] => [
   ...(contact.email === null || contact.email === user.email
     ? []

@@ -1,18 +1,24 @@
-import { type SQL, sql } from 'drizzle-orm'
+import { getTableColumns, type SQL, sql } from 'drizzle-orm'
+import { purchases } from '../../db/schema/sales/orders.ts'
+import { users } from '../../db/schema/users.ts'
+import { walletPasses } from '../../db/schema/wallet.ts'
+import type { RowOf } from '../../db/select.ts'
 import { contactSeenInEdition } from '../../db/shared-customers.ts'
 import { toIso } from '../../domain/time/instants.ts'
 import { type WalletChange, walletEventKind } from '../../domain/wallet/wallet.ts'
 import type { Announcement } from '../webhooks/index.ts'
-import type { PassRow } from './queries.ts'
 
 /** A pass with the owner of its purchase, as the edition knows the person: what events say. */
-export type AnnouncedPass = PassRow & { user_id: string; email: string | null }
+export const announcedFields = {
+  ...getTableColumns(walletPasses),
+  user_id: purchases.user_id,
+  email: sql<string | null>`${contactSeenInEdition(sql`${users}`, 'email', sql`${walletPasses.edition_id}`)}`,
+}
 
-export const announcedColumns: SQL = sql`wallet_passes.*, purchases.user_id,
-  ${contactSeenInEdition(sql`users`, 'email', sql`wallet_passes.edition_id`)} as email`
+export type AnnouncedPass = RowOf<typeof announcedFields>
 
-export const announcedJoins: SQL = sql`join purchases on purchases.id = wallet_passes.purchase_id
-  join users on users.id = purchases.user_id`
+export const announcedJoins: SQL = sql`join ${purchases} on ${purchases.id} = ${walletPasses.purchase_id}
+  join ${users} on ${users.id} = ${purchases.user_id}`
 
 /** The event of a change; none for what is not announced. */
 export function announcementsOf(pass: AnnouncedPass, change: WalletChange | null, now: number): Announcement[] {

@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
+import { answering, fromJson, selection } from '../../db/select.ts'
 import { contactSeenInEdition } from '../../db/shared-customers.ts'
 import type { Language, TranslatedDict } from '../../domain/languages.ts'
 import type { PurchaseStatus } from '../../domain/orders/purchases.ts'
@@ -15,7 +16,7 @@ interface ContentRow extends Omit<
   purchase_status: PurchaseStatus
   purchase_id: string
   vendor_code: string | null
-  name_translations: string
+  name_translations: TranslatedDict
   default_language: Language
   first_name: string
   last_name: string
@@ -30,11 +31,12 @@ export async function contentOf(
   job: Pick<JobCtx, 'db'>,
   pass: Pick<PassRow, 'id' | 'serial_number' | 'status' | 'purchase_id'>,
 ): Promise<PassContent> {
-  const row = await job.db.first(sql<ContentRow>`select purchases.status as purchase_status,
+  const fields = { name_translations: fromJson<TranslatedDict>(sql`products.name_translations`) }
+  const found = sql<ContentRow>`select purchases.status as purchase_status,
       purchases.id as purchase_id, purchases.vendor_code,
       organizations.name as organization_name, editions.id as edition_id, editions.full_name as edition_name,
       editions.start_at, editions.end_at, editions.timezone, editions.default_language,
-      products.name as product_name, products.name_translations, variants.name as variant_name,
+      products.name as product_name, ${selection(fields)}, variants.name as variant_name,
       locations.name as location_name,
       ${contactSeenInEdition(user, 'first_name', edition)} as first_name,
       ${contactSeenInEdition(user, 'last_name', edition)} as last_name,
@@ -47,9 +49,9 @@ export async function contentOf(
       join organizations on organizations.id = purchases.organization_id
       left join variants on variants.id = purchases.variant_id
       left join locations on locations.id = purchases.location_id
-    where purchases.id = ${pass.purchase_id}`)
+    where purchases.id = ${pass.purchase_id}`
+  const row = await job.db.first(answering(fields, found))
   if (!row) throw new Error(`There is no purchase of pass ${pass.id}.`)
-  const translations = JSON.parse(row.name_translations) as TranslatedDict
   return {
     id: pass.id,
     serial_number: pass.serial_number,
@@ -61,7 +63,7 @@ export async function contentOf(
     start_at: row.start_at,
     end_at: row.end_at,
     timezone: row.timezone,
-    product_name: translations[row.default_language] || row.product_name,
+    product_name: row.name_translations[row.default_language] || row.product_name,
     variant_name: row.variant_name,
     location_name: row.location_name,
     holder_name: fullName(row).trim(),

@@ -1,8 +1,10 @@
-import { sql } from 'drizzle-orm'
+import { and, asc, eq, lt, sql } from 'drizzle-orm'
 import { decideAgain } from '../../db/commit.ts'
 import type { JobCtx } from '../../context.ts'
+import { walletPasses, walletRegistrations } from '../../db/schema/wallet.ts'
+import { select, selection } from '../../db/select.ts'
 import { nextUpdateAt, updateLeaseMs } from '../../domain/wallet/wallet.ts'
-import { type AnnouncedPass, announcedColumns, announcedJoins } from './announce-change.ts'
+import { type AnnouncedPass, announcedFields, announcedJoins } from './announce-change.ts'
 import { contentOf } from './content.ts'
 import type { PassRow } from './queries.ts'
 import { unregisterPhone } from './apple/unregister.ts'
@@ -48,13 +50,14 @@ async function updateGoogle(job: JobCtx, pass: PassRow): Promise<boolean> {
   return result.kind === 'permanent'
 }
 
-/** A phone that has dropped the pass is as good as one that says so. */
+/** A phone that its platform no longer knows is unregistered, as if it had asked for it. */
 const deletePhone = (job: JobCtx, passId: string, phone: PhoneToPush): Promise<void> =>
   decideAgain(async () => {
-    const pass = await job.db.first(sql<AnnouncedPass & { push_token: string | null }>`select ${announcedColumns},
-        (select push_token from wallet_registrations where pass_id = wallet_passes.id
+    const pass = await job.db.first(sql<AnnouncedPass & { push_token: string | null }>`
+      select ${selection(announcedFields)}, (select push_token from wallet_registrations
+        where pass_id = ${walletPasses.id}
           and device_id = ${phone.device_id} and push_token = ${phone.push_token}) as push_token
-      from wallet_passes ${announcedJoins} where wallet_passes.id = ${passId}`)
+      from ${walletPasses} ${announcedJoins} where ${walletPasses.id} = ${passId}`)
     if (pass) await unregisterPhone(job, pass, phone.device_id)
   })
 
@@ -64,9 +67,14 @@ const noteNotified = (job: JobCtx, pass: PassRow, phone: PhoneToPush): Promise<u
 
 /** Pushes to some phones of the pass, each noted as soon as its push is sent; the rest stays due. */
 async function pushApple(job: JobCtx, pass: PassRow): Promise<boolean> {
-  const phones = await job.db.all(sql<PhoneToPush>`select device_id, push_token from wallet_registrations
-    where pass_id = ${pass.id} and notified_number < ${pass.change_number}
-    order by notified_number, device_id limit ${phonesARound}`)
+  const { pass_id, device_id, push_token, notified_number } = walletRegistrations
+  const phones = await job.db.all(
+    select({ device_id, push_token })
+      .from(walletRegistrations)
+      .where(and(eq(pass_id, pass.id), lt(notified_number, pass.change_number)))
+      .orderBy(asc(notified_number), asc(device_id))
+      .limit(phonesARound),
+  )
   for (const phone of phones) {
     const result = await job.passes.pushApple({
       pass_id: pass.id,

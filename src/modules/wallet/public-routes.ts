@@ -70,7 +70,7 @@ function appleService(routes: Hono<AppEnv>, open: (c: AppContext) => WalletJob):
   })
 }
 
-/** What phones and the platforms of wallets reach without a token of the API. */
+/** The routes for phones and the platforms of wallets, without a token of the API. */
 export function wallet(open: (c: AppContext) => WalletJob): Hono<AppEnv> {
   const routes = new Hono<AppEnv>({ strict: false })
 
@@ -89,13 +89,13 @@ export function wallet(open: (c: AppContext) => WalletJob): Hono<AppEnv> {
     return packageAnswer(c, bytes, { 'content-disposition': 'attachment; filename="pass.pkpass"' })
   })
 
-  // Not limited by address: Google calls from few. What is forged costs the check of a signature.
+  // Not limited by address: Google calls from few addresses. A forged call costs only the check of its signature.
   routes.post('/wallet/google/callback', async (c) => {
     await receiveGoogleCallback(open(c), await textOf(c, maxCallbackBytes))
     return c.body(null, 200)
   })
 
-  // What `capture` verifies callbacks by, in development and tests.
+  // The keys by which `capture` verifies callbacks, in development and tests.
   routes.put('/dev/wallet/google-keys', async (c) => {
     const body = parseJson(await readBody(c), c.req.raw.headers)
     const keys = await setCapturedKeys(open(c), () =>

@@ -29,7 +29,7 @@ export async function updateEndpoint(
   if (edition_id !== undefined && edition_id !== endpoint.edition_id)
     await checkMove(ctx, keepers, endpoint.organization_id, edition_id)
   const now = ctx.now()
-  // Another address, or a new start: what went wrong before counts no more.
+  // After another address or a new start, earlier failures do not count.
   const isFresh = (url !== undefined && url !== endpoint.url) || (is_active === true && endpoint.is_active === 0)
   const asked: Partial<EndpointRow> = {
     ...(name === undefined ? {} : { name }),

@@ -5,10 +5,10 @@ import {
   leaseMs,
   type ExcludedRecipient,
   maxLanes,
-  type RecipientPerson,
   type ChunkReport,
   verdictOf,
 } from '../../domain/campaigns/sending-policy.ts'
+import { personOf } from '../../domain/campaigns/sender.ts'
 import { pendingOf } from '../../domain/campaigns/counters.ts'
 import type { Language } from '../../domain/languages.ts'
 import type { CampaignRecord, RecipientOutcome } from './schema.ts'
@@ -182,7 +182,7 @@ export class ChunkDispatcher {
       n: row.n,
       address: row.address,
       language: row.language as Language,
-      person: JSON.parse(row.person) as RecipientPerson,
+      person: personOf(row),
     }))
     const { campaign_id } = record
     const { number, content } = chunk

@@ -1,13 +1,18 @@
 import type { CampaignRecord } from './schema.ts'
 
+/** ready: may be claimed. leased: a consumer holds it. begun: the consumer is making calls. */
+type ChunkState = 'ready' | 'leased' | 'begun'
+
+/** A state in SQL. */
+export const chunkState = (state: ChunkState): string => `'${state}'`
+
 /** The members of a chunk change only before its first call, when excluded ones are removed. */
 export interface Chunk {
   number: number
   run: number
   content: number
   members: string
-  /** ready: may be claimed. leased: a consumer holds it. begun: the consumer is making calls. */
-  state: 'ready' | 'leased' | 'begun'
+  state: ChunkState
   is_repeat: number
   tries: number
   first_tried_at: number | null
@@ -24,7 +29,7 @@ export interface RetryChunk {
   at: number
 }
 
-export const membersOf = (chunk: Chunk): number[] => JSON.parse(chunk.members) as number[]
+export const membersOf = ({ members }: { members: string }): number[] => JSON.parse(members) as number[]
 
 /** The unfinished chunks of a campaign. */
 export class ChunkStore {
@@ -44,22 +49,31 @@ export class ChunkStore {
   }
 
   expired(now: number): Chunk[] {
-    return this.#rows("select * from chunks where state <> 'ready' and lease_until <= ? order by number", now)
+    return this.#rows(
+      `select * from chunks where state <> ${chunkState('ready')} and lease_until <= ? order by number`,
+      now,
+    )
   }
 
   /** The next that may be claimed. */
   findReady(now: number): Chunk | undefined {
-    return this.#rows("select * from chunks where state = 'ready' and not_before <= ? order by number limit 1", now)[0]
+    return this.#rows(
+      `select * from chunks where state = ${chunkState('ready')} and not_before <= ? order by number limit 1`,
+      now,
+    )[0]
   }
 
   listReady(): Chunk[] {
-    return this.#rows("select * from chunks where state = 'ready'")
+    return this.#rows(`select * from chunks where state = ${chunkState('ready')}`)
   }
 
   /** How many are under a lease. */
   countHeld(now: number): number {
     return this.#sql
-      .exec<{ n: number }>("select count(*) as n from chunks where state <> 'ready' and lease_until > ?", now)
+      .exec<{ n: number }>(
+        `select count(*) as n from chunks where state <> ${chunkState('ready')} and lease_until > ?`,
+        now,
+      )
       .one().n
   }
 
@@ -69,7 +83,7 @@ export class ChunkStore {
 
   add(record: CampaignRecord, members: readonly number[], now: number): Chunk | null {
     const [chunk] = this.#rows(
-      "insert into chunks (run, content, members, state, not_before) values (?, ?, ?, 'ready', ?) returning *",
+      `insert into chunks (run, content, members, state, not_before) values (?, ?, ?, ${chunkState('ready')}, ?) returning *`,
       record.run,
       record.content,
       JSON.stringify(members),
@@ -81,7 +95,7 @@ export class ChunkStore {
   addRetry(chunk: Chunk, { members, exact, tries, at }: RetryChunk): void {
     this.#sql.exec(
       `insert into chunks (run, content, members, state, is_repeat, tries, first_tried_at, not_before)
-       values (?, ?, ?, 'ready', ?, ?, ?, ?)`,
+       values (?, ?, ?, ${chunkState('ready')}, ?, ?, ?, ?)`,
       chunk.run,
       chunk.content,
       JSON.stringify(members),
@@ -94,7 +108,7 @@ export class ChunkStore {
 
   lease(number: number, lease: string, now: number, until: number): void {
     this.#sql.exec(
-      `update chunks set state = 'leased', lease = ?, lease_until = ?, tries = tries + 1,
+      `update chunks set state = ${chunkState('leased')}, lease = ?, lease_until = ?, tries = tries + 1,
         first_tried_at = coalesce(first_tried_at, ?) where number = ?`,
       lease,
       until,
@@ -104,7 +118,11 @@ export class ChunkStore {
   }
 
   begin(number: number, members: readonly number[]): void {
-    this.#sql.exec("update chunks set state = 'begun', members = ? where number = ?", JSON.stringify(members), number)
+    this.#sql.exec(
+      `update chunks set state = ${chunkState('begun')}, members = ? where number = ?`,
+      JSON.stringify(members),
+      number,
+    )
   }
 
   setMembers(number: number, members: readonly number[]): void {
@@ -114,7 +132,7 @@ export class ChunkStore {
   /** Makes a chunk claimable again after its lease expired. */
   returnToReady(number: number, isRepeat: boolean, now: number): void {
     this.#sql.exec(
-      "update chunks set state = 'ready', lease = null, lease_until = null, is_repeat = ?, not_before = ? where number = ?",
+      `update chunks set state = ${chunkState('ready')}, lease = null, lease_until = null, is_repeat = ?, not_before = ? where number = ?`,
       Number(isRepeat),
       now,
       number,
@@ -127,15 +145,15 @@ export class ChunkStore {
 
   /** Deletes chunks that have no lease and cannot have been sent. Their recipients get into new chunks. */
   deleteUnsent(): void {
-    this.#sql.exec("delete from chunks where state = 'ready' and is_repeat = 0")
+    this.#sql.exec(`delete from chunks where state = ${chunkState('ready')} and is_repeat = 0`)
   }
 
   /** The first end of a lease, and the first time at which a chunk may be claimed. */
   nextTimes(): { lease_until: number | null; not_before: number | null } {
     return this.#sql
       .exec<{ lease_until: number | null; not_before: number | null }>(
-        `select min(iif(state = 'ready', null, lease_until)) as lease_until,
-          min(iif(state = 'ready', not_before, null)) as not_before from chunks`,
+        `select min(iif(state = ${chunkState('ready')}, null, lease_until)) as lease_until,
+          min(iif(state = ${chunkState('ready')}, not_before, null)) as not_before from chunks`,
       )
       .one()
   }

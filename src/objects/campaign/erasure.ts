@@ -1,4 +1,5 @@
 import { erasedAddress, type ErasedRecipient, isErasedAddress } from '../../domain/campaigns/sender.ts'
+import { chunkState } from './chunk-store.ts'
 import type { RecipientStore } from './recipient-store.ts'
 
 /**
@@ -12,7 +13,7 @@ export const eraseRecipient = (store: RecipientStore, n: number): ErasedRecipien
     if (!row || isErasedAddress(row)) return { is_done: true, address: null }
     const address = row.address === '' ? null : row.address
     const held = sql.exec(
-      `select 1 from chunks, json_each(chunks.members) where json_each.value = ? and (state <> 'ready' or is_repeat = 1)`,
+      `select 1 from chunks, json_each(chunks.members) where json_each.value = ? and (state <> ${chunkState('ready')} or is_repeat = 1)`,
       n,
     )
     if (held.toArray().length) return { is_done: false, address }

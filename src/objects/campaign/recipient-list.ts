@@ -1,5 +1,6 @@
 import type { RecipientRow, RecipientsPage, RecipientsQuery } from '../../domain/campaigns/sender.ts'
 import type { Engagement } from '../../domain/campaigns/sending-policy.ts'
+import { recipientState } from './schema.ts'
 
 type SortName = RecipientsQuery['sort'][number]['by']
 
@@ -19,7 +20,7 @@ const keysOf: Record<SortName, (desc: boolean) => SortColumn[]> = {
   n: (desc) => [{ sql: 'n', desc, of: (row) => row.n }],
 }
 
-const reached = `state = 'sent' and bounced_at is null`
+const reached = `state = ${recipientState('sent')} and bounced_at is null`
 
 /** Only recipients of sent messages have stamps. */
 const engaged: Record<Engagement, string> = {

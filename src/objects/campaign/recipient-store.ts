@@ -2,7 +2,15 @@ import { type RecipientEvent, stamped, type Stamps } from '../../domain/campaign
 import type { AffectedRecipient, NewRecipient, RecipientRow } from '../../domain/campaigns/sender.ts'
 import type { RecipientState } from '../../domain/campaigns/sending-policy.ts'
 import type { Counters } from '../../domain/campaigns/counters.ts'
-import { type CampaignRecord, schema, type RecipientOutcome, uniqueAddressIndex, type ObjectStorage } from './schema.ts'
+import { membersOf } from './chunk-store.ts'
+import {
+  type CampaignRecord,
+  recipientState,
+  schema,
+  type RecipientOutcome,
+  uniqueAddressIndex,
+  type ObjectStorage,
+} from './schema.ts'
 
 const counted: Record<RecipientState, readonly (keyof Counters)[]> = {
   pending: ['total'],
@@ -77,7 +85,7 @@ export class RecipientStore {
     const added = this.#sql
       .exec<{ n: number; state: RecipientState }>(
         `insert into recipients ${columns}
-         select ${fields}, value ->> 5, iif(value ->> 5 is null, 'pending', 'skipped') from json_each(?) where true
+         select ${fields}, value ->> 5, iif(value ->> 5 is null, ${recipientState('pending')}, ${recipientState('skipped')}) from json_each(?) where true
          on conflict do nothing returning n, state`,
         data,
       )
@@ -87,7 +95,7 @@ export class RecipientStore {
         ? []
         : this.#sql
             .exec<{ n: number; state: RecipientState }>(
-              `insert into recipients ${columns} select ${fields}, 'duplicate_address', 'skipped' from json_each(?)
+              `insert into recipients ${columns} select ${fields}, 'duplicate_address', ${recipientState('skipped')} from json_each(?)
                where value ->> 0 not in (select n from recipients) returning n, state`,
               data,
             )
@@ -101,8 +109,8 @@ export class RecipientStore {
   removeUnsent(reasons: readonly string[]): void {
     const gone = this.#sql
       .exec<{ state: RecipientState; n: number }>(
-        `delete from recipients where (state in ('pending', 'skipped')
-            or state = 'failed' and reason in (select value from json_each(?)))
+        `delete from recipients where (state in (${recipientState('pending')}, ${recipientState('skipped')})
+            or state = ${recipientState('failed')} and reason in (select value from json_each(?)))
           and n not in (select value from chunks, json_each(chunks.members)) returning state, n`,
         JSON.stringify(reasons),
       )
@@ -114,7 +122,7 @@ export class RecipientStore {
   reopen(reasons: readonly string[]): void {
     const reopened = this.#sql
       .exec<{ n: number }>(
-        `update recipients set state = 'pending', reason = null where state = 'failed'
+        `update recipients set state = ${recipientState('pending')}, reason = null where state = ${recipientState('failed')}
           and reason in (select value from json_each(?)) returning n`,
         JSON.stringify(reasons),
       )
@@ -135,7 +143,7 @@ export class RecipientStore {
   pendingAfter({ cut_after, run }: CampaignRecord, limit: number): number[] {
     return this.#sql
       .exec<{ n: number }>(
-        `select n from recipients where n > ? and state = 'pending'
+        `select n from recipients where n > ? and state = ${recipientState('pending')}
           and n not in (select value from chunks, json_each(chunks.members) where chunks.run < ?)
          order by n limit ?`,
         cut_after,
@@ -155,7 +163,7 @@ export class RecipientStore {
       if (!outcome || state === 'sent' || (outcome.to !== 'sent' && state === 'skipped')) continue
       if (outcome.to === 'sent') {
         this.#sql.exec(
-          `update recipients set state = 'sent', reason = null, code = '', detail = '', attempts = attempts + 1,
+          `update recipients set state = ${recipientState('sent')}, reason = null, code = '', detail = '', attempts = attempts + 1,
             provider_id = coalesce(?, provider_id), sent_at = ?, delivered_at = coalesce(delivered_at, ?) where n = ?`,
           outcome.provider_id,
           outcome.at,
@@ -215,7 +223,7 @@ export class RecipientStore {
   countFailed(reasons: readonly string[]): number {
     return this.#sql
       .exec<{ n: number }>(
-        `select count(*) as n from recipients where state = 'failed' and reason in (select value from json_each(?))`,
+        `select count(*) as n from recipients where state = ${recipientState('failed')} and reason in (select value from json_each(?))`,
         JSON.stringify(reasons),
       )
       .one().n
@@ -232,7 +240,7 @@ export class RecipientStore {
     const changed = this.#sql
       .exec<{ number: number; members: string }>('select * from changed order by number limit ?', limit)
       .toArray()
-    const members = new Set(changed.flatMap((row) => JSON.parse(row.members) as number[]))
+    const members = new Set(changed.flatMap(membersOf))
     return { numbers: changed.map(({ number }) => number), rows: this.recipients([...members]) }
   }
 

@@ -1,6 +1,6 @@
 import { stampNames } from '../../domain/campaigns/recipient-events.ts'
 import type { CampaignSnapshot } from '../../domain/campaigns/sender.ts'
-import type { Reason } from '../../domain/campaigns/sending-policy.ts'
+import type { Reason, RecipientState } from '../../domain/campaigns/sending-policy.ts'
 import { type Counters, counterNames } from '../../domain/campaigns/counters.ts'
 import type { CampaignStatus } from '../../domain/campaigns/lifecycle.ts'
 import type { Channel } from '../../domain/messaging/messaging.ts'
@@ -67,8 +67,11 @@ create table if not exists changed (
   members text not null
 ) strict;
 `
+/** A state in SQL. */
+export const recipientState = (state: RecipientState): string => `'${state}'`
+
 /** One SMS a telephone number, which several people may share. */
-export const uniqueAddressIndex = `create unique index if not exists recipients_address on recipients (address) where state <> 'skipped'`
+export const uniqueAddressIndex = `create unique index if not exists recipients_address on recipients (address) where state <> ${recipientState('skipped')}`
 
 export interface CampaignRecord extends Counters {
   campaign_id: string

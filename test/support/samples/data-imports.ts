@@ -4,7 +4,8 @@ import { update } from '../../../src/db/write.ts'
 import { next, write } from '../seeding/rows.ts'
 import { seedImport, seedImportColumns, seedImportProducts, seedTable } from '../seeding/data-imports.ts'
 import type { World } from '../world.ts'
-import { bodyId, pathId, queryId, type Reference, type SampleOf } from './sample.ts'
+import { hiddenCatalogue } from './catalogue.ts'
+import { bodyId, pathId, queryId, type Reference, type SampleOf, withReferences } from './sample.ts'
 import type { DataImportStatus } from '../../../src/domain/data-imports/data-imports.ts'
 
 const tenant = ({ a }: World) => ({ organization: a.id, edition: a.editions[0].id })
@@ -35,6 +36,21 @@ const changedImport = (world: World): Promise<string> => {
   const id = changed.get(world) ?? seedImport(tenant(world))
   changed.set(world, id)
   return id
+}
+
+const columnsOfOthers = new WeakMap<World, Promise<Reference>>()
+
+/** A column of the file of an import elsewhere. */
+const columnOfOthers = (world: World): Promise<Reference> => {
+  const seedIn = async (place: ReturnType<typeof foreign>) =>
+    (await seedImportColumns(await seedImport(place), 1))[0] ?? ''
+  const column =
+    columnsOfOthers.get(world) ??
+    Promise.all([seedIn(foreign(world)), seedIn(sibling(world))]).then(([one, other]) =>
+      bodyId('mappings.0.id', one, other),
+    )
+  columnsOfOthers.set(world, column)
+  return column
 }
 
 export const importSamples: Record<string, SampleOf> = {
@@ -80,7 +96,7 @@ export const importSamples: Record<string, SampleOf> = {
 
   updateColumnMappings: {
     make: async (world) => ({
-      ...(await fresh(world)),
+      ...withReferences(await fresh(world), [await columnOfOthers(world)]),
       body: {
         mappings: [
           {
@@ -114,7 +130,12 @@ export const importSamples: Record<string, SampleOf> = {
     make: async (world) => {
       const sample = await fresh(world, 'mapping_products')
       const [id = ''] = await seedImportProducts(sample.path.id, 1)
-      return { ...sample, body: { mappings: [{ id, action: 'create' }] } }
+      const [elsewhere = ''] = await seedImportProducts(await listedImport(world), 1)
+      const catalogue = await hiddenCatalogue(world, 'mappings.0', ['product_id', 'location_id'])
+      return {
+        ...withReferences(sample, [bodyId('mappings.0.id', elsewhere, elsewhere), ...catalogue]),
+        body: { mappings: [{ id, action: 'create' }] },
+      }
     },
   },
 }

@@ -56,6 +56,10 @@ export const fileSamples: Record<string, SampleOf> = {
   uploadFile: {
     make: (world) => ({
       query: { organization_id: world.a.id, edition_id: world.a.editions[0].id },
+      references: [
+        queryId('organization_id', world.b.id),
+        queryId('edition_id', world.b.editions[0].id, world.a.editions[1].id),
+      ],
       file: {
         bytes: freshPng(),
         headers: { 'content-type': 'image/png', 'content-disposition': 'attachment; filename="poster.png"' },

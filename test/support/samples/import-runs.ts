@@ -1,6 +1,7 @@
 import { env } from 'cloudflare:workers'
 import { sql } from 'drizzle-orm'
 import { dataImports } from '../../../src/db/schema/data-imports.ts'
+import type { StoredFormat } from '../../../src/domain/data-imports/files/format.ts'
 import { update } from '../../../src/db/write.ts'
 import { utf8 } from '../../../src/domain/text/encoding.ts'
 import { next, write } from '../seeding/rows.ts'
@@ -44,14 +45,14 @@ async function withReport(world: World): Promise<string> {
   const segment = { key: `imports/sample/${next()}`, size: copy.length }
   await env.FILES.put(segment.key, copy)
   const id = await seedStaged(tenant(world), [aBadRow()])
-  const format = {
+  const format: StoredFormat = {
     kind: 'xlsx',
     sheetName: 'Orders',
     names: ['Order', 'Price'],
     header: null,
     body: { offset: 0, line: 2 },
   }
-  const columns = { format: JSON.stringify({ ...format, segments: [segment] }) }
+  const columns = { format: { ...format, segments: [segment] } }
   await write(
     update(dataImports, columns, sql`id = ${id}`),
     sql`update import_rows set byte_length = ${copy.length} where import_id = ${id}`,

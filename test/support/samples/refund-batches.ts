@@ -1,6 +1,9 @@
 import { seedRefundBatches } from '../seeding/refund-batches.ts'
 import type { World } from '../world.ts'
-import { pathId, type Sample, type SampleOf } from './sample.ts'
+import { hiddenCatalogue } from './catalogue.ts'
+import { pathId, type Sample, type SampleOf, withReferences } from './sample.ts'
+
+const filtered = ['product_id', 'variant_id', 'location_id'] as const
 
 const places = ({ a, b }: World) => ({
   own: { organization: a.id, edition: a.editions[0].id },
@@ -27,8 +30,8 @@ const ofEdition = (world: World): Pick<Sample, 'path' | 'references'> => {
 
 export const refundBatchSamples: Record<string, SampleOf> = {
   createRefundBatch: {
-    make: (world) => ({
-      ...ofEdition(world),
+    make: async (world) => ({
+      ...withReferences(ofEdition(world), await hiddenCatalogue(world, 'filter', filtered)),
       body: {
         filter: { uses: 'unused', created_after: '2020-01-01T00:00:00Z' },
         amount: 'percent',

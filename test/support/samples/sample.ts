@@ -3,6 +3,7 @@ import type { Person, World } from '../world.ts'
 /** An id inside a request: `foreign` is the like of it in organisation B, `sibling` the like of it in edition 2 of A. */
 export interface Reference {
   in: 'path' | 'query' | 'body'
+  /** Of an id deep inside a body, the way that leads to it: `mappings.0.id`. */
   name: string
   foreign: string
   sibling?: string
@@ -32,6 +33,12 @@ export interface SampleOf {
   /** For lists: the value that an item is ordered by, where it is not the item's field of that name. */
   sortValue?: Record<string, (item: Record<string, unknown>) => unknown>
 }
+
+/** A sample that refers to more. */
+export const withReferences = <S extends Sample>(sample: S, more: readonly Reference[]): S => ({
+  ...sample,
+  references: [...(sample.references ?? []), ...more],
+})
 
 export const pathId = (name: string, foreign: string, sibling?: string): Reference => ({
   in: 'path',

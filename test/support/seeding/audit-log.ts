@@ -18,7 +18,7 @@ export async function seedEntries(organization: string, count: number, columns: 
       token_id: null,
       resource_type: 'organization',
       resource_id: organization,
-      changes: '[]',
+      changes: [],
       request_id: 'req_seeded',
       created_at,
       ...columns,

@@ -1,7 +1,9 @@
-import { sql } from 'drizzle-orm'
+import { getTableColumns, sql } from 'drizzle-orm'
 import { runInDurableObject } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
 import { campaigns } from '../../../src/db/schema/messaging/campaigns.ts'
+import { select } from '../../../src/db/select.ts'
+import { inList } from '../../../src/db/visibility.ts'
 import { insertAll } from '../../../src/db/write.ts'
 import { seedPeople, type UserRow } from './customers.ts'
 import { type EditionRow, seedEdition } from './editions.ts'
@@ -24,7 +26,7 @@ export interface Crowd extends Place {
 /** An organisation with an edition that can send, and so many people in it, every third of them a Dane. */
 export async function seedCrowd(count: number, columns: Partial<EditionRow> = {}): Promise<Crowd> {
   const organization = await givenOrganization()
-  const sending = { enabled_languages: '["en","da"]', sms_sender_name: 'Store', ...columns }
+  const sending: Partial<EditionRow> = { enabled_languages: ['en', 'da'], sms_sender_name: 'Store', ...columns }
   const edition = await seedEdition(organization, sending)
   const place = { organization: organization.id, edition: edition.id }
   const people = Array.from({ length: count }, (_, index) => ({
@@ -51,11 +53,11 @@ export interface Ready {
 export async function seedReady(place: Place, columns: Partial<CampaignRow> = {}): Promise<Ready> {
   const channel = columns.channel === 'sms' ? 'sms' : 'email'
   const segment = await seedSegment(place, { communication_channel: channel })
-  const message = await seedMessage(place, { type: 'campaign', blocks: JSON.stringify(campaignBlocks) })
+  const message = await seedMessage(place, { type: 'campaign', blocks: campaignBlocks })
   const campaign = await seedCampaign(place, segment.id, {
     ...(channel === 'email'
       ? { email_message_id: message }
-      : { sms_body: '{"en":"Doors open: https://example.com/doors"}' }),
+      : { sms_body: { en: 'Doors open: https://example.com/doors' } }),
     ...columns,
   })
   return { campaign, segment, message }
@@ -78,8 +80,8 @@ export async function seedCampaigns(
       segment_id: segmentId,
       name,
       search: searchText(name),
-      channel: 'email',
-      status: 'draft',
+      channel: 'email' as const,
+      status: 'draft' as const,
       scheduled_at: number % 4 === 3 ? null : at + (number % 2) * 3_600_000,
       total_recipients: number % 4,
       created_at: at,
@@ -89,7 +91,15 @@ export async function seedCampaigns(
   })
   await write(...insertAll(campaigns, rows))
   return db.all(
-    sql<CampaignRow>`select * from campaigns where id in (select value from json_each(${JSON.stringify(rows.map(({ id }) => id))})) order by seq`,
+    select(getTableColumns(campaigns))
+      .from(campaigns)
+      .where(
+        inList(
+          sql`${campaigns.id}`,
+          rows.map(({ id }) => id),
+        ),
+      )
+      .orderBy(campaigns.seq),
   )
 }
 
@@ -106,7 +116,7 @@ export async function seedCampaign(
 /** Makes the segment one of marketing to which everybody has agreed, through either channel; answers the consent's id. */
 export async function marketingTo(crowd: Crowd, segmentId: string): Promise<string> {
   await write(sql`update segments set communication_type = 'marketing' where id = ${segmentId}`)
-  return seedMarketingConsent(crowd, undefined, { channels: '["email","sms"]' })
+  return seedMarketingConsent(crowd, undefined, { channels: ['email', 'sms'] })
 }
 
 /** A campaign in this status whose object knows it is there. */

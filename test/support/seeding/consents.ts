@@ -2,6 +2,7 @@ import { sql } from 'drizzle-orm'
 import { consentRecords, consents, consentVersions } from '../../../src/db/schema/consents.ts'
 import { insert, insertAll } from '../../../src/db/write.ts'
 import { contentHash, hashVersion, recordHash } from '../../../src/domain/consents/consent-records.ts'
+import type { AnswerStatus } from '../../../src/domain/consents/consents.ts'
 import { created } from '../api.ts'
 import type { UserRow } from './customers.ts'
 import { db, freshId, next, type Place, seededAt, type WidePlace, write } from './rows.ts'
@@ -30,7 +31,7 @@ const wording = {
   text: { en: 'Write to me.', da: 'Skriv til mig.' },
   link_url: {},
   legal_basis: 'consent',
-}
+} as const
 
 /** Definitions with their wordings, some with equal names, positions and times. Answers their ids. */
 export async function seedConsents(
@@ -39,13 +40,7 @@ export async function seedConsents(
   changes: Partial<ConsentRow> = {},
 ): Promise<string[]> {
   const content_hash = await contentHash(wording)
-  const columns = {
-    title: JSON.stringify(wording.title),
-    text: JSON.stringify(wording.text),
-    link_url: JSON.stringify(wording.link_url),
-    legal_basis: wording.legal_basis,
-    content_hash,
-  }
+  const columns = { ...wording, content_hash }
   const rows = Array.from({ length: count }, (_, index) => ({
     ...columns,
     id: freshId('consent'),
@@ -53,8 +48,8 @@ export async function seedConsents(
     edition_id: place.edition,
     key: `seeded-${next()}`,
     name: `Newsletter ${index % 3}`,
-    type: 'marketing',
-    channels: '["email"]',
+    type: 'marketing' as const,
+    channels: ['email' as const],
     position: index % 4,
     search: `seeded newsletter ${index % 3}`,
     created_at: seededAt + (index % 5),
@@ -77,7 +72,7 @@ export async function seedAnswers(place: WidePlace, user: string, consent: strin
   for (let index = 0; index < count; index++) {
     const before = rows.at(-1) ?? stored ?? null
     const number = (before?.number ?? 0) + 1
-    const row = {
+    const row: Omit<Row, 'record_hash'> = {
       id: freshId('consent_record'),
       organization_id: place.organization,
       consent_id: consent,
@@ -89,7 +84,7 @@ export async function seedAnswers(place: WidePlace, user: string, consent: strin
       order_id: null,
       import_id: null,
       status: number % 2 === 1 ? 'given' : 'withdrawn',
-      previous_status: before?.status ?? null,
+      previous_status: before?.status === 'withdrawn' ? 'withdrawn' : before ? 'given' : null,
       method: 'checkbox',
       source: 'checkout',
       language: 'da',
@@ -116,8 +111,8 @@ const answerRow = (user: Pick<UserRow, 'id' | 'organization_id'>, consent: strin
   consent_version: 1,
   content_hash: '',
   user_id: user.id,
-  status: 'given',
-  method: 'checkbox',
+  status: 'given' as const,
+  method: 'checkbox' as const,
   source: 'test',
   language: 'en',
   occurred_at: seededAt,
@@ -129,7 +124,7 @@ const answerRow = (user: Pick<UserRow, 'id' | 'organization_id'>, consent: strin
 export const seedAnswer = (
   user: UserRow,
   consent: string,
-  status: string,
+  status: AnswerStatus,
   columns: Partial<typeof consentRecords.$inferInsert> = {},
 ): Promise<void> => write(insert(consentRecords, { ...answerRow(user, consent), status, ...columns }))
 

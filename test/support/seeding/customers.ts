@@ -3,6 +3,7 @@ import { suppressions } from '../../../src/db/schema/consents.ts'
 import { userEditions, users } from '../../../src/db/schema/users.ts'
 import { insert, insertAll } from '../../../src/db/write.ts'
 import { searchColumns } from '../../../src/domain/accounts/users.ts'
+import type { SuppressionReason } from '../../../src/domain/messaging/suppressions.ts'
 import { db, freshId, seededAt, unique, next, write, type Place } from './rows.ts'
 import { givenOrganization } from './organizations.ts'
 import { seedEdition } from './editions.ts'
@@ -27,8 +28,8 @@ export async function seedPeople(
       id: freshId('user'),
       organization_id: organization,
       locale: 'da',
-      msg_channel: 'email',
-      is_active: 1,
+      msg_channel: 'email' as const,
+      is_active: true,
       last_seen_at: null,
       created_at: seededAt,
       modified_at: seededAt,
@@ -52,7 +53,7 @@ export async function seedNamedPeople<Name extends string>(
   return Object.fromEntries(Object.keys(people).map((name, index) => [name, rows[index]])) as Record<Name, UserRow>
 }
 
-export const seedSuppression = (user: UserRow, channel: 'email' | 'sms', reason: string): Promise<void> =>
+export const seedSuppression = (user: UserRow, channel: 'email' | 'sms', reason: SuppressionReason): Promise<void> =>
   write(
     insert(suppressions, {
       organization_id: user.organization_id,
@@ -71,7 +72,7 @@ export interface Scene extends Place {
 /** Two people of one edition. */
 export async function seedScene(person: Partial<UserRow> = {}, name?: string): Promise<Scene> {
   const organisation = await givenOrganization(name)
-  const edition = await seedEdition(organisation, { enabled_languages: '["en","da","se","nl","pl"]' })
+  const edition = await seedEdition(organisation, { enabled_languages: ['en', 'da', 'se', 'nl', 'pl'] })
   const place = { organization: organisation.id, edition: edition.id }
   const [one, other] = await seedPeople(place, [{ locale: 'en', ...person }, { locale: 'en' }])
   if (!one || !other) throw new Error('nobody is there')

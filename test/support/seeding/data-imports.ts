@@ -11,6 +11,7 @@ import { insert, insertAll } from '../../../src/db/write.ts'
 import { dataImports, importColumns, importProducts } from '../../../src/db/schema/data-imports.ts'
 import { seedStoredFile } from './files.ts'
 import { utf8 } from '../../../src/domain/text/encoding.ts'
+import type { StoredFormat } from '../../../src/domain/data-imports/files/format.ts'
 import { type DataImportStatus, defaultOptions } from '../../../src/domain/data-imports/data-imports.ts'
 
 const csvType: RawUpload = { name: 'orders.csv', type: 'text/csv', query: { purpose: 'import' } }
@@ -47,13 +48,13 @@ export async function seedDataImports(place: Place, count: number): Promise<stri
     source: 'api',
     external_source: 'shop',
     status: 'completed' as const,
-    options: '{"on_duplicate":"skip","dry_run":false,"emit_webhooks":false,"send_receipts":false}',
+    options: { on_duplicate: 'skip' as const, emit_webhooks: false, send_receipts: false },
     total_rows: 0,
     created_orders: 0,
     updated_orders: 0,
     skipped_orders: 0,
     failed_orders: 0,
-    results: '[]',
+    results: [],
     ...seededTimes(next()),
   }))
   await write(...insertAll(dataImports, rows))
@@ -65,7 +66,7 @@ export async function seedTable(
   place: Place,
   text = `Order ID;E-mail\r\nA-${next()};a@example.test\r\n`,
 ): Promise<string> {
-  const table = { purpose: 'import', mime_type: 'text/csv', name: 'orders.csv' }
+  const table = { purpose: 'import' as const, mime_type: 'text/csv', name: 'orders.csv' }
   return (await seedStoredFile({ ...place, ...table, content: utf8(text) })).id
 }
 
@@ -83,7 +84,7 @@ export async function seedImport(place: Place, status: DataImportStatus = 'mappi
   const segment = { key: `imports/${id}/${next()}`, size: copy.length }
   await env.FILES.put(segment.key, copy)
   const name = `Import ${next()}`
-  const format = {
+  const format: StoredFormat = {
     kind: 'csv',
     names: columns.map(([header]) => header),
     header: { line: 1, offset: 0, length: 30 },
@@ -109,15 +110,15 @@ export async function seedImport(place: Place, status: DataImportStatus = 'mappi
       source: 'csv',
       external_source: 'file',
       status,
-      options: JSON.stringify({ ...defaultOptions, group_by: 'external_id' }),
+      options: { ...defaultOptions, group_by: 'external_id' },
       total_rows: 1,
       created_orders: 0,
       updated_orders: 0,
       skipped_orders: 0,
       failed_orders: 0,
-      results: '[]',
+      results: [],
       file_id: await seedTable(place),
-      format: JSON.stringify(format),
+      format,
       canonical_key: `imports/${id}/`,
       canonical_size: copy.length,
       created_at: seededAt,
@@ -131,7 +132,7 @@ export async function seedImport(place: Place, status: DataImportStatus = 'mappi
         id: freshId('import_column'),
         source_column,
         target_field,
-        sample_values: JSON.stringify([sample]),
+        sample_values: [sample],
       })),
     ),
   )
@@ -157,7 +158,7 @@ export async function seedImportProducts(importId: string, count: number): Promi
 }
 
 /** More columns of an import. */
-export async function seedImportColumns(importId: string, count: number): Promise<void> {
+export async function seedImportColumns(importId: string, count: number): Promise<string[]> {
   const there = await db.all(sql<{ count: number }>`select count(*) as count from import_columns
     where import_id = ${importId}`)
   const first = there[0]?.count ?? 0
@@ -168,4 +169,5 @@ export async function seedImportColumns(importId: string, count: number): Promis
     source_column: `Column ${at}`,
   }))
   await write(...insertAll(importColumns, rows))
+  return rows.map(({ id }) => id)
 }

@@ -14,6 +14,7 @@ import { emailMessages } from '../../../src/db/schema/messaging/email-messages.t
 import { triggers } from '../../../src/db/schema/triggers.ts'
 import { consents, consentVersions } from '../../../src/db/schema/consents.ts'
 import { editions } from '../../../src/db/schema/editions.ts'
+import type { EmailMessageScope, EmailMessageType } from '../../../src/domain/messaging/email-messages.ts'
 
 const json = (value: unknown) => JSON.stringify(value)
 
@@ -72,17 +73,22 @@ export async function seedEditionContents(place: Place, size = 2) {
     ...named('Location', index),
     is_draft: index % 2,
   }))
-  const message = (type: string, owner: string | null, edition: string | null, scope: string) => ({
+  const message = (
+    type: EmailMessageType,
+    owner: string | null,
+    edition: string | null,
+    scope: EmailMessageScope,
+  ): typeof emailMessages.$inferSelect => ({
     id: newId('email_message'),
     organization_id: owner,
     edition_id: edition,
     title: `${type} ${next()}`,
-    subject: json({ en: 'Thank you', da: 'Tak' }),
+    subject: { en: 'Thank you', da: 'Tak' },
     type,
     scope,
     template: 'modern',
-    is_locked: owner === null ? 1 : 0,
-    blocks: json([{ id: 'blk_1', type: 'rich_text', data: { text: { en: '<p>Hello</p>' } } }]),
+    is_locked: owner === null,
+    blocks: [{ id: 'blk_1', type: 'rich_text', data: { text: { en: '<p>Hello</p>' } } }],
     version: 4,
     ...times,
   })
@@ -111,21 +117,21 @@ export async function seedEditionContents(place: Place, size = 2) {
     origin_id: newId('consent'),
     key: `consent-${index}`,
     name: `Consent ${index}`,
-    title: json({ en: 'Title', da: 'Titel' }),
-    text: json({ en: 'Text', da: 'Tekst' }),
-    link_url: json({ en: 'https://example.com' }),
-    type: 'marketing',
-    channels: json(['email']),
-    legal_basis: 'contract',
-    is_required: 1,
-    is_active: index % 2,
-    collect_at: json(['checkout']),
+    title: { en: 'Title', da: 'Titel' },
+    text: { en: 'Text', da: 'Tekst' },
+    link_url: { en: 'https://example.com' },
+    type: 'marketing' as const,
+    channels: ['email' as const],
+    legal_basis: 'contract' as const,
+    is_required: true,
+    is_active: index % 2 === 1,
+    collect_at: ['checkout' as const],
     position: index + 2,
     expires_after_days: 30,
-    reconsent_on_change: 1,
+    reconsent_on_change: true,
     wording_version: 3,
     content_hash: `hash-${index}`,
-    metadata: json({ a: index }),
+    metadata: { a: index },
     version: 5,
   }))
   const versionRows = consentRows.flatMap(({ id, title, text, link_url, legal_basis, content_hash }) =>
@@ -133,7 +139,7 @@ export async function seedEditionContents(place: Place, size = 2) {
       consent_id: id,
       version,
       title,
-      text: version === 3 ? text : '{}',
+      text: version === 3 ? text : {},
       link_url,
       legal_basis,
       content_hash: version === 3 ? content_hash : 'old',

@@ -1,5 +1,6 @@
-import { sql } from 'drizzle-orm'
+import { eq, getTableColumns } from 'drizzle-orm'
 import { editions, feeRules } from '../../../src/db/schema/editions.ts'
+import { select } from '../../../src/db/select.ts'
 import { insert, insertAll } from '../../../src/db/write.ts'
 import { searchText } from '../../../src/domain/text/fold.ts'
 import { slugify } from '../../../src/domain/text/slug.ts'
@@ -28,11 +29,11 @@ function rowOf(organization: string, event: string, columns: Partial<EditionRow>
     full_name: name,
     slug,
     timezone: 'Europe/Copenhagen',
-    default_country_code: '+45',
-    default_language: 'en',
-    enabled_languages: '["en"]',
-    tax_type: 'none',
-    currency: 'dkk',
+    default_country_code: '+45' as const,
+    default_language: 'en' as const,
+    enabled_languages: ['en'] as const,
+    tax_type: 'none' as const,
+    currency: 'dkk' as const,
     search: searchText(name, slug),
     created_at: now,
     modified_at: now,
@@ -80,7 +81,7 @@ export async function seedFeeRule(
     id,
     organization_id: organization.id,
     name: 'Standard',
-    currency: 'dkk',
+    currency: 'dkk' as const,
     description: '3 %',
     ...columns,
   }
@@ -101,4 +102,4 @@ export async function seedEditionReferences(organization: { id: string }) {
 }
 
 export const storedEdition = async (id: string): Promise<EditionRow | undefined> =>
-  db.first(sql<EditionRow>`select * from editions where id = ${id}`)
+  db.first(select(getTableColumns(editions)).from(editions).where(eq(editions.id, id)))

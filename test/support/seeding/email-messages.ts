@@ -30,12 +30,12 @@ export async function seedMessages(
       organization_id: organization,
       edition_id: edition,
       title: `Message ${Math.floor(number / 2)}`,
-      subject: '{"en":"Hello {{ customer.first_name }}","da":"Hej {{ customer.first_name }}"}',
+      subject: { en: 'Hello {{ customer.first_name }}', da: 'Hej {{ customer.first_name }}' },
       type: 'other',
       scope: organization === null ? 'platform' : edition === null ? 'template' : 'edition',
       template: 'modern',
-      is_locked: 0,
-      blocks: JSON.stringify([aBlock('Welcome')]),
+      is_locked: false,
+      blocks: [aBlock('Welcome')],
       version: 1,
       ...seededTimes(number),
       ...columns,
@@ -50,7 +50,7 @@ export async function seedMessage(place: MessagePlace, columns: Partial<MessageR
   return id
 }
 
-const receiptBlocks = [
+const receiptBlocks: Block[] = [
   {
     id: 'blk_1',
     type: 'rich_text',
@@ -73,10 +73,10 @@ export const seedReceiptMessage = (
     { organization: organization?.id ?? null, edition: columns.edition_id ?? null },
     {
       title: 'Receipt',
-      subject: JSON.stringify({ en: 'Your order {{ order.number }}', da: 'Din ordre {{ order.number }}' }),
+      subject: { en: 'Your order {{ order.number }}', da: 'Din ordre {{ order.number }}' },
       type: 'receipt',
       scope: organization === null ? 'platform' : 'template',
-      blocks: JSON.stringify(receiptBlocks),
+      blocks: receiptBlocks,
       ...columns,
     },
   )

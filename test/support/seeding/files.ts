@@ -3,6 +3,7 @@ import { env } from 'cloudflare:workers'
 import { db, freshId, next, type Place, randomBytes, seededAt, type WidePlace, write } from './rows.ts'
 import { insertAll, insert } from '../../../src/db/write.ts'
 import { files, storedObjects, fileUploads, fileUploadParts } from '../../../src/db/schema/files/files.ts'
+import type { FilePurpose } from '../../../src/domain/files/files.ts'
 import { toHex } from '../../../src/domain/text/encoding.ts'
 import { givenOrganization } from './organizations.ts'
 
@@ -13,7 +14,7 @@ const rowOf = ({ organization, edition }: WidePlace, at: number) => ({
   organization_id: organization,
   edition_id: edition,
   name: `poster-${at % 3}.png`,
-  purpose: 'image',
+  purpose: 'image' as const,
   mime_type: 'image/png',
   size: 1000 + (at % 3),
   checksum_sha256: '0'.repeat(64),
@@ -68,7 +69,7 @@ interface FileOptions {
   organization?: string
   edition?: string
   name?: string
-  purpose?: string
+  purpose?: FilePurpose
   mime_type?: string
   status?: 'ready' | 'quarantined'
   content?: Uint8Array<ArrayBuffer>
@@ -115,8 +116,8 @@ export async function seedUpload(
       edition_id: edition,
       name: 'orders.csv',
       title: '',
-      tags: '[]',
-      metadata: '{}',
+      tags: [],
+      metadata: {},
       size,
       storage_key,
       store_upload_id: upload.uploadId,

@@ -23,9 +23,9 @@ export async function seedMerchantAccount(
   edition?: string,
 ): Promise<string> {
   const id = freshId('merchant_account')
-  const row = { id, organization_id: organization.id, name: 'Main', type: 'manual', ...columns }
+  const row = { id, organization_id: organization.id, name: 'Main', type: 'manual' as const, ...columns }
   await write(
-    insert(merchantAccounts, { supported_currencies: '["dkk","eur"]', ...row }),
+    insert(merchantAccounts, { supported_currencies: ['dkk', 'eur'], ...row }),
     ...(edition ? [update(editions, { merchant_account_id: id }, sql`id = ${edition}`)] : []),
   )
   return id
@@ -39,8 +39,8 @@ export async function seedMerchantAccounts(organization: string, count: number):
     id: freshId('merchant_account'),
     organization_id: organization,
     name: `${prefix} ${next()}`,
-    type: 'manual',
-    supported_currencies: '["dkk"]',
+    type: 'manual' as const,
+    supported_currencies: ['dkk'] as const,
     created_at: seededAt + Math.floor(next() / 3) * 1000,
     modified_at: seededAt,
   }))

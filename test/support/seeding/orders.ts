@@ -7,6 +7,7 @@ import { seedReceiptMessage } from './email-messages.ts'
 import { write, unique, next } from './rows.ts'
 import { update } from '../../../src/db/write.ts'
 import { editions } from '../../../src/db/schema/editions.ts'
+import type { PaymentService } from '../../../src/domain/refunds/merchant-accounts.ts'
 import { seedMerchantAccount } from './merchant-accounts.ts'
 
 export interface Shop {
@@ -121,9 +122,9 @@ export async function seedShopWithReceipts(columns: Partial<EditionRow> = {}): P
 }
 
 /** A shop whose payments go through a merchant account of the kind. */
-export async function seedShopWithAccount(type: string, columns: Record<string, unknown> = {}): Promise<Shop> {
+export async function seedShopWithAccount(type: PaymentService, columns: Record<string, unknown> = {}): Promise<Shop> {
   const shop = await seedShop()
-  const row = { name: 'Nordlys', type, supported_currencies: '["dkk"]', ...columns }
+  const row = { name: 'Nordlys', type, supported_currencies: ['dkk'] as const, ...columns }
   await seedMerchantAccount({ id: shop.organization_id }, row, shop.edition_id)
   return shop
 }

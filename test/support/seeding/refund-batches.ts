@@ -14,9 +14,9 @@ export const makeBatch = (shop: Shop, change: Record<string, unknown> = {}, toke
 
 type Columns = Partial<typeof refundBatches.$inferInsert>
 
-const sums = JSON.stringify({ orders: 1, purchases: 1, amounts: { dkk: 5_000 }, left_out: {} })
+const sums = { orders: 1, purchases: 1, amounts: { dkk: 5_000 }, left_out: {} }
 
-const nothing = JSON.stringify({ orders: 0, purchases: 0, amounts: {}, left_out: {} })
+const nothing = { orders: 0, purchases: 0, amounts: {}, left_out: {} }
 
 /** Drafts that nobody starts, unless `columns` says otherwise. Some were made at the same moment. */
 export async function seedRefundBatches(place: Place, count: number, columns: Columns = {}): Promise<string[]> {
@@ -28,11 +28,11 @@ export async function seedRefundBatches(place: Place, count: number, columns: Co
       edition_id: place.edition,
       status: 'draft' as const,
       // It finds nothing where it is started.
-      filter: '{"product_id":"prd_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8"}',
+      filter: { product_id: 'prd_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8' },
       share: 10_000,
-      include_fees: 0,
-      cancel_purchases: 0,
-      notify_customers: 0,
+      include_fees: false,
+      cancel_purchases: false,
+      notify_customers: false,
       reason: 'event_cancelled' as const,
       message: '',
       counted: sums,

@@ -21,7 +21,7 @@ const requestOf = (place: Place, trade: Trade, amount: number) => ({
   target: 'purchase' as const,
   source: 'api' as const,
   reason: 'customer_request' as const,
-  currency: 'dkk',
+  currency: 'dkk' as const,
   requested_minor: amount,
   price_minor: amount,
 })
@@ -69,7 +69,7 @@ export async function seedDueRefund(sale: Sale, columns: Partial<RefundRow> = {}
     ...requestOf(sale, sale, sale.amount),
     status: 'approved' as const,
     approved_minor: sale.amount,
-    service: 'test',
+    service: 'test' as const,
     merchant_account_id: sale.account,
     due_at: now,
     created_at: now,

@@ -1,5 +1,6 @@
-import { sql } from 'drizzle-orm'
+import { eq, getTableColumns } from 'drizzle-orm'
 import { segments } from '../../../src/db/schema/messaging/segments.ts'
+import { select } from '../../../src/db/select.ts'
 import { created } from '../api.ts'
 import { db, freshId, next, seededAt, type WidePlace, write } from './rows.ts'
 import { searchText } from '../../../src/domain/text/fold.ts'
@@ -53,7 +54,7 @@ export async function seedSegments(
 
 export async function seedSegment(place: WidePlace, columns: Partial<SegmentRow> = {}): Promise<SegmentRow> {
   const [id = ''] = await seedSegments(place, 1, columns)
-  const row = await db.first(sql<SegmentRow>`select * from segments where id = ${id}`)
+  const row = await db.first(select(getTableColumns(segments)).from(segments).where(eq(segments.id, id)))
   if (!row) throw new Error('no segment was made')
   return row
 }

@@ -9,6 +9,7 @@ import { orders, carts, cartItems, transactions, purchases, purchaseUses } from 
 import { givenOrganization } from './organizations.ts'
 import { seedEdition } from './editions.ts'
 import { seedEndpoint } from './webhooks.ts'
+import type { PaymentService } from '../../../src/domain/refunds/merchant-accounts.ts'
 import { seedMerchantAccount } from './merchant-accounts.ts'
 
 export interface Trade {
@@ -43,7 +44,7 @@ function tradeRows(place: Place, product: string, index: number) {
     first_name: 'Ægir',
     last_name: `Holm ${number}`,
     locale: 'en',
-    msg_channel: email === null ? 'sms' : 'email',
+    msg_channel: email === null ? ('sms' as const) : ('email' as const),
     email_folded: email ?? '',
     phone_digits: phone?.slice(1) ?? '',
     search: searchText(`Ægir Holm ${number}`, email, phone?.slice(1)),
@@ -55,10 +56,10 @@ function tradeRows(place: Place, product: string, index: number) {
     ...where,
     user_id: ids.user,
     order_number: orderNumber,
-    type: number % 2 ? 'imported' : 'online',
-    status: ['completed', 'pending', 'cancelled'][number % 3] ?? 'completed',
+    type: number % 2 ? ('imported' as const) : ('online' as const),
+    status: (['completed', 'pending', 'cancelled'] as const)[number % 3] ?? 'completed',
     amount_minor: 10_000 + 100 * pair,
-    currency: 'dkk',
+    currency: 'dkk' as const,
     items_count: 1,
     has_payment: 1,
     completed_transaction_id: ids.transaction,
@@ -72,7 +73,7 @@ function tradeRows(place: Place, product: string, index: number) {
   const cart = {
     order_id: ids.order,
     id: freshId('cart'),
-    status: 'completed',
+    status: 'completed' as const,
     coupon_code: null,
     subtotal_minor: total,
     ...amounts,
@@ -97,11 +98,11 @@ function tradeRows(place: Place, product: string, index: number) {
     id: ids.transaction,
     order_id: ids.order,
     organization_id: place.organization,
-    type: 'payment',
-    status: 'captured',
-    service: 'import',
+    type: 'payment' as const,
+    status: 'captured' as const,
+    service: 'import' as const,
     amount_minor: total,
-    currency: 'dkk',
+    currency: 'dkk' as const,
     service_fee_minor: 0,
     handling_fee_minor: 0,
     created_at: stamps.created_at,
@@ -115,7 +116,7 @@ function tradeRows(place: Place, product: string, index: number) {
     variant_id: null,
     location_id: null,
     vendor_code: null,
-    status: 'active',
+    status: 'active' as const,
     price_minor: total,
     ...amounts,
     ...stamps,
@@ -213,12 +214,12 @@ export interface Sale extends Trade, Place {
 }
 
 /** A ticket of 100.00 kr. that was paid through a merchant account, in an organisation of its own. */
-export async function seedSale(type = 'test'): Promise<Sale> {
+export async function seedSale(type: PaymentService = 'test'): Promise<Sale> {
   const organization = await givenOrganization()
-  const edition = await seedEdition(organization, { enabled_languages: '["en","da"]' })
+  const edition = await seedEdition(organization, { enabled_languages: ['en', 'da'] })
   const place = { organization: organization.id, edition: edition.id }
   await seedEndpoint(place, { events: ['purchase.action'] })
-  const columns = { name: 'Nordlys', type, supported_currencies: '["dkk"]' }
+  const columns = { name: 'Nordlys', type, supported_currencies: ['dkk'] as const }
   const account = await seedMerchantAccount(organization, columns, edition.id)
   return seedSaleIn({ ...place, account })
 }

@@ -34,7 +34,7 @@ async function seedWalletTrade(place: Place): Promise<Trade> {
 /** A purchase in an organisation of its own, with an endpoint for everything that wallets tell. */
 export async function seedWalletPurchase(): Promise<Trade & Place> {
   const organization = await givenOrganization()
-  const edition = await seedEdition(organization, { enabled_languages: '["en","da"]' })
+  const edition = await seedEdition(organization, { enabled_languages: ['en', 'da'] })
   const place = { organization: organization.id, edition: edition.id }
   await seedEndpoint(place, {
     events: ['wallet.vendorA.pass-added', 'wallet.vendorA.pass-removed', 'wallet.vendorB.pass-added'],

@@ -1,5 +1,9 @@
 import { integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
-import { fileStatuses } from '../../../domain/files/files.ts'
+import { filePurposes, fileStatuses } from '../../../domain/files/files.ts'
+import type { TranslatedDict } from '../../../domain/languages.ts'
+
+const tagList = () => text({ mode: 'json' }).$type<readonly string[]>().notNull()
+const jsonObject = () => text({ mode: 'json' }).$type<Readonly<Record<string, unknown>>>().notNull()
 
 export const files = sqliteTable('files', {
   id: text().primaryKey(),
@@ -7,8 +11,8 @@ export const files = sqliteTable('files', {
   edition_id: text(),
   name: text().notNull(),
   title: text().notNull().default(''),
-  alt_text: text().notNull().default('{}'),
-  purpose: text().notNull(),
+  alt_text: text({ mode: 'json' }).$type<TranslatedDict>().notNull().default({}),
+  purpose: text({ enum: filePurposes }).notNull(),
   mime_type: text().notNull(),
   size: integer().notNull(),
   checksum_sha256: text().notNull().default(''),
@@ -18,8 +22,8 @@ export const files = sqliteTable('files', {
   access_key: text().notNull(),
   storage_key: text(),
   uploaded_by: text(),
-  tags: text().notNull().default('[]'),
-  metadata: text().notNull().default('{}'),
+  tags: tagList().default([]),
+  metadata: jsonObject().default({}),
   search: text().notNull().default(''),
   version: integer().notNull().default(1),
   created_at: integer().notNull(),
@@ -48,8 +52,8 @@ export const fileUploads = sqliteTable('file_uploads', {
   edition_id: text(),
   name: text().notNull(),
   title: text().notNull(),
-  tags: text().notNull(),
-  metadata: text().notNull(),
+  tags: tagList(),
+  metadata: jsonObject(),
   size: integer().notNull(),
   content_type: text(),
   storage_key: text().notNull(),

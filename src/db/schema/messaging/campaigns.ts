@@ -1,4 +1,9 @@
 import { integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
+import { campaignLifecycle } from '../../../domain/campaigns/lifecycle.ts'
+import type { ContentContext, SegmentSnapshot } from '../../../domain/campaigns/snapshots.ts'
+import { languages, type TranslatedDict } from '../../../domain/languages.ts'
+import { channels } from '../../../domain/messaging/messaging.ts'
+import type { SmsSizes } from '../../../domain/messaging/sms.ts'
 
 export const campaigns = sqliteTable('campaigns', {
   seq: integer().primaryKey(),
@@ -8,11 +13,11 @@ export const campaigns = sqliteTable('campaigns', {
   segment_id: text().notNull(),
   name: text().notNull(),
   search: text().notNull(),
-  channel: text().notNull(),
+  channel: text({ enum: channels }).notNull(),
   email_message_id: text(),
-  sms_body: text().notNull().default('{}'),
-  sms_sizes: text(),
-  status: text().notNull(),
+  sms_body: text({ mode: 'json' }).$type<TranslatedDict>().notNull().default({}),
+  sms_sizes: text({ mode: 'json' }).$type<SmsSizes>(),
+  status: text({ enum: campaignLifecycle.states }).notNull(),
   scheduled_at: integer(),
   total_recipients: integer().notNull().default(0),
   sent_count: integer().notNull().default(0),
@@ -30,7 +35,7 @@ export const campaigns = sqliteTable('campaigns', {
   run: integer().notNull().default(0),
   revision: integer().notNull().default(0),
   heartbeat_at: integer(),
-  segment_snapshot: text(),
+  segment_snapshot: text({ mode: 'json' }).$type<SegmentSnapshot>(),
   deleted_message_id: text(),
   version: integer().notNull().default(1),
   created_at: integer().notNull(),
@@ -42,12 +47,13 @@ export const campaignContents = sqliteTable(
   {
     campaign_id: text().notNull(),
     content: integer().notNull(),
-    language: text().notNull(),
+    language: text({ enum: languages }).notNull(),
     subject: text().notNull(),
     html: text().notNull(),
     text: text().notNull(),
-    links: text().notNull(),
-    surroundings: text().notNull(),
+    /** For each link of the template, its position among the campaign's links. */
+    links: text({ mode: 'json' }).$type<readonly number[]>().notNull(),
+    surroundings: text({ mode: 'json' }).$type<ContentContext>().notNull(),
     created_at: integer().notNull(),
   },
   (table) => [primaryKey({ columns: [table.campaign_id, table.content, table.language] })],
@@ -67,7 +73,7 @@ export const softBounces = sqliteTable(
   'soft_bounces',
   {
     organization_id: text().notNull(),
-    channel: text().notNull(),
+    channel: text({ enum: channels }).notNull(),
     address: text().notNull(),
     reference: text().notNull(),
     bounced_at: integer().notNull(),

@@ -1,16 +1,19 @@
 import { integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
+import type { Block } from '../../../domain/email/blocks/blocks.ts'
+import { languages, type TranslatedDict } from '../../../domain/languages.ts'
+import { emailMessageScopes, emailMessageTypes, emailTemplates } from '../../../domain/messaging/email-messages.ts'
 
 export const emailMessages = sqliteTable('email_messages', {
   id: text().primaryKey(),
   organization_id: text(),
   edition_id: text(),
   title: text().notNull(),
-  subject: text().notNull().default('{}'),
-  type: text().notNull(),
-  scope: text().notNull(),
-  template: text().notNull().default('modern'),
-  is_locked: integer().notNull().default(0),
-  blocks: text().notNull().default('[]'),
+  subject: text({ mode: 'json' }).$type<TranslatedDict>().notNull().default({}),
+  type: text({ enum: emailMessageTypes }).notNull(),
+  scope: text({ enum: emailMessageScopes }).notNull(),
+  template: text({ enum: emailTemplates }).notNull().default('modern'),
+  is_locked: integer({ mode: 'boolean' }).notNull().default(false),
+  blocks: text({ mode: 'json' }).$type<Block[]>().notNull().default([]),
   version: integer().notNull().default(1),
   created_at: integer().notNull(),
   modified_at: integer().notNull(),
@@ -21,7 +24,7 @@ export const emailRenditions = sqliteTable(
   {
     message_id: text().notNull(),
     edition_id: text().notNull().default(''),
-    language: text().notNull(),
+    language: text({ enum: languages }).notNull(),
     content_hash: text().notNull(),
     subject: text().notNull(),
     html: text().notNull(),

@@ -1,6 +1,11 @@
 import { integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import { channels } from '../../../domain/messaging/messaging.ts'
-import { communicationTypes, segmentStatuses } from '../../../domain/segments.ts'
+import {
+  communicationTypes,
+  type ExclusionReason,
+  exclusionReasons,
+  segmentStatuses,
+} from '../../../domain/segments.ts'
 
 export const segments = sqliteTable('segments', {
   seq: integer().primaryKey(),
@@ -23,7 +28,7 @@ export const segments = sqliteTable('segments', {
   population_count: integer().notNull().default(0),
   matched_count: integer().notNull().default(0),
   user_count: integer().notNull().default(0),
-  excluded: text().notNull().default('{}'),
+  excluded: text({ mode: 'json' }).$type<Partial<Record<ExclusionReason, number>>>().notNull().default({}),
   calculated_at: integer(),
   calculation_started_at: integer(),
   heartbeat_at: integer(),
@@ -40,7 +45,7 @@ export const segmentMembers = sqliteTable(
     segment_seq: integer().notNull(),
     epoch: integer().notNull(),
     user_seq: integer().notNull(),
-    excluded_for: text(),
+    excluded_for: text({ enum: exclusionReasons }),
   },
   (table) => [primaryKey({ columns: [table.segment_seq, table.epoch, table.user_seq] })],
 )
@@ -52,7 +57,7 @@ export const segmentExports = sqliteTable('segment_exports', {
   organization_id: text().notNull(),
   caller_id: text().notNull(),
   request_id: text().notNull(),
-  columns: text().notNull(),
+  columns: text({ mode: 'json' }).$type<readonly string[]>().notNull(),
   user_count: integer().notNull(),
   created_at: integer().notNull(),
 })

@@ -1,5 +1,8 @@
 import { integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
-import { transactionalEmailKinds } from '../../../domain/messaging/transactional-emails.ts'
+import type { KeptConfirmation } from '../../../domain/email/messages/consent-confirmation.ts'
+import type { KeptRefund } from '../../../domain/email/messages/refund-messages.ts'
+import { languages } from '../../../domain/languages.ts'
+import { transactionalEmailKinds, transactionalEmailStatuses } from '../../../domain/messaging/transactional-emails.ts'
 
 export const transactionalEmails = sqliteTable('transactional_emails', {
   id: text().primaryKey(),
@@ -10,20 +13,20 @@ export const transactionalEmails = sqliteTable('transactional_emails', {
   kind: text({ enum: transactionalEmailKinds }).notNull(),
   email_message_id: text(),
   consent_record_id: text(),
-  confirmation: text(),
+  confirmation: text({ mode: 'json' }).$type<KeptConfirmation>(),
   refund_request_id: text(),
   refund_attempt: integer(),
-  refund: text(),
-  language: text().notNull(),
+  refund: text({ mode: 'json' }).$type<KeptRefund>(),
+  language: text({ enum: languages }).notNull(),
   recipient: text().notNull(),
-  status: text().notNull(),
+  status: text({ enum: transactionalEmailStatuses }).notNull(),
   attempts: integer().notNull().default(0),
   next_attempt_at: integer(),
   lease_until: integer(),
   content: text(),
   provider: text(),
   first_call_at: integer(),
-  is_doubtful: integer().notNull().default(0),
+  is_doubtful: integer({ mode: 'boolean' }).notNull().default(false),
   provider_id: text(),
   error_code: text(),
   error_detail: text().notNull().default(''),

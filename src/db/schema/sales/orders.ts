@@ -1,4 +1,14 @@
 import { integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
+import { currencies } from '../../../domain/money.ts'
+import {
+  cartStatuses,
+  orderStatuses,
+  orderTypes,
+  transactionServices,
+  transactionStatuses,
+  transactionTypes,
+} from '../../../domain/orders/orders.ts'
+import { type BoughtOption, purchaseStatuses } from '../../../domain/orders/purchases.ts'
 
 export const orders = sqliteTable('orders', {
   seq: integer().primaryKey(),
@@ -7,10 +17,10 @@ export const orders = sqliteTable('orders', {
   edition_id: text().notNull(),
   user_id: text().notNull(),
   order_number: text(),
-  type: text().notNull(),
-  status: text().notNull(),
+  type: text({ enum: orderTypes }).notNull(),
+  status: text({ enum: orderStatuses }).notNull(),
   amount_minor: integer().notNull(),
-  currency: text().notNull(),
+  currency: text({ enum: currencies }).notNull(),
   items_count: integer().notNull(),
   has_payment: integer().notNull(),
   completed_transaction_id: text(),
@@ -24,12 +34,14 @@ export const orders = sqliteTable('orders', {
   version: integer().notNull().default(1),
   created_at: integer().notNull(),
   modified_at: integer().notNull(),
+  import_id: text(),
+  import_number: integer(),
 })
 
 export const carts = sqliteTable('carts', {
   order_id: text().primaryKey(),
   id: text().notNull(),
-  status: text().notNull(),
+  status: text({ enum: cartStatuses }).notNull(),
   coupon_code: text(),
   subtotal_minor: integer().notNull(),
   deposit_minor: integer().notNull(),
@@ -64,11 +76,11 @@ export const transactions = sqliteTable('transactions', {
   id: text().primaryKey(),
   order_id: text().notNull(),
   organization_id: text().notNull(),
-  type: text().notNull(),
-  status: text().notNull(),
-  service: text().notNull(),
+  type: text({ enum: transactionTypes }).notNull(),
+  status: text({ enum: transactionStatuses }).notNull(),
+  service: text({ enum: transactionServices }).notNull(),
   amount_minor: integer().notNull(),
-  currency: text().notNull(),
+  currency: text({ enum: currencies }).notNull(),
   service_fee_minor: integer().notNull(),
   handling_fee_minor: integer().notNull(),
   refunded_minor: integer().notNull().default(0),
@@ -88,9 +100,9 @@ export const purchases = sqliteTable('purchases', {
   product_id: text().notNull(),
   variant_id: text(),
   location_id: text(),
-  options: text().notNull().default('[]'),
+  options: text({ mode: 'json' }).$type<readonly BoughtOption[]>().notNull().default([]),
   vendor_code: text(),
-  status: text().notNull(),
+  status: text({ enum: purchaseStatuses }).notNull(),
   price_minor: integer().notNull(),
   deposit_minor: integer().notNull(),
   handling_fee_minor: integer().notNull(),
@@ -100,7 +112,7 @@ export const purchases = sqliteTable('purchases', {
   valid_until: integer(),
   refunded_minor: integer().notNull().default(0),
   reserved_minor: integer().notNull().default(0),
-  metadata: text().notNull().default('{}'),
+  metadata: text({ mode: 'json' }).$type<Record<string, unknown>>().notNull().default({}),
   version: integer().notNull().default(1),
   created_at: integer().notNull(),
   modified_at: integer().notNull(),

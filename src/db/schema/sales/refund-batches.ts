@@ -1,5 +1,6 @@
 import { integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
-import { refundBatchStatuses } from '../../../domain/refunds/refund-batches.ts'
+import { currencies } from '../../../domain/money.ts'
+import { type BatchFilter, type BatchSums, refundBatchStatuses } from '../../../domain/refunds/refund-batches.ts'
 import { refundReasons, refundSources, refundStatuses } from '../../../domain/refunds/refunds.ts'
 
 export const refundBatches = sqliteTable('refund_batches', {
@@ -7,16 +8,16 @@ export const refundBatches = sqliteTable('refund_batches', {
   organization_id: text().notNull(),
   edition_id: text().notNull(),
   status: text({ enum: refundBatchStatuses }).notNull(),
-  filter: text().notNull(),
+  filter: text({ mode: 'json' }).$type<BatchFilter>().notNull(),
   share: integer().notNull(),
-  include_fees: integer().notNull(),
-  cancel_purchases: integer().notNull(),
-  notify_customers: integer().notNull(),
+  include_fees: integer({ mode: 'boolean' }).notNull(),
+  cancel_purchases: integer({ mode: 'boolean' }).notNull(),
+  notify_customers: integer({ mode: 'boolean' }).notNull(),
   reason: text({ enum: refundReasons }).notNull(),
   message: text().notNull(),
-  counted: text().notNull(),
+  counted: text({ mode: 'json' }).$type<BatchSums>().notNull(),
   customers_count: integer().notNull().default(0),
-  requested: text().notNull(),
+  requested: text({ mode: 'json' }).$type<BatchSums>().notNull(),
   cursor_created_at: integer(),
   cursor_seq: integer(),
   due_at: integer(),
@@ -41,9 +42,9 @@ export const refundBatchTotals = sqliteTable(
   'refund_batch_totals',
   {
     batch_id: text().notNull(),
-    currency: text().notNull(),
+    currency: text({ enum: currencies }).notNull(),
     status: text({ enum: refundStatuses }).notNull(),
-    needs_attention: integer().notNull(),
+    needs_attention: integer({ mode: 'boolean' }).notNull(),
     requests: integer().notNull(),
     amount_minor: integer().notNull(),
   },

@@ -1,4 +1,7 @@
 import { integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
+import { currencies } from '../../../domain/money.ts'
+import { purchaseStatuses } from '../../../domain/orders/purchases.ts'
+import { paymentServices } from '../../../domain/refunds/merchant-accounts.ts'
 import { refundReasons, refundSources, refundStatuses, refundTargets } from '../../../domain/refunds/refunds.ts'
 
 export const refundRequests = sqliteTable('refund_requests', {
@@ -15,7 +18,7 @@ export const refundRequests = sqliteTable('refund_requests', {
   source: text({ enum: refundSources }).notNull(),
   reason: text({ enum: refundReasons }).notNull(),
   comment: text().notNull().default(''),
-  currency: text().notNull(),
+  currency: text({ enum: currencies }).notNull(),
   requested_minor: integer().notNull(),
   approved_minor: integer(),
   refunded_minor: integer().notNull().default(0),
@@ -23,15 +26,15 @@ export const refundRequests = sqliteTable('refund_requests', {
   deposit_minor: integer().notNull().default(0),
   handling_fee_minor: integer().notNull().default(0),
   service_fee_minor: integer().notNull().default(0),
-  include_fees: integer().notNull().default(0),
-  cancel_purchase: integer().notNull().default(0),
-  notify_customer: integer().notNull().default(1),
+  include_fees: integer({ mode: 'boolean' }).notNull().default(false),
+  cancel_purchase: integer({ mode: 'boolean' }).notNull().default(false),
+  notify_customer: integer({ mode: 'boolean' }).notNull().default(true),
   requested_by: text(),
   reviewed_by: text(),
   reviewed_at: integer(),
   rejection_reason: text(),
   note: text(),
-  service: text(),
+  service: text({ enum: paymentServices }),
   merchant_account_id: text(),
   attempts: integer().notNull().default(0),
   provider_key: text(),
@@ -42,8 +45,8 @@ export const refundRequests = sqliteTable('refund_requests', {
   due_at: integer(),
   lease_until: integer(),
   checks: integer().notNull().default(0),
-  needs_attention: integer().notNull().default(0),
-  metadata: text().notNull().default('{}'),
+  needs_attention: integer({ mode: 'boolean' }).notNull().default(false),
+  metadata: text({ mode: 'json' }).$type<Record<string, unknown>>().notNull().default({}),
   version: integer().notNull().default(1),
   created_at: integer().notNull(),
   modified_at: integer().notNull(),
@@ -59,7 +62,7 @@ export const refundItems = sqliteTable(
     price_minor: integer().notNull().default(0),
     deposit_minor: integer().notNull().default(0),
     handling_fee_minor: integer().notNull().default(0),
-    status_before: text(),
+    status_before: text({ enum: purchaseStatuses }),
   },
   (table) => [primaryKey({ columns: [table.refund_request_id, table.purchase_id] })],
 )

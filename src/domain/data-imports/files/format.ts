@@ -44,3 +44,12 @@ export interface XlsxFormat extends Table {
 
 /** Plain data, to be stored beside the file. */
 export type FileFormat = CsvFormat | XlsxFormat
+
+/** A part of the canonical copy. */
+export interface Segment {
+  key: string
+  size: number
+}
+
+/** How the file of an import is read, with the parts of its canonical copy once they are stored. */
+export type StoredFormat = FileFormat & { segments?: readonly Segment[] }

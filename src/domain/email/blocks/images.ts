@@ -25,12 +25,9 @@ export const withImages = (blocks: readonly Block[], change: (data: ImageData) =
   })
 
 /** Stored blocks whose files have the addresses where files are served now. */
-export function blocksShown(text: string, filesUrl: string): Block[] {
-  const blocks = JSON.parse(text) as Block[]
-  if (!text.includes('"file_id"')) return blocks
-  return withImages(blocks, (data) => {
+export const blocksShown = (blocks: readonly Block[], filesUrl: string): Block[] =>
+  withImages(blocks, (data) => {
     if (data.file_id === undefined) return data
     const { pathname } = new URL(data.url)
     return { ...data, url: filesUrl + pathname }
   })
-}

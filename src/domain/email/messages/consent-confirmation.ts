@@ -65,6 +65,13 @@ export interface ConsentWording {
   link_url: string | null
 }
 
+/** What a message says of the answer that it confirms, as it was when the message was written. */
+export interface KeptConfirmation {
+  consent_id: string
+  number: number
+  wording: ConsentWording
+}
+
 export interface ConfirmationMessage {
   language: Language
   organisation: string

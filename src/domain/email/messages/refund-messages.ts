@@ -1,9 +1,24 @@
 import type { Language, TranslatedDict } from '../../languages.ts'
-import type { RefundReason } from '../../refunds/refunds.ts'
+import type { RefundReason, RefundStatus } from '../../refunds/refunds.ts'
 import type { RefundEmailKind } from '../../messaging/transactional-emails.ts'
 import type { Block } from '../blocks/blocks.ts'
 import type { Message } from '../compile.ts'
 import { escapeHtml, escapeLiquid } from '../escape.ts'
+
+/** What a message says of its refund, as it was when the message was written. */
+export interface KeptRefund {
+  order_id: string
+  purchase_id: string | null
+  amount_minor: number
+  currency: string
+  reason: RefundReason
+  rejection_reason: string | null
+  /** What a batch says to all its customers. Messages from before there were batches do not have it. */
+  message?: string | null
+  status: RefundStatus
+  /** Milliseconds UTC. */
+  at: number
+}
 
 /** What the platform's own messages about a refund say. `{order}` and `{amount}` are filled in. */
 interface RefundWords {

@@ -1,10 +1,12 @@
-import { sql } from 'drizzle-orm'
+import { and, eq, isNull, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
 import { LostRace } from '../../../domain/errors.ts'
 import { isLostRace } from '../../../db/failures.ts'
+import { segments } from '../../../db/schema/messaging/segments.ts'
+import { type RowOf, select } from '../../../db/select.ts'
 import type { NewRecipient } from '../../../domain/campaigns/sender.ts'
-import type { ExcludedRecipient, RecipientPerson, SkipReason } from '../../../domain/campaigns/sending-policy.ts'
-import { type Language, languageOf } from '../../../domain/languages.ts'
+import type { ExcludedRecipient, RecipientPerson } from '../../../domain/campaigns/sending-policy.ts'
+import { languageOf } from '../../../domain/languages.ts'
 import { normalizePhone, shownPhone } from '../../../domain/accounts/users.ts'
 import {
   addressOf,
@@ -19,15 +21,19 @@ import {
 import { suppressionExclusion } from '../../suppressions/index.ts'
 import type { CampaignRow } from './campaign-row.ts'
 
-interface SegmentState extends SegmentAudience {
-  seq: number
-  id: string
-  version: number
-  status: string
-  epoch: number
-  members_epoch: number
-  user_count: number
-  error_message: string
+const stateFields = {
+  seq: segments.seq,
+  id: segments.id,
+  organization_id: segments.organization_id,
+  edition_id: segments.edition_id,
+  communication_type: segments.communication_type,
+  communication_channel: segments.communication_channel,
+  version: segments.version,
+  status: segments.status,
+  epoch: segments.epoch,
+  members_epoch: segments.members_epoch,
+  user_count: segments.user_count,
+  error_message: segments.error_message,
 }
 
 export type AudienceState =
@@ -36,10 +42,11 @@ export type AudienceState =
   | { is_ready: false; epoch: number; has_more: boolean }
   | { is_ready: true; epoch: number; count: number }
 
-const findSegment = ({ db }: JobCtx, row: CampaignRow): Promise<SegmentState | undefined> =>
+const findSegment = ({ db }: JobCtx, row: CampaignRow): Promise<RowOf<typeof stateFields> | undefined> =>
   db.first(
-    sql<SegmentState>`select seq, id, organization_id, edition_id, communication_type, communication_channel, version,
-      status, epoch, members_epoch, user_count, error_message from segments where seq = ${row.segment_seq} and deleted_at is null`,
+    select(stateFields)
+      .from(segments)
+      .where(and(eq(segments.seq, row.segment_seq), isNull(segments.deleted_at))),
   )
 
 /**
@@ -85,7 +92,7 @@ export async function membersOf(
   const members = await membersAfter(job.db, set, after, limit)
   if (!(await isWhole(job.db, set, job.now()))) return null
   const last = members.at(-1)
-  const enabled = JSON.parse(row.edition_enabled_languages) as Language[]
+  const enabled = row.edition_enabled_languages
   const people = members.map((member): NewRecipient => {
     const address = addressIn(row, member)
     const language = languageOf(member.locale)
@@ -102,7 +109,7 @@ export async function membersOf(
       address: address ?? '',
       language: language && enabled.includes(language) ? language : row.edition_default_language,
       person: JSON.stringify(person),
-      reason: (member.excluded_for as SkipReason | null) ?? (address === null ? 'no_address' : null),
+      reason: member.excluded_for ?? (address === null ? 'no_address' : null),
     }
   })
   return { people, after: last && members.length === limit ? last.user_seq : null }

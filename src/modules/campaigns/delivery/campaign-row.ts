@@ -1,72 +1,78 @@
-import { type SQL, sql } from 'drizzle-orm'
+import { and, eq, getTableColumns, isNull, or, type SQL, sql, type SQLWrapper } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
-import type { campaigns } from '../../../db/schema/messaging/campaigns.ts'
-import type { CampaignStatus } from '../../../domain/campaigns/lifecycle.ts'
+import { editions } from '../../../db/schema/editions.ts'
+import { campaigns } from '../../../db/schema/messaging/campaigns.ts'
+import { emailMessages } from '../../../db/schema/messaging/email-messages.ts'
+import { segments } from '../../../db/schema/messaging/segments.ts'
+import { organizations } from '../../../db/schema/organizations.ts'
+import { fromJson, type RowOf, select } from '../../../db/select.ts'
 import type { Readiness } from '../../../domain/campaigns/readiness.ts'
-import type { Language, TranslatedDict } from '../../../domain/languages.ts'
-import type { Channel } from '../../../domain/messaging/messaging.ts'
+import type { TranslatedDict } from '../../../domain/languages.ts'
+import type { Nullable } from '../../../domain/nullable.ts'
+import { segmentSummaryFields } from '../../segments/index.ts'
 
-type TableRow = typeof campaigns.$inferSelect
-
-/** Columns of other tables that decide whether a campaign can be sent, joined to its row. */
-export interface ReadinessColumns {
-  edition_name: string
-  edition_timezone: string
-  edition_is_archived: number
-  edition_default_language: Language
-  edition_enabled_languages: string
-  edition_default_country_code: string
-  edition_start_at: number | null
-  edition_end_at: number | null
-  edition_sms_sender_name: string
-  edition_email_sender_name: string | null
-  edition_email_sender_address: string | null
-  edition_email_reply_to: string | null
-  organization_name: string
-  segment_seq: number
-  segment_edition_id: string | null
-  segment_communication_channel: string
-  segment_deleted_at: number | null
-  message_id: string | null
-  message_type: string | null
-  message_subject: string | null
-  message_blocks: number | null
-  message_version: number | null
+/** What of the edition, the organisation and the segment decides whether a campaign can be sent. */
+const tenantFields = {
+  edition_name: editions.full_name,
+  edition_timezone: editions.timezone,
+  edition_is_archived: editions.is_archived,
+  edition_default_language: editions.default_language,
+  edition_enabled_languages: editions.enabled_languages,
+  edition_default_country_code: editions.default_country_code,
+  edition_start_at: editions.start_at,
+  edition_end_at: editions.end_at,
+  edition_sms_sender_name: editions.sms_sender_name,
+  edition_email_sender_name: editions.email_sender_name,
+  edition_email_sender_address: editions.email_sender_address,
+  edition_email_reply_to: editions.email_reply_to,
+  organization_name: organizations.name,
+  segment_seq: segments.seq,
+  segment_edition_id: segments.edition_id,
+  segment_deleted_at: segments.deleted_at,
+  ...segmentSummaryFields,
 }
 
-export interface CampaignRow extends TableRow, ReadinessColumns {
-  channel: Channel
-  status: CampaignStatus
+/** The same of the message, which a campaign may not have. */
+const messageFields = {
+  message_id: emailMessages.id,
+  message_type: emailMessages.type,
+  message_subject: fromJson<TranslatedDict>(sql`${emailMessages.subject}`),
+  message_blocks: sql<number>`json_array_length(${emailMessages.blocks})`,
+  message_version: emailMessages.version,
 }
 
-export const readinessColumns: SQL = sql`editions.full_name as edition_name, editions.timezone as edition_timezone,
-  editions.is_archived as edition_is_archived, editions.default_language as edition_default_language,
-  editions.enabled_languages as edition_enabled_languages,
-  editions.default_country_code as edition_default_country_code, editions.start_at as edition_start_at,
-  editions.end_at as edition_end_at, editions.sms_sender_name as edition_sms_sender_name,
-  editions.email_sender_name as edition_email_sender_name,
-  editions.email_sender_address as edition_email_sender_address,
-  editions.email_reply_to as edition_email_reply_to, organizations.name as organization_name,
-  segments.seq as segment_seq, segments.edition_id as segment_edition_id,
-  segments.communication_channel as segment_communication_channel, segments.deleted_at as segment_deleted_at,
-  email_messages.id as message_id, email_messages.type as message_type, email_messages.subject as message_subject,
-  json_array_length(email_messages.blocks) as message_blocks, email_messages.version as message_version`
+export const readinessFields = { ...tenantFields, ...messageFields }
 
-/** Messages of the campaign's edition, or of its whole organisation. */
-export const messageJoin = (id: SQL, organization: SQL, edition: SQL): SQL =>
-  sql`left join email_messages on email_messages.id = ${id} and email_messages.organization_id = ${organization}
-    and (email_messages.edition_id is null or email_messages.edition_id = ${edition})`
+/** Columns of other tables that decide whether a campaign can be sent. */
+export type ReadinessColumns = RowOf<typeof tenantFields> & Nullable<RowOf<typeof messageFields>>
 
-export const readinessJoins: SQL = sql`join editions on editions.id = campaigns.edition_id
-  join organizations on organizations.id = campaigns.organization_id
-  join segments on segments.id = campaigns.segment_id
-  ${messageJoin(sql`campaigns.email_message_id`, sql`campaigns.organization_id`, sql`campaigns.edition_id`)}`
+type StoredCampaignRow = typeof campaigns.$inferSelect
+export type CampaignRow = StoredCampaignRow & ReadinessColumns
+
+/** Holds for the message with this id, if it is of the campaign's edition or of its whole organisation. */
+export const isMessageOf = (id: SQLWrapper, organization: SQLWrapper, edition: SQLWrapper): SQL | undefined =>
+  and(
+    eq(emailMessages.id, id),
+    eq(emailMessages.organization_id, organization),
+    or(isNull(emailMessages.edition_id), eq(emailMessages.edition_id, edition)),
+  )
+
+const itsMessage = isMessageOf(campaigns.email_message_id, campaigns.organization_id, campaigns.edition_id)
+
+/** Campaigns with all that decides whether they can be sent. */
+export const selectCampaigns = () =>
+  select({ ...getTableColumns(campaigns), ...readinessFields })
+    .from(campaigns)
+    .innerJoin(editions, eq(editions.id, campaigns.edition_id))
+    .innerJoin(organizations, eq(organizations.id, campaigns.organization_id))
+    .innerJoin(segments, eq(segments.id, campaigns.segment_id))
+    .leftJoin(emailMessages, itsMessage)
 
 type ReadinessRow = ReadinessColumns &
-  Pick<TableRow, 'channel' | 'email_message_id' | 'deleted_message_id' | 'sms_body'>
+  Pick<StoredCampaignRow, 'channel' | 'email_message_id' | 'deleted_message_id' | 'sms_body'>
 
 export const readinessOf = ({ config, email }: Pick<JobCtx, 'config' | 'email'>, row: ReadinessRow): Readiness => ({
-  channel: row.channel as Channel,
+  channel: row.channel,
   edition: {
     is_archived: row.edition_is_archived,
     default_language: row.edition_default_language,
@@ -80,20 +86,12 @@ export const readinessOf = ({ config, email }: Pick<JobCtx, 'config' | 'email'>,
   message:
     row.message_id === null
       ? null
-      : {
-          type: row.message_type ?? '',
-          subject: JSON.parse(row.message_subject ?? '{}') as TranslatedDict,
-          blocks: row.message_blocks ?? 0,
-        },
-  sms_body: JSON.parse(row.sms_body) as TranslatedDict,
+      : { type: row.message_type ?? '', subject: row.message_subject ?? {}, blocks: row.message_blocks ?? 0 },
+  sms_body: row.sms_body,
   is_bulk: row.channel === 'sms' || email.bulk,
   has_links: config.publicUrl !== '' && config.linkSigningKey !== '',
 })
 
 export async function readCampaign({ db }: JobCtx, id: string): Promise<CampaignRow | null> {
-  const row = await db.first(
-    sql<CampaignRow>`select campaigns.*, ${readinessColumns} from campaigns ${readinessJoins}
-      where campaigns.id = ${id}`,
-  )
-  return row ?? null
+  return (await db.first(selectCampaigns().where(eq(campaigns.id, id)))) ?? null
 }

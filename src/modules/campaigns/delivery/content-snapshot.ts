@@ -1,41 +1,24 @@
-import { sql } from 'drizzle-orm'
+import { and, desc, eq, getTableColumns, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
 import type { Statement } from '../../../db/database.ts'
 import { violatedUnique } from '../../../db/failures.ts'
 import { campaignContents, campaignLinks } from '../../../db/schema/messaging/campaigns.ts'
-import { insertAll } from '../../../db/write.ts'
+import { segments } from '../../../db/schema/messaging/segments.ts'
+import { answering, fromFlag, type RowOf, select, selection } from '../../../db/select.ts'
+import { insertAll, remove } from '../../../db/write.ts'
 import { isBlank, missingFor } from '../../../domain/campaigns/readiness.ts'
+import type { ContentContext } from '../../../domain/campaigns/snapshots.ts'
 import type { Compiled, Template } from '../../../domain/email/compile.ts'
 import { personalise } from '../../../domain/email/personalise.ts'
 import { trackable } from '../../../domain/email/trackable.ts'
 import { sampleContext } from '../../../domain/email/liquid/variables.ts'
-import type { Language, TranslatedDict } from '../../../domain/languages.ts'
+import type { Language } from '../../../domain/languages.ts'
 import { type Mailbox, senderOf } from '../../../domain/messaging/mailbox.ts'
 import { maxPersonNameLength } from '../../../domain/accounts/users.ts'
 import { senderNameOf, trackableSms } from '../../../domain/messaging/sms.ts'
 import { templateOf } from '../../email-messages/index.ts'
 import { isVerifiedSender } from '../../sender-domains/index.ts'
 import { type CampaignRow, readinessOf } from './campaign-row.ts'
-
-/** What all messages of a campaign have in common beside the text. */
-export interface ContentContext {
-  /** The address in links, kept so that a repeated call stays the same when the service moves. */
-  public_url: string
-  organization_id: string
-  edition_id: string
-  segment: { edition_id: string | null; communication_type: 'marketing' | 'transactional' }
-  channel: 'email' | 'sms'
-  campaign_name: string
-  edition: { name: string; start_at: number | null; end_at: number | null; timezone: string }
-  organization_name: string
-  from: Mailbox
-  reply_to: string | null
-  sms_sender: string
-  /** Whether the message has a link to unsubscribe; older contents without this field have one. */
-  has_unsubscribe?: boolean
-  /** The language of the text, which may differ from the recipient's; absent in older contents. */
-  language?: Language
-}
 
 /** The text of a campaign in one language, as of its start. */
 export interface CampaignContent {
@@ -55,17 +38,14 @@ const smsSenderOf = (row: CampaignRow): string =>
 /** Kept with the content, so that a repeated call has the same sender even when the domain has changed. */
 async function emailSenderOf(job: JobCtx, row: CampaignRow) {
   const address = row.edition_email_sender_address
-  const [found] = await job.db.all(
-    sql<{
-      is_verified: number
-    }>`select ${isVerifiedSender(sql`${row.organization_id}`, sql`${address}`)} as is_verified`,
-  )
+  const fields = { is_verified: fromFlag(isVerifiedSender(sql`${row.organization_id}`, sql`${address}`)) }
+  const found = await job.db.first(answering(fields, sql<RowOf<typeof fields>>`select ${selection(fields)}`))
   return senderOf(
     {
       names: [row.edition_email_sender_name, row.organization_name],
       address,
       reply_to: row.edition_email_reply_to,
-      is_verified: found?.is_verified === 1,
+      is_verified: found?.is_verified === true,
     },
     job.config.emailFrom,
   )
@@ -77,21 +57,24 @@ export async function hasSender(
   row: Pick<CampaignRow, 'id' | 'channel' | 'organization_id'>,
 ): Promise<boolean> {
   if (row.channel !== 'email') return true
-  const address = sql`json_extract(surroundings, '$.from.address')`
-  const found = await job.db.first(sql<{ is_good: number }>`select ${address} = ${job.config.emailFrom.address}
-      or ${isVerifiedSender(sql`${row.organization_id}`, address)} as is_good
-    from campaign_contents where campaign_id = ${row.id} order by content desc limit 1`)
-  return found?.is_good !== 0
+  const address = sql`json_extract(${campaignContents.surroundings}, '$.from.address')`
+  const isGood = sql`${address} = ${job.config.emailFrom.address}
+    or ${isVerifiedSender(sql`${row.organization_id}`, address)}`
+  const found = await job.db.first(
+    select({ is_good: fromFlag(isGood) })
+      .from(campaignContents)
+      .where(eq(campaignContents.campaign_id, row.id))
+      .orderBy(desc(campaignContents.content))
+      .limit(1),
+  )
+  return found?.is_good !== false
 }
 
 /** By the recipient's language. An SMS has one text, so it is never in two languages. */
 async function templatesOf(job: JobCtx, row: CampaignRow, isMarketing: boolean): Promise<Map<Language, Compiled>> {
-  const languages = new Set([
-    row.edition_default_language,
-    ...(JSON.parse(row.edition_enabled_languages) as Language[]),
-  ])
+  const languages = new Set([row.edition_default_language, ...row.edition_enabled_languages])
   const found = new Map<Language, Compiled>()
-  const bodies = JSON.parse(row.sms_body) as TranslatedDict
+  const bodies = row.sms_body
   for (const language of languages) {
     if (row.channel === 'sms') {
       const written = isBlank(bodies[language]) ? row.edition_default_language : language
@@ -138,7 +121,9 @@ const contextOf = (
 /** The campaign's links with their positions. Links of an earlier run keep theirs; `added` are the new ones. */
 async function linkPositions(job: JobCtx, row: CampaignRow, templates: ReadonlyMap<Language, Compiled>) {
   const known = await job.db.all(
-    sql<{ position: number; url: string }>`select position, url from campaign_links where campaign_id = ${row.id}`,
+    select({ position: campaignLinks.position, url: campaignLinks.url })
+      .from(campaignLinks)
+      .where(eq(campaignLinks.campaign_id, row.id)),
   )
   const positions = new Map(known.map(({ position, url }) => [url, position]))
   for (const { links } of templates.values())
@@ -149,12 +134,17 @@ async function linkPositions(job: JobCtx, row: CampaignRow, templates: ReadonlyM
   return { positions, added }
 }
 
+const isContent = (campaignId: string, content: number) =>
+  and(eq(campaignContents.campaign_id, campaignId), eq(campaignContents.content, content))
+
 /** Keeps the campaign's present content. Answers an error when the campaign cannot be sent. */
 export async function keepContent(job: JobCtx, row: CampaignRow, content: number): Promise<{ error: string | null }> {
   const missing = missingFor(readinessOf(job, row))
   if (missing.length) return { error: missing.map(({ detail }) => detail).join(' ') }
   const found = await job.db.first(
-    sql<ContentContext['segment']>`select edition_id, communication_type from segments where seq = ${row.segment_seq}`,
+    select({ edition_id: segments.edition_id, communication_type: segments.communication_type })
+      .from(segments)
+      .where(eq(segments.seq, row.segment_seq)),
   )
   const segment = found ?? { edition_id: null, communication_type: 'marketing' as const }
   const templates = await templatesOf(job, row, segment.communication_type !== 'transactional')
@@ -168,13 +158,13 @@ export async function keepContent(job: JobCtx, row: CampaignRow, content: number
     subject: template.subject,
     html: template.html,
     text: template.text,
-    links: JSON.stringify(template.links.map((url) => positions.get(url))),
-    surroundings: JSON.stringify({ ...context, language: template.language }),
+    links: template.links.flatMap((url) => positions.get(url) ?? []),
+    surroundings: { ...context, language: template.language },
     created_at: job.now(),
   }))
   // After a crash it replaces the earlier snapshot, which was not sent to anybody yet.
   const statements: Statement[] = [
-    sql`delete from campaign_contents where campaign_id = ${row.id} and content = ${content}`,
+    remove(campaignContents, isContent(row.id, content)),
     ...insertAll(campaignLinks, added),
     ...insertAll(campaignContents, contents),
   ]
@@ -190,7 +180,7 @@ export async function keepContent(job: JobCtx, row: CampaignRow, content: number
 type CampaignContentRow = typeof campaignContents.$inferSelect
 
 export const contentStatement = (campaignId: string, content: number) =>
-  sql<CampaignContentRow>`select * from campaign_contents where campaign_id = ${campaignId} and content = ${content}`
+  select(getTableColumns(campaignContents)).from(campaignContents).where(isContent(campaignId, content))
 
 export type CampaignContents = ReadonlyMap<string, CampaignContent>
 
@@ -203,8 +193,8 @@ export const contentsOf = (rows: readonly CampaignContentRow[]): CampaignContent
       row.language,
       {
         template: { subject: row.subject, html: row.html, text: row.text, links: [] },
-        positions: JSON.parse(row.links) as number[],
-        context: JSON.parse(row.surroundings) as ContentContext,
+        positions: row.links,
+        context: row.surroundings,
         created_at: row.created_at,
       },
     ]),

@@ -3,17 +3,6 @@ import type { Statement } from '../../../db/database.ts'
 import { inList } from '../../../db/visibility.ts'
 import { runningStatuses } from '../../../domain/campaigns/lifecycle.ts'
 
-/** A segment as it was when its campaign was started. */
-export interface SegmentSnapshot {
-  /** Its tenant: decides who may see and continue the campaign. */
-  edition_id: string | null
-  name: string
-  communication_type: string
-  communication_channel: string
-  status: string
-  user_count: number
-}
-
 /**
  * The value of `segment_snapshot` in an update of `campaigns`. Recipients of an earlier start stay listed, so a campaign
  * that was started with a segment of another edition counts as one of the whole organisation from then on.
@@ -34,6 +23,3 @@ export const keepCalculated = ({ id, run }: { id: string; run: number }, epoch: 
   sql`update campaigns set segment_snapshot = ${currentSegment}
     where id = ${id} and run = ${run} and ${inList(sql`status`, runningStatuses)}
       and exists (select 1 from segments where id = campaigns.segment_id and members_epoch = ${epoch})`
-
-export const snapshotOf = (row: { segment_snapshot: string | null }): SegmentSnapshot | null =>
-  row.segment_snapshot === null ? null : (JSON.parse(row.segment_snapshot) as SegmentSnapshot)

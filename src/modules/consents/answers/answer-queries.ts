@@ -1,17 +1,20 @@
-import { getTableColumns, type SQL, sql } from 'drizzle-orm'
+import { eq, getTableColumns, type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../../context.ts'
 import { isShadowed } from '../../../db/consents.ts'
 import { paginate } from '../../../db/paginate.ts'
-import { consentRecords } from '../../../db/schema/consents.ts'
+import { consentRecords, consents } from '../../../db/schema/consents.ts'
+import { users } from '../../../db/schema/users.ts'
+import { answering, fromJson, type RowOf, selection } from '../../../db/select.ts'
 import { contactSeenInEdition, type CustomerView, customersSeenBy } from '../../../db/shared-customers.ts'
 import { inList, visible } from '../../../db/visibility.ts'
 import { type Tenant, reachOf } from '../../../domain/accounts/access.ts'
 import { notFound } from '../../../domain/errors.ts'
+import type { ConsentType } from '../../../domain/consents/consents.ts'
 import type { Language } from '../../../domain/languages.ts'
 import { type OrderBy, type Page, type PageRequest, sortBy } from '../../../domain/page.ts'
 import { type LoadedUser, userVisibility } from '../../users/index.ts'
 import type { DefinitionRow } from '../queries.ts'
-import type { RecordRow } from './records.ts'
+import { recordColumns, type RecordRow, rowOfArray } from './records.ts'
 
 export { findUser } from '../../users/index.ts'
 
@@ -25,11 +28,8 @@ export interface SeenRecord extends RecordRow {
 /** A definition, and one person's answer to it. */
 export interface AnswerRow extends DefinitionRow {
   user_id: string
-  /** For `seenRecord`. */
-  record: string | null
+  record: SeenRecord | null
 }
-
-const recordColumns = Object.keys(getTableColumns(consentRecords))
 
 const previousHash = (record: SQL): SQL =>
   sql`(select before.record_hash from consent_records before where before.user_id = ${record}.user_id
@@ -51,21 +51,17 @@ const recordJson = (ctx: Ctx, view: CustomerView, record: SQL): SQL => {
   return sql`json_array(${sql.join(columns, sql`, `)}, ${previousHash(record)}, ${isHidden(ctx, view, record)})`
 }
 
-const latestRecord = (ctx: Ctx, view: CustomerView, user: SQL): SQL =>
-  sql`(select ${recordJson(ctx, view, sql`r`)} from consent_records r where r.user_id = ${user}
-    and r.consent_id = consents.id and r.is_latest = 1)`
-
 const seenColumns = [...recordColumns, 'previous_hash', 'is_hidden']
 
-export function seenRecord(row: Pick<AnswerRow, 'record'>): SeenRecord | null {
-  if (row.record === null) return null
-  const values = JSON.parse(row.record) as unknown[]
-  return Object.fromEntries(seenColumns.map((name, index) => [name, values[index]])) as unknown as SeenRecord
-}
+const latestRecord = (ctx: Ctx, view: CustomerView) =>
+  sql<SeenRecord | null>`(select ${recordJson(ctx, view, sql`r`)} from consent_records r where r.user_id = users.id
+    and r.consent_id = consents.id and r.is_latest = 1)`.mapWith(rowOfArray<SeenRecord | null>(seenColumns))
 
-/** As `seenRecord` reads it. */
-export const recordText = (record: SeenRecord): string =>
-  JSON.stringify(seenColumns.map((name) => record[name as keyof SeenRecord]))
+const answerFields = (ctx: Ctx, view: CustomerView) => ({
+  ...getTableColumns(consents),
+  user_id: users.id,
+  record: latestRecord(ctx, view),
+})
 
 /** The person's editions, of those that the caller may see. */
 function visibleEditionsOf(ctx: Ctx, user: Pick<LoadedUser, 'organization_id' | 'tenant'>): readonly string[] {
@@ -77,7 +73,7 @@ function visibleEditionsOf(ctx: Ctx, user: Pick<LoadedUser, 'organization_id' | 
 
 interface AnswerFilters {
   edition_id?: string | undefined
-  type?: string | undefined
+  type?: ConsentType | undefined
 }
 
 function conditions(ctx: Ctx, user: LoadedUser, { edition_id, type }: AnswerFilters): SQL[] {
@@ -87,11 +83,11 @@ function conditions(ctx: Ctx, user: LoadedUser, { edition_id, type }: AnswerFilt
   const asked = edition_id === undefined ? known : known.filter((id) => id === edition_id)
   const isThere = sql`(consents.edition_id is null or ${inList(sql`consents.edition_id`, asked)})`
   return [
-    sql`consents.organization_id = ${user.organization_id}`,
+    eq(consents.organization_id, user.organization_id),
     edition_id !== undefined && asked.length === 0 ? sql`0` : isThere,
     sql`(consents.is_active = 1 or ${hasAnswered})`,
     ...(edition_id === undefined ? [] : [sql`not ${isShadowed(sql`consents`, sql`${edition_id}`)}`]),
-    ...(type === undefined ? [] : [sql`consents.type = ${type}`]),
+    ...(type === undefined ? [] : [eq(consents.type, type)]),
   ]
 }
 
@@ -102,20 +98,20 @@ export function listAnswers(
   query: AnswerFilters & { ordering: readonly OrderBy<'position' | 'name'>[] },
 ): Promise<Page<AnswerRow>> {
   const view = customersSeenBy(ctx.caller)
-  return paginate<AnswerRow>(ctx.db, page, {
-    from: sql`consents`,
-    key: sql`consents.id`,
+  return paginate(ctx.db, page, {
+    from: sql`${consents}`,
+    key: sql`${consents.id}`,
     where: conditions(ctx, user, query),
     sort: sortBy(query.ordering, 'position', {
-      position: sql`consents.position`,
-      name: sql`consents.name`,
+      position: sql`${consents.position}`,
+      name: sql`${consents.name}`,
     }),
-    columns: sql`consents.*, users.id as user_id, ${latestRecord(ctx, view, sql`users.id`)} as record`,
+    columns: answerFields(ctx, view),
     joins: sql`join consents on consents.id = page.key join users on users.id = ${user.id} ${view.join}`,
   })
 }
 
-/** A person and a definition that applies to them. `id` is the person's: what changes is theirs. */
+/** A person and a definition that applies to them. `id` is the person's, since an answer changes the person. */
 export interface AnswerSubject {
   id: string
   organization_id: string
@@ -127,25 +123,29 @@ export interface AnswerSubject {
   answer: AnswerRow
 }
 
-type FlatSubject = AnswerRow & Pick<AnswerSubject, 'erased_at' | 'email' | 'default_language'> & { editions: string }
-
 /** Both as they are shown to the caller. The definition is the organisation's, or of an edition of the person. */
 export async function findSubject(ctx: Ctx, userId: string, consentId: string): Promise<AnswerSubject> {
   const view = customersSeenBy(ctx.caller)
-  const row = await ctx.db.first(sql<FlatSubject>`select consents.*, users.id as user_id, users.erased_at,
-      ${latestRecord(ctx, view, sql`users.id`)} as record, editions.default_language,
-      ${contactSeenInEdition(sql`users`, 'email', sql`consents.edition_id`)} as email,
-      (select json_group_array(edition_id) from user_editions where user_id = users.id) as editions
+  const fields = {
+    ...answerFields(ctx, view),
+    erased_at: users.erased_at,
+    default_language: sql<Language | null>`editions.default_language`,
+    email: sql<string | null>`${contactSeenInEdition(sql`users`, 'email', sql`consents.edition_id`)}`,
+    editions: fromJson<string[]>(
+      sql`(select json_group_array(edition_id) from user_editions where user_id = users.id)`,
+    ),
+  }
+  const applies = sql<RowOf<typeof fields>>`select ${selection(fields)}
     from users join consents on consents.id = ${consentId} and consents.organization_id = users.organization_id
     left join editions on editions.id = consents.edition_id ${view.join}
-    where users.id = ${userId} and ${visible(ctx.caller, userVisibility)}`)
+    where users.id = ${userId} and ${visible(ctx.caller, userVisibility)}`
+  const row = await ctx.db.first(answering(fields, applies))
   if (!row) throw notFound()
-  const { erased_at, email, default_language, editions, ...answer } = row
-  const known = JSON.parse(editions) as string[]
+  const { erased_at, email, default_language, editions: known, ...answer } = row
   const { edition_id, organization_id } = answer
   if (edition_id !== null && !known.includes(edition_id)) throw notFound()
   const tenant = { organization_id, editions: edition_id === null ? known : [edition_id] }
-  // The definition of an edition in which the caller has no role is not there for them.
+  // Callers do not find definitions of editions in which they have no role.
   if (edition_id !== null && !visibleEditionsOf(ctx, { organization_id, tenant }).length) throw notFound()
   return { id: userId, organization_id, tenant, erased_at, email, default_language, answer }
 }
@@ -157,15 +157,18 @@ export function listRecords(
   ordering: readonly OrderBy<'number'>[],
 ): Promise<Page<SeenRecord>> {
   const view = customersSeenBy(ctx.caller)
-  return paginate<SeenRecord>(ctx.db, page, {
-    from: sql`consent_records`,
-    key: sql`consent_records.number`,
-    where: [sql`consent_records.user_id = ${answer.user_id}`, sql`consent_records.consent_id = ${answer.id}`],
-    sort: sortBy(ordering, '-number', { number: sql`consent_records.number` }),
-    columns: sql`consent_records.*, ${previousHash(sql`consent_records`)} as previous_hash,
-      ${isHidden(ctx, view, sql`consent_records`)} as is_hidden`,
-    joins: sql`join consent_records on consent_records.user_id = ${answer.user_id}
-        and consent_records.consent_id = ${answer.id} and consent_records.number = page.key
+  return paginate(ctx.db, page, {
+    from: sql`${consentRecords}`,
+    key: sql`${consentRecords.number}`,
+    where: [eq(consentRecords.user_id, answer.user_id), eq(consentRecords.consent_id, answer.id)],
+    sort: sortBy(ordering, '-number', { number: sql`${consentRecords.number}` }),
+    columns: {
+      ...getTableColumns(consentRecords),
+      previous_hash: sql<string | null>`${previousHash(sql`consent_records`)}`,
+      is_hidden: sql<number>`${isHidden(ctx, view, sql`consent_records`)}`,
+    },
+    joins: sql`join ${consentRecords} on ${consentRecords.user_id} = ${answer.user_id}
+        and ${consentRecords.consent_id} = ${answer.id} and ${consentRecords.number} = page.key
       join users on users.id = ${answer.user_id} ${view.join}`,
   })
 }

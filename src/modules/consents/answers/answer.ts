@@ -13,19 +13,18 @@ import {
 } from '../../../domain/consents/consents.ts'
 import { AppError, doesNotExist, type FieldError, fieldError, invalid, sharedCustomer } from '../../../domain/errors.ts'
 import { toIso } from '../../../domain/time/instants.ts'
-import type { TranslatedDict } from '../../../domain/languages.ts'
 import { openEditions } from '../../editions/index.ts'
 import { announceAll } from '../../webhooks/index.ts'
 import type { AnswerInput } from '../answer-contract.ts'
 import { confirmationRequest } from './double-opt-in.ts'
-import { type AnswerSubject, recordText, type SeenRecord, seenRecord } from './answer-queries.ts'
+import type { AnswerSubject, SeenRecord } from './answer-queries.ts'
 import { answerAnnouncements, answered, answerRaces, answerStatements, latestOf, type RecordRow } from './records.ts'
 
 const orderVisibility = visibilityOf(sql`orders.organization_id`, sql`orders.edition_id`)
 
 function checkInput(ctx: Ctx, { answer }: AnswerSubject, action: AnswerAction, input: AnswerInput): void {
   const { language, occurred_at = ctx.now() } = input
-  const known = languagesOf(JSON.parse(answer.text) as TranslatedDict)
+  const known = languagesOf(answer.text)
   const errors: FieldError[] = []
   if (action !== 'withdraw' && !known.includes(language))
     errors.push(fieldError(['language'], 'text_missing_language', `The wording is in ${known.join(', ')}.`))
@@ -52,7 +51,7 @@ interface AnswerContext {
   wording: { version: number; content_hash: string } | null
 }
 
-/** The order that is named, and the wording at a time that is past. One statement, and none where neither is named. */
+/** The named order, and the wording at an earlier time, in one statement. Without either nothing is read. */
 async function contextOf(ctx: Ctx, subject: AnswerSubject, input: AnswerInput): Promise<AnswerContext> {
   const { answer } = subject
   const { order_id = null, occurred_at } = input
@@ -120,7 +119,7 @@ const asSeen = (record: RecordRow, before: RecordRow | null): SeenRecord => ({
   is_hidden: 0,
 })
 
-/** One answer of a person. What repeats the latest one changes nothing. */
+/** Records one answer of a person. An answer that repeats the latest one changes nothing. */
 export async function answerConsent(
   ctx: Ctx,
   subject: AnswerSubject,
@@ -134,7 +133,7 @@ export async function answerConsent(
   const { edition_id, email, wording } = await contextOf(ctx, subject, input)
   const definition =
     wording === null ? answer : { ...answer, wording_version: wording.version, content_hash: wording.content_hash }
-  const before = seenRecord(answer)
+  const before = answer.record
   const { occurred_at: at = ctx.now(), evidence = null, order_id = null, language, method, source } = input
   const isRequest = method === 'double_opt_in'
   const outcome = await answered(
@@ -165,5 +164,5 @@ export async function answerConsent(
     ...request,
     ...announceAll(ctx, answerAnnouncements(outcome)),
   ]
-  return commit(ctx, { ...subject, answer: { ...answer, record: recordText(record) } }, statements, answerRaces)
+  return commit(ctx, { ...subject, answer: { ...answer, record } }, statements, answerRaces)
 }

@@ -19,7 +19,7 @@ interface ConfirmationRequest {
 /** The address to which the request goes; refuses one that takes no messages. */
 async function recipientOf(ctx: Ctx, organizationId: string, email: string | null): Promise<string> {
   if (email === null) throw new AppError('email_missing', 'This customer has no e-mail address.')
-  const place = { organization_id: organizationId, channel: 'email', address: email }
+  const place = { organization_id: organizationId, channel: 'email' as const, address: email }
   const reason = await suppressionReasonOf(ctx, place)
   if (reason !== null)
     throw new AppError('address_suppressed', 'No message goes to this address.', { extra: { reason } })
@@ -40,7 +40,7 @@ export async function confirmationRequest(
     throw invalid(fieldError(['method'], 'links_not_configured', 'This service has no key for the links of messages.'))
   const recipient = await recipientOf(ctx, record.organization_id, asked.email)
   if (await isConfirmationRecent(ctx, record.id)) return []
-  const wordingIn = (json: string) => (JSON.parse(json) as TranslatedDict)[language] ?? ''
+  const wordingIn = (texts: TranslatedDict) => texts[language] ?? ''
   const { organization_id, edition_id, user_id, consent_id, number } = record
   const statements = confirmationStatements(ctx, {
     organization_id,

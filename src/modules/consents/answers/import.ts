@@ -1,10 +1,11 @@
-import { sql } from 'drizzle-orm'
+import { desc, getTableColumns, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
 import type { Database } from '../../../db/database.ts'
-import type { consentVersions } from '../../../db/schema/consents.ts'
+import { consents, consentVersions } from '../../../db/schema/consents.ts'
+import { type RowOf, select } from '../../../db/select.ts'
 import { inList } from '../../../db/visibility.ts'
 import { shownLanguage } from '../../../domain/consents/consents.ts'
-import type { Language, TranslatedDict } from '../../../domain/languages.ts'
+import type { Language } from '../../../domain/languages.ts'
 import type { DefinitionRow } from '../queries.ts'
 import {
   type DecidedAnswer,
@@ -15,18 +16,18 @@ import {
   type RecordRow,
 } from './records.ts'
 
-type Version = Pick<
-  typeof consentVersions.$inferSelect,
-  'consent_id' | 'version' | 'content_hash' | 'created_at' | 'text'
->
+const { consent_id, version, content_hash, created_at, text } = consentVersions
+const versionColumns = { consent_id, version, content_hash, created_at, text }
 
-/** What the keys of an import mean, with the wordings of all times, newest first. */
+type Version = RowOf<typeof versionColumns>
+
+/** The definitions that an import names by their keys, each with all its wordings, newest first. */
 export type ImportDefinitions = ReadonlyMap<string, DefinitionRow & { versions: readonly Version[] }>
 
 interface AnswerEdition {
   id: string
   organization_id: string
-  default_language: string
+  default_language: Language
 }
 
 /** By key: the edition's own definition replaces the organisation's. Keys without one are left out. */
@@ -39,15 +40,20 @@ export async function importDefinitions(
   const isMeant = sql`organization_id = ${edition.organization_id} and coalesce(edition_id, '') in ('', ${edition.id})
     and ${inList(sql`key`, keys)}`
   const [rows, versions] = await db.batch([
-    sql<DefinitionRow>`select * from consents where ${isMeant} order by edition_id is not null`,
-    sql<Version>`select consent_id, version, content_hash, created_at, text from consent_versions
-      where consent_id in (select id from consents where ${isMeant}) order by version desc`,
+    select(getTableColumns(consents))
+      .from(consents)
+      .where(isMeant)
+      .orderBy(sql`edition_id is not null`),
+    select(versionColumns)
+      .from(consentVersions)
+      .where(sql`consent_id in (select id from consents where ${isMeant})`)
+      .orderBy(desc(version)),
   ])
-  const byConsent = Map.groupBy(versions, ({ consent_id }) => consent_id)
+  const byConsent = Map.groupBy(versions, (row) => row.consent_id)
   return new Map(rows.map((row) => [row.key, { ...row, versions: byConsent.get(row.id) ?? [] }]))
 }
 
-/** What one order, or one row of a file, says of a person's consents. */
+/** The answers to consents in one order, or in one row of a file. */
 export interface ImportedAnswers {
   user: AnsweringUser
   /** The person is known to editions that the importing caller may not speak for. */
@@ -82,7 +88,7 @@ function questionsOf({ definitions, skipped }: AnswerImport, answers: readonly I
     Object.entries(given.consents).flatMap(([key, isGiven]): Question[] => {
       const definition = definitions.get(key)
       if (!definition || (!isGiven && !skipped)) return []
-      // What concerns all editions is not changed for a person of others.
+      // A consent of all editions is not changed for a person of editions that the caller may not change.
       return definition.edition_id === null && given.is_kept ? [] : [{ definition, isGiven, given }]
     }),
   )
@@ -93,9 +99,9 @@ function answerOf(
   run: AnswerImport,
   { definition, isGiven, given }: Question,
 ): AskedAnswer & { wording: Version | null } {
-  const wording = definition.versions.find(({ created_at }) => created_at <= given.at) ?? definition.versions.at(-1)
-  const texts = JSON.parse(wording?.text ?? definition.text) as TranslatedDict
-  const fallback = run.edition.default_language as Language
+  const wording = definition.versions.find((one) => one.created_at <= given.at) ?? definition.versions.at(-1)
+  const texts = wording?.text ?? definition.text
+  const fallback = run.edition.default_language
   return {
     status: isGiven ? 'given' : 'skipped',
     at: given.at,
@@ -123,7 +129,7 @@ async function latestRecords(db: Database, questions: readonly Question[]): Prom
 }
 
 /**
- * What an import changes about consents, by person and definition, for `answerStatements` and `answerAnnouncements`. An
+ * The answers that an import adds, by person and definition, for `answerStatements` and `answerAnnouncements`. An
  * answer that is not later than the last one of the person changes nothing: an import never takes a withdrawal back.
  */
 export async function importedAnswers(
@@ -158,10 +164,11 @@ export async function consentsInEdition(
   edition: Pick<AnswerEdition, 'id' | 'organization_id'>,
 ): Promise<Pick<DefinitionRow, 'key' | 'name' | 'type'>[]> {
   const rows = await db.all(
-    sql<Pick<DefinitionRow, 'key' | 'name' | 'type' | 'is_active'>>`select key, name, type, is_active from consents
-      where organization_id = ${edition.organization_id} and coalesce(edition_id, '') in ('', ${edition.id})
-      order by edition_id is not null`,
+    select({ key: consents.key, name: consents.name, type: consents.type, is_active: consents.is_active })
+      .from(consents)
+      .where(sql`organization_id = ${edition.organization_id} and coalesce(edition_id, '') in ('', ${edition.id})`)
+      .orderBy(sql`edition_id is not null`),
   )
   const meant = new Map(rows.map((row) => [row.key, row]))
-  return [...meant.values()].filter(({ is_active }) => is_active === 1)
+  return [...meant.values()].filter(({ is_active }) => is_active)
 }

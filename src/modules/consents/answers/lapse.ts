@@ -4,22 +4,16 @@ import { contactSeenInEdition } from '../../../db/shared-customers.ts'
 import { type SettledStatus, stateOf } from '../../../domain/consents/consents.ts'
 import { LostRace } from '../../../domain/errors.ts'
 import { commitAnnounced } from '../../webhooks/index.ts'
-import {
-  answerAnnouncements,
-  answerRaces,
-  answerStatements,
-  asLatest,
-  closingRecord,
-  type RecordRow,
-} from './records.ts'
+import { answerAnnouncements, answerRaces, answerStatements, closingRecord, type RecordRow } from './records.ts'
 
 const answersASweep = 500
 
 type LapsedRow = RecordRow & { key: string; email: string | null }
 
 /**
- * Closes requests to confirm that were over at their end: each with one record by which the person stands as before, or
- * was asked and did not agree. Webhooks get an event where that changes the answer.
+ * Closes requests that were not confirmed in time, each with one record: of the answer before the request, or of a skipped
+ * one without such an answer. Webhooks get an event where that changes the answer. The status is written out, because the
+ * index has waiting answers only and is not used for a bound value.
  */
 export async function sweepLapsed(job: JobCtx): Promise<number> {
   const now = job.now()
@@ -32,7 +26,7 @@ export async function sweepLapsed(job: JobCtx): Promise<number> {
   if (rows.length === 0) return 0
   const closed = await Promise.all(
     rows.map(async ({ key, email, ...before }) => {
-      const status = stateOf(asLatest(before), now) as SettledStatus
+      const status = stateOf(before, now) as SettledStatus
       const records = [await closingRecord(job, before, status)]
       return { definition: { key }, user: { id: before.user_id, email }, before, records }
     }),

@@ -24,7 +24,7 @@ const isDefinedThere = ({ edition_id, editions }: MarketingScope): SQL => {
 
 /**
  * Definitions by which a person agrees to marketing through this channel. An answer to the organisation's own counts in
- * all of its editions, wherever it was given: who withdrew it in one gets nothing from another.
+ * all of its editions, wherever it was given: a person who withdrew it in one gets nothing from the others.
  */
 const definitions = (scope: MarketingScope): SQL =>
   sql`select id from consents where organization_id = ${scope.organization_id} and type = 'marketing'
@@ -88,6 +88,6 @@ export const givenAmong = (people: SQL, definition: SQL): SQL =>
   sql`(select count(*) from ${people} join consent_records on consent_records.user_id = ${people}.id
     and consent_records.consent_id = ${definition}.id and is_latest = 1 where status = 'given')`
 
-/** Keeps what was answered, and nothing that says who the person is. The hash of the evidence keeps the chain whole. */
+/** Blanks the evidence of a person's answers. Its hash stays, so that the chains stay intact. */
 export const erasedAnswers = (userId: string): Statement =>
   sql`update consent_records set evidence = null where user_id = ${userId} and evidence is not null`

@@ -1,10 +1,11 @@
-import { getTableColumns, sql } from 'drizzle-orm'
+import { and, eq, getTableColumns, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
-import { consentRecords, type consents, type ConsentVersionRow } from '../../../db/schema/consents.ts'
+import { consents, type ConsentVersionRow, consentVersions } from '../../../db/schema/consents.ts'
+import { answering, type RowOf, select, selection } from '../../../db/select.ts'
 import { contactSeenInEdition } from '../../../db/shared-customers.ts'
 import { inList } from '../../../db/visibility.ts'
 import type { Language } from '../../../domain/languages.ts'
-import type { RecordRow } from './records.ts'
+import { recordColumns, type RecordRow, rowOfArray } from './records.ts'
 
 /** A consent that applies to a person, and the person's latest answer to it. */
 export interface PersonAnswer {
@@ -18,21 +19,20 @@ export interface PersonAnswer {
 /** Answered ones come first, so that none of them is left out. */
 const maxAnswers = 200
 
-const recordColumns = Object.keys(getTableColumns(consentRecords))
+const recordValues = sql.join(
+  recordColumns.map((name) => sql`r.${sql.raw(name)}`),
+  sql`, `,
+)
 
-type FlatRow = PersonAnswer['definition'] & {
-  edition_name: string | null
-  default_language: Language | null
-  is_archived: number | null
-  person_email: string | null
-  record: string | null
-}
-
-/** The record whose values `json_array` has in the order of the table's columns. */
-function recordIn(text: string | null): RecordRow | null {
-  if (text === null) return null
-  const values = JSON.parse(text) as unknown[]
-  return Object.fromEntries(recordColumns.map((name, index) => [name, values[index]])) as unknown as RecordRow
+const fields = {
+  ...getTableColumns(consents),
+  edition_name: sql<string | null>`editions.full_name`,
+  default_language: sql<Language | null>`editions.default_language`,
+  is_archived: sql<number | null>`editions.is_archived`,
+  person_email: sql<string | null>`${contactSeenInEdition(sql`users`, 'email', sql`consents.edition_id`)}`,
+  record: sql<RecordRow | null>`iif(r.user_id is null, null, json_array(${recordValues}))`.mapWith(
+    rowOfArray<RecordRow | null>(recordColumns),
+  ),
 }
 
 /**
@@ -45,14 +45,7 @@ export async function answersOfPerson(
   person: { id: string; organization_id: string },
   only?: readonly string[],
 ): Promise<PersonAnswer[]> {
-  const columns = sql.join(
-    recordColumns.map((name) => sql`r.${sql.raw(name)}`),
-    sql`, `,
-  )
-  const rows = await db.all(sql<FlatRow>`select consents.*, editions.full_name as edition_name,
-      editions.default_language, editions.is_archived,
-      ${contactSeenInEdition(sql`users`, 'email', sql`consents.edition_id`)} as person_email,
-      iif(r.user_id is null, null, json_array(${columns})) as record
+  const offered = sql<RowOf<typeof fields>>`select ${selection(fields)}
     from users cross join consents on consents.organization_id = users.organization_id
         and coalesce(consents.edition_id, '') in
           (select '' union all select edition_id from user_editions where user_id = ${person.id})
@@ -61,7 +54,8 @@ export async function answersOfPerson(
     where users.id = ${person.id} and users.organization_id = ${person.organization_id} and users.erased_at is null
       and (consents.is_active = 1 or r.user_id is not null)
       ${only ? sql`and ${inList(sql`consents.id`, only)}` : sql``}
-    order by r.user_id is null, consents.position, consents.id limit ${maxAnswers}`)
+    order by r.user_id is null, consents.position, consents.id limit ${maxAnswers}`
+  const rows = await db.all(answering(fields, offered))
   const answers = rows.map(
     ({ edition_name, default_language, is_archived, person_email, record, ...definition }): PersonAnswer => ({
       definition,
@@ -70,16 +64,20 @@ export async function answersOfPerson(
           ? null
           : { name: edition_name, default_language: default_language ?? 'en', is_archived: is_archived ?? 0 },
       email: person_email,
-      before: recordIn(record),
+      before: record,
     }),
   )
   return answers.toSorted((one, other) => one.definition.position - other.definition.position)
 }
 
+type Answered = Pick<RecordRow, 'consent_id' | 'consent_version'>
+
+/** The statement that reads the wording that a record answers. */
+export const selectVersion = ({ consent_id, consent_version }: Answered) =>
+  select(getTableColumns(consentVersions))
+    .from(consentVersions)
+    .where(and(eq(consentVersions.consent_id, consent_id), eq(consentVersions.version, consent_version)))
+
 /** The wording that a record answers. */
-export const findVersion = (
-  { db }: Pick<JobCtx, 'db'>,
-  { consent_id, consent_version }: Pick<RecordRow, 'consent_id' | 'consent_version'>,
-): Promise<ConsentVersionRow | undefined> =>
-  db.first(sql<ConsentVersionRow>`select * from consent_versions where consent_id = ${consent_id}
-    and version = ${consent_version}`)
+export const findVersion = ({ db }: Pick<JobCtx, 'db'>, record: Answered): Promise<ConsentVersionRow | undefined> =>
+  db.first(selectVersion(record))

@@ -1,22 +1,12 @@
 import type { z } from '@hono/zod-openapi'
 import type { Ctx } from '../../../context.ts'
-import {
-  allowedActions,
-  type AnswerMethod,
-  type AnswerStatus,
-  type ConsentType,
-  type LegalBasis,
-  isCurrentAnswer,
-  shownLanguage,
-  stateOf,
-} from '../../../domain/consents/consents.ts'
+import { allowedActions, isCurrentAnswer, shownLanguage, stateOf } from '../../../domain/consents/consents.ts'
 import type { Language, TranslatedDict } from '../../../domain/languages.ts'
 import { toIso, toIsoOrNull } from '../../../domain/time/instants.ts'
-import type { Channel } from '../../../domain/messaging/messaging.ts'
 import type { ConsentProof, ConsentRecord, UserConsent } from '../answer-contract.ts'
-import { type AnswerRow, type SeenRecord, seenRecord } from './answer-queries.ts'
+import type { AnswerRow, SeenRecord } from './answer-queries.ts'
 import type { Proof } from './proof.ts'
-import { asLatest, type RecordRow } from './records.ts'
+import type { RecordRow } from './records.ts'
 
 export function presentRecord(row: SeenRecord): z.input<typeof ConsentRecord> {
   const shown = <Value>(value: Value): Value | null => (row.is_hidden === 1 ? null : value)
@@ -25,11 +15,11 @@ export function presentRecord(row: SeenRecord): z.input<typeof ConsentRecord> {
     consent_id: row.consent_id,
     user_id: row.user_id,
     number: row.number,
-    status: row.status as AnswerStatus,
+    status: row.status,
     consent_version: row.consent_version,
     content_hash: row.content_hash,
     language: shown(row.language),
-    method: row.method as AnswerMethod,
+    method: row.method,
     source: shown(row.source),
     edition_id: shown(row.edition_id),
     order_id: shown(row.order_id),
@@ -44,8 +34,7 @@ export function presentRecord(row: SeenRecord): z.input<typeof ConsentRecord> {
 }
 
 export function presentAnswer(row: AnswerRow, ctx: Ctx): z.input<typeof UserConsent> {
-  const record = seenRecord(row)
-  const answer = asLatest(record)
+  const { record } = row
   const now = ctx.now()
   return {
     id: row.id,
@@ -53,16 +42,16 @@ export function presentAnswer(row: AnswerRow, ctx: Ctx): z.input<typeof UserCons
     edition_id: row.edition_id,
     key: row.key,
     name: row.name,
-    type: row.type as ConsentType,
-    channels: JSON.parse(row.channels) as Channel[],
-    is_required: row.is_required === 1,
-    is_active: row.is_active === 1,
+    type: row.type,
+    channels: row.channels,
+    is_required: row.is_required,
+    is_active: row.is_active,
     position: row.position,
     version: row.wording_version,
     content_hash: row.content_hash,
-    status: stateOf(answer, now),
-    is_current: isCurrentAnswer(answer, row, now),
-    allowed_actions: allowedActions(answer, row, now),
+    status: stateOf(record, now),
+    is_current: isCurrentAnswer(record, row, now),
+    allowed_actions: allowedActions(record, row, now),
     record: record && presentRecord(record),
   }
 }
@@ -70,7 +59,7 @@ export function presentAnswer(row: AnswerRow, ctx: Ctx): z.input<typeof UserCons
 const presentLink = (row: RecordRow) => ({
   record_id: row.id,
   number: row.number,
-  status: row.status as AnswerStatus,
+  status: row.status,
   consent_version: row.consent_version,
   content_hash: row.content_hash,
   occurred_at: toIso(row.occurred_at),
@@ -84,10 +73,13 @@ export function presentProof({
   chain,
   is_intact,
 }: Proof): z.input<typeof ConsentProof> {
-  const texts = JSON.parse(version.text) as TranslatedDict
   const fallback = default_language ?? 'en'
-  const language = shownLanguage(texts, record.is_hidden === 1 ? fallback : (record.language as Language), fallback)
-  const inLanguage = (json: string) => (JSON.parse(json) as TranslatedDict)[language] ?? ''
+  const language = shownLanguage(
+    version.text,
+    record.is_hidden === 1 ? fallback : (record.language as Language),
+    fallback,
+  )
+  const inLanguage = (texts: TranslatedDict) => texts[language] ?? ''
   return {
     record: presentRecord(record),
     wording: {
@@ -96,7 +88,7 @@ export function presentProof({
       title: inLanguage(version.title),
       text: inLanguage(version.text),
       link_url: inLanguage(version.link_url),
-      legal_basis: version.legal_basis as LegalBasis,
+      legal_basis: version.legal_basis,
       content_hash: version.content_hash,
       created: toIso(version.created_at),
     },

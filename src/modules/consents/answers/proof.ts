@@ -1,12 +1,13 @@
-import { sql } from 'drizzle-orm'
+import { and, desc, eq, getTableColumns } from 'drizzle-orm'
 import type { Ctx } from '../../../context.ts'
-import type { ConsentVersionRow } from '../../../db/schema/consents.ts'
+import { consentRecords, type ConsentVersionRow } from '../../../db/schema/consents.ts'
+import { select } from '../../../db/select.ts'
 import { contentHash, recordFault, type StoredRecord } from '../../../domain/consents/consent-records.ts'
 import { notFound } from '../../../domain/errors.ts'
 import type { Language } from '../../../domain/languages.ts'
-import { type AnswerSubject, type SeenRecord, seenRecord } from './answer-queries.ts'
+import type { AnswerSubject, SeenRecord } from './answer-queries.ts'
+import { selectVersion } from './person-answers.ts'
 import type { RecordRow } from './records.ts'
-import { wordingOf } from '../wording.ts'
 
 export interface Proof {
   record: SeenRecord
@@ -26,18 +27,20 @@ async function isWhole(chain: readonly StoredRecord[]): Promise<boolean> {
   return faults.every((fault) => fault === null)
 }
 
-/** What shows the latest answer: the record, the wording that it is to, and the records before. */
+/** The proof of the latest answer: its record, the wording that was answered, and the records before. */
 export async function findProof(ctx: Ctx, { answer, default_language }: AnswerSubject): Promise<Proof> {
-  const record = seenRecord(answer)
+  const { record } = answer
   if (record === null) throw notFound()
   const [[version], chain] = await ctx.db.batch([
-    sql<ConsentVersionRow>`select * from consent_versions where consent_id = ${answer.id}
-      and version = ${record.consent_version}`,
-    sql<RecordRow>`select * from consent_records where user_id = ${answer.user_id} and consent_id = ${answer.id}
-      order by number desc limit ${recordsShown + 1}`,
+    selectVersion(record),
+    select(getTableColumns(consentRecords))
+      .from(consentRecords)
+      .where(and(eq(consentRecords.user_id, answer.user_id), eq(consentRecords.consent_id, answer.id)))
+      .orderBy(desc(consentRecords.number))
+      .limit(recordsShown + 1),
   ])
   if (!version) throw notFound()
-  const hash = await contentHash(wordingOf(version))
+  const hash = await contentHash(version)
   const isWorded = hash === version.content_hash && hash === record.content_hash
   return {
     record,

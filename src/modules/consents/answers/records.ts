@@ -1,4 +1,4 @@
-import { sql } from 'drizzle-orm'
+import { getTableColumns, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
 import { changedExactly } from '../../../db/commit.ts'
 import type { Statement } from '../../../db/database.ts'
@@ -13,7 +13,6 @@ import {
   type AnswerStatus,
   decideAnswer,
   isSettled,
-  type LatestAnswer,
   type SettledStatus,
 } from '../../../domain/consents/consents.ts'
 import { LostRace } from '../../../domain/errors.ts'
@@ -21,6 +20,16 @@ import { toIso, toIsoOrNull } from '../../../domain/time/instants.ts'
 import type { Announcement } from '../../webhooks/index.ts'
 
 export type RecordRow = typeof consentRecords.$inferSelect
+
+export const recordColumns = Object.keys(getTableColumns(consentRecords))
+
+/** Reads rows whose values `json_array` has in the order of these names. */
+export const rowOfArray =
+  <Row>(names: readonly string[]) =>
+  (text: string): Row => {
+    const values = JSON.parse(text) as unknown[]
+    return Object.fromEntries(names.map((name, index) => [name, values[index]])) as Row
+  }
 
 /** A definition, as far as answers to it need it. `wording_version` and `content_hash` are of the wording that was shown. */
 export interface AnsweredDefinition extends AnswerRules {
@@ -32,7 +41,7 @@ export interface AnsweredDefinition extends AnswerRules {
   expires_after_days: number | null
 }
 
-/** Who answers. The answer's event contains this `email`. */
+/** The person who answers. The answer's event contains this `email`. */
 export interface AnsweringUser {
   id: string
   email: string | null
@@ -61,18 +70,11 @@ interface AnsweredSubject {
   before: RecordRow | null
 }
 
-/** What an answer becomes: the records that it adds, in their order, after the latest one that was there. */
+/** A decided answer: the records that it adds, in their order, after the latest one. */
 export interface DecidedAnswer extends AnsweredSubject {
   decision: AnswerDecision
   records: readonly RecordRow[]
 }
-
-export const asLatest = (record: RecordRow | null): LatestAnswer | null =>
-  record && {
-    ...record,
-    status: record.status as AnswerStatus,
-    previous_status: record.previous_status as SettledStatus | null,
-  }
 
 type RecordContent = Omit<
   RecordRow,
@@ -92,7 +94,7 @@ const expiryOf = (before: RecordRow): RecordContent => ({
   evidence_hash: null,
 })
 
-/** The wording that an answer is to; what is withdrawn is what was agreed to. */
+/** The wording that is answered. A withdrawal is about the wording that was agreed to. */
 const wordingOf = (definition: AnsweredDefinition, asked: AskedAnswer, before: RecordRow | null) =>
   asked.status === 'withdrawn' && before
     ? { consent_version: before.consent_version, content_hash: before.content_hash }
@@ -120,8 +122,8 @@ function contentOf({ definition, user, before }: AnsweredSubject, asked: AskedAn
   }
 }
 
-const settledBefore = ({ status, previous_status }: RecordRow): string | null =>
-  isSettled(status as AnswerStatus) ? status : previous_status
+const settledBefore = ({ status, previous_status }: RecordRow): SettledStatus | null =>
+  isSettled(status) ? status : previous_status
 
 /** The next record of a chain. */
 async function chained(
@@ -150,7 +152,7 @@ export async function answered(
   asked: AskedAnswer,
 ): Promise<DecidedAnswer> {
   const { definition, before } = subject
-  const decision = decideAnswer(asked, asLatest(before), definition)
+  const decision = decideAnswer(asked, before, definition)
   const records: RecordRow[] = []
   for (const status of decision.kind === 'changed' ? decision.statuses : []) {
     const last = records.at(-1) ?? before
@@ -160,11 +162,11 @@ export async function answered(
   return { ...subject, decision, records }
 }
 
-/** The record that a consent comes to its end with. */
+/** The record of a consent that has expired. */
 export const expiryRecord = (ctx: Pick<JobCtx, 'newId'>, before: RecordRow): Promise<RecordRow> =>
   chained(ctx, before, expiryOf(before))
 
-/** The record with which an unconfirmed request ends. */
+/** The record that ends an unconfirmed request. */
 export const closingRecord = (
   ctx: Pick<JobCtx, 'newId'>,
   before: RecordRow,
@@ -192,9 +194,8 @@ const notLatest = (replaced: readonly RecordRow[]): Statement[] => {
 }
 
 /**
- * Statements that write these answers, for the transaction of what they belong to. They stay few however many answers
- * there are. An answer to one of the consents that is recorded meanwhile makes the transaction fail: give `answerRaces`
- * to `commit`, and decide again.
+ * Statements that write these answers. There are few of them however many answers there are. The transaction fails when
+ * another answer to one of the consents was recorded meanwhile: give `answerRaces` to `commit`, and decide again.
  */
 export function answerStatements(answers: readonly Pick<DecidedAnswer, 'before' | 'records'>[]): Statement[] {
   const changed = answers.filter(({ records }) => records.length > 0)
@@ -225,7 +226,7 @@ export const answerAnnouncements = ({
   records,
 }: Pick<DecidedAnswer, 'records' | 'user'> & { definition: { key: string } }): Announcement[] =>
   records.flatMap((record): Announcement[] => {
-    const status = record.status as AnswerStatus
+    const { status } = record
     if (!isSettled(status)) return []
     return [
       {
@@ -237,7 +238,7 @@ export const answerAnnouncements = ({
           user: { api_id: user.id, email: user.email },
           record_id: record.id,
           status,
-          previous_status: record.previous_status as SettledStatus | null,
+          previous_status: record.previous_status,
           occurred_at: toIso(record.occurred_at),
           expires_at: toIsoOrNull(record.expires_at),
           source: record.source,

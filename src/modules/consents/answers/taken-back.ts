@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { changedExactly, stillHolds } from '../../../db/commit.ts'
 import type { Database, Statement } from '../../../db/database.ts'
+import { settledStatuses } from '../../../domain/consents/consents.ts'
 import type { RecordRow } from './records.ts'
 
 type ImportedRecord = Pick<
@@ -8,7 +9,7 @@ type ImportedRecord = Pick<
   'user_id' | 'consent_id' | 'number' | 'status' | 'method' | 'order_id' | 'import_id' | 'occurred_at' | 'is_latest'
 >
 
-/** All answers of these people to what an import answered for them, each chain in its order. */
+/** All answers of these people to the consents that an import answered for them, each chain in its order. */
 export async function importedChains(
   db: Database,
   importId: string,
@@ -25,14 +26,12 @@ export async function importedChains(
   return [...Map.groupBy(rows, ({ user_id, consent_id }) => `${user_id} ${consent_id}`).values()]
 }
 
-/** The end of a chain that goes when these answers are taken back; what ran out by itself goes with what was given. */
+/** The end of a chain that is deleted when these answers are taken back, with records of consents that expired. */
 function tail(chain: readonly ImportedRecord[], isTakenBack: (record: ImportedRecord) => boolean): ImportedRecord[] {
   const kept = chain.findLastIndex((record) => !isTakenBack(record) && record.method !== 'expiry')
   const first = chain.findIndex((record, at) => at > kept && isTakenBack(record))
   return first < 0 ? [] : chain.slice(first)
 }
-
-const settled = ['given', 'skipped', 'withdrawn', 'expired'] as const
 
 interface Removed {
   gone: ImportedRecord[]
@@ -60,7 +59,7 @@ const statsOf = (removed: readonly Removed[]) =>
   [...Map.groupBy(removed, ({ last }) => last.consent_id)].map(([consentId, ofIt]) => [
     consentId,
     -ofIt.reduce((count, { gone }) => count + gone.length, 0),
-    ...settled.map((status) =>
+    ...settledStatuses.map((status) =>
       ofIt.reduce(
         (sum, { last, before }) => sum - Number(last.status === status) + Number(before?.status === status),
         0,

@@ -66,8 +66,8 @@ export const unsubscribe = (job: JobCtx, subscriber: CampaignSubscriber): Promis
   })
 
 /**
- * Takes back what `unsubscribe` did: the suppression, and the withdrawal of consents, which end when they would have
- * ended. An address that bounced or complained stays suppressed. A second call changes nothing.
+ * Takes back the suppression and the withdrawals of `unsubscribe`. The consents expire when they would have expired
+ * without it. An address that bounced or complained stays suppressed. A second call changes nothing.
  */
 export const resubscribe = (job: JobCtx, subscriber: CampaignSubscriber): Promise<void> =>
   decideAgain(async () => {

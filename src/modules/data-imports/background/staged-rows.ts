@@ -1,6 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { importRows } from '../../../db/schema/data-imports.ts'
 import type { DecidedRow, PlacedRow, RowError } from '../../../domain/data-imports/mapping/index.ts'
+import { outcomeOfOrder } from './created-orders.ts'
 
 export type StagedRow = typeof importRows.$inferSelect
 
@@ -38,9 +39,9 @@ export const firstRowOf = (row: SQL): SQL =>
   sql`(select min(first.row_number) from import_rows first
     where first.import_id = ${row}.import_id and first.group_key = ${row}.group_key)`
 
-/** What became of a row: where nothing is noted at the row itself, it is what became of its order. */
-export const outcomeOf = (row: SQL): SQL =>
-  sql`coalesce(${row}.outcome, (select outcome from import_orders as its_order
+/** What became of a row: where the row itself does not say it, it is what became of its order. */
+export const outcomeOf = (row: SQL, importId: string): SQL =>
+  sql`coalesce(${row}.outcome, (select ${outcomeOfOrder(sql`its_order`, importId)} from import_orders as its_order
     where its_order.import_id = ${row}.import_id and its_order.number = ${firstRowOf(row)}))`
 
 /**

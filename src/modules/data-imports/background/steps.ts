@@ -1,4 +1,4 @@
-import { type SQL, sql } from 'drizzle-orm'
+import { getTableColumns, type SQL, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
 import { changedOne, commitPart } from '../../../db/commit.ts'
 import type { Statement } from '../../../db/database.ts'
@@ -7,11 +7,13 @@ import { update } from '../../../db/write.ts'
 import {
   type DataImportStatus,
   dataImportLifecycle,
+  heartbeatEveryMs,
   type ImportPhase,
 } from '../../../domain/data-imports/data-imports.ts'
 import { LostRace } from '../../../domain/errors.ts'
 
 export type ImportRow = typeof dataImports.$inferSelect
+export const importFields = getTableColumns(dataImports)
 export type ImportChanges = Partial<typeof dataImports.$inferInsert>
 
 /**
@@ -43,6 +45,9 @@ async function commitWhereRead(job: JobCtx, row: ImportRow, step: Required<Impor
   return { ...row, ...changes }
 }
 
+const heartbeat = ({ heartbeat_at }: ImportRow, now: number): ImportChanges =>
+  heartbeat_at !== null && now - heartbeat_at < heartbeatEveryMs ? {} : { heartbeat_at: now }
+
 /**
  * Commits what a step wrote together with its new position: a message that comes twice, late or to two consumers does
  * nothing twice. `position` has to differ from the one before.
@@ -53,7 +58,7 @@ export const commitStep = (
   step: ImportStep & { position: unknown },
 ): Promise<ImportRow | null> =>
   commitWhereRead(job, row, {
-    changes: { ...step.changes, position: JSON.stringify(step.position), heartbeat_at: job.now(), stalls: 0 },
+    changes: { ...step.changes, position: JSON.stringify(step.position), ...heartbeat(row, job.now()), stalls: 0 },
     statements: step.statements ?? [],
     races: step.races ?? {},
   })

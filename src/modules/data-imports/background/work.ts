@@ -1,11 +1,12 @@
-import { sql } from 'drizzle-orm'
+import { and, asc, eq, isNotNull, lte, sql } from 'drizzle-orm'
 import type { ImportPreviewMessage, ImportWorkMessage, JobCtx } from '../../../context.ts'
 import { dataImports } from '../../../db/schema/data-imports.ts'
+import { answering, select } from '../../../db/select.ts'
 import { update } from '../../../db/write.ts'
 import { dataImportLifecycle, heartbeatLostMs, mostStalls } from '../../../domain/data-imports/data-imports.ts'
 import { phaseSteps } from './phases.ts'
 import { countPreview } from '../preview/preview-job.ts'
-import { failPhase, type ImportRow, enqueueImports } from './steps.ts'
+import { enqueueImports, failPhase, importFields, type ImportRow } from './steps.ts'
 
 /** A consumer works this long before it leaves the rest to the end of the queue, where other imports wait too. */
 const shareMs = 10_000
@@ -24,7 +25,11 @@ export function isImportMessage(body: unknown): body is ImportMessage {
 }
 
 const findWork = (job: JobCtx, id: string, epoch: number): Promise<ImportRow | undefined> =>
-  job.db.first(sql<ImportRow>`select * from data_imports where id = ${id} and epoch = ${epoch} and phase is not null`)
+  job.db.first(
+    select(importFields)
+      .from(dataImports)
+      .where(and(eq(dataImports.id, id), eq(dataImports.epoch, epoch), isNotNull(dataImports.phase))),
+  )
 
 /** Works on an import until its phase ends or the time is over. A message of an earlier start does nothing. */
 export async function workOnImport(
@@ -55,7 +60,9 @@ export async function workOnImports(job: JobCtx, messages: readonly ImportMessag
 async function revive(job: JobCtx, row: ImportRow): Promise<ImportRow | null> {
   const next = { epoch: row.epoch + 1, stalls: row.stalls + 1, heartbeat_at: job.now() }
   const isAsRead = sql`id = ${row.id} and epoch = ${row.epoch} and heartbeat_at = ${row.heartbeat_at}`
-  const [revived] = await job.db.all(sql<ImportRow>`${update(dataImports, next, isAsRead)} returning *`)
+  const [revived] = await job.db.all(
+    answering(importFields, sql<ImportRow>`${update(dataImports, next, isAsRead)} returning *`),
+  )
   return revived ?? null
 }
 
@@ -67,8 +74,11 @@ const stalled = {
 /** Begins work again that nobody has gone on with. */
 export async function sweepImports(job: JobCtx): Promise<void> {
   const quiet = await job.db.all(
-    sql<ImportRow>`select * from data_imports where heartbeat_at <= ${job.now() - heartbeatLostMs}
-      order by heartbeat_at limit ${importsASweep}`,
+    select(importFields)
+      .from(dataImports)
+      .where(lte(dataImports.heartbeat_at, job.now() - heartbeatLostMs))
+      .orderBy(asc(dataImports.heartbeat_at))
+      .limit(importsASweep),
   )
   for (const row of quiet) {
     const isGivenUp = row.stalls >= mostStalls && dataImportLifecycle.allows(row.status, 'failed')

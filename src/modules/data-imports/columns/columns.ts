@@ -12,7 +12,7 @@ import type { ColumnOrdering } from './column-contract.ts'
 import { issuesOf, type MappingIssue } from '../mapping/issues.ts'
 import { loadState } from '../mapping/changed.ts'
 import { canonicalOf, formatOf } from '../mapping/source.ts'
-import { type ColumnRow, type MappingState, prepare } from '../mapping/state.ts'
+import { columnFields, type ColumnRow, type MappingState, prepare } from '../mapping/state.ts'
 
 /** The columns of an import with what is wrong with them. */
 export interface ColumnView {
@@ -54,12 +54,12 @@ export async function listColumns(
   ordering: ColumnOrdering,
   view: ColumnView,
 ): Promise<Page<ColumnWithIssues>> {
-  const found = await paginate<ColumnRow>(ctx.db, page, {
+  const found = await paginate(ctx.db, page, {
     from: sql`import_columns`,
     key: sql`import_columns.source_index`,
     where: [sql`import_columns.import_id = ${view.row.id}`],
     sort: sortBy(ordering, 'source_index', { source_index: sql`import_columns.source_index` }),
-    columns: sql`import_columns.*`,
+    columns: columnFields,
     joins: sql`join import_columns on import_columns.import_id = ${view.row.id}
       and import_columns.source_index = page.key`,
   })

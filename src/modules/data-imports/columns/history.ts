@@ -1,5 +1,7 @@
-import { sql } from 'drizzle-orm'
+import { eq, sql } from 'drizzle-orm'
 import type { Database, Statement } from '../../../db/database.ts'
+import { importColumns } from '../../../db/schema/data-imports.ts'
+import { select } from '../../../db/select.ts'
 import { inList } from '../../../db/visibility.ts'
 import { headerKey } from '../../../domain/data-imports/mapping/index.ts'
 import type { ImportRow } from '../background/steps.ts'
@@ -34,12 +36,17 @@ export async function rememberMapping(
   now: number,
 ): Promise<Statement[]> {
   const columns = await db.all(
-    sql<Pick<ColumnRow, 'source_column' | 'target_field' | 'is_ignored'>>`
-      select source_column, target_field, is_ignored from import_columns where import_id = ${row.id}`,
+    select({
+      source_column: importColumns.source_column,
+      target_field: importColumns.target_field,
+      is_ignored: importColumns.is_ignored,
+    })
+      .from(importColumns)
+      .where(eq(importColumns.import_id, row.id)),
   )
   const decided = columns.flatMap(({ source_column, target_field, is_ignored }) => {
     const key = headerKey(source_column)
-    const isOpen = key === '' || (target_field === null && is_ignored === 0)
+    const isOpen = key === '' || (target_field === null && !is_ignored)
     return isOpen ? [] : [[key, target_field ?? leftOut] as const]
   })
   // Of two columns with the same header nothing can be said.

@@ -1,11 +1,6 @@
 import type { z } from '@hono/zod-openapi'
 import type { Ctx } from '../../../context.ts'
-import {
-  aliasTextsOf,
-  targetFieldsOf,
-  type Transform,
-  type ValueMap,
-} from '../../../domain/data-imports/mapping/index.ts'
+import { aliasTextsOf, targetFieldsOf } from '../../../domain/data-imports/mapping/index.ts'
 import type { ColumnMapping, ColumnMappings, TargetFieldShape } from './column-contract.ts'
 import { type ColumnView, type ColumnWithIssues, firstRowsOf, withIssues } from './columns.ts'
 import { type EditionConsent, statisticsOf } from '../mapping/state.ts'
@@ -34,22 +29,22 @@ export const presentTargetFields = (consents: readonly EditionConsent[]): z.inpu
   }))
 
 export function presentColumn(column: ColumnWithIssues): z.input<typeof ColumnMapping> {
-  const { type, ...args } = JSON.parse(column.transform) as Transform
+  const { type, ...args } = column.transform
   const statistics = statisticsOf(column)
   return {
     id: column.id,
     source_column: column.source_column,
     source_index: column.source_index,
-    sample_values: JSON.parse(column.sample_values) as string[],
+    sample_values: [...column.sample_values],
     target_field: column.target_field,
     target_position: column.target_position,
     confidence: column.confidence,
-    is_suggested: column.is_suggested === 1,
+    is_suggested: column.is_suggested,
     is_required: column.is_required,
-    is_ignored: column.is_ignored === 1,
+    is_ignored: column.is_ignored,
     default_value: column.default_value,
     transform: { type, args },
-    value_map: column.value_map === null ? null : (JSON.parse(column.value_map) as Record<string, ValueMap[string]>),
+    value_map: column.value_map && { ...column.value_map },
     filled_cells: statistics?.filled ?? 0,
     blank_cells: statistics?.blank ?? 0,
     errors: column.issues.map(({ code, target_field, message }) => ({ code, target_field, message })),

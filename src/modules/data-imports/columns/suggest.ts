@@ -26,7 +26,7 @@ const mostObjects = 1000
 
 /** A column that the user has decided on. */
 const isDecided = ({ is_suggested, is_ignored, target_field }: ColumnRow): boolean =>
-  is_suggested === 0 && (is_ignored === 1 || target_field !== null)
+  !is_suggested && (is_ignored || target_field !== null)
 
 /** The suggestions for columns and targets that the user has not decided on. */
 function openSuggestions(state: MappingState, mappings: readonly SuggestedMapping[]): SuggestedMapping[] {
@@ -45,11 +45,11 @@ function openSuggestions(state: MappingState, mappings: readonly SuggestedMappin
 const columnOf = (one: SuggestedMapping, target_position: number): Partial<ColumnRow> => ({
   target_field: one.target,
   target_position,
-  is_suggested: 1,
+  is_suggested: true,
   confidence: one.confidence,
   default_value: one.default_value ?? null,
-  transform: JSON.stringify(one.transform ?? { type: 'none' }),
-  value_map: one.value_map ? JSON.stringify(one.value_map) : null,
+  transform: one.transform ?? { type: 'none' },
+  value_map: one.value_map ?? null,
 })
 
 /** The mapping with the suggestions in it, and the statements that store them. */
@@ -109,10 +109,10 @@ export async function suggestStep(job: JobCtx, row: ImportRow): Promise<null> {
     status: 'mapping_columns',
     changes: {
       ...nothingStaged,
-      options: JSON.stringify(decided),
-      detected_source: detected_source && JSON.stringify(detected_source),
+      options: decided,
+      detected_source,
       external_source: row.external_source ?? detected_source?.source ?? unknownSource,
-      column_summary: JSON.stringify(summaryOf(final, prepare(final, job.now()))),
+      column_summary: summaryOf(final, prepare(final, job.now())),
     },
     statements: [...suggested.statements, ...(await orphansOf(job, row))],
   })

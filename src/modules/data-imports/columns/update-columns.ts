@@ -64,20 +64,18 @@ function changedColumn(column: ColumnRow, change: ColumnChange, state: MappingSt
   const type = target_field === null ? undefined : targetFieldOf(target_field, state.consents)?.type
   const statistics = statisticsOf(column)
   const suggested = isOther && type && statistics ? suggestValueMap(type, statistics) : null
-  const before = isOther
-    ? { transform: '{"type":"none"}', value_map: suggested && JSON.stringify(suggested), default_value: null }
-    : {}
+  const before = isOther ? { transform: { type: 'none' } as const, value_map: suggested, default_value: null } : {}
   return {
     ...column,
     ...before,
     target_field,
     target_position: change.target_position ?? (isOther ? 0 : column.target_position),
-    is_ignored: (change.is_ignored ?? (target_field === null && column.is_ignored === 1)) ? 1 : 0,
-    is_suggested: 0,
+    is_ignored: change.is_ignored ?? (target_field === null && column.is_ignored),
+    is_suggested: false,
     confidence: target_field === null ? 0 : 1,
     ...(change.default_value === undefined ? {} : { default_value: change.default_value }),
-    ...(change.transform === undefined ? {} : { transform: JSON.stringify(storedTransform(change.transform)) }),
-    ...(change.value_map === undefined ? {} : { value_map: change.value_map && JSON.stringify(change.value_map) }),
+    ...(change.transform === undefined ? {} : { transform: storedTransform(change.transform) }),
+    ...(change.value_map === undefined ? {} : { value_map: change.value_map }),
   }
 }
 
@@ -135,7 +133,7 @@ function changedConstants(state: MappingState, id: string, input: UpdateColumnMa
 function statementsOf(id: string, before: MappingState, after: MappingState): Statement[] {
   const columns = after.columns.flatMap((column, index) => {
     const old = before.columns[index]
-    const changes = old ? changesIn(old, column, ['transform', 'value_map']) : {}
+    const changes = old ? changesIn(old, column) : {}
     return isEmpty(changes)
       ? []
       : [update(importColumns, changes, sql`import_id = ${id} and source_index = ${column.source_index}`)]

@@ -1,7 +1,10 @@
-import { sql } from 'drizzle-orm'
+import { and, eq, getTableColumns, sql } from 'drizzle-orm'
 import type { Ctx } from '../../../context.ts'
-import { commit } from '../../../db/commit.ts'
+import { commit, followedBy } from '../../../db/commit.ts'
 import { dataImports } from '../../../db/schema/data-imports.ts'
+import { editions } from '../../../db/schema/editions.ts'
+import { organizations } from '../../../db/schema/organizations.ts'
+import { select } from '../../../db/select.ts'
 import { changeableEditions } from '../../../db/shared-customers.ts'
 import { insert } from '../../../db/write.ts'
 import { doesNotExist, editionArchived, type FieldError, fieldError, invalid } from '../../../domain/errors.ts'
@@ -10,7 +13,7 @@ import { searchText } from '../../../domain/text/fold.ts'
 import { normalizePhone } from '../../../domain/accounts/users.ts'
 import { importDefinitions, type ImportDefinitions } from '../../consents/index.ts'
 import { importOrders, type ImportRun, type NumberedOrder, type OrderOutcome } from '../../order-import/index.ts'
-import { type OrganizationSummaryRow, organizationSummaryColumns } from '../../organizations/index.ts'
+import { type OrganizationSummaryRow, organizationSummaryFields } from '../../organizations/index.ts'
 import { receiptMessageOf, enqueueEmails } from '../../transactional-emails/index.ts'
 import type { ImportExternalOrdersInput } from './contract.ts'
 import { parseExternalOrder } from './external-order-contract.ts'
@@ -53,11 +56,12 @@ export interface ImportReport {
 const maxFaults = 20
 
 async function findEdition(ctx: Ctx, input: ImportExternalOrdersInput): Promise<RunEdition & OrganizationSummaryRow> {
-  const edition = await ctx.db.first(sql<
-    RunEdition & OrganizationSummaryRow
-  >`select editions.*, ${organizationSummaryColumns}
-    from editions join organizations on organizations.id = editions.organization_id
-    where editions.id = ${input.edition_id} and editions.organization_id = ${input.organization_id}`)
+  const edition = await ctx.db.first(
+    select({ ...getTableColumns(editions), ...organizationSummaryFields })
+      .from(editions)
+      .innerJoin(organizations, eq(organizations.id, editions.organization_id))
+      .where(and(eq(editions.id, input.edition_id), eq(editions.organization_id, input.organization_id))),
+  )
   if (edition?.is_archived) throw editionArchived()
   if (edition) return edition
   const organization = await ctx.db.first(sql`select id from organizations where id = ${input.organization_id}`)
@@ -109,7 +113,7 @@ function withKnownConsents(
     const definition = definitions.get(key)
     const path = ['orders', index, 'consents', key]
     if (!definition) return [fieldError(path, 'does_not_exist', 'This edition has no consent with this key.')]
-    return definition.is_active === 1 ? [] : [fieldError(path, 'consent_inactive', 'This consent is not active.')]
+    return definition.is_active ? [] : [fieldError(path, 'consent_inactive', 'This consent is not active.')]
   })
   return errors.length ? refused(index, order.external_id, errors) : candidate
 }
@@ -144,13 +148,13 @@ function report(
     source: 'api',
     external_source: source,
     status: failed ? 'completed_with_errors' : 'completed',
-    options: JSON.stringify({ on_duplicate, emit_webhooks, send_receipts, skipped }),
+    options: { on_duplicate, emit_webhooks, send_receipts, skipped },
     total_rows: results.length,
     created_orders: count('created'),
     updated_orders: count('updated'),
     skipped_orders: count('skipped'),
     failed_orders: failed,
-    results: JSON.stringify(results),
+    results,
     version: 1,
     created_at: now,
     modified_at: now,
@@ -183,6 +187,7 @@ export async function importExternalOrders(ctx: Ctx, input: ImportExternalOrders
   results.sort((a, b) => a.index - b.index)
   const done = report(ctx, edition, input, { importId, results })
   const { id } = done.row
-  if (receipt !== null && id !== null) ctx.afterCommit(() => enqueueEmails(ctx))
-  return commit(ctx, done, id === null ? [] : [insert(dataImports, { ...done.row, id })])
+  if (id === null) return commit(ctx, done, [])
+  const inserted = insert(dataImports, { ...done.row, id })
+  return commit(ctx, done, [receipt === null ? inserted : followedBy(inserted, () => enqueueEmails(ctx))])
 }

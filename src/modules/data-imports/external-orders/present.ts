@@ -36,7 +36,7 @@ export function presentImport(
       edition_published_at: edition.published_at,
     }),
     dry_run,
-    options: { skipped: false, ...(JSON.parse(row.options) as Omit<ShownOptions, 'skipped'>) },
+    options: { skipped: false, ...(row.options as Omit<ShownOptions, 'skipped'>) },
     total_rows: row.total_rows,
     created_orders: row.created_orders,
     updated_orders: row.updated_orders,

@@ -1,10 +1,8 @@
 import type { Ctx } from '../../../context.ts'
-import type { ImportOptions } from '../../../domain/data-imports/data-imports.ts'
+import { type ImportOptions, noProducts } from '../../../domain/data-imports/data-imports.ts'
 import type { LoadedImport } from '../queries.ts'
 import type { ImportChanges } from '../background/steps.ts'
 import { loadMapping, type MappingState, prepare, summaryOf } from './state.ts'
-
-const noProducts = '{"total":0,"mapped":0,"ignored":0,"unmapped":0}'
 
 /** What an import forgets when its rows have to be staged anew. */
 export const nothingStaged = {
@@ -12,7 +10,7 @@ export const nothingStaged = {
   invalid_rows: 0,
   processed_rows: 0,
   total_orders: 0,
-  row_counts: '{}',
+  row_counts: {},
   product_summary: noProducts,
   error_code: null,
   error_message: null,
@@ -29,5 +27,5 @@ export async function mappingChanges(
 ): Promise<ImportChanges & { status: 'mapping_columns' }> {
   const state = next.state ?? (await loadState(ctx, row, next.options))
   const summary = summaryOf(state, prepare(state, ctx.now()))
-  return { ...nothingStaged, status: 'mapping_columns', column_summary: JSON.stringify(summary) }
+  return { ...nothingStaged, status: 'mapping_columns', column_summary: summary }
 }

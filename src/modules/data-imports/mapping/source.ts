@@ -1,21 +1,15 @@
 import { sql } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
-import type { FileFormat } from '../../../domain/data-imports/files/format.ts'
+import type { FileFormat, Segment } from '../../../domain/data-imports/files/format.ts'
 import type { FileSource } from '../../../domain/data-imports/files/source.ts'
 import type { ImportRow } from '../background/steps.ts'
 
-/** A part of the canonical copy. */
-export interface Segment {
-  key: string
-  size: number
-}
-
 /** How the file of an import is read, with the parts of its canonical copy. */
-export type StoredFormat = FileFormat & { segments: readonly Segment[] }
+type CopiedFormat = FileFormat & { segments: readonly Segment[] }
 
-export const formatOf = ({ format }: Pick<ImportRow, 'format'>): StoredFormat => {
+export const formatOf = ({ format }: Pick<ImportRow, 'format'>): CopiedFormat => {
   if (format === null) throw new Error('The file of this import was not read.')
-  return JSON.parse(format) as StoredFormat
+  return { segments: [], ...format }
 }
 
 export const canonicalPrefix = (id: string): string => `imports/${id}/`
@@ -59,7 +53,7 @@ async function* acrossSegments(
 }
 
 /** The canonical copy of an import's file, all parts as one. */
-export function canonicalOf(job: Pick<JobCtx, 'files'>, { segments }: Pick<StoredFormat, 'segments'>): FileSource {
+export function canonicalOf(job: Pick<JobCtx, 'files'>, { segments }: Pick<CopiedFormat, 'segments'>): FileSource {
   const size = segments.reduce((sum, segment) => sum + segment.size, 0)
   return {
     size,

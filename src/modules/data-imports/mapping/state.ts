@@ -1,6 +1,8 @@
-import { sql } from 'drizzle-orm'
+import { asc, eq, getTableColumns } from 'drizzle-orm'
 import type { Database } from '../../../db/database.ts'
 import { importColumns, importConstants } from '../../../db/schema/data-imports.ts'
+import { editions } from '../../../db/schema/editions.ts'
+import { select } from '../../../db/select.ts'
 import type { ColumnSummary, ImportOptions } from '../../../domain/data-imports/data-imports.ts'
 import {
   type ColumnStatistics,
@@ -10,12 +12,12 @@ import {
   targetFieldOf,
   type TargetMapping,
   type Transform,
-  type ValueMap,
 } from '../../../domain/data-imports/mapping/index.ts'
 import { consentsInEdition } from '../../consents/index.ts'
 import type { ImportRow } from '../background/steps.ts'
 
 export type ColumnRow = typeof importColumns.$inferSelect
+export const columnFields = getTableColumns(importColumns)
 export type ConstantRow = typeof importConstants.$inferSelect
 export type EditionConsent = Parameters<typeof prepareMappings>[0]['consents'][number]
 
@@ -37,9 +39,17 @@ export interface MappingState {
 }
 
 export const findPlace = async (db: Database, row: Pick<ImportRow, 'edition_id'>): Promise<ReadingPlace> => {
-  const place = await db.first(sql<ReadingPlace>`select organization_id, id as edition_id,
-      timezone as edition_timezone, default_country_code as edition_country_code, default_language as edition_language
-    from editions where id = ${row.edition_id}`)
+  const place = await db.first(
+    select({
+      organization_id: editions.organization_id,
+      edition_id: editions.id,
+      edition_timezone: editions.timezone,
+      edition_country_code: editions.default_country_code,
+      edition_language: editions.default_language,
+    })
+      .from(editions)
+      .where(eq(editions.id, row.edition_id)),
+  )
   if (!place) throw new Error('The edition of an import is gone.')
   return place
 }
@@ -52,20 +62,22 @@ export async function loadMapping(
   options: ImportOptions,
 ): Promise<MappingState> {
   const [columns, constants] = await db.batch([
-    sql<ColumnRow>`select * from import_columns where import_id = ${id} order by source_index`,
-    sql<ConstantRow>`select * from import_constants where import_id = ${id} order by target_field`,
+    select(columnFields)
+      .from(importColumns)
+      .where(eq(importColumns.import_id, id))
+      .orderBy(asc(importColumns.source_index)),
+    select(getTableColumns(importConstants))
+      .from(importConstants)
+      .where(eq(importConstants.import_id, id))
+      .orderBy(asc(importConstants.target_field)),
   ])
   const consents = await consentsInEdition(db, { id: place.edition_id, organization_id: place.organization_id })
   return { columns, constants, consents, options, place }
 }
 
-const transformOf = ({ transform }: ColumnRow): Transform => JSON.parse(transform) as Transform
-const valueMapOf = ({ value_map }: ColumnRow): ValueMap | null =>
-  value_map === null ? null : (JSON.parse(value_map) as ValueMap)
-
 /** What the import's options say of columns that say nothing themselves. */
 function transformFor(column: ColumnRow, { options, consents }: MappingState): Transform {
-  const transform = transformOf(column)
+  const { transform } = column
   const type = column.target_field === null ? null : targetFieldOf(column.target_field, consents)?.type
   const isNumber = type === 'money' || type === 'quantity'
   if (isNumber && transform.type !== 'number' && options.decimal_separator !== 'auto')
@@ -95,7 +107,7 @@ function targetMappings(state: MappingState): TargetMapping[] {
       columns: columns.map(({ source_index }) => source_index),
       default_value: columns.find(({ default_value }) => default_value !== null)?.default_value ?? null,
       constant: constants.get(target) ?? null,
-      ...(first ? { transform: transformFor(first, state), value_map: valueMapOf(first) } : {}),
+      ...(first ? { transform: transformFor(first, state), value_map: first.value_map } : {}),
     }
   })
   const alone = state.constants.filter(({ target_field }) => !byTarget.has(target_field))
@@ -112,8 +124,8 @@ export const groupingOf = ({ options, columns, constants }: MappingState): Group
   return hasId ? 'external_id' : 'row'
 }
 
-export const statisticsOf = ({ statistics }: ColumnRow): ColumnStatistics | null =>
-  statistics === '{}' ? null : (JSON.parse(statistics) as ColumnStatistics)
+export const statisticsOf = ({ statistics }: Pick<ColumnRow, 'statistics'>): ColumnStatistics | null =>
+  statistics.filled === undefined ? null : statistics
 
 export const prepare = (state: MappingState, now: number): PreparedMappings =>
   prepareMappings({
@@ -129,6 +141,6 @@ export const prepare = (state: MappingState, now: number): PreparedMappings =>
 export const summaryOf = ({ columns }: MappingState, prepared: PreparedMappings): ColumnSummary => ({
   total: columns.length,
   mapped: columns.filter(({ target_field }) => target_field !== null).length,
-  ignored: columns.filter(({ is_ignored }) => is_ignored === 1).length,
+  ignored: columns.filter(({ is_ignored }) => is_ignored).length,
   missing_required: prepared.missing_required,
 })

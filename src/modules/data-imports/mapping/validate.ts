@@ -83,7 +83,7 @@ export async function validateColumnMappings(ctx: Ctx, view: ColumnView): Promis
       ...new Set(errors.flatMap(({ code, target_field }) => (code === 'duplicate_target' ? [target_field] : []))),
     ],
     unmapped_columns: view.state.columns
-      .filter(({ target_field, is_ignored }) => target_field === null && is_ignored === 0)
+      .filter(({ target_field, is_ignored }) => target_field === null && !is_ignored)
       .map(({ source_column }) => source_column),
     errors: [...ofMapping, ...faults].slice(0, mostErrors),
     warnings: warnings.map((issue) => faultOfIssue(view, issue)).slice(0, mostErrors),

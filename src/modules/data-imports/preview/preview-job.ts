@@ -1,9 +1,11 @@
-import { sql } from 'drizzle-orm'
+import { and, eq, isNull, sql } from 'drizzle-orm'
 import type { ImportPreviewMessage, JobCtx } from '../../../context.ts'
 import { changedOne, commitPart } from '../../../db/commit.ts'
+import { dataImports } from '../../../db/schema/data-imports.ts'
+import { select } from '../../../db/select.ts'
+import { inList } from '../../../db/visibility.ts'
 import { LostRace } from '../../../domain/errors.ts'
-import type { EngineCtx } from '../../order-import/index.ts'
-import type { ImportRow } from '../background/steps.ts'
+import { importFields, type ImportRow } from '../background/steps.ts'
 import { actionOf, decideOrders, previewSetting } from './preview.ts'
 import { findCounted, lettersOf, ordersAPart } from './preview-counts.ts'
 
@@ -34,8 +36,16 @@ const forgetParts = (job: JobCtx, importId: string) =>
 
 const findRow = (job: JobCtx, id: string, version: number) =>
   job.db.first(
-    sql<ImportRow>`select * from data_imports where id = ${id} and version = ${version} and phase is null
-      and status in (select value from json_each(${JSON.stringify(countedStatuses)}))`,
+    select(importFields)
+      .from(dataImports)
+      .where(
+        and(
+          eq(dataImports.id, id),
+          eq(dataImports.version, version),
+          isNull(dataImports.phase),
+          inList(sql`${dataImports.status}`, countedStatuses),
+        ),
+      ),
   )
 
 /** Decides on the orders of an import as a preview does, a part after the other, and keeps what would become of them. */
@@ -47,11 +57,9 @@ export async function countPreview(job: JobCtx, message: ImportPreviewMessage, e
   const isAnew = message.seen === null || (await isComplete(job, row))
   if (isAnew) await forgetParts(job, import_id)
   const setting = await previewSetting(job, row, null)
-  // Nothing is written, so nothing is due afterwards.
-  const ctx: EngineCtx = { ...job, afterCommit: () => undefined }
   for (;;) {
     const { last_number, parts } = await findCounted(job.db, row, job.now())
-    const orders = await decideOrders(ctx, setting, { after: last_number, limit: ordersAPart })
+    const orders = await decideOrders(job, setting, { after: last_number, limit: ordersAPart })
     if (orders.length === 0) return
     const letters = orders.map((order) => ({ number: order.planned.read.row.number, action: actionOf(order) }))
     const next = Math.max(job.now(), seen + 1)

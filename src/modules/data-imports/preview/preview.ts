@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
 import { ordersPerChunk } from '../../../domain/data-imports/data-imports.ts'
 import { toMajor } from '../../../domain/money.ts'
-import { type EngineCtx, type ImportRun, previewGroup, type RecordedOrder, rowsOf } from '../../order-import/index.ts'
+import { type ImportRun, previewGroup, type RecordedOrder, rowsOf } from '../../order-import/index.ts'
 import type { ImportRow } from '../background/steps.ts'
 import type { OrderRow } from '../../../db/schema/sales/orders.ts'
 import {
@@ -119,7 +119,7 @@ interface PreviewRange {
 
 /** What would become of the chosen orders, in the groups that an import would commit. */
 export async function decideOrders(
-  ctx: EngineCtx,
+  ctx: JobCtx,
   { setting, run, headers }: PreviewSetting,
   from: PreviewRange,
 ): Promise<PreviewedOrder[]> {

@@ -5,7 +5,7 @@ import { paginate } from '../../../db/paginate.ts'
 import { type Page, type PageRequest, sortBy } from '../../../domain/page.ts'
 import type { LoadedImport } from '../queries.ts'
 import type { ProductFilters, ProductOrdering } from './product-contract.ts'
-import type { ImportProductRow } from './suggest-products.ts'
+import { type ImportProductRow, productFields } from './suggest-products.ts'
 
 /** The key of a product is its folded names. */
 export const listProducts = (
@@ -15,7 +15,7 @@ export const listProducts = (
   { id }: LoadedImport,
 ): Promise<Page<ImportProductRow>> => {
   const { is_mapped, search, ordering } = query
-  return paginate<ImportProductRow>(ctx.db, page, {
+  return paginate(ctx.db, page, {
     from: sql`import_products`,
     key: sql`import_products.position`,
     where: [
@@ -28,7 +28,7 @@ export const listProducts = (
       rows_count: sql`import_products.rows_count`,
       product: sql`import_products.product`,
     }),
-    columns: sql`import_products.*`,
+    columns: productFields,
     joins: sql`join import_products on import_products.import_id = ${id} and import_products.position = page.key`,
   })
 }

@@ -1,6 +1,7 @@
-import { sql } from 'drizzle-orm'
+import { eq, getTableColumns, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
-import type { importProducts } from '../../../db/schema/data-imports.ts'
+import { importProducts } from '../../../db/schema/data-imports.ts'
+import { select } from '../../../db/select.ts'
 import { slices } from '../../../db/write.ts'
 import { type ProductSummary, readOptions } from '../../../domain/data-imports/data-imports.ts'
 import { fold } from '../../../domain/text/fold.ts'
@@ -8,6 +9,7 @@ import { suggestProduct } from '../../../domain/data-imports/mapping/index.ts'
 import { endPhase, type ImportRow } from '../background/steps.ts'
 
 export type ImportProductRow = typeof importProducts.$inferSelect
+export const productFields = getTableColumns(importProducts)
 
 interface NamedProduct {
   id: string
@@ -43,10 +45,9 @@ const summaryOf = (rows: readonly Suggested[]): ProductSummary => {
 export async function productsStep(job: JobCtx, row: ImportRow): Promise<null> {
   const { create_missing_products } = readOptions(row.options)
   const catalogue = await catalogueOf(job, row.edition_id)
-  const found = await job.db.all(sql<ImportProductRow>`select * from import_products where import_id = ${row.id}`)
+  const found = await job.db.all(select(productFields).from(importProducts).where(eq(importProducts.import_id, row.id)))
   const suggested = found.map((one): Suggested => {
-    const tuple = { ...one, options: JSON.parse(one.options) as string[] }
-    const { action, product_id, variant_id, confidence } = suggestProduct(tuple, catalogue.products)
+    const { action, product_id, variant_id, confidence } = suggestProduct(one, catalogue.products)
     const isOpen = action === 'create' && !create_missing_products
     const location_id = one.location === null ? null : (catalogue.locations.get(fold(one.location)) ?? null)
     return { position: one.position, action: isOpen ? null : action, product_id, variant_id, location_id, confidence }
@@ -57,7 +58,7 @@ export async function productsStep(job: JobCtx, row: ImportRow): Promise<null> {
   const summary = summaryOf(suggested)
   return endPhase(job, row, {
     status: summary.unmapped > 0 ? 'mapping_products' : 'ready',
-    changes: { product_summary: JSON.stringify(summary) },
+    changes: { product_summary: summary },
     statements: slices(data).map(
       (part) => sql`update import_products set action = value ->> 2, product_id = value ->> 3, variant_id = value ->> 4,
           location_id = value ->> 5, confidence = value ->> 6, is_suggested = value ->> 2 is not null

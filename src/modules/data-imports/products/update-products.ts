@@ -1,6 +1,7 @@
-import { sql } from 'drizzle-orm'
+import { asc, eq, sql } from 'drizzle-orm'
 import type { Ctx } from '../../../context.ts'
 import { importProducts } from '../../../db/schema/data-imports.ts'
+import { select } from '../../../db/select.ts'
 import { update } from '../../../db/write.ts'
 import { inList } from '../../../db/visibility.ts'
 import type { DataImportStatus, ProductSummary } from '../../../domain/data-imports/data-imports.ts'
@@ -8,7 +9,7 @@ import { type FieldError, fieldError, invalid } from '../../../domain/errors.ts'
 import { checkAction, commitAnswer } from '../begin.ts'
 import type { LoadedImport } from '../queries.ts'
 import type { ProductChange, UpdateProductMappingsInput } from './product-contract.ts'
-import type { ImportProductRow } from './suggest-products.ts'
+import { type ImportProductRow, productFields } from './suggest-products.ts'
 
 export interface ChangedProducts {
   rows: readonly ImportProductRow[]
@@ -70,8 +71,8 @@ function changed(row: ImportProductRow, change: ProductChange): ImportProductRow
     product_id: change.action === 'ignore' ? null : (change.product_id ?? null),
     variant_id: isMap ? (change.variant_id ?? null) : null,
     location_id: change.action === 'ignore' ? null : (change.location_id ?? null),
-    option_ids: JSON.stringify(isMap ? (change.option_ids ?? []) : []),
-    is_suggested: 0,
+    option_ids: isMap ? (change.option_ids ?? []) : [],
+    is_suggested: false,
     confidence: 1,
   }
 }
@@ -95,7 +96,10 @@ export async function updateProductMappings(
 ): Promise<ChangedProducts> {
   checkAction(ctx, row, 'update_product_mappings', 'mapped')
   const all = await ctx.db.all(
-    sql<ImportProductRow>`select * from import_products where import_id = ${row.id} order by position`,
+    select(productFields)
+      .from(importProducts)
+      .where(eq(importProducts.import_id, row.id))
+      .orderBy(asc(importProducts.position)),
   )
   const byId = new Map(all.map((one) => [one.id, one]))
   const known = await findNamed(ctx, row.edition_id, mappings)
@@ -116,6 +120,6 @@ export async function updateProductMappings(
   const statements = next.map(({ position, import_id, id: _, ...changes }) =>
     update(importProducts, changes, sql`import_id = ${import_id} and position = ${position}`),
   )
-  const changes = { status, product_summary: JSON.stringify(summary) }
+  const changes = { status, product_summary: summary }
   return commitAnswer(ctx, row, { changes, statements }, () => ({ rows: next, status, unmapped: summary.unmapped }))
 }

@@ -1,8 +1,10 @@
-import { sql } from 'drizzle-orm'
+import { eq } from 'drizzle-orm'
 import type { Ctx } from '../../../context.ts'
+import { dataImports } from '../../../db/schema/data-imports.ts'
+import { select } from '../../../db/select.ts'
 import { progressOf } from '../../../domain/data-imports/data-imports.ts'
 import type { LoadedImport } from '../queries.ts'
-import type { ImportRow } from '../background/steps.ts'
+import { importFields, type ImportRow } from '../background/steps.ts'
 
 /** Between two looks at the import. */
 const pauseMs = 1000
@@ -32,7 +34,7 @@ async function* follow(ctx: Ctx, id: string): AsyncGenerator<string, void> {
   let silentMs = 0
   // Clocks stand still while a Worker waits for nothing but itself: the pauses are counted.
   for (let waitedMs = 0; waitedMs < mostMs; waitedMs += pauseMs) {
-    const row = await ctx.db.first(sql<ImportRow>`select * from data_imports where id = ${id}`)
+    const row = await ctx.db.first(select(importFields).from(dataImports).where(eq(dataImports.id, id)))
     if (!row) return
     const state = JSON.stringify(stateOf(row))
     if (row.phase === null) return yield `event: end\ndata: ${state}\n\n`

@@ -3,11 +3,12 @@ import type { z } from '@hono/zod-openapi'
 import type { Ctx } from '../../../context.ts'
 import type { Database } from '../../../db/database.ts'
 import { type ListSource, paginate } from '../../../db/paginate.ts'
-import type { RowCounts, RowOutcome } from '../../../domain/data-imports/data-imports.ts'
+import type { RowOutcome } from '../../../domain/data-imports/data-imports.ts'
 import type { KeptReason } from '../../../domain/data-imports/import-undo.ts'
 import { type Page, type PageRequest, sortBy } from '../../../domain/page.ts'
 import type { LoadedImport } from '../queries.ts'
 import { dataDeleted } from '../deleted.ts'
+import { keptOf, outcomeOfOrder } from '../background/created-orders.ts'
 import { firstRowOf, outcomeOf, type StagedRow } from '../background/staged-rows.ts'
 import type { Problem } from '../run/problems.ts'
 import type { RowFilters, RowProblem } from '../run/run-contract.ts'
@@ -50,14 +51,17 @@ export const problemsOf = (json: string, line: number): Problem[] =>
     return { row, column, target_field, code, message, value }
   })
 
-const ofOrder = (importId: string, orderId: string) => sql`group_key in (select group_key from import_orders
-  where order_id = ${orderId} and import_id = ${importId})`
+/** Most orders say themselves which order of the import created them. */
+const ofOrder = (importId: string, orderId: string) => sql`group_key in (
+  select group_key from import_orders where order_id = ${orderId} and import_id = ${importId}
+  union all select group_key from import_orders where import_id = ${importId} and outcome is null and number =
+    (select import_number from orders where id = ${orderId} and import_id = ${importId}))`
 
 /** How many rows have the outcome, where that was counted. */
 function countOf({ row_counts, total_rows }: LoadedImport, filters: RowFilters): number | null {
   const { outcome, has_errors, order_id } = filters
   if (row_counts === null || has_errors !== undefined || order_id !== undefined) return null
-  return outcome === undefined ? total_rows : ((JSON.parse(row_counts) as RowCounts)[outcome] ?? 0)
+  return outcome === undefined ? total_rows : (row_counts[outcome] ?? 0)
 }
 
 const outcomesApart: readonly RowOutcome[] = ['updated', 'skipped', 'ignored', 'cancelled']
@@ -68,8 +72,8 @@ const isApart = (outcome: RowOutcome | undefined) => outcome !== undefined && ou
  * Rows of an order that was made are read as such by their order. What an index of other rows says of them stands here
  * word by word, so that it is used.
  */
-const ofOutcome = (outcome: RowOutcome): SQL[] => [
-  outcome === 'created' ? sql`${outcomeOf(sql`import_rows`)} = 'created'` : sql`outcome = ${outcome}`,
+const ofOutcome = (importId: string, outcome: RowOutcome): SQL[] => [
+  outcome === 'created' ? sql`${outcomeOf(sql`import_rows`, importId)} = 'created'` : sql`outcome = ${outcome}`,
   ...(isApart(outcome) ? [sql`outcome in (${sql.raw(outcomesApart.map((one) => `'${one}'`).join(', '))})`] : []),
 ]
 
@@ -89,14 +93,15 @@ export async function listImportRows(
     where: [
       sql`import_id = ${id}`,
       ...(count === 0 ? [sql`0`] : []),
-      ...(outcome === undefined ? [] : ofOutcome(outcome)),
+      ...(outcome === undefined ? [] : ofOutcome(id, outcome)),
       // Every row with the outcome `error` has one: the index of these rows serves both.
       ...(outcome === 'error' || has_errors === true ? [sql`errors <> '[]'`] : []),
       ...(has_errors === false ? [sql`errors = '[]'`] : []),
       ...(order_id === undefined ? [] : [ofOrder(id, order_id)]),
     ],
     sort: sortBy(ordering, 'row_number', { row_number: sql`row_number` }),
-    columns: sql`r.*, coalesce(r.outcome, o.outcome) as outcome, o.order_id, o.undo_outcome, o.undo_reason`,
+    columns: sql`r.*, coalesce(r.outcome, ${outcomeOfOrder(sql`o`, id)}) as outcome,
+      coalesce(o.order_id, ${keptOf(sql`o`, 'order_id')}) as order_id, o.undo_outcome, o.undo_reason`,
     joins: sql`join import_rows r on r.import_id = ${id} and r.row_number = page.key
       left join import_orders o on o.import_id = ${id} and o.number = ${firstRowOf(sql`r`)}`,
     count,

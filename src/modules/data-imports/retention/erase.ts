@@ -1,8 +1,10 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
 import type { Statement } from '../../../db/database.ts'
+import { answering } from '../../../db/select.ts'
 import { normalizePhone } from '../../../domain/accounts/users.ts'
-import type { ImportRow } from '../background/steps.ts'
+import { outcomeOfOrder } from '../background/created-orders.ts'
+import { importFields, type ImportRow } from '../background/steps.ts'
 import { forgetContent, forgetCopy, storedFileOf } from './files.ts'
 
 /** Who is erased, with every address that they are known by. */
@@ -42,12 +44,15 @@ const readPlace = (after: string): ErasurePosition =>
 /** The import that the search is at, or the next one. */
 const findImport = (job: JobCtx, { organization_id }: ErasedPerson, { created_at, id }: ErasurePosition) =>
   job.db.first(
-    sql<SearchedImport>`select data_imports.*, editions.default_country_code as country_code
+    answering(
+      importFields,
+      sql<SearchedImport>`select data_imports.*, editions.default_country_code as country_code
       from data_imports join editions on editions.id = data_imports.edition_id
       where data_imports.organization_id = ${organization_id}
         and (data_imports.created_at, data_imports.id) >= (${created_at}, ${id})
         and file_id is not null and rows_deleted_at is null
       order by data_imports.created_at, data_imports.id limit 1`,
+    ),
   )
 
 /** Whether a row names one of the person's addresses in a cell of its own. */
@@ -65,15 +70,32 @@ interface ErasableRows {
   keys: readonly string[]
 }
 
-/** Keys of the orders that are the person's, or of which they hold a ticket. */
+/** Orders that are the person's, or of which they hold a ticket. */
+const ordersOf = (userId: string) => sql`(select id from orders where user_id = ${userId}
+  union select order_id from purchases where user_id = ${userId})`
+
+/** Keys of these orders. Orders that the import created say themselves which of its orders they are. */
 const keysOfOrders = (job: JobCtx, importId: string, { user_id }: ErasedPerson) =>
   job.db.all(
     sql<{ group_key: string }>`select group_key from import_orders indexed by import_orders_of_order
-      where import_id = ${importId} and order_id in
-      (select id from orders where user_id = ${user_id}
-        union select order_id from purchases where user_id = ${user_id})
-      and group_key not like 'erased %'`,
+      where import_id = ${importId} and order_id in ${ordersOf(user_id)} and group_key not like 'erased %'
+      union select its.group_key from orders cross join import_orders its
+        on its.import_id = orders.import_id and its.number = orders.import_number
+      where orders.id in ${ordersOf(user_id)} and orders.import_id = ${importId} and its.group_key not like 'erased %'`,
   )
+
+/** What imports keep of the person for an undo. An undo does not restore orders of an erased person. */
+export const forgetForUndo = (userId: string): Statement[] => [
+  sql`update import_orders set before = json_remove(before, '$.people', '$.updated')
+    where before is not null and order_id in ${ordersOf(userId)}`,
+  sql`update import_created_orders set orders = (select json_group_object(kept.key, json(
+        iif(kept.key in (select import_number from orders where import_id = import_created_orders.import_id
+          and id in ${ordersOf(userId)}), json_remove(kept.value, '$.before.people'), kept.value)))
+      from json_each(import_created_orders.orders) as kept)
+    where (import_id, first_number) in (select made.import_id, (select max(its.first_number)
+        from import_created_orders its where its.import_id = made.import_id and its.first_number <= made.import_number)
+      from orders made where made.id in ${ordersOf(userId)} and made.import_number is not null)`,
+]
 
 const reason = JSON.stringify([
   {
@@ -94,10 +116,11 @@ function blanked({ id, phase }: ImportRow, { rows, keys }: ErasableRows): Statem
   const known = sql`(select value from json_each(${JSON.stringify(keys)}))`
   const orderOf = (column: SQL) => sql`(select ${column} from import_orders
     where import_orders.import_id = ${id} and import_orders.group_key = import_rows.group_key)`
+  const orderOutcome = outcomeOfOrder(sql`import_orders`, id)
   return [
     sql`update import_rows set ${blank(sql`outcome`)} where import_id = ${id} and row_number in ${numbers}`,
     // The key of an order may be an address.
-    sql`update import_rows set ${blank(sql`coalesce(outcome, ${orderOf(sql`outcome`)})`)},
+    sql`update import_rows set ${blank(sql`coalesce(outcome, ${orderOf(orderOutcome)})`)},
           group_key = 'erased ' || ${orderOf(sql`number`)}
         where import_id = ${id} and group_key in ${known}`,
     sql`update import_orders set group_key = 'erased ' || number,

@@ -1,9 +1,10 @@
 import { sql } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
 import type { Statement } from '../../../db/database.ts'
+import { answering } from '../../../db/select.ts'
 import { endedStatuses, keptDays } from '../../../domain/data-imports/data-imports.ts'
 import { dayMs } from '../../../domain/time/instants.ts'
-import type { ImportRow } from '../background/steps.ts'
+import { importFields, type ImportRow } from '../background/steps.ts'
 import { forgetCopy, forgetOriginal } from './files.ts'
 
 /** Imports that one sweep looks at, rows that one transaction deletes, and transactions of one sweep. */
@@ -18,13 +19,20 @@ const ended = sql.raw(`rows_deleted_at is null and file_id is not null
 /** Imports whose time is over. What is failed may be begun again until then; what can be undone is kept. */
 const findDue = ({ db, now }: JobCtx) =>
   db.all(
-    sql<ImportRow>`select * from data_imports indexed by data_imports_ended
-      where ${ended} and modified_at <= ${now() - keptDays * dayMs} and phase is null
-        and coalesce(undo_until, 0) <= ${now()}
-      order by modified_at limit ${importsASweep}`,
+    answering(
+      importFields,
+      sql<ImportRow>`select * from data_imports indexed by data_imports_ended
+        where ${ended} and modified_at <= ${now() - keptDays * dayMs} and phase is null
+          and coalesce(undo_until, 0) <= ${now()}
+        order by modified_at limit ${importsASweep}`,
+    ),
   )
 
-const deletePart = (table: 'import_rows' | 'import_orders', key: string, id: string): Statement =>
+const deletePart = (
+  table: 'import_rows' | 'import_orders' | 'import_created_orders',
+  key: string,
+  id: string,
+): Statement =>
   sql`delete from ${sql.raw(table)} where import_id = ${id} and ${sql.raw(key)} in
     (select ${sql.raw(key)} from ${sql.raw(table)} where import_id = ${id} order by ${sql.raw(key)} limit ${rowsAStep})`
 
@@ -33,11 +41,16 @@ async function deleteRows(job: JobCtx, { id }: ImportRow, budget: { steps: numbe
   while (budget.steps > 0) {
     const left = await job.db.first(
       sql`select 1 where exists (select 1 from import_rows where import_id = ${id})
-        or exists (select 1 from import_orders where import_id = ${id})`,
+        or exists (select 1 from import_orders where import_id = ${id})
+        or exists (select 1 from import_created_orders where import_id = ${id})`,
     )
     if (!left) return true
     budget.steps--
-    await job.db.batch([deletePart('import_rows', 'row_number', id), deletePart('import_orders', 'number', id)])
+    await job.db.batch([
+      deletePart('import_rows', 'row_number', id),
+      deletePart('import_orders', 'number', id),
+      deletePart('import_created_orders', 'first_number', id),
+    ])
   }
   return false
 }

@@ -2,6 +2,7 @@ import { sql } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
 import { countRows, type RowCounts, undoDays } from '../../../domain/data-imports/data-imports.ts'
 import { dayMs } from '../../../domain/time/instants.ts'
+import { createdUpTo } from '../background/created-orders.ts'
 import { outcomeOf } from '../background/staged-rows.ts'
 import { commitStep, endPhase, type ImportRow } from '../background/steps.ts'
 
@@ -14,8 +15,8 @@ interface CancelPosition {
   cancelled_rows?: number
 }
 
-const decidedRows = (stored: string | null): number =>
-  Object.values(JSON.parse(stored ?? '{}') as RowCounts).reduce((sum, rows) => sum + rows, 0)
+const decidedRows = (stored: RowCounts | null): number =>
+  Object.values(stored ?? {}).reduce((sum, rows) => sum + rows, 0)
 
 /** Marks what a cancelled import did not decide any more, a range of rows at a time. Orders are numbered by rows. */
 export async function cancelStep(job: JobCtx, row: ImportRow): Promise<ImportRow | null> {
@@ -29,10 +30,10 @@ export async function cancelStep(job: JobCtx, row: ImportRow): Promise<ImportRow
   const isLast = to >= (last?.row_number ?? 0)
   const statements = [
     sql`update import_orders set outcome = 'cancelled' where import_id = ${row.id} and outcome is null
-      and number > ${cancelled_rows} and number <= ${to}`,
+      and number > max(${cancelled_rows}, ${createdUpTo(row.id)}) and number <= ${to}`,
     sql`update import_rows set outcome = 'cancelled' where import_id = ${row.id} and outcome is null
       and row_number > ${cancelled_rows} and row_number <= ${to}
-      and ${outcomeOf(sql`import_rows`)} is not 'created'`,
+      and ${outcomeOf(sql`import_rows`, row.id)} is not 'created'`,
   ]
   if (!isLast) return commitStep(job, row, { position: { cancelled_rows: to } satisfies CancelPosition, statements })
   const now = job.now()

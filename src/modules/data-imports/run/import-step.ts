@@ -2,8 +2,9 @@ import { sql } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
 import { ordersPerChunk, undoDays } from '../../../domain/data-imports/data-imports.ts'
 import { dayMs } from '../../../domain/time/instants.ts'
-import { type EngineCtx, type ImportRun, planGroup, races } from '../../order-import/index.ts'
+import { type ImportRun, planGroup, races } from '../../order-import/index.ts'
 import { receiptMessageOf, enqueueEmails } from '../../transactional-emails/index.ts'
+import { createdUpTo } from '../background/created-orders.ts'
 import { commitStep, endPhase, type ImportRow, isStillThere, type PhaseStep } from '../background/steps.ts'
 import { cancelStep } from './cancel-step.ts'
 import { countersAfter, outcomeStatements } from './outcomes.ts'
@@ -56,7 +57,7 @@ async function settingOf(job: JobCtx, row: ImportRow, { changeable }: ImportPosi
 async function resumed(job: JobCtx, row: ImportRow): Promise<ImportRow | null> {
   const open = await job.db.first(
     sql<{ number: number | null; rows: number }>`select min(number) as number, coalesce(sum(rows_count), 0) as rows
-      from import_orders where import_id = ${row.id} and outcome is null`,
+      from import_orders where import_id = ${row.id} and outcome is null and number > ${createdUpTo(row.id)}`,
   )
   const { changeable } = JSON.parse(row.position) as ImportPosition
   const after = open?.number ? open.number - 1 : row.total_rows
@@ -89,12 +90,7 @@ async function importChunk(job: JobCtx, row: ImportRow, limit: number): Promise<
   const loaded = await ahead.next(position.after, limit)
   if (loaded.orders.length === 0) return finish(job, row)
   const chunk = fitting(await readOrders(job.db, setting, loaded))
-  const due: (() => Promise<unknown>)[] = []
-  const ctx: EngineCtx = { ...job, afterCommit: (work) => due.push(work) }
-  const { orders, planned } = await planOrders(chunk, setting.options, (group) => {
-    due.length = 0
-    return planGroup(ctx, run, group)
-  })
+  const { orders, planned } = await planOrders(chunk, setting.options, (group) => planGroup(job, run, group))
   const after = chunk.at(-1)?.row.number ?? position.after
   const changes = countersAfter(row, orders)
   const next = await commitStep(job, row, {
@@ -104,8 +100,7 @@ async function importChunk(job: JobCtx, row: ImportRow, limit: number): Promise<
     races,
   })
   if (!next) return (await isStillThere(job, row)) ? undefined : null
-  if (run.receipt_message !== null && planned.decision.receipts.length > 0) due.push(() => enqueueEmails(job))
-  for (const work of due) await work()
+  if (run.receipt_message !== null && planned.decision.receipts.length > 0) await enqueueEmails(job)
   return next
 }
 

@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm'
 import type { Database } from '../../../db/database.ts'
+import { answering, fromJson } from '../../../db/select.ts'
 import { type PlacedRow, productKey, productOf } from '../../../domain/data-imports/mapping/index.ts'
 
 /** What the user decided for a product of the file, with the names that the edition has for it today. */
@@ -12,10 +13,12 @@ export interface MappedProduct {
   product: string | null
   variant: string | null
   location: string | null
-  /** JSON of names. */
-  options: string
+  options: readonly string[]
   options_count: number
 }
+
+const mappedOptions = fromJson<string[]>(sql`(select json_group_array(o.name) from json_each(ip.option_ids) as chosen
+  join options o on o.id = chosen.value and o.product_id = ip.product_id)`)
 
 /** Looks up what is not known yet of the products that the rows sell. */
 export async function lookUpProducts(
@@ -28,17 +31,19 @@ export async function lookUpProducts(
   const missing = [...new Set(tuples.map(productKey))].filter((key) => !known.has(key))
   if (missing.length === 0) return
   const found = await db.all(
-    sql<MappedProduct>`select ip.product_key, ip.action, ip.product_id, ip.variant_id, ip.location_id,
+    answering(
+      { options: mappedOptions },
+      sql<MappedProduct>`select ip.product_key, ip.action, ip.product_id, ip.variant_id, ip.location_id,
         p.name as product, v.name as variant, l.name as location,
         json_array_length(ip.option_ids) as options_count,
-        (select json_group_array(o.name) from json_each(ip.option_ids) as chosen
-          join options o on o.id = chosen.value and o.product_id = ip.product_id) as options
+        ${mappedOptions} as options
       from json_each(${JSON.stringify(missing)}) as wanted
       join import_products ip on ip.import_id = ${importId} and ip.product_key = wanted.value
       join data_imports i on i.id = ip.import_id
       left join products p on p.id = ip.product_id and p.edition_id = i.edition_id
       left join variants v on v.id = ip.variant_id and v.product_id = ip.product_id
       left join locations l on l.id = ip.location_id and l.edition_id = i.edition_id`,
+    ),
   )
   for (const key of missing) known.set(key, null)
   for (const product of found) known.set(product.product_key, product)
@@ -48,7 +53,7 @@ const isGone = (mapped: MappedProduct): boolean =>
   (mapped.product_id !== null && mapped.product === null) ||
   (mapped.variant_id !== null && mapped.variant === null) ||
   (mapped.location_id !== null && mapped.location === null) ||
-  (JSON.parse(mapped.options) as string[]).length < mapped.options_count
+  mapped.options.length < mapped.options_count
 
 export type SoldAs = { row: PlacedRow } | 'ignored' | { code: 'unknown_product'; message: string }
 
@@ -64,7 +69,7 @@ export function soldAs(row: PlacedRow, products: RunProducts, mayCreate: boolean
   if (!mapped?.action) return unknown(`Nothing says which product "${tuple.product}" is.`)
   if (isGone(mapped)) return unknown(`What "${tuple.product}" was mapped to is not in the edition any more.`)
   if (mapped.action === 'create' && !mayCreate) return unknown(`The edition has no product "${tuple.product}".`)
-  const options = JSON.parse(mapped.options) as string[]
+  const { options } = mapped
   const values: Record<string, ProductValues[string] | null> = {
     ...row.values,
     'item.product': mapped.product ?? tuple.product,

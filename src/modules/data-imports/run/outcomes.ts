@@ -4,6 +4,7 @@ import { slices } from '../../../db/write.ts'
 import { countRows, type RowCounts, type RowOutcome } from '../../../domain/data-imports/data-imports.ts'
 import type { RecordedOrder } from '../../order-import/index.ts'
 import type { ImportChanges, ImportRow } from '../background/steps.ts'
+import { keepCreated } from '../background/created-orders.ts'
 import type { PlannedOrder } from './plan-orders.ts'
 import { maxProblems, type Problem, problemAt } from './problems.ts'
 import { maxRowsPerOrder } from './read-orders.ts'
@@ -25,9 +26,8 @@ const jsonOrNull = (problems: readonly Problem[]): string | null =>
   problems.length === 0 ? null : JSON.stringify(problems)
 
 /**
- * Of each row whose outcome is not that of an order which was made, or which has something to say: its outcome with the
- * reason. The import's id comes with each row, because the database
- * looks each row up by its key only where both parts of the key do.
+ * Of each row that is not simply of a created order: its outcome with the reason. The import's id comes with each row,
+ * because the database looks each row up by its key only where both parts of the key do.
  */
 function rowStatements(importId: string, orders: readonly PlannedOrder[]): Statement[] {
   const rows = orders.flatMap((order) => [
@@ -53,16 +53,18 @@ function rowStatements(importId: string, orders: readonly PlannedOrder[]): State
   ]
 }
 
-/** Of each order its outcome, and what an undo of it needs. */
-function orderStatements(
-  importId: string,
-  orders: readonly PlannedOrder[],
-  recorded: readonly RecordedOrder[],
-): Statement[] {
-  const records = new Map(recorded.map((one) => [one.outcome.index, one]))
-  const rows = orders.map(({ read, outcome, order_id, problems, warnings }, index) => {
-    const record = records.get(index)
-    return JSON.stringify([
+interface KeptOutcome extends PlannedOrder {
+  /** What an undo of the order needs; none where nothing was written. */
+  record: RecordedOrder | undefined
+}
+
+/** Most orders: created, with nothing to say about them. */
+const isPlain = ({ outcome, warnings }: PlannedOrder): boolean => outcome === 'created' && warnings.length === 0
+
+/** Of each other order its outcome, and what an undo of it needs. */
+function orderStatements(importId: string, orders: readonly KeptOutcome[]): Statement[] {
+  const rows = orders.map(({ read, outcome, order_id, problems, warnings, record }) =>
+    JSON.stringify([
       importId,
       read.row.number,
       outcome,
@@ -71,8 +73,8 @@ function orderStatements(
       record?.before ? JSON.stringify(record.before) : null,
       JSON.stringify(problems.slice(0, maxProblems)),
       JSON.stringify(warnings.slice(0, maxProblems)),
-    ])
-  })
+    ]),
+  )
   return slices(rows).map(
     (part): Statement => sql`update import_orders set outcome = decided.value ->> 2, order_id = decided.value ->> 3,
       order_version = decided.value ->> 4, before = decided.value ->> 5,
@@ -83,11 +85,21 @@ function orderStatements(
 }
 
 /** What the tables of the import keep of orders that were decided. */
-export const outcomeStatements = (
+export function outcomeStatements(
   importId: string,
   orders: readonly PlannedOrder[],
   recorded: readonly RecordedOrder[],
-): Statement[] => [...orderStatements(importId, orders, recorded), ...rowStatements(importId, orders)]
+): Statement[] {
+  const records = new Map(recorded.map((one) => [one.outcome.index, one]))
+  const decided = orders.map((order, index): KeptOutcome => ({ ...order, record: records.get(index) }))
+  const created = decided.filter(isPlain).map(({ read, order_id, record }) => ({
+    number: read.row.number,
+    order_id: order_id ?? '',
+    before: record?.before ?? null,
+  }))
+  const others = decided.filter((order) => !isPlain(order))
+  return [...keepCreated(importId, created), ...orderStatements(importId, others), ...rowStatements(importId, orders)]
+}
 
 /** Rows of the orders by their outcome, as `rowStatements` writes it. */
 function rowCounts(orders: readonly PlannedOrder[]): RowCounts {

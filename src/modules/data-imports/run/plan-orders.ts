@@ -34,7 +34,9 @@ export function fitting(read: readonly ReadOrder[]): ReadOrder[] {
 }
 
 const numbered = (read: readonly ReadOrder[], refused: ReadonlySet<number>): NumberedOrder[] =>
-  read.flatMap(({ order }, index) => (order && !refused.has(index) ? [{ index, path: [], order }] : []))
+  read.flatMap(({ order, row }, index) =>
+    order && !refused.has(index) ? [{ index, path: [], order, import_number: row.number }] : [],
+  )
 
 /** Orders, by their place in the group, that would make a customer. */
 function withNewPeople({ outcomes, decision }: Planned): Set<number> {

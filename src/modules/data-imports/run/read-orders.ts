@@ -68,7 +68,7 @@ function consentProblems({ definitions }: RunSetting, { consents, lines }: Decid
     const definition = definitions.get(key)
     const at = [lines[0] ?? 0, `consent.${key}`] as const
     if (!definition) return [problemAt(...at, 'does_not_exist', 'This edition has no consent with this key.')]
-    return definition.is_active === 1 ? [] : [problemAt(...at, 'consent_inactive', 'This consent is not active.')]
+    return definition.is_active ? [] : [problemAt(...at, 'consent_inactive', 'This consent is not active.')]
   })
 }
 

@@ -1,6 +1,7 @@
-import { sql } from 'drizzle-orm'
+import { eq, getTableColumns, sql } from 'drizzle-orm'
 import type { Database } from '../../../db/database.ts'
-import type { editions } from '../../../db/schema/editions.ts'
+import { editions } from '../../../db/schema/editions.ts'
+import { select } from '../../../db/select.ts'
 import type { DuplicatePolicy } from '../../../domain/orders/external-orders.ts'
 import type { Grouping } from '../../../domain/data-imports/mapping/index.ts'
 import type { Currency } from '../../../domain/money.ts'
@@ -9,7 +10,9 @@ import { importDefinitions, type ImportDefinitions } from '../../consents/index.
 import type { ImportRow } from '../background/steps.ts'
 import type { MappedProduct } from './mapped-products.ts'
 
-export type SettingEdition = typeof editions.$inferSelect
+type SettingEdition = typeof editions.$inferSelect
+
+export const selectEdition = (id: string) => select(getTableColumns(editions)).from(editions).where(eq(editions.id, id))
 
 /** What of an import's options its orders are made by. */
 interface RunOptions {
@@ -50,11 +53,11 @@ const standard = {
 
 /** Name of the other system, under which the ids of its orders are unique in the edition. */
 export const sourceOf = ({ external_source, detected_source }: ImportRow): string =>
-  external_source ?? (detected_source === null ? 'csv' : (JSON.parse(detected_source) as { source: string }).source)
+  external_source ?? detected_source?.source ?? 'csv'
 
 function optionsOf(row: ImportRow, edition: SettingEdition, hasIds: boolean): RunOptions {
-  const given = JSON.parse(row.options) as Partial<RunOptions>
-  const currency = given.default_currency ?? (edition.currency as Currency)
+  const given = row.options
+  const currency = given.default_currency ?? edition.currency
   const said = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null && value !== undefined))
   return { ...standard, group_by: hasIds ? 'external_id' : 'row', ...said, default_currency: currency }
 }
@@ -63,7 +66,7 @@ const prefixLength = 16
 
 export async function loadSetting(db: Database, row: ImportRow): Promise<RunSetting> {
   const [[edition], [file], targets] = await db.batch([
-    sql<SettingEdition>`select * from editions where id = ${row.edition_id}`,
+    selectEdition(row.edition_id),
     sql<{ checksum: string }>`select checksum_sha256 as checksum from files where id = ${row.file_id}`,
     sql<{ target: string }>`select target_field as target from import_columns
       where import_id = ${row.id} and is_ignored = 0 and target_field is not null

@@ -1,4 +1,3 @@
-import { sql } from 'drizzle-orm'
 import type { Ctx } from '../../../context.ts'
 import { changeableEditions } from '../../../db/shared-customers.ts'
 import { readOptions } from '../../../domain/data-imports/data-imports.ts'
@@ -9,11 +8,11 @@ import type { StartDataImportInput } from '../import-contract.ts'
 import { rememberMapping } from '../mapping/index.ts'
 import type { LoadedImport } from '../queries.ts'
 import { beginPhase } from '../background/steps.ts'
-import type { SettingEdition } from './setting.ts'
+import { selectEdition } from './setting.ts'
 
 async function checkReceipts(ctx: Ctx, row: LoadedImport): Promise<void> {
   if (!readOptions(row.options).send_receipts) return
-  const edition = await ctx.db.first(sql<SettingEdition>`select * from editions where id = ${row.edition_id}`)
+  const edition = await ctx.db.first(selectEdition(row.edition_id))
   if (edition && (await receiptMessageOf(ctx, edition)) !== null) return
   const detail = 'This edition has no message for receipts. Its field transaction_receipt_email_id names one.'
   throw invalid(fieldError(['options', 'send_receipts'], 'no_receipt_message', detail))
@@ -21,7 +20,7 @@ async function checkReceipts(ctx: Ctx, row: LoadedImport): Promise<void> {
 
 function checkProducts({ status, product_summary }: LoadedImport): void {
   if (status !== 'mapping_products') return
-  const { unmapped } = JSON.parse(product_summary) as { unmapped: number }
+  const { unmapped } = product_summary
   const detail = unmapped === 1 ? '1 product is not mapped.' : `${unmapped} products are not mapped.`
   throw new AppError('product_mapping_incomplete', detail, { extra: { unmapped } })
 }

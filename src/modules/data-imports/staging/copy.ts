@@ -1,14 +1,18 @@
-import { sql } from 'drizzle-orm'
+import { asc, eq, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
 import type { Statement } from '../../../db/database.ts'
+import { importColumns } from '../../../db/schema/data-imports.ts'
+import { select } from '../../../db/select.ts'
 import { slices } from '../../../db/write.ts'
 import { ReadError } from '../../../domain/data-imports/files/faults.ts'
 import { type CanonicalChunk, canonicalChunks, type CopyPosition } from '../../../domain/data-imports/files/read.ts'
+import type { Segment } from '../../../domain/data-imports/files/format.ts'
 import type { FileSource } from '../../../domain/data-imports/files/source.ts'
 import { columnCounter, type ColumnStatistics, mergeStatistics } from '../../../domain/data-imports/mapping/index.ts'
 import { commitStep, type ImportRow } from '../background/steps.ts'
 import type { CopyStagePosition } from './parse-position.ts'
-import { canonicalPrefix, formatOf, type Segment, storeSegment } from '../mapping/source.ts'
+import { canonicalPrefix, formatOf, storeSegment } from '../mapping/source.ts'
+import { statisticsOf } from '../mapping/state.ts'
 
 /** Bytes after which a part of the canonical copy is stored: so much is read again after a crash. */
 const segmentBytes = 4_194_304
@@ -17,11 +21,6 @@ const segmentBytes = 4_194_304
  * through all rows before, because a workbook can be read from its beginning alone.
  */
 const copyMs = { csv: 8_000, xlsx: 20_000 }
-
-interface ColumnPart {
-  source_index: number
-  statistics: string
-}
 
 interface CountedColumns {
   /** Of the whole file up to the last commit; null where nothing was counted. */
@@ -62,9 +61,12 @@ const statisticsStatements = (id: string, statistics: readonly ColumnStatistics[
 
 async function countedBefore(job: JobCtx, { id }: ImportRow): Promise<CountedColumns> {
   const rows = await job.db.all(
-    sql<ColumnPart>`select source_index, statistics from import_columns where import_id = ${id} order by source_index`,
+    select({ statistics: importColumns.statistics })
+      .from(importColumns)
+      .where(eq(importColumns.import_id, id))
+      .orderBy(asc(importColumns.source_index)),
   )
-  return { statistics: rows.map(({ statistics }) => (statistics === '{}' ? null : JSON.parse(statistics))) }
+  return { statistics: rows.map(statisticsOf) }
 }
 
 const progressOf = (copy: CopyPosition, file: FileSource): number =>
@@ -95,7 +97,7 @@ async function commitPart(
     : { stage: 'copy', copy: copied, segments, progress: progressOf(copied, counted.file) }
   const size = segments.reduce((sum, one) => sum + one.size, 0)
   const whole = {
-    format: JSON.stringify({ ...format, segments }),
+    format: { ...format, segments },
     canonical_size: size,
     canonical_key: canonicalPrefix(row.id),
   }

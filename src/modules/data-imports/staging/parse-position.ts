@@ -1,5 +1,5 @@
 import type { CopyPosition } from '../../../domain/data-imports/files/read.ts'
-import type { Segment } from '../mapping/source.ts'
+import type { Segment } from '../../../domain/data-imports/files/format.ts'
 
 /** Where the copy of a file goes on. */
 export interface CopyStagePosition {

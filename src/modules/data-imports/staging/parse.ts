@@ -79,7 +79,7 @@ async function inspectStep(job: JobCtx, row: ImportRow, file: FileSource): Promi
   const position = { stage: 'copy', copy: startOf(format), segments: [], progress: 0 }
   return commitStep(job, row, {
     position,
-    changes: { format: JSON.stringify(format), canonical_key: null, canonical_size: null },
+    changes: { format, canonical_key: null, canonical_size: null },
     statements: columnStatements(job, row, format.names),
   })
 }

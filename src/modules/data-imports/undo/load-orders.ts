@@ -6,6 +6,7 @@ import { keptReason, type KeptReason } from '../../../domain/data-imports/import
 import { answeredLater } from '../../consents/index.ts'
 import type { OrderBefore } from '../../order-import/index.ts'
 import { type AnnouncedPurchase, announcedColumns, announcedJoins } from '../../purchases/index.ts'
+import { keptOf, outcomeOfOrder } from '../background/created-orders.ts'
 import type { ImportRow } from '../background/steps.ts'
 
 type WrittenImportOrder = Pick<
@@ -46,12 +47,16 @@ export interface WrittenOrder {
 
 const isSince = (column: string) => sql`${sql.raw(column)} >= o.modified_at`
 const purchaseIds = sql`(select id from purchases where order_id = o.id)`
+/** What the import keeps of an order: in its own row, or with others that were created in the same transaction. */
+const orderIdOf = sql`coalesce(io.order_id, ${keptOf(sql`io`, 'order_id')})`
+const beforeOf = sql`coalesce(io.before, ${keptOf(sql`io`, 'before')})`
 const usersOf = sql`(select o.user_id union all select io.before ->> '$.updated.order.user_id'
   union all select user_id from purchases where order_id = o.id)`
 
 /** What happened to each order after the import wrote it. */
 const findRows = (importId: string, below: number | null, limit: number) =>
-  sql<UndoRow>`select io.number, io.order_id, io.order_version, io.outcome, io.before,
+  sql<UndoRow>`select io.number, ${orderIdOf} as order_id, coalesce(io.order_version, 1) as order_version,
+      coalesce(io.outcome, 'created') as outcome, ${beforeOf} as before,
       o.id, o.version, o.user_id, o.search_own, o.modified_at, former.id as former_id, former.email, former.phone_number,
       exists (select 1 from refund_requests where order_id = o.id and ${isSince('created_at')}) as has_refund,
       exists (select 1 from purchase_uses where purchase_id in ${purchaseIds} and ${isSince('created_at')}) as has_use,
@@ -59,9 +64,9 @@ const findRows = (importId: string, below: number | null, limit: number) =>
       exists (select 1 from transactional_emails where order_id = o.id and ${isSince('created_at')}) as has_email,
       ${answeredLater(sql`o.id`, sql`o.user_id`, importId)} as has_later_answer,
       exists (select 1 from erasures where user_id in ${usersOf}) as has_erased_customer
-    from import_orders io left join orders o on o.id = io.order_id
+    from import_orders io left join orders o on o.id = ${orderIdOf}
     left join users former on former.id = coalesce(io.before ->> '$.updated.order.user_id', o.user_id)
-    where io.import_id = ${importId} and io.outcome in ('created', 'updated') and io.undo_outcome is null
+    where io.import_id = ${importId} and ${outcomeOfOrder(sql`io`, importId)} in ('created', 'updated') and io.undo_outcome is null
       and io.number < ${below ?? Number.MAX_SAFE_INTEGER}
     order by io.number desc limit ${limit}`
 

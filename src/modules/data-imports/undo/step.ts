@@ -7,6 +7,7 @@ import type { KeptReason } from '../../../domain/data-imports/import-undo.ts'
 import { importedChains, type ImportedRecord, takeBackAnswers } from '../../consents/index.ts'
 import type { OrderBefore } from '../../order-import/index.ts'
 import { announceAll } from '../../webhooks/index.ts'
+import { keptOf } from '../background/created-orders.ts'
 import {
   commitStep,
   endPhase,
@@ -62,29 +63,32 @@ async function answerStatements(job: JobCtx, row: ImportRow, undone: readonly Wr
   return takeBackAnswers(chains, isTakenBack)
 }
 
+/** What was kept of created orders moves to their own rows: the later stages, and lists, read it there. */
 function outcomeStatements({ id }: ImportRow, written: readonly WrittenOrder[]): Statement[] {
   const outcomes = written.map(({ number, reason }) => [id, number, reason === null ? 'undone' : 'kept', reason])
+  const its = sql`import_orders`
   return [
-    sql`update import_orders set undo_outcome = done.value ->> 2, undo_reason = done.value ->> 3
+    sql`update import_orders set undo_outcome = done.value ->> 2, undo_reason = done.value ->> 3,
+        outcome = coalesce(outcome, 'created'), order_id = coalesce(order_id, ${keptOf(its, 'order_id')}),
+        order_version = coalesce(order_version, 1), before = coalesce(before, ${keptOf(its, 'before')})
       from json_each(${JSON.stringify(outcomes)}) as done
       where import_id = done.value ->> 0 and number = done.value ->> 1 and undo_outcome is null`,
     changedExactly(written.length),
+    sql`delete from import_created_orders where import_id = ${id} and first_number >= ${written.at(-1)?.number ?? 0}`,
   ]
 }
 
 /** Commits with the events of the purchases, where the import announced them too. */
 async function commitOrders(job: JobCtx, row: ImportRow, written: readonly WrittenOrder[]): Promise<ImportRow | null> {
   const undone = written.filter(({ reason }) => reason === null)
-  const after: (() => Promise<unknown>)[] = []
-  const announcer = { ...job, afterCommit: (work: () => Promise<unknown>) => void after.push(work) }
-  const { emit_webhooks = false } = JSON.parse(row.options) as { emit_webhooks?: boolean }
+  const { emit_webhooks = false } = row.options
   const statements = [
     ...(await answerStatements(job, row, undone)),
     ...undoStatements(row.organization_id, undone, job.now()),
     ...outcomeStatements(row, written),
-    ...(emit_webhooks ? announceAll(announcer, announcementsOf(undone, job.now())) : []),
+    ...(emit_webhooks ? announceAll(job, announcementsOf(undone, job.now())) : []),
   ]
-  const next = await commitStep(job, row, {
+  return commitStep(job, row, {
     position: { stage: 'orders', below: written.at(-1)?.number ?? 0 },
     changes: {
       undone_orders: row.undone_orders + undone.length,
@@ -92,8 +96,6 @@ async function commitOrders(job: JobCtx, row: ImportRow, written: readonly Writt
     },
     statements,
   })
-  if (next) await Promise.allSettled(after.map((work) => work()))
-  return next
 }
 
 const keptAs = (written: readonly WrittenOrder[], reason: KeptReason): WrittenOrder[] =>

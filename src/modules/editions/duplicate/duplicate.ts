@@ -1,6 +1,6 @@
-import { type SQL, sql } from 'drizzle-orm'
+import { and, eq, sql } from 'drizzle-orm'
 import type { Ctx } from '../../../context.ts'
-import { commit } from '../../../db/commit.ts'
+import { commit, stillHolds } from '../../../db/commit.ts'
 import { copiedWordings } from '../../../db/consents.ts'
 import { copiedParent, copyRows } from '../../../db/copy.ts'
 import type { Statement } from '../../../db/database.ts'
@@ -8,7 +8,9 @@ import { categories, locations, options, passDesigns, products, variants } from 
 import { consents } from '../../../db/schema/consents.ts'
 import { editions } from '../../../db/schema/editions.ts'
 import { emailMessages } from '../../../db/schema/messaging/email-messages.ts'
+import { events } from '../../../db/schema/organizations.ts'
 import { triggers } from '../../../db/schema/triggers.ts'
+import { select } from '../../../db/select.ts'
 import { inList } from '../../../db/visibility.ts'
 import { insert } from '../../../db/write.ts'
 import { copiedTables, type CopyPlan, type CopySource, planCopy } from '../../../domain/editions/edition-copy.ts'
@@ -28,8 +30,9 @@ async function load(ctx: Ctx, source: EditionDetailRow, input: DuplicateEditionI
   const event_id = input.event_id ?? source.event_id
   const statements = copySource(source, input.email_template_mode)
   const tables = Object.keys(copiedTables) as (keyof CopySource)[]
-  const event = sql<{ name: string }>`select name from events
-    where id = ${event_id} and organization_id = ${source.organization_id}`
+  const event = select({ name: events.name })
+    .from(events)
+    .where(and(eq(events.id, event_id), eq(events.organization_id, source.organization_id)))
   const [[eventRow], ...found] = await ctx.db.batch([event, ...tables.map((table) => statements[table])])
   const rows = Object.fromEntries(tables.map((table, index) => [table, found[index] ?? []])) as unknown as CopySource
   if (!eventRow) throw doesNotExist('event_id')
@@ -51,11 +54,10 @@ async function slugOf(
 }
 
 /** Aborts the batch when the source, or a message that it uses, has changed since the plan was made. */
-function sourceUnchanged(source: EditionDetailRow, plan: CopyPlan): SQL {
+function sourceUnchanged(source: EditionDetailRow, plan: CopyPlan): Statement {
   const messages = plan.rows.email_messages.map(({ from }) => from)
-  return sql`select case when exists (select 1 from editions where id = ${source.id} and version = ${source.version})
-    and (select count(*) from email_messages where ${inList(sql`id`, messages)}) = ${messages.length}
-    then 1 else json('guard') end`
+  return stillHolds(sql`exists (select 1 from editions where id = ${source.id} and version = ${source.version})
+    and (select count(*) from email_messages where ${inList(sql`id`, messages)}) = ${messages.length}`)
 }
 
 function contents(edition: EditionDetailRow, { rows }: CopyPlan): Statement[] {

@@ -4,10 +4,10 @@ import { stillHolds } from '../../../db/commit.ts'
 import type { Statement } from '../../../db/database.ts'
 import { inList } from '../../../db/visibility.ts'
 import { organizationRoles, reachOf } from '../../../domain/accounts/access.ts'
-import { runningStatuses } from '../../../domain/campaigns/lifecycle.ts'
+import { runningStatuses, statusesBeforeCopy } from '../../../domain/campaigns/lifecycle.ts'
 import { type CampaignMessage, messageFaults, type MessageFault } from '../../../domain/campaigns/readiness.ts'
 import { AppError, type FieldError, fieldError } from '../../../domain/errors.ts'
-import { type Language, languages, type TranslatedDict } from '../../../domain/languages.ts'
+import { type Language, languages } from '../../../domain/languages.ts'
 import { writers } from '../message-contract.ts'
 import type { MessageDetailRow, MessageRow } from '../queries.ts'
 import { inUse } from './usage.ts'
@@ -32,12 +32,12 @@ export async function checkCampaignsReach(ctx: Ctx, message: MessageDetailRow): 
   if (isBeyond === null || !(await ctx.db.first(sql`select 1 where ${isBeyond}`))) return
   throw new AppError(
     'permission_denied',
-    'A campaign is about to send this message to a segment beyond your editions: changing it takes a role in the organisation.',
+    'A campaign is about to send this message to a segment beyond your editions. Only roles of the organisation may change it now.',
     { extra: { required_roles: organizationRoles(writers) } },
   )
 }
 
-/** Aborts when such a campaign has come up since. */
+/** Statements that abort the change when there is such a campaign by now. */
 export function noCampaignBeyond(ctx: Ctx, message: MessageDetailRow): Statement[] {
   const isBeyond = beyondReach(ctx, message)
   return isBeyond === null ? [] : [stillHolds(sql`not ${isBeyond}`)]
@@ -45,8 +45,8 @@ export function noCampaignBeyond(ctx: Ctx, message: MessageDetailRow): Statement
 
 const asSent = (row: Pick<MessageRow, 'type' | 'subject' | 'blocks'>): CampaignMessage => ({
   type: row.type,
-  subject: JSON.parse(row.subject) as TranslatedDict,
-  blocks: (JSON.parse(row.blocks) as unknown[]).length,
+  subject: row.subject,
+  blocks: row.blocks.length,
 })
 
 /** By default language of an edition: the faults that a change brings. */
@@ -72,15 +72,15 @@ const campaignsShown = 20
 const aboutToSend = (messageId: string, unsendable: readonly Language[]): SQL<Unsendable> =>
   sql<Unsendable>`select 'campaign' as type, campaigns.id, campaigns.name, editions.default_language as language
     from campaigns join editions on editions.id = campaigns.edition_id
-    where campaigns.email_message_id = ${messageId} and campaigns.status in ('scheduled', 'calculating')
+    where campaigns.email_message_id = ${messageId} and ${inList(sql`campaigns.status`, statusesBeforeCopy)}
       and ${inList(sql`editions.default_language`, unsendable)} order by campaigns.id limit ${campaignsShown}`
 
 const fieldOf = (code: MessageFault['code'], language: Language): string[] =>
   ({ wrong_type: ['type'], no_blocks: ['blocks'], missing_subject: ['subject', language] })[code]
 
 /**
- * Refuses a change after which a campaign that is about to send the message could not be sent. Answers what aborts the
- * change when such a campaign has come up since.
+ * Refuses a change after which a campaign that is about to send the message could not be sent. Answers statements that
+ * abort the change when there is such a campaign by now.
  */
 export async function checkSendable(ctx: Ctx, before: MessageDetailRow, after: MessageDetailRow): Promise<Statement[]> {
   const faults = newFaults(before, after)
@@ -95,7 +95,7 @@ export async function checkSendable(ctx: Ctx, before: MessageDetailRow, after: M
       errors.set(field.join('.'), fieldError(field, code, detail))
     }
   const related = unsendable.map(({ language: _, ...campaign }) => campaign)
-  throw inUse(related, 'A campaign is about to send this message, and could not send it like this.', [
+  throw inUse(related, 'A campaign is about to send this message, and could not send it after this change.', [
     ...errors.values(),
   ])
 }

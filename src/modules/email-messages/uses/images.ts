@@ -3,6 +3,8 @@ import type { Ctx } from '../../../context.ts'
 import { stillHolds } from '../../../db/commit.ts'
 import type { Statement } from '../../../db/database.ts'
 import { isShowable } from '../../../db/images.ts'
+import { files as fileTable } from '../../../db/schema/files/files.ts'
+import { type RowOf, select } from '../../../db/select.ts'
 import { inList } from '../../../db/visibility.ts'
 import type { Block, ImageData } from '../../../domain/email/blocks/blocks.ts'
 import { imagesIn, withImages } from '../../../domain/email/blocks/images.ts'
@@ -10,12 +12,14 @@ import { type FieldError, fieldError, invalid } from '../../../domain/errors.ts'
 import { type AddressedFile, fileAddress, fileOfAddress, mailVariant } from '../../../domain/files/addresses.ts'
 import type { MessageDetailRow } from '../queries.ts'
 
-interface ImageFile {
-  id: string
-  access_key: string
-  mime_type: string
-  size: number
+const imageColumns = {
+  id: fileTable.id,
+  access_key: fileTable.access_key,
+  mime_type: fileTable.mime_type,
+  size: fileTable.size,
 }
+
+type ImageFile = RowOf<typeof imageColumns>
 
 type NamedFile = AddressedFile | null | undefined
 
@@ -25,9 +29,9 @@ const mayBeShown = (ctx: Ctx, row: MessageDetailRow, ids: readonly string[]) =>
     where email_message_images.message_id = ${row.id} and email_message_images.file_id = files.id))`
 
 const noImage = (path: (string | number)[]): FieldError =>
-  fieldError(path, 'does_not_exist', 'This is no image among the files of the organisation that is ready to be shown.')
+  fieldError(path, 'does_not_exist', 'The organisation has no file with this id or address that is a ready image.')
 
-/** What is wrong with how an image names its file. */
+/** The fault in the id or the address by which an image names its file, as a field and a detail. */
 function faultOf(
   data: ImageData,
   named: NamedFile,
@@ -37,16 +41,16 @@ function faultOf(
   if (file_id === undefined && named === undefined) return null
   if (file_id !== undefined && !files.has(file_id)) return ['file_id']
   if (named === undefined)
-    return data.url === '' ? null : ['url', 'This is no address of the file that `file_id` names.']
+    return data.url === '' ? null : ['url', 'This is not an address of the file that `file_id` names.']
   if (named === null || files.get(named.id)?.access_key !== named.access_key) return ['url']
   if (file_id !== undefined && file_id !== named.id)
-    return ['url', 'This is an address of another file than `file_id`.']
+    return ['url', 'This is the address of a file other than the one that `file_id` names.']
   return null
 }
 
 /**
- * The blocks whose images name files of the organisation by id and address both, and the statement that holds the files
- * to that when the blocks are stored. Refuses every image whose file the message may not show.
+ * The blocks with the id and the address of each image's file, and a statement that aborts the change when one of those
+ * files may not be shown any more. Refuses each image whose file the message may not show.
  */
 export async function resolveImages(
   ctx: Ctx,
@@ -59,8 +63,11 @@ export async function resolveImages(
   const ids = new Set(images.flatMap(({ data }) => [data.file_id, nameOf(data)?.id].filter((id) => id !== undefined)))
   if (images.every(({ data }) => data.file_id === undefined && nameOf(data) === undefined))
     return { blocks: [...blocks], stands: [] }
-  const rows = await ctx.db.all(sql<ImageFile>`select files.id, files.access_key, files.mime_type, files.size from files
-    where ${mayBeShown(ctx, row, [...ids])}`)
+  const rows = await ctx.db.all(
+    select(imageColumns)
+      .from(fileTable)
+      .where(mayBeShown(ctx, row, [...ids])),
+  )
   const files = new Map(rows.map((file) => [file.id, file]))
   const faults = images.flatMap(({ data, path }) => {
     const [field, detail] = faultOf(data, nameOf(data), files) ?? []

@@ -21,18 +21,18 @@ const isInNeed = inList(sql`campaigns.status`, campaignStatusesInNeed)
 
 const campaignsUsing = (message: MessageDetailRow): SQL => sql`email_message_id = ${message.id} and ${isInNeed}`
 
-/** Campaigns that are over keep what they sent, and let the message go. */
+/** Campaigns that are over do not keep the message from being deleted. They remember its id. */
 export const detachFromEnded = (message: MessageDetailRow): SQL =>
   sql`update campaigns set deleted_message_id = email_message_id, email_message_id = null
     where email_message_id = ${message.id} and not ${isInNeed}`
 
-/** True as long as nothing needs the message: for the statement that removes it. */
+/** True while nothing needs the message, for the statement that deletes it. */
 export const isUnused = (message: MessageDetailRow): SQL =>
   sql`not exists (select 1 from editions where ${editionsUsing(message)})
     and not exists (select 1 from triggers where email_message_id = ${message.id})
     and not exists (select 1 from campaigns where ${campaignsUsing(message)})`
 
-/** What sends the message or is to send it. */
+/** Editions, triggers and campaigns that send the message or are to send it. */
 export const usesOf = (ctx: Ctx, message: MessageDetailRow): Promise<MessageReference[]> =>
   ctx.db.all(sql<MessageReference>`select * from (
       select 'edition' as type, id, full_name as name from editions where ${editionsUsing(message)}

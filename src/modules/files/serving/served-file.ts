@@ -1,8 +1,10 @@
-import { sql } from 'drizzle-orm'
+import { eq } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
+import { files } from '../../../db/schema/files/files.ts'
+import { type RowOf, select } from '../../../db/select.ts'
 import { isPrivate, isVariant, readerOf, type Variant } from '../../../domain/files/addresses.ts'
 import { isImageType } from '../../../domain/files/types.ts'
-import { idPrefixes } from '../../../domain/ids.ts'
+import { isIdOf } from '../../../domain/ids.ts'
 import { notFound } from '../../../domain/errors.ts'
 import { isSameText } from '../../../domain/wallet/wallet-tokens.ts'
 
@@ -27,19 +29,28 @@ export interface ServedFile {
   is_signed: boolean
 }
 
-type ServedFileRow = Omit<ServedFile, 'variant' | 'is_signed' | 'storage_key'> & {
-  purpose: string
-  status: 'ready' | 'quarantined'
-  access_key: string
-  storage_key: string | null
+const fields = {
+  id: files.id,
+  name: files.name,
+  purpose: files.purpose,
+  mime_type: files.mime_type,
+  size: files.size,
+  checksum_sha256: files.checksum_sha256,
+  status: files.status,
+  access_key: files.access_key,
+  storage_key: files.storage_key,
+  created_at: files.created_at,
 }
 
-const idForm = new RegExp(`^${idPrefixes.file}_[0-9A-HJKMNP-TV-Z]{26}$`)
 const keyForm = /^[\w-]{1,64}$/
 const maxTokenLength = 200
 
 /** True where the address opens the file: a scanner's address does so in quarantine too. */
-async function isOpen({ config, now }: JobCtx, file: ServedFileRow, token: string | undefined): Promise<boolean> {
+async function isOpen(
+  { config, now }: JobCtx,
+  file: RowOf<typeof fields>,
+  token: string | undefined,
+): Promise<boolean> {
   if (token === undefined) return file.status === 'ready' && !isPrivate(file)
   const reader = await readerOf(config.linkSigningKey, token, file.id, now())
   return reader === 'scanner' || (reader === 'person' && file.status === 'ready')
@@ -48,11 +59,9 @@ async function isOpen({ config, now }: JobCtx, file: ServedFileRow, token: strin
 /** The file that an address opens; null alike for what does not exist, was deleted, is in quarantine or has another key. */
 export async function findServedFile(job: JobCtx, address: FileAddress): Promise<ServedFile | null> {
   const { id, key, variant, token } = address
-  if (!idForm.test(id) || !keyForm.test(key) || !isVariant(variant) || (token?.length ?? 0) > maxTokenLength)
+  if (!isIdOf('file', id) || !keyForm.test(key) || !isVariant(variant) || (token?.length ?? 0) > maxTokenLength)
     return null
-  const file = await job.db
-    .first(sql<ServedFileRow>`select id, name, purpose, mime_type, size, checksum_sha256, status, access_key,
-      storage_key, created_at from files where id = ${id}`)
+  const file = await job.db.first(select(fields).from(files).where(eq(files.id, id)))
   if (!file || !isSameText(file.access_key, key) || file.storage_key === null) return null
   if (variant !== 'original' && (token !== undefined || !isImageType(file.mime_type))) return null
   if (!(await isOpen(job, file, token))) return null

@@ -1,5 +1,7 @@
-import { sql } from 'drizzle-orm'
+import { eq } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
+import { files } from '../../../db/schema/files/files.ts'
+import { select } from '../../../db/select.ts'
 import { derivedKey, type MadeVariant } from '../../../domain/files/addresses.ts'
 import type { OpenObject } from '../../../gateways/files/files.ts'
 import type { ImageShape, ImagesGateway } from '../../../gateways/images/images.ts'
@@ -20,8 +22,13 @@ const making = new Map<string, Promise<void>>()
 type VariantSource = Pick<ServedFile, 'storage_key'>
 
 /** Rows that refer to the bytes count: the last one may have gone while the variant was made. */
-const isReferred = async ({ db }: JobCtx, { storage_key }: VariantSource): Promise<boolean> =>
-  (await db.first(sql`select 1 from files where storage_key = ${storage_key} limit 1`)) !== undefined
+async function isReferred({ db }: JobCtx, { storage_key }: VariantSource): Promise<boolean> {
+  const anyFile = select({ storage_key: files.storage_key })
+    .from(files)
+    .where(eq(files.storage_key, storage_key))
+    .limit(1)
+  return (await db.first(anyFile)) !== undefined
+}
 
 async function make(job: JobCtx, images: ImagesGateway, file: VariantSource, variant: MadeVariant): Promise<void> {
   const source = await job.files.open(file.storage_key)

@@ -56,14 +56,14 @@ export async function completeUpload(ctx: Ctx, row: UploadRow): Promise<FileRow>
     edition_id,
     name: cleanFileName(row.name, mime_type),
     title,
-    alt_text: '{}',
+    alt_text: {},
     tags,
     metadata,
     purpose: 'import',
     mime_type,
   })
   const content = { ...received, organization_id }
-  const result = { ...file, is_used: 0, used_by: '[]' }
+  const result = { ...file, is_used: false, used_by: [] }
   ctx.afterCommit(() => requestScan(ctx, file.id))
   return commit(ctx, result, [
     ...openEditions(edition_id),

@@ -1,6 +1,7 @@
-import { type SQL, sql } from 'drizzle-orm'
+import { and, eq, getTableColumns, gt, sql } from 'drizzle-orm'
 import type { Ctx } from '../../../context.ts'
-import type { fileUploads } from '../../../db/schema/files/files.ts'
+import { fileUploads } from '../../../db/schema/files/files.ts'
+import { fromJson, select } from '../../../db/select.ts'
 import { visibilityOf, visible } from '../../../db/visibility.ts'
 import type { Tenant } from '../../../domain/accounts/access.ts'
 import { notFound } from '../../../domain/errors.ts'
@@ -18,20 +19,21 @@ export interface UploadRow extends UploadColumns {
   parts: readonly UploadPart[]
 }
 
-const uploadVisibility = visibilityOf(sql`file_uploads.organization_id`, sql`file_uploads.edition_id`)
+const uploadVisibility = visibilityOf(sql`${fileUploads.organization_id}`, sql`${fileUploads.edition_id}`)
 
-const partsOf: SQL = sql`(select json_group_array(json_object('number', number, 'size', size,
+const parts = fromJson<UploadPart[]>(sql`(select json_group_array(json_object('number', number, 'size', size,
     'checksum_sha256', checksum_sha256, 'store_etag', store_etag))
-  from (select * from file_upload_parts where upload_id = file_uploads.id order by number))`
+  from (select * from file_upload_parts where upload_id = ${fileUploads.id} order by number))`)
 
 /** An upload that has neither run out nor been aborted. */
 export async function findUpload(ctx: Ctx, id: string): Promise<UploadRow & { tenant: Tenant }> {
   const found = await ctx.db.first(
-    sql<UploadColumns & { parts: string }>`select file_uploads.*, ${partsOf} as parts from file_uploads
-      where id = ${id} and expires_at > ${ctx.now()} and ${visible(ctx.caller, uploadVisibility)}`,
+    select({ ...getTableColumns(fileUploads), parts })
+      .from(fileUploads)
+      .where(and(eq(fileUploads.id, id), gt(fileUploads.expires_at, ctx.now()), visible(ctx.caller, uploadVisibility))),
   )
   if (!found) throw notFound()
   const { organization_id, edition_id } = found
   const tenant = { organization_id, editions: edition_id === null ? [] : [edition_id] }
-  return { ...found, parts: JSON.parse(found.parts) as UploadPart[], tenant }
+  return { ...found, tenant }
 }

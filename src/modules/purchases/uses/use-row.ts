@@ -1,15 +1,21 @@
-import { sql } from 'drizzle-orm'
-import type { purchaseUses } from '../../../db/schema/sales/orders.ts'
+import { eq } from 'drizzle-orm'
+import { locations } from '../../../db/schema/sales/catalog.ts'
+import { purchaseUses } from '../../../db/schema/sales/orders.ts'
+import { orNull, type RowOf, select } from '../../../db/select.ts'
 
-/** A use with the place where it was. */
-export interface PurchaseUseRow extends Omit<typeof purchaseUses.$inferSelect, 'purchase_id'> {
-  location_name: string | null
-  location_is_draft: number | null
+const useFields = {
+  id: purchaseUses.id,
+  quantity: purchaseUses.quantity,
+  location_id: purchaseUses.location_id,
+  used_at: purchaseUses.used_at,
+  reverted_at: purchaseUses.reverted_at,
+  created_at: purchaseUses.created_at,
+  location_name: orNull(locations.name),
+  location_is_draft: orNull(locations.is_draft),
 }
 
-/** Columns of `PurchaseUseRow`, over `purchase_uses` and `useJoins`. */
-export const useColumns = sql`purchase_uses.id, purchase_uses.quantity, purchase_uses.location_id,
-  purchase_uses.used_at, purchase_uses.reverted_at, purchase_uses.created_at, locations.name as location_name,
-  locations.is_draft as location_is_draft`
+/** A use with the place where it was. */
+export type PurchaseUseRow = RowOf<typeof useFields>
 
-export const useJoins = sql`left join locations on locations.id = purchase_uses.location_id`
+export const selectUses = () =>
+  select(useFields).from(purchaseUses).leftJoin(locations, eq(locations.id, purchaseUses.location_id))

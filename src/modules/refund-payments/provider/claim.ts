@@ -1,15 +1,26 @@
-import { sql } from 'drizzle-orm'
+import { getTableColumns, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
+import { refundRequests, type RefundRow } from '../../../db/schema/sales/refunds.ts'
+import { answering } from '../../../db/select.ts'
+import { inList } from '../../../db/visibility.ts'
 import { refundLeaseMs } from '../../../domain/refunds/refund-payments.ts'
-import type { RefundRow } from '../../../db/schema/sales/refunds.ts'
+import { refundLifecycle } from '../../../domain/refunds/refunds.ts'
+
+const columns = getTableColumns(refundRequests)
+const target = 'processing'
 
 /** Takes what is due, the longest due first. No other consumer gets them before the lease ends. */
 export const claimRefunds = (job: JobCtx, count: number): Promise<RefundRow[]> => {
   const now = job.now()
-  return job.db.all(sql<RefundRow>`update refund_requests set lease_until = ${now + refundLeaseMs}
-    where id in (select id from refund_requests indexed by refund_requests_due
-      where due_at <= ${now} and coalesce(lease_until, 0) <= ${now} order by due_at limit ${count})
-    returning *`)
+  return job.db.all(
+    answering(
+      columns,
+      sql<RefundRow>`update refund_requests set lease_until = ${now + refundLeaseMs}
+        where id in (select id from refund_requests indexed by refund_requests_due
+          where due_at <= ${now} and coalesce(lease_until, 0) <= ${now} order by due_at limit ${count})
+        returning *`,
+    ),
+  )
 }
 
 /**
@@ -19,13 +30,15 @@ export const claimRefunds = (job: JobCtx, count: number): Promise<RefundRow[]> =
  */
 export async function storeKey(job: JobCtx, claim: RefundRow): Promise<RefundRow | null> {
   const now = job.now()
-  const row = await job.db.first(sql<RefundRow>`update refund_requests set status = 'processing',
+  const stored = sql<RefundRow>`update refund_requests set status = ${target},
       attempts = attempts + 1, provider_key = id || ':' || (attempts + 1), provider_key_at = ${now},
       provider_reference = null, failure_code = null, failure_message = null, checks = 0, needs_attention = 0,
       lease_until = ${now + refundLeaseMs}, modified_at = ${now}, version = version + 1
-    where id = ${claim.id} and version = ${claim.version} and status = 'approved'
+    where id = ${claim.id} and version = ${claim.version}
+      and ${inList(sql`status`, refundLifecycle.sourcesOf(target))}
       and lease_until = ${claim.lease_until} and lease_until > ${now}
-    returning *`)
+    returning *`
+  const row = await job.db.first(answering(columns, stored))
   return row ?? null
 }
 

@@ -1,7 +1,10 @@
-import { sql } from 'drizzle-orm'
+import { eq, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
 import { decideAgain } from '../../../db/commit.ts'
-import type { Currency } from '../../../domain/money.ts'
+import { transactions } from '../../../db/schema/sales/orders.ts'
+import { refundRequests, type RefundRow } from '../../../db/schema/sales/refunds.ts'
+import { select } from '../../../db/select.ts'
+import { update } from '../../../db/write.ts'
 import { isNeverMade, nextRecheck, stepOf } from '../../../domain/refunds/refund-payments.ts'
 import type { PaymentGateway, RefundCall, RefundOutcome } from '../../../gateways/payments/payments.ts'
 import { accessOfStarted } from '../../merchant-accounts/index.ts'
@@ -10,7 +13,6 @@ import { commitAnnounced } from '../../webhooks/index.ts'
 import { storeKey } from './claim.ts'
 import { beganAt, changesBy } from '../outcome.ts'
 import { amountOf, loadRefund } from '../refund.ts'
-import type { RefundRow } from '../../../db/schema/sales/refunds.ts'
 
 const notReady = {
   state: 'failed',
@@ -32,7 +34,7 @@ const callOf = (refund: RefundRow, key: string, payment: string): RefundCall => 
   key,
   payment,
   amount_minor: amountOf(refund),
-  currency: refund.currency as Currency,
+  currency: refund.currency,
   reason: refund.reason,
   metadata: { refund_request_id: refund.id, order_id: refund.order_id },
 })
@@ -83,7 +85,7 @@ async function outcomeOf(job: JobCtx, attempt: RefundAttempt): Promise<RefundOut
   return isRefusal && !isFirstCall ? checkRefusal(attempt, outcome) : outcome
 }
 
-/** Records what became of the attempt. A webhook may have been faster: then its word counts. */
+/** Records the outcome of the attempt. A webhook may have recorded one before: then that one counts. */
 export async function recordOutcome(job: JobCtx, attempt: RefundRow, outcome: RefundOutcome): Promise<void> {
   const hasEnded = await decideAgain(async () => {
     const refund = await loadRefund(job, attempt.id)
@@ -100,8 +102,9 @@ async function attemptOf(job: JobCtx, refund: RefundRow, isFirstCall: boolean): 
   const account = await accessOfStarted(job, refund)
   if (!account) return null
   const paid = await job.db.first(
-    sql<{ provider_reference: string | null }>`select provider_reference from transactions
-      where id = ${refund.transaction_id}`,
+    select({ provider_reference: transactions.provider_reference })
+      .from(transactions)
+      .where(eq(transactions.id, refund.transaction_id)),
   )
   return { refund, payment: paid?.provider_reference ?? '', gateway: job.payments.of(account), isFirstCall }
 }
@@ -112,8 +115,8 @@ async function recheck(job: JobCtx, refund: RefundRow): Promise<void> {
   const found = attempt ? await lookUp(attempt) : 'not_found'
   if (found !== 'not_found' && found.state === 'failed') return recordOutcome(job, refund, found)
   const due_at = nextRecheck(refund.completed_at ?? refund.modified_at, job.now())
-  await job.db.all(sql`update refund_requests set due_at = ${due_at}, lease_until = null
-    where id = ${refund.id} and version = ${refund.version} and status = 'completed'`)
+  const asRead = sql`id = ${refund.id} and version = ${refund.version}`
+  await job.db.all(update(refundRequests, { due_at, lease_until: null }, asRead))
 }
 
 /** One refund under its claim: the call to its provider, or the question what became of it. */

@@ -1,7 +1,8 @@
-import { sql } from 'drizzle-orm'
+import { and, eq, getTableColumns, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
 import { decideAgain } from '../../../db/commit.ts'
-import { paymentEvents, type RefundRow } from '../../../db/schema/sales/refunds.ts'
+import { paymentEvents, refundRequests, type RefundRow } from '../../../db/schema/sales/refunds.ts'
+import { select } from '../../../db/select.ts'
 import { insert } from '../../../db/write.ts'
 import { AppError, LostRace } from '../../../domain/errors.ts'
 import { refundOfKey } from '../../../domain/refunds/refund-payments.ts'
@@ -42,11 +43,25 @@ async function verified(
 }
 
 const isKnown = async ({ db }: JobCtx, account: string, event: string): Promise<boolean> =>
-  (await db.all(sql`select 1 from payment_events where merchant_account_id = ${account} and id = ${event}`)).length > 0
+  (await db.first(
+    select({ id: paymentEvents.id })
+      .from(paymentEvents)
+      .where(and(eq(paymentEvents.merchant_account_id, account), eq(paymentEvents.id, event))),
+  )) !== undefined
 
 const byReference = ({ db }: JobCtx, account: MerchantAccount, reference: string) =>
-  db.first(sql<RefundRow>`select * from refund_requests
-    where merchant_account_id = ${account.id} and provider_reference = ${reference} and service <> 'manual'`)
+  db.first(
+    select(getTableColumns(refundRequests))
+      .from(refundRequests)
+      .where(
+        and(
+          eq(refundRequests.merchant_account_id, account.id),
+          eq(refundRequests.provider_reference, reference),
+          // Written out for the partial index.
+          sql`${refundRequests.service} <> 'manual'`,
+        ),
+      ),
+  )
 
 /** The provider paid an attempt that does not count here: its amount does, and the request is for people. */
 async function paidBeside(

@@ -1,10 +1,13 @@
-import { sql } from 'drizzle-orm'
+import { and, asc, eq, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
 import { stillHolds } from '../../../db/commit.ts'
+import { editions } from '../../../db/schema/editions.ts'
+import { orders, transactions } from '../../../db/schema/sales/orders.ts'
 import { refundRequests, type RefundRow } from '../../../db/schema/sales/refunds.ts'
+import { type RowOf, select } from '../../../db/select.ts'
 import { inList } from '../../../db/visibility.ts'
 import { insert } from '../../../db/write.ts'
-import { transactionStatuses, wasCaptured } from '../../../domain/orders/orders.ts'
+import { capturedStatuses } from '../../../domain/orders/orders.ts'
 import { toMajor } from '../../../domain/money.ts'
 import { nextCheck, nextRecheck } from '../../../domain/refunds/refund-payments.ts'
 import type { ProviderRefund } from '../../../gateways/payments/payments.ts'
@@ -13,29 +16,37 @@ import { movePayment } from '../amounts.ts'
 import { auditRefund } from '../audit.ts'
 import { type RefundChanges, refundTransaction } from '../complete.ts'
 
-interface PaymentRow {
-  id: string
-  order_id: string
-  user_id: string
-  edition_id: string
-  amount_minor: number
-  refunded_minor: number
-  currency: string
+const paymentFields = {
+  id: transactions.id,
+  order_id: transactions.order_id,
+  user_id: orders.user_id,
+  edition_id: orders.edition_id,
+  amount_minor: transactions.amount_minor,
+  refunded_minor: transactions.refunded_minor,
+  currency: transactions.currency,
 }
 
-const paidStatuses = transactionStatuses.filter(wasCaptured)
+type PaymentRow = RowOf<typeof paymentFields>
 
 /** The payment that the account took, by any of its references. */
 const paymentOf = ({ db }: JobCtx, account: MerchantAccount, references: readonly string[]) =>
-  db.first(sql<PaymentRow>`select transactions.id, transactions.order_id, orders.user_id, orders.edition_id,
-      transactions.amount_minor, transactions.refunded_minor, transactions.currency
-    from transactions join orders on orders.id = transactions.order_id
-      join editions on editions.id = orders.edition_id
-    where ${inList(sql`transactions.provider_reference`, references)} and transactions.type = 'payment'
-      and transactions.organization_id = ${account.organization_id}
-      and coalesce(transactions.merchant_account_id, editions.merchant_account_id) = ${account.id}
-      and ${inList(sql`transactions.status`, paidStatuses)}
-    order by transactions.id limit 1`)
+  db.first(
+    select(paymentFields)
+      .from(transactions)
+      .innerJoin(orders, eq(orders.id, transactions.order_id))
+      .innerJoin(editions, eq(editions.id, orders.edition_id))
+      .where(
+        and(
+          inList(sql`${transactions.provider_reference}`, references),
+          eq(transactions.type, 'payment'),
+          eq(transactions.organization_id, account.organization_id),
+          sql`coalesce(${transactions.merchant_account_id}, ${editions.merchant_account_id}) = ${account.id}`,
+          inList(sql`${transactions.status}`, capturedStatuses),
+        ),
+      )
+      .orderBy(asc(transactions.id))
+      .limit(1),
+  )
 
 /** What counts of it: all that was paid back, unless it cannot be of this payment. */
 const countedOf = (payment: PaymentRow, refund: ProviderRefund): number =>
@@ -70,9 +81,9 @@ function rowOf(job: JobCtx, account: MerchantAccount, payment: PaymentRow, refun
     deposit_minor: 0,
     handling_fee_minor: 0,
     service_fee_minor: 0,
-    include_fees: 0,
-    cancel_purchase: 0,
-    notify_customer: 0,
+    include_fees: false,
+    cancel_purchase: false,
+    notify_customer: false,
     requested_by: null,
     reviewed_by: null,
     reviewed_at: null,
@@ -89,8 +100,8 @@ function rowOf(job: JobCtx, account: MerchantAccount, payment: PaymentRow, refun
     due_at: isOver ? nextRecheck(now, now) : next.due_at,
     lease_until: null,
     checks: 0,
-    needs_attention: counted === refund.amount_minor ? 0 : 1,
-    metadata: '{}',
+    needs_attention: counted !== refund.amount_minor,
+    metadata: {},
     version: 1,
     created_at: now,
     modified_at: now,

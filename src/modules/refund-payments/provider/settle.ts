@@ -1,6 +1,8 @@
-import { sql } from 'drizzle-orm'
+import { and, eq, getTableColumns, sql } from 'drizzle-orm'
 import type { Ctx } from '../../../context.ts'
 import { commit } from '../../../db/commit.ts'
+import { refundRequests, type RefundRow } from '../../../db/schema/sales/refunds.ts'
+import { select } from '../../../db/select.ts'
 import { visibilityOf, visible } from '../../../db/visibility.ts'
 import type { Tenant } from '../../../domain/accounts/access.ts'
 import { AppError, notFound } from '../../../domain/errors.ts'
@@ -9,15 +11,17 @@ import { enqueueEmails } from '../../transactional-emails/index.ts'
 import { announceAll } from '../../webhooks/index.ts'
 import { completionStatements } from '../complete.ts'
 import { amountOf } from '../refund.ts'
-import type { RefundRow } from '../../../db/schema/sales/refunds.ts'
 
 export type LocatedRefund = RefundRow & { tenant: Tenant }
 
-const refundVisibility = visibilityOf(sql`refund_requests.organization_id`, sql`refund_requests.edition_id`)
+const refundVisibility = visibilityOf(sql`${refundRequests.organization_id}`, sql`${refundRequests.edition_id}`)
 
 export async function findRefund(ctx: Ctx, id: string): Promise<LocatedRefund> {
-  const row = await ctx.db.first(sql<RefundRow>`select * from refund_requests
-    where id = ${id} and ${visible(ctx.caller, refundVisibility)}`)
+  const row = await ctx.db.first(
+    select(getTableColumns(refundRequests))
+      .from(refundRequests)
+      .where(and(eq(refundRequests.id, id), visible(ctx.caller, refundVisibility))),
+  )
   if (!row) throw notFound()
   return { ...row, tenant: { organization_id: row.organization_id, editions: [row.edition_id] } }
 }

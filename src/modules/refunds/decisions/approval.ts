@@ -68,7 +68,7 @@ export const approvedColumns = (refund: RefundRow, { service, merchant_account_i
   due_at: way === 'by provider' ? now : null,
   lease_until: null,
   checks: 0,
-  needs_attention: 0,
+  needs_attention: false,
 })
 
 interface Approved {

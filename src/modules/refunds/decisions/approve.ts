@@ -1,13 +1,13 @@
-import { sql } from 'drizzle-orm'
+import { eq, sql } from 'drizzle-orm'
 import type { Ctx } from '../../../context.ts'
 import { changedOne, commit, stillHolds } from '../../../db/commit.ts'
 import type { Statement } from '../../../db/database.ts'
 import { refundItems, refundRequests } from '../../../db/schema/sales/refunds.ts'
 import { inList } from '../../../db/visibility.ts'
-import { insertAll, updateVersion } from '../../../db/write.ts'
+import { insertAll, remove, updateVersion } from '../../../db/write.ts'
 import { mayAt } from '../../../domain/accounts/access.ts'
 import { AppError, editionArchived, LostRace } from '../../../domain/errors.ts'
-import { transactionStatuses, wasCaptured, type TransactionStatus } from '../../../domain/orders/orders.ts'
+import { capturedStatuses, wasCaptured } from '../../../domain/orders/orders.ts'
 import { isHeld } from '../../../domain/orders/purchases.ts'
 import { requestedAmount, checkPositive, checkTransition, exceeds } from '../../../domain/refunds/refund-amounts.ts'
 import { checkReview, readPolicy } from '../../../domain/refunds/refund-policy.ts'
@@ -38,11 +38,11 @@ function decide(ctx: Ctx, refund: LoadedRefund, input: ApproveInput): Approval {
   checkTransition(refund.status, 'approved', 'approved')
   if (refund.is_archived === 1) throw editionArchived()
   // A late answer of the provider said so: another attempt would pay twice.
-  if (refund.needs_attention === 1)
+  if (refund.needs_attention)
     throw new AppError('invalid_transition', 'The provider has paid an earlier attempt of this refund.', {
       extra: { current_status: refund.status, allowed_transitions: [] },
     })
-  const isCancelling = input.cancel_purchase ?? refund.cancel_purchase === 1
+  const isCancelling = input.cancel_purchase ?? refund.cancel_purchase
   const amount = input.amount ?? refund.approved_minor ?? refund.requested_minor
   checkPositive(amount, isCancelling)
   if (amount > refund.requested_minor) throw exceeds(refund.requested_minor, refund.currency)
@@ -66,7 +66,7 @@ interface ApprovedAmounts {
 /** Directly after what a smaller amount releases: the payment still covers the amount, as it did when it was read. */
 const paymentCovers = (transactionId: string, amount: number): Statement =>
   stillHolds(sql`exists (select 1 from transactions where id = ${transactionId}
-    and ${inList(sql`status`, transactionStatuses.filter(wasCaptured))}
+    and ${inList(sql`status`, capturedStatuses)}
     and (${amount} = 0 or amount_minor >= refunded_minor + reserved_minor))`)
 
 /** What is reserved already, or less of it. */
@@ -77,7 +77,7 @@ async function keptAmounts(
   amount: number,
 ): Promise<ApprovedAmounts> {
   const { transaction_status } = subject
-  if (transaction_status === null || !wasCaptured(transaction_status as TransactionStatus))
+  if (transaction_status === null || !wasCaptured(transaction_status))
     throw new AppError('transaction_not_captured', 'Only a payment that was captured is paid back.', {
       extra: { current_status: transaction_status },
     })
@@ -123,7 +123,7 @@ async function amountsAgain(
     shares,
     before: [...reserveStatements({ refund, shares, purchases }, amount), changedOne()],
     after: [
-      sql`delete from refund_items where refund_request_id = ${refund.id}`,
+      remove(refundItems, eq(refundItems.refund_request_id, refund.id)),
       ...insertAll(
         refundItems,
         shares.items.map((item) => ({ refund_request_id: refund.id, ...item })),
@@ -135,7 +135,7 @@ async function amountsAgain(
 export async function approveRefund(ctx: Ctx, refund: LoadedRefund, input: ApproveInput): Promise<RefundDetailRow> {
   const approval = decide(ctx, refund, input)
   const { amount, isCancelling, note, notify_customer } = approval
-  const subject = await findSubject(ctx, targetOf(refund), refund.include_fees === 1)
+  const subject = await findSubject(ctx, targetOf(refund), refund.include_fees)
   if (!subject) throw new LostRace('the order is gone')
   const { shares, before, after } =
     refund.status === 'failed'
@@ -148,8 +148,8 @@ export async function approveRefund(ctx: Ctx, refund: LoadedRefund, input: Appro
     ...approvedColumns(refund, paying, now),
     approved_minor: amount,
     ...totalParts(shares),
-    cancel_purchase: isCancelling ? 1 : 0,
-    notify_customer: (notify_customer ?? refund.notify_customer === 1) ? 1 : 0,
+    cancel_purchase: isCancelling,
+    notify_customer: notify_customer ?? refund.notify_customer,
     note: note ?? refund.note,
     reviewed_by: ctx.caller.id,
     reviewed_at: now,

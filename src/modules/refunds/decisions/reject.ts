@@ -19,7 +19,7 @@ export async function rejectRefund(ctx: Ctx, refund: LoadedRefund, input: Reject
   const changes = {
     status: 'rejected' as const,
     rejection_reason: input.reason,
-    notify_customer: (input.notify_customer ?? refund.notify_customer === 1) ? 1 : 0,
+    notify_customer: input.notify_customer ?? refund.notify_customer,
     reviewed_by: ctx.caller.id,
     reviewed_at: now,
     modified_at: now,

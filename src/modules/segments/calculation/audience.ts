@@ -6,7 +6,7 @@ import type { CommunicationType } from '../../../domain/segments.ts'
 import { decidingAnswer, type MarketingScope, marketingRefusal, marketingStatus } from '../../consents/index.ts'
 import { listedSuppressionExclusion } from '../../suppressions/index.ts'
 
-/** Who may get a message, and its type and channel. */
+/** The people who may get a message, with its type and channel. */
 export interface Audience {
   organization_id: string
   edition_id: string | null
@@ -115,7 +115,7 @@ export const audienceConditions = (
   { name: 'active', reason: sql`case when u.is_active = 0 then 'inactive' end` },
 ]
 
-/** Why the person `u` gets nothing of this kind through this channel: one of `exclusionReasons`; null for who gets it. */
+/** Why the person `u` gets nothing of this kind through this channel: one of `exclusionReasons`; null for a person who gets it. */
 export const audienceReason = (audience: Audience, now: number, suppressed?: SQL): SQL =>
   sql`coalesce(${sql.join(
     audienceConditions(audience, now, suppressed).map(({ reason }) => reason),

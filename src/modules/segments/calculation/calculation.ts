@@ -1,15 +1,15 @@
-import { type SQL, sql } from 'drizzle-orm'
+import { and, eq, type SQL, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
 import { changedOne } from '../../../db/commit.ts'
 import type { Statement } from '../../../db/database.ts'
 import { isLostRace, isStatementFailure } from '../../../db/failures.ts'
 import { type KnownSizes, listSizesOf, readListSizes } from '../../../db/list-sizes.ts'
-import type { StoredSegmentRow } from '../../../db/schema/messaging/segments.ts'
+import { segments, type StoredSegmentRow } from '../../../db/schema/messaging/segments.ts'
+import { select } from '../../../db/select.ts'
 import { predicateOf } from '../../../db/cel/index.ts'
 import { checkExpression, costError, type Expression, meanWork, peopleAStatement } from '../../../domain/cel/index.ts'
 import { AppError, LostRace } from '../../../domain/errors.ts'
-import type { Channel } from '../../../domain/messaging/messaging.ts'
-import { type CommunicationType, exclusionReasons } from '../../../domain/segments.ts'
+import { exclusionReasons, type SegmentStatus } from '../../../domain/segments.ts'
 import { type Audience, audienceReason, idsOf, peopleOf, scopeOf } from './audience.ts'
 
 /** A running calculation, as it was read. */
@@ -24,23 +24,32 @@ export interface Calculation extends Audience {
   sizes: KnownSizes
 }
 
-const columns = sql`seq, id, organization_id, edition_id, communication_type, communication_channel, expression, epoch,
-  cursor_id, calculation_started_at, ${listSizesOf(sql`segments.organization_id`)} as sizes`
+const listSizes = sql<string | null>`${listSizesOf(sql`${segments.organization_id}`)}`
 
-type CalculationRow = Pick<
-  StoredSegmentRow,
-  'seq' | 'id' | 'organization_id' | 'edition_id' | 'expression' | 'epoch' | 'cursor_id' | 'calculation_started_at'
-> & { communication_type: CommunicationType; communication_channel: Channel; sizes: string | null }
+const fields = {
+  seq: segments.seq,
+  id: segments.id,
+  organization_id: segments.organization_id,
+  edition_id: segments.edition_id,
+  communication_type: segments.communication_type,
+  communication_channel: segments.communication_channel,
+  expression: segments.expression,
+  epoch: segments.epoch,
+  cursor_id: segments.cursor_id,
+  started_at: segments.calculation_started_at,
+  sizes: listSizes,
+}
+
+const hasStatus = (status: SegmentStatus): SQL => sql`status = ${status}`
 
 /** The calculation of this number, or null once it has ended or another one has begun. */
 export async function findCalculation(job: JobCtx, id: string, epoch: number): Promise<Calculation | null> {
   const row = await job.db.first(
-    sql<CalculationRow>`select ${columns} from segments where id = ${id} and epoch = ${epoch}
-      and status = 'calculating'`,
+    select(fields)
+      .from(segments)
+      .where(and(eq(segments.id, id), eq(segments.epoch, epoch), eq(segments.status, 'calculating'))),
   )
-  if (!row) return null
-  const { calculation_started_at, sizes, ...calculation } = row
-  return { ...calculation, started_at: calculation_started_at ?? 0, sizes: readListSizes(sizes) }
+  return row ? { ...row, started_at: row.started_at ?? 0, sizes: readListSizes(row.sizes) } : null
 }
 
 /**
@@ -53,7 +62,7 @@ export const beginning = (
 ) => {
   const { from, id, where } = idsOf(segment)
   return [
-    sql`update segments set status = 'calculating', epoch = epoch + 1, version = version + 1, cursor_id = '',
+    sql`update segments set ${hasStatus('calculating')}, epoch = epoch + 1, version = version + 1, cursor_id = '',
         last_id = coalesce((select max(${id}) from ${from} where ${where}), ''), walked_count = 0, matched_count = 0,
         calculation_started_at = ${now}, heartbeat_at = ${now}, error_message = ''
       where id = ${segment.id} and version = ${segment.version}`,
@@ -61,7 +70,8 @@ export const beginning = (
   ] satisfies Statement[]
 }
 
-const running = ({ seq, epoch }: Calculation): SQL => sql`seq = ${seq} and epoch = ${epoch} and status = 'calculating'`
+const running = ({ seq, epoch }: Calculation): SQL =>
+  sql`seq = ${seq} and epoch = ${epoch} and ${hasStatus('calculating')}`
 
 /** Marks the sets that `where` finds as closed to new readers. The sweep deletes them after their last reader. */
 export const leaving = (epoch: SQL, where: SQL, now: number): SQL =>
@@ -93,13 +103,14 @@ function stepStatements(calculation: Calculation, expression: Expression, now: n
         and ${people.id} <= (select cursor_id from segments where seq = ${seq}) and (${predicate})`,
     sql`update segments set matched_count = matched_count + changes() where seq = ${seq}`,
     leaving(sql`members_epoch`, sql`${isLast} and members_epoch > 0`, now),
-    sql`update segments set status = 'ready', members_epoch = epoch, calculated_at = ${now}, heartbeat_at = null,
+    sql`update segments set ${hasStatus('ready')}, members_epoch = epoch, calculated_at = ${now}, heartbeat_at = null,
         version = version + 1,
         (user_count, excluded) = (select matched_count - count(*), json_object(${counts})
           from segment_members where segment_seq = segments.seq and epoch = segments.epoch and excluded_for is not null)
       where ${isLast}`,
-    sql<{ status: string; cursor_id: string; sizes: string | null }>`select status, cursor_id,
-      ${listSizesOf(sql`segments.organization_id`)} as sizes from segments where seq = ${seq}`,
+    select({ status: segments.status, cursor_id: segments.cursor_id, sizes: listSizes })
+      .from(segments)
+      .where(eq(segments.seq, seq)),
   ] as const
 }
 
@@ -107,7 +118,7 @@ function stepStatements(calculation: Calculation, expression: Expression, now: n
 export async function fail(job: JobCtx, calculation: Calculation, message: string): Promise<void> {
   await job.db.batch([
     leaving(sql`epoch`, running(calculation), job.now()),
-    sql`update segments set status = 'failed', error_message = ${message}, heartbeat_at = null, version = version + 1
+    sql`update segments set ${hasStatus('failed')}, error_message = ${message}, heartbeat_at = null, version = version + 1
       where ${running(calculation)}`,
   ])
 }

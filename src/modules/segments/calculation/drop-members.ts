@@ -15,7 +15,7 @@ export const emptied = (segment: SegmentRow) => ({
   population_count: 0,
   matched_count: 0,
   user_count: 0,
-  excluded: '{}',
+  excluded: {},
   calculated_at: null,
   calculation_started_at: null,
   heartbeat_at: null,

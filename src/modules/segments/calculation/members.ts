@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm'
 import type { Database } from '../../../db/database.ts'
+import type { ExclusionReason } from '../../../domain/segments.ts'
 
 export interface Member {
   user_seq: number
@@ -10,7 +11,7 @@ export interface Member {
   last_name: string
   locale: string
   /** Why this person was left out when the set was calculated; null for a member. */
-  excluded_for: string | null
+  excluded_for: ExclusionReason | null
 }
 
 /** For readers of a set that was replaced. */

@@ -2,6 +2,7 @@ import { sql } from 'drizzle-orm'
 import type { Statement } from '../../../db/database.ts'
 import { inList } from '../../../db/visibility.ts'
 import { runningStatuses } from '../../../domain/campaigns/lifecycle.ts'
+import type { SegmentStatus } from '../../../domain/segments.ts'
 
 const epochsOf = sql`(s.members_epoch, s.epoch)`
 
@@ -9,7 +10,7 @@ const epochsOf = sql`(s.members_epoch, s.epoch)`
 export const isInRunningAudience = (user: ReturnType<typeof sql>) =>
   sql`exists (select 1 from campaigns c join segments s on s.id = c.segment_id
     where c.organization_id = ${user}.organization_id and ${inList(sql`c.status`, runningStatuses)}
-      and (s.status = 'calculating' or exists (select 1 from segment_members m where m.segment_seq = s.seq
+      and (s.status = ${'calculating' satisfies SegmentStatus} or exists (select 1 from segment_members m where m.segment_seq = s.seq
         and m.user_seq = ${user}.seq and (m.epoch in ${epochsOf}
           or m.epoch in (select l.epoch from segment_leftovers l where l.segment_seq = s.seq)))))`
 

@@ -2,6 +2,7 @@ import { type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../../context.ts'
 import { visible } from '../../../db/visibility.ts'
 import { type Explanation, explanationOf, type Truth } from '../../../db/cel/index.ts'
+import { answering, fromFlag, fromJson, type RowOf, selection } from '../../../db/select.ts'
 import { findListSizes } from '../../../db/list-sizes.ts'
 import { checkExpression, costError, type Expression, hasNestedLists } from '../../../domain/cel/index.ts'
 import { AppError, notFound } from '../../../domain/errors.ts'
@@ -25,14 +26,6 @@ export interface SegmentExplanation {
   consents: (DecidingAnswer & { decides: 'expression' | 'audience' })[]
 }
 
-interface ExplanationRow {
-  reasons: string
-  truths: string
-  named_answers: string
-  deciding_answer: string | null
-  was_member: number | null
-}
-
 /** An expression that the calculation would refuse is not tried on one person either. */
 async function checkCost(ctx: Ctx, segment: LoadedSegment, expression: Expression): Promise<void> {
   if (!hasNestedLists(expression)) return
@@ -45,13 +38,29 @@ const keysOf = (literals: readonly { field: string; value: string }[]): string[]
   ...new Set(literals.flatMap(({ field, value }) => (field === 'consent_key' ? [value] : []))),
 ]
 
-function consentsOf({ named_answers, deciding_answer }: ExplanationRow): SegmentExplanation['consents'] {
-  const named = JSON.parse(named_answers) as DecidingAnswer[]
-  const audience = deciding_answer === null ? [] : [JSON.parse(deciding_answer) as DecidingAnswer]
-  return [
-    ...named.map((answer) => ({ ...answer, decides: 'expression' as const })),
-    ...audience.map((answer) => ({ ...answer, decides: 'audience' as const })),
-  ]
+const consentsOf = (
+  named: readonly DecidingAnswer[],
+  ofAudience: DecidingAnswer | null,
+): SegmentExplanation['consents'] => [
+  ...named.map((answer) => ({ ...answer, decides: 'expression' as const })),
+  ...(ofAudience === null ? [] : [{ ...ofAudience, decides: 'audience' as const }]),
+]
+
+/** What decides about the person `u`. */
+const decidingFields = (segment: LoadedSegment, now: number, asked: { reasons: readonly SQL[]; keys: string[] }) => {
+  const { organization_id, edition_id, seq, members_epoch, communication_type } = segment
+  const reasons = sql.join([...asked.reasons], sql`, `)
+  return {
+    reasons: fromJson<(string | null)[]>(sql`json_array(${reasons})`),
+    was_member: fromFlag(sql`exists (select 1 from segment_members where segment_seq = ${seq}
+      and epoch = ${members_epoch} and user_seq = u.seq and excluded_for is null)`),
+    named_answers: fromJson<DecidingAnswer[]>(
+      answersToKeys(sql`u.id`, asked.keys, { organization_id, edition_id }, now),
+    ),
+    deciding_answer: fromJson<DecidingAnswer | null>(
+      communication_type === 'marketing' ? decidingConsent(segment, now) : sql`null`,
+    ),
+  }
 }
 
 /** Holds what decides about one person against the data of this moment. */
@@ -76,27 +85,26 @@ export async function explainSegment(ctx: Ctx, segment: LoadedSegment, userId: s
     ? explanationOf(checked.expression, scopeOf(segment, now), segment.expression, userId)
     : null
   const keys = checked.ok ? keysOf(checked.literals) : []
-  const reasons = sql.join(
-    conditions.map(({ reason }) => reason),
-    sql`, `,
+  const fields = {
+    ...decidingFields(segment, now, { reasons: conditions.map(({ reason }) => reason), keys }),
+    truths: sql<string>`(${explanation?.statement ?? sql`'[]'`})`,
+  }
+  const found = await ctx.db.first(
+    answering(
+      fields,
+      sql<RowOf<typeof fields>>`select ${selection(fields)}
+        from users u where u.id = ${userId} and u.organization_id = ${organization_id}
+          and u.seq in (select seq from users where id = ${userId} and ${visible(ctx.caller, userVisibility)})`,
+    ),
   )
-  const found = await ctx.db.first(sql<ExplanationRow>`select json_array(${reasons}) as reasons,
-      (select excluded_for is null from segment_members where segment_seq = ${segment.seq}
-        and epoch = ${segment.members_epoch} and user_seq = u.seq) as was_member,
-      ${answersToKeys(sql`u.id`, keys, { organization_id, edition_id }, now)} as named_answers,
-      ${segment.communication_type === 'marketing' ? decidingConsent(segment, now) : sql`null`} as deciding_answer,
-      (${explanation?.statement ?? sql`'[]'`}) as truths
-    from users u where u.id = ${userId} and u.organization_id = ${organization_id}
-      and u.seq in (select seq from users where id = ${userId} and ${visible(ctx.caller, userVisibility)})`)
   if (!found) throw notFound()
   const truths = explanation?.truthsOf(found) ?? []
-  const reasonsFound = JSON.parse(found.reasons) as (string | null)[]
   return {
     segment,
     userId,
     parts: (explanation?.parts ?? []).map((part, index) => ({ ...part, value: truths[index] ?? null })),
-    conditions: conditions.map(({ name }, index) => ({ name, reason: reasonsFound[index] ?? null })),
-    consents: consentsOf(found),
-    wasMember: segment.members_epoch === 0 ? null : found.was_member === 1,
+    conditions: conditions.map(({ name }, index) => ({ name, reason: found.reasons[index] ?? null })),
+    consents: consentsOf(found.named_answers, found.deciding_answer),
+    wasMember: segment.members_epoch === 0 ? null : found.was_member,
   }
 }

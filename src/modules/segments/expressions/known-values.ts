@@ -1,6 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../../context.ts'
 import type { Database } from '../../../db/database.ts'
+import { answering, fromJson, selection } from '../../../db/select.ts'
 import { inList } from '../../../db/visibility.ts'
 import { answerStatuses } from '../../../domain/consents/consents.ts'
 import { parameterError } from '../../../domain/errors.ts'
@@ -117,15 +118,15 @@ export async function knownValues(db: Database, tenant: SegmentTenant): Promise<
     ...sources(tenant),
     ...Object.fromEntries(Object.entries(statics).map(([kind, source]) => [kind, staticSource(source)])),
   }
-  const lists = Object.entries(all).map(
-    ([kind, source]) => sql`(select json_group_array(json_object('value', value, 'label', label, 'count', count))
-      from (select value, label, count from (${source}) order by count desc, label, value limit ${valuesShown}))
-      as ${sql.raw(kind)}`,
-  )
-  const row = await db.first(sql<Record<ValueKind, string>>`${recent(tenant)} select ${sql.join(lists, sql`, `)}`)
-  return Object.fromEntries(
-    Object.entries(row ?? {}).map(([kind, text]) => [kind, JSON.parse(text) as KnownValue[]]),
-  ) as KnownValues
+  const lists = Object.entries(all).map(([kind, source]) => [
+    kind,
+    fromJson<KnownValue[]>(sql`(select json_group_array(json_object('value', value, 'label', label, 'count', count))
+      from (select value, label, count from (${source}) order by count desc, label, value limit ${valuesShown}))`),
+  ])
+  const fields = Object.fromEntries(lists) as Record<ValueKind, SQL<KnownValue[]>>
+  const row = await db.first(answering(fields, sql<KnownValues>`${recent(tenant)} select ${selection(fields)}`))
+  if (!row) throw new Error('a select without a table answers one row')
+  return row
 }
 
 /** Of some values or names those that nothing has, where the list of known ones is not all. */

@@ -1,8 +1,16 @@
-import { sql } from 'drizzle-orm'
+import { and, asc, eq, getTableColumns, gt, isNotNull, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
+import { walletPasses, walletRegistrations } from '../../../db/schema/wallet.ts'
+import { select, selection } from '../../../db/select.ts'
 import { AppError, invalid, notFound, parameterError } from '../../../domain/errors.ts'
-import { isSameText, passToken, passTokenHash, readDownloadToken } from '../../../domain/wallet/wallet-tokens.ts'
-import { type AnnouncedPass, announcedColumns, announcedJoins } from '../announce-change.ts'
+import {
+  isSameText,
+  isSerialNumber,
+  passToken,
+  passTokenHash,
+  readDownloadToken,
+} from '../../../domain/wallet/wallet-tokens.ts'
+import { type AnnouncedPass, announcedFields, announcedJoins } from '../announce-change.ts'
 import { contentOf } from '../content.ts'
 import type { PassRow } from '../queries.ts'
 
@@ -12,7 +20,7 @@ export type RegisteredPass = AnnouncedPass & { push_token: string | null }
 const maxDeviceLength = 128
 const serialsAPage = 500
 
-/** Ids of phones are in paths: anything that is no id is refused before the database is read. */
+/** The id of a phone is part of a path. Text that is no id is refused before the database is read. */
 export function checkDevice(id: string): string {
   if (id.length <= maxDeviceLength && /^[\w.:-]+$/.test(id)) return id
   throw invalid(parameterError('device', 'invalid', `At most ${maxDeviceLength} letters, digits and -_.:`))
@@ -30,30 +38,27 @@ const schema = /^ApplePass ([\w-]{16,200})$/i
 const noHash = '0'.repeat(64)
 
 /**
- * The pass of a serial number, for who shows its token. A token counts that the pass was issued with, and the one that
- * the present key makes: both work on after another key was set.
+ * The pass of a serial number, if the request has its token. Two tokens are valid: the one that the pass was issued
+ * with, and the one that the present key makes. So passes keep working after the key was changed.
  */
 export async function authenticatedPass(
   job: JobCtx,
   request: { serial: string; authorization: string | undefined; device?: string },
 ): Promise<{ pass: RegisteredPass; token: string }> {
   const [, token = ''] = schema.exec(request.authorization ?? '') ?? []
-  if (token === '' || !/^[0-9a-f]{32}$/.test(request.serial)) throw refused()
-  const pass = await job.db.first(sql<RegisteredPass>`select ${announcedColumns}, (select push_token
-      from wallet_registrations where pass_id = wallet_passes.id and device_id = ${request.device ?? ''}) as push_token
-    from wallet_passes ${announcedJoins}
-    where serial_number = ${request.serial} and platform = 'apple'`)
+  if (token === '' || !isSerialNumber(request.serial)) throw refused()
+  const pass = await job.db.first(
+    sql<RegisteredPass>`select ${selection(announcedFields)}, (select push_token from wallet_registrations
+        where pass_id = ${walletPasses.id} and device_id = ${request.device ?? ''}) as push_token
+      from ${walletPasses} ${announcedJoins}
+      where ${and(eq(walletPasses.serial_number, request.serial), eq(walletPasses.platform, 'apple'))}`,
+  )
   const hash = await passTokenHash(token)
   const present = await passTokenHash(await passToken(job.config.linkSigningKey, request.serial))
   const isIssued = isSameText(hash, pass?.token_hash ?? noHash)
   const isPresent = isSameText(hash, present) && job.config.linkSigningKey !== ''
   if (!pass || pass.token_hash === null || !(isIssued || isPresent)) throw refused()
   return { pass, token }
-}
-
-interface Changed {
-  serial_number: string
-  change_number: number
 }
 
 /** The serial numbers of a phone's passes that changed after `since`; null for none. */
@@ -63,12 +68,18 @@ export async function changedSerials(
   since: string | undefined,
 ): Promise<{ serialNumbers: string[]; lastUpdated: string } | null> {
   const after = since !== undefined && /^\d{1,15}$/.test(since) ? Number(since) : 0
-  const rows = await job.db.all(sql<Changed>`select serial_number, change_number
-    from wallet_registrations join wallet_passes on wallet_passes.id = pass_id
-    where device_id = ${device} and change_number > ${after} order by change_number limit ${serialsAPage}`)
+  const { serial_number, change_number } = walletPasses
+  const rows = await job.db.all(
+    select({ serial_number, change_number })
+      .from(walletRegistrations)
+      .innerJoin(walletPasses, eq(walletPasses.id, walletRegistrations.pass_id))
+      .where(and(eq(walletRegistrations.device_id, device), gt(change_number, after)))
+      .orderBy(asc(change_number))
+      .limit(serialsAPage),
+  )
   const last = rows.at(-1)
   if (!last) return null
-  return { serialNumbers: rows.map(({ serial_number }) => serial_number), lastUpdated: String(last.change_number) }
+  return { serialNumbers: rows.map((row) => row.serial_number), lastUpdated: String(last.change_number) }
 }
 
 export const packageOf = async (
@@ -82,8 +93,12 @@ export async function downloadedPackage(job: JobCtx, link: string): Promise<Uint
   const { linkSigningKey } = job.config
   const serial = await readDownloadToken(linkSigningKey, link)
   if (serial === null) throw notFound()
-  const pass = await job.db.first(sql<PassRow>`select * from wallet_passes
-    where serial_number = ${serial} and platform = 'apple' and status = 'active' and token_hash is not null`)
+  const { serial_number, platform, status, token_hash } = walletPasses
+  const pass = await job.db.first(
+    select(getTableColumns(walletPasses))
+      .from(walletPasses)
+      .where(and(eq(serial_number, serial), eq(platform, 'apple'), eq(status, 'active'), isNotNull(token_hash))),
+  )
   if (!pass) throw notFound()
   return packageOf(job, pass, await passToken(linkSigningKey, serial))
 }

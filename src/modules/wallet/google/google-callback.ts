@@ -1,13 +1,14 @@
-import { sql } from 'drizzle-orm'
+import { and, eq, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
-import { changedOne, decideAgain } from '../../../db/commit.ts'
-import { walletCallbacks } from '../../../db/schema/wallet.ts'
-import { insert } from '../../../db/write.ts'
+import { decideAgain } from '../../../db/commit.ts'
+import { walletCallbacks, walletPasses } from '../../../db/schema/wallet.ts'
+import { selection } from '../../../db/select.ts'
+import { insert, updateVersion } from '../../../db/write.ts'
 import { sha256, toHex } from '../../../domain/text/encoding.ts'
 import { AppError, LostRace } from '../../../domain/errors.ts'
 import { type GoogleCallback, readCallback, verifiedCallback } from '../../../domain/wallet/google-callback.ts'
 import { decideCallback, googleClassId, serialOfObject } from '../../../domain/wallet/wallet.ts'
-import { type AnnouncedPass, announcedColumns, announcedJoins, announcementsOf } from '../announce-change.ts'
+import { type AnnouncedPass, announcedFields, announcedJoins, announcementsOf } from '../announce-change.ts'
 import { commitAnnounced } from '../../webhooks/index.ts'
 
 const refused = () => new AppError('not_authenticated', 'The callback is not signed for this service, or has expired.')
@@ -40,9 +41,12 @@ async function passOf(job: JobCtx, callback: GoogleCallback, nonceHash: string):
   const { issuerId } = job.config.wallet.google
   const serial = serialOfObject(issuerId, callback.object_id)
   if (serial === null) return null
-  const pass = await job.db.first(sql<CalledPass>`select ${announcedColumns},
-      exists (select 1 from wallet_callbacks where nonce_hash = ${nonceHash}) as is_known
-    from wallet_passes ${announcedJoins} where serial_number = ${serial} and platform = 'google'`)
+  const pass = await job.db.first(
+    sql<CalledPass>`select ${selection(announcedFields)},
+        exists (select 1 from wallet_callbacks where nonce_hash = ${nonceHash}) as is_known
+      from ${walletPasses} ${announcedJoins}
+      where ${and(eq(walletPasses.serial_number, serial), eq(walletPasses.platform, 'google'))}`,
+  )
   return pass && callback.class_id === googleClassId(issuerId, pass.edition_id) ? pass : null
 }
 
@@ -54,13 +58,15 @@ async function apply(job: JobCtx, callback: GoogleCallback, nonceHash: string): 
   const { event, expires_at } = callback
   const decision = decideCallback(pass, callback, now)
   const nonce = { nonce_hash: nonceHash, pass_id: pass.id, event, expires_at, created_at: now }
-  const change = sql`update wallet_passes set added_at = ${decision.added_at}, removed_at = ${decision.removed_at},
-      callback_expires_at = ${expires_at}, version = version + 1,
-      modified_at = ${decision.change ? now : pass.modified_at}
-    where id = ${pass.id} and version = ${pass.version}`
+  const change = updateVersion(walletPasses, pass, {
+    added_at: decision.added_at,
+    removed_at: decision.removed_at,
+    callback_expires_at: expires_at,
+    modified_at: decision.change ? now : pass.modified_at,
+  })
   await commitAnnounced(
     job,
-    [insert(walletCallbacks, nonce), ...(decision.counts ? [change, changedOne()] : [])],
+    [insert(walletCallbacks, nonce), ...(decision.counts ? change : [])],
     announcementsOf(pass, decision.change, now),
     { 'wallet_callbacks.nonce_hash': () => new LostRace('the callback came twice') },
   )

@@ -1,15 +1,17 @@
-import { type SQL, sql } from 'drizzle-orm'
+import { sql } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
-import { inList } from '../../../db/visibility.ts'
+import { answering, fromJson, type Query } from '../../../db/select.ts'
+import { inList, inWords } from '../../../db/visibility.ts'
 import type { DeliveryClaim, ClaimedEndpoint } from '../../../domain/webhooks/webhook-sender.ts'
-import { maxInFlight } from '../../../domain/webhooks/webhooks.ts'
+import { maxInFlight, openStatuses } from '../../../domain/webhooks/webhooks.ts'
 
 /** Longer than any request may take together with what comes after it. */
 const leaseMs = 60_000
 
-interface ClaimRow extends Omit<DeliveryClaim, 'endpoint'> {
-  endpoint: string
-}
+const endpoint = fromJson<ClaimedEndpoint>(sql`(select json_object('url', url, 'secret', secret,
+    'previous_secret', previous_secret, 'previous_secret_until', previous_secret_until,
+    'timeout_seconds', timeout_seconds)
+  from webhook_endpoints where webhook_endpoints.id = endpoint_id)`)
 
 /**
  * Takes the due deliveries of these endpoints, retries by hand first, then the oldest: so many that an endpoint has at
@@ -17,11 +19,11 @@ interface ClaimRow extends Omit<DeliveryClaim, 'endpoint'> {
  * taken. No other consumer gets them before the lease is over. The indexes are named because the planner would rather
  * walk through all that the endpoint ever had.
  */
-export const claimStatement = (job: JobCtx, endpointIds: readonly string[]): SQL<ClaimRow> => {
+export const claimStatement = (job: JobCtx, endpointIds: readonly string[]): Query<DeliveryClaim> => {
   const now = job.now()
-  const due = sql`status in ('pending', 'retrying') and next_retry_at <= ${now}
+  const due = sql`${inWords(sql`status`, openStatuses)} and next_retry_at <= ${now}
     and (lease_until is null or lease_until <= ${now})`
-  return sql<ClaimRow>`update webhook_deliveries set attempts = attempts + 1, last_attempt_at = ${now},
+  const claimed = sql<DeliveryClaim>`update webhook_deliveries set attempts = attempts + 1, last_attempt_at = ${now},
       lease_until = ${now + leaseMs}, modified_at = ${now}
     where id in (
       with lanes as materialized (
@@ -43,13 +45,10 @@ export const claimStatement = (job: JobCtx, endpointIds: readonly string[]): SQL
       ) where place <= free)
     returning id, endpoint_id, event_id, attempts, status, step, manual, lease_until,
       (select payload from webhook_events where webhook_events.id = event_id) as payload,
-      (select json_object('url', url, 'secret', secret, 'previous_secret', previous_secret,
-        'previous_secret_until', previous_secret_until, 'timeout_seconds', timeout_seconds)
-        from webhook_endpoints where webhook_endpoints.id = endpoint_id) as endpoint`
+      ${endpoint} as endpoint`
+  return answering({ endpoint }, claimed)
 }
 
 /** In the order of the events, which RETURNING does not keep. */
-export const claimsOf = (rows: readonly ClaimRow[]): DeliveryClaim[] =>
-  rows
-    .toSorted((a, b) => (a.event_id < b.event_id ? -1 : 1))
-    .map((row) => ({ ...row, endpoint: JSON.parse(row.endpoint) as ClaimedEndpoint }))
+export const claimsOf = (rows: readonly DeliveryClaim[]): DeliveryClaim[] =>
+  rows.toSorted((a, b) => (a.event_id < b.event_id ? -1 : 1))

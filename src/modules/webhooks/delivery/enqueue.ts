@@ -1,6 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
-import { inList } from '../../../db/visibility.ts'
+import { inList, inWords } from '../../../db/visibility.ts'
+import { openStatuses } from '../../../domain/webhooks/webhooks.ts'
 import type { Lane } from '../../../domain/webhooks/webhook-sender.ts'
 
 const endpointsASweep = 1000
@@ -47,5 +48,5 @@ export const sweepDeliveries = (job: JobCtx): Promise<number> =>
     job,
     sql<Due>`select distinct endpoint_id, is_slow
       from webhook_deliveries join webhook_endpoints on webhook_endpoints.id = endpoint_id
-      where status in ('pending', 'retrying') and ${isDue(job.now())} limit ${endpointsASweep}`,
+      where ${inWords(sql`status`, openStatuses)} and ${isDue(job.now())} limit ${endpointsASweep}`,
   )

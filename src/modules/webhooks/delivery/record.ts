@@ -1,14 +1,28 @@
-import { type SQL, sql } from 'drizzle-orm'
+import { eq, type SQL, sql } from 'drizzle-orm'
 import type { Statement } from '../../../db/database.ts'
-import { inList } from '../../../db/visibility.ts'
+import { webhookDeliveries, webhookEndpoints } from '../../../db/schema/messaging/webhooks.ts'
+import { inList, inWords } from '../../../db/visibility.ts'
+import { update } from '../../../db/write.ts'
+import {
+  type DeliveryStatus,
+  type DisabledReason,
+  type NextReason,
+  openStatuses,
+} from '../../../domain/webhooks/webhooks.ts'
 import type { AttemptOutcome } from './attempt.ts'
 
-const field = (index: number): SQL => sql`said.value ->> ${sql.raw(String(index))}`
+/** Such deliveries have indexes of their own. */
+const isOpen = inWords(sql`webhook_deliveries.status`, openStatuses)
 
-const table = (rows: readonly unknown[][]): SQL => sql`json_each(${JSON.stringify(rows)}) as said`
+/** The error of an attempt that was not made. */
+const forbidden = 'destination_forbidden'
+
+const field = (index: number): SQL => sql`outcome.value ->> ${sql.raw(String(index))}`
+
+const table = (rows: readonly unknown[][]): SQL => sql`json_each(${JSON.stringify(rows)}) as outcome`
 
 /**
- * What an attempt says of its delivery. A failure counts only under the lease that it was made in: an ending, a
+ * Writes the results of attempts into their deliveries. A failure counts only under the lease that it was made in: an ending, a
  * request to repeat or another claim since then wins. A success always counts, because the receiver has the event.
  */
 function deliveryStatement(outcomes: readonly AttemptOutcome[]): Statement {
@@ -33,11 +47,11 @@ function deliveryStatement(outcomes: readonly AttemptOutcome[]): Statement {
       lease_until = null, manual = ${field(10)}
     from ${table(rows)}
     where webhook_deliveries.id = ${field(0)} and webhook_deliveries.attempts = ${field(1)}
-      and (webhook_deliveries.lease_until = ${field(11)} or ${field(3)} = 'success')
-      and webhook_deliveries.status in ('pending', 'retrying')`
+      and (webhook_deliveries.lease_until = ${field(11)} or ${field(3)} = ${'success' satisfies DeliveryStatus})
+      and ${isOpen}`
 }
 
-/** A row an attempt, and one that says so where none was made because the destination is forbidden. */
+/** One row for each attempt. A forbidden destination gets a row too, although no attempt was made. */
 function attemptStatement(outcomes: readonly AttemptOutcome[]): Statement {
   const final = outcomes.filter(({ result, verdict }) => result !== null || verdict.status === 'failed')
   const rows = final.map(({ claim, result, verdict, startedAt }) => [
@@ -46,7 +60,7 @@ function attemptStatement(outcomes: readonly AttemptOutcome[]): Statement {
     startedAt,
     result?.durationMs ?? 0,
     result?.status ?? null,
-    result ? result.error : 'destination_forbidden',
+    result ? result.error : forbidden,
     claim.manual === null ? 0 : 1,
     verdict.next?.at ?? null,
     verdict.next?.reason ?? null,
@@ -64,7 +78,7 @@ function attemptStatement(outcomes: readonly AttemptOutcome[]): Statement {
       status_code = excluded.status_code, error = excluded.error, is_manual = excluded.is_manual,
       next_retry_at = excluded.next_retry_at, next_reason = excluded.next_reason,
       response_text = excluded.response_text
-    where webhook_attempts.error = 'destination_forbidden'`
+    where webhook_attempts.error = ${forbidden}`
 }
 
 export interface EndpointHealth {
@@ -76,7 +90,7 @@ export interface EndpointHealth {
 
 /**
  * Failures add up until a success clears them; within one group the order of the endings counts. An attempt at an
- * address that the endpoint does not have any more says nothing of it.
+ * earlier address of the endpoint does not count.
  */
 function endpointStatement(outcomes: readonly AttemptOutcome[]): SQL<EndpointHealth> {
   const groups = Map.groupBy(
@@ -115,20 +129,19 @@ export const recordStatements = (outcomes: readonly AttemptOutcome[]): [Statemen
 ]
 
 const putOff = (waiting: SQL, until: number): Statement[] => [
-  sql`update webhook_attempts set next_retry_at = ${until}, next_reason = 'breaker' where (delivery_id, number) in
+  sql`update webhook_attempts set next_retry_at = ${until}, next_reason = ${'breaker' satisfies NextReason} where (delivery_id, number) in
     (select id, attempts from webhook_deliveries where ${waiting})`,
   sql`update webhook_deliveries set next_retry_at = ${until} where ${waiting}`,
 ]
 
-const isOpenBefore = (until: number): SQL =>
-  sql`status in ('pending', 'retrying') and next_retry_at < ${until} and manual is null`
+const isOpenBefore = (until: number): SQL => sql`${isOpen} and next_retry_at < ${until} and manual is null`
 
 /**
- * Pauses an endpoint until then: what is due before waits, and its attempts say why. A requested attempt does
- * not wait.
+ * Pauses an endpoint until then. Deliveries that are due earlier wait, and their attempts say why. A requested attempt
+ * does not wait.
  */
 export const openBreaker = (endpointId: string, until: number): Statement[] => [
-  sql`update webhook_endpoints set breaker_until = ${until} where id = ${endpointId}`,
+  update(webhookEndpoints, { breaker_until: until }, eq(webhookEndpoints.id, endpointId)),
   ...putOff(sql`endpoint_id = ${endpointId} and ${isOpenBefore(until)}`, until),
 ]
 
@@ -136,20 +149,22 @@ export const openBreaker = (endpointId: string, until: number): Statement[] => [
 export const waitFor = (deliveryIds: readonly string[], until: number): Statement[] =>
   putOff(sql`${inList(sql`id`, deliveryIds)} and ${isOpenBefore(until)}`, until)
 
-/** What waits for the open breakers of these endpoints is due at once: before the statement that closes them. */
+/** Deliveries that wait for the open breakers of these endpoints become due. It runs before the breakers are closed. */
 export const endWaiting = (endpointIds: readonly string[], now: number): Statement =>
   sql`update webhook_deliveries set next_retry_at = ${now} where id in (
     select webhook_deliveries.id from webhook_endpoints cross join webhook_deliveries
-      on endpoint_id = webhook_endpoints.id and status in ('pending', 'retrying') and next_retry_at = breaker_until
+      on endpoint_id = webhook_endpoints.id and ${isOpen} and next_retry_at = breaker_until
     where ${inList(sql`webhook_endpoints.id`, endpointIds)} and breaker_until > ${now})`
 
-/** What waits for endpoints that are switched off ends here, and can be recovered. */
+/** Open deliveries of endpoints that are switched off fail. They can be recovered. */
 export const failOpenDeliveries = (endpointIds: readonly string[], now: number): Statement =>
-  sql`update webhook_deliveries set status = 'failed', next_retry_at = null, lease_until = null, manual = null,
-      modified_at = ${now}
-    where status in ('pending', 'retrying') and ${inList(sql`endpoint_id`, endpointIds)}`
+  update(
+    webhookDeliveries,
+    { status: 'failed', next_retry_at: null, lease_until: null, manual: null, modified_at: now },
+    sql`${isOpen} and ${inList(sql`endpoint_id`, endpointIds)}`,
+  )
 
-export function switchOff(endpointId: string, reason: 'gone' | 'failing', now: number): Statement[] {
+export function switchOff(endpointId: string, reason: Exclude<DisabledReason, 'manual'>, now: number): Statement[] {
   return [
     sql`update webhook_endpoints set is_active = 0, disabled_at = ${now}, disabled_reason = ${reason},
       version = version + 1, modified_at = ${now} where id = ${endpointId} and is_active = 1`,

@@ -1,6 +1,9 @@
 import { sql } from 'drizzle-orm'
 import type { Ctx } from '../../../context.ts'
-import { commit } from '../../../db/commit.ts'
+import { changedExactly, commit } from '../../../db/commit.ts'
+import { webhookDeliveries } from '../../../db/schema/messaging/webhooks.ts'
+import { select } from '../../../db/select.ts'
+import { update } from '../../../db/write.ts'
 import { inList } from '../../../db/visibility.ts'
 import { fieldError, invalid } from '../../../domain/errors.ts'
 import { deliveryLifecycle } from '../../../domain/webhooks/webhooks.ts'
@@ -12,7 +15,7 @@ import { endpointInactive } from '../endpoint-checks.ts'
 const ended = deliveryLifecycle.sourcesOf('retrying').filter((status) => status !== deliveryLifecycle.initial)
 
 /**
- * Puts what has ended without success back to the start of the schedule. The number is counted first, because it is
+ * Puts deliveries that ended without success back to the start of the schedule. The number is counted first, because it is
  * part of the answer that the same transaction stores; a change of another number of rows is a lost race.
  */
 export async function recoverDeliveries(
@@ -32,15 +35,23 @@ export async function recoverDeliveries(
   const lost = sql`${reachedDeliveries(ctx, endpoint)} and ${inList(sql`status`, ended)}
     and created_at >= ${since} and created_at <= ${until}
     and exists (select 1 from webhook_endpoints where id = ${endpoint.id} and is_active = 1)`
-  const counted = await ctx.db.first(sql<{ n: number }>`select count(*) as n from webhook_deliveries where ${lost}`)
+  const counted = await ctx.db.first(
+    select({ n: sql<number>`count(*)` })
+      .from(webhookDeliveries)
+      .where(lost),
+  )
   const recovered = counted?.n ?? 0
   if (recovered === 0) return commit(ctx, { recovered }, [])
   const dueAt = Math.max(now, endpoint.breaker_until ?? 0)
-  const answer = await commit(ctx, { recovered }, [
-    sql`update webhook_deliveries set status = 'retrying', step = 0, manual = null, next_retry_at = ${dueAt},
-        lease_until = null, modified_at = ${now} where ${lost}`,
-    sql`select case when changes() = ${recovered} then 1 else json('guard') end`,
-  ])
+  const changes = {
+    status: 'retrying' as const,
+    step: 0,
+    manual: null,
+    next_retry_at: dueAt,
+    lease_until: null,
+    modified_at: now,
+  }
+  const answer = await commit(ctx, { recovered }, [update(webhookDeliveries, changes, lost), changedExactly(recovered)])
   ctx.afterCommit(() => enqueueEndpoints(ctx, endpoint.is_slow ? 'slow' : 'fast', [endpoint.id], dueAt - now))
   return answer
 }

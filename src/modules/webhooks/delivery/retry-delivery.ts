@@ -1,6 +1,8 @@
 import { sql } from 'drizzle-orm'
 import type { Ctx } from '../../../context.ts'
 import { changedOne, commit } from '../../../db/commit.ts'
+import { webhookDeliveries } from '../../../db/schema/messaging/webhooks.ts'
+import { update } from '../../../db/write.ts'
 import { AppError } from '../../../domain/errors.ts'
 import { deliveryLifecycle, type Manual, manualRetryOf } from '../../../domain/webhooks/webhooks.ts'
 import type { LoadedDelivery } from '../queries.ts'
@@ -25,11 +27,10 @@ export async function retryDelivery(ctx: Ctx, delivery: LoadedDelivery): Promise
   const now = ctx.now()
   const manual = decide(delivery, now)
   const changes = { status: 'retrying' as const, manual, next_retry_at: now, lease_until: null, modified_at: now }
+  const isAsRead = sql`id = ${id} and status = ${delivery.status} and attempts = ${attempts} and manual is null
+    and exists (select 1 from webhook_endpoints where id = ${endpoint_id} and is_active = 1)`
   const retried = await commit(ctx, { ...delivery, ...changes }, [
-    sql`update webhook_deliveries set status = 'retrying', manual = ${manual}, next_retry_at = ${now},
-        lease_until = null, modified_at = ${now}
-      where id = ${id} and status = ${delivery.status} and attempts = ${attempts} and manual is null
-        and exists (select 1 from webhook_endpoints where id = ${endpoint_id} and is_active = 1)`,
+    update(webhookDeliveries, changes, isAsRead),
     changedOne(),
   ])
   ctx.afterCommit(() => enqueueEndpoints(ctx, endpoint.is_slow ? 'slow' : 'fast', [endpoint_id]))

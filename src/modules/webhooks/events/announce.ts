@@ -44,9 +44,11 @@ const eventsAStatement = 10_000
 /** One statement for any number of events, by the endpoints of each event's organisation. */
 function deliveriesOf(job: JobCtx, eventIds: readonly string[]): SQL {
   const now = job.now()
-  // The rows are known to SQL alone, so it makes their ids: a ULID's time and 64 random bits in hexadecimal.
+  // The rows are known to SQL alone, so it makes their ids: of the event's id the time, and its mark
+  // where it has one; then 64 random bits in hexadecimal.
   return sql`insert into webhook_deliveries ${columns}
-    select 'whd_' || substr(events.id, 5, 10) || hex(randomblob(8)), endpoints.id, events.id, events.kind, 'pending',
+    select 'whd_' || substr(events.id, 5, length(events.id) - 20) || hex(randomblob(8)), endpoints.id, events.id, events.kind,
+      ${deliveryLifecycle.initial},
       max(${now}, coalesce(endpoints.breaker_until, 0)), ${now}, ${now}
     from webhook_events as events cross join webhook_endpoints as endpoints
       on endpoints.organization_id = events.organization_id

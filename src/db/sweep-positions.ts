@@ -1,0 +1,22 @@
+import { type SQL, sql } from 'drizzle-orm'
+import type { Database } from './database.ts'
+
+/** Where a sweep goes on that looks at a share of a table each time. */
+interface SweepPosition {
+  /** Empty before the first row and behind the last. */
+  after: string
+  begun_at: number
+}
+
+/** Null for a sweep that has never stopped anywhere. */
+export async function findSweepPosition(db: Database, name: string): Promise<SweepPosition | null> {
+  const row = await db.first(
+    sql<SweepPosition>`select after_key as after, begun_at from storage_sweeps where name = ${name}`,
+  )
+  return row ?? null
+}
+
+/** The statement that stores the position, for the transaction that did the work before it. */
+export const sweepPositionStatement = (name: string, { after, begun_at }: SweepPosition): SQL =>
+  sql`insert into storage_sweeps (name, after_key, begun_at) values (${name}, ${after}, ${begun_at})
+    on conflict (name) do update set after_key = excluded.after_key, begun_at = excluded.begun_at`

@@ -1,0 +1,46 @@
+import { type SQL, sql } from 'drizzle-orm'
+import type { Statement } from '../../../db/database.ts'
+import { importCreatedOrders } from '../../../db/schema/data-imports.ts'
+import { insert, slices } from '../../../db/write.ts'
+import type { OrderBefore } from '../../order-import/index.ts'
+
+/** An order that an import created. */
+export interface CreatedOrder {
+  number: number
+  order_id: string
+  /** What an undo of it needs. */
+  before: OrderBefore | null
+}
+
+/**
+ * Keeps orders that one transaction created: in one row, unless they are too long for it. Their rows in `import_orders`
+ * stay as they are.
+ */
+export const keepCreated = (importId: string, created: readonly CreatedOrder[]): Statement[] => {
+  const entries = created.map(({ number, order_id, before }) => `"${number}":${JSON.stringify({ order_id, before })}`)
+  let next = 0
+  return slices(entries).map((part) => {
+    const [first, last] = [created[next], created[next + part.length - 1]]
+    next += part.length
+    return insert(importCreatedOrders, {
+      import_id: importId,
+      first_number: first?.number ?? 0,
+      last_number: last?.number ?? 0,
+      orders: `{${part.join(',')}}`,
+    })
+  })
+}
+
+/** A staged order without an outcome was created if its number is at most this. */
+export const createdUpTo = (importId: string): SQL =>
+  sql`coalesce((select last_number from import_created_orders where import_id = ${importId}
+    order by first_number desc limit 1), 0)`
+
+/** The outcome of a staged order `its`; null while it is not decided. */
+export const outcomeOfOrder = (its: SQL, importId: string): SQL =>
+  sql`coalesce(${its}.outcome, iif(${its}.number <= ${createdUpTo(importId)}, 'created', null))`
+
+/** What is kept of the created order `its`; null for an order that was not created, or has it in its own row. */
+export const keptOf = (its: SQL, name: 'order_id' | 'before'): SQL =>
+  sql`(select orders ->> ('$."' || ${its}.number || ${`".${name}`}) from import_created_orders
+    where import_id = ${its}.import_id and first_number <= ${its}.number order by first_number desc limit 1)`

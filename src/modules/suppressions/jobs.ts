@@ -1,0 +1,45 @@
+import { sql } from 'drizzle-orm'
+import type { JobCtx } from '../../context.ts'
+import { findSweepPosition, sweepPositionStatement } from '../../db/sweep-positions.ts'
+import { softBounceMemoryMs } from '../../domain/messaging/suppressions.ts'
+import { dayMs } from '../../domain/time/instants.ts'
+
+const sweepName = 'soft-bounces'
+const bouncesASweep = 200
+
+interface BounceKey {
+  organization_id: string
+  channel: string
+  address: string
+  reference: string
+}
+
+const key = sql.raw('(organization_id, channel, address, reference)')
+const first: BounceKey = { organization_id: '', channel: '', address: '', reference: '' }
+
+/**
+ * Deletes soft bounces that no longer count. No index knows their times, because a bounce is rarer than what an index
+ * would cost: each sweep looks at the next rows of the table, and begins anew once a day.
+ */
+export async function sweepSoftBounces({ db, now }: Pick<JobCtx, 'db' | 'now'>): Promise<void> {
+  const at = now()
+  const position = await findSweepPosition(db, sweepName)
+  const isUnderWay = position !== null && position.after !== ''
+  if (position && !isUnderWay && position.begun_at > at - dayMs) return
+  const after = isUnderWay ? (JSON.parse(position.after) as BounceKey) : first
+  const seen = await db.all(sql<BounceKey & { bounced_at: number }>`select organization_id, channel, address, reference,
+      bounced_at from soft_bounces
+    where ${key} > (${after.organization_id}, ${after.channel}, ${after.address}, ${after.reference})
+    order by organization_id, channel, address, reference limit ${bouncesASweep}`)
+  const old = seen.filter(({ bounced_at }) => bounced_at <= at - softBounceMemoryMs)
+  const last = seen.length === bouncesASweep ? seen.at(-1) : undefined
+  const { organization_id, channel, address, reference } = last ?? first
+  await db.batch([
+    sql`delete from soft_bounces where ${key} in (select value ->> 'organization_id', value ->> 'channel',
+      value ->> 'address', value ->> 'reference' from json_each(${JSON.stringify(old)}))`,
+    sweepPositionStatement(sweepName, {
+      after: last ? JSON.stringify({ organization_id, channel, address, reference }) : '',
+      begun_at: isUnderWay ? position.begun_at : at,
+    }),
+  ])
+}

@@ -1,0 +1,154 @@
+import { env } from 'cloudflare:workers'
+import { sql } from 'drizzle-orm'
+import { describe, expect, it } from 'vitest'
+import { cellOf } from '../../src/domain/cells.ts'
+import { readConfig } from '../../src/entry/config.ts'
+import { callWith, pathOfLink, type Request } from '../support/api.ts'
+import { freshPng, uploadRaw } from '../support/files.ts'
+import { seedAccount, seedMember } from '../support/seeding/members.ts'
+import { anOrder } from '../support/seeding/orders.ts'
+import { db, next } from '../support/seeding/rows.ts'
+import { enableWallet } from '../support/seeding/wallet-passes.ts'
+import { seedEndpoint } from '../support/seeding/webhooks.ts'
+import { deliveriesOf, eventsOf } from '../support/webhook-rows.ts'
+
+/** A deployment with this mark, over the database of the tests. */
+function deployment(CELL: string) {
+  const queue = { sendBatch: async () => undefined }
+  const bindings = { CELL, WEBHOOKS: queue, WEBHOOKS_SLOW: queue }
+  const send = (path: string, request: Request = {}) => callWith(bindings, path, request)
+  const post = async (path: string, body: unknown, token?: string) => {
+    const reply = await send(path, { method: 'POST', body, ...(token ? { token } : {}) })
+    expect(reply.status, reply.text).toBe(201)
+    return reply.body
+  }
+  return { bindings, send, post }
+}
+
+type Deployment = ReturnType<typeof deployment>
+
+async function givenEdition({ post }: Deployment) {
+  const organization = await post('/v1/organizations', { name: `Marked ${crypto.randomUUID()}` })
+  const event = await post('/v1/events', { organization_id: organization.id, name: 'Festival' })
+  const edition = await post('/v1/editions', {
+    organization_id: organization.id,
+    event_id: event.id,
+    name: `Edition ${next()}`,
+  })
+  return { organization_id: organization.id as string, edition_id: edition.id as string, event_id: event.id as string }
+}
+
+/** The marks of all ids in a value. */
+function marksOf(value: unknown): string[] {
+  if (typeof value === 'string') return cellOf(value) === null ? [] : [cellOf(value) ?? '']
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(marksOf) : []
+}
+
+/** What an import makes, by the column that finds it. */
+const made = {
+  orders: 'edition_id',
+  purchases: 'edition_id',
+  user_editions: 'edition_id',
+  data_imports: 'edition_id',
+  users: 'organization_id',
+  products: 'organization_id',
+} as const
+
+describe.each([
+  ['with a mark', 'k7'],
+  ['without a mark', ''],
+])('a deployment %s', (_, cell) => {
+  const there = deployment(cell)
+
+  it('has it in the ids of everything that an import makes, of its events and deliveries, and of the audit log', async () => {
+    const { organization_id, edition_id } = await givenEdition(there)
+    const endpoint = await seedEndpoint({ organization: organization_id, edition: null })
+    const reply = await there.post('/v1/data-imports/external-orders', {
+      organization_id,
+      edition_id,
+      source: 'webshop',
+      emit_webhooks: true,
+      orders: [anOrder({ external_id: 'A' }), anOrder({ external_id: 'B' })],
+    })
+    expect(reply.created_orders).toBe(2)
+    const place = { organization_id, edition_id }
+    for (const [table, column] of Object.entries(made)) {
+      const rows = await db.all(sql`select * from ${sql.raw(table)} where ${sql.raw(column)} = ${place[column]}`)
+      expect([table, new Set(marksOf(rows))]).toEqual([table, new Set([cell])])
+    }
+    const events = await eventsOf(organization_id)
+    const deliveries = await deliveriesOf(endpoint.id)
+    expect(deliveries.map(({ event_id }) => event_id).toSorted()).toEqual(events.map(({ id }) => id))
+    expect(events.length).toBeGreaterThan(1)
+    for (const { id } of [...events, ...deliveries]) expect([id, cellOf(id)]).toEqual([id, cell])
+    const audited = await db.all<{ id: string }>(
+      sql`select id from audit_log where organization_id = ${organization_id}`,
+    )
+    expect(new Set(audited.map(({ id }) => cellOf(id)))).toEqual(new Set([cell]))
+    const [order] = await db.all<{ id: string }>(sql`select id from orders where edition_id = ${edition_id}`)
+    const read = await there.send(`/v1/orders/${order?.id}`)
+    expect([read.status, cellOf(read.headers.get('x-request-id') ?? '')]).toEqual([200, cell])
+  })
+
+  it('has it in the access tokens that it makes, and takes them', async () => {
+    const { organization_id } = await givenEdition(there)
+    const account = await seedAccount()
+    const member_id = await seedMember(account, { organization: organization_id, role: 'admin' })
+    const { token, id } = await there.post('/v1/auth/tokens', { name: 'Shop', member_id })
+    expect([cellOf(token), cellOf(id)]).toEqual([cell, cell])
+    expect((await there.send('/v1/auth/user-info', { token })).status).toBe(200)
+    const other = cell === '' ? `${token}k7` : token.slice(0, -2)
+    expect((await there.send('/v1/auth/user-info', { token: other })).status).toBe(401)
+  })
+
+  it('has it in the address of a file, and serves the file there', async () => {
+    const { organization_id } = await givenEdition(there)
+    const bytes = freshPng()
+    const { body } = await uploadRaw(organization_id, bytes, { bindings: there.bindings })
+    const path = pathOfLink(body.image.original)
+    expect(cellOf(path.split('/')[2] ?? '')).toBe(cell)
+    expect((await there.send(path, { token: null })).status).toBe(200)
+  })
+
+  it('has it in the serial number of a pass, whose link downloads it', async () => {
+    const { organization_id, edition_id } = await givenEdition(there)
+    await there.post('/v1/data-imports/external-orders', {
+      organization_id,
+      edition_id,
+      source: 'webshop',
+      orders: [anOrder({ external_id: 'A' })],
+    })
+    const [purchase] = await db.all<{ id: string }>(sql`select id from purchases where edition_id = ${edition_id}`)
+    await enableWallet({ organization: organization_id, edition: edition_id }, purchase?.id ?? '')
+    const pass = await there.post(`/v1/purchases/${purchase?.id}/wallet-passes`, { platform: 'apple' })
+    expect([cellOf(pass.id), cellOf(pass.serial_number)]).toEqual([cell, cell])
+    const { status, headers } = await there.send(new URL(pass.add_url).pathname, { token: null })
+    expect([status, headers.get('content-type')]).toEqual([200, 'application/vnd.apple.pkpass'])
+  })
+})
+
+it('a deployment that got its mark later reads and changes what it made before', async () => {
+  const { organization_id, edition_id } = await givenEdition(deployment(''))
+  const marked = deployment('k7')
+  const changed = await marked.send(`/v1/editions/${edition_id}`, { method: 'PATCH', body: { name: 'Renamed' } })
+  expect([changed.status, changed.body.name]).toEqual([200, 'Renamed'])
+  const [entry] = (await marked.send(`/v1/audit-log?organization_id=${organization_id}`)).body.results
+  expect([entry.resource_id, cellOf(entry.id)]).toEqual([edition_id, 'k7'])
+})
+
+it.each(['k', 'k77', 'K7', 'k-', 'é7', ' k7', 'k7\n'])('a mark such as %j refuses to start', (CELL) => {
+  expect(() => readConfig({ ...env, CELL })).toThrow(/^CELL is /)
+})
+
+it.each(['0', '-1', '1.5', 'ninety', '36501'])('a number of days such as %j refuses to start', (days) => {
+  expect(() => readConfig({ ...env, WEBHOOK_KEPT_DAYS: days })).toThrow(/^WEBHOOK_KEPT_DAYS is /)
+  expect(() => readConfig({ ...env, AUDIT_KEPT_DAYS: days })).toThrow(/^AUDIT_KEPT_DAYS is /)
+})
+
+it('marks and days that are right are taken, and have defaults', () => {
+  const day = 86_400_000
+  const { cell, kept } = readConfig(env)
+  expect([cell, kept]).toEqual(['', { webhooks: 90 * day, auditLog: 400 * day }])
+  const set = readConfig({ ...env, CELL: 'a0', WEBHOOK_KEPT_DAYS: '30', AUDIT_KEPT_DAYS: '730' })
+  expect([set.cell, set.kept]).toEqual(['a0', { webhooks: 30 * day, auditLog: 730 * day }])
+})

@@ -1,0 +1,34 @@
+import { expect, it } from 'vitest'
+import { databaseOf, declarationsOf, testSchema } from '../support/schema-snapshot.ts'
+
+const { migrations, snapshot } = await testSchema()
+const migrated = databaseOf(migrations.flatMap(({ queries }) => queries))
+const made = databaseOf(snapshot)
+
+type Database = typeof made
+
+const byName = (database: Database) =>
+  declarationsOf(database).toSorted((one, other) =>
+    `${one.type} ${one.name}` < `${other.type} ${other.name}` ? -1 : 1,
+  )
+
+const rowsOf = (database: Database) =>
+  Object.fromEntries(
+    declarationsOf(database)
+      .filter(({ type }) => type === 'table')
+      .map(({ name }) => [name, database.prepare(`select * from "${name}"`).all()]),
+  )
+
+it('the schema that tests start from declares what the migrations declare', () => {
+  expect(migrations.length).toBeGreaterThan(40)
+  expect(byName(made)).toEqual(byName(migrated))
+})
+
+it('the schema that tests start from holds the rows that the migrations write', () => {
+  expect(rowsOf(made)).toEqual(rowsOf(migrated))
+  expect(rowsOf(made)['email_messages']).not.toEqual([])
+})
+
+it('the schema that tests start from breaks no reference', () => {
+  expect(made.prepare('pragma foreign_key_check').all()).toEqual([])
+})

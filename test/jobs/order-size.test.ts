@@ -1,0 +1,28 @@
+import { env } from 'cloudflare:workers'
+import { expect, it } from 'vitest'
+import { anOrder, importOrders, seedShop } from '../support/seeding/orders.ts'
+
+const bytesOfDatabase = async (): Promise<number> => (await env.DB.prepare('select 1').run()).meta.size_after ?? 0
+
+/** docs/scaling.md says 3,910. Pages of the database are filled by chance. */
+const bytesOfAnOrder = 4_000
+
+it('an imported order with a customer of its own and 1.5 purchases takes no more of the database than is documented', async () => {
+  const shop = await seedShop()
+  let made = 0
+  const take = async (calls: number) => {
+    for (let call = 0; call < calls; call++)
+      await importOrders(
+        shop,
+        Array.from({ length: 100 }, () =>
+          anOrder({ items: [{ product: 'Day ticket', quantity: 1 + (made++ % 2), unit_price: 225 }] }),
+        ),
+      )
+  }
+  await take(3)
+  const before = await bytesOfDatabase()
+  await take(15)
+  const bytes = ((await bytesOfDatabase()) - before) / 1500
+  expect(bytes).toBeGreaterThan(500)
+  expect(bytes).toBeLessThan(bytesOfAnOrder)
+})

@@ -1,0 +1,96 @@
+import { sql } from 'drizzle-orm'
+import { describe, expect, it } from 'vitest'
+import type { JobCtx } from '../../src/context.ts'
+import { newId } from '../../src/domain/ids.ts'
+import { dayMs } from '../../src/domain/time/instants.ts'
+import { sweepEvents } from '../../src/modules/webhooks/jobs.ts'
+import { contextAt } from '../support/context.ts'
+import { count, eventsOf, runUntilDone, seedAt, seedPlace } from '../support/retention.ts'
+import { write } from '../support/seeding/rows.ts'
+import { seedDeliveries, seedEndpoint } from '../support/seeding/webhooks.ts'
+
+const now = Date.now()
+const old = now - 91 * dayMs
+const young = now - 89 * dayMs
+/** When what happens now is over. */
+const later = now + 91 * dayMs
+
+const deliveriesOf = (endpoint: string) => count(sql`select 1 from webhook_deliveries where endpoint_id = ${endpoint}`)
+const attemptsOf = (endpoint: string) =>
+  count(sql`select 1 from webhook_attempts join webhook_deliveries on webhook_deliveries.id = delivery_id
+    where endpoint_id = ${endpoint}`)
+
+/** Dies before its transaction of this number. */
+function dyingAt(transaction: number): JobCtx {
+  const job = contextAt(later)
+  const batch = job.db.batch.bind(job.db)
+  let made = 0
+  job.db.batch = (statements) => (++made === transaction ? Promise.reject(new Error('died')) : batch(statements))
+  return job
+}
+
+describe('the sweep of events', () => {
+  it('deletes events with deliveries and attempts after 90 days, and no younger ones, in every organisation', async () => {
+    const [one, other] = [await seedPlace(), await seedPlace()]
+    const endpoint = (await seedEndpoint(one)).id
+    const elsewhere = (await seedEndpoint(other)).id
+    await seedAt(one, endpoint, { at: old, many: 5 })
+    await seedAt(one, endpoint, { at: young, many: 3 })
+    await seedAt(other, elsewhere, { at: old, many: 2, status: 'success' })
+    await seedAt(other, elsewhere, { at: young, many: 1, status: 'success' })
+    await sweepEvents(contextAt(now))
+    expect([await eventsOf(endpoint), await deliveriesOf(endpoint), await attemptsOf(endpoint)]).toEqual([3, 3, 3])
+    expect([await eventsOf(elsewhere), await attemptsOf(elsewhere)]).toEqual([1, 1])
+    expect(await count(sql`select 1 from webhook_events where id < ${newId('webhook_event', old + 1, () => 0)}`)).toBe(
+      0,
+    )
+    expect(await count(sql`select 1 from pragma_foreign_key_check`)).toBe(0)
+  })
+
+  it('leaves an event until each of its deliveries has ended, however old it is', async () => {
+    const place = await seedPlace()
+    const [done, tried] = [(await seedEndpoint(place)).id, (await seedEndpoint(place)).id]
+    const event_id = newId('webhook_event', old, Math.random)
+    const [delivery] = await seedDeliveries(place, tried, 1, { event_id, status: 'retrying', next_retry_at: now })
+    await write(sql`insert into webhook_deliveries (id, endpoint_id, event_id, kind, status, created_at, modified_at)
+      values (${newId('webhook_delivery', old, Math.random)}, ${done}, ${event_id}, 'purchase.action', 'success', ${old}, ${old})`)
+    await sweepEvents(contextAt(now))
+    expect([await deliveriesOf(done), await eventsOf(tried), await attemptsOf(tried)]).toEqual([0, 1, 1])
+    await write(sql`update webhook_deliveries set status = 'exhausted' where id = ${delivery?.id}`)
+    await sweepEvents(contextAt(now))
+    expect([await eventsOf(tried), await count(sql`select 1 from webhook_events where id = ${event_id}`)]).toEqual([
+      0, 0,
+    ])
+  })
+
+  it('goes on after a crash between two transactions, and neither reads nor deletes without a bound', async () => {
+    const place = await seedPlace()
+    const endpoint = (await seedEndpoint(place)).id
+    await runUntilDone(contextAt(later))
+    const many = 450
+    await seedDeliveries(place, endpoint, many)
+    await expect(sweepEvents(dyingAt(2))).rejects.toThrow('died')
+    const left = await deliveriesOf(endpoint)
+    expect([left, await eventsOf(endpoint)]).toEqual([many - 200, many - 200])
+    await runUntilDone(contextAt(later))
+    expect([await deliveriesOf(endpoint), await attemptsOf(endpoint)]).toEqual([0, 0])
+    expect(await count(sql`select 1 from webhook_events where organization_id = ${place.organization}`)).toBe(0)
+  })
+
+  it('costs the same for an event among many as among few: references are found by an index', async () => {
+    const place = await seedPlace()
+    const endpoint = (await seedEndpoint(place)).id
+    const costOfOne = async () => {
+      await seedAt(place, endpoint, { at: old, many: 1 })
+      const job = contextAt(now)
+      await sweepEvents(job)
+      return { ...job.db.meter }
+    }
+    await seedDeliveries(place, endpoint, 1)
+    const first = await costOfOne()
+    await seedDeliveries(place, endpoint, 300)
+    expect(await costOfOne()).toEqual(first)
+    expect(first.rows_read).toBeLessThan(30)
+    expect(first.rows_written).toBeLessThan(12)
+  })
+})

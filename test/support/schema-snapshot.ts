@@ -1,0 +1,62 @@
+import { DatabaseSync } from 'node:sqlite'
+import { type D1Migration, readD1Migrations } from '@cloudflare/vitest-pool-workers'
+
+const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`
+
+/** An insert for each row of a table, in which every value stands as SQL. */
+function rowsOf(database: DatabaseSync, table: string): string[] {
+  const columns = database.prepare('select name from pragma_table_info(?)').all(table)
+  const names = columns.map(({ name }) => quoted(String(name)))
+  const values = names.map((name) => `quote(${name})`).join(` || ', ' || `)
+  return database
+    .prepare(`select ${values} as row from ${quoted(table)}`)
+    .all()
+    .map(({ row }) => `insert into ${quoted(table)} (${names.join(', ')}) values (${String(row)})`)
+}
+
+/** Runs statements in one transaction, as D1 runs a batch. */
+export function databaseOf(statements: readonly string[]): DatabaseSync {
+  const database = new DatabaseSync(':memory:')
+  database.exec('begin')
+  for (const statement of statements) database.exec(statement)
+  database.exec('commit')
+  return database
+}
+
+/** What is declared in a database, in the order in which it was made. */
+export const declarationsOf = (database: DatabaseSync) =>
+  database
+    .prepare(`select type, name, tbl_name, sql from sqlite_master where sql is not null order by rowid`)
+    .all()
+    .map(({ type, name, tbl_name, sql }) => ({
+      type: String(type),
+      name: String(name),
+      table: String(tbl_name),
+      sql: String(sql),
+    }))
+
+/** The statements that make at once what the migrations make one after the other: tables with their rows, and the rest. */
+function snapshotOf(migrations: readonly D1Migration[]): string[] {
+  const database = databaseOf(migrations.flatMap(({ queries }) => queries))
+  const declarations = declarationsOf(database)
+  const tables = declarations.filter(({ type }) => type === 'table')
+  // Rows stand before triggers, which ran when the rows were written.
+  return [
+    ...tables.map(({ sql }) => sql),
+    ...tables.flatMap(({ name }) => rowsOf(database, name)),
+    ...['index', 'view', 'trigger'].flatMap((wanted) =>
+      declarations.filter(({ type }) => type === wanted).map(({ sql }) => sql),
+    ),
+  ]
+}
+
+interface TestSchema {
+  migrations: D1Migration[]
+  snapshot: string[]
+}
+
+let known: Promise<TestSchema> | undefined
+
+/** The migrations of this project and their snapshot. They are read once for all isolates of a run. */
+export const testSchema = (): Promise<TestSchema> =>
+  (known ??= readD1Migrations('./migrations').then((migrations) => ({ migrations, snapshot: snapshotOf(migrations) })))

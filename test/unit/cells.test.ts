@@ -1,0 +1,167 @@
+import * as fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { mintToken } from '../../src/domain/accounts/tokens.ts'
+import { linkKinds, mintLinkToken, readLinkToken } from '../../src/domain/campaigns/link-tokens.ts'
+import { cellOf, cellOfLink } from '../../src/domain/cells.ts'
+import {
+  mintConfirmationToken,
+  mintPreferencesToken,
+  readConfirmationToken,
+  readPreferencesToken,
+} from '../../src/domain/consents/consent-tokens.ts'
+import { openFileToken, signFileToken } from '../../src/domain/files/expiring-tokens.ts'
+import { firstIdAt, idFactory, type IdKind, idPrefixes, newId } from '../../src/domain/ids.ts'
+import { refundOfKey } from '../../src/domain/refunds/refund-payments.ts'
+import { downloadToken, isSerialNumber, readDownloadToken } from '../../src/domain/wallet/wallet-tokens.ts'
+
+const kinds = Object.keys(idPrefixes) as IdKind[]
+const kind = fc.constantFrom(...kinds)
+const character = fc.constantFrom(...'abcdefghijklmnopqrstuvwxyz0123456789')
+const mark = fc.tuple(character, character).map((two) => two.join(''))
+/** Empty for a deployment without a mark. */
+const cell = fc.oneof(fc.constant(''), mark)
+const latest = Date.UTC(2500, 0, 1)
+const at = fc.integer({ min: 1, max: latest })
+const secret = 'a key'
+const randomBytes = (length: number) => crypto.getRandomValues(new Uint8Array(length))
+
+describe('the mark of an id', () => {
+  it('is read back from ids of every kind, and empty for ids without one', () => {
+    fc.assert(
+      fc.property(kind, at, cell, (one, time, given) => {
+        expect(cellOf(newId(one, time, Math.random, given))).toBe(given)
+        expect(cellOf(idFactory(time, Math.random, given)(one))).toBe(given)
+      }),
+      { numRuns: 1000 },
+    )
+  })
+
+  it('is read from none of the ids that were made before there were marks', () => {
+    const old = kinds.map((one) => `${idPrefixes[one]}_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8`)
+    // What SQL makes for deliveries, and the first and the last ULID.
+    const others = [
+      'whd_01KAJ3Z8Q20123456789ABCDEF',
+      `ord_${'0'.repeat(26)}`,
+      `ord_7${'Z'.repeat(25)}`,
+      '6f1d2c3b8a9e4f009d6b0c1a2b3c4d5e',
+    ]
+    for (const id of [...old, ...others]) expect([id, cellOf(id)]).toEqual([id, ''])
+  })
+
+  it('is null for what is no id, however near', () => {
+    const id = newId('order', latest, Math.random, 'k7')
+    const near = [
+      '',
+      'orders',
+      id.slice(0, -1),
+      `${id}0`,
+      id.toUpperCase(),
+      id.replace('k7', 'K7'),
+      id.replace('k7', 'k-'),
+      id.replace('ord_', 'xyz_'),
+      id.replace('k7', ''.padEnd(2, 'é')),
+      `${id}\n`,
+      'api.example.com',
+      'ecm_',
+      'org_bench',
+    ]
+    for (const text of near) expect([text, cellOf(text)]).toEqual([text, null])
+  })
+
+  it('leaves ids in the order of their times, beside ids with other marks and without', () => {
+    fc.assert(
+      fc.property(
+        kind,
+        fc.integer({ min: 1, max: latest - 1000 }),
+        fc.integer({ min: 1, max: 1000 }),
+        fc.tuple(cell, cell),
+        (one, ...rest) => {
+          const [time, later, [first, second]] = rest
+          const [earlier, other] = [newId(one, time, Math.random, first), newId(one, time + later, Math.random, second)]
+          expect(earlier < other).toBe(true)
+          expect(firstIdAt(one, time) <= earlier && earlier < firstIdAt(one, time + later)).toBe(true)
+          expect(firstIdAt(one, time + later) <= other).toBe(true)
+          const next = idFactory(time, Math.random, first)
+          const ids = Array.from({ length: 5 }, () => next(one))
+          expect(ids.toSorted()).toEqual(ids)
+        },
+      ),
+    )
+  })
+
+  it('stays in the keys by which providers know a refund', () => {
+    for (const given of ['', 'k7']) {
+      const id = newId('refund_request', latest, Math.random, given)
+      expect(refundOfKey(`${id}:12`)).toBe(id)
+    }
+    expect(refundOfKey(`${newId('order', latest, Math.random)}:1`)).toBeNull()
+  })
+})
+
+describe('the mark of a token', () => {
+  it('is read back, and no other mark is taken from a token than the one that it was made with', () => {
+    fc.assert(
+      fc.property(cell, mark, (given, other) => {
+        const token = mintToken(randomBytes, given)
+        expect(token).toMatch(given === '' ? /^ecm_[0-9A-Za-z]{36}$/ : /^ecm_[0-9A-Za-z]{36}[0-9a-z]{2}$/)
+        expect(cellOf(token)).toBe(given)
+        if (other !== given) expect(cellOf(token.slice(0, 40) + other)).toBeNull()
+        if (given !== '') expect(cellOf(token.slice(0, 40))).toBeNull()
+      }),
+    )
+  })
+
+  it('is in the links of messages, which open what they were made for', async () => {
+    const link = fc.record({ kind: fc.constantFrom(...linkKinds), n: fc.nat(), link: fc.nat(99) })
+    await fc.assert(
+      fc.asyncProperty(link, at, cell, async (rest, time, given) => {
+        const target = { ...rest, campaign_id: newId('campaign', time, Math.random, given) }
+        const token = await mintLinkToken(secret, target)
+        expect(cellOfLink(token)).toBe(given)
+        expect(await readLinkToken(secret, target.kind, token)).toEqual(target)
+      }),
+      { numRuns: 50 },
+    )
+  })
+
+  it('is in the links to a person and to an answer, whose ids may have different marks', async () => {
+    await fc.assert(
+      fc.asyncProperty(cell, cell, at, async (ofUser, ofConsent, time) => {
+        const user_id = newId('user', time, Math.random, ofUser)
+        const consent_id = newId('consent', time, Math.random, ofConsent)
+        const address = { organization_id: newId('organization', time, Math.random), channel: 'email' as const }
+        const sentTo = { ...address, address: 'a@example.dk' }
+        const page = await mintPreferencesToken(secret, { ...sentTo, user_id, made_at: time })
+        const answer = await mintConfirmationToken(secret, { ...sentTo, user_id, consent_id, number: 300 })
+        expect([cellOfLink(page), cellOfLink(answer)]).toEqual([ofUser, ofUser])
+        expect((await readPreferencesToken(secret, page, time))?.user_id).toBe(user_id)
+        expect(await readConfirmationToken(secret, answer)).toMatchObject({ user_id, consent_id, number: 300 })
+      }),
+      { numRuns: 50 },
+    )
+  })
+
+  it('is in the signed addresses of files and in those of passes', async () => {
+    const signer = { purpose: 'test', macBytes: 16 }
+    for (const given of ['', 'k7', '00', 'zz']) {
+      const fileId = newId('file', Date.now(), Math.random, given)
+      const token = await signFileToken(secret, signer, { fileId, mark: 1, endsAt: latest })
+      expect(cellOfLink(token)).toBe(given)
+      expect(await openFileToken(secret, signer, token, 0)).toEqual({ fileId, mark: 1 })
+      const serial = `6f1d2c3b8a9e4f009d6b0c1a2b3c4d5e${given}`
+      expect([isSerialNumber(serial), cellOf(serial)]).toEqual([true, given])
+      expect(await readDownloadToken(secret, await downloadToken(secret, serial))).toBe(serial)
+    }
+  })
+
+  it('is null for a link that is no token, or that a marked id was cut out of', async () => {
+    const token = await mintLinkToken(secret, {
+      kind: 'click',
+      campaign_id: newId('campaign', Date.now(), Math.random, 'k7'),
+      n: 1,
+      link: 1,
+    })
+    for (const text of ['', 'unsubscribe', token.slice(0, 21), `${token}!`, 'a'.repeat(200)])
+      expect([text, cellOfLink(text)]).toEqual([text, null])
+  })
+})
