@@ -228,7 +228,9 @@ describe('deleteSegment', () => {
     await seedCampaign(place(), id, { status: 'sent' })
     const { status, body } = await remove(`/v1/segments/${id}`)
     expect([status, body.code]).toEqual([409, 'segment_in_use'])
-    expect(body.related_objects.map((one: { id: string }) => one.id).toSorted()).toEqual(needing.toSorted())
+    expect(body.related_objects.map((one: { id: string }) => one.id).toSorted()).toEqual(
+      needing.map((campaign) => campaign.id).toSorted(),
+    )
     for (const one of body.related_objects)
       expect(one).toEqual({ type: 'campaign', id: expect.any(String), name: expect.any(String) })
     expect((await get(`/v1/segments/${id}`)).status).toBe(200)
