@@ -8,15 +8,15 @@ import { approveRefund } from '../../src/modules/refunds/decisions/approve.ts'
 import { createPurchaseRefund } from '../../src/modules/refunds/create.ts'
 import { findRefund } from '../../src/modules/refunds/queries.ts'
 import { contextAt } from '../support/context.ts'
-import { db } from '../support/factories.ts'
-import type { Shop } from '../support/orders.ts'
+import { type Shop, givenOrder, seedShopWithAccount } from '../support/seeding/orders.ts'
 import { announcedOf } from '../support/purchases.ts'
-import { askFor, givenBought, givenShopWithAccount, oneTicket } from '../support/refunds.ts'
-import { neverOpen, seedEndpoint } from '../support/seed-webhooks.ts'
+import { askFor, oneTicket } from '../support/refunds.ts'
+import { neverOpen, seedEndpoint } from '../support/seeding/webhooks.ts'
+import { db } from '../support/seeding/rows.ts'
 
 let shop: Shop
 beforeAll(async () => {
-  shop = await givenShopWithAccount('test')
+  shop = await seedShopWithAccount('test')
   await seedEndpoint({ organization: shop.organization_id, edition: shop.edition_id })
 })
 
@@ -51,7 +51,7 @@ const use = (id: string) => db.all(sql`update purchases set status = 'used' wher
 
 describe('a decision that lost its race', () => {
   it('is made again, and its events are enqueued once', async () => {
-    const { purchases } = await givenBought(shop, oneTicket)
+    const { purchases } = await givenOrder(shop, oneTicket)
     const [id = ''] = purchases
     const { ctx, finish, tries } = raced(() => use(id))
     await createPurchaseRefund(ctx, id, { reason: 'other' })
@@ -61,7 +61,7 @@ describe('a decision that lost its race', () => {
   })
 
   it('leaves no work behind when it is not made again', async () => {
-    const { purchases } = await givenBought(shop, oneTicket)
+    const { purchases } = await givenOrder(shop, oneTicket)
     const [id = ''] = purchases
     const { body } = await askFor(id)
     const { ctx, work } = raced(() => use(id))
@@ -72,7 +72,7 @@ describe('a decision that lost its race', () => {
   })
 
   it('of a use of a ticket leaves the work of the second try alone', async () => {
-    const { purchases } = await givenBought(shop, oneTicket)
+    const { purchases } = await givenOrder(shop, oneTicket)
     const [id = ''] = purchases
     const { ctx, finish } = raced(() => db.all(sql`update purchases set uses_count = uses_limit where id = ${id}`))
     const attempt = async () => usePurchase(ctx, await findUsablePurchase(ctx, id), {})

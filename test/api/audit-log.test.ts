@@ -4,16 +4,11 @@ import { dayMs, toIso } from '../../src/domain/time/instants.ts'
 import { get, patch, post, type Reply, remove } from '../support/api.ts'
 import { countEntries, entriesOf } from '../support/audit.ts'
 import { costOf } from '../support/cost.ts'
-import {
-  givenEdition,
-  givenMember,
-  givenOrganisation,
-  type GivenMember,
-  type Organisation,
-} from '../support/factories.ts'
-import { seedMember, seedToken } from '../support/seed.ts'
-import { seedEntries } from '../support/seed-audit-log.ts'
-import { seedSegment } from '../support/seed-segments.ts'
+import { seedEdition } from '../support/seeding/editions.ts'
+import { givenMember, type Member, seedMember, seedToken } from '../support/seeding/members.ts'
+import { givenOrganization, type Organization } from '../support/seeding/organizations.ts'
+import { seedEntries } from '../support/seeding/audit-log.ts'
+import { seedSegment } from '../support/seeding/segments.ts'
 
 interface Entry {
   id: string
@@ -28,10 +23,10 @@ const logOf = async (organisation: { id: string }, query = '', token?: string): 
   return reply.body.results as Entry[]
 }
 
-let organisation: Organisation
-let admin: GivenMember
+let organisation: Organization
+let admin: Member
 beforeAll(async () => {
-  organisation = await givenOrganisation()
+  organisation = await givenOrganization()
   admin = await givenMember(organisation, 'admin')
 })
 
@@ -78,7 +73,7 @@ describe('listAuditLog', () => {
 
   it('shows that a file of people was exported, and which columns', async () => {
     const segment = await seedSegment(
-      { organization: organisation.id, edition: (await givenEdition(organisation)).id },
+      { organization: organisation.id, edition: (await seedEdition(organisation)).id },
       { status: 'ready', epoch: 1, members_epoch: 1 },
     )
     const reply = await get(`/v1/segments/${segment.id}/export?columns=id,email`, admin.token)
@@ -89,7 +84,7 @@ describe('listAuditLog', () => {
   })
 
   it('finds entries by actor, action, resource and time', async () => {
-    const place = await givenOrganisation()
+    const place = await givenOrganization()
     const start = Date.UTC(2026, 3, 1)
     for (const [day, actor_id, action, resource_type, resource_id] of [
       [0, 'usr_one', 'updateSegment', 'segment', 'seg_one'],
@@ -122,7 +117,7 @@ describe('listAuditLog', () => {
   })
 
   it('shows nothing of an organisation to an admin of another, nor to those who are less there', async () => {
-    const other = await givenOrganisation()
+    const other = await givenOrganization()
     await seedMember(admin.account_id, { organization: other.id, role: 'manager' })
     await seedEntries(other.id, 3)
     expect(await logOf(other, '', admin.token)).toEqual([])
@@ -130,7 +125,7 @@ describe('listAuditLog', () => {
   })
 
   it('reads no more rows for a page of one resource or one actor in a long log than in a short one', async () => {
-    const place = await givenOrganisation()
+    const place = await givenOrganization()
     await seedEntries(place.id, 5, { actor_id: 'usr_rare', resource_id: 'seg_rare' })
     const costs = async () => {
       const rows: number[] = []
@@ -171,7 +166,7 @@ describe('an entry', () => {
   })
 
   it('of an import is one, however many orders it brings', async () => {
-    const edition = await givenEdition(organisation)
+    const edition = await seedEdition(organisation)
     const orders = Array.from({ length: 60 }, (_, at) => ({
       external_id: `many-${at}`,
       currency: 'dkk',
@@ -195,7 +190,7 @@ describe('an entry', () => {
   })
 
   it('says of secrets and of contents of messages only that they changed', async () => {
-    const edition = await givenEdition(organisation)
+    const edition = await seedEdition(organisation)
     const place = { organization_id: organisation.id, edition_id: edition.id }
     const message = await post(
       '/v1/email-messages',
@@ -259,7 +254,7 @@ describe('a token that is used after its end', () => {
   })
 
   it('is recorded in each organisation of its owner when it is bound to none', async () => {
-    const other = await givenOrganisation()
+    const other = await givenOrganization()
     const member = await givenMember(organisation, 'viewer')
     await seedMember(member.account_id, { organization: other.id, role: 'viewer' })
     const ended = await seedToken(member.account_id, { revoked_at: 1 })

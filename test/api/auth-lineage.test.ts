@@ -4,8 +4,8 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { dayMs } from '../../src/domain/time/instants.ts'
 import { get, post, remove } from '../support/api.ts'
 import { costOf } from '../support/cost.ts'
-import { seedAccount, seedMember, seedToken } from '../support/seed.ts'
-import { buildWorld, givenPerson, type World } from '../support/world.ts'
+import { seedAccount, seedMember, seedToken } from '../support/seeding/members.ts'
+import { buildWorld, seedPerson, type World } from '../support/world.ts'
 
 let world: World
 beforeAll(async () => {
@@ -33,13 +33,13 @@ describe('a minted token', () => {
       const reply = await mint({ expires_at }, minter.token)
       expect([reply.status, reply.body.errors]).toMatchObject([400, [{ code: 'too_late', pointer: '#/expires_at' }]])
     }
-    const member = await givenPerson('OV', world.a)
+    const member = await seedPerson('OV', world.a)
     const forMember = await mint({ member_id: member.member }, minter.token)
     expect(forMember.body.expires_at).toBe(new Date(end).toISOString())
   })
 
   it('dies with the token that minted it, and so do those that it minted', async () => {
-    const { account, member } = await givenPerson('OA', world.a)
+    const { account, member } = await seedPerson('OA', world.a)
     const [first, other] = [await seedToken(account), await seedToken(account)]
     const second = await mint({}, first.token)
     const third = await mint({ member_id: member }, second.body.token)
@@ -68,8 +68,8 @@ describe('a minted token', () => {
     const admin = await seedMember(account, { organization: world.a.id, role: 'admin' })
     await seedMember(account, { organization: world.b.id, role: 'admin' })
     const { token } = await seedToken(account)
-    const here = await givenPerson('OM', world.a)
-    const there = await givenPerson('OM', world.b)
+    const here = await seedPerson('OM', world.a)
+    const there = await seedPerson('OM', world.b)
     const inA = await mint({ member_id: here.member }, token)
     const fromA = await mint({}, inA.body.token)
     const inB = await mint({ member_id: there.member }, token)
@@ -81,7 +81,7 @@ describe('a minted token', () => {
   })
 
   it('made by the superuser stands by itself', async () => {
-    const member = await givenPerson('OV', world.a)
+    const member = await seedPerson('OV', world.a)
     const made = await mint({ member_id: member.member, expires_at: null })
     expect([made.status, made.body.expires_at]).toEqual([201, null])
     expect(await statusWith(made.body.token)).toBe(200)
@@ -115,10 +115,10 @@ describe('a minted token', () => {
     )
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 4, maxLength: 12 }), async (steps) => {
-        const people = [await givenPerson('OA', world.b), await givenPerson('OA', world.b)]
+        const people = [await seedPerson('OA', world.b), await seedPerson('OA', world.b)]
         // A role elsewhere stays, so that only a dead token is refused.
         for (const { account } of people) await seedMember(account, { organization: world.a.id, role: 'viewer' })
-        const target = await givenPerson('OV', world.b)
+        const target = await seedPerson('OV', world.b)
         const removed = new Set<number>()
         const known: Known[] = people.map(({ tokenId, token }) => ({
           id: tokenId,

@@ -4,8 +4,9 @@ import { sha256, toHex } from '../../src/domain/text/encoding.ts'
 import { dayMs } from '../../src/domain/time/instants.ts'
 import { isWellFormedToken } from '../../src/domain/accounts/tokens.ts'
 import { call, get, post, remove } from '../support/api.ts'
-import { next, seedAccount, seedMember, seedToken } from '../support/seed.ts'
-import { buildWorld, givenPerson, type World } from '../support/world.ts'
+import { next } from '../support/seeding/rows.ts'
+import { seedAccount, seedMember, seedToken } from '../support/seeding/members.ts'
+import { buildWorld, seedPerson, type World } from '../support/world.ts'
 
 let world: World
 beforeAll(async () => {
@@ -68,7 +69,7 @@ describe('createAccessToken', () => {
   })
 
   it('for a member is bound to the organisation', async () => {
-    const person = await givenPerson('OM', world.a)
+    const person = await seedPerson('OM', world.a)
     const reply = await create({ name: 'Desk', member_id: person.member }, world.people.OA.token)
     expect(reply.body).toMatchObject({ kind: 'service', organization_id: world.a.id })
     const info = await get('/v1/auth/user-info', reply.body.token)
@@ -92,7 +93,7 @@ describe('createAccessToken', () => {
   })
 
   it('made in one organisation opens nothing of another, though its owner is an admin there', async () => {
-    const person = await givenPerson('OV', world.a)
+    const person = await seedPerson('OV', world.a)
     await seedMember(person.account, { organization: world.b.id, role: 'admin' })
     await seedMember(person.account, { organization: world.b.id, edition: world.b.editions[0].id, role: 'admin' })
     const { token } = (await create({ name: 'Bound', member_id: person.member }, world.people.OA.token)).body
@@ -133,7 +134,7 @@ describe('createAccessToken', () => {
 
 describe('listAccessTokens', () => {
   it("shows the caller's own that still work", async () => {
-    const person = await givenPerson('OV', world.a)
+    const person = await seedPerson('OV', world.a)
     const shown = await seedToken(person.account)
     const gone = await seedToken(person.account, { revoked_at: 1 })
     const old = await seedToken(person.account, { expires_at: Date.now() - 1 })
@@ -163,7 +164,7 @@ describe('revokeAccessToken', () => {
   })
 
   it('lets an admin end the tokens of the organisation, and see no others', async () => {
-    const person = await givenPerson('OV', world.a)
+    const person = await seedPerson('OV', world.a)
     const bound = await seedToken(person.account, { organization: world.a.id })
     for (const role of ['OM', 'EA'] as const)
       expect((await remove(`/v1/auth/tokens/${bound.id}`, world.people[role].token)).status).toBe(404)

@@ -2,11 +2,16 @@ import { env } from 'cloudflare:workers'
 import { sql } from 'drizzle-orm'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { get, post, remove } from '../support/api.ts'
-import { inStatus } from '../support/campaign-status.ts'
+import {
+  seedCampaignInStatus,
+  type Crowd,
+  seedCrowd,
+  seedReady,
+  inRecipientStore,
+  seedRecipients,
+} from '../support/seeding/campaigns.ts'
 import { alarm, rowOf } from '../support/campaigns.ts'
-import { type Crowd, seedCrowd, seedReady } from '../support/seed-campaigns.ts'
-import { inRecipientStore, seedRecipients } from '../support/seed-recipients.ts'
-import { db, write } from '../support/seed.ts'
+import { db, write } from '../support/seeding/rows.ts'
 
 let crowd: Crowd
 beforeAll(async () => {
@@ -18,7 +23,7 @@ const tomorrow = () => new Date(Date.now() + 86_400_000).toISOString()
 
 /** A campaign that was stopped after the first of three people had got it. */
 async function stopped(): Promise<{ id: string; reached: number }> {
-  const id = await inStatus(crowd, 'failed')
+  const id = await seedCampaignInStatus(crowd, 'failed')
   const [first] = await seedRecipients(id, 3, { status: 'failed', error_message: 'wrong key', projected: 99 })
   return { id, reached: first?.n ?? 0 }
 }
@@ -68,7 +73,7 @@ describe('a campaign whose segment was deleted after it failed', () => {
       status: 'failed',
       error_message: 'The segment is not there any more.',
     })
-    expect(await db().first(sql`select status, epoch from segments where id = ${segment.id}`)).toEqual({
+    expect(await db.first(sql`select status, epoch from segments where id = ${segment.id}`)).toEqual({
       status: 'draft',
       epoch: 0,
     })
@@ -77,7 +82,7 @@ describe('a campaign whose segment was deleted after it failed', () => {
 
 describe('deleting a campaign', () => {
   it('is refused while somebody may have got it without our knowing', async () => {
-    const id = await inStatus(crowd, 'failed')
+    const id = await seedCampaignInStatus(crowd, 'failed')
     const [first] = await seedRecipients(id, 1, { status: 'failed', projected: 99 })
     await inRecipientStore(id, (store) =>
       store.storage.sql.exec("update recipients set state = 'failed', reason = 'unknown', sent_at = null"),

@@ -4,9 +4,10 @@ import { describe, expect, it } from 'vitest'
 import type { TranslatedDict } from '../../src/domain/languages.ts'
 import { get, patch, post, requestOf } from '../support/api.ts'
 import { capturedOf, rowOf, statsOf, until } from '../support/campaigns.ts'
-import { type Crowd, seedCrowd, seedPeople, seedReady } from '../support/seed-campaigns.ts'
-import { seedMessage } from '../support/seed-emails.ts'
-import { write } from '../support/seed.ts'
+import { type Crowd, seedCrowd, seedReady } from '../support/seeding/campaigns.ts'
+import { seedMessage } from '../support/seeding/email-messages.ts'
+import { write } from '../support/seeding/rows.ts'
+import { seedPeople } from '../support/seeding/customers.ts'
 
 /** So often, by two loops of 50 at most. */
 const repeated = (times: number, inside: string) =>
@@ -30,11 +31,14 @@ async function failedOf(id: string): Promise<Record<string, unknown>[]> {
 /** A crowd in which one person has a name that makes too much of a message. */
 async function withLongName(length: number): Promise<{ crowd: Crowd; long: Crowd['people'][number] }> {
   const crowd = await seedCrowd(3)
-  const [long] = await seedPeople(crowd, 1, () => ({
-    email: 'long-name@example.test',
-    phone_number: '+4520999999',
-    first_name: 'ł'.repeat(length),
-  }))
+  const [long] = await seedPeople(crowd, [
+    {
+      email: 'long-name@example.test',
+      phone_number: '+4520999999',
+      first_name: 'ł'.repeat(length),
+      locale: 'da',
+    },
+  ])
   if (!long) throw new Error('nobody was added')
   return { crowd, long }
 }

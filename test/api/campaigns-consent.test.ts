@@ -7,8 +7,9 @@ import { exclusionStatement } from '../../src/modules/campaigns/delivery/audienc
 import { applyEvents } from '../../src/modules/message-events/jobs.ts'
 import { get, post } from '../support/api.ts'
 import { alarm, capturedOf, realJob, rowOf, statsOf, until } from '../support/campaigns.ts'
-import { type Crowd, marketingTo, seedCrowd, seedMarketingConsent, seedReady } from '../support/seed-campaigns.ts'
-import { db, write } from '../support/seed.ts'
+import { type Crowd, marketingTo, seedCrowd, seedReady } from '../support/seeding/campaigns.ts'
+import { seedMarketingConsent } from '../support/seeding/consents.ts'
+import { db, write } from '../support/seeding/rows.ts'
 import { pathsIn, visit } from '../support/visits.ts'
 
 const marketing = (segmentId: string) =>
@@ -140,7 +141,7 @@ describe('a link to unsubscribe', () => {
         const reply = await visit(`/t/u/${one}`, { method })
         expect([one, reply.status, reply.text, reply.enqueued]).toEqual([one, 404, unknown.text, []])
       }
-    const rows = await db().all(sql`select 1 from suppressions where organization_id = ${crowd.organization}`)
+    const rows = await db.all(sql`select 1 from suppressions where organization_id = ${crowd.organization}`)
     expect(rows).toEqual([])
     expect((await visit(path, { method: 'POST' })).status).toBe(200)
   })
@@ -159,7 +160,7 @@ describe('telling what providers report', () => {
       events: [{ n, type, at: Date.now(), bounce }],
     })
     const reason = async () =>
-      await db().all(
+      await db.all(
         sql<{ reason: string }>`select reason from suppressions where organization_id = ${crowd.organization}`,
       )
     await applyEvents(realJob(), [event('complained', null)])

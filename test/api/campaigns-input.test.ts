@@ -6,12 +6,11 @@ import { app } from '../../src/app.ts'
 import { inZone } from '../../src/domain/campaigns/schedule.ts'
 import { sweepCampaigns } from '../../src/modules/campaigns/jobs.ts'
 import { get, patch, post, requestOf } from '../support/api.ts'
-import { inStatus } from '../support/campaign-status.ts'
+import { seedCampaignInStatus, type Crowd, seedCampaigns, seedCrowd, seedReady } from '../support/seeding/campaigns.ts'
 import { alarm, realJob, rowOf, until } from '../support/campaigns.ts'
-import { type Crowd, seedCampaigns, seedCrowd, seedReady } from '../support/seed-campaigns.ts'
-import { seedMessage } from '../support/seed-emails.ts'
-import { seedSegment } from '../support/seed-segments.ts'
-import { write } from '../support/seed.ts'
+import { seedMessage } from '../support/seeding/email-messages.ts'
+import { seedSegment } from '../support/seeding/segments.ts'
+import { write } from '../support/seeding/rows.ts'
 
 let crowd: Crowd
 let stranger: Crowd
@@ -29,7 +28,7 @@ describe('the time of a schedule', () => {
   })
 
   it('that the clocks show twice is the first of the two, unless the offset says the other', async () => {
-    const id = await inStatus(crowd, 'draft')
+    const id = await seedCampaignInStatus(crowd, 'draft')
     const day = '2027-10-31'
     vi.spyOn(Date, 'now').mockReturnValue(Date.UTC(2027, 8, 1))
     const at = async (scheduled_at: string) => {
@@ -52,7 +51,7 @@ describe('the time of a schedule', () => {
     ['is blank', () => '', 'invalid_date'],
   ])('that %s changes nothing, whether or not there was one before', async (_, time, code) => {
     for (const status of ['draft', 'scheduled'] as const) {
-      const id = await inStatus(crowd, status)
+      const id = await seedCampaignInStatus(crowd, status)
       const before = await rowOf(id)
       const reply = await post(`/v1/campaigns/${id}/schedule`, { scheduled_at: time() })
       expect([reply.status, reply.body.errors]).toMatchObject([400, [{ code, pointer: '#/scheduled_at' }]])
@@ -61,7 +60,7 @@ describe('the time of a schedule', () => {
   })
 
   it('may be put off: the one before starts nothing', async () => {
-    const id = await inStatus(crowd, 'scheduled', { scheduled_at: Date.now() - 1000 })
+    const id = await seedCampaignInStatus(crowd, 'scheduled', { scheduled_at: Date.now() - 1000 })
     await post(`/v1/campaigns/${id}/schedule`, { scheduled_at: inAnHour() })
     await sweepCampaigns(realJob())
     await alarm(id)
@@ -100,7 +99,7 @@ describe('ids of a campaign', () => {
       segment_id: [(await seedSegment(stranger)).id, (await seedSegment(other)).id, 'seg_none'],
       email_message_id: [await seedMessage(stranger, { type: 'campaign' }), await seedMessage(other), 'eml_none'],
     }
-    const id = await inStatus(crowd, 'draft')
+    const id = await seedCampaignInStatus(crowd, 'draft')
     const before = await rowOf(id)
     for (const [field, values] of Object.entries(foreign))
       for (const value of values) {
@@ -151,7 +150,7 @@ describe('names and texts', () => {
     [{ sms_body: { en: 'x'.repeat(1601) } }, '#/sms_body/en', 'max_length'],
     [{ sms_body: 'Hello' }, '#/sms_body', 'invalid'],
   ])('%j is refused, and nothing is changed', async (fields, pointer, code) => {
-    const id = await inStatus(crowd, 'draft')
+    const id = await seedCampaignInStatus(crowd, 'draft')
     const before = await rowOf(id)
     const reply = await patch(`/v1/campaigns/${id}`, { ...fields })
     expect([reply.status, reply.body.errors.map((one: { pointer: string }) => one.pointer)]).toEqual([400, [pointer]])
@@ -170,7 +169,7 @@ describe('a service that cannot send campaigns', () => {
   }
 
   it('says so', async () => {
-    const id = await inStatus(crowd, 'draft')
+    const id = await seedCampaignInStatus(crowd, 'draft')
     const before = await rowOf(id)
     expect(await without(id, { LINK_SIGNING_KEY: '' })).toEqual([409, 'campaign_not_ready', ['links_not_configured']])
     const provider = { EMAIL_PROVIDER: 'cloudflare', EMAIL: { send: async () => undefined } }

@@ -11,17 +11,17 @@ import { scheduleCampaign } from '../../src/modules/campaigns/schedule/schedule.
 import { deleteMessage } from '../../src/modules/email-messages/delete.ts'
 import { findMessage } from '../../src/modules/email-messages/queries.ts'
 import { get, patch, post, remove } from '../support/api.ts'
-import { inStatus } from '../support/campaign-status.ts'
+import { seedCampaignInStatus, type Crowd, type Ready, seedCrowd, seedReady } from '../support/seeding/campaigns.ts'
 import { capturedOf, realJob, rowOf, until } from '../support/campaigns.ts'
 import { interrupted } from '../support/context.ts'
-import { type Crowd, type Ready, seedCrowd, seedReady } from '../support/seed-campaigns.ts'
-import { seedManager, write } from '../support/seed.ts'
+import { givenMember } from '../support/seeding/members.ts'
+import { write } from '../support/seeding/rows.ts'
 
 let crowd: Crowd
 let manager: string
 beforeAll(async () => {
   crowd = await seedCrowd(3)
-  manager = await seedManager(crowd)
+  manager = (await givenMember({ id: crowd.organization }, 'manager', crowd.edition)).token
 })
 
 const pathOf = (id: string, more = '') => `/v1/campaigns/${id}${more}`
@@ -79,7 +79,7 @@ describe('the segment of a campaign', () => {
 
   it('is shown as it is while the campaign is a draft, scheduled or calculating', async () => {
     for (const status of ['draft', 'scheduled', 'calculating'] as const) {
-      const id = await inStatus(crowd, status)
+      const id = await seedCampaignInStatus(crowd, status)
       const { segment_id } = await rowOf(id)
       await patch(`/v1/segments/${segment_id}`, { name: 'Renamed' })
       expect((await get(pathOf(id))).body.segment.name).toBe('Renamed')
@@ -152,7 +152,7 @@ describe('a campaign to an edition whose segment moves to the whole organisation
 
 describe('the message of a campaign', () => {
   it.each(['draft', 'scheduled', 'calculating', 'sending'] as const)('stays while it is %s', async (status) => {
-    const id = await inStatus(crowd, status)
+    const id = await seedCampaignInStatus(crowd, status)
     const { email_message_id, name } = await rowOf(id)
     const reply = await remove(`/v1/email-messages/${email_message_id}`)
     expect([reply.status, reply.body.code, reply.body.related_objects]).toEqual([
@@ -166,7 +166,7 @@ describe('the message of a campaign', () => {
   it.each(['sent', 'failed', 'cancelled'] as const)(
     'is deleted when it is %s, which still names it',
     async (status) => {
-      const id = await inStatus(crowd, status)
+      const id = await seedCampaignInStatus(crowd, status)
       const before = (await get(pathOf(id))).text
       const message = (await rowOf(id)).email_message_id ?? ''
       expect((await remove(`/v1/email-messages/${message}`, manager)).status).toBe(204)
@@ -204,11 +204,11 @@ describe('the message of a campaign', () => {
   })
 
   it('is there or not used, when both are decided at once', async () => {
-    const failed = await inStatus(crowd, 'failed')
+    const failed = await seedCampaignInStatus(crowd, 'failed')
     const message = (await rowOf(failed)).email_message_id ?? ''
     const late = interrupted(async () => void (await remove(`/v1/email-messages/${message}`)))
     await expect(scheduleCampaign(late, await findJudged(late, failed), soon())).rejects.toBeInstanceOf(LostRace)
-    const again = await inStatus(crowd, 'failed')
+    const again = await seedCampaignInStatus(crowd, 'failed')
     const other = (await rowOf(again)).email_message_id ?? ''
     const ctx = interrupted(() => write(sql`update campaigns set status = 'scheduled' where id = ${again}`))
     await expect(deleteMessage(ctx, await findMessage(ctx, other))).rejects.toBeInstanceOf(LostRace)

@@ -1,13 +1,22 @@
 import { sql } from 'drizzle-orm'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { get, post, remove } from '../support/api.ts'
-import { inStatus } from '../support/campaign-status.ts'
+import {
+  seedCampaignInStatus,
+  type Crowd,
+  seedCampaigns,
+  seedCrowd,
+  seedReady,
+  ignoreStarts,
+  inRecipientStore,
+  seedRecipients,
+} from '../support/seeding/campaigns.ts'
 import { realJob, rowOf, until } from '../support/campaigns.ts'
-import { type Crowd, seedCampaigns, seedCrowd, seedReady } from '../support/seed-campaigns.ts'
-import { ignoreStarts, inRecipientStore, seedRecipients } from '../support/seed-recipients.ts'
-import { seedSegment } from '../support/seed-segments.ts'
-import { db, write } from '../support/seed.ts'
+import { seedSegment } from '../support/seeding/segments.ts'
+import { db, write } from '../support/seeding/rows.ts'
 import { project } from '../../src/modules/campaigns/delivery/projection.ts'
+import { seedEdition } from '../support/seeding/editions.ts'
+import { givenMember } from '../support/seeding/members.ts'
 
 let crowd: Crowd
 beforeAll(async () => {
@@ -16,7 +25,7 @@ beforeAll(async () => {
 
 describe('deleteCampaign', () => {
   it('keeps what was sent to anybody', async () => {
-    const id = await inStatus(crowd, 'cancelled')
+    const id = await seedCampaignInStatus(crowd, 'cancelled')
     await seedRecipients(id, 3, { status: 'cancelled', projected: 99 })
     expect((await remove(`/v1/campaigns/${id}`)).status).toBe(409)
   })
@@ -26,7 +35,7 @@ describe('deleteCampaign', () => {
     await post(`/v1/campaigns/${campaign.id}/send-now`, {})
     await until(campaign.id, ['failed'])
     const links = () =>
-      db().first(sql<{ n: number }>`select count(*) as n from campaign_links where campaign_id = ${campaign.id}`)
+      db.first(sql<{ n: number }>`select count(*) as n from campaign_links where campaign_id = ${campaign.id}`)
     expect((await links())?.n).toBe(2)
     expect((await remove(`/v1/campaigns/${campaign.id}`)).status).toBe(204)
     expect((await links())?.n).toBe(0)
@@ -54,7 +63,7 @@ describe('listCampaigns', () => {
 
 describe('listCampaignRecipients', () => {
   it('filters by state and reason', async () => {
-    const id = await inStatus(crowd, 'sent')
+    const id = await seedCampaignInStatus(crowd, 'sent')
     const list = (query = '') => get(`/v1/campaigns/${id}/recipients${query}`)
     expect((await list()).body.count).toBe(3)
     expect((await list('?state=sent')).body.results).toMatchObject([{ state: 'sent', reason: null, attempts: 1 }])
@@ -66,7 +75,7 @@ describe('listCampaignRecipients', () => {
   })
 
   it('shows those whom a cancelled campaign left as cancelled', async () => {
-    const id = await inStatus(crowd, 'cancelled')
+    const id = await seedCampaignInStatus(crowd, 'cancelled')
     await seedRecipients(id, 3, { status: 'cancelled', projected: 99 })
     const { body } = await get(`/v1/campaigns/${id}/recipients?state=cancelled`)
     expect(body.results).toMatchObject([{ state: 'cancelled' }])
@@ -110,5 +119,22 @@ describe('the projection', () => {
     expect(await rowOf(campaign.id)).toEqual(before)
     await project(realJob(), { ...base, run: 2, revision: 11 })
     expect((await rowOf(campaign.id)).status).toBe('sent')
+  })
+})
+
+describe('getCampaign', () => {
+  it('shows texts in all languages, and the counts of what was sent', async () => {
+    const own = await seedCrowd(2)
+    const { campaign, segment, message } = await seedReady(own)
+    const path = `/v1/campaigns/${campaign.id}`
+    const draft = { id: campaign.id, status: 'draft', segment: { id: segment.id }, email_message_id: message }
+    expect((await get(path)).body).toMatchObject({ ...draft, sent_count: 0, started_at: null })
+    await post(`${path}/send-now`, {})
+    await until(campaign.id, ['sent', 'failed'])
+    const sent = { status: 'sent', total_recipients: 2, sent_count: 2, failed_count: 0, error_message: '' }
+    expect((await get(path)).body).toMatchObject(sent)
+    const sibling = await seedEdition({ id: own.organization })
+    const { token } = await givenMember({ id: own.organization }, 'admin', sibling.id)
+    expect((await get(path, token)).status).toBe(404)
   })
 })

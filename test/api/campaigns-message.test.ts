@@ -7,18 +7,18 @@ import { scheduleCampaign } from '../../src/modules/campaigns/schedule/schedule.
 import { sendCampaignNow } from '../../src/modules/campaigns/schedule/start.ts'
 import { updateCampaign } from '../../src/modules/campaigns/update.ts'
 import { get, patch, post } from '../support/api.ts'
-import { inStatus } from '../support/campaign-status.ts'
+import { seedCampaignInStatus, type Crowd, seedCrowd } from '../support/seeding/campaigns.ts'
 import { rowOf } from '../support/campaigns.ts'
 import { interrupted } from '../support/context.ts'
-import { type Crowd, seedCrowd } from '../support/seed-campaigns.ts'
-import { seedMessage } from '../support/seed-emails.ts'
-import { seedManager, write } from '../support/seed.ts'
+import { seedMessage } from '../support/seeding/email-messages.ts'
+import { givenMember } from '../support/seeding/members.ts'
+import { write } from '../support/seeding/rows.ts'
 
 let crowd: Crowd
 let manager: string
 beforeAll(async () => {
   crowd = await seedCrowd(3)
-  manager = await seedManager(crowd)
+  manager = (await givenMember({ id: crowd.organization }, 'manager', crowd.edition)).token
 })
 
 const pathOf = (id: string, more = '') => `/v1/campaigns/${id}${more}`
@@ -37,7 +37,7 @@ describe('a message that a campaign is about to send', () => {
 
   it.each(unsendable)('does not get %s', async (_, change, pointer, code) => {
     for (const status of ['scheduled', 'calculating'] as const) {
-      const id = await inStatus(crowd, status)
+      const id = await seedCampaignInStatus(crowd, status)
       const { email_message_id, name } = await rowOf(id)
       const path = `/v1/email-messages/${email_message_id}`
       const before = (await get(path)).text
@@ -51,7 +51,7 @@ describe('a message that a campaign is about to send', () => {
       expect((await get(path)).text).toBe(before)
     }
     for (const status of ['draft', 'sending', 'sent', 'failed', 'cancelled'] as const) {
-      const { email_message_id } = await rowOf(await inStatus(crowd, status))
+      const { email_message_id } = await rowOf(await seedCampaignInStatus(crowd, status))
       expect((await patch(`/v1/email-messages/${email_message_id}`, change)).status).toBe(200)
     }
   })
@@ -64,7 +64,11 @@ describe('a message that a campaign is about to send', () => {
       where id in (${other.edition}, ${danish.edition})`)
     const ids: string[] = []
     for (const edition of [crowd.edition, danish.edition])
-      ids.push(await inStatus({ organization: crowd.organization, edition }, 'scheduled', { email_message_id: shared }))
+      ids.push(
+        await seedCampaignInStatus({ organization: crowd.organization, edition }, 'scheduled', {
+          email_message_id: shared,
+        }),
+      )
     const path = `/v1/email-messages/${shared}`
     const refused = await patch(path, { subject: { en: 'Only English' } })
     expect([refused.status, refused.body.errors]).toMatchObject([409, [{ pointer: '#/subject/da' }]])
@@ -80,7 +84,7 @@ describe('a message that a campaign is about to send', () => {
     ['is scheduled', verbs.schedule],
     ['is sent', verbs.send],
   ])('makes the campaign decide anew that %s while it changes', async (_, verb) => {
-    const id = await inStatus(crowd, 'draft')
+    const id = await seedCampaignInStatus(crowd, 'draft')
     const { email_message_id } = await rowOf(id)
     const ctx = interrupted(async () => void (await patch(`/v1/email-messages/${email_message_id}`, { blocks: [] })))
     await expect(verb(ctx, id)).rejects.toBeInstanceOf(LostRace)
@@ -89,7 +93,7 @@ describe('a message that a campaign is about to send', () => {
   })
 
   it('makes a scheduled campaign decide anew that takes it while it changes', async () => {
-    const id = await inStatus(crowd, 'scheduled')
+    const id = await seedCampaignInStatus(crowd, 'scheduled')
     const next = await seedMessage(crowd, { type: 'campaign' })
     const ctx = interrupted(async () => void (await patch(`/v1/email-messages/${next}`, { type: 'other' })))
     const take = async () => updateCampaign(ctx, await findJudged(ctx, id), { email_message_id: next })
@@ -99,7 +103,7 @@ describe('a message that a campaign is about to send', () => {
 
   it('is either changed or scheduled', async () => {
     for (let round = 0; round < 8; round++) {
-      const id = await inStatus(crowd, 'draft')
+      const id = await seedCampaignInStatus(crowd, 'draft')
       const { email_message_id } = await rowOf(id)
       const change = () => patch(`/v1/email-messages/${email_message_id}`, { type: 'other' })
       const plan = () => post(pathOf(id, '/schedule'), { scheduled_at: soon() })

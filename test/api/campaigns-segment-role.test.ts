@@ -15,12 +15,13 @@ import { updateCampaign } from '../../src/modules/campaigns/update.ts'
 import { findMessage } from '../../src/modules/email-messages/queries.ts'
 import { updateMessage } from '../../src/modules/email-messages/update.ts'
 import { get, patch, post, remove, type Reply } from '../support/api.ts'
-import { inStatus } from '../support/campaign-status.ts'
+import { seedCampaignInStatus, type Crowd, seedCrowd } from '../support/seeding/campaigns.ts'
 import { rowOf } from '../support/campaigns.ts'
 import { contextAt } from '../support/context.ts'
-import { type Crowd, seedCrowd } from '../support/seed-campaigns.ts'
-import { seedSegment } from '../support/seed-segments.ts'
-import { db, seedAccount, seedEdition, seedMember, seedToken, write } from '../support/seed.ts'
+import { seedSegment } from '../support/seeding/segments.ts'
+import { db, write } from '../support/seeding/rows.ts'
+import { seedAccount, seedMember, seedToken } from '../support/seeding/members.ts'
+import { seedEdition } from '../support/seeding/editions.ts'
 import type { CampaignStatus } from '../../src/domain/campaigns/lifecycle.ts'
 import type { MemberRole } from '../../src/domain/accounts/access.ts'
 
@@ -28,7 +29,7 @@ let crowd: Crowd
 let sibling: string
 let manager: string
 
-async function givenRoles(...roles: [role: MemberRole, edition?: string][]): Promise<string> {
+async function seedRoles(...roles: [role: MemberRole, edition?: string][]): Promise<string> {
   const account = await seedAccount()
   for (const [role, edition] of roles) await seedMember(account, { organization: crowd.organization, edition, role })
   return (await seedToken(account)).token
@@ -36,23 +37,23 @@ async function givenRoles(...roles: [role: MemberRole, edition?: string][]): Pro
 
 beforeAll(async () => {
   crowd = await seedCrowd(3)
-  const event = await db().first(
+  const event = await db.first(
     sql<{ event: string }>`select event_id as event from editions where id = ${crowd.edition}`,
   )
-  sibling = await seedEdition({ id: crowd.organization, event: event?.event ?? '' })
-  manager = await givenRoles(['manager', crowd.edition])
+  sibling = (await seedEdition({ id: crowd.organization, event: event?.event ?? '' })).id
+  manager = await seedRoles(['manager', crowd.edition])
 })
 
 const whole = () => seedSegment({ organization: crowd.organization, edition: null })
 const counted = async () =>
-  (await db().all(sql`select id from campaigns where organization_id = ${crowd.organization}`)).length
+  (await db.all(sql`select id from campaigns where organization_id = ${crowd.organization}`)).length
 const soon = () => new Date(Date.now() + 3_600_000).toISOString()
 /** Moves the segment of a campaign: to the whole organisation, or to an edition. */
 const moved = (campaignId: string, edition_id: string | null) =>
   write(update(segments, { edition_id }, sql`id = (select segment_id from campaigns where id = ${campaignId})`))
 
 async function campaignTo(edition: string | null, status: CampaignStatus): Promise<string> {
-  const id = await inStatus(crowd, status)
+  const id = await seedCampaignInStatus(crowd, status)
   await moved(id, edition)
   return id
 }
@@ -76,8 +77,8 @@ describe('a campaign of an edition to a segment of the whole organisation', () =
     const before = await rowOf(id)
     for (const token of [
       manager,
-      await givenRoles(['admin', crowd.edition], ['admin', sibling]),
-      await givenRoles(['viewer'], ['admin', crowd.edition]),
+      await seedRoles(['admin', crowd.edition], ['admin', sibling]),
+      await seedRoles(['viewer'], ['admin', crowd.edition]),
     ]) {
       const reply = await call(id, token)
       expect([reply.status, reply.body.code, reply.body.required_roles]).toEqual([
@@ -88,9 +89,9 @@ describe('a campaign of an edition to a segment of the whole organisation', () =
       expect(reply.body.detail).toContain('Only roles of the organisation')
     }
     expect(await rowOf(id)).toEqual(before)
-    const elsewhere = await call(id, await givenRoles(['manager', sibling]))
+    const elsewhere = await call(id, await seedRoles(['manager', sibling]))
     expect([elsewhere.status, elsewhere.body.code]).toEqual([404, 'not_found'])
-    const allowed = await call(id, await givenRoles(['manager']))
+    const allowed = await call(id, await seedRoles(['manager']))
     expect([allowed.status < 300, allowed.text]).toEqual([true, allowed.text])
   })
 
@@ -105,7 +106,7 @@ describe('a campaign of an edition to a segment of the whole organisation', () =
     expect([reply.status, reply.body.code]).toEqual([403, 'permission_denied'])
     // Another message is set with a segment that the campaign can still have.
     if (name === 'changing the message') return
-    const allowed = await call(id, await givenRoles(['manager', crowd.edition], ['manager', sibling]))
+    const allowed = await call(id, await seedRoles(['manager', crowd.edition], ['manager', sibling]))
     expect([allowed.status < 300, allowed.text]).toEqual([true, allowed.text])
   })
 
@@ -124,7 +125,7 @@ describe('a campaign of an edition to a segment of the whole organisation', () =
       name: 'All',
       channel: 'email',
     }
-    const own = await inStatus(crowd, 'draft')
+    const own = await seedCampaignInStatus(crowd, 'draft')
     const before = await counted()
     for (const reply of [
       await post('/v1/campaigns', body, manager),
@@ -135,14 +136,14 @@ describe('a campaign of an edition to a segment of the whole organisation', () =
         [{ pointer: '#/segment_id', code: 'does_not_exist' }],
       ])
     // A viewer of the organisation sees the segment, and writes to the edition alone.
-    const viewer = await givenRoles(['viewer'], ['manager', crowd.edition])
+    const viewer = await seedRoles(['viewer'], ['manager', crowd.edition])
     for (const reply of [
       await post('/v1/campaigns', body, viewer),
       await patch(`/v1/campaigns/${own}`, { segment_id }, viewer),
     ])
       expect([reply.status, reply.body.required_roles]).toEqual([403, ['OA', 'OM']])
     expect([await counted(), (await rowOf(own)).version]).toEqual([before, 1])
-    expect((await post('/v1/campaigns', body, await givenRoles(['manager']))).status).toBe(201)
+    expect((await post('/v1/campaigns', body, await seedRoles(['manager']))).status).toBe(201)
   })
 })
 
@@ -162,16 +163,16 @@ describe('the message of a campaign that is about to go out', () => {
       ])
       expect(refused.body.detail).toContain('Only roles of the organisation')
       expect((await get(`/v1/email-messages/${message}`)).body.title).not.toBe('Mine')
-      expect((await change(message, await givenRoles(['manager']))).status).toBe(200)
+      expect((await change(message, await seedRoles(['manager']))).status).toBe(200)
     },
   )
 
   it('is judged where the segment went', async () => {
     const message = await messageOf(await campaignTo(sibling, 'scheduled'))
     expect((await change(message, manager)).status).toBe(403)
-    const both = await givenRoles(['manager', crowd.edition], ['manager', sibling])
+    const both = await seedRoles(['manager', crowd.edition], ['manager', sibling])
     expect((await change(message, both)).status).toBe(200)
-    const viewing = await givenRoles(['manager', crowd.edition], ['viewer', sibling])
+    const viewing = await seedRoles(['manager', crowd.edition], ['viewer', sibling])
     expect((await change(message, viewing)).status).toBe(403)
   })
 

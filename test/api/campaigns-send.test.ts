@@ -4,9 +4,9 @@ import { failure } from '../../src/domain/messaging/messaging.ts'
 import type { OutboundEmail } from '../../src/gateways/email/email.ts'
 import { get, post } from '../support/api.ts'
 import { capturedOf, realJob, rowOf, statsOf, until } from '../support/campaigns.ts'
-import { seedCrowd, seedReady } from '../support/seed-campaigns.ts'
-import { seedVerified } from '../support/seed-sender-domains.ts'
-import { db, next } from '../support/seed.ts'
+import { seedCrowd, seedReady } from '../support/seeding/campaigns.ts'
+import { seedVerified } from '../support/seeding/sender-domains.ts'
+import { db, next } from '../support/seeding/rows.ts'
 
 describe('a campaign', () => {
   it('goes out by e-mail, in the language of each person, and counts what happened', async () => {
@@ -31,7 +31,7 @@ describe('a campaign', () => {
     const crowd = await seedCrowd(2)
     const { campaign } = await seedReady(crowd)
     const [odd] = crowd.people
-    await db().batch([
+    await db.batch([
       sql`update users set first_name = ${'Astrid\r\nBcc:'} where email = ${odd?.email ?? ''}`,
       sql`update organizations set name = ${'Nord\nlys'} where id = ${crowd.organization}`,
       sql`update editions set email_sender_name = null where organization_id = ${crowd.organization}`,
@@ -65,10 +65,7 @@ describe('a campaign', () => {
     await seedVerified((await seedCrowd(0)).organization, domain)
     expect(await send()).toEqual(platform)
     await seedVerified(crowd.organization, domain)
-    const drop = () =>
-      db()
-        .all(sql`delete from sender_domains where domain = ${domain}`)
-        .then(() => undefined)
+    const drop = () => db.all(sql`delete from sender_domains where domain = ${domain}`).then(() => undefined)
     expect(await send(drop)).toEqual(own)
     expect(await send()).toEqual(platform)
   })
@@ -93,7 +90,7 @@ describe('a campaign', () => {
     }
     await until(campaign.id, ['failed'], refusing)
     expect(new Set(senders)).toEqual(new Set([`hello@${domain}`]))
-    await db().all(sql`delete from sender_domains where domain = ${domain}`)
+    await db.all(sql`delete from sender_domains where domain = ${domain}`)
     const refused = await post(`/v1/campaigns/${campaign.id}/retry-failed`, {})
     expect([refused.status, refused.body]).toMatchObject([
       409,

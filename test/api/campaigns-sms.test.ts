@@ -3,8 +3,9 @@ import { describe, expect, it } from 'vitest'
 import type { TranslatedDict } from '../../src/domain/languages.ts'
 import { get, patch, post } from '../support/api.ts'
 import { capturedOf, until } from '../support/campaigns.ts'
-import { type Crowd, marketingTo, seedCrowd, seedPeople, seedReady } from '../support/seed-campaigns.ts'
-import { write } from '../support/seed.ts'
+import { type Crowd, marketingTo, seedCrowd, seedReady } from '../support/seeding/campaigns.ts'
+import { write } from '../support/seeding/rows.ts'
+import { seedPeople } from '../support/seeding/customers.ts'
 
 const texts = (bodies: TranslatedDict) => ({ channel: 'sms' as const, sms_body: bodies })
 
@@ -87,7 +88,10 @@ describe('the number of an SMS', () => {
   it('is E.164, and of the country of the edition where it has none of its own', async () => {
     const crowd = await seedCrowd(0, { default_country_code: '+46' })
     const numbers = ['+4520123456', '070-123 45 67', '12', 'none']
-    crowd.people = await seedPeople(crowd, 4, (index) => ({ phone_number: numbers[index] ?? null }))
+    crowd.people = await seedPeople(
+      crowd,
+      numbers.map((phone_number) => ({ phone_number, locale: 'en' })),
+    )
     const id = await send(crowd, { en: 'Hello' })
     expect((await capturedOf(id)).map(({ recipient }) => recipient).toSorted()).toEqual(['+4520123456', '+46701234567'])
     const { body } = await get(`/v1/campaigns/${id}/recipients?state=skipped`)

@@ -7,10 +7,8 @@ import type { OutboundEmail } from '../../src/gateways/email/email.ts'
 import { applyEvents } from '../../src/modules/message-events/jobs.ts'
 import { get, post, publicUrl } from '../support/api.ts'
 import { alarm, consume, realJob, statsOf, until } from '../support/campaigns.ts'
-import { inStatus } from '../support/campaign-status.ts'
-import { type Crowd, seedCrowd, seedReady } from '../support/seed-campaigns.ts'
-import { seedRecipients } from '../support/seed-recipients.ts'
-import { write } from '../support/seed.ts'
+import { seedCampaignInStatus, type Crowd, seedCrowd, seedReady, seedRecipients } from '../support/seeding/campaigns.ts'
+import { write } from '../support/seeding/rows.ts'
 
 const nothing = {
   total_recipients: 0,
@@ -51,7 +49,7 @@ describe('getCampaignStats', () => {
   it.each(['draft', 'scheduled', 'calculating', 'sending', 'failed', 'cancelled'] as const)(
     'of one that is %s and has reached nobody are zeros',
     async (status) => {
-      const id = await inStatus(await seedCrowd(1), status)
+      const id = await seedCampaignInStatus(await seedCrowd(1), status)
       expect(await statsOf(id)).toEqual(nothing)
     },
   )

@@ -3,11 +3,16 @@ import { campaignLifecycle, type CampaignStatus, isRunning } from '../../src/dom
 import { sweepCampaigns } from '../../src/modules/campaigns/jobs.ts'
 import { get, patch, post, remove, publicUrl } from '../support/api.ts'
 import { alarm, realJob, rowOf, until } from '../support/campaigns.ts'
-import { inStatus } from '../support/campaign-status.ts'
-import { type Crowd, seedCampaigns, seedCrowd, seedReady } from '../support/seed-campaigns.ts'
-import { seedMessage } from '../support/seed-emails.ts'
-import { inRecipientStore } from '../support/seed-recipients.ts'
-import { seedSegment } from '../support/seed-segments.ts'
+import {
+  seedCampaignInStatus,
+  type Crowd,
+  seedCampaigns,
+  seedCrowd,
+  seedReady,
+  inRecipientStore,
+} from '../support/seeding/campaigns.ts'
+import { seedMessage } from '../support/seeding/email-messages.ts'
+import { seedSegment } from '../support/seeding/segments.ts'
 
 let crowd: Crowd
 beforeAll(async () => {
@@ -45,7 +50,7 @@ const table = Object.keys(verbs).flatMap((verb) => campaignLifecycle.states.map(
 describe('every verb in every status', () => {
   it.each(table)('%s of a campaign that is %s', async (verb, status) => {
     const known = verbs[verb]
-    const id = await inStatus(crowd, status)
+    const id = await seedCampaignInStatus(crowd, status)
     const before = await rowOf(id)
     const reply = await known?.call(id)
     const to = known?.allowed[status]
@@ -113,7 +118,7 @@ describe('createCampaign', () => {
 
 describe('updateCampaign', () => {
   it('drops what the other channel would have sent', async () => {
-    const id = await inStatus(crowd, 'draft')
+    const id = await seedCampaignInStatus(crowd, 'draft')
     const sms = await patch(`/v1/campaigns/${id}`, { channel: 'sms', sms_body: { en: 'Hi' } })
     expect(sms.body).toMatchObject({ channel: 'sms', email_message_id: null, sms_body: 'Hi' })
     const email = await patch(`/v1/campaigns/${id}`, { channel: 'email' })
@@ -121,7 +126,7 @@ describe('updateCampaign', () => {
   })
 
   it('keeps a scheduled campaign ready', async () => {
-    const id = await inStatus(crowd, 'scheduled')
+    const id = await seedCampaignInStatus(crowd, 'scheduled')
     const reply = await patch(`/v1/campaigns/${id}`, { email_message_id: null })
     expect([reply.status, reply.body.code]).toEqual([409, 'campaign_not_ready'])
   })
@@ -169,7 +174,7 @@ describe('sendCampaignNow', () => {
 
 describe('scheduleCampaign', () => {
   it('takes local time of the edition, and shows it so', async () => {
-    const id = await inStatus(crowd, 'draft')
+    const id = await seedCampaignInStatus(crowd, 'draft')
     const today = new Date()
     // The next June that has not begun: a schedule is at most a year away.
     const year = today.getUTCFullYear() + (today.getUTCMonth() >= 5 ? 1 : 0)
@@ -184,13 +189,13 @@ describe('scheduleCampaign', () => {
     ['2027-03-28T02:30:00', 'nonexistent_local_time'],
     ['soon', 'invalid_date'],
   ])('refuses %s', async (scheduled_at, code) => {
-    const id = await inStatus(crowd, 'draft')
+    const id = await seedCampaignInStatus(crowd, 'draft')
     const reply = await post(`/v1/campaigns/${id}/schedule`, { scheduled_at })
     expect([reply.status, reply.body.errors]).toMatchObject([400, [{ code, pointer: '#/scheduled_at' }]])
   })
 
   it('starts when its time has come, by the sweep or by the object, once', async () => {
-    const id = await inStatus(crowd, 'scheduled', { scheduled_at: Date.now() - 60_000 })
+    const id = await seedCampaignInStatus(crowd, 'scheduled', { scheduled_at: Date.now() - 60_000 })
     await sweepCampaigns(realJob())
     await sweepCampaigns(realJob())
     const row = await until(id, ['sent', 'failed'])
@@ -198,7 +203,7 @@ describe('scheduleCampaign', () => {
   })
 
   it('fails what is more than six hours late', async () => {
-    const id = await inStatus(crowd, 'scheduled', { scheduled_at: Date.now() - 6 * 3_600_000 - 1000 })
+    const id = await seedCampaignInStatus(crowd, 'scheduled', { scheduled_at: Date.now() - 6 * 3_600_000 - 1000 })
     await sweepCampaigns(realJob())
     const row = await until(id, ['failed'])
     expect(row.run).toBe(0)
@@ -217,7 +222,7 @@ describe('cancelCampaign', () => {
   })
 
   it('comes too late for what has been sent, whatever the row shows', async () => {
-    const id = await inStatus(crowd, 'sending')
+    const id = await seedCampaignInStatus(crowd, 'sending')
     await inRecipientStore(id, (store) => store.change({ status: 'sent' }))
     const reply = await post(`/v1/campaigns/${id}/cancel`, {})
     expect([reply.status, reply.body.code, reply.body.current_status]).toEqual([409, 'invalid_transition', 'sent'])

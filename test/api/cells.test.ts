@@ -5,10 +5,11 @@ import { cellOf } from '../../src/domain/cells.ts'
 import { readConfig } from '../../src/entry/config.ts'
 import { callWith, pathOfLink, type Request } from '../support/api.ts'
 import { freshPng, uploadRaw } from '../support/files.ts'
-import { anOrder } from '../support/orders.ts'
-import { db, next, seedAccount, seedMember } from '../support/seed.ts'
-import { seedEndpoint } from '../support/seed-webhooks.ts'
-import { enableWallet } from '../support/wallet.ts'
+import { seedAccount, seedMember } from '../support/seeding/members.ts'
+import { anOrder } from '../support/seeding/orders.ts'
+import { db, next } from '../support/seeding/rows.ts'
+import { enableWallet } from '../support/seeding/wallet-passes.ts'
+import { seedEndpoint } from '../support/seeding/webhooks.ts'
 import { deliveriesOf, eventsOf } from '../support/webhook-rows.ts'
 
 /** A deployment with this mark, over the database of the tests. */
@@ -72,7 +73,7 @@ describe.each([
     expect(reply.created_orders).toBe(2)
     const place = { organization_id, edition_id }
     for (const [table, column] of Object.entries(made)) {
-      const rows = await db().all(sql`select * from ${sql.raw(table)} where ${sql.raw(column)} = ${place[column]}`)
+      const rows = await db.all(sql`select * from ${sql.raw(table)} where ${sql.raw(column)} = ${place[column]}`)
       expect([table, new Set(marksOf(rows))]).toEqual([table, new Set([cell])])
     }
     const events = await eventsOf(organization_id)
@@ -80,11 +81,11 @@ describe.each([
     expect(deliveries.map(({ event_id }) => event_id).toSorted()).toEqual(events.map(({ id }) => id))
     expect(events.length).toBeGreaterThan(1)
     for (const { id } of [...events, ...deliveries]) expect([id, cellOf(id)]).toEqual([id, cell])
-    const audited = await db().all<{ id: string }>(
+    const audited = await db.all<{ id: string }>(
       sql`select id from audit_log where organization_id = ${organization_id}`,
     )
     expect(new Set(audited.map(({ id }) => cellOf(id)))).toEqual(new Set([cell]))
-    const [order] = await db().all<{ id: string }>(sql`select id from orders where edition_id = ${edition_id}`)
+    const [order] = await db.all<{ id: string }>(sql`select id from orders where edition_id = ${edition_id}`)
     const read = await there.send(`/v1/orders/${order?.id}`)
     expect([read.status, cellOf(read.headers.get('x-request-id') ?? '')]).toEqual([200, cell])
   })
@@ -117,7 +118,7 @@ describe.each([
       source: 'webshop',
       orders: [anOrder({ external_id: 'A' })],
     })
-    const [purchase] = await db().all<{ id: string }>(sql`select id from purchases where edition_id = ${edition_id}`)
+    const [purchase] = await db.all<{ id: string }>(sql`select id from purchases where edition_id = ${edition_id}`)
     await enableWallet({ organization: organization_id, edition: edition_id }, purchase?.id ?? '')
     const pass = await there.post(`/v1/purchases/${purchase?.id}/wallet-passes`, { platform: 'apple' })
     expect([cellOf(pass.id), cellOf(pass.serial_number)]).toEqual([cell, cell])

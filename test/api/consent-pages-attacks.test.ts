@@ -4,15 +4,17 @@ import { mintLinkToken } from '../../src/domain/campaigns/link-tokens.ts'
 import { mintConfirmationToken, preferencesLinkMs } from '../../src/domain/consents/consent-tokens.ts'
 import { dayMs } from '../../src/domain/time/instants.ts'
 import { post } from '../support/api.ts'
-import { define, give, givenScene, linkKey, pageOf, send, stateOf } from '../support/consent-pages.ts'
-import { givenEdition } from '../support/factories.ts'
-import { write } from '../support/seed.ts'
+import { give, linkKey, pageOf, send, stateOf } from '../support/consent-pages.ts'
+import { seedScene } from '../support/seeding/customers.ts'
+import { seedEdition } from '../support/seeding/editions.ts'
+import { write } from '../support/seeding/rows.ts'
 import { visit } from '../support/visits.ts'
+import { givenConsent } from '../support/seeding/consents.ts'
 
 describe('a link to the page', () => {
   it('opens nothing when it is forged, foreign, too old, of another kind or to an address that is not theirs', async () => {
-    const [scene, elsewhere] = [await givenScene(), await givenScene()]
-    const consent = await define(scene)
+    const [scene, elsewhere] = [await seedScene(), await seedScene()]
+    const consent = await givenConsent(scene.organization)
     await give(scene.person, consent.id)
     const good = await pageOf(scene, scene.person)
     const answer = { user_id: scene.person.id, consent_id: consent.id, number: 1 }
@@ -43,7 +45,7 @@ describe('a link to the page', () => {
   })
 
   it('works for every address of the person, and no longer once the address is another one', async () => {
-    const scene = await givenScene()
+    const scene = await seedScene()
     const [sms, mail] = [
       await pageOf(scene, scene.person, { channel: 'sms', address: scene.person.phone_number ?? '' }),
       await pageOf(scene, scene.person),
@@ -58,7 +60,7 @@ describe('a link to the page', () => {
   })
 
   it('opens nothing once the person is erased', async () => {
-    const scene = await givenScene()
+    const scene = await seedScene()
     const path = await pageOf(scene, scene.person)
     expect((await visit(path)).status).toBe(200)
     expect((await post(`/v1/user/${scene.person.id}/erase`, {})).status).toBeLessThan(300)
@@ -69,12 +71,12 @@ describe('a link to the page', () => {
 describe('a form that is not as the page gave it out', () => {
   const expectStale = async (
     change: (
-      scene: Awaited<ReturnType<typeof givenScene>>,
+      scene: Awaited<ReturnType<typeof seedScene>>,
       own: string,
     ) => Promise<{ shown: string[]; given: string[] }>,
   ) => {
-    const scene = await givenScene()
-    const own = await define(scene)
+    const scene = await seedScene()
+    const own = await givenConsent(scene.organization)
     const form = await change(scene, own.id)
     const before = await stateOf(scene)
     const reply = await send(await pageOf(scene, scene.person), {
@@ -87,42 +89,42 @@ describe('a form that is not as the page gave it out', () => {
 
   it('saves nothing of it when it names a consent of another organisation', () =>
     expectStale(async () => {
-      const foreign = await define(await givenScene())
+      const foreign = await givenConsent((await seedScene()).organization)
       return { shown: [`${foreign.id} 1 0`], given: [foreign.id] }
     }))
 
   it('nor one of an edition that does not know the person', () =>
     expectStale(async (scene) => {
-      const edition = await givenEdition({ id: scene.organization })
-      const { id } = await define(scene, { edition_id: edition.id })
+      const edition = await seedEdition({ id: scene.organization })
+      const { id } = await givenConsent(scene.organization, { edition_id: edition.id })
       return { shown: [`${id} 1 0`], given: [id] }
     }))
 
   it('nor one that is not asked for any more', () =>
     expectStale(async (scene) => {
-      const { id } = await define(scene, { is_active: false })
+      const { id } = await givenConsent(scene.organization, { is_active: false })
       return { shown: [`${id} 1 0`], given: [id] }
     }))
 
   it('nor one that does not rest on consent', () =>
     expectStale(async (scene) => {
-      const { id } = await define(scene, { type: 'terms', channels: [], legal_basis: 'contract' })
+      const { id } = await givenConsent(scene.organization, { type: 'terms', channels: [], legal_basis: 'contract' })
       return { shown: [`${id} 1 0`], given: [id] }
     }))
 
   it('nor a box without what was shown, nor the same one twice, nor another wording', async () => {
-    await expectStale(async (scene) => ({ shown: [], given: [(await define(scene)).id] }))
+    await expectStale(async (scene) => ({ shown: [], given: [(await givenConsent(scene.organization)).id] }))
     await expectStale(async (_, own) => ({ shown: [`${own} 1 0`], given: [] }))
     await expectStale(async (scene) => {
-      const { id } = await define(scene)
+      const { id } = await givenConsent(scene.organization)
       return { shown: [`${id} 2 0`], given: [id] }
     })
     await expectStale(async () => ({ shown: ['x'.repeat(5000)], given: [] }))
   })
 
   it('changes nothing when it says nothing, and is refused when it is too large', async () => {
-    const scene = await givenScene()
-    const consent = await define(scene)
+    const scene = await seedScene()
+    const consent = await givenConsent(scene.organization)
     await give(scene.person, consent.id)
     const path = await pageOf(scene, scene.person)
     const before = await stateOf(scene)

@@ -1,10 +1,11 @@
 import { sql } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
 import { post } from '../support/api.ts'
-import { write } from '../support/seed.ts'
-import { anOrder, givenShop, providerOf, receiptEngine, receiptsOf, sell } from '../support/receipts.ts'
+import { write } from '../support/seeding/rows.ts'
+import { aReceiptOrder, seedShopWithReceipts } from '../support/seeding/orders.ts'
+import { providerOf, receiptEngine, receiptsOf, sell } from '../support/receipts.ts'
 import { capturedOf, until } from '../support/campaigns.ts'
-import { seedCrowd, seedReady } from '../support/seed-campaigns.ts'
+import { seedCrowd, seedReady } from '../support/seeding/campaigns.ts'
 import { pathsIn, sent, visit } from '../support/visits.ts'
 
 describe('ways to the page', () => {
@@ -27,9 +28,9 @@ describe('ways to the page', () => {
     await write(sql`update email_messages set blocks = ${blocks} where id = ${campaign.email_message_id}`)
     await post(`/v1/campaigns/${campaign.id}/send-now`, {})
     await until(campaign.id, ['sent', 'failed'])
-    const shop = await givenShop()
+    const shop = await seedShopWithReceipts()
     await write(sql`update email_messages set blocks = ${blocks} where organization_id = ${shop.organization_id}`)
-    await sell(shop, [anOrder()])
+    await sell(shop, [aReceiptOrder()])
     const provider = providerOf({ deduplicates: true })
     await receiptEngine(provider.gateway, Date.now() + 1000).run()
     const receipts = (await receiptsOf(shop)).map(({ recipient }) =>

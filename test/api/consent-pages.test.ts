@@ -3,24 +3,13 @@ import { describe, expect, it } from 'vitest'
 import { sha256, toBase64 } from '../../src/domain/text/encoding.ts'
 import { personOfLink, preferencesOf } from '../../src/modules/consent-pages/preferences.ts'
 import { patch } from '../support/api.ts'
-import {
-  choose,
-  define,
-  eventsOf,
-  formIn,
-  give,
-  givenScene,
-  pageOf,
-  recordsOf,
-  send,
-  stateOf,
-} from '../support/consent-pages.ts'
+import { choose, eventsOf, formIn, give, pageOf, recordsOf, send, stateOf } from '../support/consent-pages.ts'
+import { seedScene, seedPeople } from '../support/seeding/customers.ts'
 import { contextAt } from '../support/context.ts'
-import { db } from '../support/factories.ts'
-import { seedEndpoint } from '../support/seed-webhooks.ts'
-import { write } from '../support/seed.ts'
-import { givenPeople } from '../support/segments.ts'
+import { seedEndpoint } from '../support/seeding/webhooks.ts'
+import { write, db } from '../support/seeding/rows.ts'
 import { visit } from '../support/visits.ts'
+import { givenConsent } from '../support/seeding/consents.ts'
 
 describe('the page of a person’s consents', () => {
   it.each([
@@ -32,15 +21,15 @@ describe('the page of a person’s consents', () => {
   ])(
     'says in %s what the person agreed to, with its wording, and takes every text as text',
     async (locale, title, agreed) => {
-      const scene = await givenScene({ locale }, 'Nord & <b>lys</b>')
+      const scene = await seedScene({ locale }, 'Nord & <b>lys</b>')
       const hostile = { en: '<script>x</script> & "q"', da: '<script>x</script> & "q"' }
-      const given = await define(scene, {
+      const given = await givenConsent(scene.organization, {
         title: hostile,
         text: hostile,
         link_url: { en: 'https://example.com/?a=1&b=2' },
       })
-      const open = await define(scene)
-      const foreign = await define(await givenScene())
+      const open = await givenConsent(scene.organization)
+      const foreign = await givenConsent((await seedScene()).organization)
       await give(scene.person, given.id)
       const page = await visit(await pageOf(scene, scene.person))
       expect(page.status).toBe(200)
@@ -62,8 +51,8 @@ describe('the page of a person’s consents', () => {
   )
 
   it('is changed by nobody who only looks, and stays out of caches and of other pages', async () => {
-    const scene = await givenScene()
-    const consent = await define(scene)
+    const scene = await seedScene()
+    const consent = await givenConsent(scene.organization)
     await give(scene.person, consent.id)
     const path = await pageOf(scene, scene.person)
     const before = await stateOf(scene)
@@ -84,11 +73,11 @@ describe('the page of a person’s consents', () => {
   })
 
   it('gives and withdraws in one form, each with one record, one event and one entry of the audit log', async () => {
-    const scene = await givenScene({ locale: 'da' })
+    const scene = await seedScene({ locale: 'da' })
     const [first, second, third] = [
-      await define(scene),
-      await define(scene),
-      await define(scene, { edition_id: scene.edition, type: 'photo', channels: [] }),
+      await givenConsent(scene.organization),
+      await givenConsent(scene.organization),
+      await givenConsent(scene.organization, { edition_id: scene.edition, type: 'photo', channels: [] }),
     ]
     await give(scene.person, first.id)
     await give(scene.other, first.id)
@@ -148,8 +137,8 @@ describe('the page of a person’s consents', () => {
   })
 
   it('makes one record of forms that are sent at the same time', async () => {
-    const scene = await givenScene()
-    const consent = await define(scene)
+    const scene = await seedScene()
+    const consent = await givenConsent(scene.organization)
     const path = await pageOf(scene, scene.person)
     const form = formIn((await visit(path)).text)
     const replies = await Promise.all(Array.from({ length: 6 }, () => send(path, { ...form, given: [consent.id] })))
@@ -159,13 +148,13 @@ describe('the page of a person’s consents', () => {
   })
 
   it('shows how each stands: outdated, over, waiting, skipped, withdrawn', async () => {
-    const scene = await givenScene()
+    const scene = await seedScene()
     const texts = { text: { en: 'Another wording' } }
-    const outdated = await define(scene, { reconsent_on_change: true })
+    const outdated = await givenConsent(scene.organization, { reconsent_on_change: true })
     const [over, skipped, withdrawn] = [
-      await define(scene, { expires_after_days: 1 }),
-      await define(scene),
-      await define(scene),
+      await givenConsent(scene.organization, { expires_after_days: 1 }),
+      await givenConsent(scene.organization),
+      await givenConsent(scene.organization),
     ]
     for (const { id } of [outdated, over, withdrawn]) await give(scene.person, id)
     await give(scene.person, skipped.id, {}, 'skip')
@@ -197,8 +186,8 @@ describe('the page of a person’s consents', () => {
 
 describe('what the page leaves to the person', () => {
   it('is to withdraw what is not asked for any more', async () => {
-    const scene = await givenScene()
-    const [held, gone] = [await define(scene), await define(scene)]
+    const scene = await seedScene()
+    const [held, gone] = [await givenConsent(scene.organization), await givenConsent(scene.organization)]
     await give(scene.person, held.id)
     for (const { id } of [held, gone]) await patch(`/v1/consents/${id}`, { is_active: false })
     const path = await pageOf(scene, scene.person)
@@ -210,8 +199,8 @@ describe('what the page leaves to the person', () => {
   })
 
   it('is to see, and not to change, what rests on a contract', async () => {
-    const scene = await givenScene()
-    const terms = await define(scene, { type: 'terms', channels: [], legal_basis: 'contract' })
+    const scene = await seedScene()
+    const terms = await givenConsent(scene.organization, { type: 'terms', channels: [], legal_basis: 'contract' })
     await give(scene.person, terms.id)
     const { text } = await visit(await pageOf(scene, scene.person))
     expect(text).toContain('does not rest on your consent')
@@ -219,11 +208,11 @@ describe('what the page leaves to the person', () => {
   })
 
   it('lifts that the address was unsubscribed, where news through this channel is agreed to, and nothing else', async () => {
-    const scene = await givenScene()
+    const scene = await seedScene()
     const [news, photo, text] = [
-      await define(scene),
-      await define(scene, { type: 'photo', channels: [] }),
-      await define(scene, { channels: ['sms'] }),
+      await givenConsent(scene.organization),
+      await givenConsent(scene.organization, { type: 'photo', channels: [] }),
+      await givenConsent(scene.organization, { channels: ['sms'] }),
     ]
     const suppressed = (reason: string) =>
       write(
@@ -250,8 +239,8 @@ describe('what the page leaves to the person', () => {
   })
 
   it('costs the same however many people and answers there are', async () => {
-    const scene = await givenScene()
-    const consent = await define(scene)
+    const scene = await seedScene()
+    const consent = await givenConsent(scene.organization)
     const path = await pageOf(scene, scene.person)
     const look = async () => {
       const job = contextAt(Date.now())
@@ -261,7 +250,7 @@ describe('what the page leaves to the person', () => {
       return job.db.meter
     }
     const more = async (people: number) => {
-      await givenPeople(
+      await seedPeople(
         { organization: scene.organization, edition: scene.edition },
         Array.from({ length: people }, () => ({})),
       )

@@ -1,25 +1,17 @@
 import { sql } from 'drizzle-orm'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { get, patch } from '../support/api.ts'
-import {
-  answer,
-  eventsOf,
-  expectWhole,
-  givenCustomer,
-  codeOf,
-  givenDefinition,
-  givenQuestion,
-  givenSibling,
-  recordsOf,
-  type Shop,
-} from '../support/consents.ts'
+import { answer, eventsOf, expectWhole, codeOf, recordsOf } from '../support/consents.ts'
+import { seedBuyer, type Buyer } from '../support/seeding/trades.ts'
+import { givenQuestion, givenConsent } from '../support/seeding/consents.ts'
+import { seedSibling } from '../support/seeding/customers.ts'
 import { costOf } from '../support/cost.ts'
-import { givenMember } from '../support/factories.ts'
-import { write } from '../support/seed.ts'
+import { givenMember } from '../support/seeding/members.ts'
+import { write } from '../support/seeding/rows.ts'
 
-let shop: Shop
+let shop: Buyer
 beforeAll(async () => {
-  shop = await givenCustomer()
+  shop = await seedBuyer()
 })
 
 const given = (fields?: Record<string, unknown>) => givenQuestion(shop, fields)
@@ -121,8 +113,8 @@ describe('giveConsent', () => {
   })
 })
 
-describe('skipConsent and withdrawConsent', () => {
-  it('go from state to state as the table says', async () => {
+describe('withdrawConsent', () => {
+  it('takes back what was given alone: answers go from state to state as the table says', async () => {
     const at = await given()
     expect(codeOf(await answer('withdraw', at))).toEqual([409, 'invalid_transition'])
     expect((await answer('skip', at)).body.status).toBe('skipped')
@@ -144,14 +136,24 @@ describe('skipConsent and withdrawConsent', () => {
     await expectWhole(shop.organization)
   })
 
-  it('refuse a required consent that is skipped, and an inactive one that is given, but not its withdrawal', async () => {
-    const required = await given({ is_required: true })
-    expect(codeOf(await answer('skip', required))).toEqual([409, 'consent_required'])
+  it('takes back an inactive consent, which nobody can give', async () => {
     const closed = await given()
     await answer('give', closed)
     await patch(`/v1/consents/${closed.consent}`, { is_active: false })
     expect((await answer('withdraw', closed)).status).toBe(200)
     expect(codeOf(await answer('give', closed))).toEqual([409, 'consent_inactive'])
+  })
+})
+
+describe('skipConsent', () => {
+  it('is refused for a required consent, and changes nothing of one that was given', async () => {
+    const required = await given({ is_required: true })
+    expect(codeOf(await answer('skip', required))).toEqual([409, 'consent_required'])
+    expect(await statusesOf(required.consent)).toEqual([])
+    const agreed = await given()
+    await answer('give', agreed)
+    expect(codeOf(await answer('skip', agreed))).toEqual([409, 'invalid_transition'])
+    expect(await statusesOf(agreed.consent)).toEqual(['given'])
   })
 })
 
@@ -195,8 +197,8 @@ describe('an answer', () => {
   })
 
   it('about a person or a consent of another organisation is 404', async () => {
-    const other = await givenCustomer()
-    const theirs = await givenDefinition(other.organization)
+    const other = await seedBuyer()
+    const theirs = await givenConsent(other.organization)
     const mine = await given()
     const { token } = await givenMember({ id: shop.organization }, 'admin')
     expect((await answer('give', { user: other.user, consent: mine.consent }, {}, token)).status).toBe(404)
@@ -206,8 +208,8 @@ describe('an answer', () => {
   })
 
   it('to a consent of an edition that does not know the person is 404', async () => {
-    const place = await givenSibling(shop)
-    const theirs = await givenDefinition(shop.organization, { edition_id: place })
+    const place = await seedSibling(shop)
+    const theirs = await givenConsent(shop.organization, { edition_id: place })
     expect((await answer('give', { user: shop.user, consent: theirs.id })).status).toBe(404)
   })
 

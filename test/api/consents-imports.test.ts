@@ -1,19 +1,20 @@
 import { sql } from 'drizzle-orm'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { expectWhole, answer, eventsOf, givenDefinition, recordsOf } from '../support/consents.ts'
-import { anOrder, givenShop, importOrders, type Shop } from '../support/orders.ts'
+import { expectWhole, answer, eventsOf, recordsOf } from '../support/consents.ts'
+import { givenConsent } from '../support/seeding/consents.ts'
+import { anOrder, seedShop, importOrders, type Shop } from '../support/seeding/orders.ts'
 import { givenTwo, stored, stranger } from '../support/shared-customers.ts'
-import { db, write } from '../support/seed.ts'
+import { db, write } from '../support/seeding/rows.ts'
 import { patch } from '../support/api.ts'
 
 let shop: Shop
 beforeAll(async () => {
-  shop = await givenShop()
+  shop = await seedShop()
 })
 
 const userOf = async (email: string) =>
   (
-    await db().first(sql<{ id: string }>`select id from users where organization_id = ${shop.organization_id}
+    await db.first(sql<{ id: string }>`select id from users where organization_id = ${shop.organization_id}
     and email = ${email}`)
   )?.id ?? ''
 const someone = () => `someone-${crypto.randomUUID()}@example.dk`
@@ -21,7 +22,7 @@ const old = '2026-01-05T10:00:00.000Z'
 
 /** A definition that is older than the orders. */
 async function given(fields: Record<string, unknown> = {}) {
-  const definition = await givenDefinition(shop.organization_id, fields)
+  const definition = await givenConsent(shop.organization_id, fields)
   await write(
     sql`update consents set created_at = 0 where id = ${definition.id}`,
     sql`update consent_versions set created_at = 0 where consent_id = ${definition.id}`,
@@ -110,8 +111,8 @@ describe('consents of an order that is imported', () => {
 
   it('change nothing of the organisation for somebody whom other editions know, where an edition role imports', async () => {
     const two = await givenTwo()
-    const { id, key } = await givenDefinition(two.mine.organization_id)
-    const own = await givenDefinition(two.mine.organization_id, { edition_id: two.mine.edition_id })
+    const { id, key } = await givenConsent(two.mine.organization_id)
+    const own = await givenConsent(two.mine.organization_id, { edition_id: two.mine.edition_id })
     const order = { customer: stranger, consents: { [key]: true, [own.key]: true } }
     const { body } = await importOrders(two.mine, [anOrder(order)], {}, two.manager)
     expect([body.created_orders, body.failed_orders]).toEqual([1, 0])

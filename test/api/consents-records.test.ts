@@ -1,28 +1,22 @@
 import { sql } from 'drizzle-orm'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { get, patch, post } from '../support/api.ts'
-import {
-  answer,
-  codeOf,
-  givenCustomer,
-  givenDefinition,
-  givenQuestion,
-  givenSibling,
-  type Shop,
-} from '../support/consents.ts'
-import { givenMember } from '../support/factories.ts'
-import { db, write } from '../support/seed.ts'
-import { seedTrade } from '../support/seed-commerce.ts'
+import { answer, codeOf } from '../support/consents.ts'
+import { seedBuyer, type Buyer, seedTrade } from '../support/seeding/trades.ts'
+import { givenQuestion, givenConsent } from '../support/seeding/consents.ts'
+import { seedSibling } from '../support/seeding/customers.ts'
+import { givenMember } from '../support/seeding/members.ts'
+import { db, write } from '../support/seeding/rows.ts'
 
-let shop: Shop
+let shop: Buyer
 beforeAll(async () => {
-  shop = await givenCustomer()
+  shop = await seedBuyer()
 })
 
 const given = (fields?: Record<string, unknown>) => givenQuestion(shop, fields)
 
-describe('listConsentRecords and getConsentProof', () => {
-  it('show the whole history, newest first, each with the hash of the one before', async () => {
+describe('listConsentRecords', () => {
+  it('shows the whole history, newest first, each with the hash of the one before', async () => {
     const at = await given()
     for (const action of ['skip', 'give', 'withdraw'] as const) await answer(action, at)
     const { body } = await get(`/v1/user/${shop.user}/consents/${at.consent}/records`)
@@ -35,8 +29,10 @@ describe('listConsentRecords and getConsentProof', () => {
     const paged = await get(`/v1/user/${shop.user}/consents/${at.consent}/records?page=2&page_size=2`)
     expect([paged.body.count, paged.body.results[0].status]).toEqual([3, 'skipped'])
   })
+})
 
-  it('prove the wording as it was shown, and see that a record was changed', async () => {
+describe('getConsentProof', () => {
+  it('proves the wording as it was shown, and sees that a record was changed', async () => {
     const at = await given()
     expect((await get(`/v1/user/${shop.user}/consents/${at.consent}/proof`)).status).toBe(404)
     await answer('give', at)
@@ -52,6 +48,17 @@ describe('listConsentRecords and getConsentProof', () => {
   })
 })
 
+describe('listUserConsents', () => {
+  it('says of each consent where the person stands, and what can be done', async () => {
+    const [open, agreed] = [await given(), await given()]
+    await answer('give', agreed)
+    const { body } = await get(`/v1/user/${shop.user}/consents`)
+    const shown = (id: string) => body.results.find((one: { id: string }) => one.id === id)
+    expect(shown(open.consent)).toMatchObject({ status: 'none', allowed_actions: ['give', 'skip'], record: null })
+    expect(shown(agreed.consent)).toMatchObject({ status: 'given', allowed_actions: ['withdraw'], is_current: true })
+  })
+})
+
 describe('a role of an edition', () => {
   it('answers for its own customers, and not the consents of the organisation for those whom others know', async () => {
     const place = { organization: shop.organization, edition: shop.edition }
@@ -61,10 +68,10 @@ describe('a role of an edition', () => {
     const here = await given({ edition_id: shop.edition })
     const at = (consent: string) => ({ user: customer.user, consent })
     expect((await answer('give', at(everywhere.consent), {}, token)).status).toBe(200)
-    const other = await givenSibling(shop, customer.user)
+    const other = await seedSibling(shop, customer.user)
     expect(codeOf(await answer('withdraw', at(everywhere.consent), {}, token))).toEqual([403, 'shared_customer'])
     expect((await answer('give', at(here.consent), {}, token)).status).toBe(200)
-    const theirs = await givenDefinition(shop.organization, { edition_id: other })
+    const theirs = await givenConsent(shop.organization, { edition_id: other })
     expect((await answer('give', at(theirs.id), {}, token)).status).toBe(404)
     await answer('withdraw', at(everywhere.consent), { source: 'secret-desk', evidence: { note: 'secret' } })
     const seen = await get(`/v1/user/${customer.user}/consents`, token)
@@ -86,7 +93,7 @@ describe('an answer and its audit', () => {
   it('stand in one commit: the entry names the customer, what was, and what is', async () => {
     const at = await given()
     await answer('give', at)
-    const entry = await db().first(sql<{ action: string; changes: string }>`select action, changes from audit_log
+    const entry = await db.first(sql<{ action: string; changes: string }>`select action, changes from audit_log
       where resource_id = ${shop.user} order by id desc limit 1`)
     expect(entry?.action).toBe('giveConsent')
     expect(JSON.parse(entry?.changes ?? '[]')).toContainEqual({ field: 'status', before: 'none', after: 'given' })

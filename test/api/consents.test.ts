@@ -1,16 +1,17 @@
 import { sql } from 'drizzle-orm'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { get, patch, post, remove } from '../support/api.ts'
-import { aDefinition, answer, givenCustomer, givenDefinition, givenSibling, type Shop } from '../support/consents.ts'
+import { aConsent, givenConsent, seedAnswers, seedConsent } from '../support/seeding/consents.ts'
+import { answer } from '../support/consents.ts'
+import { seedBuyer, type Buyer, seedTrades } from '../support/seeding/trades.ts'
+import { seedSibling } from '../support/seeding/customers.ts'
 import { costOf } from '../support/cost.ts'
-import { givenMember } from '../support/factories.ts'
-import { seedAnswers, seedConsent } from '../support/seed-consents.ts'
-import { seedTrades } from '../support/seed-commerce.ts'
-import { db } from '../support/seed.ts'
+import { givenMember } from '../support/seeding/members.ts'
+import { db } from '../support/seeding/rows.ts'
 
-let shop: Shop
+let shop: Buyer
 beforeAll(async () => {
-  shop = await givenCustomer()
+  shop = await seedBuyer()
 })
 
 interface Refused {
@@ -23,12 +24,12 @@ const refusalOf = ({ status, body }: Refused) => [
   ...body.errors.map(({ code, pointer }) => `${code} ${pointer}`),
 ]
 const versionsOf = (consent: string) =>
-  db().all(sql<{ version: number; text: string; content_hash: string }>`select version, text, content_hash
+  db.all(sql<{ version: number; text: string; content_hash: string }>`select version, text, content_hash
     from consent_versions where consent_id = ${consent} order by version`)
 
 describe('createConsent', () => {
   it('makes a definition with the first version of its wording', async () => {
-    const made = await givenDefinition(shop.organization, {
+    const made = await givenConsent(shop.organization, {
       edition_id: shop.edition,
       key: 'photo',
       link_url: { en: 'https://example.com/photos' },
@@ -66,16 +67,16 @@ describe('createConsent', () => {
     ['too many days', { expires_after_days: 3651 }, 'max_value #/expires_after_days'],
     ['an edition of nobody', { edition_id: 'edt_nobody' }, 'does_not_exist #/edition_id'],
   ])('refuses %s', async (_, fields, error) => {
-    const reply = await post('/v1/consents', aDefinition(shop.organization, fields))
+    const reply = await post('/v1/consents', aConsent(shop.organization, fields))
     expect(refusalOf(reply)).toEqual([400, 'validation_error', error])
   })
 
   it("needs the text in the default language of the edition, and of the organisation's in any", async () => {
     const danish = { text: { da: 'Ja' }, title: {} }
-    const refused = await post('/v1/consents', aDefinition(shop.organization, { ...danish, edition_id: shop.edition }))
+    const refused = await post('/v1/consents', aConsent(shop.organization, { ...danish, edition_id: shop.edition }))
     expect(refusalOf(refused)).toEqual([400, 'validation_error', 'text_missing_default_language #/text'])
     expect(refused.body.errors[0].detail).toContain('in en,')
-    const everywhere = await givenDefinition(shop.organization, danish)
+    const everywhere = await givenConsent(shop.organization, danish)
     const emptied = await patch(`/v1/consents/${everywhere.id}`, { text: { da: '' } })
     expect(refusalOf(emptied)).toEqual([400, 'validation_error', 'text_missing_default_language #/text'])
   })
@@ -83,9 +84,9 @@ describe('createConsent', () => {
   it('keeps a key once in the organisation and once in each edition', async () => {
     const key = 'once'
     const taken = [400, 'validation_error', 'unique #/key']
-    const everywhere = aDefinition(shop.organization, { key })
+    const everywhere = aConsent(shop.organization, { key })
     const here = { ...everywhere, edition_id: shop.edition }
-    const there = { ...everywhere, edition_id: await givenSibling(shop) }
+    const there = { ...everywhere, edition_id: await seedSibling(shop) }
     for (const place of [everywhere, here, there]) {
       const both = await Promise.all([post('/v1/consents', place), post('/v1/consents', place)])
       expect(both.map(({ status }) => status).toSorted()).toEqual([201, 400])
@@ -96,7 +97,7 @@ describe('createConsent', () => {
 
 describe('updateConsent', () => {
   it('makes a version of each change of the wording, and of nothing else', async () => {
-    const made = await givenDefinition(shop.organization)
+    const made = await givenConsent(shop.organization)
     const path = `/v1/consents/${made.id}`
     expect((await patch(path, { name: 'Other', position: 4, is_active: false })).body.version).toBe(1)
     expect((await patch(path, { title: { da: 'Nyhedsbrev', en: 'Newsletter' } })).body.version).toBe(1)
@@ -117,7 +118,7 @@ describe('updateConsent', () => {
   })
 
   it('keeps both of two changes of the wording at the same time', async () => {
-    const made = await givenDefinition(shop.organization)
+    const made = await givenConsent(shop.organization)
     const path = `/v1/consents/${made.id}`
     await Promise.all([patch(path, { title: { en: 'A' } }), patch(path, { text: { en: 'B' } })])
     expect((await get(path)).body).toMatchObject({ version: 3, title: { en: 'A' }, text: { en: 'B' } })
@@ -126,7 +127,7 @@ describe('updateConsent', () => {
 
   it('makes earlier answers count no more, in audiences and expressions, only where it says so', async () => {
     for (const reconsent_on_change of [true, false]) {
-      const made = await givenDefinition(shop.organization, { reconsent_on_change })
+      const made = await givenConsent(shop.organization, { reconsent_on_change })
       await answer('give', { user: shop.user, consent: made.id })
       await patch(`/v1/consents/${made.id}`, { text: { en: 'Other words.' } })
       const list = (await get(`/v1/user/${shop.user}/consents?page_size=500`)).body.results
@@ -142,11 +143,11 @@ describe('updateConsent', () => {
 
 describe('deleteConsent', () => {
   it('takes a definition away that nobody has answered, and keeps one that is proof', async () => {
-    const made = await givenDefinition(shop.organization)
+    const made = await givenConsent(shop.organization)
     expect((await remove(`/v1/consents/${made.id}`)).status).toBe(204)
     expect((await get(`/v1/consents/${made.id}`)).status).toBe(404)
     expect(await versionsOf(made.id)).toEqual([])
-    const kept = await givenDefinition(shop.organization)
+    const kept = await givenConsent(shop.organization)
     await answer('skip', { user: shop.user, consent: kept.id })
     expect(refusalOf(await remove(`/v1/consents/${kept.id}`))).toEqual([409, 'consent_has_records'])
     expect((await get(`/v1/consents/${kept.id}`)).body.has_records).toBe(true)
@@ -154,7 +155,7 @@ describe('deleteConsent', () => {
 
   it('and an answer at the same time leave a definition with its answer, or neither', async () => {
     for (let round = 0; round < 4; round++) {
-      const { id } = await givenDefinition(shop.organization)
+      const { id } = await givenConsent(shop.organization)
       const [gone, given] = await Promise.all([
         remove(`/v1/consents/${id}`),
         answer('give', { user: shop.user, consent: id }),
@@ -164,8 +165,8 @@ describe('deleteConsent', () => {
   })
 })
 
-describe('the stats of a definition', () => {
-  it('are exact, and cost the same with one answer and with many', async () => {
+describe('getConsent', () => {
+  it('counts its answers exactly, at the same cost with one and with many', async () => {
     const place = { organization: shop.organization, edition: shop.edition }
     const consent = await seedConsent(place)
     const [first, ...others] = await seedTrades(place, 30)
@@ -182,8 +183,8 @@ describe('the stats of a definition', () => {
     expect(many.rows).toBe(few.rows)
   })
 
-  it("of the organisation's are not shown to a role of an edition", async () => {
-    const made = await givenDefinition(shop.organization)
+  it("does not show a role of an edition the stats of the organisation's", async () => {
+    const made = await givenConsent(shop.organization)
     const { token } = await givenMember({ id: shop.organization }, 'viewer', shop.edition)
     const seen = await get(`/v1/consents/${made.id}`, token)
     expect([seen.status, seen.body.stats]).toEqual([200, null])
@@ -196,10 +197,10 @@ describe('the stats of a definition', () => {
 
 describe('listConsents', () => {
   it('filters by place, type, state and words', async () => {
-    const other = await givenCustomer()
-    const everywhere = await givenDefinition(other.organization, { name: 'Æbler og pærer', key: 'fruit' })
-    const here = await givenDefinition(other.organization, { edition_id: other.edition, type: 'photo', channels: [] })
-    const off = await givenDefinition(other.organization, { is_active: false, position: 9 })
+    const other = await seedBuyer()
+    const everywhere = await givenConsent(other.organization, { name: 'Æbler og pærer', key: 'fruit' })
+    const here = await givenConsent(other.organization, { edition_id: other.edition, type: 'photo', channels: [] })
+    const off = await givenConsent(other.organization, { is_active: false, position: 9 })
     const idsOf = async (query: string) =>
       (await get(`/v1/consents?organization_id=${other.organization}&${query}`)).body.results.map(
         ({ id }: { id: string }) => id,

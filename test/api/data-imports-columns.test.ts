@@ -1,16 +1,18 @@
 import { describe, expect, it } from 'vitest'
-import { post } from '../support/api.ts'
+import { post, get } from '../support/api.ts'
 import {
   csv,
-  givenTenant,
-  givenImport,
   mapColumns,
   pathOf,
   process,
   stagedRows,
   storedImport,
   targetsOf,
+  columnsOf,
 } from '../support/data-imports.ts'
+import { givenImport } from '../support/seeding/data-imports.ts'
+import { seedShop } from '../support/seeding/orders.ts'
+import { givenConsent } from '../support/seeding/consents.ts'
 
 const plain = (rows: readonly string[]) =>
   csv(['Order ID;E-mail;Product;Quantity;Price', ...rows].map((line) => `${line}\r\n`).join(''))
@@ -18,7 +20,7 @@ const twoOrders = plain(['A-1;ana@example.dk;Day ticket;2;225,00', 'A-2;bo@examp
 
 describe('updateColumnMappings', () => {
   it('changes all columns or none, and says what is wrong where', async () => {
-    const tenant = await givenTenant()
+    const tenant = await seedShop()
     const { id } = await givenImport(tenant, twoOrders)
     const before = await targetsOf(id)
     const reply = await mapColumns(
@@ -45,7 +47,7 @@ describe('updateColumnMappings', () => {
   })
 
   it('addresses columns of the same name by their place', async () => {
-    const tenant = await givenTenant()
+    const tenant = await seedShop()
     const { id } = await givenImport(tenant, csv('Order ID;Name;Name\r\nA-1;Ana;Day ticket\r\n'))
     const refused = await mapColumns(id, [{ source_column: 'Name', target_field: 'item.product' }])
     expect(refused.body.errors).toMatchObject([{ code: 'invalid_choice', attr: 'mappings.0.source_column' }])
@@ -54,7 +56,7 @@ describe('updateColumnMappings', () => {
   })
 
   it('takes constants, value maps that leave rows out, and two columns for a time', async () => {
-    const tenant = await givenTenant()
+    const tenant = await seedShop()
     const table = csv(
       'Order ID;E-mail;Product;Price;Day;Clock;State\r\nA-1;a@b.dk;Ticket;10;31.12.2025;20:30;ok\r\nA-2;b@b.dk;Ticket;10;01.01.2026;10:00;test\r\n',
     )
@@ -85,7 +87,7 @@ describe('updateColumnMappings', () => {
   })
 
   it('refuses to process two columns on one target that takes one, and says which', async () => {
-    const tenant = await givenTenant()
+    const tenant = await seedShop()
     const { id } = await givenImport(tenant, twoOrders)
     const { body } = await mapColumns(id, [{ source_column: 'Quantity', target_field: 'item.unit_price' }])
     expect(body.results[4].errors).toMatchObject([{ code: 'duplicate_target' }])
@@ -99,7 +101,7 @@ describe('updateColumnMappings', () => {
 
 describe('validateColumnMappings', () => {
   it('reads the first rows and changes nothing', async () => {
-    const tenant = await givenTenant()
+    const tenant = await seedShop()
     const { id } = await givenImport(
       tenant,
       plain(['A-1;nobody;Day ticket;2;225,00', 'A-2;b@b.dk;Day ticket;1;10,00', 'A-3;c@b.dk;Day ticket;1;10,00']),
@@ -121,5 +123,33 @@ describe('validateColumnMappings', () => {
       ],
     })
     expect(await storedImport(id)).toEqual(before)
+  })
+})
+
+describe('listColumnMappings', () => {
+  it('shows each column with samples, its target, the fields there are, and the first rows', async () => {
+    const { id } = await givenImport(await seedShop(), twoOrders)
+    const { results, target_fields, sample_rows } = await columnsOf(id)
+    expect(results).toHaveLength(5)
+    expect(results[1]).toMatchObject({
+      source_column: 'E-mail',
+      source_index: 1,
+      target_field: 'customer.email',
+      sample_values: ['ana@example.dk', 'bo@example.dk'],
+      is_suggested: true,
+    })
+    expect(target_fields.map(({ key }: { key: string }) => key)).toContain('item.unit_price')
+    expect(sample_rows[0]).toMatchObject({ cells: ['A-1', 'ana@example.dk', 'Day ticket', '2', '225,00'] })
+  })
+})
+
+describe('listImportTargetFields', () => {
+  it('lists the fields of orders, and of the consents of the place', async () => {
+    const [shop, other] = [await seedShop(), await seedShop()]
+    const [own, foreign] = [await givenConsent(shop.organization_id), await givenConsent(other.organization_id)]
+    const { body } = await get(`/v1/data-imports/target-fields?edition_id=${shop.edition_id}`)
+    const keys = body.results.map(({ key }: { key: string }) => key)
+    expect(keys).toEqual(expect.arrayContaining(['order.external_id', 'customer.email', `consent.${own.key}`]))
+    expect(keys).not.toContain(`consent.${foreign.key}`)
   })
 })

@@ -4,9 +4,6 @@ import {
   bodyFor,
   columnsOf,
   csv,
-  givenTenant,
-  givenImport,
-  givenTable,
   mapColumns,
   pathOf,
   process,
@@ -15,9 +12,11 @@ import {
   targetsOf,
   work,
 } from '../support/data-imports.ts'
+import { givenImport, givenTable } from '../support/seeding/data-imports.ts'
 import { rowsOf, storedKeys } from '../support/files.ts'
 import pretix from '../support/import-mapping/pretix-german.json'
 import shopify from '../support/import-mapping/shopify.json'
+import { seedShop } from '../support/seeding/orders.ts'
 
 const plain = (rows: readonly string[]) =>
   csv(['Order ID;E-mail;Product;Quantity;Price', ...rows].map((line) => `${line}\r\n`).join(''))
@@ -25,8 +24,8 @@ const twoOrders = plain(['A-1;ana@example.dk;Day ticket;2;225,00', 'A-2;bo@examp
 
 describe('createDataImport', () => {
   it('reads an uploaded file, suggests its mapping and counts its rows', async () => {
-    const tenant = await givenTenant()
-    const file = await givenTable(tenant.organization.id, twoOrders)
+    const tenant = await seedShop()
+    const file = await givenTable(tenant.organization_id, twoOrders)
     const created = await post('/v1/data-imports', bodyFor(tenant, file))
     expect(created.body).toMatchObject({ status: 'parsing', name: 'orders.csv', total_rows: 0, progress: 0 })
     const found = await work(created.body.id)
@@ -50,31 +49,31 @@ describe('createDataImport', () => {
   })
 
   it('waits as a draft without a file', async () => {
-    const tenant = await givenTenant()
+    const tenant = await seedShop()
     const { body } = await post('/v1/data-imports', bodyFor(tenant))
     expect(body).toMatchObject({ status: 'draft', file: null, allowed_actions: ['update', 'cancel'] })
-    const file = await givenTable(tenant.organization.id, twoOrders)
+    const file = await givenTable(tenant.organization_id, twoOrders)
     expect((await patch(pathOf(body.id), { file_id: file })).body.status).toBe('parsing')
     expect(await work(body.id)).toMatchObject({ status: 'mapping_columns', total_rows: 2 })
   })
 
   it('refuses files of others, of other purposes and of other editions', async () => {
-    const [tenant, other] = [await givenTenant(), await givenTenant()]
-    const foreign = await givenTable(other.organization.id, twoOrders)
+    const [tenant, other] = [await seedShop(), await seedShop()]
+    const foreign = await givenTable(other.organization_id, twoOrders)
     const refused = await post('/v1/data-imports', bodyFor(tenant, foreign))
     expect(refused.body.errors).toMatchObject([{ code: 'does_not_exist', attr: 'file_id' }])
-    const otherPurpose = await givenTable(tenant.organization.id, plain(['x;y;z;1;1']), {
+    const otherPurpose = await givenTable(tenant.organization_id, plain(['x;y;z;1;1']), {
       query: { purpose: 'other' },
     })
     expect((await post('/v1/data-imports', bodyFor(tenant, otherPurpose))).body.errors).toMatchObject([
       { code: 'invalid_choice', attr: 'file_id' },
     ])
-    expect(await rowsOf('select id from data_imports where organization_id = ?', tenant.organization.id)).toEqual([])
+    expect(await rowsOf('select id from data_imports where organization_id = ?', tenant.organization_id)).toEqual([])
   })
 
   it('lets two imports of an organisation work at the same time, and no third', async () => {
-    const tenant = await givenTenant()
-    const file = await givenTable(tenant.organization.id, twoOrders)
+    const tenant = await seedShop()
+    const file = await givenTable(tenant.organization_id, twoOrders)
     const [one, two, three] = [
       await post('/v1/data-imports', bodyFor(tenant, file)),
       await post('/v1/data-imports', bodyFor(tenant, file)),
@@ -87,7 +86,7 @@ describe('createDataImport', () => {
   })
 
   it('keeps the file from being deleted', async () => {
-    const tenant = await givenTenant()
+    const tenant = await seedShop()
     const { id, file } = await givenImport(tenant, twoOrders)
     const reply = await remove(`/v1/files/${file.id}`)
     expect(reply.body).toMatchObject({
@@ -106,7 +105,7 @@ describe('a file that cannot be read', () => {
       'too_many_columns',
     ],
   ])('%s fails with the reason', async (_, bytes, code) => {
-    const tenant = await givenTenant()
+    const tenant = await seedShop()
     const failed = await givenImport(tenant, bytes)
     expect(failed).toMatchObject({ status: 'failed', error_code: code })
     expect(failed.error_message).not.toBe('')
@@ -115,7 +114,7 @@ describe('a file that cannot be read', () => {
 
 describe('updateDataImport', () => {
   it('reads the file again with another encoding, without a new upload, and shows its first rows', async () => {
-    const tenant = await givenTenant()
+    const tenant = await seedShop()
     const bytes = new Uint8Array([...csv('Order ID;E-mail;Product;Price\r\nA-1;a@b.dk;'), 0xd8, ...csv('l;10\r\n')])
     const { id } = await givenImport(tenant, bytes)
     expect((await columnsOf(id)).sample_rows).toEqual([{ line: 2, cells: ['A-1', 'a@b.dk', 'Øl', '10'] }])
@@ -134,7 +133,7 @@ describe('updateDataImport', () => {
   })
 
   it('keeps what the user decided of columns that stay the same', async () => {
-    const tenant = await givenTenant()
+    const tenant = await seedShop()
     const { id } = await givenImport(tenant, twoOrders)
     await mapColumns(id, [{ source_index: 3, target_field: null, is_ignored: true }])
     await patch(pathOf(id), { options: { encoding: 'utf-8' } })
@@ -145,7 +144,7 @@ describe('updateDataImport', () => {
   })
 
   it('goes back to the columns where an option changes what the cells mean', async () => {
-    const tenant = await givenTenant()
+    const tenant = await seedShop()
     const { id } = await givenImport(tenant, twoOrders)
     expect((await process(id)).status).toBe('ready')
     expect((await patch(pathOf(id), { options: { on_duplicate: 'update' } })).body.status).toBe('ready')
@@ -155,8 +154,8 @@ describe('updateDataImport', () => {
   })
 
   it('refuses what is under way', async () => {
-    const tenant = await givenTenant()
-    const file = await givenTable(tenant.organization.id, twoOrders)
+    const tenant = await seedShop()
+    const file = await givenTable(tenant.organization_id, twoOrders)
     const { body } = await post('/v1/data-imports', bodyFor(tenant, file))
     expect((await patch(pathOf(body.id), { name: 'x' })).body.code).toBe('invalid_transition')
   })
@@ -164,7 +163,7 @@ describe('updateDataImport', () => {
 
 describe('processColumnMappings', () => {
   it('stages every row and makes orders of those with the same id, adjacent or not', async () => {
-    const tenant = await givenTenant()
+    const tenant = await seedShop()
     const rows = [
       'A-1;ana@example.dk;Day ticket;2;225,00',
       'A-2;bo@example.dk;Camping;1;150,00',
@@ -222,14 +221,14 @@ describe('processColumnMappings', () => {
     ['pretix', pretix, 'pretix'],
     ['Shopify', shopify, 'shopify'],
   ])('knows an export of %s and brings it to ready as suggested', async (_, { text }, source) => {
-    const tenant = await givenTenant()
+    const tenant = await seedShop()
     const read = await givenImport(tenant, csv(text))
     expect(read).toMatchObject({ status: 'mapping_columns', detected_source: { source }, external_source: source })
     expect(await process(read.id)).toMatchObject({ status: 'ready', invalid_rows: 0 })
   })
 
   it('refuses columns that can be read in two ways, and names both', async () => {
-    const tenant = await givenTenant()
+    const tenant = await seedShop()
     const table = csv('Order ID;E-mail;Product;Price;Created at\r\nA-1;a@b.dk;Ticket;1.234;03/04/2026\r\n')
     const { id } = await givenImport(tenant, table)
     const refused = await post(pathOf(id, '/column-mappings/process'), {})
@@ -251,7 +250,7 @@ describe('processColumnMappings', () => {
   })
 
   it('takes the options of the import for columns that say nothing else', async () => {
-    const tenant = await givenTenant()
+    const tenant = await seedShop()
     const table = csv('Order ID;E-mail;Product;Price;Created at\r\nA-1;a@b.dk;Ticket;1.234;03/04/2026\r\n')
     const options = { decimal_separator: '.', date_format: 'mdy', timezone: 'UTC' }
     const { id } = await givenImport(tenant, table, { options: { ...options, decimal_separator: ',' } })
@@ -264,7 +263,7 @@ describe('processColumnMappings', () => {
   })
 
   it('refuses a mapping without a product', async () => {
-    const tenant = await givenTenant()
+    const tenant = await seedShop()
     const { id } = await givenImport(tenant, twoOrders)
     await mapColumns(id, [{ source_column: 'Product', target_field: null }])
     const reply = await post(pathOf(id, '/column-mappings/process'), {})

@@ -4,13 +4,14 @@ import { findCounted } from '../../src/modules/data-imports/preview/preview-coun
 import { get, patch } from '../support/api.ts'
 import { costOf } from '../support/cost.ts'
 import { preview, start, work } from '../support/imported-files.ts'
-import { givenShop, type Shop } from '../support/orders.ts'
-import { db, write } from '../support/seed.ts'
-import { aBadRow, aRow, importer, importNow, runToEnd, seedStaged, seedStarted } from '../support/staged-imports.ts'
+import { seedShop, type Shop } from '../support/seeding/orders.ts'
+import { db, write } from '../support/seeding/rows.ts'
+import { aBadRow, aRow, seedStaged, seedStarted } from '../support/seeding/staged-imports.ts'
+import { importer, importNow, runToEnd } from '../support/staged-imports.ts'
 
 let shop: Shop
 beforeEach(async () => {
-  shop = await givenShop()
+  shop = await seedShop()
 })
 
 describe('previewImportOrders', () => {
@@ -26,7 +27,7 @@ describe('previewImportOrders', () => {
     const machine = importer()
     const ask = async () => {
       const { version } = await importNow(id)
-      const { seen } = await findCounted(db(), { id, version, total_orders: 1100 }, Date.now())
+      const { seen } = await findCounted(db, { id, version, total_orders: 1100 }, Date.now())
       return { type: 'import.preview' as const, import_id: id, version, seen }
     }
     const message = await ask()
@@ -73,7 +74,7 @@ describe('previewImportOrders', () => {
     expect((await preview(id)).totals).toMatchObject({ create: 1001 })
     await write(sql`delete from import_previews where import_id = ${id} and part = 2`)
     expect((await preview(id)).totals_state).toBe('counting')
-    const { seen } = await findCounted(db(), { id, version: 1, total_orders: 1001 }, Date.now())
+    const { seen } = await findCounted(db, { id, version: 1, total_orders: 1001 }, Date.now())
     await importer().take({ ...message, seen })
     expect((await preview(id)).totals).toMatchObject({ create: 1001 })
     const renamed = await patch(`/v1/data-imports/${id}`, { options: { create_users: false } })

@@ -2,9 +2,9 @@ import { sql } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
 import { callWith, get } from '../support/api.ts'
 import { interruptedDatabase } from '../support/bindings.ts'
-import { anOrder, givenShop, importOrders, type Shop } from '../support/orders.ts'
-import { db, write } from '../support/seed.ts'
-import { seedEndpoint } from '../support/seed-webhooks.ts'
+import { anOrder, seedShop, type Shop, givenOrder } from '../support/seeding/orders.ts'
+import { db, write } from '../support/seeding/rows.ts'
+import { seedEndpoint } from '../support/seeding/webhooks.ts'
 import { eventsOf } from '../support/webhook-rows.ts'
 
 const order = (change: Record<string, unknown> = {}) =>
@@ -16,12 +16,10 @@ const order = (change: Record<string, unknown> = {}) =>
     ...change,
   })
 
-async function givenOrder(change: Record<string, unknown> = {}) {
-  const shop = await givenShop()
-  const reply = await importOrders(shop, [order(change)])
-  const id = reply.body.results[0].order_id as string
-  const { body } = await get(`/v1/orders/${id}`)
-  const [first, second] = body.purchases.map((purchase: { id: string }) => purchase.id).toSorted() as [string, string]
+async function givenPaid(change: Record<string, unknown> = {}) {
+  const shop = await seedShop()
+  const { order: id, purchases } = await givenOrder(shop, order(change))
+  const [first = '', second = ''] = purchases
   return { shop, id, first, second }
 }
 
@@ -31,7 +29,7 @@ const move = (purchaseId: string, status: string) =>
   write(sql`update purchases set status = ${status} where id = ${purchaseId}`)
 
 const paymentOf = (orderId: string) =>
-  db().first(
+  db.first(
     sql<{
       status: string
       amount_minor: number
@@ -39,7 +37,7 @@ const paymentOf = (orderId: string) =>
     }>`select status, amount_minor, refunded_minor from transactions where order_id = ${orderId}`,
   )
 const statusOf = async (purchaseId: string) =>
-  (await db().first(sql<{ status: string }>`select status from purchases where id = ${purchaseId}`))?.status
+  (await db.first(sql<{ status: string }>`select status from purchases where id = ${purchaseId}`))?.status
 
 const path = '/v1/data-imports/external-orders'
 const bodyOf = (shop: Shop, change: Record<string, unknown>) => ({
@@ -57,7 +55,7 @@ describe('an import that updates an order', () => {
   it.each(['partially_refunded', 'refunded', 'failed', 'cancelled'])(
     'leaves a payment that is %s as it is, its amount too',
     async (status) => {
-      const { shop, id } = await givenOrder()
+      const { shop, id } = await givenPaid()
       await pay(id, status, 5000)
       const reply = await callWith({}, path, bodyOf(shop, { status: 'completed', items: dearer }))
       expect(reply.body.updated_orders).toBe(1)
@@ -68,7 +66,7 @@ describe('an import that updates an order', () => {
   )
 
   it('does not take a captured payment back to authorized', async () => {
-    const { shop, id } = await givenOrder()
+    const { shop, id } = await givenPaid()
     await pay(id, 'captured')
     await callWith({}, path, bodyOf(shop, { status: 'confirmed', items: dearer }))
     expect(await paymentOf(id)).toMatchObject({ status: 'captured', amount_minor: 20_000 })
@@ -78,7 +76,7 @@ describe('an import that updates an order', () => {
   })
 
   it('brings a payment forward with its order', async () => {
-    const { shop, id } = await givenOrder({ status: 'pending' })
+    const { shop, id } = await givenPaid({ status: 'pending' })
     for (const [status, payment] of [
       ['confirmed', 'authorized'],
       ['completed', 'captured'],
@@ -92,17 +90,17 @@ describe('an import that updates an order', () => {
   it.each(['partially_refunded', 'refunded'])(
     'leaves a payment that becomes %s while the import decides',
     async (status) => {
-      const { shop, id } = await givenOrder()
+      const { shop, id } = await givenPaid()
       const reply = await interrupted(shop, { status: 'completed', items: dearer }, () => pay(id, status, 5000))
       expect([reply.status, reply.body.updated_orders]).toEqual([201, 1])
       expect(await paymentOf(id)).toEqual({ status, amount_minor: 20_000, refunded_minor: 5000 })
-      const row = await db().first(sql<{ has_payment: number }>`select has_payment from orders where id = ${id}`)
+      const row = await db.first(sql<{ has_payment: number }>`select has_payment from orders where id = ${id}`)
       expect(row?.has_payment).toBe(status === 'partially_refunded' ? 1 : 0)
     },
   )
 
   it.each(['used', 'refunded', 'expired'])('leaves a purchase that is %s as it is', async (status) => {
-    const { shop, id, first, second } = await givenOrder()
+    const { shop, id, first, second } = await givenPaid()
     await move(first, status)
     await callWith({}, path, bodyOf(shop, { status: 'completed' }))
     expect([await statusOf(first), await statusOf(second)]).toEqual([status, 'active'])
@@ -114,7 +112,7 @@ describe('an import that updates an order', () => {
   it.each(['used', 'refunded', 'expired'])(
     'leaves a purchase that becomes %s while the import decides, and announces the others alone',
     async (status) => {
-      const { shop, first, second } = await givenOrder()
+      const { shop, first, second } = await givenPaid()
       await seedEndpoint({ organization: shop.organization_id, edition: shop.edition_id }, { breaker_until: null })
       const reply = await interrupted(shop, { status: 'cancelled' }, () => move(first, status))
       expect([reply.status, reply.body.updated_orders]).toEqual([201, 1])

@@ -1,11 +1,12 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { call, get } from '../support/api.ts'
-import { anOrder, contentsOf, givenShop, importOrders } from '../support/orders.ts'
+import { anOrder, seedShop, importOrders } from '../support/seeding/orders.ts'
+import { contentsOf } from '../support/orders.ts'
 
 describe('importExternalOrders', () => {
   it('never makes a second order of one id, however many calls race', async () => {
-    const shop = await givenShop()
+    const shop = await seedShop()
     const orders = Array.from({ length: 30 }, (_, at) =>
       anOrder({
         external_id: `race-${at}`,
@@ -25,7 +26,7 @@ describe('importExternalOrders', () => {
   })
 
   it('answers a repeated call with the same key alike and makes nothing twice', async () => {
-    const shop = await givenShop()
+    const shop = await seedShop()
     const send = {
       method: 'POST',
       body: { ...shop, source: 'webshop', orders: [anOrder(), anOrder()] },
@@ -52,7 +53,7 @@ describe('importExternalOrders', () => {
     })
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 6 }), async (steps) => {
-        const shop = await givenShop()
+        const shop = await seedShop()
         for (const { id, status, items, on_duplicate } of steps) {
           const customer = { email: `${id}@example.dk` }
           expect(

@@ -5,24 +5,17 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { encodeText } from '../../src/domain/data-imports/files/encoding/encode.ts'
 import { get, post, requestOf } from '../support/api.ts'
 import { dump } from '../support/dump.ts'
-import { givenReady, preview, start, work } from '../support/imported-files.ts'
-import { anOrder, contentsOf, givenShop, importOrders, type Shop } from '../support/orders.ts'
-import { write } from '../support/seed.ts'
-import {
-  aBadRow,
-  aRow,
-  type FileRow,
-  importNow,
-  ordersNow,
-  runToEnd,
-  seedStaged,
-  seedStarted,
-} from '../support/staged-imports.ts'
+import { givenReadyImport, preview, start, work } from '../support/imported-files.ts'
+import { anOrder, seedShop, importOrders, type Shop } from '../support/seeding/orders.ts'
+import { contentsOf } from '../support/orders.ts'
+import { write } from '../support/seeding/rows.ts'
+import { aBadRow, aRow, type FileRow, seedStaged, seedStarted } from '../support/seeding/staged-imports.ts'
+import { importNow, ordersNow, runToEnd } from '../support/staged-imports.ts'
 import { undoToEnd } from '../support/undone-imports.ts'
 
 let shop: Shop
 beforeEach(async () => {
-  shop = await givenShop()
+  shop = await seedShop()
 })
 
 const actionOf: Record<string, string> = {
@@ -71,7 +64,7 @@ describe('previewImportOrders', () => {
     const users = fc.constantFrom(true, true, false)
     await fc.assert(
       fc.asyncProperty(table, table, policies, users, async (before, cells, on_duplicate, create_users) => {
-        shop = await givenShop()
+        shop = await seedShop()
         await runToEnd(await seedStarted(shop, rowsOf(before)))
         const products = { Shipping: { action: 'ignore' as const } }
         const id = await seedStaged(shop, rowsOf(cells), { options: { on_duplicate, create_users }, products })
@@ -146,7 +139,7 @@ const csv = [
 
 describe('startDataImport', () => {
   it('imports an uploaded file, leaves out what has errors, and takes the mended report', async () => {
-    const id = await givenReady(shop, csv)
+    const id = await givenReadyImport(shop, csv)
     const refused = await start(id)
     expect(refused).toMatchObject({ status: 409, body: { code: 'import_has_invalid_rows', invalid_rows: 1 } })
     expect(await importNow(id)).toMatchObject({ status: 'ready', phase: null })
@@ -171,24 +164,10 @@ describe('startDataImport', () => {
     expect(lines[1]).toMatch(/^3;.*;A-2;bo@example.dk;Day ticket;1;abc$/)
     expect(lines[2]).toMatch(/^4;"?Line 3 of the same order: .*"?;A-2;bo@example.dk;"Camp;ing";2;100,50$/)
     expect(lines.slice(3)).toEqual([''])
-    const again = await givenReady(shop, report.text.replace(';abc', ';99,00'))
+    const again = await givenReadyImport(shop, report.text.replace(';abc', ';99,00'))
     expect((await start(again)).status).toBe(200)
     expect(await work(again)).toMatchObject({ status: 'completed', created_orders: 1, failed_orders: 0 })
     expect(await contentsOf(shop)).toMatchObject({ orders: 3, purchases: 5, users: 3 })
-  })
-
-  it('writes the report in the encoding of the file, and reads it again', async () => {
-    const bytes = encodeText(csv.replace('bo@example.dk;Day', 'bo@example.dk;Dørbillet'), 'windows-1252')
-    const id = await givenReady(shop, bytes)
-    expect((await start(id, { skip_invalid_rows: true })).status).toBe(200)
-    await work(id)
-    const response = await exports.default.fetch(requestOf(`/v1/data-imports/${id}/error-report`))
-    expect(response.headers.get('content-type')).toBe('text/csv; charset=windows-1252')
-    const report = new TextDecoder('windows-1252').decode(await response.arrayBuffer())
-    expect(report).toContain('Dørbillet')
-    const again = await givenReady(shop, encodeText(report.replace(';abc', ';99,00'), 'windows-1252'))
-    expect((await start(again)).status).toBe(200)
-    expect(await work(again)).toMatchObject({ status: 'completed', created_orders: 1 })
   })
 
   it('goes on after its last orders where it failed in the middle', async () => {
@@ -217,6 +196,22 @@ describe('startDataImport', () => {
     await write(sql`update editions set is_archived = 1 where id = ${shop.edition_id}`)
     expect(await start(id)).toMatchObject({ status: 409, body: { code: 'edition_archived' } })
     expect(await importNow(id)).toMatchObject({ status: 'ready', epoch: 0 })
+  })
+})
+
+describe('downloadErrorReport', () => {
+  it('writes the report in the encoding of the file, and reads it again', async () => {
+    const bytes = encodeText(csv.replace('bo@example.dk;Day', 'bo@example.dk;Dørbillet'), 'windows-1252')
+    const id = await givenReadyImport(shop, bytes)
+    expect((await start(id, { skip_invalid_rows: true })).status).toBe(200)
+    await work(id)
+    const response = await exports.default.fetch(requestOf(`/v1/data-imports/${id}/error-report`))
+    expect(response.headers.get('content-type')).toBe('text/csv; charset=windows-1252')
+    const report = new TextDecoder('windows-1252').decode(await response.arrayBuffer())
+    expect(report).toContain('Dørbillet')
+    const again = await givenReadyImport(shop, encodeText(report.replace(';abc', ';99,00'), 'windows-1252'))
+    expect((await start(again)).status).toBe(200)
+    expect(await work(again)).toMatchObject({ status: 'completed', created_orders: 1 })
   })
 })
 

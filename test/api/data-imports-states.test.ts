@@ -2,8 +2,8 @@ import { sql } from 'drizzle-orm'
 import { expect, it } from 'vitest'
 import { orderStatuses, transactionStatuses } from '../../src/domain/orders/orders.ts'
 import { purchaseStatuses } from '../../src/domain/orders/purchases.ts'
-import { anOrder, givenShop, importOrders } from '../support/orders.ts'
-import { db, write } from '../support/seed.ts'
+import { anOrder, seedShop, importOrders } from '../support/seeding/orders.ts'
+import { db, write } from '../support/seeding/rows.ts'
 
 /** What an order's status makes of a payment and a purchase in each state; what is not named stays. */
 const payments: Record<string, Record<string, string>> = {
@@ -29,7 +29,7 @@ interface Found {
 }
 
 it('an update moves payments and purchases forward from every state, and never back', async () => {
-  const shop = await givenShop()
+  const shop = await seedShop()
   const given = await importOrders(
     shop,
     cases.map((one) => orderOf(one, 'pending')),
@@ -47,7 +47,7 @@ it('an update moves payments and purchases forward from every state, and never b
     { on_duplicate: 'update' },
   )
   expect(updated.body.updated_orders).toBe(cases.length)
-  const rows = await db().all(sql<Found>`select orders.external_id, transactions.status as payment,
+  const rows = await db.all(sql<Found>`select orders.external_id, transactions.status as payment,
       purchases.status as purchase, products.name as product
     from orders join transactions on transactions.order_id = orders.id join purchases on purchases.order_id = orders.id
       join products on products.id = purchases.product_id where orders.edition_id = ${shop.edition_id}`)

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { costOf } from '../support/cost.ts'
-import { anOrder, contentsOf, givenShop, importOrders } from '../support/orders.ts'
+import { anOrder, seedShop, importOrders } from '../support/seeding/orders.ts'
+import { contentsOf } from '../support/orders.ts'
 
 const items = (...quantities: number[]) =>
   quantities.map((quantity) => ({ product: 'Day ticket', quantity, unit_price: 1 }))
@@ -8,7 +9,7 @@ const full = () => anOrder({ items: items(1000, 1000, 1000, 1000, 1000) })
 
 describe('importExternalOrders', () => {
   it('refuses a call of more than 20,000 units, points at the item that crosses it, and writes nothing', async () => {
-    const shop = await givenShop()
+    const shop = await seedShop()
     const reply = await importOrders(shop, [full(), full(), full(), full(), anOrder({ items: items(1, 1) })])
     expect([reply.status, reply.body.code]).toEqual([400, 'validation_error'])
     expect(reply.body.errors).toMatchObject([
@@ -19,7 +20,7 @@ describe('importExternalOrders', () => {
   })
 
   it('counts the units of orders that cannot be taken, and of dry runs', async () => {
-    const shop = await givenShop()
+    const shop = await seedShop()
     const bad = anOrder({ currency: 'jpy', items: items(1000, 1000, 1000, 1000, 1000) })
     const reply = await importOrders(shop, [bad, full(), full(), full(), anOrder({ items: items(1) })], {
       dry_run: true,
@@ -28,7 +29,7 @@ describe('importExternalOrders', () => {
   })
 
   it('does not let one quantity that no item may have refuse the other orders', async () => {
-    const shop = await givenShop()
+    const shop = await seedShop()
     const odd = [1e9, 1e308, -5, 1.5, '7', null, {}].map((quantity) =>
       anOrder({ items: [{ product: 'Day ticket', quantity, unit_price: 1 }] }),
     )
@@ -37,7 +38,7 @@ describe('importExternalOrders', () => {
   })
 
   it('takes exactly 20,000 units', async () => {
-    const shop = await givenShop()
+    const shop = await seedShop()
     const reply = await importOrders(shop, [full(), full(), full(), full()], { dry_run: true })
     expect([reply.status, reply.body.created_orders]).toEqual([201, 4])
   })

@@ -1,14 +1,14 @@
 import { sql } from 'drizzle-orm'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { get } from '../support/api.ts'
-import { db } from '../support/factories.ts'
-import { anOrder, givenShop, importOrders, type Shop } from '../support/orders.ts'
-import { givenTicket, purchaseRow, scan } from '../support/purchases.ts'
+import { anOrder, seedShop, importOrders, type Shop, givenTicket } from '../support/seeding/orders.ts'
+import { purchaseRow, scan } from '../support/purchases.ts'
 import { eventsOf } from '../support/webhook-rows.ts'
+import { db } from '../support/seeding/rows.ts'
 
 let shop: Shop
 beforeAll(async () => {
-  shop = await givenShop()
+  shop = await seedShop()
 })
 
 const soon = () => new Date(Date.now() + 3_600_000).toISOString()

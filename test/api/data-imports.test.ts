@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { get } from '../support/api.ts'
-import { anOrder, contentsOf, givenOrders, givenShop, importOrders } from '../support/orders.ts'
+import { anOrder, givenOrders, seedShop, importOrders } from '../support/seeding/orders.ts'
+import { contentsOf } from '../support/orders.ts'
 
 interface Refusal {
   code: string
@@ -9,7 +10,7 @@ interface Refusal {
 
 describe('importExternalOrders', () => {
   it('makes the order with customer, catalogue, cart, payment and one purchase a unit', async () => {
-    const shop = await givenShop({ tax_type: 'vat', default_price_tax_rate: 25 })
+    const shop = await seedShop({ tax_type: 'vat', default_price_tax_rate: 25 })
     const reply = await importOrders(shop, [
       anOrder({
         external_id: 'A-1001',
@@ -106,7 +107,7 @@ describe('importExternalOrders', () => {
   })
 
   it('finds customers by address and by number, and names without case', async () => {
-    const shop = await givenShop()
+    const shop = await seedShop()
     await givenOrders(shop, [
       anOrder({ customer: { email: 'a@example.dk' }, items: [{ product: 'Ølbillet', quantity: 1, unit_price: 1 }] }),
       anOrder({
@@ -123,7 +124,7 @@ describe('importExternalOrders', () => {
   })
 
   it('does not take somebody with another address for the same customer because of a shared number', async () => {
-    const shop = await givenShop()
+    const shop = await seedShop()
     await givenOrders(shop, [
       anOrder({ customer: { email: 'one@example.dk', phone_number: '+4532123456' } }),
       anOrder({ customer: { email: 'two@example.dk', phone_number: '+4532123456' } }),
@@ -132,7 +133,7 @@ describe('importExternalOrders', () => {
   })
 
   it('takes good orders and says of each bad one what is wrong and where', async () => {
-    const shop = await givenShop()
+    const shop = await seedShop()
     const bad: [Record<string, unknown>, string, string][] = [
       [{ customer: {} }, 'contact_required', '/customer'],
       [{ customer: { email: 'nobody' } }, 'invalid_email', '/customer/email'],
@@ -176,8 +177,8 @@ describe('importExternalOrders', () => {
   })
 
   it('refuses a call that is wrong as a whole and writes nothing', async () => {
-    const shop = await givenShop()
-    const other = await givenShop()
+    const shop = await seedShop()
+    const other = await seedShop()
     const refusals: [Record<string, unknown>, string][] = [
       [{ orders: [] }, '#/orders'],
       [{ orders: Array.from({ length: 101 }, () => anOrder()) }, '#/orders'],
@@ -195,12 +196,12 @@ describe('importExternalOrders', () => {
   })
 
   it('refuses an archived edition', async () => {
-    const reply = await importOrders(await givenShop({ is_archived: 1 }), [anOrder()])
+    const reply = await importOrders(await seedShop({ is_archived: 1 }), [anOrder()])
     expect([reply.status, reply.body.code]).toEqual([409, 'edition_archived'])
   })
 
   it('answers a dry run as the real one would and writes nothing', async () => {
-    const shop = await givenShop()
+    const shop = await seedShop()
     const orders = [anOrder(), anOrder({ currency: 'jpy' }), anOrder()]
     const dry = await importOrders(shop, orders, { dry_run: true })
     expect(dry.body).toMatchObject({ id: null, dry_run: true, created_orders: 2, failed_orders: 1 })
@@ -211,7 +212,7 @@ describe('importExternalOrders', () => {
   })
 
   it('skips, refuses or updates an order that it has, as told', async () => {
-    const shop = await givenShop()
+    const shop = await seedShop()
     const order = anOrder({ external_id: 'same', status: 'confirmed' })
     const [id] = await givenOrders(shop, [order])
     const before = await get(`/v1/orders/${id}`)
@@ -258,7 +259,7 @@ describe('importExternalOrders', () => {
   })
 
   it('keeps sources and editions apart, and treats a repeated id in one call as known', async () => {
-    const shop = await givenShop()
+    const shop = await seedShop()
     const order = anOrder()
     const first = await importOrders(shop, [order, order])
     expect(first.body.results.map((result: { action: string }) => result.action)).toEqual(['created', 'skipped'])

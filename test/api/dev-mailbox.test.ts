@@ -3,8 +3,8 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { sweepCaptured } from '../../src/modules/dev-mailbox/jobs.ts'
 import { call, callWith, pathOfLink } from '../support/api.ts'
 import { contextAt } from '../support/context.ts'
-import { db } from '../support/factories.ts'
 import { anEmail, anSms } from '../support/outbound.ts'
+import { db } from '../support/seeding/rows.ts'
 
 const ctx = contextAt(Date.parse('2026-06-01T08:00:00Z'))
 const look = (path: string) => call(path, { token: null })

@@ -4,22 +4,13 @@ import { mintConfirmationToken } from '../../src/domain/consents/consent-tokens.
 import { dayMs } from '../../src/domain/time/instants.ts'
 import { sweepLapsed } from '../../src/modules/consents/jobs.ts'
 import { get, patch, post } from '../support/api.ts'
-import {
-  define,
-  eventsOf,
-  give,
-  givenScene,
-  linkKey,
-  pageOf,
-  recordsOf,
-  type Scene,
-  stateOf,
-} from '../support/consent-pages.ts'
+import { eventsOf, give, linkKey, pageOf, recordsOf, stateOf } from '../support/consent-pages.ts'
+import { seedScene, type Scene } from '../support/seeding/customers.ts'
 import { contextAt } from '../support/context.ts'
-import { db } from '../support/factories.ts'
-import { write } from '../support/seed.ts'
+import { write, db } from '../support/seeding/rows.ts'
 import { visit } from '../support/visits.ts'
 import { ask, deliver, linkIn, asked, statusOf } from '../support/double-opt-in.ts'
+import { givenConsent } from '../support/seeding/consents.ts'
 
 describe('a link that confirms', () => {
   const expectDead = async (scene: Scene, path: string) => {
@@ -63,8 +54,8 @@ describe('a link that confirms', () => {
 
   it('is of one person, one consent and one answer', async () => {
     const { scene, consent, path } = await asked()
-    const second = await define(scene)
-    const elsewhere = await givenScene()
+    const second = await givenConsent(scene.organization)
+    const elsewhere = await seedScene()
     const good = {
       user_id: scene.person.id,
       consent_id: consent.id,
@@ -138,8 +129,8 @@ describe('a request that nobody confirms', () => {
   })
 
   it('leaves somebody who had withdrawn as one who has withdrawn, and is counted so', async () => {
-    const scene = await givenScene()
-    const consent = await define(scene)
+    const scene = await seedScene()
+    const consent = await givenConsent(scene.organization)
     await give(scene.person, consent.id)
     await give(scene.person, consent.id, {}, 'withdraw')
     await ask(scene, consent.id)

@@ -1,12 +1,13 @@
 import { sql } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
 import { sweepEmails } from '../../src/modules/transactional-emails/jobs.ts'
-import { define, eventsOf, give, givenScene, recordsOf, stateOf } from '../support/consent-pages.ts'
-import { db } from '../support/factories.ts'
+import { eventsOf, give, recordsOf, stateOf } from '../support/consent-pages.ts'
+import { seedScene } from '../support/seeding/customers.ts'
 import { providerOf, receiptEngine } from '../support/receipts.ts'
-import { write } from '../support/seed.ts'
+import { write, db } from '../support/seeding/rows.ts'
 import { visit } from '../support/visits.ts'
 import { request, ask, mailsOf, deliver, linkIn, asked, statusOf } from '../support/double-opt-in.ts'
+import { givenConsent } from '../support/seeding/consents.ts'
 
 const minute = 60_000
 
@@ -78,8 +79,8 @@ describe('giving a consent that is confirmed by e-mail', () => {
   })
 
   it('writes one message however often and at once it is asked, and one more after an hour', async () => {
-    const scene = await givenScene()
-    const consent = await define(scene)
+    const scene = await seedScene()
+    const consent = await givenConsent(scene.organization)
     const replies = await Promise.all(Array.from({ length: 5 }, () => ask(scene, consent.id)))
     expect(replies.map(({ status }) => status)).toEqual(replies.map(() => 200))
     expect(await mailsOf(scene)).toHaveLength(1)
@@ -101,8 +102,8 @@ describe('giving a consent that is confirmed by e-mail', () => {
   })
 
   it('loses no message and sends none twice when the queue or the consumer fails', async () => {
-    const scene = await givenScene()
-    const consent = await define(scene)
+    const scene = await seedScene()
+    const consent = await givenConsent(scene.organization)
     await ask(scene, consent.id)
     const provider = providerOf({ deduplicates: true })
     const engine = receiptEngine(provider.gateway, Date.now() + 1000)
@@ -126,8 +127,8 @@ describe('giving a consent that is confirmed by e-mail', () => {
     ['address_suppressed', null, 'complaint'],
     ['address_suppressed', null, 'hard_bounce'],
   ])('is refused as %s where nobody may be asked, and writes nothing', async (code, change, reason) => {
-    const scene = await givenScene()
-    const consent = await define(scene)
+    const scene = await seedScene()
+    const consent = await givenConsent(scene.organization)
     if (change)
       await write(
         sql`${change} where id = ${scene.person.id}`,
@@ -143,8 +144,8 @@ describe('giving a consent that is confirmed by e-mail', () => {
   })
 
   it('sends nothing to an address that unsubscribes before the message goes out', async () => {
-    const scene = await givenScene()
-    await ask(scene, (await define(scene)).id)
+    const scene = await seedScene()
+    await ask(scene, (await givenConsent(scene.organization)).id)
     await write(sql`insert into suppressions (organization_id, channel, address, reason, created_at)
       values (${scene.organization}, 'email', ${scene.person.email}, 'unsubscribed', 1)`)
     expect(await deliver(scene)).toEqual([])
@@ -154,8 +155,8 @@ describe('giving a consent that is confirmed by e-mail', () => {
   })
 
   it('has no time of its own, and is only for giving', async () => {
-    const scene = await givenScene()
-    const consent = await define(scene)
+    const scene = await seedScene()
+    const consent = await givenConsent(scene.organization)
     const before = await stateOf(scene)
     const late = await ask(scene, consent.id, { occurred_at: new Date().toISOString() })
     expect([late.status, late.body.errors]).toMatchObject([

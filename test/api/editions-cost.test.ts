@@ -5,15 +5,17 @@ import { readEditionChoices } from '../../src/modules/editions/meta/meta.ts'
 import { findEdition, listEditions } from '../../src/modules/editions/queries.ts'
 import { updateEdition } from '../../src/modules/editions/update.ts'
 import { contextAt } from '../support/context.ts'
-import { givenEmail, givenFeeRule, givenFile } from '../support/editions.ts'
-import { givenEdition, givenEvent, givenOrganisation } from '../support/factories.ts'
-import { seedTrades } from '../support/seed-commerce.ts'
+import { seedReceiptMessage } from '../support/seeding/email-messages.ts'
+import { seedFeeRule, seedEdition } from '../support/seeding/editions.ts'
+import { seedFile } from '../support/seeding/files.ts'
+import { givenEvent, givenOrganization } from '../support/seeding/organizations.ts'
+import { seedTrades } from '../support/seeding/trades.ts'
 
 /** Authentication adds one statement to each. */
 describe('the cost of editions at the database', () => {
   it('is one statement to read one, and one for all choices', async () => {
-    const organisation = await givenOrganisation()
-    const edition = await givenEdition(organisation)
+    const organisation = await givenOrganization()
+    const edition = await seedEdition(organisation)
     const ctx = contextAt(Date.now(), {
       is_superuser: false,
       grants: [{ organization_id: organisation.id, edition_id: null, role: 'viewer' }],
@@ -27,13 +29,13 @@ describe('the cost of editions at the database', () => {
   it('is two statements in one round trip for a page of the list', async () => {
     const ctx = contextAt(Date.now())
     await listEditions(ctx, { page: 1, size: 100, after: null }, [], {
-      organization_id: (await givenOrganisation()).id,
+      organization_id: (await givenOrganization()).id,
     })
     expect(ctx.db.meter).toMatchObject({ queries: 2, round_trips: 1 })
   })
 
   it('is three round trips to create one', async () => {
-    const organisation = await givenOrganisation()
+    const organisation = await givenOrganization()
     const event = await givenEvent(organisation)
     const ctx = contextAt(Date.now())
     await createEdition(ctx, {
@@ -49,15 +51,15 @@ describe('the cost of editions at the database', () => {
   })
 
   it('is two round trips to change one, and one more for all the ids in the body', async () => {
-    const organisation = await givenOrganisation()
-    const edition = await givenEdition(organisation)
+    const organisation = await givenOrganization()
+    const edition = await seedEdition(organisation)
     const ctx = contextAt(Date.now())
     await updateEdition(ctx, await findEdition(ctx, edition.id), { name: 'Cheap' })
     expect(ctx.db.meter).toMatchObject({ queries: 3, round_trips: 2 })
     const ids = {
-      fee_rule_id: await givenFeeRule(organisation),
-      meta_image_id: await givenFile(organisation),
-      transaction_receipt_email_id: await givenEmail(organisation),
+      fee_rule_id: await seedFeeRule(organisation),
+      meta_image_id: await seedFile({ organization: organisation.id, edition: null }),
+      transaction_receipt_email_id: await seedReceiptMessage(organisation),
     }
     const other = contextAt(Date.now())
     await updateEdition(other, await findEdition(other, edition.id), ids)
@@ -65,8 +67,8 @@ describe('the cost of editions at the database', () => {
   })
 
   it('is one batch of six statements to judge the health of one, however many orders it has', async () => {
-    const organisation = await givenOrganisation()
-    const edition = await givenEdition(organisation)
+    const organisation = await givenOrganization()
+    const edition = await seedEdition(organisation)
     const place = { organization: organisation.id, edition: edition.id }
     const cost = async () => {
       const ctx = contextAt(Date.now())
@@ -82,7 +84,7 @@ describe('the cost of editions at the database', () => {
   })
 
   it('is one more round trip to publish one', async () => {
-    const edition = await givenEdition(await givenOrganisation())
+    const edition = await seedEdition(await givenOrganization())
     const ctx = contextAt(Date.now())
     await updateEdition(ctx, await findEdition(ctx, edition.id), { is_draft: false })
     expect(ctx.db.meter).toMatchObject({ queries: 9, round_trips: 3 })

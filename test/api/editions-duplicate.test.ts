@@ -8,15 +8,19 @@ import { get, patch, post, publicUrl } from '../support/api.ts'
 import { contextAt } from '../support/context.ts'
 import { costOf } from '../support/cost.ts'
 import { dump } from '../support/dump.ts'
-import { codes, givenFeeRule, givenFile, givenMerchantAccount, refused } from '../support/editions.ts'
+import { codes, refused } from '../support/editions.ts'
+import { seedFeeRule, type EditionRow, seedEdition } from '../support/seeding/editions.ts'
+import { seedFile } from '../support/seeding/files.ts'
+import { seedMerchantAccount } from '../support/seeding/merchant-accounts.ts'
 import { bare, childrenOf, contentsOf, named, ofEdition, type Row } from '../support/edition-copies.ts'
-import { seedEditionContents } from '../support/edition-contents.ts'
-import { db, type EditionRow, givenEdition, givenEvent, givenMember, givenOrganisation } from '../support/factories.ts'
-import { write } from '../support/seed.ts'
+import { seedEditionContents } from '../support/seeding/edition-contents.ts'
+import { givenEvent, givenOrganization } from '../support/seeding/organizations.ts'
+import { givenMember } from '../support/seeding/members.ts'
+import { write, db } from '../support/seeding/rows.ts'
 
 async function given(columns: Partial<EditionRow> = {}) {
-  const organisation = await givenOrganisation()
-  const edition = await givenEdition(organisation, { name: 'Nordlys 2026', ...columns })
+  const organisation = await givenOrganization()
+  const edition = await seedEdition(organisation, { name: 'Nordlys 2026', ...columns })
   return { organisation, edition, path: `/v1/editions/${edition.id}/duplicate` }
 }
 
@@ -28,9 +32,9 @@ async function givenFull(columns: Partial<EditionRow> = {}) {
 
 describe('duplicateEdition', () => {
   it('makes a draft with every setting of the source', async () => {
-    const organisation = await givenOrganisation()
+    const organisation = await givenOrganization()
     const other = await givenEvent(organisation, 'Vinterlys')
-    const source = await givenEdition(organisation, {
+    const source = await seedEdition(organisation, {
       start_at: 5_000_000,
       end_at: 6_000_000,
       timezone: 'Europe/Oslo',
@@ -44,8 +48,8 @@ describe('duplicateEdition', () => {
       default_deposit_tax_rate: 12,
       default_packaging_deposit_tax_rate: 3,
       currency: 'nok',
-      fee_rule_id: await givenFeeRule(organisation),
-      merchant_account_id: await givenMerchantAccount(organisation),
+      fee_rule_id: await seedFeeRule(organisation),
+      merchant_account_id: await seedMerchantAccount(organisation),
       merchant_account_extra_parameters: { a: 1 },
       merchant_id: { b: 2 },
       metadata: { c: 3 },
@@ -55,7 +59,7 @@ describe('duplicateEdition', () => {
       email_reply_to: 'reply@example.dk',
       meta_title: { en: 'Title' },
       meta_description: { en: 'Text' },
-      meta_image_id: await givenFile(organisation),
+      meta_image_id: await seedFile({ organization: organisation.id, edition: null }),
       version: 9,
       created_at: 1000,
       modified_at: 2000,
@@ -195,7 +199,7 @@ describe('duplicateEdition', () => {
 
   it('refuses what it cannot do, and makes nothing', async () => {
     const { edition, path } = await givenFull()
-    const foreign = await givenEvent(await givenOrganisation())
+    const foreign = await givenEvent(await givenOrganization())
     const before = await dump()
     const name = 'Nordlys 2027'
     expect(codes(await post(path, { name, event_id: foreign.id }))).toEqual(refused('#/event_id does_not_exist'))
@@ -241,9 +245,8 @@ describe('duplicateEdition', () => {
       const input = { name: 'Nordlys 2027', email_template_mode: 'copy' as const }
       await expect(duplicateEdition({ ...ctx, settle }, source, input)).rejects.toThrow(LostRace)
     }
-    expect(await db.all(sql`select id from editions where organization_id = ${edition.organization_id}`)).toHaveLength(
-      1,
-    )
+    const left = await db.all(sql`select id from editions where organization_id = ${edition.organization_id}`)
+    expect(left).toHaveLength(1)
   })
 
   it('is for admins and managers of the organisation', async () => {
@@ -258,7 +261,7 @@ describe('duplicateEdition', () => {
       const { token } = await givenMember(organisation, role, editionId)
       expect([role, editionId, (await post(path, { name: 'Mine' }, token)).status]).toEqual([role, editionId, status])
     }
-    const { token } = await givenMember(await givenOrganisation(), 'admin')
+    const { token } = await givenMember(await givenOrganization(), 'admin')
     expect((await post(path, { name: 'Mine' }, token)).status).toBe(404)
   })
 

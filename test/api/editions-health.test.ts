@@ -6,19 +6,24 @@ import { consents } from '../../src/db/schema/consents.ts'
 import type { DataImportStatus } from '../../src/domain/data-imports/data-imports.ts'
 import { dataImports } from '../../src/db/schema/data-imports.ts'
 import { editions } from '../../src/db/schema/editions.ts'
-import { segments } from '../../src/db/schema/messaging/segments.ts'
 import { triggers } from '../../src/db/schema/triggers.ts'
 import { insert, update } from '../../src/db/write.ts'
 import { checks } from '../../src/domain/editions/health/index.ts'
 import { dayMs } from '../../src/domain/time/instants.ts'
 import { get, post } from '../support/api.ts'
-import { givenEmail, givenFeeRule, givenFile, givenMerchantAccount } from '../support/editions.ts'
-import { type EditionRow, givenEdition, givenMember, givenOrganisation } from '../support/factories.ts'
-import { aConsent, aProduct, aSegment } from '../support/edition-parts.ts'
-import { freshId, write } from '../support/seed.ts'
-import { seedVerified } from '../support/seed-sender-domains.ts'
-import { seedDataImports } from '../support/seed-commerce.ts'
-import { seedDeliveries, seedEndpoint } from '../support/seed-webhooks.ts'
+import { seedReceiptMessage } from '../support/seeding/email-messages.ts'
+import { seedFeeRule, type EditionRow, seedEdition } from '../support/seeding/editions.ts'
+import { seedFile } from '../support/seeding/files.ts'
+import { seedMerchantAccount } from '../support/seeding/merchant-accounts.ts'
+import { givenMember } from '../support/seeding/members.ts'
+import { givenOrganization } from '../support/seeding/organizations.ts'
+import { freshId, write } from '../support/seeding/rows.ts'
+import { seedVerified } from '../support/seeding/sender-domains.ts'
+import { seedDataImports } from '../support/seeding/data-imports.ts'
+import { seedDeliveries, seedEndpoint } from '../support/seeding/webhooks.ts'
+import { seedProduct, seedLocation } from '../support/seeding/trades.ts'
+import { seedConsent } from '../support/seeding/consents.ts'
+import { seedSegment } from '../support/seeding/segments.ts'
 
 interface Checked {
   check_id: string
@@ -27,8 +32,8 @@ interface Checked {
 }
 
 async function given(columns: Partial<EditionRow> = {}) {
-  const organisation = await givenOrganisation()
-  const edition = await givenEdition(organisation, { name: 'Nordlys 2026', ...columns })
+  const organisation = await givenOrganization()
+  const edition = await seedEdition(organisation, { name: 'Nordlys 2026', ...columns })
   const tenant = { organization_id: organisation.id, edition_id: edition.id, created_at: 1 }
   return { organisation, edition, tenant, place: { organization: organisation.id, edition: edition.id } }
 }
@@ -67,30 +72,26 @@ describe('getEditionHealthcheck', () => {
   })
 
   it('is healthy once everything is there', async () => {
-    const { organisation, edition, tenant } = await given()
+    const { organisation, edition, tenant, place } = await given()
     const category = { id: freshId('category'), ...tenant, name: 'Tickets', modified_at: 1 }
-    const product = {
-      ...aProduct(tenant),
+    await write(insert(categories, category))
+    const product = await seedProduct(place, {
+      name: 'Tent',
+      name_folded: 'tent',
       category_id: category.id,
       name_translations: '{"da":"Billet"}',
       price_minor: 100,
       is_variant_required: 1,
       is_pickup_required: 1,
       is_wallet_enabled: 1,
-    }
-    const place = { id: freshId('location'), ...tenant, name: 'Gate', name_folded: 'gate' }
-    const variant = { id: freshId('variant'), product_id: product.id, name: 'A', name_folded: 'a', created_at: 1 }
-    const design = { id: freshId('pass_design'), ...tenant, product_id: product.id, name: 'Pass', modified_at: 1 }
-    await write(
-      insert(categories, category),
-      insert(products, product),
-      insert(locations, place),
-      insert(variants, variant),
-      insert(passDesigns, design),
-      insert(consents, aConsent(tenant, {})),
-    )
-    const receipt = await givenEmail(organisation)
-    const refund = await givenEmail(null, { type: 'refund_confirmation' })
+    })
+    const variant = { id: freshId('variant'), product_id: product, name: 'A', name_folded: 'a', created_at: 1 }
+    const design = { id: freshId('pass_design'), ...tenant, product_id: product, name: 'Pass', modified_at: 1 }
+    await write(insert(variants, variant), insert(passDesigns, design))
+    const location = await seedLocation(place)
+    await seedConsent(place, { type: 'terms' })
+    const receipt = await seedReceiptMessage(organisation)
+    const refund = await seedReceiptMessage(null, { type: 'refund_confirmation' })
     await write(
       sql`update email_messages set subject = '{"en":"Thanks"}', blocks = '[{}]' where id in (${receipt}, ${refund})`,
     )
@@ -100,9 +101,9 @@ describe('getEditionHealthcheck', () => {
       enabled_languages: ['en', 'da'],
       meta_title: { en: 'a', da: 'b' },
       meta_description: { en: 'a', da: 'b' },
-      meta_image_id: await givenFile(organisation),
-      merchant_account_id: await givenMerchantAccount(organisation),
-      fee_rule_id: await givenFeeRule(organisation),
+      meta_image_id: await seedFile({ organization: organisation.id, edition: null }),
+      merchant_account_id: await seedMerchantAccount(organisation),
+      fee_rule_id: await seedFeeRule(organisation),
       tax_type: 'vat',
       default_price_tax_rate: 25,
       email_sender_name: 'Nordlys',
@@ -112,7 +113,7 @@ describe('getEditionHealthcheck', () => {
       refund_confirmation_email_id: refund,
     })
     expect(failed(await healthOf(edition.id))).toEqual(['communication.sender_domain'])
-    await seedVerified((await givenOrganisation()).id, 'example.dk')
+    await seedVerified((await givenOrganization()).id, 'example.dk')
     expect(failed(await healthOf(edition.id))).toEqual(['communication.sender_domain'])
     await seedVerified(organisation.id, 'example.dk')
     const health = await healthOf(edition.id)
@@ -120,17 +121,17 @@ describe('getEditionHealthcheck', () => {
     // Each of them taken away again is noticed.
     await write(
       update(variants, { is_active: 0 }, sql`id = ${variant.id}`),
-      update(locations, { is_draft: 1 }, sql`id = ${place.id}`),
+      update(locations, { is_draft: 1 }, sql`id = ${location}`),
       sql`delete from pass_designs where id = ${design.id}`,
     )
     await write(update(consents, { is_active: false }, sql`edition_id = ${edition.id}`))
     await write(
-      update(products, { category_id: null, price_minor: null, name_translations: '{}' }, sql`id = ${product.id}`),
+      update(products, { category_id: null, price_minor: null, name_translations: '{}' }, sql`id = ${product}`),
     )
-    const other = await givenOrganisation()
+    const other = await givenOrganization()
     await change(edition.id, {
-      merchant_account_id: await givenMerchantAccount(other),
-      fee_rule_id: await givenFeeRule(other),
+      merchant_account_id: await seedMerchantAccount(other),
+      fee_rule_id: await seedFeeRule(other),
     })
     await write(sql`update email_messages set blocks = '[]' where id = ${receipt}`)
     const worse = await healthOf(edition.id)
@@ -145,9 +146,9 @@ describe('getEditionHealthcheck', () => {
       'communication.templates_not_empty',
       'consents.terms',
     ])
-    expect(related(worse, 'products.variant_complete')).toEqual([{ id: product.id, name: product.name }])
+    expect(related(worse, 'products.variant_complete')).toEqual([{ id: product, name: 'Tent' }])
     expect(related(worse, 'communication.templates_not_empty')).toEqual([{ id: receipt, name: 'Receipt' }])
-    await write(update(products, { price_minor: 100 }, sql`id = ${product.id}`))
+    await write(update(products, { price_minor: 100 }, sql`id = ${product}`))
     expect(await healthOf(edition.id)).toMatchObject({
       status: 'critical',
       can_publish: false,
@@ -156,8 +157,8 @@ describe('getEditionHealthcheck', () => {
   })
 
   it('takes a design without a product for those of all products', async () => {
-    const { edition, tenant } = await given()
-    await write(insert(products, { ...aProduct(tenant), is_wallet_enabled: 1 }))
+    const { edition, tenant, place } = await given()
+    await seedProduct(place, { is_wallet_enabled: 1 })
     expect(failed(await healthOf(edition.id))).toContain('fulfilment.pass_design')
     await write(insert(passDesigns, { id: freshId('pass_design'), ...tenant, name: 'All', modified_at: 1 }))
     expect(failed(await healthOf(edition.id))).not.toContain('fulfilment.pass_design')
@@ -182,8 +183,8 @@ describe('getEditionHealthcheck', () => {
   })
 
   it('sees messages of active triggers, campaigns and segments', async () => {
-    const { organisation, edition, tenant } = await given()
-    const reminder = await givenEmail(organisation, { type: 'reminder', title: 'Reminder' })
+    const { organisation, edition, tenant, place } = await given()
+    const reminder = await seedReceiptMessage(organisation, { type: 'reminder', title: 'Reminder', blocks: [] })
     const trigger = {
       id: freshId('trigger'),
       ...tenant,
@@ -198,8 +199,8 @@ describe('getEditionHealthcheck', () => {
     await write(update(triggers, { is_active: 0 }, sql`id = ${trigger.id}`))
     expect(failed(await healthOf(edition.id))).not.toContain('communication.templates_not_empty')
 
-    const segment = aSegment(tenant, { edition_id: null })
-    await write(insert(segments, segment))
+    const sms = { communication_type: 'marketing', communication_channel: 'sms' } as const
+    const segment = await seedSegment({ ...place, edition: null }, sms)
     const quiet = failed(await healthOf(edition.id))
     expect(quiet).not.toContain('consents.marketing')
     expect(quiet).not.toContain('communication.sms_sender')
@@ -216,15 +217,13 @@ describe('getEditionHealthcheck', () => {
       expect.arrayContaining(['consents.marketing', 'communication.sms_sender']),
     )
     const elsewhere = await given()
-    await write(insert(segments, aSegment(elsewhere.tenant, {})))
+    await seedSegment(elsewhere.place, sms)
     expect(failed(await healthOf(elsewhere.edition.id))).toContain('consents.marketing')
     await write(sql`update segments set deleted_at = 1 where edition_id = ${elsewhere.edition.id}`)
     expect(failed(await healthOf(elsewhere.edition.id))).not.toContain('consents.marketing')
     await write(sql`update segments set deleted_at = null where edition_id = ${elsewhere.edition.id}`)
     // A consent of the organisation is asked for in all its editions.
-    await write(
-      insert(consents, aConsent(elsewhere.tenant, { type: 'marketing', edition_id: null, text: { da: 'Ja' } })),
-    )
+    await seedConsent({ ...elsewhere.place, edition: null }, { text: { da: 'Ja' } })
     const asked = failed(await healthOf(elsewhere.edition.id))
     expect(asked).not.toContain('consents.marketing')
     expect(asked).toContain('consents.translated')

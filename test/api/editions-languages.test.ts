@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { get, patch } from '../support/api.ts'
-import { givenEdition, givenOrganisation } from '../support/factories.ts'
+import { seedEdition } from '../support/seeding/editions.ts'
+import { givenOrganization } from '../support/seeding/organizations.ts'
 
-async function given(columns: Parameters<typeof givenEdition>[1]) {
-  const edition = await givenEdition(await givenOrganisation(), columns)
+async function given(columns: Parameters<typeof seedEdition>[1]) {
+  const edition = await seedEdition(await givenOrganization(), columns)
   return { path: `/v1/editions/${edition.id}` }
 }
 

@@ -2,16 +2,18 @@ import { describe, expect, it } from 'vitest'
 import { dayMs } from '../../src/domain/time/instants.ts'
 import { get, patch, post, publicUrl, type Reply } from '../support/api.ts'
 import { ids } from '../support/editions.ts'
-import { type EditionRow, givenEdition, givenEvent, givenMember, givenOrganisation } from '../support/factories.ts'
+import { type EditionRow, seedEdition } from '../support/seeding/editions.ts'
+import { givenEvent, givenOrganization } from '../support/seeding/organizations.ts'
+import { givenMember } from '../support/seeding/members.ts'
 
 describe('listEditions', () => {
   const list = (organisation: { id: string }, query = '', token?: string) =>
     get(`/v1/editions?organization_id=${organisation.id}${query}`, token)
 
   it('answers the newest first, with the organisation and the status', async () => {
-    const organisation = await givenOrganisation()
-    const first = await givenEdition(organisation, { created_at: 1000, modified_at: 5000 })
-    const second = await givenEdition(organisation, { created_at: 2000, start_at: 1, end_at: 2, is_draft: 0 })
+    const organisation = await givenOrganization()
+    const first = await seedEdition(organisation, { created_at: 1000, modified_at: 5000 })
+    const second = await seedEdition(organisation, { created_at: 2000, start_at: 1, end_at: 2, is_draft: 0 })
     const { body } = await list(organisation)
     expect(body).toMatchObject({ count: 2, next: null, previous: null })
     expect(body.results[0]).toEqual({
@@ -34,16 +36,16 @@ describe('listEditions', () => {
   })
 
   it('filters by draft, archive, event and status', async () => {
-    const organisation = await givenOrganisation()
+    const organisation = await givenOrganization()
     const event = await givenEvent(organisation)
     const now = Date.now()
-    const given = (columns: Partial<EditionRow>) => givenEdition(organisation, { event_id: event.id, ...columns })
+    const given = (columns: Partial<EditionRow>) => seedEdition(organisation, { event_id: event.id, ...columns })
     const upcoming = await given({ name: 'A', start_at: now + dayMs })
     const current = await given({ name: 'B', start_at: now - 1000, is_draft: 0 })
     const past = await given({ name: 'C', start_at: now - 3 * dayMs, end_at: now - dayMs })
     const undated = await given({ name: 'D' })
     const archived = await given({ name: 'E', is_archived: 1 })
-    const elsewhere = await givenEdition(organisation, { name: 'F' })
+    const elsewhere = await seedEdition(organisation, { name: 'F' })
     const found = async (query: string) => ids(await list(organisation, `&ordering=name${query}`))
     const shown = [upcoming.id, current.id, past.id, undated.id, elsewhere.id]
     expect(await found('')).toEqual(shown)
@@ -60,7 +62,7 @@ describe('listEditions', () => {
   })
 
   it('searches without case and accents, and follows a new name', async () => {
-    const organisation = await givenOrganisation()
+    const organisation = await givenOrganization()
     const event = await givenEvent(organisation, 'Ærø Sommerfest')
     const { body } = await post('/v1/editions', { organization_id: organisation.id, event_id: event.id, name: '2026' })
     expect(ids(await list(organisation, '&search=AERO%20s'))).toEqual([body.id])
@@ -70,10 +72,10 @@ describe('listEditions', () => {
   })
 
   it('orders by every key, in both directions and across pages', async () => {
-    const organisation = await givenOrganisation()
+    const organisation = await givenOrganization()
     const event_id = (await givenEvent(organisation)).id
     const given = (name: string, created_at: number, start_at: number | null, end_at: number | null) =>
-      givenEdition(organisation, { event_id, name, created_at, modified_at: 10 - created_at, start_at, end_at })
+      seedEdition(organisation, { event_id, name, created_at, modified_at: 10 - created_at, start_at, end_at })
     const b = await given('b', 1, 50, 60)
     const a = await given('a', 2, 40, null)
     const c = await given('c', 3, null, 70)
@@ -116,10 +118,10 @@ describe('listEditions', () => {
   })
 
   it('shows a caller what their roles reach, and nothing of a foreign or unknown organisation', async () => {
-    const [ours, theirs] = await Promise.all([givenOrganisation(), givenOrganisation()])
-    const mine = await givenEdition(ours)
-    const other = await givenEdition(ours)
-    const foreign = await givenEdition(theirs)
+    const [ours, theirs] = await Promise.all([givenOrganization(), givenOrganization()])
+    const mine = await seedEdition(ours)
+    const other = await seedEdition(ours)
+    const foreign = await seedEdition(theirs)
     const viewer = await givenMember(ours, 'viewer')
     const limited = await givenMember(ours, 'viewer', mine.id)
     expect(new Set(ids(await get('/v1/editions', viewer.token)))).toEqual(new Set([mine.id, other.id]))

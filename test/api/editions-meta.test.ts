@@ -1,8 +1,12 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { sql } from 'drizzle-orm'
 import { get } from '../support/api.ts'
-import { givenEmail, givenFeeRule, givenMerchantAccount } from '../support/editions.ts'
-import { db, givenEdition, givenEvent, givenMember, givenOrganisation } from '../support/factories.ts'
+import { seedReceiptMessage } from '../support/seeding/email-messages.ts'
+import { seedFeeRule, seedEdition } from '../support/seeding/editions.ts'
+import { seedMerchantAccount } from '../support/seeding/merchant-accounts.ts'
+import { givenEvent, givenOrganization } from '../support/seeding/organizations.ts'
+import { givenMember } from '../support/seeding/members.ts'
+import { db } from '../support/seeding/rows.ts'
 
 // The platform's own messages would stand in every list.
 beforeAll(() => db.batch([sql`delete from email_messages where organization_id is null`]))
@@ -31,17 +35,21 @@ describe('getEditionMeta', () => {
   })
 
   it('offers what the organisation keeps', async () => {
-    const organisation = await givenOrganisation('Nordlys')
+    const organisation = await givenOrganization('Nordlys')
     const event = await givenEvent(organisation, 'Festival')
-    const edition = await givenEdition(organisation, { event_id: event.id, full_name: 'Festival 2026' })
-    const fee = await givenFeeRule(organisation)
-    await givenFeeRule(organisation, { name: 'Retired', is_active: 0 })
-    const account = await givenMerchantAccount(organisation)
-    await givenMerchantAccount(organisation, { is_active: false })
-    const receipt = await givenEmail(organisation, { title: 'B' })
-    const online = await givenEmail(organisation, { title: 'A', type: 'receipt_online', edition_id: edition.id })
-    const refund = await givenEmail(organisation, { title: 'Refund', type: 'refund_confirmation' })
-    await givenEmail(organisation, { type: 'campaign' })
+    const edition = await seedEdition(organisation, { event_id: event.id, full_name: 'Festival 2026' })
+    const fee = await seedFeeRule(organisation)
+    await seedFeeRule(organisation, { name: 'Retired', is_active: 0 })
+    const account = await seedMerchantAccount(organisation)
+    await seedMerchantAccount(organisation, { is_active: false })
+    const receipt = await seedReceiptMessage(organisation, { title: 'B' })
+    const online = await seedReceiptMessage(organisation, {
+      title: 'A',
+      type: 'receipt_online',
+      edition_id: edition.id,
+    })
+    const refund = await seedReceiptMessage(organisation, { title: 'Refund', type: 'refund_confirmation' })
+    await seedReceiptMessage(organisation, { type: 'campaign' })
     const viewer = await givenMember(organisation, 'viewer')
     const { body } = await get('/v1/editions/_meta', viewer.token)
     expect(body).toMatchObject({
@@ -59,10 +67,10 @@ describe('getEditionMeta', () => {
   })
 
   it('narrows to one organisation, and offers nothing of a foreign or unknown one', async () => {
-    const [ours, theirs] = await Promise.all([givenOrganisation(), givenOrganisation()])
-    const [ourFee, theirFee] = [await givenFeeRule(ours), await givenFeeRule(theirs)]
-    await givenEmail(theirs)
-    const platform = await givenEmail(null)
+    const [ours, theirs] = await Promise.all([givenOrganization(), givenOrganization()])
+    const [ourFee, theirFee] = [await seedFeeRule(ours), await seedFeeRule(theirs)]
+    await seedReceiptMessage(theirs)
+    const platform = await seedReceiptMessage(null)
     const admin = await givenMember(ours, 'admin')
     const meta = async (organization: string, token?: string) =>
       (await get(`/v1/editions/_meta?organization_id=${organization}`, token)).body
@@ -84,11 +92,11 @@ describe('getEditionMeta', () => {
   })
 
   it('offers a member of one edition the rules of its organisation, and messages of no other edition', async () => {
-    const organisation = await givenOrganisation()
-    const [mine, other] = [await givenEdition(organisation), await givenEdition(organisation)]
-    const fee = await givenFeeRule(organisation)
-    const own = await givenEmail(organisation, { edition_id: mine.id })
-    await givenEmail(organisation, { edition_id: other.id })
+    const organisation = await givenOrganization()
+    const [mine, other] = [await seedEdition(organisation), await seedEdition(organisation)]
+    const fee = await seedFeeRule(organisation)
+    const own = await seedReceiptMessage(organisation, { edition_id: mine.id })
+    await seedReceiptMessage(organisation, { edition_id: other.id })
     const member = await givenMember(organisation, 'admin', mine.id)
     const { body } = await get('/v1/editions/_meta', member.token)
     expect(values(body.fee_rules)).toEqual([fee])

@@ -1,34 +1,25 @@
 import { sql } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
 import { commitPart } from '../../src/db/commit.ts'
-import { products } from '../../src/db/schema/sales/catalog.ts'
-import { insert } from '../../src/db/write.ts'
 import { openEditions } from '../../src/modules/editions/index.ts'
 import { call, get, patch, post, remove } from '../support/api.ts'
 import { dump } from '../support/dump.ts'
-import { givenMerchantAccount, storedEdition } from '../support/editions.ts'
-import { db, type EditionRow, givenEdition, givenEvent, givenMember, givenOrganisation } from '../support/factories.ts'
-import { freshId, write } from '../support/seed.ts'
-import { seedEndpoint } from '../support/seed-webhooks.ts'
+import { seedMerchantAccount } from '../support/seeding/merchant-accounts.ts'
+import { storedEdition, type EditionRow, seedEdition } from '../support/seeding/editions.ts'
+import { givenEvent, givenOrganization } from '../support/seeding/organizations.ts'
+import { givenMember } from '../support/seeding/members.ts'
+import { write, db } from '../support/seeding/rows.ts'
+import { seedEndpoint } from '../support/seeding/webhooks.ts'
+import { seedProduct } from '../support/seeding/trades.ts'
 
 async function given(columns: Partial<EditionRow> = {}) {
-  const organisation = await givenOrganisation()
-  const edition = await givenEdition(organisation, columns)
+  const organisation = await givenOrganization()
+  const edition = await seedEdition(organisation, columns)
   return { organisation, edition, path: `/v1/editions/${edition.id}` }
 }
 
 const sell = (edition: { id: string; organization_id: string }, price_minor: number) =>
-  write(
-    insert(products, {
-      id: freshId('product'),
-      organization_id: edition.organization_id,
-      edition_id: edition.id,
-      name: 'Day ticket',
-      name_folded: 'day ticket',
-      price_minor,
-      created_at: 1,
-    }),
-  )
+  seedProduct({ organization: edition.organization_id, edition: edition.id }, { price_minor })
 
 const refusal = (reply: Awaited<ReturnType<typeof get>>) => ({
   status: reply.status,
@@ -38,7 +29,7 @@ const refusal = (reply: Awaited<ReturnType<typeof get>>) => ({
 
 describe('publishing', () => {
   it('is open to a fresh edition that has nothing but its name', async () => {
-    const organisation = await givenOrganisation()
+    const organisation = await givenOrganization()
     const event = await givenEvent(organisation)
     const created = await post('/v1/editions', { organization_id: organisation.id, event_id: event.id, name: '2026' })
     const published = await patch(`/v1/editions/${created.body.id}`, { is_draft: false })
@@ -66,7 +57,7 @@ describe('publishing', () => {
   it('is judged by the edition as the same change makes it', async () => {
     const { organisation, edition, path } = await given({ enabled_languages: ['da'] })
     await sell(edition, 100)
-    const account = await givenMerchantAccount(organisation)
+    const account = await seedMerchantAccount(organisation)
     const mended = { enabled_languages: ['en', 'da'], merchant_account_id: account }
     expect(refusal(await patch(path, { is_draft: false, ...mended, currency: 'sek' })).checks).toEqual([
       'payments.currency_supported',
@@ -156,7 +147,7 @@ describe('an archived edition', () => {
 
   it('takes no webhook endpoints, and keeps those that it has as they are', async () => {
     const { organisation, edition } = await given({ is_archived: 1 })
-    const open = await givenEdition(organisation)
+    const open = await seedEdition(organisation)
     const place = { organization: organisation.id, edition: edition.id }
     const own = await seedEndpoint(place)
     const other = await seedEndpoint({ ...place, edition: open.id })

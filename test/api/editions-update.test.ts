@@ -1,19 +1,16 @@
 import { describe, expect, it } from 'vitest'
 import { call, get, patch, publicUrl, post } from '../support/api.ts'
-import {
-  codes,
-  givenEmail,
-  givenFeeRule,
-  givenFile,
-  givenMerchantAccount,
-  refused,
-  storedEdition,
-} from '../support/editions.ts'
-import { type EditionRow, givenEdition, givenEvent, givenMember, givenOrganisation } from '../support/factories.ts'
+import { codes, refused } from '../support/editions.ts'
+import { seedReceiptMessage } from '../support/seeding/email-messages.ts'
+import { seedFeeRule, storedEdition, type EditionRow, seedEdition } from '../support/seeding/editions.ts'
+import { seedFile } from '../support/seeding/files.ts'
+import { seedMerchantAccount } from '../support/seeding/merchant-accounts.ts'
+import { givenEvent, givenOrganization } from '../support/seeding/organizations.ts'
+import { givenMember } from '../support/seeding/members.ts'
 
 async function given(columns: Partial<EditionRow> = {}) {
-  const organisation = await givenOrganisation()
-  const edition = await givenEdition(organisation, { created_at: 1000, modified_at: 1000, ...columns })
+  const organisation = await givenOrganization()
+  const edition = await seedEdition(organisation, { created_at: 1000, modified_at: 1000, ...columns })
   return { organisation, edition, path: `/v1/editions/${edition.id}` }
 }
 
@@ -33,8 +30,8 @@ describe('updateEdition', () => {
       default_deposit_tax_rate: 12.5,
       default_packaging_deposit_tax_rate: 100,
       currency: 'nok',
-      fee_rule_id: await givenFeeRule(organisation),
-      merchant_account_id: await givenMerchantAccount(organisation),
+      fee_rule_id: await seedFeeRule(organisation),
+      merchant_account_id: await seedMerchantAccount(organisation),
       merchant_account_extra_parameters: { split: [1, { b: null }] },
       merchant_id: { main: 'M-1' },
       metadata: { code: 'A-17' },
@@ -44,9 +41,12 @@ describe('updateEdition', () => {
       email_reply_to: 'reply@example.dk',
       meta_title: { en: 'Winter', da: 'Vinter' },
       meta_description: { en: 'Cold' },
-      meta_image_id: await givenFile(organisation),
-      transaction_receipt_email_id: await givenEmail(organisation, { type: 'receipt_online' }),
-      refund_confirmation_email_id: await givenEmail(null, { type: 'refund_confirmation', edition_id: edition.id }),
+      meta_image_id: await seedFile({ organization: organisation.id, edition: null }, { access_key: 'key-of-it' }),
+      transaction_receipt_email_id: await seedReceiptMessage(organisation, { type: 'receipt_online' }),
+      refund_confirmation_email_id: await seedReceiptMessage(null, {
+        type: 'refund_confirmation',
+        edition_id: edition.id,
+      }),
     }
     const before = (await get(path)).body
     const reply = await patch(path, { ...fields, id: 'edt_other', slug: 'other', status: 'past', created: null })
@@ -80,11 +80,11 @@ describe('updateEdition', () => {
   it('clears with null what may be empty', async () => {
     const { organisation, edition, path } = await given({ start_at: 1, end_at: 2 })
     const full = {
-      fee_rule_id: await givenFeeRule(organisation),
-      merchant_account_id: await givenMerchantAccount(organisation),
-      meta_image_id: await givenFile(organisation, { edition_id: edition.id }),
-      transaction_receipt_email_id: await givenEmail(organisation),
-      refund_confirmation_email_id: await givenEmail(organisation, { type: 'refund_confirmation' }),
+      fee_rule_id: await seedFeeRule(organisation),
+      merchant_account_id: await seedMerchantAccount(organisation),
+      meta_image_id: await seedFile({ organization: organisation.id, edition: null }, { edition_id: edition.id }),
+      transaction_receipt_email_id: await seedReceiptMessage(organisation),
+      refund_confirmation_email_id: await seedReceiptMessage(organisation, { type: 'refund_confirmation' }),
       email_sender_name: 'Nordlys',
       email_sender_address: 'hello@example.dk',
       email_reply_to: 'reply@example.dk',
@@ -172,16 +172,16 @@ describe('updateEdition', () => {
 
   it('points only to what is there for this edition', async () => {
     const { organisation, edition, path } = await given()
-    const sibling = await givenEdition(organisation)
-    const foreign = await givenOrganisation()
+    const sibling = await seedEdition(organisation)
+    const foreign = await givenOrganization()
     const manager = await givenMember(organisation, 'admin', edition.id)
     const send = async (body: Record<string, unknown>) => codes(await patch(path, body, manager.token))
     const foreignIds = {
-      fee_rule_id: await givenFeeRule(foreign),
-      merchant_account_id: await givenMerchantAccount(foreign),
-      meta_image_id: await givenFile(foreign),
-      transaction_receipt_email_id: await givenEmail(foreign),
-      refund_confirmation_email_id: await givenEmail(foreign, { type: 'refund_confirmation' }),
+      fee_rule_id: await seedFeeRule(foreign),
+      merchant_account_id: await seedMerchantAccount(foreign),
+      meta_image_id: await seedFile({ organization: foreign.id, edition: null }),
+      transaction_receipt_email_id: await seedReceiptMessage(foreign),
+      refund_confirmation_email_id: await seedReceiptMessage(foreign, { type: 'refund_confirmation' }),
     }
     const fields = Object.keys(foreignIds)
     const everyField = refused(...fields.map((field) => `#/${field} does_not_exist`))
@@ -192,14 +192,14 @@ describe('updateEdition', () => {
       refused(...fields.map((field) => `#/${field} invalid_id`)),
     )
     const misfits = {
-      meta_image_id: await givenFile(organisation, { purpose: 'attachment' }),
-      transaction_receipt_email_id: await givenEmail(organisation, { type: 'refund_confirmation' }),
-      refund_confirmation_email_id: await givenEmail(organisation, { type: 'receipt' }),
+      meta_image_id: await seedFile({ organization: organisation.id, edition: null }, { purpose: 'attachment' }),
+      transaction_receipt_email_id: await seedReceiptMessage(organisation, { type: 'refund_confirmation' }),
+      refund_confirmation_email_id: await seedReceiptMessage(organisation, { type: 'receipt' }),
     }
     const siblings = {
-      meta_image_id: await givenFile(organisation, { edition_id: sibling.id }),
-      transaction_receipt_email_id: await givenEmail(organisation, { edition_id: sibling.id }),
-      refund_confirmation_email_id: await givenEmail(organisation, {
+      meta_image_id: await seedFile({ organization: organisation.id, edition: null }, { edition_id: sibling.id }),
+      transaction_receipt_email_id: await seedReceiptMessage(organisation, { edition_id: sibling.id }),
+      refund_confirmation_email_id: await seedReceiptMessage(organisation, {
         type: 'refund_confirmation',
         edition_id: sibling.id,
       }),
@@ -211,15 +211,18 @@ describe('updateEdition', () => {
 
   it('lets an admin of the organisation show an image of another edition', async () => {
     const { organisation, path } = await given()
-    const image = await givenFile(organisation, { edition_id: (await givenEdition(organisation)).id })
+    const image = await seedFile(
+      { organization: organisation.id, edition: null },
+      { edition_id: (await seedEdition(organisation)).id },
+    )
     const admin = await givenMember(organisation, 'admin')
     expect((await patch(path, { meta_image_id: image }, admin.token)).body.meta_image.large).toContain(image)
   })
 
   it('is whole for managers: merchant, fee, currency and archive too', async () => {
     const { organisation, edition, path } = await given()
-    const merchant_account_id = await givenMerchantAccount(organisation)
-    const fee_rule_id = await givenFeeRule(organisation)
+    const merchant_account_id = await seedMerchantAccount(organisation)
+    const fee_rule_id = await seedFeeRule(organisation)
     const changed = {
       merchant_account_id,
       merchant_account_extra_parameters: { a: 1 },
@@ -257,8 +260,8 @@ describe('updateEdition', () => {
       status: 403,
       body: { required_roles: ['OA', 'OM', 'EA', 'EM'] },
     })
-    const mixed = await givenMember(organisation, 'manager', (await givenEdition(organisation)).id)
-    const stranger = await givenMember(await givenOrganisation(), 'admin')
+    const mixed = await givenMember(organisation, 'manager', (await seedEdition(organisation)).id)
+    const stranger = await givenMember(await givenOrganization(), 'admin')
     for (const { token } of [mixed, stranger]) expect((await patch(path, { name: 'x' }, token)).status).toBe(404)
     expect(await storedEdition(edition.id)).toMatchObject({ name: edition.name, version: 1 })
   })
@@ -282,14 +285,13 @@ describe('updateEdition', () => {
       call(path, { method: 'PATCH', body: { name }, headers: { 'if-match': ifMatch } })
     const first = await send('First', etag)
     expect(first.status).toBe(200)
-    const stale = await send('Second', etag)
-    expect(stale).toMatchObject({ status: 412, body: { code: 'precondition_failed' } })
+    expect(await send('Second', etag)).toMatchObject({ status: 412, body: { code: 'precondition_failed' } })
     expect((await get(path)).body.name).toBe('First')
     expect((await send('Third', first.headers.get('etag') ?? '')).body.name).toBe('Third')
   })
 
   it('keeps the slug when the name changes, and names the event once', async () => {
-    const organisation = await givenOrganisation()
+    const organisation = await givenOrganization()
     const event = await givenEvent(organisation, 'Nordlys')
     const { body } = await post('/v1/editions', { organization_id: organisation.id, event_id: event.id, name: '2026' })
     const renamed = await patch(`/v1/editions/${body.id}`, { name: 'Nordlys 2027' })

@@ -1,11 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { call, get, post, pathOfLink, publicUrl } from '../support/api.ts'
 import { codes, refused } from '../support/editions.ts'
-import { givenEdition, givenEvent, givenMember, givenOrganisation } from '../support/factories.ts'
+import { seedEdition } from '../support/seeding/editions.ts'
+import { givenEvent, givenOrganization } from '../support/seeding/organizations.ts'
+import { givenMember } from '../support/seeding/members.ts'
 
 describe('createEdition', () => {
   async function givenPlace() {
-    const organisation = await givenOrganisation()
+    const organisation = await givenOrganization()
     const event = await givenEvent(organisation, 'Nordlys Festival')
     return { organisation, event, base: { organization_id: organisation.id, event_id: event.id, name: '2026' } }
   }
@@ -183,7 +185,7 @@ describe('createEdition', () => {
 
   it('is for admins and managers of the organisation', async () => {
     const { organisation, base } = await givenPlace()
-    const edition = await givenEdition(organisation)
+    const edition = await seedEdition(organisation)
     const viewer = await givenMember(organisation, 'viewer')
     const editionAdmin = await givenMember(organisation, 'admin', edition.id)
     for (const { token } of [viewer, editionAdmin]) {
@@ -198,8 +200,8 @@ describe('createEdition', () => {
 
 describe('getEdition', () => {
   it('answers the edition, and 304 to whoever has it already', async () => {
-    const organisation = await givenOrganisation()
-    const edition = await givenEdition(organisation)
+    const organisation = await givenOrganization()
+    const edition = await seedEdition(organisation)
     const viewer = await givenMember(organisation, 'viewer', edition.id)
     const path = `/v1/editions/${edition.id}`
     const reply = await get(path, viewer.token)
@@ -209,10 +211,10 @@ describe('getEdition', () => {
   })
 
   it('hides what the caller may not see exactly like what does not exist', async () => {
-    const [ours, theirs] = await Promise.all([givenOrganisation(), givenOrganisation()])
-    const mine = await givenEdition(ours)
-    const sibling = await givenEdition(ours)
-    const foreign = await givenEdition(theirs)
+    const [ours, theirs] = await Promise.all([givenOrganization(), givenOrganization()])
+    const mine = await seedEdition(ours)
+    const sibling = await seedEdition(ours)
+    const foreign = await seedEdition(theirs)
     const member = await givenMember(ours, 'admin', mine.id)
     const unknown = await get('/v1/editions/edt_nobody', member.token)
     expect(unknown.status).toBe(404)

@@ -5,8 +5,8 @@ import { deleteMessage } from '../../src/modules/email-messages/delete.ts'
 import { findMessage } from '../../src/modules/email-messages/queries.ts'
 import { get, patch, remove } from '../support/api.ts'
 import { contextAt } from '../support/context.ts'
-import { db, freshId, seededAt, write } from '../support/seed.ts'
-import { seedMessage } from '../support/seed-emails.ts'
+import { db, freshId, seededAt, write } from '../support/seeding/rows.ts'
+import { seedMessage } from '../support/seeding/email-messages.ts'
 import { buildWorld, type Who, type World } from '../support/world.ts'
 
 let world: World
@@ -18,7 +18,7 @@ const token = (who: Who) => world.people[who].token
 const path = (id: string) => `/v1/email-messages/${id}`
 const tenant = () => ({ organization: world.a.id, edition: world.a.editions[0].id })
 const storedRow = async (id: string) =>
-  db().first(sql<Record<string, unknown>>`select * from email_messages where id = ${id}`)
+  db.first(sql<Record<string, unknown>>`select * from email_messages where id = ${id}`)
 
 describe('deleteEmailMessage', () => {
   it('removes the message and what was compiled of it', async () => {
@@ -27,7 +27,7 @@ describe('deleteEmailMessage', () => {
       values (${id}, 'en', 'x', 'x', 'x', 'x', 1)`)
     expect((await remove(path(id), token('EM'))).status).toBe(204)
     expect((await get(path(id))).status).toBe(404)
-    expect(await db().all(sql`select * from email_renditions where message_id = ${id}`)).toEqual([])
+    expect(await db.all(sql`select * from email_renditions where message_id = ${id}`)).toEqual([])
   })
 
   it('refuses while an edition, a trigger or a campaign refers to it, and names them', async () => {

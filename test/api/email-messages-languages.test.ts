@@ -7,10 +7,11 @@ import { sendEmails } from '../../src/modules/transactional-emails/jobs.ts'
 import { call, post } from '../support/api.ts'
 import { capturedOf, until } from '../support/campaigns.ts'
 import { contextAt } from '../support/context.ts'
-import { anOrder, givenShop, sell, type Shop } from '../support/receipts.ts'
-import { marketingTo, seedCrowd, seedReady } from '../support/seed-campaigns.ts'
-import { seedMessage } from '../support/seed-emails.ts'
-import { db, write } from '../support/seed.ts'
+import { aReceiptOrder, seedShopWithReceipts, type Shop } from '../support/seeding/orders.ts'
+import { sell } from '../support/receipts.ts'
+import { marketingTo, seedCrowd, seedReady } from '../support/seeding/campaigns.ts'
+import { seedMessage } from '../support/seeding/email-messages.ts'
+import { db, write } from '../support/seeding/rows.ts'
 import { buildWorld, type World } from '../support/world.ts'
 
 let world: World
@@ -115,7 +116,7 @@ const sentTo = async (email: string) => {
 }
 
 const receiptIn = async (shop: Shop, locale: string) => {
-  const order = anOrder({ items: [{ product: 'Day ticket', quantity: 2, unit_price: 575 }] })
+  const order = aReceiptOrder({ items: [{ product: 'Day ticket', quantity: 2, unit_price: 575 }] })
   const customer = { ...order.customer, locale }
   await sell(shop, [{ ...order, customer }])
   await sendEmails(contextAt(Date.now() + 1000))
@@ -124,7 +125,7 @@ const receiptIn = async (shop: Shop, locale: string) => {
 
 describe('a receipt', () => {
   it('is in the language of its reader with its amounts', async () => {
-    const shop = await givenShop()
+    const shop = await seedShopWithReceipts()
     const mail = await receiptIn(shop, 'da')
     expect(mail.html).toContain('<html lang="da"')
     for (const part of [mail.html, mail.text]) expect(part).toContain('1.150,00\u00A0kr.')
@@ -133,7 +134,7 @@ describe('a receipt', () => {
   })
 
   it('is in another as a whole where one block lacks a text, and is made anew when that text is written', async () => {
-    const shop = await givenShop()
+    const shop = await seedShopWithReceipts()
     const blocks = (title: object) =>
       JSON.stringify([
         { id: 'a', type: 'rich_text', data: { text: { en: 'On {{ order.date }}', da: 'Den {{ order.date }}' } } },
@@ -157,9 +158,9 @@ describe('a receipt', () => {
   })
 
   it('is not made of what an older renderer stored', async () => {
-    const shop = { ...(await givenShop({ full_name: 'Nordlys 2026' })), edition_name: 'Nordlys 2026' }
+    const shop = { ...(await seedShopWithReceipts({ full_name: 'Nordlys 2026' })), edition_name: 'Nordlys 2026' }
     await receiptIn(shop, 'da')
-    const [message] = await db().all(
+    const [message] = await db.all(
       sql<{
         id: string
         subject: string

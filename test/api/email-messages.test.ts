@@ -2,8 +2,8 @@ import { sql } from 'drizzle-orm'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { get, patch, post, type Reply, remove, rootToken, publicUrl } from '../support/api.ts'
 import { dump } from '../support/dump.ts'
-import { db } from '../support/seed.ts'
-import { aBlock, seedMessage } from '../support/seed-emails.ts'
+import { db } from '../support/seeding/rows.ts'
+import { aBlock, seedMessage } from '../support/seeding/email-messages.ts'
 import { buildWorld, type Who, type World } from '../support/world.ts'
 
 let world: World
@@ -55,7 +55,7 @@ describe('createEmailMessage', () => {
 
   it('shows the subject in the default language of the edition', async () => {
     const edition = world.a.editions[1].id
-    await db().batch([sql`update editions set default_language = 'da' where id = ${edition}`])
+    await db.batch([sql`update editions set default_language = 'da' where id = ${edition}`])
     const subject = { en: 'Order {{ order.total }}', da: 'Ordre {{ order.number }}: {{ order.total }}' }
     const { body } = await post('/v1/email-messages', aMessage({ edition_id: edition, subject }))
     expect(body.subject).toBe('Ordre 100234: 1.125,00\u00A0kr.')
@@ -85,9 +85,23 @@ describe('createEmailMessage', () => {
 
   it('makes nothing new in an archived edition', async () => {
     const edition = world.b.editions[1].id
-    await db().batch([sql`update editions set is_archived = 1 where id = ${edition}`])
+    await db.batch([sql`update editions set is_archived = 1 where id = ${edition}`])
     const reply = await post('/v1/email-messages', aMessage({ organization_id: world.b.id, edition_id: edition }))
     expect([reply.status, reply.body.code]).toEqual([409, 'edition_archived'])
+  })
+})
+
+describe('getEmailMessage', () => {
+  it('shows all languages with the blocks, to roles of the place alone', async () => {
+    const id = await seedMessage(tenant(), { title: 'Receipt', blocks: [aBlock('Welcome')] })
+    expect((await get(path(id), token('EV'))).body).toMatchObject({
+      id,
+      title: 'Receipt',
+      scope: 'edition',
+      subject_translations: { en: 'Hello {{ customer.first_name }}', da: 'Hej {{ customer.first_name }}' },
+      blocks: [aBlock('Welcome')],
+    })
+    expect((await get(path(id), world.stranger.token)).status).toBe(404)
   })
 })
 

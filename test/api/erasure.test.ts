@@ -4,11 +4,10 @@ import { describe, expect, it } from 'vitest'
 import { get, patch, post, publicUrl } from '../support/api.ts'
 import { countEntries } from '../support/audit.ts'
 import { dump } from '../support/dump.ts'
-import { importOrders } from '../support/orders.ts'
+import { importOrders, seedShopWithReceipts } from '../support/seeding/orders.ts'
 import { cellsWith, finishErasures, givenKnown, type Known } from '../support/personal-data.ts'
-import { givenShop } from '../support/receipts.ts'
-import { write } from '../support/seed.ts'
-import { givenPeople, suppress } from '../support/segments.ts'
+import { write } from '../support/seeding/rows.ts'
+import { seedPeople, seedSuppression } from '../support/seeding/customers.ts'
 
 const suppressionsOf = async ({ organization_id }: Known): Promise<unknown[]> =>
   (
@@ -98,7 +97,7 @@ describe('eraseUser', () => {
   })
 
   it('leaves lists by number that are walked to their end, page by page', async () => {
-    const { organization_id } = await givenShop()
+    const { organization_id } = await seedShopWithReceipts()
     await write(
       sql`with recursive n (i) as (select 1 union all select i + 1 from n where i < 250)
         insert into users (id, organization_id, email, phone_number, locale, msg_channel, search, created_at, modified_at)
@@ -154,7 +153,7 @@ describe('eraseUser', () => {
 
   it('suppresses the address again when another customer gets it by hand', async () => {
     const known = await givenKnown()
-    const [other] = await givenPeople({ organization: known.organization_id }, [{}])
+    const [other] = await seedPeople({ organization: known.organization_id }, [{}])
     await erase(known)
     expect((await patch(`/v1/user/${other?.id}`, { email: known.email })).status).toBe(200)
     expect(await suppressionsOf(known)).toEqual([{ channel: 'email', address: known.email, reason: 'complaint' }])
@@ -162,15 +161,15 @@ describe('eraseUser', () => {
 
   it('leaves a number suppressed that is of another customer too', async () => {
     const known = await givenKnown()
-    await givenPeople({ organization: known.organization_id }, [{ phone_number: known.phone }])
+    await seedPeople({ organization: known.organization_id }, [{ phone_number: known.phone }])
     await erase(known)
     expect(await suppressionsOf(known)).toEqual([{ channel: 'sms', address: known.phone, reason: 'unsubscribed' }])
   })
 
   it('leaves the same address in another organisation as it is', async () => {
     const [known, other] = [await givenKnown(), await givenKnown()]
-    const [same] = await givenPeople({ organization: other.organization_id }, [{ email: known.email }])
-    if (same) await suppress(same, 'email', 'unsubscribed')
+    const [same] = await seedPeople({ organization: other.organization_id }, [{ email: known.email }])
+    if (same) await seedSuppression(same, 'email', 'unsubscribed')
     await erase(known)
     await finishErasures()
     expect((await get(`/v1/user/${same?.id}`)).body.email).toBe(known.email)

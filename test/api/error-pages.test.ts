@@ -7,7 +7,9 @@ import { problem } from '../../src/http/problem.ts'
 import { app } from '../../src/app.ts'
 import { unrouted } from '../../src/http/operations/unrouted.ts'
 import { call, callWith, get, pathOfLink, post, publicUrl } from '../support/api.ts'
-import { givenEdition, givenMember, givenOrganisation } from '../support/factories.ts'
+import { seedEdition } from '../support/seeding/editions.ts'
+import { givenMember } from '../support/seeding/members.ts'
+import { givenOrganization } from '../support/seeding/organizations.ts'
 
 const codes = Object.keys(errorStatus) as ErrorCode[]
 const allCodes = [...new Set([...codes, ...Object.keys(fieldGuide)])]
@@ -60,8 +62,8 @@ describe('the type of a problem', () => {
   })
 
   it('tells nothing apart of what is hidden and what does not exist', async () => {
-    const mine = await givenOrganisation()
-    const hidden = await givenEdition(await givenOrganisation())
+    const mine = await givenOrganization()
+    const hidden = await seedEdition(await givenOrganization())
     const { token } = await givenMember(mine, 'admin')
     const [one, other] = [await get(`/v1/editions/${hidden.id}`, token), await get('/v1/editions/edt_none', token)]
     expect([one.status, one.text]).toEqual([404, other.text])

@@ -2,12 +2,14 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { utf8 } from '../../src/domain/text/encoding.ts'
 import { call, callWith, get, patch } from '../support/api.ts'
 import { freshPng, rowsOf, uploadRaw } from '../support/files.ts'
-import { seedAccount, seedEdition, seedMember, seedOrganization, seedToken } from '../support/seed.ts'
+import { seedAccount, seedMember, seedToken } from '../support/seeding/members.ts'
+import { seedEdition } from '../support/seeding/editions.ts'
+import { givenOrganization } from '../support/seeding/organizations.ts'
 import { fakeImages, fetchFile } from '../support/served-files.ts'
 
-let organization: { id: string; event: string }
+let organization: { id: string }
 beforeAll(async () => {
-  organization = await seedOrganization()
+  organization = await givenOrganization()
 })
 
 const upload = async (bytes = freshPng(), query: Record<string, string> = {}) =>
@@ -54,7 +56,7 @@ describe('an address', () => {
   })
 
   it('of a file of an import is given to those who may run imports, and to no viewer', async () => {
-    const edition = await seedEdition(organization)
+    const edition = (await seedEdition(organization)).id
     const bytes = utf8(`a,b\n1,${crypto.randomUUID()}\n`)
     const query = { edition_id: edition }
     const file = (await uploadRaw(organization.id, bytes, { type: 'text/csv', name: 'a.csv', query })).body
@@ -77,7 +79,7 @@ describe('an address', () => {
   })
 
   it('of a file of an import is not given by a role elsewhere', async () => {
-    const [here, elsewhere] = [await seedEdition(organization), await seedEdition(organization)]
+    const [here, elsewhere] = [(await seedEdition(organization)).id, (await seedEdition(organization)).id]
     const bytes = utf8(`a,b\n1,${crypto.randomUUID()}\n`)
     const options = { type: 'text/csv', name: 'a.csv', query: { edition_id: here } }
     const file = (await uploadRaw(organization.id, bytes, options)).body
@@ -117,7 +119,7 @@ describe('an address', () => {
 
   it('is on the host of files where there is one, of editions too', async () => {
     const FILES_URL = 'https://files.example.test'
-    const there = await seedEdition(organization)
+    const there = (await seedEdition(organization)).id
     const image = await upload()
     await patch(`/v1/editions/${there}`, { meta_image_id: image.id })
     const imported = await table()

@@ -5,11 +5,13 @@ import { remove } from '../support/api.ts'
 import { contextAt } from '../support/context.ts'
 import { accountOf, freshPng, png, rowsOf, sha256Hex, storedKeys, uploadRaw, usedBytes } from '../support/files.ts'
 import { jpegMetadata, jpegOf } from '../support/made-files.ts'
-import { seedAccount, seedEdition, seedMember, seedOrganization, seedToken } from '../support/seed.ts'
+import { seedAccount, seedMember, seedToken } from '../support/seeding/members.ts'
+import { seedEdition } from '../support/seeding/editions.ts'
+import { givenOrganization } from '../support/seeding/organizations.ts'
 
 describe('bytes', () => {
   it('of a photo for print state its size behind half a megabyte of metadata', async () => {
-    const { id } = await seedOrganization()
+    const { id } = await givenOrganization()
     const photo = jpegOf(1600, 900, jpegMetadata(...Array.from({ length: 10 }, () => 60_000)))
     const reply = await uploadRaw(id, photo, { type: 'image/jpeg', name: 'photo.jpg' })
     expect(reply.status === 201 || reply.text).toBe(true)
@@ -17,7 +19,7 @@ describe('bytes', () => {
   })
 
   it('are kept once for an organisation, and go with their last file', async () => {
-    const here = await seedOrganization()
+    const here = await givenOrganization()
     const bytes = freshPng()
     const [one, two] = [(await uploadRaw(here.id, bytes)).body, (await uploadRaw(here.id, bytes)).body]
     expect(one.id).not.toBe(two.id)
@@ -35,7 +37,7 @@ describe('bytes', () => {
   })
 
   it('are never shared between organisations', async () => {
-    const [one, two] = [await seedOrganization(), await seedOrganization()]
+    const [one, two] = [await givenOrganization(), await givenOrganization()]
     const bytes = freshPng()
     for (const { id } of [one, two]) await uploadRaw(id, bytes)
     const keys = await rowsOf<{ storage_key: string }>(
@@ -46,7 +48,7 @@ describe('bytes', () => {
   })
 
   it('stop at the limit of the organisation, exactly', async () => {
-    const here = await seedOrganization()
+    const here = await givenOrganization()
     const size = freshPng().length
     const limit = (bytes: number) =>
       rowsOf(
@@ -68,7 +70,7 @@ describe('bytes', () => {
   })
 
   it('are counted and kept right under 200 uploads at once, of the same and of different bytes', async () => {
-    const here = await seedOrganization()
+    const here = await givenOrganization()
     await sweepObjects(contextAt(Date.now()))
     const before = (await storedKeys()).length
     const same = freshPng()
@@ -97,7 +99,7 @@ describe('bytes', () => {
   })
 
   it('stay right while the same bytes come and go', async () => {
-    const here = await seedOrganization()
+    const here = await givenOrganization()
     const bytes = freshPng()
     const round = async () => {
       const { body } = await uploadRaw(here.id, bytes)
@@ -111,8 +113,8 @@ describe('bytes', () => {
   })
 
   it('are taken only where the caller may write, and nothing is kept of others', async () => {
-    const [here, there] = [await seedOrganization(), await seedOrganization()]
-    const [edition, sibling] = [await seedEdition(here), await seedEdition(here)]
+    const [here, there] = [await givenOrganization(), await givenOrganization()]
+    const [edition, sibling] = [(await seedEdition(here)).id, (await seedEdition(here)).id]
     const account = await seedAccount()
     await seedMember(account, { organization: here.id, edition, role: 'manager' })
     const { token } = await seedToken(account)

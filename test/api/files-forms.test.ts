@@ -1,11 +1,11 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { call } from '../support/api.ts'
 import { type FormPart, freshPng, png, sha256Hex, storedKeys, uploadForm, uploadRaw } from '../support/files.ts'
-import { seedOrganization } from '../support/seed.ts'
+import { givenOrganization } from '../support/seeding/organizations.ts'
 
-let organization: { id: string; event: string }
+let organization: { id: string }
 beforeAll(async () => {
-  organization = await seedOrganization()
+  organization = await givenOrganization()
 })
 
 describe('uploadFile with a form', () => {

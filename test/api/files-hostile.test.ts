@@ -3,8 +3,9 @@ import { describe, expect, it } from 'vitest'
 import { harmlessFiles, hostileFiles } from '../support/hostile-files.ts'
 import { latin } from '../support/made-files.ts'
 import { rowsOf, uploadRaw } from '../support/files.ts'
-import { type Fetch, fetchFile, pathOf, seedFile } from '../support/served-files.ts'
-import { seedOrganization } from '../support/seed.ts'
+import { type Fetch, fetchFile, pathOf } from '../support/served-files.ts'
+import { seedStoredFile } from '../support/seeding/files.ts'
+import { givenOrganization } from '../support/seeding/organizations.ts'
 
 /** Those that are taken and sent as they are: the table has only the beginning of some. */
 const taken = [...hostileFiles, ...harmlessFiles].filter(
@@ -28,7 +29,7 @@ function expectHarmless(headers: Headers, type: string): void {
 
 describe('a file that is two things at once', () => {
   it('is served as what it was taken for, byte by byte, and as nothing else', async () => {
-    const { id } = await seedOrganization()
+    const { id } = await givenOrganization()
     expect(taken.length).toBeGreaterThanOrEqual(25)
     for (const { name, content, declared, expected } of taken) {
       const [type] = expected
@@ -63,8 +64,8 @@ describe('a name that means harm', () => {
     [`inline; filename="aux.png"`, '_aux.png'],
     [`attachment`, 'file.png'],
   ])('%j is harmless where it is kept and where it is served', async (disposition, expected) => {
-    const { id } = await seedOrganization()
-    const bytes = (await seedFile()).content
+    const { id } = await givenOrganization()
+    const bytes = (await seedStoredFile()).content
     bytes.set(latin('\u0089PNG\r\n\u001a\n\0\0\0\u000dIHDR\0\0\0\u0009\0\0\0\u0009\u0008\u0002\0\0\0'))
     const reply = await uploadRaw(id, bytes, { headers: { 'content-disposition': disposition } })
     expect([reply.status, reply.body.name]).toEqual([201, expected])
@@ -77,7 +78,7 @@ describe('a name that means harm', () => {
   it.each([`attachment; filename*=UTF-8''%FF.png`, `attachment; filename*=UTF-8''%`])(
     '%j is refused, and nothing is kept',
     async (disposition) => {
-      const { id } = await seedOrganization()
+      const { id } = await givenOrganization()
       const reply = await uploadRaw(id, latin('a,b\n1,2\n'), {
         type: 'text/csv',
         headers: { 'content-disposition': disposition },
@@ -92,8 +93,8 @@ describe('our caches', () => {
   const copyOf = (path: string) => caches.default.match(`https://api.example${path}`)
 
   it('never hold what only a signed address opens, a refusal, a part or the answer to HEAD', async () => {
-    const imported = await seedFile({ purpose: 'import', mime_type: 'text/csv' })
-    const file = await seedFile()
+    const imported = await seedStoredFile({ purpose: 'import', mime_type: 'text/csv' })
+    const file = await seedStoredFile()
     const asked: Fetch[] = [{ method: 'HEAD' }, { headers: { range: 'bytes=0-1' } }, { headers: { 'if-match': '"x"' } }]
     for (const options of asked) await fetchFile(pathOf(file), options)
     await fetchFile(pathOf(file), { headers: { 'if-none-match': '*' } })
@@ -104,7 +105,7 @@ describe('our caches', () => {
   })
 
   it('hold nothing of a file that became private or went into quarantine for longer than their minute', async () => {
-    const file = await seedFile()
+    const file = await seedStoredFile()
     await fetchFile(pathOf(file))
     expect((await copyOf(pathOf(file)))?.headers.get('cache-control')).toContain('s-maxage=60')
     await caches.default.delete(`https://api.example${pathOf(file)}`)
@@ -116,7 +117,7 @@ describe('our caches', () => {
   })
 
   it('answer conditions, ranges and HEAD as the store does', async () => {
-    const [cached, fresh] = [await seedFile({ name: 'same.png' }), await seedFile({ name: 'same.png' })]
+    const [cached, fresh] = [await seedStoredFile({ name: 'same.png' }), await seedStoredFile({ name: 'same.png' })]
     await fetchFile(pathOf(cached))
     expect(await copyOf(pathOf(cached))).toBeDefined()
     const asked = (etag: string): Record<string, string>[] => [

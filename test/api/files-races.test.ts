@@ -3,11 +3,13 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { callWith, get, patch, post, remove } from '../support/api.ts'
 import { interruptedDatabase } from '../support/bindings.ts'
 import { freshPng, rowsOf, uploadRaw } from '../support/files.ts'
-import { freshId, seedEdition, seededAt, seedOrganization, write } from '../support/seed.ts'
+import { freshId, seededAt, write } from '../support/seeding/rows.ts'
+import { seedEdition } from '../support/seeding/editions.ts'
+import { givenOrganization } from '../support/seeding/organizations.ts'
 
-let organization: Awaited<ReturnType<typeof seedOrganization>>
+let organization: Awaited<ReturnType<typeof givenOrganization>>
 beforeAll(async () => {
-  organization = await seedOrganization()
+  organization = await givenOrganization()
 })
 
 const upload = async (): Promise<{ id: string }> => (await uploadRaw(organization.id, freshPng())).body
@@ -31,7 +33,7 @@ describe('an edition that is duplicated', () => {
     ['before its rows are read', /select .* from "events"/],
     ['before the copy is written', /insert into "?editions"? /],
   ] as const)('while its image is taken away and deleted, %s, has a copy without it', async ([, statement]) => {
-    const edition = await seedEdition(organization)
+    const edition = (await seedEdition(organization)).id
     const file = await upload()
     await patch(`/v1/editions/${edition}`, { meta_image_id: file.id })
     const done: number[] = []
@@ -47,7 +49,7 @@ describe('an edition that is duplicated', () => {
   })
 
   it('holds an image that the source gives up meanwhile', async () => {
-    const source = await seedEdition(organization)
+    const source = (await seedEdition(organization)).id
     const file = await upload()
     await patch(`/v1/editions/${source}`, { meta_image_id: file.id })
     const copies: string[] = []
@@ -60,7 +62,7 @@ describe('an edition that is duplicated', () => {
   })
 
   it('while a product loses its image, which is deleted, has a copy of the product without it', async () => {
-    const edition = await seedEdition(organization)
+    const edition = (await seedEdition(organization)).id
     const [gone, kept] = [await upload(), await upload()]
     const id = freshId('product')
     await addProduct(edition, id, [gone.id, kept.id])
@@ -79,7 +81,7 @@ describe('an edition that is duplicated', () => {
 
 describe('a product', () => {
   it('that begins to show a file holds it, though its deletion or its change has begun', async () => {
-    const edition = await seedEdition(organization)
+    const edition = (await seedEdition(organization)).id
     const requests: [statement: RegExp, request: object][] = [
       [/delete from files/, { method: 'DELETE' }],
       [/update "files"/, { method: 'PATCH', body: { purpose: 'other' } }],
@@ -97,7 +99,7 @@ describe('a product', () => {
   })
 
   it('never shows a file that is gone, by a change either', async () => {
-    const edition = await seedEdition(organization)
+    const edition = (await seedEdition(organization)).id
     const [kept, gone] = [await upload(), await upload()]
     const id = freshId('product')
     await addProduct(edition, id, [kept.id])

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { fetchFile, pathOf, seedFile } from '../support/served-files.ts'
+import { fetchFile, pathOf } from '../support/served-files.ts'
+import { seedStoredFile } from '../support/seeding/files.ts'
 import { latin } from '../support/made-files.ts'
 
 const content = latin('0123456789')
@@ -8,8 +9,8 @@ const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes)
 /** What an ordinary web server answers for the same file; test/slow/files.test.ts asks one. */
 describe('a file of ten bytes', async () => {
   const created_at = Date.UTC(2026, 0, 15, 9, 0, 0, 123)
-  const file = await seedFile({ content, created_at })
-  const imported = await seedFile({ content, created_at, purpose: 'attachment', mime_type: 'text/csv' })
+  const file = await seedStoredFile({ content, created_at })
+  const imported = await seedStoredFile({ content, created_at, purpose: 'attachment', mime_type: 'text/csv' })
   const etag = `"${file.checksum_sha256}"`
   const same = 'Thu, 15 Jan 2026 09:00:00 GMT'
   const earlier = 'Thu, 15 Jan 2026 08:00:00 GMT'

@@ -6,8 +6,10 @@ import type { ScanRequest } from '../../src/gateways/file-scan/file-scan.ts'
 import { call, callWith, get, type Reply } from '../support/api.ts'
 import { costOf } from '../support/cost.ts'
 import { freshPng, uploadRaw } from '../support/files.ts'
-import { db, seedEdition, seedOrganization } from '../support/seed.ts'
-import { seedUpload } from '../support/seed-files.ts'
+import { db } from '../support/seeding/rows.ts'
+import { seedEdition } from '../support/seeding/editions.ts'
+import { givenOrganization } from '../support/seeding/organizations.ts'
+import { seedUpload } from '../support/seeding/files.ts'
 import { fetchFile } from '../support/served-files.ts'
 
 const answer = (path: string, body: unknown) => call(path, { method: 'POST', token: null, body })
@@ -31,7 +33,7 @@ describe('an upload where there is a scanner', () => {
   }
 
   it('is in quarantine until the scanner has answered, and is scanned once', async () => {
-    const { id } = await seedOrganization()
+    const { id } = await givenOrganization()
     const bytes = freshPng()
     const { reply, requests } = await posted(later, () => uploadRaw(id, bytes, { bindings }))
     expect([reply.status, reply.body.status]).toEqual([201, 'quarantined'])
@@ -45,7 +47,7 @@ describe('an upload where there is a scanner', () => {
   })
 
   it('of bytes that are known is scanned too, and writes 8 rows at most', async () => {
-    const { id } = await seedOrganization()
+    const { id } = await givenOrganization()
     const bytes = freshPng()
     const first = await posted(later, () => uploadRaw(id, bytes, { bindings }))
     const { reply, requests } = await posted(later, () => uploadRaw(id, bytes, { bindings }))
@@ -56,8 +58,8 @@ describe('an upload where there is a scanner', () => {
   })
 
   it('in parts is in quarantine too, and its signed address opens it once it is clean', async () => {
-    const organization = await seedOrganization()
-    const place = { organization: organization.id, edition: await seedEdition(organization) }
+    const organization = await givenOrganization()
+    const place = { organization: organization.id, edition: (await seedEdition(organization)).id }
     const upload = await seedUpload(place, utf8('a,b\n1,2\n'), { hasPart: true })
     const path = `/v1/files/uploads/${upload}/complete`
     const complete = () => callWith(bindings, path, { method: 'POST' })
@@ -71,12 +73,12 @@ describe('an upload where there is a scanner', () => {
   })
 
   it('that is refused leaves no scan', async () => {
-    const { id } = await seedOrganization()
+    const { id } = await givenOrganization()
     await env.DB.prepare('insert into organization_storage values (?, 0, 10)').bind(id).run()
     const { reply, requests } = await posted(later, () => uploadRaw(id, freshPng(), { bindings }))
     expect([reply.status, reply.body.code, requests]).toEqual([409, 'storage_full', []])
     expect(
-      await db().all(sql`select 1 from file_scans join files on files.id = file_id where organization_id = ${id}`),
+      await db.all(sql`select 1 from file_scans join files on files.id = file_id where organization_id = ${id}`),
     ).toEqual([])
   })
 })

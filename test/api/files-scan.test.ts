@@ -11,8 +11,9 @@ import { sweepScans } from '../../src/modules/files/jobs.ts'
 import { firstStatus, requestScan, scanStatements } from '../../src/modules/files/scanning/scan.ts'
 import { call } from '../support/api.ts'
 import { realJob } from '../support/campaigns.ts'
-import { fetchFile, pathOf, type SeededFile, seedFile } from '../support/served-files.ts'
-import { db, write } from '../support/seed.ts'
+import { fetchFile, pathOf } from '../support/served-files.ts'
+import { type SeededFile, seedStoredFile } from '../support/seeding/files.ts'
+import { db, write } from '../support/seeding/rows.ts'
 
 const secret = 'link-signing-key-of-the-tests'
 const scan = { url: 'https://scanner.example.test/scan', key: 'scanner-key' }
@@ -45,13 +46,13 @@ function scanning(answer: ScanAnswer | null): Scanning {
 
 /** A file as an upload leaves it where there is a scanner. */
 async function uploaded({ job }: Scanning): Promise<SeededFile> {
-  const file = await seedFile({ status: firstStatus(job.config) })
+  const file = await seedStoredFile({ status: firstStatus(job.config) })
   await write(...scanStatements(job, file.id))
   return file
 }
 
 const statusOf = async ({ id }: SeededFile) =>
-  db().first(sql`select files.status, version, state, reason, attempts, due_at from files
+  db.first(sql`select files.status, version, state, reason, attempts, due_at from files
     join file_scans on file_id = id where id = ${id}`)
 
 const answer = (path: string, body: unknown) => call(path, { method: 'POST', token: null, body })
@@ -116,7 +117,7 @@ describe('with a scanner', () => {
   it('takes no answer that it did not ask for', async () => {
     const state = scanning(null)
     const file = await uploaded(state)
-    const other = await seedFile({ status: 'quarantined' })
+    const other = await seedStoredFile({ status: 'quarantined' })
     await requestScan(state.job, file.id)
     const path = callbackOf(state, file)
     const now = Date.now()
@@ -182,7 +183,7 @@ describe('with a scanner', () => {
     const file = await uploaded(state)
     await requestScan(state.job, file.id)
     await write(sql`delete from files where id = ${file.id}`)
-    expect(await db().all(sql`select 1 from file_scans where file_id = ${file.id}`)).toEqual([])
+    expect(await db.all(sql`select 1 from file_scans where file_id = ${file.id}`)).toEqual([])
     expect((await answer(callbackOf(state, file), { verdict: 'clean' })).status).toBe(404)
   })
 

@@ -5,9 +5,10 @@ import { signedFileAddress } from '../../src/domain/files/addresses.ts'
 import { findServedFile } from '../../src/modules/files/serving/served-file.ts'
 import { realJob } from '../support/campaigns.ts'
 import { countingLimiter, watchedDatabase } from '../support/bindings.ts'
-import { fetchFile, pathOf, type SeededFile, seedFile } from '../support/served-files.ts'
+import { fetchFile, pathOf } from '../support/served-files.ts'
+import { type SeededFile, seedStoredFile } from '../support/seeding/files.ts'
 import { latin } from '../support/made-files.ts'
-import { unknownId, write } from '../support/seed.ts'
+import { unknownId, write } from '../support/seeding/rows.ts'
 
 const secret = 'link-signing-key-of-the-tests'
 const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes)
@@ -35,7 +36,7 @@ async function statementsOf(path: string, headers: Record<string, string> = {}):
 
 describe('a public file', () => {
   it('is served with its type, its name, its hash, and headers that keep it from being a page', async () => {
-    const file = await seedFile({ name: 'Fotoægge.png' })
+    const file = await seedStoredFile({ name: 'Fotoægge.png' })
     const { status, headers, bytes } = await fetchFile(pathOf(file))
     expect(status).toBe(200)
     expect(bytes).toEqual(file.content)
@@ -61,7 +62,7 @@ describe('a public file', () => {
     ['image/svg+xml', 'a.svg', 'attachment'],
     ['image/gif', 'a.gif', 'inline'],
   ])('of type %s is shown as %s', async (mime_type, name, kind) => {
-    const file = await seedFile({ mime_type, name, purpose: 'attachment' })
+    const file = await seedStoredFile({ mime_type, name, purpose: 'attachment' })
     const { headers } = await fetchFile(pathOf(file))
     expect(headers.get('content-disposition')).toMatch(new RegExp(`^${kind}; filename="${name}"`))
     expect(headers.get('x-content-type-options')).toBe('nosniff')
@@ -69,7 +70,7 @@ describe('a public file', () => {
   })
 
   it('answers HEAD as GET, without the bytes', async () => {
-    const file = await seedFile()
+    const file = await seedStoredFile()
     const head = await fetchFile(pathOf(file), { method: 'HEAD', headers: { range: 'bytes=0-1' } })
     expect(head.status).toBe(200)
     expect(head.bytes).toHaveLength(0)
@@ -78,13 +79,13 @@ describe('a public file', () => {
   })
 
   it('takes no other method', async () => {
-    const reply = await fetchFile(pathOf(await seedFile()), { method: 'POST' })
+    const reply = await fetchFile(pathOf(await seedStoredFile()), { method: 'POST' })
     expect(reply.status).toBe(405)
     expect(reply.headers.get('allow')).toBe('GET, HEAD')
   })
 
   it('costs one row of the database the first time, and nothing from a cache', async () => {
-    const file = await seedFile()
+    const file = await seedStoredFile()
     const job = realJob()
     await findServedFile(job, { id: file.id, key: file.access_key, variant: 'original', token: undefined })
     expect(job.db.meter).toEqual({ queries: 1, round_trips: 1, rows_read: 1, rows_written: 0 })
@@ -94,14 +95,14 @@ describe('a public file', () => {
   })
 
   it('is limited by network only where no cache has it', async () => {
-    const file = await seedFile()
+    const file = await seedStoredFile()
     const LINK_RATE_LIMITER = countingLimiter(1)
     const bindings = { LINK_RATE_LIMITER, RATE_LIMIT_PER_MINUTE: '600' }
     const headers = { 'cf-connecting-ip': '192.0.2.7' }
     const ask = (path = pathOf(file)) => fetchFile(path, { bindings, headers })
     expect((await ask()).status).toBe(200)
     expect((await ask()).status).toBe(200)
-    const other = await ask(pathOf(await seedFile()))
+    const other = await ask(pathOf(await seedStoredFile()))
     expect(other.status).toBe(429)
     expect(LINK_RATE_LIMITER.keys).toEqual(Array.from({ length: 2 }, () => 'files 192.0.2.7'))
   })
@@ -109,13 +110,13 @@ describe('a public file', () => {
 
 describe('what is not there', () => {
   it('is the same 404 for an unknown file, a wrong key, a deleted file, quarantine, an import and a wrong variant', async () => {
-    const file = await seedFile()
-    const other = await seedFile()
-    const deleted = await seedFile()
+    const file = await seedStoredFile()
+    const other = await seedStoredFile()
+    const deleted = await seedStoredFile()
     await write(sql`delete from files where id = ${deleted.id}`)
-    const quarantined = await seedFile({ status: 'quarantined' })
-    const imported = await seedFile({ purpose: 'import', mime_type: 'text/csv' })
-    const pdf = await seedFile({ mime_type: 'application/pdf' })
+    const quarantined = await seedStoredFile({ status: 'quarantined' })
+    const imported = await seedStoredFile({ purpose: 'import', mime_type: 'text/csv' })
+    const pdf = await seedStoredFile({ mime_type: 'application/pdf' })
     const expected = await notFoundBytes(pathOf({ ...file, id: unknownId(file.id) }))
     for (const path of [
       pathOf({ ...file, access_key: other.access_key }),
@@ -141,7 +142,7 @@ describe('what is not there', () => {
   })
 
   it('is 404 where the bytes are gone, and says so in the log', async () => {
-    const file = await seedFile()
+    const file = await seedStoredFile()
     await env.FILES.delete(file.storage_key)
     const log = vi.spyOn(console, 'error').mockImplementation(() => undefined)
     const logged = vi.spyOn(console, 'log').mockImplementation(() => undefined)
@@ -151,7 +152,7 @@ describe('what is not there', () => {
   })
 
   it('is gone from our caches within a minute after a file was deleted', async () => {
-    const file = await seedFile()
+    const file = await seedStoredFile()
     const copy = () => caches.default.match(`https://api.example${pathOf(file)}`)
     await fetchFile(pathOf(file))
     await expect.poll(copy).toBeDefined()
@@ -165,7 +166,7 @@ describe('what is not there', () => {
 
 describe('a private file', () => {
   it('is read by a signed address for 15 minutes, and kept by no cache', async () => {
-    const file = await seedFile({
+    const file = await seedStoredFile({
       purpose: 'import',
       mime_type: 'text/csv',
       name: 'Ordrer.csv',
@@ -187,7 +188,7 @@ describe('a private file', () => {
   })
 
   it('is not read after 15 minutes, by the address of another file, by a changed one, or without a key of the service', async () => {
-    const [file, other] = [await seedFile({ purpose: 'import' }), await seedFile({ purpose: 'import' })]
+    const [file, other] = [await seedStoredFile({ purpose: 'import' }), await seedStoredFile({ purpose: 'import' })]
     const token = (path: string) => path.split('?')[1]
     const now = Date.now()
     expect((await fetchFile(await signed(file, now - 899_000))).status).toBe(200)
@@ -202,7 +203,7 @@ describe('a private file', () => {
   })
 
   it('in quarantine is read by a scanner and by nobody else', async () => {
-    const file = await seedFile({ status: 'quarantined' })
+    const file = await seedStoredFile({ status: 'quarantined' })
     await notFoundBytes(await signed(file))
     const { status, headers } = await fetchFile(await signed(file, Date.now(), 'scanner'))
     expect(status).toBe(200)
@@ -215,7 +216,7 @@ describe('FILES_URL', () => {
   const origin = 'https://files.example.test'
 
   it('serves files from a host of their own, and nothing else there', async () => {
-    const file = await seedFile()
+    const file = await seedStoredFile()
     expect((await fetchFile(pathOf(file), { bindings, origin })).bytes).toEqual(file.content)
     for (const path of [
       '/',
@@ -233,7 +234,7 @@ describe('FILES_URL', () => {
   })
 
   it('is where other hosts lead to, with the token of a signed address', async () => {
-    const file = await seedFile({ purpose: 'import' })
+    const file = await seedStoredFile({ purpose: 'import' })
     const path = await signed(file)
     const { status, headers } = await fetchFile(path, { bindings })
     expect(status).toBe(308)

@@ -3,16 +3,17 @@ import { operations } from '../../src/app.ts'
 import { toBase64, utf8 } from '../../src/domain/text/encoding.ts'
 import { call, get } from '../support/api.ts'
 import { accountOf, formOf, freshPng, storedKeys, uploadRaw } from '../support/files.ts'
-import { seedEdition, seedOrganization } from '../support/seed.ts'
-import { seedUpload } from '../support/seed-files.ts'
+import { seedEdition } from '../support/seeding/editions.ts'
+import { givenOrganization } from '../support/seeding/organizations.ts'
+import { seedUpload } from '../support/seeding/files.ts'
 
 const streams = operations.flatMap(({ stream }) => stream ?? [])
 const declared = streams.map(({ maxReadMs }) => maxReadMs)
 const shortMs = 300
 
-let here: Awaited<ReturnType<typeof seedOrganization>>
+let here: Awaited<ReturnType<typeof givenOrganization>>
 beforeEach(async () => {
-  here = await seedOrganization()
+  here = await givenOrganization()
   for (const stream of streams) stream.maxReadMs = shortMs
 })
 afterEach(() => {
@@ -67,7 +68,7 @@ describe('a file that stops coming', () => {
 
   it('as a part of an upload leaves the part to be sent again', async () => {
     const bytes = utf8('name,number\r\nA,1\r\n')
-    const id = await seedUpload({ organization: here.id, edition: await seedEdition(here) }, bytes)
+    const id = await seedUpload({ organization: here.id, edition: (await seedEdition(here)).id }, bytes)
     const digest = toBase64(new Uint8Array(await crypto.subtle.digest('SHA-256', bytes)))
     const headers = { 'content-type': 'application/octet-stream', 'content-digest': `sha-256=:${digest}:` }
     const put = (raw: BodyInit) => call(`/v1/files/uploads/${id}/parts/1`, { method: 'PUT', raw, headers })

@@ -7,20 +7,13 @@ import { callWith, get, patch, post, publicUrl, remove, type Reply } from '../su
 import { contextAt } from '../support/context.ts'
 import { interruptedDatabase } from '../support/bindings.ts'
 import { freshPng, uploadRaw } from '../support/files.ts'
-import { givenShop } from '../support/orders.ts'
-import { ask, givenBought } from '../support/refunds.ts'
-import {
-  db,
-  freshId,
-  seededAt,
-  seedEdition,
-  seedAccount,
-  seedMember,
-  seedOrganization,
-  seedToken,
-  write,
-} from '../support/seed.ts'
-import { seedMessage } from '../support/seed-emails.ts'
+import { seedShop, givenOrder } from '../support/seeding/orders.ts'
+import { ask } from '../support/refunds.ts'
+import { db, freshId, seededAt, write } from '../support/seeding/rows.ts'
+import { seedEdition } from '../support/seeding/editions.ts'
+import { seedAccount, seedMember, seedToken } from '../support/seeding/members.ts'
+import { givenOrganization } from '../support/seeding/organizations.ts'
+import { seedMessage } from '../support/seeding/email-messages.ts'
 import { image as bytesOf } from '../support/images.ts'
 
 interface Uploaded {
@@ -28,11 +21,11 @@ interface Uploaded {
   image: Record<'thumbnail' | 'optimized' | 'large' | 'original', string>
 }
 
-let organization: Awaited<ReturnType<typeof seedOrganization>>
+let organization: Awaited<ReturnType<typeof givenOrganization>>
 let edition: string
 beforeAll(async () => {
-  organization = await seedOrganization()
-  edition = await seedEdition(organization)
+  organization = await givenOrganization()
+  edition = (await seedEdition(organization)).id
 })
 
 const upload = async (query: Record<string, string> = {}): Promise<Uploaded> =>
@@ -48,7 +41,7 @@ const show = (id: string, ...data: object[]) =>
 
 /** Files that nobody in the organisation may show, each under what it is. */
 async function unshowable() {
-  const foreign = (await uploadRaw((await seedOrganization()).id, freshPng())).body as Uploaded
+  const foreign = (await uploadRaw((await givenOrganization()).id, freshPng())).body as Uploaded
   const hidden = async (columns: object) => {
     const row = {
       id: freshId('file'),
@@ -260,8 +253,8 @@ describe('images of products', () => {
   })
 
   it('are shown in their order in purchases, carts and requests for refunds', async () => {
-    const shop = await givenShop()
-    const bought = await givenBought(shop)
+    const shop = await seedShop()
+    const bought = await givenOrder(shop)
     const images = [
       (await uploadRaw(shop.organization_id, freshPng())).body,
       (await uploadRaw(shop.organization_id, freshPng())).body,
@@ -290,6 +283,6 @@ describe('images of products', () => {
         values (${id}, ${organization.id}, ${edition}, 'Day', ${id}, ${seededAt}, ${JSON.stringify([file])})`)
       await expect(writing).rejects.toThrow('FOREIGN KEY')
     }
-    expect(await db().all(sql`select 1 from products where id = ${id}`)).toEqual([])
+    expect(await db.all(sql`select 1 from products where id = ${id}`)).toEqual([])
   })
 })

@@ -2,9 +2,10 @@ import { env } from 'cloudflare:workers'
 import { sql } from 'drizzle-orm'
 import { describe, expect, it, vi } from 'vitest'
 import { derivedKey, derivedPrefix } from '../../src/domain/files/addresses.ts'
-import { fakeImages, fetchFile, pathOf, seedFile } from '../support/served-files.ts'
+import { fakeImages, fetchFile, pathOf } from '../support/served-files.ts'
+import { seedStoredFile } from '../support/seeding/files.ts'
 import { image, imageNames } from '../support/images.ts'
-import { write } from '../support/seed.ts'
+import { write } from '../support/seeding/rows.ts'
 
 const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes)
 
@@ -13,7 +14,7 @@ const keysOf = async (storage_key: string) =>
 
 describe('a variant', () => {
   it('is made at the first request, kept beside the original, and never made again', async () => {
-    const file = await seedFile()
+    const file = await seedStoredFile()
     const fake = fakeImages()
     const ask = () => fetchFile(pathOf(file, 'thumbnail'), { bindings: fake })
     const { status, headers, bytes } = await ask()
@@ -34,7 +35,7 @@ describe('a variant', () => {
   })
 
   it('has the shape of its name, is one still picture, and is never asked for larger than the original', async () => {
-    const file = await seedFile()
+    const file = await seedStoredFile()
     const fake = fakeImages()
     for (const name of ['thumbnail', 'optimized', 'large'] as const)
       await fetchFile(pathOf(file, name), { bindings: fake })
@@ -50,7 +51,7 @@ describe('a variant', () => {
   })
 
   it('is made once under 20 parallel requests', async () => {
-    const file = await seedFile()
+    const file = await seedStoredFile()
     const fake = fakeImages(() => new Promise((resolve) => setTimeout(resolve, 100)))
     const ask = () => fetchFile(pathOf(file, 'large'), { bindings: fake })
     const found = await Promise.all(Array.from({ length: 20 }, ask))
@@ -61,7 +62,7 @@ describe('a variant', () => {
   })
 
   it('that another isolate kept first stays, and is what everybody gets', async () => {
-    const file = await seedFile()
+    const file = await seedStoredFile()
     const key = derivedKey(file.storage_key, 'large')
     const fake = fakeImages(async () => void (await env.FILES.put(key, 'theirs')))
     expect(text((await fetchFile(pathOf(file, 'large'), { bindings: fake })).bytes)).toBe('theirs')
@@ -69,7 +70,7 @@ describe('a variant', () => {
   })
 
   it('leaves nothing where its file was deleted meanwhile', async () => {
-    const file = await seedFile()
+    const file = await seedStoredFile()
     const fake = fakeImages(() => write(sql`delete from files where id = ${file.id}`))
     vi.spyOn(console, 'error').mockImplementation(() => undefined)
     await fetchFile(pathOf(file, 'large'), { bindings: fake })
@@ -78,7 +79,7 @@ describe('a variant', () => {
   })
 
   it('has ranges and conditions of its own', async () => {
-    const file = await seedFile()
+    const file = await seedStoredFile()
     const bindings = fakeImages()
     const ask = (headers: Record<string, string>) => fetchFile(pathOf(file, 'large'), { bindings, headers })
     const part = await ask({ range: 'bytes=0-3' })
@@ -91,7 +92,7 @@ describe('a variant', () => {
   })
 
   it('that cannot be made is the original for a minute, is tried again later, and says in the log why', async () => {
-    const file = await seedFile()
+    const file = await seedStoredFile()
     const logged = vi.spyOn(console, 'error').mockImplementation(() => undefined)
     const lines = vi.spyOn(console, 'log').mockImplementation(() => undefined)
     const broken = fakeImages(() => Promise.reject(new Error('error 9412: no image')))
@@ -110,7 +111,7 @@ describe('a variant', () => {
   })
 
   it('is the original where there is no Images binding', async () => {
-    const file = await seedFile()
+    const file = await seedStoredFile()
     const { headers, bytes } = await fetchFile(pathOf(file, 'thumbnail'), { bindings: { IMAGES: undefined } })
     expect(bytes).toEqual(file.content)
     expect(headers.get('etag')).toBe(`"${file.checksum_sha256}"`)
@@ -118,8 +119,8 @@ describe('a variant', () => {
   })
 
   it('is shared by files with the same bytes', async () => {
-    const file = await seedFile()
-    const same = await seedFile({ organization: file.organization_id, content: file.content })
+    const file = await seedStoredFile()
+    const same = await seedStoredFile({ organization: file.organization_id, content: file.content })
     const fake = fakeImages()
     for (const one of [file, same]) await fetchFile(pathOf(one, 'large'), { bindings: fake })
     expect(fake.asked).toHaveLength(1)
@@ -139,7 +140,7 @@ describe('the Images binding', () => {
     [1000, 500, { thumbnail: [200, 200], optimized: [1000, 500], large: [1000, 500] }],
     [150, 100, { thumbnail: [150, 100], optimized: [150, 100], large: [150, 100] }],
   ] as const)('makes the variants of an image of %i × %i, and makes none larger', async (width, height, sizes) => {
-    const file = await seedFile({ content: await imageOf(width, height), mime_type: 'image/jpeg' })
+    const file = await seedStoredFile({ content: await imageOf(width, height), mime_type: 'image/jpeg' })
     for (const [name, expected] of Object.entries(sizes)) {
       const { bytes } = await fetchFile(pathOf(file, name as keyof typeof sizes))
       const info = await env.IMAGES.info(new Blob([bytes]).stream())
@@ -148,7 +149,7 @@ describe('the Images binding', () => {
   })
 
   it.each(imageNames)('makes a webp of a real %s, turned as it is shown and without its metadata', async (name) => {
-    const file = await seedFile({
+    const file = await seedStoredFile({
       content: image(name),
       mime_type: `image/${name.toLowerCase().replace(/^.*(jpeg|webp)$/, '$1')}`,
     })

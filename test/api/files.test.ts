@@ -4,13 +4,15 @@ import { call, callWith, get, patch, publicUrl, remove } from '../support/api.ts
 import { interruptedDatabase } from '../support/bindings.ts'
 import { costOf } from '../support/cost.ts'
 import { freshPng, rowsOf, sha256Hex, storedKeys, uploadRaw } from '../support/files.ts'
-import { seedAccount, seedEdition, seedMember, seedOrganization, seedToken } from '../support/seed.ts'
+import { seedAccount, seedMember, seedToken } from '../support/seeding/members.ts'
+import { seedEdition } from '../support/seeding/editions.ts'
+import { givenOrganization } from '../support/seeding/organizations.ts'
 
-let organization: { id: string; event: string }
+let organization: { id: string }
 let edition: string
 beforeAll(async () => {
-  organization = await seedOrganization()
-  edition = await seedEdition(organization)
+  organization = await givenOrganization()
+  edition = (await seedEdition(organization)).id
 })
 
 const upload = async (bytes = freshPng(), query: Record<string, string> = {}) =>
@@ -102,10 +104,10 @@ describe('uploadFile', () => {
   })
 })
 
-describe('a file', () => {
-  it('is found by its filters and in its orders', async () => {
-    const here = await seedOrganization()
-    const there = await seedEdition(here)
+describe('listFiles', () => {
+  it('finds files by its filters and in its orders', async () => {
+    const here = await givenOrganization()
+    const there = (await seedEdition(here)).id
     const csv = utf8('a,b\n1,2\n')
     const table = (await uploadRaw(here.id, csv, { type: 'text/csv', name: 'Bestillinger Ærø.csv' })).body
     const image = (await uploadRaw(here.id, freshPng(), { query: { edition_id: there, title: 'Scene' } })).body
@@ -126,8 +128,10 @@ describe('a file', () => {
     expect(await list({ is_used: 'true' })).toEqual([image.id])
     expect(await list({ is_used: 'false' })).toEqual([table.id])
   })
+})
 
-  it('changes in what is said of it, and keeps its bytes', async () => {
+describe('updateFile', () => {
+  it('changes what is said of a file, and keeps its bytes', async () => {
     const file = await upload()
     const reply = await patch(`/v1/files/${file.id}`, {
       name: 'a/b\u202egnp.png',
@@ -153,8 +157,10 @@ describe('a file', () => {
     const wrong = await patch(`/v1/files/${file.id}`, { purpose: 'import' })
     expect([wrong.status, wrong.body.errors[0].pointer]).toEqual([400, '#/purpose'])
   })
+})
 
-  it('that an edition shows stays, and says what shows it', async () => {
+describe('deleteFile', () => {
+  it('keeps a file that an edition shows, and says what shows it', async () => {
     const file = await upload()
     await patch(`/v1/editions/${edition}`, { meta_image_id: file.id })
     const shown = (await get(`/v1/files/${file.id}`)).body
@@ -169,7 +175,7 @@ describe('a file', () => {
     expect((await get(`/v1/files/${file.id}`)).status).toBe(404)
   })
 
-  it('that is deleted while an edition begins to show it is not shown', async () => {
+  it('deletes a file that an edition begins to show meanwhile, which shows nothing then', async () => {
     const file = await upload()
     const gone: number[] = []
     const bindings = interruptedDatabase(/update "editions"/, async () => {
@@ -183,7 +189,7 @@ describe('a file', () => {
     expect((await get(`/v1/editions/${edition}`)).body.meta_image_id).toBeNull()
   })
 
-  it('that begins to be shown while it is deleted stays', async () => {
+  it('keeps a file that begins to be shown meanwhile', async () => {
     const file = await upload()
     const bindings = interruptedDatabase(/delete from files/, () =>
       patch(`/v1/editions/${edition}`, { meta_image_id: file.id }),
@@ -193,9 +199,11 @@ describe('a file', () => {
     expect((await get(`/v1/editions/${edition}`)).body.meta_image_id).toBe(file.id)
     await patch(`/v1/editions/${edition}`, { meta_image_id: null })
   })
+})
 
-  it('names only what the caller sees of what shows it', async () => {
-    const other = await seedEdition(organization)
+describe('getFile', () => {
+  it('names only what the caller sees of what shows the file', async () => {
+    const other = (await seedEdition(organization)).id
     const file = (await uploadRaw(organization.id, freshPng(), { query: { edition_id: edition } })).body
     await patch(`/v1/editions/${other}`, { meta_image_id: file.id })
     const account = await seedAccount()

@@ -2,8 +2,10 @@ import { env } from 'cloudflare:workers'
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { call, callWith } from '../support/api.ts'
 import { dump } from '../support/dump.ts'
-import { calculated, givenPeople, givenSegment } from '../support/segments.ts'
-import { givenOrganisation } from '../support/factories.ts'
+import { calculated } from '../support/segments.ts'
+import { seedPeople } from '../support/seeding/customers.ts'
+import { givenSegment } from '../support/seeding/segments.ts'
+import { givenOrganization } from '../support/seeding/organizations.ts'
 import { visit } from '../support/visits.ts'
 import { buildWorld, type World } from '../support/world.ts'
 
@@ -24,8 +26,8 @@ const logged = () => {
 
 describe('an export', () => {
   it('that is asked for its headers alone records nothing, and refuses as the whole does', async () => {
-    const organisation = await givenOrganisation()
-    await givenPeople({ organization: organisation.id }, [{}])
+    const organisation = await givenOrganization()
+    await seedPeople({ organization: organisation.id }, [{}])
     const segment = await givenSegment({ organization_id: organisation.id })
     const path = `/v1/segments/${segment.id}/export`
     expect((await call(path, { method: 'HEAD' })).status).toBe(409)
@@ -109,8 +111,8 @@ describe('a client that goes away', () => {
   })
 
   it('while a file goes out, either', async () => {
-    const organisation = await givenOrganisation()
-    await givenPeople({ organization: organisation.id }, [{}])
+    const organisation = await givenOrganization()
+    await seedPeople({ organization: organisation.id }, [{}])
     const segment = await givenSegment({ organization_id: organisation.id })
     await calculated(segment.id as string)
     const { streamOf } = await import('../../src/http/requests/stream.ts')

@@ -5,8 +5,9 @@ import { networkOf } from '../../src/domain/network.ts'
 import { mintToken } from '../../src/domain/accounts/tokens.ts'
 import { callWith } from '../support/api.ts'
 import { countingLimiter, watchedDatabase } from '../support/bindings.ts'
-import { next, randomBytes, seedAccount, seedMember, seedToken } from '../support/seed.ts'
-import { buildWorld, givenPerson, type World } from '../support/world.ts'
+import { next, randomBytes } from '../support/seeding/rows.ts'
+import { seedAccount, seedMember, seedToken } from '../support/seeding/members.ts'
+import { buildWorld, seedPerson, type World } from '../support/world.ts'
 
 let world: World
 beforeAll(async () => {
@@ -74,18 +75,18 @@ describe('the limit of failed sign-ins', () => {
     expect(refused?.headers.get('retry-after')).toBe('60')
     expect(refused?.headers.get('ratelimit-policy')).toBe('"sign-in";q=30;w=60')
     // A token that nobody knows here could be any: it waits too, and costs nothing.
-    expect((await info(bindings, (await givenPerson('OV', world.a)).token, address)).status).toBe(429)
+    expect((await info(bindings, (await seedPerson('OV', world.a)).token, address)).status).toBe(429)
     expect(statements).toHaveLength(4)
   })
 
   it('locks nobody out from elsewhere, nor who was in already from there', async () => {
     const bindings = { SIGN_IN_RATE_LIMITER: countingLimiter(1) }
-    const [address, member] = [newAddress(), await givenPerson('OV', world.a)]
+    const [address, member] = [newAddress(), await seedPerson('OV', world.a)]
     expect((await info(bindings, member.token, address)).status).toBe(200)
     for (let attempt = 0; attempt < 5; attempt++) await info(bindings, unknownToken(), address)
     expect((await info(bindings, unknownToken(), address)).status).toBe(429)
     expect((await info(bindings, member.token, address)).status).toBe(200)
-    const other = await givenPerson('OV', world.a)
+    const other = await seedPerson('OV', world.a)
     expect((await info(bindings, other.token, newAddress())).status).toBe(200)
     await env.DB.prepare('update access_tokens set revoked_at = 1 where id = ?').bind(member.tokenId).run()
     expect((await info(bindings, member.token, address)).status).toBe(429)

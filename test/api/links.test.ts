@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { callWith, publicUrl } from '../support/api.ts'
-import { seedEvents } from '../support/seed.ts'
+import { seedEvents } from '../support/seeding/organizations.ts'
 import { buildWorld, type World } from '../support/world.ts'
 
 let world: World

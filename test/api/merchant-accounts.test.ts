@@ -7,10 +7,17 @@ import { LostRace } from '../../src/domain/errors.ts'
 import { deleteMerchantAccount } from '../../src/modules/merchant-accounts/delete.ts'
 import { findMerchantAccount } from '../../src/modules/merchant-accounts/queries.ts'
 import { contextAt, interrupted } from '../support/context.ts'
-import { anOrder, givenOrders, givenShop } from '../support/orders.ts'
+import { anOrder, givenOrders, seedShop } from '../support/seeding/orders.ts'
 import { codes, refused } from '../support/editions.ts'
-import { db, givenEdition, givenMember, givenOrganisation } from '../support/factories.ts'
-import { dropMerchantAccounts, seedMerchantAccounts } from '../support/seed-merchant-accounts.ts'
+import { seedEdition } from '../support/seeding/editions.ts'
+import { givenMember, givenAdmin } from '../support/seeding/members.ts'
+import {
+  dropMerchantAccounts,
+  seedMerchantAccounts,
+  givenMerchantAccount,
+  aMerchantAccount,
+} from '../support/seeding/merchant-accounts.ts'
+import { db } from '../support/seeding/rows.ts'
 
 afterEach(() => vi.restoreAllMocks())
 
@@ -18,38 +25,21 @@ const path = '/v1/merchant-accounts'
 const apiKey = 'rk_test_51NeverShownAnywhere9876'
 const webhookSecret = 'whsec_NeverShownAnywhereEither'
 
-async function givenAdmin() {
-  const organisation = await givenOrganisation()
-  const { token } = await givenMember(organisation, 'admin')
-  return { ...organisation, token }
-}
-type Admin = Awaited<ReturnType<typeof givenAdmin>>
-
-const fields = (organisation: { id: string }, more: object = {}) => ({
-  organization_id: organisation.id,
-  name: 'Nordlys Stripe',
-  type: 'stripe',
-  supported_currencies: ['dkk', 'eur'],
-  ...more,
-})
-
-async function created(admin: Admin, more: object = {}) {
-  const reply = await post(path, fields(admin, more), admin.token)
-  expect(reply.status, reply.text).toBe(201)
-  return reply.body
-}
-
 const stored = (id: string) => db.first(sql<Record<string, unknown>>`select * from merchant_accounts where id = ${id}`)
 
 describe('createMerchantAccount', () => {
   it('answers the account, and of its secrets only that they are there', async () => {
     const admin = await givenAdmin()
-    const body = await created(admin, {
-      description: 'Shop',
-      provider_account: 'acct_1Nordlys',
-      api_key: apiKey,
-      webhook_secret: webhookSecret,
-    })
+    const body = await givenMerchantAccount(
+      admin,
+      {
+        description: 'Shop',
+        provider_account: 'acct_1Nordlys',
+        api_key: apiKey,
+        webhook_secret: webhookSecret,
+      },
+      admin.token,
+    )
     expect(body).toMatchObject({
       organization_id: admin.id,
       name: 'Nordlys Stripe',
@@ -73,7 +63,7 @@ describe('createMerchantAccount', () => {
     const logged = ['log', 'error', 'warn', 'info', 'debug'].map((name) => vi.spyOn(console, name as 'log'))
     const admin = await givenAdmin()
     const secrets = { api_key: apiKey, webhook_secret: webhookSecret }
-    const body = fields(admin, secrets)
+    const body = aMerchantAccount(admin, secrets)
     const keyed = { method: 'POST', body, token: admin.token, headers: { 'idempotency-key': crypto.randomUUID() } }
     const first = await call(path, keyed)
     const others = [
@@ -115,13 +105,13 @@ describe('createMerchantAccount', () => {
     [{ has_api_key_: true }, '#/has_api_key_ unknown_field'],
   ])('refuses %o', async (more, error) => {
     const admin = await givenAdmin()
-    expect(codes(await post(path, fields(admin, more), admin.token))).toEqual(refused(error))
+    expect(codes(await post(path, aMerchantAccount(admin, more), admin.token))).toEqual(refused(error))
     expect((await get(path, admin.token)).body.count).toBe(0)
   })
 
   it('makes nothing for an organisation of others', async () => {
     const [admin, other] = [await givenAdmin(), await givenAdmin()]
-    expect((await post(path, fields(other), admin.token)).status).toBe(400)
+    expect((await post(path, aMerchantAccount(other), admin.token)).status).toBe(400)
     expect((await get(path, other.token)).body.count).toBe(0)
   })
 
@@ -129,29 +119,51 @@ describe('createMerchantAccount', () => {
     const admin = await givenAdmin()
     const inProduction = (body: object, secret = '') =>
       callWith({ ENVIRONMENT: 'production', MERCHANT_KEY_SECRET: secret }, path, { body, token: admin.token })
-    expect(codes(await inProduction(fields(admin, { type: 'test' })))).toEqual(refused('#/type not_in_production'))
-    const unsealed = await inProduction(fields(admin, { api_key: apiKey }))
+    expect(codes(await inProduction(aMerchantAccount(admin, { type: 'test' })))).toEqual(
+      refused('#/type not_in_production'),
+    )
+    const unsealed = await inProduction(aMerchantAccount(admin, { api_key: apiKey }))
     expect([unsealed.status, unsealed.body.code]).toEqual([503, 'sealing_unavailable'])
     expect((await get(path, admin.token)).body.count).toBe(0)
-    expect((await inProduction(fields(admin, { api_key: apiKey }), 'a secret')).status).toBe(201)
-    expect((await inProduction(fields(admin))).status).toBe(201)
+    expect((await inProduction(aMerchantAccount(admin, { api_key: apiKey }), 'a secret')).status).toBe(201)
+    expect((await inProduction(aMerchantAccount(admin))).status).toBe(201)
   })
 
   it('gives an organisation a hundred at most', async () => {
     const admin = await givenAdmin()
     await seedMerchantAccounts(admin.id, 99)
-    await created(admin)
-    const reply = await post(path, fields(admin), admin.token)
+    await givenMerchantAccount(admin, {}, admin.token)
+    const reply = await post(path, aMerchantAccount(admin), admin.token)
     expect([reply.status, reply.body.code]).toEqual([409, 'too_many_merchant_accounts'])
     await dropMerchantAccounts(admin.id)
-    await created(admin)
+    await givenMerchantAccount(admin, {}, admin.token)
+  })
+})
+
+describe('listMerchantAccounts', () => {
+  it('shows the accounts of the own organisation, and of their keys the end', async () => {
+    const [admin, other] = [await givenAdmin(), await givenAdmin()]
+    const { id } = await givenMerchantAccount(admin, { api_key: apiKey }, admin.token)
+    await givenMerchantAccount(other, {}, other.token)
+    const reply = await get(path, admin.token)
+    expect(reply.body.results).toMatchObject([{ id, has_api_key: true, api_key_last4: '9876' }])
+    expect(reply.text).not.toContain(apiKey)
+  })
+})
+
+describe('getMerchantAccount', () => {
+  it('shows an account as it was made, to its organisation alone', async () => {
+    const [admin, other] = [await givenAdmin(), await givenAdmin()]
+    const account = await givenMerchantAccount(admin, { api_key: apiKey }, admin.token)
+    expect((await get(`${path}/${account.id}`, admin.token)).body).toEqual(account)
+    expect((await get(`${path}/${account.id}`, other.token)).status).toBe(404)
   })
 })
 
 describe('updateMerchantAccount', () => {
   it('replaces and removes secrets, and leaves the others as they are', async () => {
     const admin = await givenAdmin()
-    const { id } = await created(admin, { api_key: apiKey, webhook_secret: webhookSecret })
+    const { id } = await givenMerchantAccount(admin, { api_key: apiKey, webhook_secret: webhookSecret }, admin.token)
     const before = await stored(id)
     const change = (body: object) => patch(`${path}/${id}`, body, admin.token)
     expect((await change({ name: 'Other' })).body).toMatchObject({ name: 'Other', api_key_last4: '9876' })
@@ -171,7 +183,7 @@ describe('updateMerchantAccount', () => {
 
   it('changes and records nothing where it says what is there', async () => {
     const admin = await givenAdmin()
-    const { id } = await created(admin, { api_key: apiKey })
+    const { id } = await givenMerchantAccount(admin, { api_key: apiKey }, admin.token)
     const before = await stored(id)
     const reply = await patch(`${path}/${id}`, { api_key: apiKey, supported_currencies: ['dkk', 'eur'] }, admin.token)
     expect(reply.status).toBe(200)
@@ -181,9 +193,9 @@ describe('updateMerchantAccount', () => {
 
   it('is for admins of the organisation alone', async () => {
     const [admin, other] = [await givenAdmin(), await givenAdmin()]
-    const { id } = await created(admin)
+    const { id } = await givenMerchantAccount(admin, {}, admin.token)
     const manager = await givenMember(admin, 'manager')
-    const editor = await givenMember(admin, 'admin', (await givenEdition(admin)).id)
+    const editor = await givenMember(admin, 'admin', (await seedEdition(admin)).id)
     const statuses = await Promise.all(
       [manager, editor, other].map(async ({ token }) => (await patch(`${path}/${id}`, { name: 'x' }, token)).status),
     )
@@ -195,8 +207,8 @@ describe('updateMerchantAccount', () => {
 describe('deleteMerchantAccount', () => {
   it('removes what nothing uses, and names the editions that keep it', async () => {
     const admin = await givenAdmin()
-    const { id } = await created(admin)
-    const edition = await givenEdition(admin, { merchant_account_id: id })
+    const { id } = await givenMerchantAccount(admin, {}, admin.token)
+    const edition = await seedEdition(admin, { merchant_account_id: id })
     const kept = await remove(`${path}/${id}`, admin.token)
     expect([kept.status, kept.body.code]).toEqual([409, 'merchant_account_in_use'])
     expect(kept.body.related_objects).toEqual([{ type: 'edition', id: edition.id, name: edition.full_name }])
@@ -208,8 +220,8 @@ describe('deleteMerchantAccount', () => {
 
 describe('deleteMerchantAccount, where money went through it', () => {
   it('keeps the account of a payment, and names its order', async () => {
-    const shop = await givenShop()
-    const { body } = await post(path, fields({ id: shop.organization_id }))
+    const shop = await seedShop()
+    const { body } = await post(path, aMerchantAccount({ id: shop.organization_id }))
     const [order = ''] = await givenOrders(shop, [anOrder()])
     await db.batch([sql`update transactions set merchant_account_id = ${body.id} where order_id = ${order}`])
     const kept = await remove(`${path}/${body.id}`)
@@ -220,8 +232,8 @@ describe('deleteMerchantAccount, where money went through it', () => {
 
   it('keeps an account that an edition chooses at the last moment', async () => {
     const admin = await givenAdmin()
-    const { id } = await created(admin)
-    const edition = await givenEdition(admin)
+    const { id } = await givenMerchantAccount(admin, {}, admin.token)
+    const edition = await seedEdition(admin)
     const row = await findMerchantAccount(contextAt(Date.now()), id)
     const choose = () => db.batch([sql`update editions set merchant_account_id = ${id} where id = ${edition.id}`])
     await expect(deleteMerchantAccount(interrupted(choose), row)).rejects.toThrow(LostRace)
@@ -232,8 +244,8 @@ describe('deleteMerchantAccount, where money went through it', () => {
 describe('the health of an edition', () => {
   it('says that refunds wait for the key of the merchant account', async () => {
     const admin = await givenAdmin()
-    const { id } = await created(admin)
-    const edition = await givenEdition(admin, { merchant_account_id: id })
+    const { id } = await givenMerchantAccount(admin, {}, admin.token)
+    const edition = await seedEdition(admin, { merchant_account_id: id })
     const isReady = async () => {
       const { body } = await get(`/v1/editions/${edition.id}/healthcheck`, admin.token)
       const checks = body.checks as { check_id: string; passed: boolean }[]

@@ -4,9 +4,9 @@ import { mintLinkToken } from '../../src/domain/campaigns/link-tokens.ts'
 import { applyEvents } from '../../src/modules/message-events/jobs.ts'
 import { get, post } from '../support/api.ts'
 import { alarm, capturedOf, realJob, statsOf, until } from '../support/campaigns.ts'
-import { marketingTo, seedCrowd, seedReady } from '../support/seed-campaigns.ts'
-import { seedEndpoint } from '../support/seed-webhooks.ts'
-import { db, write } from '../support/seed.ts'
+import { marketingTo, seedCrowd, seedReady } from '../support/seeding/campaigns.ts'
+import { seedEndpoint } from '../support/seeding/webhooks.ts'
+import { db, write } from '../support/seeding/rows.ts'
 import { later, pathsIn, type Sent, sent, visit } from '../support/visits.ts'
 
 describe('links of messages', () => {
@@ -84,7 +84,7 @@ describe('unsubscribing', () => {
     const path =
       /^<https:\/\/events\.example\.test(\/t\/u\/[\w-]+)>$/.exec(headers['List-Unsubscribe'] ?? '')?.[1] ?? ''
     const suppressed = () =>
-      db().all(
+      db.all(
         sql<{
           address: string
           reason: string
@@ -108,7 +108,7 @@ describe('unsubscribing', () => {
     await applyEvents(realJob(), [...done.enqueued, ...again.enqueued])
 
     expect(await suppressed()).toEqual([{ address: person?.email, reason: 'unsubscribed' }])
-    const records = await db().all(sql<{
+    const records = await db.all(sql<{
       id: string
       status: string
       is_latest: number
@@ -123,7 +123,7 @@ describe('unsubscribing', () => {
       { status: 'withdrawn', is_latest: 1, previous_record_id: records[0]?.id, method: 'one_click_unsubscribe' },
     ])
     expect(records[1]?.record_hash).toMatch(/^[0-9a-f]{64}$/)
-    const events = await db().all(sql<{ payload: string; deliveries: number }>`select payload,
+    const events = await db.all(sql<{ payload: string; deliveries: number }>`select payload,
       (select count(*) from webhook_deliveries where event_id = webhook_events.id) as deliveries
       from webhook_events where organization_id = ${crowd.organization} and kind = 'consent.withdrawn'`)
     expect(events).toMatchObject([{ deliveries: 1 }])
@@ -202,7 +202,7 @@ describe('receipts of campaigns', () => {
     const opened = await visit(pathsIn(captured[0], 'o')[0] ?? '')
     await applyEvents(realJob(), later(opened.enqueued))
     const rows = () =>
-      db().all(sql<{ user_id: string; is_opened: number }>`select user_id, opened_at is not null as is_opened
+      db.all(sql<{ user_id: string; is_opened: number }>`select user_id, opened_at is not null as is_opened
         from campaign_receipts where campaign_id = ${id} and received_at is not null order by user_id`)
     for (let turn = 0; turn < 20 && (await rows()).filter(({ is_opened }) => is_opened).length === 0; turn++)
       await alarm(id)

@@ -3,12 +3,13 @@ import { describe, expect, it } from 'vitest'
 import { callWith, get } from '../support/api.ts'
 import { interruptedDatabase } from '../support/bindings.ts'
 import { order, refusal, taken, ticket } from '../support/imported-orders.ts'
-import { contentsOf, givenShop } from '../support/orders.ts'
-import { write } from '../support/seed.ts'
+import { contentsOf } from '../support/orders.ts'
+import { seedShop } from '../support/seeding/orders.ts'
+import { write } from '../support/seeding/rows.ts'
 
 describe('amounts of another system', () => {
   it('of a line are split over its units to the cent', async () => {
-    const shop = await givenShop()
+    const shop = await seedShop()
     const { body, purchases } = await taken(shop, {
       items: [{ product: 'Day ticket', quantity: 3, line_total: 100 }],
       amount: 100,
@@ -24,7 +25,7 @@ describe('amounts of another system', () => {
   })
 
   it('count cancelled items in a cancelled order that has no others, and where a discount needs them', async () => {
-    const shop = await givenShop()
+    const shop = await seedShop()
     const cancelled = ticket({ product: 'Poster', unit_price: 50, status: 'cancelled' })
     const amount = async (change: Record<string, unknown>) =>
       (await taken(shop, { external_id: crypto.randomUUID(), ...change })).body.amount
@@ -37,7 +38,7 @@ describe('amounts of another system', () => {
   })
 
   it('that the items do not make are a warning with both', async () => {
-    const shop = await givenShop()
+    const shop = await seedShop()
     const { body, result } = await taken(shop, { items: [ticket()], amount: 99.99, service_fee: 5 })
     expect(body.amount).toBe(105)
     expect(result.warnings).toEqual([
@@ -51,7 +52,7 @@ describe('amounts of another system', () => {
   })
 
   it('that were paid back show in the payment, and never become less', async () => {
-    const shop = await givenShop()
+    const shop = await seedShop()
     const payment = async (change: Record<string, unknown>) => {
       const [one] = (await taken(shop, { items: [ticket({ quantity: 2 })], ...change })).body.transactions
       return [one.status, one.amount, one.refunded_amount, one.available_refund_amount]
@@ -73,7 +74,7 @@ describe('amounts of another system', () => {
   })
 
   it('that were paid back of nothing, or beyond what was paid, refuse the order', async () => {
-    const shop = await givenShop()
+    const shop = await seedShop()
     expect(await refusal(shop, { status: 'pending', refunded_amount: 1 })).toEqual([
       'nothing_paid #/orders/0/refunded_amount',
     ])
@@ -88,7 +89,7 @@ describe('amounts of another system', () => {
   })
 
   it('name the payment by its provider, until something is paid back', async () => {
-    const shop = await givenShop()
+    const shop = await seedShop()
     const shown = async (payment: unknown) =>
       (await taken(shop, { items: [ticket()], payment })).body.transactions.map(
         (one: { service: string; provider_reference: string | null }) => [one.service, one.provider_reference],
@@ -105,7 +106,7 @@ describe('amounts of another system', () => {
 
 describe('an order of which money went back', () => {
   const given = async () => {
-    const shop = await givenShop()
+    const shop = await seedShop()
     const { id } = await taken(shop, { items: [ticket({ quantity: 2 })] })
     return { shop, id }
   }

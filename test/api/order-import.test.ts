@@ -2,9 +2,10 @@ import { sql } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
 import { get } from '../support/api.ts'
 import { order, refusal, type ShownPurchase, taken, ticket } from '../support/imported-orders.ts'
-import { anOrder, contentsOf, givenShop, importOrders } from '../support/orders.ts'
-import { db, write } from '../support/seed.ts'
-import { seedEndpoint } from '../support/seed-webhooks.ts'
+import { anOrder, seedShop, importOrders } from '../support/seeding/orders.ts'
+import { contentsOf } from '../support/orders.ts'
+import { db, write } from '../support/seeding/rows.ts'
+import { seedEndpoint } from '../support/seeding/webhooks.ts'
 import { givenTwo, stored, stranger } from '../support/shared-customers.ts'
 import { eventsOf } from '../support/webhook-rows.ts'
 
@@ -12,7 +13,7 @@ const emailsOf = (purchases: readonly ShownPurchase[]) => purchases.map(({ user 
 
 describe('items with a holder', () => {
   it('make purchases of that person, found or made by the address, and the rest the customer’s', async () => {
-    const shop = await givenShop()
+    const shop = await seedShop()
     await importOrders(shop, [anOrder({ customer: { email: 'ida@example.dk', last_name: 'Berg' } })])
     const { body, purchases } = await taken(shop, {
       items: [
@@ -56,7 +57,7 @@ describe('items with a holder', () => {
   })
 
   it('change their holder by an update that names another one, and by no other', async () => {
-    const shop = await givenShop()
+    const shop = await seedShop()
     const first = await taken(shop, { items: [ticket({ user: { email: 'ida@example.dk' } }), ticket()] })
     const ids = first.purchases.map(({ id }) => id).toSorted()
     const silent = await taken(shop, { items: [ticket({ quantity: 2 })] })
@@ -69,7 +70,7 @@ describe('items with a holder', () => {
   })
 
   it('are announced as their holder’s', async () => {
-    const shop = await givenShop()
+    const shop = await seedShop()
     await seedEndpoint({ organization: shop.organization_id, edition: shop.edition_id }, { breaker_until: null })
     await taken(shop, { items: [ticket({ user: { email: 'ida@example.dk' } })] }, { emit_webhooks: true })
     await taken(shop, { status: 'cancelled', items: [ticket()] }, { emit_webhooks: true })
@@ -81,7 +82,7 @@ describe('items with a holder', () => {
   })
 
   it('without an address are the customer’s, which a warning says', async () => {
-    const shop = await givenShop()
+    const shop = await seedShop()
     const { result, purchases } = await taken(shop, {
       items: [
         ticket(),
@@ -98,7 +99,7 @@ describe('items with a holder', () => {
 
 describe('items with a status', () => {
   it('are cancelled in a live order, and count only if they were paid', async () => {
-    const shop = await givenShop()
+    const shop = await seedShop()
     const items = [ticket({ quantity: 2 }), ticket({ product: 'Poster', unit_price: 50, status: 'cancelled' })]
     const cases: [Record<string, unknown>, number, string[]][] = [
       [{}, 200, []],
@@ -119,7 +120,7 @@ describe('items with a status', () => {
   })
 
   it('cancel one of equal tickets by an update, not the used one, and the same update again changes nothing', async () => {
-    const shop = await givenShop()
+    const shop = await seedShop()
     const first = await taken(shop, { items: [ticket({ quantity: 2 })] })
     const used = first.purchases[0]?.id ?? ''
     await write(sql`update purchases set status = 'used', uses_count = 1 where id = ${used}`)
@@ -133,7 +134,7 @@ describe('items with a status', () => {
   })
 
   it('are pending or active where the item says so, and cancelled with their order', async () => {
-    const shop = await givenShop()
+    const shop = await seedShop()
     const items = [
       ticket({ status: 'pending' }),
       ticket({ product: 'Poster', status: 'active' }),
@@ -149,7 +150,7 @@ describe('items with a status', () => {
 
 describe('customers of another system', () => {
   it('have the names and the language that are given, in the first place the most exact ones', async () => {
-    const shop = await givenShop()
+    const shop = await seedShop()
     const customer = { email: 'a@example.dk', first_name: 'Anna Maria', full_name: 'Holm, Anna' }
     await taken(shop, { customer, locale: 'da-DK', items: [ticket({ user: { email: 'b@example.dk' } })] })
     const [anna, other] = [await stored(shop, 'a@example.dk'), await stored(shop, 'b@example.dk')]
@@ -165,7 +166,7 @@ describe('customers of another system', () => {
 describe('a dry run', () => {
   it('answers for an id that comes twice as the real one does, and writes nothing', async () => {
     for (const on_duplicate of ['skip', 'update', 'error']) {
-      const shop = await givenShop()
+      const shop = await seedShop()
       const orders = [order({ status: 'confirmed' }), order({ status: 'pending' }), order({ status: 'completed' })]
       const dry = await importOrders(shop, orders, { on_duplicate, dry_run: true })
       expect(await contentsOf(shop)).toMatchObject({ orders: 0, users: 0, data_imports: 0 })
@@ -179,7 +180,7 @@ describe('a dry run', () => {
       expect(told(dry)).toEqual(told(real))
       const ids = dry.body.results.map(({ order_id }: { order_id: string | null }) => order_id)
       expect(ids).toEqual([null, null, null])
-      const rows = await db().all(sql`select id from purchases where edition_id = ${shop.edition_id}`)
+      const rows = await db.all(sql`select id from purchases where edition_id = ${shop.edition_id}`)
       expect(rows).toHaveLength(2)
     }
   })

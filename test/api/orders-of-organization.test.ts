@@ -2,9 +2,10 @@ import { env } from 'cloudflare:workers'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { rootToken } from '../support/api.ts'
 import { costOf } from '../support/cost.ts'
-import { givenEdition, givenOrganisation } from '../support/factories.ts'
 import { nullsLast, readAs, walkAs } from '../support/lists.ts'
-import { seedTrades } from '../support/seed-commerce.ts'
+import { seedEdition } from '../support/seeding/editions.ts'
+import { givenOrganization } from '../support/seeding/organizations.ts'
+import { seedTrades } from '../support/seeding/trades.ts'
 
 const sizes = [7, 0, 23, 1, 12]
 const fields = ['created', 'modified', 'order_number', 'status', 'type', 'amount'] as const
@@ -26,14 +27,14 @@ const all = async (statement: string, ...values: unknown[]): Promise<Row[]> =>
   ).results
 
 beforeAll(async () => {
-  const made = await givenOrganisation()
+  const made = await givenOrganization()
   organization = made.id
   for (const size of sizes) {
-    const edition = await givenEdition(made)
+    const edition = await seedEdition(made)
     if (size) await seedTrades({ organization, edition: edition.id }, size)
   }
-  const other = await givenOrganisation()
-  const foreign = await givenEdition(other)
+  const other = await givenOrganization()
+  const foreign = await seedEdition(other)
   await seedTrades({ organization: other.id, edition: foreign.id }, 9)
   // Few values, so that many rows share each key, also across editions.
   await env.DB.prepare(
@@ -103,9 +104,9 @@ describe('listOrders of an organisation', () => {
   })
 
   it('reads no more of many orders of one moment than a page needs', async () => {
-    const made = await givenOrganisation()
+    const made = await givenOrganization()
     for (const size of [300, 300]) {
-      const edition = await givenEdition(made)
+      const edition = await seedEdition(made)
       await seedTrades({ organization: made.id, edition: edition.id }, size)
     }
     await env.DB.prepare('update orders set created_at = 1700000000000, amount_minor = 100 where organization_id = ?')

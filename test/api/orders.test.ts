@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { get, patch } from '../support/api.ts'
 import { costOf } from '../support/cost.ts'
-import { givenMember } from '../support/factories.ts'
-import { anOrder, givenOrders, givenShop, type Shop } from '../support/orders.ts'
+import { givenMember } from '../support/seeding/members.ts'
+import { anOrder, givenOrders, seedShop, type Shop } from '../support/seeding/orders.ts'
 
 let shop: Shop
 let ids: string[]
@@ -15,7 +15,7 @@ const found = async (query: string): Promise<number[]> => {
 }
 
 beforeAll(async () => {
-  shop = await givenShop()
+  shop = await seedShop()
   ids = await givenOrders(shop, [
     anOrder({
       external_id: 'Shop/Ø-1',
@@ -141,7 +141,7 @@ describe('listOrders', () => {
 
   it('keeps to what the caller may see', async () => {
     const organisation = { id: shop.organization_id }
-    const other = await givenShop()
+    const other = await seedShop()
     const [foreign] = await givenOrders(other, [anOrder({ customer: { email: 'per_cent%@example.dk' } })])
     const stranger = await givenMember({ id: other.organization_id }, 'admin')
     const inEdition = await givenMember(organisation, 'viewer', shop.edition_id)
@@ -167,7 +167,7 @@ describe('orders of another system', () => {
   })
 
   it('are found without reading the others', async () => {
-    const other = await givenShop()
+    const other = await seedShop()
     const add = (count: number, name: string) =>
       givenOrders(
         other,

@@ -2,8 +2,10 @@ import { env } from 'cloudflare:workers'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { get, patch, post, remove, pathOfLink } from '../support/api.ts'
 import { costOf } from '../support/cost.ts'
-import { next, seedAccount, seedMember, seedToken } from '../support/seed.ts'
-import { buildWorld, givenPerson, type World } from '../support/world.ts'
+import { next } from '../support/seeding/rows.ts'
+import { seedAccount, seedMember, seedToken } from '../support/seeding/members.ts'
+import { buildWorld, seedPerson, type World } from '../support/world.ts'
+import { givenEvent } from '../support/seeding/organizations.ts'
 
 let world: World
 beforeAll(async () => {
@@ -192,7 +194,7 @@ describe('removeOrganizationMember', () => {
   const pathOf = (organization: string, member: string) => `/v1/organizations/${organization}/members/${member}`
 
   it('takes effect at once, for tokens too', async () => {
-    const person = await givenPerson('OM', world.a)
+    const person = await seedPerson('OM', world.a)
     const bound = await seedToken(person.account, { organization: world.a.id })
     const elsewhere = await seedToken(person.account, { organization: world.b.id })
     await seedMember(person.account, { organization: world.b.id, role: 'viewer' })
@@ -205,7 +207,7 @@ describe('removeOrganizationMember', () => {
   })
 
   it('leaves a bound token to who keeps another role there', async () => {
-    const person = await givenPerson('OV', world.a)
+    const person = await seedPerson('OV', world.a)
     await seedMember(person.account, { organization: world.a.id, edition: world.a.editions[0].id, role: 'viewer' })
     const bound = await seedToken(person.account, { organization: world.a.id })
     await remove(pathOf(world.a.id, person.member), world.people.OA.token)
@@ -231,13 +233,31 @@ describe('removeOrganizationMember', () => {
   })
 })
 
-describe('events', () => {
-  it('belong to an organisation, and show to edition roles by their editions', async () => {
+describe('getOrganization', () => {
+  it('answers those who have a role there, with the policy of its refunds', async () => {
+    const { status, body } = await get(`/v1/organizations/${world.a.id}`, world.people.OV.token)
+    expect([status, body]).toMatchObject([200, { id: world.a.id, refund_policy: { four_eyes: false } }])
+    expect((await get(`/v1/organizations/${world.a.id}`, world.stranger.token)).status).toBe(404)
+  })
+})
+
+describe('createEvent', () => {
+  it('makes an event of an organisation that the caller may change', async () => {
     const made = await post('/v1/events', { organization_id: world.a.id, name: 'Ny fest' }, world.people.OM.token)
     expect(made.body).toMatchObject({ organization_id: world.a.id, name: 'Ny fest' })
     expect(idsOf(await get('/v1/events?search=NY', world.people.OV.token))).toEqual([made.body.id])
-    expect(idsOf(await get('/v1/events', world.people.EV.token))).toEqual([world.a.event])
     const unknown = await post('/v1/events', { organization_id: 'org_nothing', name: 'x' })
     expect(unknown.body.errors).toMatchObject([{ code: 'does_not_exist', pointer: '#/organization_id' }])
+  })
+})
+
+describe('listEvents', () => {
+  it('shows edition roles the events of their editions alone', async () => {
+    const other = await givenEvent({ id: world.a.id })
+    expect(idsOf(await get('/v1/events', world.people.EV.token))).toEqual([world.a.event])
+    expect(idsOf(await get('/v1/events', world.people.OV.token))).toEqual(
+      expect.arrayContaining([world.a.event, other.id]),
+    )
+    expect(idsOf(await get('/v1/events', world.stranger.token))).toEqual([world.b.event])
   })
 })

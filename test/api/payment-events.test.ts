@@ -6,7 +6,6 @@ import {
   actionsOf,
   auditOf,
   cancelledAndPaidBack,
-  givenRefund,
   refundEmailsOf,
   refundEngine,
   refundRow,
@@ -14,8 +13,9 @@ import {
   settleAll,
   stateOf,
 } from '../support/refund-payments.ts'
-import { db, unknownId, write } from '../support/seed.ts'
-import { deliverEvent, givenStripeSale, type StripeSale } from '../support/stripe-refunds.ts'
+import { seedDueRefund } from '../support/seeding/refunds.ts'
+import { db, unknownId, write } from '../support/seeding/rows.ts'
+import { deliverEvent, seedStripeSale, type StripeSale } from '../support/stripe-refunds.ts'
 
 let fake: FakeStripe
 beforeEach(async () => {
@@ -37,19 +37,19 @@ const payInDashboard = (sale: StripeSale, amount: number, status: 'succeeded' | 
   return refund
 }
 const eventsTaken = async (sale: StripeSale): Promise<number> =>
-  (await db().all(sql`select 1 from payment_events where merchant_account_id = ${sale.account}`)).length
+  (await db.all(sql`select 1 from payment_events where merchant_account_id = ${sale.account}`)).length
 
-async function givenPaid(columns: Parameters<typeof givenRefund>[1] = {}) {
-  const sale = await givenStripeSale(fake)
-  const refund = await givenRefund(sale, { cancel_purchase: true, service: 'stripe', ...columns })
+async function seedPaid(columns: Parameters<typeof seedDueRefund>[1] = {}) {
+  const sale = await seedStripeSale(fake)
+  const refund = await seedDueRefund(sale, { cancel_purchase: true, service: 'stripe', ...columns })
   await engineOf().run()
   return { sale, refund }
 }
 
 describe('who may post an event', () => {
   it('is Stripe: unknown accounts, wrong signatures and old ones get the same answer, and nothing is written', async () => {
-    const sale = await givenStripeSale(fake)
-    const other = await givenStripeSale(fake)
+    const sale = await seedStripeSale(fake)
+    const other = await seedStripeSale(fake)
     payInDashboard(sale, 500)
     const event = lastEvent()
     const replies = [
@@ -70,25 +70,25 @@ describe('who may post an event', () => {
   })
 
   it('sends at most 256 KiB', async () => {
-    const sale = await givenStripeSale(fake)
+    const sale = await seedStripeSale(fake)
     expect((await deliverEvent(sale.account, { body: 'x'.repeat(262_145) })).status).toBe(413)
   })
 
   it('may post what is no refund, and what is no JSON: both change nothing', async () => {
-    const sale = await givenStripeSale(fake)
+    const sale = await seedStripeSale(fake)
     for (const body of ['{"id":"evt_1","type":"charge.captured","data":{"object":{"id":"ch_1"}}}', 'hello', '[]', ''])
       expect([body, (await deliverEvent(sale.account, { body })).status]).toEqual([body, 200])
     expect(await eventsTaken(sale)).toBe(0)
   })
 
   it('names only payments of its own account: those of another tenant stay as they are', async () => {
-    const [sale, victim] = [await givenStripeSale(fake), await givenStripeSale(fake)]
+    const [sale, victim] = [await seedStripeSale(fake), await seedStripeSale(fake)]
     payInDashboard(victim, 500)
     expect((await deliverEvent(sale.account, lastEvent())).status).toBe(200)
     expect((await stateOf(victim)).payment).toEqual(['captured', 0, 0])
     expect([await refundsOf(victim), await refundsOf(sale)]).toEqual([[], []])
     // A key that names a request of somebody else is a text like any other.
-    const refund = await givenRefund(victim, {
+    const refund = await seedDueRefund(victim, {
       service: 'stripe',
       status: 'processing',
       provider_key: 'x',
@@ -105,7 +105,7 @@ describe('who may post an event', () => {
 describe('an event of a refund of ours', () => {
   it('completes it when our own call had no answer, and is not taken for a refund of somebody else', async () => {
     fake.tell('accept and cut')
-    const { sale, refund } = await givenPaid()
+    const { sale, refund } = await seedPaid()
     expect((await refundRow(refund)).status).toBe('processing')
     for (let time = 0; time < 3; time++) expect((await deliverEvent(sale.account, lastEvent())).status).toBe(200)
     expect(await refundRow(refund)).toMatchObject({
@@ -119,8 +119,8 @@ describe('an event of a refund of ours', () => {
   })
 
   it('that comes while our call is still open completes it once', async () => {
-    const sale = await givenStripeSale(fake)
-    const refund = await givenRefund(sale, { cancel_purchase: true, service: 'stripe' })
+    const sale = await seedStripeSale(fake)
+    const refund = await seedDueRefund(sale, { cancel_purchase: true, service: 'stripe' })
     const engine = engineOf()
     const { payments } = contextAt(Date.now())
     const early = refundEngine({
@@ -143,7 +143,7 @@ describe('an event of a refund of ours', () => {
   })
 
   it('takes a success back: amounts, the purchase, the event, the audit entry and the corrected mail', async () => {
-    const { sale, refund } = await givenPaid()
+    const { sale, refund } = await seedPaid()
     expect(await stateOf(sale)).toEqual(cancelledAndPaidBack)
     fake.store.change(fake.store.refunds[0]?.id ?? '', 'failed', 'expired_or_canceled_card')
     for (const event of [...fake.store.events, ...fake.store.events])
@@ -163,7 +163,7 @@ describe('an event of a refund of ours', () => {
   })
 
   it('that takes a success back leaves a purchase that something else has changed since', async () => {
-    const { sale } = await givenPaid({ cancel_purchase: false })
+    const { sale } = await seedPaid({ cancel_purchase: false })
     await write(sql`update purchases set status = 'expired' where id = ${sale.purchase}`)
     fake.store.change(fake.store.refunds[0]?.id ?? '', 'failed')
     await deliverEvent(sale.account, lastEvent())
@@ -172,7 +172,7 @@ describe('an event of a refund of ours', () => {
 
   it('is asked for again when something of ours or of Stripe fails, and changes nothing until then', async () => {
     fake.tell('accept and cut')
-    const { sale, refund } = await givenPaid()
+    const { sale, refund } = await seedPaid()
     const event = lastEvent()
     vi.restoreAllMocks()
     const network = vi.spyOn(globalThis, 'fetch').mockRejectedValue(new TypeError('Network connection lost.'))
@@ -186,7 +186,7 @@ describe('an event of a refund of ours', () => {
 
   it('of an attempt that was given up completes the request that waits for the next one', async () => {
     fake.tell('accept and cut')
-    const { sale, refund } = await givenPaid()
+    const { sale, refund } = await seedPaid()
     await write(
       sql`update refund_requests set status = 'approved', provider_key = null, due_at = ${Date.now()}, attempts = 1,
         version = version + 1 where id = ${refund}`,
@@ -199,7 +199,7 @@ describe('an event of a refund of ours', () => {
 
   it('of an attempt that failed here counts what was paid, and calls for people', async () => {
     fake.tell('accept and cut')
-    const { sale, refund } = await givenPaid()
+    const { sale, refund } = await seedPaid()
     await write(
       sql`update refund_requests set status = 'failed', due_at = null, version = version + 1 where id = ${refund}`,
       sql`update purchases set reserved_minor = 0 where id = ${sale.purchase}`,
@@ -217,7 +217,7 @@ describe('an event of a refund of ours', () => {
 
 describe('a refund that was made at Stripe itself', () => {
   it('is recorded once, counts on the payment, and leaves the purchase as it is', async () => {
-    const sale = await givenStripeSale(fake)
+    const sale = await seedStripeSale(fake)
     const made = payInDashboard(sale, 2500)
     const [event] = fake.store.events
     const twin = {
@@ -248,7 +248,7 @@ describe('a refund that was made at Stripe itself', () => {
   })
 
   it('counts no more when it fails late', async () => {
-    const sale = await givenStripeSale(fake)
+    const sale = await seedStripeSale(fake)
     const made = payInDashboard(sale, 2500)
     await deliverEvent(sale.account, lastEvent())
     fake.store.change(made.id, 'failed')
@@ -258,7 +258,7 @@ describe('a refund that was made at Stripe itself', () => {
   })
 
   it('that is pending is reserved, and asked for when no event says how it ends', async () => {
-    const sale = await givenStripeSale(fake)
+    const sale = await seedStripeSale(fake)
     const made = payInDashboard(sale, 2500, 'pending')
     await deliverEvent(sale.account, lastEvent())
     expect((await stateOf(sale)).payment).toEqual(['captured', 0, 2500])
@@ -271,8 +271,8 @@ describe('a refund that was made at Stripe itself', () => {
   })
 
   it('counts whole where open requests had reserved the amount: these are refused in their turn', async () => {
-    const sale = await givenStripeSale(fake)
-    const refund = await givenRefund(sale, { service: 'stripe' })
+    const sale = await seedStripeSale(fake)
+    const refund = await seedDueRefund(sale, { service: 'stripe' })
     payInDashboard(sale, 10_000)
     await deliverEvent(sale.account, lastEvent())
     expect((await stateOf(sale)).payment).toEqual(['refunded', 10_000, 10_000])
@@ -282,7 +282,7 @@ describe('a refund that was made at Stripe itself', () => {
   })
 
   it('in another currency than the order counts nothing, and calls for people', async () => {
-    const sale = await givenStripeSale(fake)
+    const sale = await seedStripeSale(fake)
     await write(sql`update transactions set currency = 'eur' where id = ${sale.transaction}`)
     payInDashboard(sale, 2500)
     await deliverEvent(sale.account, lastEvent())

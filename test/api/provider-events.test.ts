@@ -5,10 +5,11 @@ import { fromBase64, toBase64, utf8 } from '../../src/domain/text/encoding.ts'
 import { applyEvents } from '../../src/modules/message-events/jobs.ts'
 import { get, post } from '../support/api.ts'
 import { sendEmails } from '../../src/modules/transactional-emails/jobs.ts'
-import { anOrder, givenShop, receiptsOf, sell } from '../support/receipts.ts'
+import { aReceiptOrder, seedShopWithReceipts } from '../support/seeding/orders.ts'
+import { receiptsOf, sell } from '../support/receipts.ts'
 import { realJob, statsOf, until } from '../support/campaigns.ts'
-import { seedCrowd, seedReady } from '../support/seed-campaigns.ts'
-import { db } from '../support/seed.ts'
+import { seedCrowd, seedReady } from '../support/seeding/campaigns.ts'
+import { db } from '../support/seeding/rows.ts'
 import { secret, sent, visit } from '../support/visits.ts'
 
 async function tell(event: object, signedWith = secret) {
@@ -56,7 +57,7 @@ describe('what providers tell', () => {
     await applyEvents(realJob(), messages.toReversed())
     expect(await statsOf(id)).toMatchObject({ sent: 3, bounced: 1, complained: 1, opened: 1, clicked: 1 })
     expect(
-      await db().all(sql<{ address: string; reason: string }>`select address, reason from suppressions
+      await db.all(sql<{ address: string; reason: string }>`select address, reason from suppressions
         where organization_id = ${crowd.organization} order by address`),
     ).toEqual([
       { address: bounced?.email, reason: 'hard_bounce' },
@@ -74,7 +75,7 @@ describe('what providers tell', () => {
     const crowd = await seedCrowd(1)
     const n = crowd.people[0]?.seq ?? 0
     const suppressed = async () =>
-      (await db().all(sql`select 1 from suppressions where organization_id = ${crowd.organization}`)).length
+      (await db.all(sql`select 1 from suppressions where organization_id = ${crowd.organization}`)).length
     for (let time = 1; time <= 3; time++) {
       const { campaign } = await seedReady(crowd)
       await post(`/v1/campaigns/${campaign.id}/send-now`, {})
@@ -88,11 +89,11 @@ describe('what providers tell', () => {
   })
 
   it('of receipts counts for what is sent to the same address later', async () => {
-    await db().all(sql`delete from transactional_emails`)
-    const shop = await givenShop()
-    const orders = Array.from({ length: 4 }, () => anOrder())
+    await db.all(sql`delete from transactional_emails`)
+    const shop = await seedShopWithReceipts()
+    const orders = Array.from({ length: 4 }, () => aReceiptOrder())
     const [hard, soft, doubtful] = orders.map(({ customer }) => customer.email)
-    const thrice = [1, 2].map(() => anOrder({ customer: { email: soft } }))
+    const thrice = [1, 2].map(() => aReceiptOrder({ customer: { email: soft } }))
     await sell(shop, [...orders, ...thrice])
     const ids = new Map((await receiptsOf(shop)).map((row) => [row.order_id, row]))
     await sendEmails(realJob({ now: () => Date.now() + 1000 }))
@@ -104,7 +105,7 @@ describe('what providers tell', () => {
     })
     const bounce = (type: string) => ({ bounce: { type, subType: 'General', message: 'no' } })
     const suppressed = () =>
-      db().all(sql`select address, reason, channel, campaign_id from suppressions
+      db.all(sql`select address, reason, channel, campaign_id from suppressions
         where organization_id = ${shop.organization_id} order by reason, address`)
     await tell(told(of(hard)[0]?.id ?? '', 'bounced', bounce('Permanent')))
     const softly = of(soft).map(({ id }) => told(id, 'bounced', bounce('Transient')))
@@ -117,7 +118,7 @@ describe('what providers tell', () => {
     // Given up because no answer came, and it was sent after all.
     const [lost] = of(doubtful)
     const status = async () => (await receiptsOf(shop)).find(({ id }) => id === lost?.id)
-    await db().all(sql`update transactional_emails set status = 'failed', error_code = 'unknown', sent_at = null
+    await db.all(sql`update transactional_emails set status = 'failed', error_code = 'unknown', sent_at = null
       where id = ${lost?.id}`)
     await tell(told(lost?.id ?? '', 'delivered'))
     expect(await status()).toMatchObject({ status: 'sent', error_code: null, provider_id: 'm-9' })

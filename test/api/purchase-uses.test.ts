@@ -2,15 +2,17 @@ import { sql } from 'drizzle-orm'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { call, get } from '../support/api.ts'
 import { costOf } from '../support/cost.ts'
-import { db, givenEdition, givenMember } from '../support/factories.ts'
-import { givenShop, type Shop } from '../support/orders.ts'
-import { announcedOf, givenTicket, purchaseRow, revert, scan, tally, usesOf } from '../support/purchases.ts'
-import { seedEndpoint } from '../support/seed-webhooks.ts'
+import { seedEdition } from '../support/seeding/editions.ts'
+import { givenMember } from '../support/seeding/members.ts'
+import { seedShop, type Shop, givenTicket } from '../support/seeding/orders.ts'
+import { announcedOf, purchaseRow, revert, scan, tally, usesOf } from '../support/purchases.ts'
+import { seedEndpoint } from '../support/seeding/webhooks.ts'
 import { deliveriesOf, eventsOf } from '../support/webhook-rows.ts'
+import { db } from '../support/seeding/rows.ts'
 
 let shop: Shop
 beforeAll(async () => {
-  shop = await givenShop()
+  shop = await seedShop()
 })
 
 const soon = () => new Date(Date.now() + 3_600_000).toISOString()
@@ -127,7 +129,7 @@ describe('createPurchaseUse', () => {
 
   it('refuses quantities that are none, and places of other editions', async () => {
     const ticket = await givenTicket(shop, { is_unlimited_use: true })
-    const sibling = await givenEdition({ id: shop.organization_id })
+    const sibling = await seedEdition({ id: shop.organization_id })
     await givenTicket({ ...shop, edition_id: sibling.id }, { location: 'South gate' })
     const [elsewhere] = await db.all(sql<{ id: string }>`select id from locations where edition_id = ${sibling.id}`)
     for (const [name, value, code] of [
@@ -194,7 +196,7 @@ describe('createPurchaseUse', () => {
   it('is for admins and managers of the very edition', async () => {
     const ticket = await givenTicket(shop, { is_unlimited_use: true })
     const organisation = { id: shop.organization_id }
-    const sibling = await givenEdition(organisation)
+    const sibling = await seedEdition(organisation)
     const statuses = []
     for (const [role, edition] of [
       ['admin', undefined],
@@ -208,7 +210,7 @@ describe('createPurchaseUse', () => {
       const { token } = await givenMember(organisation, role, edition)
       statuses.push((await scan(ticket.id, {}, { token })).status)
     }
-    const { token } = await givenMember({ id: (await givenShop()).organization_id }, 'admin')
+    const { token } = await givenMember({ id: (await seedShop()).organization_id }, 'admin')
     statuses.push((await scan(ticket.id, {}, { token })).status)
     expect(statuses).toEqual([201, 201, 403, 201, 201, 403, 404, 404])
     expect(await purchaseRow(ticket.id)).toMatchObject({ uses_count: 4 })
@@ -216,7 +218,7 @@ describe('createPurchaseUse', () => {
 
   it('costs the same for the first and the hundredth use', async () => {
     // Nothing listens to the events of this shop: each delivery would be rows of its own.
-    const ticket = await givenTicket(await givenShop(), { is_unlimited_use: true })
+    const ticket = await givenTicket(await seedShop(), { is_unlimited_use: true })
     const first = costOf(await scan(ticket.id))
     expect(first).toMatchObject({ queries: 8, round_trips: 2, rows_written: 7 })
     for (let count = 0; count < 98; count++) await scan(ticket.id)
@@ -271,7 +273,7 @@ describe('revertPurchaseUse', () => {
   it('knows the uses of this very purchase only', async () => {
     const [one, two] = [await givenTicket(shop), await givenTicket(shop)]
     const { body: use } = await scan(one.id)
-    const elsewhere = await givenShop()
+    const elsewhere = await seedShop()
     const { token } = await givenMember({ id: elsewhere.organization_id }, 'admin')
     const replies = [
       await revert(two.id, use.id),

@@ -2,13 +2,14 @@ import { env } from 'cloudflare:workers'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { get } from '../support/api.ts'
 import { costOf } from '../support/cost.ts'
-import { givenEdition, givenMember } from '../support/factories.ts'
-import { givenShop, type Shop } from '../support/orders.ts'
-import { givenTicket, purchaseRow, scan } from '../support/purchases.ts'
+import { seedEdition } from '../support/seeding/editions.ts'
+import { givenMember } from '../support/seeding/members.ts'
+import { seedShop, type Shop, givenTicket } from '../support/seeding/orders.ts'
+import { purchaseRow, scan } from '../support/purchases.ts'
 
 let shop: Shop
 beforeAll(async () => {
-  shop = await givenShop()
+  shop = await seedShop()
 })
 
 const list = (query: Record<string, string>, token?: string) =>
@@ -87,7 +88,7 @@ describe('listPurchases', () => {
   })
 
   it('shows an edition role its own edition, of shared customers what that edition knows, and strangers nothing', async () => {
-    const sibling = { ...shop, edition_id: (await givenEdition({ id: shop.organization_id })).id }
+    const sibling = { ...shop, edition_id: (await seedEdition({ id: shop.organization_id })).id }
     const customer = (last_name: string) => ({ customer: { email: 'shared@example.dk', first_name: 'Eva', last_name } })
     const here = await givenTicket(shop, { vendor_code: 'SHARED' }, customer('Here'))
     const there = await givenTicket(sibling, { vendor_code: 'SHARED' }, customer('There'))
@@ -99,12 +100,12 @@ describe('listPurchases', () => {
       expect(ids(await list({ edition_id: sibling.edition_id, search }, token))).toEqual([])
       expect(ids(await list({ search }, token))).toEqual(search === 'SHARED' ? [here.id] : [])
     }
-    const stranger = await givenMember({ id: (await givenShop()).organization_id }, 'admin')
+    const stranger = await givenMember({ id: (await seedShop()).organization_id }, 'admin')
     expect((await list({}, stranger.token)).body).toMatchObject({ count: 0, results: [] })
   })
 
   it('reads one entry of an index for each further purchase that has the same code', async () => {
-    const here = await givenShop()
+    const here = await seedShop()
     const cost = async (quantity: number) => {
       await givenTicket(here, { vendor_code: 'DAY', quantity })
       const reply = await list({ edition_id: here.edition_id, vendor_code: 'day', page_size: '5' })
@@ -115,7 +116,7 @@ describe('listPurchases', () => {
   })
 
   it('looks up the same rows among 10 purchases and among 100,000', async () => {
-    const here = await givenShop()
+    const here = await seedShop()
     const place = { edition_id: here.edition_id }
     const wanted = await givenTicket(here, { vendor_code: 'WANTED' }, { order_number: '77' })
     await scan(wanted.id)

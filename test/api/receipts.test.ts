@@ -3,9 +3,11 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { sendEmails } from '../../src/modules/transactional-emails/jobs.ts'
 import { call, callWith } from '../support/api.ts'
 import { contextAt } from '../support/context.ts'
-import { db } from '../support/factories.ts'
-import { anOrder, givenReceiptMessage, givenShop, receiptsOf, sell } from '../support/receipts.ts'
-import { seedVerified } from '../support/seed-sender-domains.ts'
+import { aReceiptOrder, seedShopWithReceipts } from '../support/seeding/orders.ts'
+import { receiptsOf, sell } from '../support/receipts.ts'
+import { seedReceiptMessage } from '../support/seeding/email-messages.ts'
+import { seedVerified } from '../support/seeding/sender-domains.ts'
+import { db } from '../support/seeding/rows.ts'
 
 beforeEach(() => db.all(sql`delete from transactional_emails`))
 
@@ -17,12 +19,12 @@ const outboxOf = async (address: string) => {
 
 describe('an import with send_receipts', () => {
   it('makes one receipt an order that is bought, whose customer has an address', async () => {
-    const shop = await givenShop()
-    const bought = [anOrder({ status: 'completed' }), anOrder({ status: 'confirmed' })]
+    const shop = await seedShopWithReceipts()
+    const bought = [aReceiptOrder({ status: 'completed' }), aReceiptOrder({ status: 'confirmed' })]
     const others = [
-      anOrder({ status: 'pending' }),
-      anOrder({ status: 'cancelled' }),
-      anOrder({ customer: { phone_number: '+4520100001' } }),
+      aReceiptOrder({ status: 'pending' }),
+      aReceiptOrder({ status: 'cancelled' }),
+      aReceiptOrder({ customer: { phone_number: '+4520100001' } }),
     ]
     const reply = await sell(shop, [...bought, ...others])
     expect(reply.status, reply.text).toBe(201)
@@ -36,9 +38,9 @@ describe('an import with send_receipts', () => {
   })
 
   it('sends them also to people, and of editions, whose names are not of one line', async () => {
-    const shop = await givenShop({ email_sender_name: null, full_name: 'Nordlys\r\nBcc: all' })
+    const shop = await seedShopWithReceipts({ email_sender_name: null, full_name: 'Nordlys\r\nBcc: all' })
     await seedVerified(shop.organization_id, 'nordlys.example')
-    const order = anOrder()
+    const order = aReceiptOrder()
     await sell(shop, [
       { ...order, customer: { ...order.customer, first_name: 'Astrid\r\nX:', last_name: 'Ho\u2028lm\u202e' } },
     ])
@@ -52,10 +54,10 @@ describe('an import with send_receipts', () => {
   })
 
   it('sends them in the language of the customer, from the sender of the edition', async () => {
-    const shop = await givenShop()
+    const shop = await seedShopWithReceipts()
     await seedVerified(shop.organization_id, 'nordlys.example')
     const [english, danish, polish] = ['en', 'da', 'pl'].map((locale) => {
-      const order = anOrder()
+      const order = aReceiptOrder()
       return { ...order, customer: { ...order.customer, locale } }
     })
     if (!english || !danish || !polish) throw new Error('three orders')
@@ -86,13 +88,13 @@ describe('an import with send_receipts', () => {
   })
 
   it('sends from the address of the service where the edition has none', async () => {
-    const shop = await givenShop({
+    const shop = await seedShopWithReceipts({
       email_sender_name: null,
       email_sender_address: null,
       email_reply_to: null,
       full_name: 'Nordlys 2026',
     })
-    const order = anOrder()
+    const order = aReceiptOrder()
     await sell(shop, [order])
     await sendEmails(contextAt(Date.now() + 1000))
     expect(await outboxOf(order.customer.email)).toMatchObject([
@@ -101,11 +103,11 @@ describe('an import with send_receipts', () => {
   })
 
   it('sends from the address of the service while the domain of the sender is not verified', async () => {
-    const other = await givenShop()
+    const other = await seedShopWithReceipts()
     await seedVerified(other.organization_id, 'nordlys.example')
-    const sent = async (columns: Parameters<typeof givenShop>[0]) => {
-      const shop = await givenShop(columns)
-      const order = anOrder()
+    const sent = async (columns: Parameters<typeof seedShopWithReceipts>[0]) => {
+      const shop = await seedShopWithReceipts(columns)
+      const order = aReceiptOrder()
       await sell(shop, [order])
       await sendEmails(contextAt(Date.now() + 1000))
       const [kept] = await outboxOf(order.customer.email)
@@ -129,8 +131,8 @@ describe('an import with send_receipts', () => {
   })
 
   it('makes none again when it is repeated, and none for orders that are only changed', async () => {
-    const shop = await givenShop()
-    const order = anOrder({ status: 'confirmed' })
+    const shop = await seedShopWithReceipts()
+    const order = aReceiptOrder({ status: 'confirmed' })
     await sell(shop, [order])
     await sell(shop, [order])
     await sell(shop, [{ ...order, status: 'completed' }], { on_duplicate: 'update' })
@@ -138,38 +140,38 @@ describe('an import with send_receipts', () => {
   })
 
   it('makes none for a dry run, nor unless it is asked to', async () => {
-    const shop = await givenShop()
-    await sell(shop, [anOrder()], { dry_run: true })
-    await sell(shop, [anOrder()], { send_receipts: false })
+    const shop = await seedShopWithReceipts()
+    await sell(shop, [aReceiptOrder()], { dry_run: true })
+    await sell(shop, [aReceiptOrder()], { send_receipts: false })
     expect(await receiptsOf(shop)).toEqual([])
   })
 
   it('makes none for an order that was not taken', async () => {
-    const shop = await givenShop()
-    const reply = await sell(shop, [anOrder({ discount: 10_000 }), anOrder()])
+    const shop = await seedShopWithReceipts()
+    const reply = await sell(shop, [aReceiptOrder({ discount: 10_000 }), aReceiptOrder()])
     expect(reply.body).toMatchObject({ created_orders: 1, failed_orders: 1 })
     expect(await receiptsOf(shop)).toHaveLength(1)
   })
 
   it('is refused before anything is written where there is no message to send', async () => {
     await db.all(sql`delete from email_messages where scope = 'platform'`)
-    const shop = await givenShop({ transaction_receipt_email_id: null })
-    const refused = await sell(shop, [anOrder()])
+    const shop = await seedShopWithReceipts({ transaction_receipt_email_id: null })
+    const refused = await sell(shop, [aReceiptOrder()])
     expect(refused.status).toBe(400)
     expect(refused.body.errors).toMatchObject([{ code: 'no_receipt_message', pointer: '#/send_receipts' }])
     expect(await db.all(sql`select id from orders where edition_id = ${shop.edition_id}`)).toEqual([])
-    const platform = await givenReceiptMessage(null)
-    expect((await sell(shop, [anOrder()])).status).toBe(201)
+    const platform = await seedReceiptMessage(null)
+    expect((await sell(shop, [aReceiptOrder()])).status).toBe(201)
     expect(await receiptsOf(shop)).toMatchObject([{ email_message_id: platform }])
   })
 
   it('enqueues a message for the consumer once the orders are there', async () => {
-    const shop = await givenShop()
+    const shop = await seedShopWithReceipts()
     const enqueued: unknown[] = []
     const EMAILS = {
       sendBatch: async (messages: { body: unknown }[]) => enqueued.push(...messages.map(({ body }) => body)),
     }
-    const body = { ...shop, source: 'webshop', send_receipts: true, orders: [anOrder()] }
+    const body = { ...shop, source: 'webshop', send_receipts: true, orders: [aReceiptOrder()] }
     const reply = await callWith({ EMAILS }, '/v1/data-imports/external-orders', { method: 'POST', body })
     expect(reply.status, reply.text).toBe(201)
     expect(enqueued).toEqual([{ type: 'email.send' }])

@@ -1,38 +1,28 @@
 import { sql } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
 import { get } from '../support/api.ts'
-import { db } from '../support/factories.ts'
-import {
-  act,
-  ask,
-  expectCountersToBeSums,
-  faults,
-  givenBought,
-  givenShopWithAccount,
-  oneTicket,
-  pay,
-  refundsOf,
-} from '../support/refunds.ts'
-import { givenShop } from '../support/orders.ts'
+import { act, ask, expectCountersToBeSums, faults, oneTicket, pay, refundsOf } from '../support/refunds.ts'
+import { seedShopWithAccount, givenOrder, seedShop } from '../support/seeding/orders.ts'
 import {
   actOn,
   batchOf,
   consume,
   expectTotalsToBeSums,
-  makeBatch,
   quietJob,
   sell,
   timesRequested,
   worked,
 } from '../support/refund-batches.ts'
+import { makeBatch } from '../support/seeding/refund-batches.ts'
+import { db } from '../support/seeding/rows.ts'
 
 const dkk = (amount: number) => [{ currency: 'dkk', amount }]
 
 describe('createRefundBatch', () => {
   it('counts what would be paid back, and why purchases are left out, and changes nothing', async () => {
-    const shop = await givenShopWithAccount('test')
-    const { purchases } = await givenBought(shop)
-    await givenBought(shop, { status: 'pending' })
+    const shop = await seedShopWithAccount('test')
+    const { purchases } = await givenOrder(shop)
+    await givenOrder(shop, { status: 'pending' })
     await ask({ purchase_id: purchases[0] })
     await sell(shop, 3, oneTicket)
     const { status, body } = await makeBatch(shop)
@@ -57,14 +47,14 @@ describe('createRefundBatch', () => {
   })
 
   it('counts a customer of several orders once', async () => {
-    const shop = await givenShop()
+    const shop = await seedShop()
     await sell(shop, 3, { customer: { email: 'one@example.dk', first_name: 'Ægir', last_name: 'Holm' } })
     const { body } = await makeBatch(shop)
     expect(body.dry_run).toMatchObject({ orders: 3, customers: 1 })
   })
 
   it('counts a large edition in the background, in steps, each customer once', async () => {
-    const shop = await givenShop()
+    const shop = await seedShop()
     await sell(shop, 150)
     await sell(shop, 120, { customer: { email: 'one@example.dk', first_name: 'Ægir', last_name: 'Holm' } })
     const { body } = await makeBatch(shop)
@@ -78,7 +68,7 @@ describe('createRefundBatch', () => {
   })
 
   it('leaves out what a merchant account that is not ready would have to pay', async () => {
-    const shop = await givenShopWithAccount('test', { is_active: 0 })
+    const shop = await seedShopWithAccount('test', { is_active: 0 })
     await sell(shop, 1)
     expect((await makeBatch(shop)).body.dry_run).toMatchObject({
       orders: 0,
@@ -87,8 +77,8 @@ describe('createRefundBatch', () => {
   })
 
   it('takes the purchases that the filter names, and rounds a part of them half up to the cent', async () => {
-    const shop = await givenShop()
-    const { order, purchases } = await givenBought(shop, {
+    const shop = await seedShop()
+    const { order, purchases } = await givenOrder(shop, {
       items: [
         { product: 'Day ticket', quantity: 1, unit_price: 100.01 },
         { product: 'Camping', quantity: 1, unit_price: 50 },
@@ -109,12 +99,12 @@ describe('createRefundBatch', () => {
   })
 
   it('pays service fees back only where everything of the order is', async () => {
-    const shop = await givenShop()
-    const { order } = await givenBought(shop, { ...oneTicket, service_fee: 12.5 })
+    const shop = await seedShop()
+    const { order } = await givenOrder(shop, { ...oneTicket, service_fee: 12.5 })
     const { purchases } = (await get(`/v1/orders/${order}`)).body
     const whole = await makeBatch(shop, { include_fees: true })
     expect(whole.body.dry_run.amounts).toEqual(dkk(252.5))
-    await givenBought(shop, {
+    await givenOrder(shop, {
       service_fee: 12.5,
       items: [...oneTicket.items, { product: 'Camping', quantity: 1, unit_price: 50, handling_fee: 2 }],
     })
@@ -124,8 +114,8 @@ describe('createRefundBatch', () => {
   })
 
   it('refuses what makes no sense with a pointer, and keeps nothing', async () => {
-    const [shop, other] = [await givenShop(), await givenShop()]
-    const { order } = await givenBought(other)
+    const [shop, other] = [await seedShop(), await seedShop()]
+    const { order } = await givenOrder(other)
     const foreign = (await get(`/v1/orders/${order}`)).body.purchases[0].product.api_id
     const refused = [
       await makeBatch(shop, { filter: { product_id: foreign } }),
@@ -149,7 +139,7 @@ describe('createRefundBatch', () => {
 
 describe('startRefundBatch', () => {
   it('pays each purchase back once, with one refund an order, and cancels it', async () => {
-    const shop = await givenShopWithAccount('test')
+    const shop = await seedShopWithAccount('test')
     await sell(shop, 12)
     const { body } = await makeBatch(shop, { cancel_purchases: true })
     expect((await actOn(body.id, 'start')).body).toMatchObject({ status: 'running', started_by: 'root' })
@@ -172,7 +162,7 @@ describe('startRefundBatch', () => {
   })
 
   it('completes at once what is paid by hand, and its mail says the message as text', async () => {
-    const shop = await givenShop()
+    const shop = await seedShop()
     await sell(shop, 2)
     const { body } = await makeBatch(shop, { message: 'Sorry! <b>{{ order.number }}</b>' })
     await actOn(body.id, 'start')
@@ -185,7 +175,7 @@ describe('startRefundBatch', () => {
   })
 
   it('writes an audit entry and the events of each request', async () => {
-    const shop = await givenShopWithAccount('test')
+    const shop = await seedShopWithAccount('test')
     await sell(shop, 1)
     const { body } = await makeBatch(shop)
     await actOn(body.id, 'start')
@@ -204,9 +194,9 @@ describe('startRefundBatch', () => {
   })
 
   it('leaves out what was asked for since the dry run, and never exceeds the sums of the dry run', async () => {
-    const shop = await givenShopWithAccount('test')
-    const taken = await givenBought(shop)
-    const freed = await givenBought(shop)
+    const shop = await seedShopWithAccount('test')
+    const taken = await givenOrder(shop)
+    const freed = await givenOrder(shop)
     const asked = await ask({ order_id: freed.order })
     const { body } = await makeBatch(shop)
     expect(body.dry_run.amounts).toEqual(dkk(450))
@@ -226,9 +216,9 @@ describe('startRefundBatch', () => {
   })
 
   it('lets a retry of a failed request pay back the purchases of the batch alone', async () => {
-    const shop = await givenShopWithAccount('test')
+    const shop = await seedShopWithAccount('test')
     // The cents of the sum say that it fails.
-    const { order } = await givenBought(shop, {
+    const { order } = await givenOrder(shop, {
       items: [
         { product: 'Day ticket', quantity: 2, unit_price: 50 },
         { product: 'Camping', quantity: 1, unit_price: 80 },
@@ -255,7 +245,7 @@ describe('startRefundBatch', () => {
   })
 
   it('stops for an edition that was archived', async () => {
-    const shop = await givenShopWithAccount('test')
+    const shop = await seedShopWithAccount('test')
     await sell(shop, 1)
     const { body } = await makeBatch(shop)
     await actOn(body.id, 'start')
@@ -266,14 +256,14 @@ describe('startRefundBatch', () => {
   })
 
   it('has nothing to start without anything to pay back', async () => {
-    const { body } = await makeBatch(await givenShop())
+    const { body } = await makeBatch(await seedShop())
     expect(faults(await actOn(body.id, 'start'))[0]).toBe(409)
   })
 })
 
 describe('cancelRefundBatch', () => {
   it('stops what was not requested yet, and leaves the requests that were made', async () => {
-    const shop = await givenShopWithAccount('test')
+    const shop = await seedShopWithAccount('test')
     await sell(shop, 25)
     const { body } = await makeBatch(shop)
     await actOn(body.id, 'start')

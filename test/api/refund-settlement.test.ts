@@ -1,25 +1,20 @@
 import { sql } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
 import { post } from '../support/api.ts'
-import {
-  actionsOf,
-  givenRefund,
-  givenSale,
-  refundEmailsOf,
-  refundRow,
-  sellMore,
-  stateOf,
-} from '../support/refund-payments.ts'
-import { seedAccount, seedMember, seedToken, unknownId, write } from '../support/seed.ts'
+import { actionsOf, refundEmailsOf, refundRow, stateOf } from '../support/refund-payments.ts'
+import { seedDueRefund } from '../support/seeding/refunds.ts'
+import { seedSale, seedSaleIn } from '../support/seeding/trades.ts'
+import { seedAccount, seedMember, seedToken } from '../support/seeding/members.ts'
+import { unknownId, write } from '../support/seeding/rows.ts'
 
 const waiting = { status: 'processing', service: 'manual', due_at: null, attempts: 1, cancel_purchase: true } as const
 
 const settle = (id: string, reference: unknown = 'Transfer 17', token?: string) =>
   post(`/v1/refund-requests/${id}/settle`, { reference }, token)
 
-async function given(columns: Parameters<typeof givenRefund>[1] = {}) {
-  const sale = await givenSale('manual')
-  return { sale, refund: await givenRefund(sale, { ...waiting, ...columns }) }
+async function given(columns: Parameters<typeof seedDueRefund>[1] = {}) {
+  const sale = await seedSale('manual')
+  return { sale, refund: await seedDueRefund(sale, { ...waiting, ...columns }) }
 }
 
 describe('settleRefundRequest', () => {
@@ -42,7 +37,7 @@ describe('settleRefundRequest', () => {
 
   it('takes one reference for several refunds of the same account', async () => {
     const { sale, refund } = await given()
-    const other = await givenRefund(await sellMore(sale), waiting)
+    const other = await seedDueRefund(await seedSaleIn(sale), waiting)
     expect([(await settle(refund)).status, (await settle(other)).status]).toEqual([200, 200])
   })
 

@@ -2,14 +2,16 @@ import { sql } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
 import { get } from '../support/api.ts'
 import { costOf } from '../support/cost.ts'
-import { db } from '../support/factories.ts'
-import { givenShop } from '../support/orders.ts'
-import { act, ask, askFor, givenBought, refundRow, refundsOf, threePurchases } from '../support/refunds.ts'
+import { seedShop, givenOrder } from '../support/seeding/orders.ts'
+import { act, ask, askFor, refundRow, refundsOf, threePurchases } from '../support/refunds.ts'
+import { db } from '../support/seeding/rows.ts'
+import { seedEdition } from '../support/seeding/editions.ts'
+import { givenMember } from '../support/seeding/members.ts'
 
 describe('listRefundRequests', () => {
   it('finds by each filter, and reads the same rows however many requests others have', async () => {
-    const own = await givenShop()
-    const bought = await givenBought(own, { order_number: 'A-77', ...threePurchases })
+    const own = await seedShop()
+    const bought = await givenOrder(own, { order_number: 'A-77', ...threePurchases })
     const { body: whole } = await ask({ order_id: bought.order, amount: 10 })
     const { body: single } = await askFor(bought.purchases[0] ?? '', { reason: 'duplicate', amount: 20 })
     await act(single.id, 'reject')
@@ -49,8 +51,8 @@ describe('listRefundRequests', () => {
 
 /** Requests of another organisation, of one purchase. */
 async function seedElsewhere(count: number): Promise<void> {
-  const other = await givenShop()
-  const { purchases } = await givenBought(other)
+  const other = await seedShop()
+  const { purchases } = await givenOrder(other)
   const { body } = await askFor(purchases[0] ?? '', { amount: 1 })
   const row = await refundRow(body.id)
   const names = Object.keys(row).filter((name) => name !== 'id')
@@ -61,3 +63,26 @@ async function seedElsewhere(count: number): Promise<void> {
     select id, purchase_id, 0 from refund_requests where id like ${`${row.id}-%`}`)
   expect((await refundsOf(other)).length).toBe(count + 1)
 }
+
+describe('getRefundRequest', () => {
+  it('shows the amounts, what may be done next, and nothing to another edition', async () => {
+    const shop = await seedShop()
+    const { purchases, order } = await givenOrder(shop)
+    const { body: asked } = await askFor(purchases[0] ?? '', { amount: 100, comment: 'Ill' })
+    const path = `/v1/refund-requests/${asked.id}`
+    expect((await get(path)).body).toMatchObject({
+      status: 'pending',
+      order: { id: order },
+      purchase: { id: purchases[0] },
+      requested_amount: 100,
+      approved_amount: null,
+      comment: 'Ill',
+      allowed_actions: ['approve', 'reject', 'cancel'],
+    })
+    await act(asked.id, 'reject')
+    expect((await get(path)).body).toMatchObject({ status: 'rejected', rejection_reason: 'No', allowed_actions: [] })
+    const sibling = await seedEdition({ id: shop.organization_id })
+    const { token } = await givenMember({ id: shop.organization_id }, 'admin', sibling.id)
+    expect((await get(path, token)).status).toBe(404)
+  })
+})

@@ -1,23 +1,15 @@
 import { sql } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
 import { get, patch } from '../support/api.ts'
-import { db } from '../support/factories.ts'
 import { announcedOf, purchaseRow } from '../support/purchases.ts'
-import {
-  act,
-  askFor,
-  paid,
-  expectCountersToBeSums,
-  givenBought,
-  givenShopWithAccount,
-  refundRow,
-  transactionRow,
-} from '../support/refunds.ts'
+import { act, askFor, paid, expectCountersToBeSums, refundRow, transactionRow } from '../support/refunds.ts'
+import { seedShopWithAccount, givenOrder } from '../support/seeding/orders.ts'
+import { db } from '../support/seeding/rows.ts'
 
 describe('a refund that a provider pays back', () => {
   it('is approved, called for by the queue, and completed', async () => {
-    const shop = await givenShopWithAccount('test')
-    const { purchases, payment } = await givenBought(shop)
+    const shop = await seedShopWithAccount('test')
+    const { purchases, payment } = await givenOrder(shop)
     const { body } = await askFor(purchases[0] ?? '', { amount: 100 })
     expect(await act(body.id, 'approve')).toMatchObject({ status: 200, body: { status: 'approved', service: 'test' } })
     const row = await paid(body.id, ({ status }) => status === 'completed')
@@ -26,9 +18,45 @@ describe('a refund that a provider pays back', () => {
     await expectCountersToBeSums(shop)
   })
 
-  it('releases its amount when it fails, and reserves it anew under a new key when it is tried again', async () => {
-    const shop = await givenShopWithAccount('test')
-    const { purchases } = await givenBought(shop)
+  it('waits while its merchant account has no key or is switched off, and nothing is lost', async () => {
+    for (const [type, columns] of [
+      ['stripe', {}],
+      ['test', { is_active: 0 }],
+    ] as const) {
+      const shop = await seedShopWithAccount(type, columns)
+      const { purchases, payment } = await givenOrder(shop)
+      const asked = await askFor(purchases[0] ?? '')
+      expect(await act(asked.body.id, 'approve')).toMatchObject({ status: 409, body: { code: 'merchant_not_ready' } })
+      expect(await refundRow(asked.body.id)).toMatchObject({ status: 'pending', version: 1 })
+      expect(await transactionRow(payment)).toMatchObject({ reserved_minor: 22_500 })
+      // What the policy approves at once waits for a review.
+      const refund_policy = { auto_approve_below: 1000 }
+      expect((await patch(`/v1/organizations/${shop.organization_id}`, { refund_policy })).status).toBe(200)
+      expect(await askFor(purchases[1] ?? '')).toMatchObject({ status: 201, body: { status: 'pending' } })
+      await expectCountersToBeSums(shop)
+    }
+  })
+
+  it('waits for a person where the account says so', async () => {
+    const shop = await seedShopWithAccount('manual', { settle_manually: 1 })
+    const { purchases } = await givenOrder(shop)
+    const { body } = await askFor(purchases[0] ?? '')
+    const approved = await act(body.id, 'approve')
+    expect(approved.body).toMatchObject({ status: 'processing', service: 'manual', allowed_actions: ['settle'] })
+    expect(await act(body.id, 'settle', { reference: 'Bank 17' })).toMatchObject({ status: 200 })
+    expect(await refundRow(body.id)).toMatchObject({
+      status: 'completed',
+      provider_reference: 'Bank 17',
+      refunded_minor: 22_500,
+    })
+    await expectCountersToBeSums(shop)
+  })
+})
+
+describe('retryRefundRequest', () => {
+  it('reserves anew, under a new key, what a refund that failed has released', async () => {
+    const shop = await seedShopWithAccount('test')
+    const { purchases } = await givenOrder(shop)
     const [id = ''] = purchases
     const { body } = await askFor(id, { amount: 100.01 })
     expect((await act(body.id, 'retry')).body).toMatchObject({ code: 'invalid_transition', current_status: 'pending' })
@@ -61,9 +89,9 @@ describe('a refund that a provider pays back', () => {
     await expectCountersToBeSums(shop)
   })
 
-  it('is not tried again when the provider has paid an earlier attempt after all', async () => {
-    const shop = await givenShopWithAccount('test')
-    const { purchases } = await givenBought(shop)
+  it('is refused when the provider has paid an earlier attempt after all', async () => {
+    const shop = await seedShopWithAccount('test')
+    const { purchases } = await givenOrder(shop)
     const { body } = await askFor(purchases[0] ?? '', { amount: 100.01 })
     await act(body.id, 'approve')
     await paid(body.id, ({ status }) => status === 'failed')
@@ -71,39 +99,5 @@ describe('a refund that a provider pays back', () => {
     for (const action of ['approve', 'retry'] as const)
       expect((await act(body.id, action)).body.code).toBe('invalid_transition')
     expect(await purchaseRow(purchases[0] ?? '')).toMatchObject({ reserved_minor: 0 })
-  })
-
-  it('waits while its merchant account has no key or is switched off, and nothing is lost', async () => {
-    for (const [type, columns] of [
-      ['stripe', {}],
-      ['test', { is_active: 0 }],
-    ] as const) {
-      const shop = await givenShopWithAccount(type, columns)
-      const { purchases, payment } = await givenBought(shop)
-      const asked = await askFor(purchases[0] ?? '')
-      expect(await act(asked.body.id, 'approve')).toMatchObject({ status: 409, body: { code: 'merchant_not_ready' } })
-      expect(await refundRow(asked.body.id)).toMatchObject({ status: 'pending', version: 1 })
-      expect(await transactionRow(payment)).toMatchObject({ reserved_minor: 22_500 })
-      // What the policy approves at once waits for a review.
-      const refund_policy = { auto_approve_below: 1000 }
-      expect((await patch(`/v1/organizations/${shop.organization_id}`, { refund_policy })).status).toBe(200)
-      expect(await askFor(purchases[1] ?? '')).toMatchObject({ status: 201, body: { status: 'pending' } })
-      await expectCountersToBeSums(shop)
-    }
-  })
-
-  it('waits for a person where the account says so', async () => {
-    const shop = await givenShopWithAccount('manual', { settle_manually: 1 })
-    const { purchases } = await givenBought(shop)
-    const { body } = await askFor(purchases[0] ?? '')
-    const approved = await act(body.id, 'approve')
-    expect(approved.body).toMatchObject({ status: 'processing', service: 'manual', allowed_actions: ['settle'] })
-    expect(await act(body.id, 'settle', { reference: 'Bank 17' })).toMatchObject({ status: 200 })
-    expect(await refundRow(body.id)).toMatchObject({
-      status: 'completed',
-      provider_reference: 'Bank 17',
-      refunded_minor: 22_500,
-    })
-    await expectCountersToBeSums(shop)
   })
 })

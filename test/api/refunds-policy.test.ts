@@ -1,14 +1,15 @@
 import { describe, expect, it } from 'vitest'
 import { get, patch, post } from '../support/api.ts'
-import { givenMember } from '../support/factories.ts'
-import { givenShop } from '../support/orders.ts'
-import { actOn, makeBatch } from '../support/refund-batches.ts'
+import { givenMember } from '../support/seeding/members.ts'
+import { seedShop, givenOrder } from '../support/seeding/orders.ts'
+import { actOn } from '../support/refund-batches.ts'
+import { makeBatch } from '../support/seeding/refund-batches.ts'
 import { announcedOf } from '../support/purchases.ts'
-import { act, askFor, expectCountersToBeSums, faults, givenBought } from '../support/refunds.ts'
+import { act, askFor, expectCountersToBeSums, faults } from '../support/refunds.ts'
 
 describe('the refund policy of an organisation', () => {
   const policy = async (refund_policy: Record<string, unknown>) => {
-    const own = await givenShop()
+    const own = await seedShop()
     const { body } = await patch(`/v1/organizations/${own.organization_id}`, { refund_policy })
     return { own, shown: body.refund_policy }
   }
@@ -20,7 +21,7 @@ describe('the refund policy of an organisation', () => {
       await givenMember({ id: own.organization_id }, 'admin'),
       await givenMember({ id: own.organization_id }, 'manager'),
     ]
-    const { purchases } = await givenBought(own)
+    const { purchases } = await givenOrder(own)
     const { body } = await askFor(purchases[0] ?? '', {}, asker.token)
     const other = await post('/v1/auth/tokens', { name: 'another', member_id: asker.id })
     for (const token of [asker.token, other.body.token])
@@ -38,7 +39,7 @@ describe('the refund policy of an organisation', () => {
     const { own } = await policy({ manager_limit: 100 })
     const manager = await givenMember({ id: own.organization_id }, 'manager')
     const admin = await givenMember({ id: own.organization_id }, 'admin', own.edition_id)
-    const { purchases } = await givenBought(own)
+    const { purchases } = await givenOrder(own)
     const { body } = await askFor(purchases[0] ?? '', {}, manager.token)
     expect(await act(body.id, 'approve', {}, manager.token)).toMatchObject({
       status: 403,
@@ -57,7 +58,7 @@ describe('the refund policy of an organisation', () => {
       await givenMember({ id: own.organization_id }, 'admin', own.edition_id),
       await givenMember({ id: own.organization_id }, 'manager', own.edition_id),
     ]
-    await givenBought(own)
+    await givenOrder(own)
     expect((await makeBatch(own, {}, viewer.token)).status).toBe(403)
     const { body } = await makeBatch(own, {}, manager.token)
     expect(await actOn(body.id, 'start', manager.token)).toMatchObject({
@@ -70,7 +71,7 @@ describe('the refund policy of an organisation', () => {
 
   it('approves small amounts at once, and many small ones of a payment not', async () => {
     const { own } = await policy({ auto_approve_below: 60, four_eyes: true })
-    const { purchases } = await givenBought(own)
+    const { purchases } = await givenOrder(own)
     const [id = ''] = purchases
     const first = await askFor(id, { amount: 30 })
     expect([first.status, first.body]).toMatchObject([

@@ -7,23 +7,14 @@ import { createPurchaseRefund } from '../../src/modules/refunds/create.ts'
 import { findRefund } from '../../src/modules/refunds/queries.ts'
 import { rejectRefund } from '../../src/modules/refunds/decisions/reject.ts'
 import { contextAt } from '../support/context.ts'
-import { db } from '../support/factories.ts'
-import { givenShop, type Shop } from '../support/orders.ts'
+import { seedShop, type Shop, givenOrder, seedShopWithAccount } from '../support/seeding/orders.ts'
 import { announcedOf, purchaseRow } from '../support/purchases.ts'
-import {
-  act,
-  askFor,
-  expectCountersToBeSums,
-  givenBought,
-  givenShopWithAccount,
-  oneTicket,
-  refundRow,
-  transactionRow,
-} from '../support/refunds.ts'
+import { act, askFor, expectCountersToBeSums, oneTicket, refundRow, transactionRow } from '../support/refunds.ts'
+import { db } from '../support/seeding/rows.ts'
 
 let shop: Shop
 beforeAll(async () => {
-  shop = await givenShopWithAccount('test')
+  shop = await seedShopWithAccount('test')
 })
 
 /** A context in which something happens once, directly before the commit. */
@@ -46,7 +37,7 @@ const use = (id: string) => db.all(sql`update purchases set status = 'used' wher
 
 describe('a purchase that is used while its refund is decided', () => {
   it('is asked for anew, so that the event says that it was used', async () => {
-    const { purchases } = await givenBought(shop, oneTicket)
+    const { purchases } = await givenOrder(shop, oneTicket)
     const [id = ''] = purchases
     const ctx = interruptedOnce(() => use(id))
     await createPurchaseRefund(ctx, id, { reason: 'other' })
@@ -59,7 +50,7 @@ describe('a purchase that is used while its refund is decided', () => {
     ['approved', approveRefund],
     ['rejected', (ctx, loaded) => rejectRefund(ctx, loaded, { reason: 'No' })],
   ] as [string, typeof approveRefund][])('is %s anew', async (_, decide) => {
-    const { purchases } = await givenBought(shop, oneTicket)
+    const { purchases } = await givenOrder(shop, oneTicket)
     const [id = ''] = purchases
     const { body } = await askFor(id)
     const ctx = interruptedOnce(() => use(id))
@@ -74,7 +65,7 @@ describe('a payment that changes while a refund is approved', () => {
     ['becomes smaller than what is reserved of it', sql`amount_minor = 23499`],
     ['is cancelled', sql`status = 'cancelled'`],
   ])('and %s is decided on anew', async (_, change) => {
-    const { purchases, payment } = await givenBought(shop, oneTicket)
+    const { purchases, payment } = await givenOrder(shop, oneTicket)
     const { body } = await askFor(purchases[0] ?? '')
     const ctx = interruptedOnce(() => db.all(sql`update transactions set ${change} where id = ${payment}`))
     await expect(approveRefund(ctx, await findRefund(ctx, body.id), {})).rejects.toThrow(LostRace)
@@ -83,8 +74,8 @@ describe('a payment that changes while a refund is approved', () => {
   })
 
   it('and becomes smaller than others have left of it still cancels a purchase for nothing', async () => {
-    const own = await givenShop()
-    const { purchases, payment } = await givenBought(own)
+    const own = await seedShop()
+    const { purchases, payment } = await givenOrder(own)
     await askFor(purchases[0] ?? '')
     const { body } = await askFor(purchases[1] ?? '', { amount: 0, cancel_purchase: true })
     await db.all(sql`update transactions set amount_minor = 100 where id = ${payment}`)
@@ -96,7 +87,7 @@ describe('a payment that changes while a refund is approved', () => {
 
 describe('a payment of Stripe that has no reference', () => {
   it('waits until a person says that it was paid, and is confirmed to nobody before', async () => {
-    const own = await givenShopWithAccount('stripe')
+    const own = await seedShopWithAccount('stripe')
     const ctx = contextAt(Date.now())
     const account = await db.first(
       sql<{ id: string }>`select id from merchant_accounts where organization_id = ${own.organization_id}`,
@@ -105,7 +96,7 @@ describe('a payment of Stripe that has no reference', () => {
     const { sealed_api_key, sealed_with } = await sealSecrets(ctx, account?.id ?? '', secrets)
     await db.all(sql`update merchant_accounts set sealed_api_key = ${sealed_api_key}, sealed_with = ${sealed_with}
       where id = ${account?.id}`)
-    const { purchases } = await givenBought(own, oneTicket)
+    const { purchases } = await givenOrder(own, oneTicket)
     const [id = ''] = purchases
     const { body } = await askFor(id)
     const later = contextAt(Date.now())

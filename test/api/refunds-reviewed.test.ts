@@ -1,8 +1,8 @@
 import { sql } from 'drizzle-orm'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { get } from '../support/api.ts'
-import { db, givenMember } from '../support/factories.ts'
-import { givenShop, type Shop } from '../support/orders.ts'
+import { givenMember } from '../support/seeding/members.ts'
+import { seedShop, type Shop, givenOrder } from '../support/seeding/orders.ts'
 import { announcedOf, purchaseRow, tally } from '../support/purchases.ts'
 import { refundEmailsOf } from '../support/refund-payments.ts'
 import {
@@ -11,20 +11,20 @@ import {
   askFor,
   expectCountersToBeSums,
   faults,
-  givenBought,
   refundRow,
   threePurchases,
   transactionRow,
 } from '../support/refunds.ts'
+import { db } from '../support/seeding/rows.ts'
 
 let shop: Shop
 beforeAll(async () => {
-  shop = await givenShop()
+  shop = await seedShop()
 })
 
 describe('approveRefundRequest', () => {
   it('completes at once what is paid back by hand: money, purchase, events and the payment say the same', async () => {
-    const { purchases, payment, order } = await givenBought(shop)
+    const { purchases, payment, order } = await givenOrder(shop)
     const [id = '', other = ''] = purchases
     const asked = await askFor(id, { cancel_purchase: true })
     const reply = await act(asked.body.id, 'approve', { note: 'By telephone' })
@@ -58,7 +58,7 @@ describe('approveRefundRequest', () => {
   })
 
   it('releases what a smaller amount does not need, fees first', async () => {
-    const { order } = await givenBought(shop, threePurchases)
+    const { order } = await givenOrder(shop, threePurchases)
     const { body } = await ask({ order_id: order, include_fees: true })
     const reply = await act(body.id, 'approve', { amount: 100.01 })
     expect(reply.body).toMatchObject({ requested_amount: 295.83, approved_amount: 100.01, refunded_amount: 100.01 })
@@ -72,7 +72,7 @@ describe('approveRefundRequest', () => {
   })
 
   it('refuses more than was asked for, nothing without cancelling, and a second approval', async () => {
-    const { purchases } = await givenBought(shop)
+    const { purchases } = await givenOrder(shop)
     const { body } = await askFor(purchases[0] ?? '', { amount: 100 })
     expect(faults(await act(body.id, 'approve', { amount: 100.01 }))).toEqual([
       400,
@@ -90,7 +90,7 @@ describe('approveRefundRequest', () => {
 
   it('lets exactly one of an approval and a rejection win, and of an approval and a cancellation', async () => {
     for (const action of ['reject', 'cancel'] as const) {
-      const { purchases } = await givenBought(shop)
+      const { purchases } = await givenOrder(shop)
       const id = purchases[0] ?? ''
       const { body } = await askFor(id)
       const replies = await Promise.all([act(body.id, 'approve'), act(body.id, action), act(body.id, 'approve')])
@@ -103,14 +103,14 @@ describe('approveRefundRequest', () => {
 
   it('goes on for a purchase that was used or has expired meanwhile, and not for a payment that was cancelled', async () => {
     for (const status of ['used', 'expired']) {
-      const { purchases } = await givenBought(shop)
+      const { purchases } = await givenOrder(shop)
       const { body } = await askFor(purchases[0] ?? '', { cancel_purchase: true })
       await db.all(sql`update purchases set status = ${status} where id = ${purchases[0]}`)
       expect(await act(body.id, 'approve')).toMatchObject({ status: 200, body: { status: 'completed' } })
       // A purchase that has expired is over as it is.
       expect((await purchaseRow(purchases[0] ?? '')).status).toBe(status === 'used' ? 'refunded' : 'expired')
     }
-    const { purchases, payment } = await givenBought(shop)
+    const { purchases, payment } = await givenOrder(shop)
     const { body } = await askFor(purchases[0] ?? '')
     await db.all(sql`update transactions set status = 'cancelled' where id = ${payment}`)
     expect((await act(body.id, 'approve')).body.code).toBe('transaction_not_captured')
@@ -119,7 +119,7 @@ describe('approveRefundRequest', () => {
 
 describe('rejectRefundRequest', () => {
   it('releases the amount and keeps the reason', async () => {
-    const { purchases } = await givenBought(shop)
+    const { purchases } = await givenOrder(shop)
     const [id = ''] = purchases
     const { body } = await askFor(id)
     expect(faults(await act(body.id, 'reject', { reason: ' ' }))).toEqual([400, 'blank #/reason'])
@@ -145,7 +145,7 @@ describe('rejectRefundRequest', () => {
     ['the request does not want it', { notify_customer: false }, {}, false],
     ['the rejection does not want it', {}, { notify_customer: false }, false],
   ])('sends its reason to the customer once, or not: %s', async (_, request, rejection, isSent) => {
-    const { purchases } = await givenBought(shop)
+    const { purchases } = await givenOrder(shop)
     const { body } = await askFor(purchases[0] ?? '', request)
     const reject = () => act(body.id, 'reject', { reason: 'Too late', ...rejection })
     const replies = await Promise.all([reject(), reject()])
@@ -157,7 +157,7 @@ describe('rejectRefundRequest', () => {
 
 describe('cancelRefundRequest', () => {
   it('is for the account that asked, whichever its token, while the request is pending', async () => {
-    const { purchases } = await givenBought(shop)
+    const { purchases } = await givenOrder(shop)
     const admin = await givenMember({ id: shop.organization_id }, 'admin')
     const { body } = await askFor(purchases[0] ?? '', {}, admin.token)
     expect(await act(body.id, 'cancel')).toMatchObject({ status: 403, body: { code: 'permission_denied' } })
@@ -170,7 +170,7 @@ describe('cancelRefundRequest', () => {
 
 describe('an order that is cancelled or changed by an import', () => {
   it('cancels what was asked for and not reviewed, and releases all of it', async () => {
-    const { purchases, order, payment, again } = await givenBought(shop, threePurchases)
+    const { purchases, order, payment, again } = await givenOrder(shop, threePurchases)
     const asked = [await ask({ order_id: order, amount: 50 }), await askFor(purchases[0] ?? '', { amount: 10 })]
     await again({ status: 'cancelled' })
     for (const { body } of asked) expect(await refundRow(body.id)).toMatchObject({ status: 'cancelled' })

@@ -3,23 +3,27 @@ import { describe, expect, it } from 'vitest'
 import type { PaymentService } from '../../src/domain/refunds/merchant-accounts.ts'
 import { purchaseRow, scan } from '../support/purchases.ts'
 import { act, askFor } from '../support/refunds.ts'
-import { givenSale, givenRefund, refundEngine, providerOf, settleAll, stateOf } from '../support/refund-payments.ts'
-import { write } from '../support/seed.ts'
-import { enableWallet, issue, latest, passJsonOf, passRow } from '../support/wallet.ts'
+import { seedSale } from '../support/seeding/trades.ts'
+import { seedDueRefund } from '../support/seeding/refunds.ts'
+import { refundEngine, providerOf, settleAll, stateOf } from '../support/refund-payments.ts'
+import { write } from '../support/seeding/rows.ts'
+import { enableWallet, givenPassOf } from '../support/seeding/wallet-passes.ts'
+import { latest, passRow } from '../support/wallet.ts'
+import { passJsonOf } from '../support/pass-packages.ts'
 
 /** A paid ticket with a pass on a phone. */
-async function givenPassOfSale(type: PaymentService = 'test') {
-  const sale = await givenSale(type)
+async function seedPassOfSale(type: PaymentService = 'test') {
+  const sale = await seedSale(type)
   await enableWallet(sale, sale.purchase)
-  return { sale, pass: await issue(sale, 'apple') }
+  return { sale, pass: await givenPassOf(sale, 'apple') }
 }
 
-const isVoided = async (pass: Awaited<ReturnType<typeof issue>>) =>
+const isVoided = async (pass: Awaited<ReturnType<typeof givenPassOf>>) =>
   passJsonOf(new Uint8Array(await (await latest(pass)).arrayBuffer()))['voided'] === true
 
 describe('a purchase that a refund cancels', () => {
   it('is not used any more, and its pass is void from the completion on, not before', async () => {
-    const { sale, pass } = await givenPassOfSale('manual')
+    const { sale, pass } = await seedPassOfSale('manual')
     await write(sql`update merchant_accounts set settle_manually = 1 where id = ${sale.account}`)
     const { body } = await askFor(sale.purchase, { cancel_purchase: true })
     expect((await act(body.id, 'approve')).body.status).toBe('processing')
@@ -35,8 +39,8 @@ describe('a purchase that a refund cancels', () => {
 
   it('is used again, with a valid pass, when the provider takes the refund back', async () => {
     await settleAll()
-    const { sale, pass } = await givenPassOfSale()
-    await givenRefund(sale, { cancel_purchase: true })
+    const { sale, pass } = await seedPassOfSale()
+    await seedDueRefund(sale, { cancel_purchase: true })
     const provider = providerOf()
     const engine = refundEngine(provider)
     await engine.run()
@@ -59,7 +63,7 @@ describe('approveRefundRequest', () => {
     [{ note: 'x'.repeat(2001) }, 'max_length'],
     [{ reason: 'other' }, 'unknown_field'],
   ])('refuses what is wrong with a field and changes nothing: %j', async (body, code) => {
-    const sale = await givenSale()
+    const sale = await seedSale()
     const asked = await askFor(sale.purchase)
     const before = await stateOf(sale)
     const reply = await act(asked.body.id, 'approve', body)

@@ -2,8 +2,9 @@ import { sql } from 'drizzle-orm'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { get } from '../support/api.ts'
 import { costOf } from '../support/cost.ts'
-import { db, givenEdition, givenMember } from '../support/factories.ts'
-import { givenShop, type Shop } from '../support/orders.ts'
+import { seedEdition } from '../support/seeding/editions.ts'
+import { givenMember } from '../support/seeding/members.ts'
+import { seedShop, type Shop, givenOrder } from '../support/seeding/orders.ts'
 import { announcedOf, purchaseRow, tally } from '../support/purchases.ts'
 import {
   act,
@@ -11,16 +12,16 @@ import {
   askFor,
   expectCountersToBeSums,
   faults,
-  givenBought,
   itemsOf,
   oneTicket,
   threePurchases,
   transactionRow,
 } from '../support/refunds.ts'
+import { db } from '../support/seeding/rows.ts'
 
 let shop: Shop
 beforeAll(async () => {
-  shop = await givenShop()
+  shop = await seedShop()
 })
 
 const parallel = <Result>(count: number, run: (index: number) => Promise<Result>) =>
@@ -28,7 +29,7 @@ const parallel = <Result>(count: number, run: (index: number) => Promise<Result>
 
 describe('createPurchaseRefundRequest', () => {
   it('reserves all that was paid without fees, and tells it in the same commit', async () => {
-    const { purchases, payment, order } = await givenBought(shop, oneTicket)
+    const { purchases, payment, order } = await givenOrder(shop, oneTicket)
     const [id = ''] = purchases
     const reply = await askFor(id, { comment: 'Is ill', metadata: { ticket: 7 } })
     expect([reply.status, reply.body]).toMatchObject([
@@ -72,7 +73,7 @@ describe('createPurchaseRefundRequest', () => {
   })
 
   it('makes exactly one of twenty full refunds at the same moment', async () => {
-    const { purchases } = await givenBought(shop, oneTicket)
+    const { purchases } = await givenOrder(shop, oneTicket)
     const [id = ''] = purchases
     const replies = await parallel(20, () => askFor(id, { cancel_purchase: true, include_fees: true }))
     expect(tally(replies)).toEqual({ 201: 1, '409 nothing_to_refund': 19 })
@@ -83,7 +84,7 @@ describe('createPurchaseRefundRequest', () => {
 
   it('never lets partial refunds at the same moment exceed the purchase, nor the payment', async () => {
     // The discount leaves 300 of a payment for purchases of 450.
-    const { purchases, payment } = await givenBought(shop, { discount: 150 })
+    const { purchases, payment } = await givenOrder(shop, { discount: 150 })
     const replies = await parallel(12, (index) => askFor(purchases[index % 2] ?? '', { amount: 50 }))
     expect(tally(replies.filter(({ status }) => status === 201))).toEqual({ 201: 6 })
     const refused = replies.filter(({ status }) => status !== 201)
@@ -93,7 +94,7 @@ describe('createPurchaseRefundRequest', () => {
   })
 
   it('says how much is left when more is asked for, and shows no more than it accepts', async () => {
-    const { purchases } = await givenBought(shop, { ...oneTicket, discount: 50.5 })
+    const { purchases } = await givenOrder(shop, { ...oneTicket, discount: 50.5 })
     const [id = ''] = purchases
     const { max_available_refund_amount } = (await get(`/v1/purchases/${id}`)).body
     expect(max_available_refund_amount).toBe(189.5)
@@ -116,7 +117,7 @@ describe('createPurchaseRefundRequest', () => {
     [{ purchase_id: 'pur_1' }, 'unknown_field #/purchase_id'],
     [{ comment: 'x'.repeat(2001) }, 'max_length #/comment'],
   ])('refuses what is wrong with a field and changes nothing: %#', async (body, fault) => {
-    const { purchases, payment } = await givenBought(shop, oneTicket)
+    const { purchases, payment } = await givenOrder(shop, oneTicket)
     expect(faults(await askFor(purchases[0] ?? '', body))).toEqual([400, fault])
     expect(await transactionRow(payment)).toMatchObject({ reserved_minor: 0 })
   })
@@ -126,7 +127,7 @@ describe('createPurchaseRefundRequest', () => {
     ['confirmed', 'active', 'transaction_not_captured'],
     ['cancelled', 'cancelled', 'purchase_not_refundable'],
   ])('refuses what was not paid or is gone: an order that is %s', async (status, current, code) => {
-    const { purchases } = await givenBought(shop, { ...oneTicket, status })
+    const { purchases } = await givenOrder(shop, { ...oneTicket, status })
     const reply = await askFor(purchases[0] ?? '')
     expect([reply.status, reply.body.code, (await purchaseRow(purchases[0] ?? '')).status]).toEqual([
       409,
@@ -136,7 +137,7 @@ describe('createPurchaseRefundRequest', () => {
   })
 
   it('refuses a purchase that has expired', async () => {
-    const { purchases } = await givenBought(shop, oneTicket)
+    const { purchases } = await givenOrder(shop, oneTicket)
     await db.all(sql`update purchases set status = 'expired' where id = ${purchases[0]}`)
     const reply = await askFor(purchases[0] ?? '')
     expect([reply.status, reply.body]).toMatchObject([
@@ -146,7 +147,7 @@ describe('createPurchaseRefundRequest', () => {
   })
 
   it('writes four statements and twelve rows, the audit entry among them, beside the outbox', async () => {
-    const { purchases } = await givenBought(shop, oneTicket)
+    const { purchases } = await givenOrder(shop, oneTicket)
     const cost = costOf(await askFor(purchases[0] ?? ''))
     // Reads: the purchase's place, the order, its purchases. Beside: the entry, and the event with its deliveries.
     expect(cost.queries - 3 - 1 - 2).toBe(4)
@@ -159,7 +160,7 @@ describe('createPurchaseRefundRequest', () => {
 
 describe('createRefundRequest', () => {
   it('keeps what it pays back: neither the payment nor a purchase can be deleted', async () => {
-    const { order, purchases, payment } = await givenBought(shop, oneTicket)
+    const { order, purchases, payment } = await givenOrder(shop, oneTicket)
     expect((await ask({ order_id: order })).status).toBe(201)
     await expect(db.all(sql`delete from transactions where id = ${payment}`)).rejects.toThrow('constraint failed')
     await expect(db.all(sql`delete from purchases where id = ${purchases[0]}`)).rejects.toThrow('constraint failed')
@@ -168,7 +169,7 @@ describe('createRefundRequest', () => {
   })
 
   it('spreads the refund of an order over its purchases to the cent', async () => {
-    const { order, purchases, payment } = await givenBought(shop, threePurchases)
+    const { order, purchases, payment } = await givenOrder(shop, threePurchases)
     const reply = await ask({ order_id: order, amount: 100 })
     expect(reply).toMatchObject({ status: 201, body: { target: 'order', purchase: null, requested_amount: 100 } })
     const items = await itemsOf(reply.body.id)
@@ -181,7 +182,7 @@ describe('createRefundRequest', () => {
   })
 
   it('pays an order back without fees by default, and all of the payment with them', async () => {
-    const [without, withFees] = [await givenBought(shop, threePurchases), await givenBought(shop, threePurchases)]
+    const [without, withFees] = [await givenOrder(shop, threePurchases), await givenOrder(shop, threePurchases)]
     expect((await ask({ order_id: without.order })).body).toMatchObject({
       requested_amount: 273.33,
       breakdown: { price: 233.33, deposit: 40, handling_fee: 0, service_fee: 0 },
@@ -205,7 +206,7 @@ describe('createRefundRequest', () => {
   })
 
   it('lets refunds of an order and of its purchases at the same moment take no more than was paid', async () => {
-    const { order, purchases, payment } = await givenBought(shop, threePurchases)
+    const { order, purchases, payment } = await givenOrder(shop, threePurchases)
     await parallel(12, (index) =>
       index % 3 === 0 ? ask({ order_id: order, amount: 60 }) : ask({ purchase_id: purchases[index % 3], amount: 30 }),
     )
@@ -216,7 +217,7 @@ describe('createRefundRequest', () => {
   })
 
   it('wants exactly one target', async () => {
-    const { order, purchases } = await givenBought(shop)
+    const { order, purchases } = await givenOrder(shop)
     expect(faults(await ask({}))).toEqual([400, 'exactly_one_target #/purchase_id'])
     expect(faults(await ask({ order_id: order, purchase_id: purchases[0] }))).toEqual([
       400,
@@ -226,10 +227,10 @@ describe('createRefundRequest', () => {
   })
 
   it('refuses ids of other tenants and editions, and a refund as a payment, as ones that do not exist', async () => {
-    const { order, purchases, payment } = await givenBought(shop)
-    const other = await givenShop()
+    const { order, purchases, payment } = await givenOrder(shop)
+    const other = await seedShop()
     const stranger = await givenMember({ id: other.organization_id }, 'admin')
-    const sibling = await givenEdition({ id: shop.organization_id })
+    const sibling = await seedEdition({ id: shop.organization_id })
     const neighbour = await givenMember({ id: shop.organization_id }, 'admin', sibling.id)
     for (const { token } of [stranger, neighbour]) {
       expect(faults(await ask({ order_id: order }, token))).toEqual([400, 'does_not_exist #/order_id'])
@@ -246,7 +247,7 @@ describe('createRefundRequest', () => {
   })
 
   it('cancels a purchase for nothing, and takes no more for a payment that was paid back', async () => {
-    const { purchases, order } = await givenBought(shop, oneTicket)
+    const { purchases, order } = await givenOrder(shop, oneTicket)
     const { body } = await ask({ purchase_id: purchases[0], amount: 0, cancel_purchase: true })
     expect(await act(body.id, 'approve')).toMatchObject({
       status: 200,
@@ -259,7 +260,7 @@ describe('createRefundRequest', () => {
   })
 
   it('is for roles that change the edition', async () => {
-    const { order } = await givenBought(shop)
+    const { order } = await givenOrder(shop)
     const viewer = await givenMember({ id: shop.organization_id }, 'viewer', shop.edition_id)
     const manager = await givenMember({ id: shop.organization_id }, 'manager', shop.edition_id)
     expect((await ask({ order_id: order }, viewer.token)).body.code).toBe('permission_denied')

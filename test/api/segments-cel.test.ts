@@ -1,10 +1,15 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { get, post } from '../support/api.ts'
-import { givenEdition, givenMember, givenOrganisation, type Organisation } from '../support/factories.ts'
-import { importOrders } from '../support/orders.ts'
-import { answer, calculated, givenConsent, givenPeople, givenSegment, suppress } from '../support/segments.ts'
+import { seedEdition } from '../support/seeding/editions.ts'
+import { givenMember } from '../support/seeding/members.ts'
+import { givenOrganization, type Organization } from '../support/seeding/organizations.ts'
+import { importOrders } from '../support/seeding/orders.ts'
+import { seedAnswer, seedConsent } from '../support/seeding/consents.ts'
+import { calculated } from '../support/segments.ts'
+import { seedPeople, seedSuppression } from '../support/seeding/customers.ts'
+import { givenSegment } from '../support/seeding/segments.ts'
 
-let organisation: Organisation
+let organisation: Organization
 let edition: { id: string }
 let other: { id: string }
 let products: { value: string; label: string; count: number }[]
@@ -26,16 +31,16 @@ const validate = async (body: Record<string, unknown>, token?: string) => {
 const shop = (at: { id: string }) => ({ organization_id: organisation.id, edition_id: at.id })
 
 beforeAll(async () => {
-  organisation = await givenOrganisation()
-  edition = await givenEdition(organisation, { name: 'Summer' })
-  other = await givenEdition(organisation, { name: 'Winter' })
+  organisation = await givenOrganization()
+  edition = await seedEdition(organisation, { name: 'Summer' })
+  other = await seedEdition(organisation, { name: 'Winter' })
   await importOrders(shop(edition), [
     order('a', 'Day ticket'),
     order('b', 'Day ticket', { currency: 'eur', status: 'pending' }),
     order('c', 'Camping'),
   ])
   await importOrders(shop(other), [order('d', 'Winter ticket')])
-  await givenConsent(organisation.id, { key: 'newsletter' })
+  await seedConsent({ organization: organisation.id, edition: null }, { key: 'newsletter' })
   products = (await contextOf(`organization_id=${organisation.id}`)).body.dynamic_values.products
 })
 
@@ -85,13 +90,13 @@ describe('getCelContext', () => {
     expect((await contextOf(`organization_id=${organisation.id}`, token)).body.dynamic_values).toEqual(
       body.dynamic_values,
     )
-    const foreign = await givenOrganisation()
+    const foreign = await givenOrganization()
     expect((await contextOf(`organization_id=${foreign.id}`, token)).body.errors[0].code).toBe('does_not_exist')
   })
 
   it('wants an organisation or an edition', async () => {
     expect((await contextOf('')).body.errors).toMatchObject([{ code: 'required_filter', attr: null }])
-    const foreign = await givenOrganisation()
+    const foreign = await givenOrganization()
     const both = await contextOf(`organization_id=${foreign.id}&edition_id=${edition.id}`)
     expect([both.status, both.body.errors[0].attr]).toEqual([400, 'organization_id'])
   })
@@ -202,7 +207,7 @@ describe('validateCel', () => {
 
   it('proposes nothing that the caller may not see', async () => {
     const { token } = await givenMember(organisation, 'manager', edition.id)
-    const foreign = await givenMember(await givenOrganisation(), 'admin')
+    const foreign = await givenMember(await givenOrganization(), 'admin')
     const expression = 'purchases.exists(p, p.product_name == "Winter tickt")'
     expect((await validate({ expression })).warnings).toMatchObject([{ suggestion: 'Winter ticket' }])
     expect((await validate({ expression, edition_id: edition.id })).warnings).toMatchObject([{ suggestion: null }])
@@ -231,7 +236,7 @@ describe('explainSegment', () => {
   const explain = (id: string, user: string, token?: string) => get(`/v1/segments/${id}/explain?user_id=${user}`, token)
 
   it('tells each condition of the expression, and the whole', async () => {
-    const [user] = await givenPeople({ organization: organisation.id }, [{ locale: 'da' }])
+    const [user] = await seedPeople({ organization: organisation.id }, [{ locale: 'da' }])
     const expression = 'user.locale == "da" && (stats.order_count > 0 || user.metadata.age > 18)'
     const { id } = await givenSegment({ organization_id: organisation.id, expression })
     const { body } = await explain(id, user?.id ?? '')
@@ -254,13 +259,13 @@ describe('explainSegment', () => {
   })
 
   it('tells what keeps somebody out for whom the expression holds', async () => {
-    const own = await givenOrganisation()
-    const consent = await givenConsent(own.id)
-    const [agreed, silent, dead] = await givenPeople({ organization: own.id }, [{}, {}, {}])
+    const own = await givenOrganization()
+    const consent = await seedConsent({ organization: own.id, edition: null })
+    const [agreed, silent, dead] = await seedPeople({ organization: own.id }, [{}, {}, {}])
     if (!agreed || !silent || !dead) throw new Error('nobody')
-    await answer(agreed, consent, 'given')
-    await answer(dead, consent, 'given')
-    await suppress(dead, 'email', 'hard_bounce')
+    await seedAnswer(agreed, consent, 'given')
+    await seedAnswer(dead, consent, 'given')
+    await seedSuppression(dead, 'email', 'hard_bounce')
     const { id } = await givenSegment({ organization_id: own.id, communication_type: 'marketing' })
     await calculated(id)
     expect((await explain(id, agreed.id)).body).toMatchObject({ is_member: true, excluded_for: null, was_member: true })
@@ -280,10 +285,9 @@ describe('explainSegment', () => {
 
   it('knows nobody whom the caller does not see', async () => {
     const { id } = await givenSegment({ organization_id: organisation.id, edition_id: edition.id })
-    const [inside] = await givenPeople({ organization: organisation.id, edition: edition.id }, [{}])
-    const [outside] = await givenPeople({ organization: organisation.id }, [{}])
-    const foreign = await givenOrganisation()
-    const [stranger] = await givenPeople({ organization: foreign.id }, [{}])
+    const [inside] = await seedPeople({ organization: organisation.id, edition: edition.id }, [{}])
+    const [outside] = await seedPeople({ organization: organisation.id }, [{}])
+    const [stranger] = await seedPeople({ organization: (await givenOrganization()).id }, [{}])
     const { token } = await givenMember(organisation, 'manager', edition.id)
     expect((await explain(id, inside?.id ?? '', token)).status).toBe(200)
     expect((await explain(id, outside?.id ?? '')).body).toMatchObject({

@@ -5,9 +5,13 @@ import { listSizes } from '../../src/db/schema/list-sizes.ts'
 import { noLists } from '../../src/domain/cel/index.ts'
 import { get, patch, post } from '../support/api.ts'
 import { costOf } from '../support/cost.ts'
-import { db, givenEdition, givenOrganisation, type Organisation } from '../support/factories.ts'
-import { anOrder, givenShop, importOrders, type Shop } from '../support/orders.ts'
-import { calculated, calculator, givenPeople, givenSegment, messageFor, segmentNow } from '../support/segments.ts'
+import { seedEdition } from '../support/seeding/editions.ts'
+import { givenOrganization, type Organization } from '../support/seeding/organizations.ts'
+import { anOrder, seedShop, importOrders, type Shop } from '../support/seeding/orders.ts'
+import { calculated, calculator, messageFor, segmentNow } from '../support/segments.ts'
+import { seedPeople } from '../support/seeding/customers.ts'
+import { givenSegment } from '../support/seeding/segments.ts'
+import { db } from '../support/seeding/rows.ts'
 
 type Sizes = typeof listSizes.$inferSelect
 
@@ -35,7 +39,7 @@ const variedOrders = () => [
 
 /** A shop one of whose customers has so many purchases, in one order. */
 async function givenShopWith(quantity: number): Promise<Shop> {
-  const shop = await givenShop()
+  const shop = await seedShop()
   expect((await importOrders(shop, [buying(quantity, 'crowd@example.dk')])).body.created_orders).toBe(1)
   return shop
 }
@@ -50,7 +54,7 @@ const segmentFields = (organization_id: string, expression: string) => ({
 
 describe('the lengths of lists', () => {
   it('are the most that one person has, and grow with each import', async () => {
-    const shop = await givenShop()
+    const shop = await seedShop()
     const { organization_id } = shop
     await importOrders(shop, variedOrders())
     const first = { orders: 2, purchases: 5, options: 2, user_metadata: 3, order_metadata: 4 }
@@ -69,7 +73,7 @@ describe('the lengths of lists', () => {
   })
 
   it('grow when an update adds purchases or gives an order to somebody else, and never shrink', async () => {
-    const shop = await givenShop()
+    const shop = await seedShop()
     const order = buying(2, 'a@example.dk')
     await importOrders(shop, [order, buying(3, 'b@example.dk')])
     const update = (change: Record<string, unknown>) =>
@@ -86,7 +90,7 @@ describe('the lengths of lists', () => {
   })
 
   it('do not change by a dry run, or by an order that is skipped or refused', async () => {
-    const shop = await givenShop()
+    const shop = await seedShop()
     const order = buying(2, 'a@example.dk')
     await importOrders(shop, [buying(9, 'x@example.dk')], { dry_run: true })
     expect(await sizesOf(shop.organization_id)).toBeUndefined()
@@ -124,8 +128,8 @@ describe('the lengths of lists', () => {
   })
 
   it('count the campaigns of the organisation', async () => {
-    const organisation = await givenOrganisation()
-    const edition = await givenEdition(organisation)
+    const organisation = await givenOrganization()
+    const edition = await seedEdition(organisation)
     const { id } = await givenSegment({ organization_id: organisation.id, communication_channel: 'sms' })
     const body = { organization_id: organisation.id, edition_id: edition.id, segment_id: id, channel: 'sms' }
     for (const name of ['One', 'Two'])
@@ -143,7 +147,7 @@ describe('the lengths of lists', () => {
 
 describe('the migration', () => {
   it('finds the lengths that imports have kept', async () => {
-    const shop = await givenShop()
+    const shop = await seedShop()
     await importOrders(shop, variedOrders())
     const kept = await sizesOf(shop.organization_id)
     const migration = env.TEST_MIGRATIONS.find(({ name }) => name.startsWith('0013'))
@@ -152,7 +156,7 @@ describe('the migration', () => {
     await db.batch([sql`delete from list_sizes`])
     await env.DB.batch(backfill.map((query) => env.DB.prepare(query)))
     expect(await sizesOf(shop.organization_id)).toEqual(kept)
-    const empty = await givenOrganisation()
+    const empty = await givenOrganization()
     expect(await sizesOf(empty.id)).toBeUndefined()
   })
 })
@@ -201,7 +205,7 @@ describe('an expression that takes too long for the lists of its organisation', 
   it('ends a calculation in the middle, and what was shown before stays', async () => {
     const shop = await givenShopWith(300)
     const expression = 'user.is_active || purchases.exists(p, purchases.exists(q, q.product_id == p.variant_id))'
-    await givenPeople({ organization: shop.organization_id }, [{}, {}, {}])
+    await seedPeople({ organization: shop.organization_id }, [{}, {}, {}])
     const segment = await givenSegment(segmentFields(shop.organization_id, expression))
     expect(await calculated(segment.id)).toMatchObject({ status: 'ready', user_count: 4 })
     await post(`/v1/segments/${segment.id}/recalculate`, undefined)
@@ -229,7 +233,7 @@ describe('an expression that takes too long for the lists of its organisation', 
 })
 
 /** People whose ids end in each of the 1,024 pairs of letters equally often. Every fourth has a name. */
-async function givenCrowd(organisation: Organisation, edition: { id: string }, count: number): Promise<void> {
+async function seedThousands(organisation: Organization, edition: { id: string }, count: number): Promise<void> {
   const letters = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
   const ending = `substr('${letters}', 1 + (i / 32) % 32, 1) || substr('${letters}', 1 + i % 32, 1)`
   await db.batch([
@@ -250,9 +254,9 @@ describe('the estimate', () => {
   const answerOf = ({ body }: Awaited<ReturnType<typeof validate>>) => [body.estimated_user_count, body.is_estimate]
 
   it('counts up to 10,000 people, and asks a fifth of 10,240, of which it reads all by an index', async () => {
-    const organisation = await givenOrganisation()
-    const edition = await givenEdition(organisation)
-    await givenCrowd(organisation, edition, 10_240)
+    const organisation = await givenOrganization()
+    const edition = await seedEdition(organisation)
+    await seedThousands(organisation, edition, 10_240)
     // 10,001 to know that there are more, 330 to know how many, 2,000 who are asked; and who asks, and the place.
     for (const [where, rows_read] of [
       [{ organization_id: organisation.id }, 12_331 + 4],
@@ -272,8 +276,8 @@ describe('the estimate', () => {
   })
 
   it('asks a sample of fewer people when the expression takes long', async () => {
-    const organisation = await givenOrganisation()
-    await givenCrowd(organisation, await givenEdition(organisation), 2048)
+    const organisation = await givenOrganization()
+    await seedThousands(organisation, await seedEdition(organisation), 2048)
     const long = `${expression} && [${Array.from({ length: 500 }, (_, n) => n).join()}].all(n, n < 1000)`
     const { body } = await validate({ organization_id: organisation.id }, long)
     // 119 parts of two people each; in every fourth part both hold.

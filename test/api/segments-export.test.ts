@@ -4,14 +4,19 @@ import { sql } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
 import { call, callWith, get, requestOf } from '../support/api.ts'
 import { watchedDatabase } from '../support/bindings.ts'
-import { db, givenMember, givenOrganisation } from '../support/factories.ts'
-import { answer, calculated, givenConsent, givenPeople, givenSegment } from '../support/segments.ts'
+import { givenMember } from '../support/seeding/members.ts'
+import { givenOrganization } from '../support/seeding/organizations.ts'
+import { seedAnswer, seedConsent } from '../support/seeding/consents.ts'
+import { calculated } from '../support/segments.ts'
+import { seedPeople } from '../support/seeding/customers.ts'
+import { givenSegment } from '../support/seeding/segments.ts'
+import { db } from '../support/seeding/rows.ts'
 
 const read = (text: string): string[][] => parse(text, { bom: true })
 
-async function given(people: Parameters<typeof givenPeople>[1], fields: Record<string, unknown> = {}) {
-  const organisation = await givenOrganisation()
-  const rows = await givenPeople({ organization: organisation.id }, people)
+async function given(people: Parameters<typeof seedPeople>[1], fields: Record<string, unknown> = {}) {
+  const organisation = await givenOrganization()
+  const rows = await seedPeople({ organization: organisation.id }, people)
   const segment = await givenSegment({ organization_id: organisation.id, ...fields })
   return { organisation, rows, id: segment.id as string, path: `/v1/segments/${segment.id}/export` }
 }
@@ -94,12 +99,12 @@ describe('exportSegmentUsers', () => {
 
   it('tells how each person stands to the channel', async () => {
     const { organisation, rows, id, path } = await given([{}, {}, {}, {}])
-    const consent = await givenConsent(organisation.id)
+    const consent = await seedConsent({ organization: organisation.id, edition: null })
     const [given1, withdrawn, expired] = rows
     if (!given1 || !withdrawn || !expired) throw new Error('nobody')
-    await answer(given1, consent, 'given')
-    await answer(withdrawn, consent, 'withdrawn')
-    await answer(expired, consent, 'given', { expires_at: 1 })
+    await seedAnswer(given1, consent, 'given')
+    await seedAnswer(withdrawn, consent, 'withdrawn')
+    await seedAnswer(expired, consent, 'given', { expires_at: 1 })
     await calculated(id)
     const { text } = await get(`${path}?columns=consent_status`)
     expect(text).toBe('consent_status\r\ngiven\r\nwithdrawn\r\nexpired\r\nnone\r\n')

@@ -1,21 +1,25 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { get, patch, post } from '../support/api.ts'
-import { givenEdition, givenMember, givenOrganisation, type Organisation } from '../support/factories.ts'
-import { givenPeople, givenSegment, segmentNow } from '../support/segments.ts'
+import { seedEdition } from '../support/seeding/editions.ts'
+import { givenMember } from '../support/seeding/members.ts'
+import { givenOrganization, type Organization } from '../support/seeding/organizations.ts'
+import { seedPeople } from '../support/seeding/customers.ts'
+import { givenSegment } from '../support/seeding/segments.ts'
+import { segmentNow } from '../support/segments.ts'
 
-let organisation: Organisation
+let organisation: Organization
 let mine: { id: string }
 let manager: string
 beforeAll(async () => {
-  organisation = await givenOrganisation()
-  mine = await givenEdition(organisation)
+  organisation = await givenOrganization()
+  mine = await seedEdition(organisation)
   manager = (await givenMember(organisation, 'manager', mine.id)).token
 })
 
 describe('a segment of the whole organisation', () => {
   it('is nothing that an edition role can read, change, calculate, explain or export', async () => {
     const { id } = await givenSegment({ organization_id: organisation.id })
-    const [person] = await givenPeople({ organization: organisation.id, edition: mine.id }, [{}])
+    const [person] = await seedPeople({ organization: organisation.id, edition: mine.id }, [{}])
     const before = await segmentNow(id)
     const at = `/v1/segments/${id}`
     const replies = [

@@ -1,31 +1,25 @@
 import { sql } from 'drizzle-orm'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { call, get, post } from '../support/api.ts'
-import { db, givenEdition, givenOrganisation } from '../support/factories.ts'
-import { seedSegment } from '../support/seed-segments.ts'
-import {
-  answer,
-  calculated,
-  givenConsent,
-  givenNamed,
-  givenPeople,
-  givenSegment,
-  membersNow,
-  segmentNow,
-  suppress,
-} from '../support/segments.ts'
+import { seedEdition } from '../support/seeding/editions.ts'
+import { givenOrganization } from '../support/seeding/organizations.ts'
+import { seedSegment, givenSegment } from '../support/seeding/segments.ts'
+import { seedAnswer, seedConsent } from '../support/seeding/consents.ts'
+import { calculated, membersNow, segmentNow } from '../support/segments.ts'
+import { seedNamedPeople, seedPeople, seedSuppression } from '../support/seeding/customers.ts'
+import { db } from '../support/seeding/rows.ts'
 
 let tenant: { organization: string; edition: string }
 
 beforeAll(async () => {
-  const organisation = await givenOrganisation()
-  tenant = { organization: organisation.id, edition: (await givenEdition(organisation)).id }
+  const organisation = await givenOrganization()
+  tenant = { organization: organisation.id, edition: (await seedEdition(organisation)).id }
 })
 
 describe('recalculateSegment', () => {
   it('begins a calculation, and refuses a second one until it has ended', async () => {
-    const own = await givenOrganisation()
-    const people = await givenPeople({ organization: own.id }, [{}, {}, {}])
+    const own = await givenOrganization()
+    const people = await seedPeople({ organization: own.id }, [{}, {}, {}])
     const segment = await givenSegment({ organization_id: own.id, expression: `user.id != "${people[1]?.id}"` })
     const begun = await post(`/v1/segments/${segment.id}/recalculate`, undefined)
     expect(begun.body).toMatchObject({ status: 'calculating', progress: 0, user_count: 0 })
@@ -47,12 +41,15 @@ describe('recalculateSegment', () => {
   })
 
   it('leaves out, each by the first reason, whom a marketing message may not reach', async () => {
-    const own = await givenOrganisation()
-    const consent = await givenConsent(own.id)
-    const sms = await givenConsent(own.id, { channels: ['sms'] })
-    const terms = await givenConsent(own.id, { type: 'terms' })
-    const asksAgain = await givenConsent(own.id, { reconsent_on_change: true, wording_version: 2 })
-    const people = await givenNamed(
+    const own = await givenOrganization()
+    const consent = await seedConsent({ organization: own.id, edition: null })
+    const sms = await seedConsent({ organization: own.id, edition: null }, { channels: ['sms'] })
+    const terms = await seedConsent({ organization: own.id, edition: null }, { type: 'terms' })
+    const asksAgain = await seedConsent(
+      { organization: own.id, edition: null },
+      { reconsent_on_change: true, wording_version: 2 },
+    )
+    const people = await seedNamedPeople(
       { organization: own.id },
       {
         agreed: {},
@@ -71,21 +68,21 @@ describe('recalculateSegment', () => {
       },
     )
     await Promise.all([
-      answer(people.agreed, consent, 'given'),
-      suppress(people.agreed, 'sms', 'unsubscribed'),
-      answer(people.agreedAgain, asksAgain, 'given', { consent_version: 2 }),
-      answer(people.withoutAddress, consent, 'given'),
-      answer(people.agreedToSms, sms, 'given'),
-      answer(people.agreedToTerms, terms, 'given'),
-      answer(people.skipped, consent, 'skipped'),
-      answer(people.expired, consent, 'given', { expires_at: Date.now() - 1000 }),
-      answer(people.outdated, asksAgain, 'given', { consent_version: 1 }),
-      answer(people.withdrawn, consent, 'withdrawn'),
-      answer(people.complained, consent, 'given'),
-      suppress(people.complained, 'email', 'complaint'),
-      answer(people.bounced, consent, 'given'),
-      suppress(people.bounced, 'email', 'hard_bounce'),
-      answer(people.off, consent, 'given'),
+      seedAnswer(people.agreed, consent, 'given'),
+      seedSuppression(people.agreed, 'sms', 'unsubscribed'),
+      seedAnswer(people.agreedAgain, asksAgain, 'given', { consent_version: 2 }),
+      seedAnswer(people.withoutAddress, consent, 'given'),
+      seedAnswer(people.agreedToSms, sms, 'given'),
+      seedAnswer(people.agreedToTerms, terms, 'given'),
+      seedAnswer(people.skipped, consent, 'skipped'),
+      seedAnswer(people.expired, consent, 'given', { expires_at: Date.now() - 1000 }),
+      seedAnswer(people.outdated, asksAgain, 'given', { consent_version: 1 }),
+      seedAnswer(people.withdrawn, consent, 'withdrawn'),
+      seedAnswer(people.complained, consent, 'given'),
+      seedSuppression(people.complained, 'email', 'complaint'),
+      seedAnswer(people.bounced, consent, 'given'),
+      seedSuppression(people.bounced, 'email', 'hard_bounce'),
+      seedAnswer(people.off, consent, 'given'),
     ])
     const segment = await givenSegment({ organization_id: own.id, communication_type: 'marketing' })
     await calculated(segment.id)
@@ -97,14 +94,14 @@ describe('recalculateSegment', () => {
   })
 
   it('sends what is transactional to everyone but dead addresses and the inactive', async () => {
-    const own = await givenOrganisation()
-    const people = await givenNamed(
+    const own = await givenOrganization()
+    const people = await seedNamedPeople(
       { organization: own.id },
       { plain: {}, complained: {}, dead: {}, invalid: {}, off: { is_active: false }, mailOnly: { phone_number: null } },
     )
-    await suppress(people.complained, 'sms', 'complaint')
-    await suppress(people.dead, 'sms', 'hard_bounce')
-    await suppress(people.invalid, 'sms', 'invalid')
+    await seedSuppression(people.complained, 'sms', 'complaint')
+    await seedSuppression(people.dead, 'sms', 'hard_bounce')
+    await seedSuppression(people.invalid, 'sms', 'invalid')
     const segment = await givenSegment({ organization_id: own.id, communication_channel: 'sms' })
     await calculated(segment.id)
     expect(await membersNow(segment.id)).toEqual([people.plain.id, people.complained.id])
@@ -116,11 +113,11 @@ describe('recalculateSegment', () => {
   })
 
   it('takes the people of its edition alone, and never those of another organisation', async () => {
-    const [own, other] = [await givenOrganisation(), await givenOrganisation()]
-    const at = await givenEdition(own)
-    const [inside] = await givenPeople({ organization: own.id, edition: at.id }, [{}])
-    await givenPeople({ organization: own.id }, [{}])
-    const strangers = await givenPeople({ organization: other.id, edition: at.id }, [{}])
+    const [own, other] = [await givenOrganization(), await givenOrganization()]
+    const at = await seedEdition(own)
+    const [inside] = await seedPeople({ organization: own.id, edition: at.id }, [{}])
+    await seedPeople({ organization: own.id }, [{}])
+    const strangers = await seedPeople({ organization: other.id, edition: at.id }, [{}])
     const narrow = await givenSegment({ organization_id: own.id, edition_id: at.id })
     const wide = await givenSegment({
       organization_id: own.id,

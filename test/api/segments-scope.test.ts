@@ -3,27 +3,22 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { campaignReceipts } from '../../src/db/schema/messaging/campaigns.ts'
 import { insert } from '../../src/db/write.ts'
 import { get, post, type Reply } from '../support/api.ts'
-import { db, givenEdition, givenMember, givenOrganisation, type Organisation } from '../support/factories.ts'
-import { importOrders } from '../support/orders.ts'
-import { seedCampaigns } from '../support/seed-campaigns.ts'
-import { seedSegment } from '../support/seed-segments.ts'
-import { write } from '../support/seed.ts'
-import {
-  answer,
-  calculator,
-  givenConsent,
-  givenSegment,
-  membersNow,
-  messageFor,
-  segmentNow,
-} from '../support/segments.ts'
+import { seedEdition } from '../support/seeding/editions.ts'
+import { givenMember } from '../support/seeding/members.ts'
+import { givenOrganization, type Organization } from '../support/seeding/organizations.ts'
+import { importOrders } from '../support/seeding/orders.ts'
+import { seedCampaigns } from '../support/seeding/campaigns.ts'
+import { seedSegment, givenSegment } from '../support/seeding/segments.ts'
+import { write, db } from '../support/seeding/rows.ts'
+import { seedAnswer, seedConsent } from '../support/seeding/consents.ts'
+import { calculator, membersNow, messageFor, segmentNow } from '../support/segments.ts'
 
 interface User {
   id: string
   organization_id: string
 }
 
-let organisation: Organisation
+let organisation: Organization
 let mine: { id: string }
 let theirs: { id: string }
 /** A manager of the edition `mine` and of nothing else. */
@@ -36,9 +31,9 @@ const shop = (edition: { id: string }) => ({ organization_id: organisation.id, e
 
 /** Somebody whom both editions know, with one cheap order in `mine` and one in `theirs` that holds a secret. */
 beforeAll(async () => {
-  organisation = await givenOrganisation()
-  mine = await givenEdition(organisation, { name: 'Summer' })
-  theirs = await givenEdition(organisation, { name: 'Winter' })
+  organisation = await givenOrganization()
+  mine = await seedEdition(organisation, { name: 'Summer' })
+  theirs = await seedEdition(organisation, { name: 'Winter' })
   manager = (await givenMember(organisation, 'manager', mine.id)).token
   const customer = { email: 'shared@example.dk', locale: 'da' }
   const item = (product: string, unit_price: number) => ({ product, quantity: 1, unit_price })
@@ -61,8 +56,11 @@ beforeAll(async () => {
   await write(
     sql`update user_editions set first_name = 'Given', email = 'given@example.dk' where edition_id = ${mine.id}`,
   )
-  const consent = await givenConsent(organisation.id, { key: 'winter-news', edition_id: theirs.id })
-  await answer(shared as never, consent, 'given')
+  const consent = await seedConsent(
+    { organization: organisation.id, edition: null },
+    { key: 'winter-news', edition_id: theirs.id },
+  )
+  await seedAnswer(shared as never, consent, 'given')
   const place = { organization: organisation.id, edition: theirs.id }
   const [campaign] = await seedCampaigns(place, (await seedSegment(place)).id, 1, {
     status: 'sent',
@@ -191,7 +189,7 @@ describe('an expression of an edition role', () => {
 
 describe('an expression about an organisation', () => {
   it('sees of a caller with roles in editions those editions together', async () => {
-    const third = await givenEdition(organisation, { name: 'Third' })
+    const third = await seedEdition(organisation, { name: 'Third' })
     const { account_id, token } = await givenMember(organisation, 'manager', mine.id)
     const email = (await db.first(sql<{ email: string }>`select email from accounts where id = ${account_id}`))?.email
     sent(await post(`/v1/organizations/${organisation.id}/members`, { email, role: 'viewer', edition_id: third.id }))
@@ -250,7 +248,7 @@ describe('an expression about an organisation', () => {
 
 describe('known values', () => {
   it('are those of the visible editions', async () => {
-    await givenConsent(organisation.id, { key: 'org-news' })
+    await seedConsent({ organization: organisation.id, edition: null }, { key: 'org-news' })
     for (const query of [`edition_id=${mine.id}`, `organization_id=${organisation.id}`]) {
       const { dynamic_values, ...rest } = sent(await get(`/v1/segments/cel-context?${query}`, manager))
       const text = JSON.stringify([dynamic_values, rest])
@@ -262,8 +260,8 @@ describe('known values', () => {
   })
 
   it('count answers to the organisation among the visible people', async () => {
-    const consent = await givenConsent(organisation.id, { key: 'counted' })
-    await answer(shared as never, consent, 'given')
+    const consent = await seedConsent({ organization: organisation.id, edition: null }, { key: 'counted' })
+    await seedAnswer(shared as never, consent, 'given')
     await importOrders(shop(theirs), [
       {
         external_id: 'z',
@@ -275,7 +273,7 @@ describe('known values', () => {
     const other = await db.first(
       sql<User>`select * from users where organization_id = ${organisation.id} and email = 'z@example.dk'`,
     )
-    await answer(other as never, consent, 'given')
+    await seedAnswer(other as never, consent, 'given')
     const countOf = async (query: string, token?: string) =>
       sent(await get(`/v1/segments/cel-context?${query}`, token)).dynamic_values.consents.find(
         ({ value }: { value: string }) => value === 'counted',

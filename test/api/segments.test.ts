@@ -1,16 +1,22 @@
 import { sql } from 'drizzle-orm'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { get, patch, post, remove } from '../support/api.ts'
-import { db, givenEdition, givenMember, givenOrganisation, type Organisation } from '../support/factories.ts'
-import { seedCampaign, seedSegment } from '../support/seed-segments.ts'
-import { calculated, givenConsent, givenPeople, givenSegment, segmentNow } from '../support/segments.ts'
+import { seedEdition } from '../support/seeding/editions.ts'
+import { givenMember } from '../support/seeding/members.ts'
+import { givenOrganization, type Organization } from '../support/seeding/organizations.ts'
+import { seedCampaign } from '../support/seeding/campaigns.ts'
+import { seedSegment, givenSegment } from '../support/seeding/segments.ts'
+import { calculated, segmentNow } from '../support/segments.ts'
+import { seedConsent } from '../support/seeding/consents.ts'
+import { seedPeople } from '../support/seeding/customers.ts'
+import { db } from '../support/seeding/rows.ts'
 
-let organisation: Organisation
+let organisation: Organization
 let edition: { id: string }
 
 beforeAll(async () => {
-  organisation = await givenOrganisation()
-  edition = await givenEdition(organisation)
+  organisation = await givenOrganization()
+  edition = await seedEdition(organisation)
 })
 
 const tenant = () => ({ organization_id: organisation.id })
@@ -99,8 +105,8 @@ describe('createSegment', () => {
 
 describe('listSegments', () => {
   it('filters, searches and orders', async () => {
-    const own = await givenOrganisation()
-    const at = await givenEdition(own)
+    const own = await givenOrganization()
+    const at = await seedEdition(own)
     const one = await givenSegment({ organization_id: own.id, name: 'Ærlige', communication_type: 'marketing' })
     const two = await givenSegment({
       organization_id: own.id,
@@ -109,8 +115,8 @@ describe('listSegments', () => {
       description: 'søde folk',
       communication_channel: 'sms',
     })
-    await givenPeople({ organization: own.id }, [{}, {}])
-    await givenConsent(own.id)
+    await seedPeople({ organization: own.id }, [{}, {}])
+    await seedConsent({ organization: own.id, edition: null })
     await calculated(one.id)
     const ids = async (query: string) =>
       (await get(`/v1/segments?organization_id=${own.id}&${query}`)).body.results.map((item: { id: string }) => item.id)
@@ -143,7 +149,7 @@ describe('getSegment', () => {
     const old = { status: 'ready' as const, epoch: 1, members_epoch: 1 }
     const stale = await seedSegment(place(), { ...old, calculated_at: Date.now() - day })
     const good = await seedSegment(place(), { ...old, calculated_at: Date.now() - day + 3_600_000 })
-    await seedCampaign(place(), stale.id, 'sent')
+    await seedCampaign(place(), stale.id, { status: 'sent' })
     expect((await get(`/v1/segments/${stale.id}`)).body).toMatchObject({
       is_stale: true,
       campaigns_count: 1,
@@ -203,7 +209,7 @@ describe('updateSegment', () => {
   it('moves only where the caller has a role', async () => {
     const { id } = await seedSegment(place())
     const { token } = await givenMember(organisation, 'manager', edition.id)
-    const other = await givenEdition(organisation)
+    const other = await seedEdition(organisation)
     expect((await patch(`/v1/segments/${id}`, { edition_id: other.id }, token)).body.errors[0].code).toBe(
       'does_not_exist',
     )
@@ -216,13 +222,15 @@ describe('deleteSegment', () => {
     const { id } = await seedSegment(place())
     const needing = await Promise.all(
       (['draft', 'scheduled', 'calculating', 'sending'] as const).map((status) =>
-        seedCampaign(place(), id, status, status),
+        seedCampaign(place(), id, { status: status, name: status }),
       ),
     )
-    await seedCampaign(place(), id, 'sent')
+    await seedCampaign(place(), id, { status: 'sent' })
     const { status, body } = await remove(`/v1/segments/${id}`)
     expect([status, body.code]).toEqual([409, 'segment_in_use'])
-    expect(body.related_objects.map((one: { id: string }) => one.id).toSorted()).toEqual(needing.toSorted())
+    expect(body.related_objects.map((one: { id: string }) => one.id).toSorted()).toEqual(
+      needing.map((campaign) => campaign.id).toSorted(),
+    )
     for (const one of body.related_objects)
       expect(one).toEqual({ type: 'campaign', id: expect.any(String), name: expect.any(String) })
     expect((await get(`/v1/segments/${id}`)).status).toBe(200)
@@ -230,7 +238,7 @@ describe('deleteSegment', () => {
 
   it('hides it everywhere and leaves its members to the sweep', async () => {
     const { id, seq } = await seedSegment(place(), { status: 'ready', epoch: 2, members_epoch: 2, name: 'Gone away' })
-    await seedCampaign(place(), id, 'sent')
+    await seedCampaign(place(), id, { status: 'sent' })
     expect((await remove(`/v1/segments/${id}`)).status).toBe(204)
     for (const path of ['', '/export', '/explain?user_id=usr_x'])
       expect((await get(`/v1/segments/${id}${path}`)).status).toBe(404)

@@ -14,7 +14,8 @@ import { isVerifiedSender } from '../../src/modules/sender-domains/index.ts'
 import type { SenderDomainRow } from '../../src/modules/sender-domains/queries.ts'
 import { verifySenderDomain } from '../../src/modules/sender-domains/verify.ts'
 import { contextAt } from '../support/context.ts'
-import { db, next, seedOrganization } from '../support/seed.ts'
+import { db, next } from '../support/seeding/rows.ts'
+import { givenOrganization } from '../support/seeding/organizations.ts'
 
 /** Three organisations and one domain. */
 const organisations = [0, 1, 2] as const
@@ -61,7 +62,7 @@ class Domain {
   }
 
   row = (who: number): Promise<SenderDomainRow | undefined> =>
-    db().first(
+    db.first(
       sql<SenderDomainRow>`select * from sender_domains where organization_id = ${this.ids[who]} and domain = ${this.name}`,
     )
 
@@ -119,7 +120,7 @@ class Domain {
 
   async check(): Promise<void> {
     const address = `Hello@${this.name}`
-    const rows = await db().all(sql<SenderDomainRow & { is_good: number }>`select sender_domains.*,
+    const rows = await db.all(sql<SenderDomainRow & { is_good: number }>`select sender_domains.*,
         ${isVerifiedSender(sql`organizations.id`, sql`${address}`)} as is_good, organizations.id as organization_id
       from organizations left join sender_domains
         on sender_domains.organization_id = organizations.id and sender_domains.domain = ${this.name}
@@ -136,10 +137,10 @@ class Domain {
 
 it('a domain is verified for whom the rules say, and for one organisation at most, whatever happens', async () => {
   const seen = new Set<string>()
-  const ids = await Promise.all(organisations.map(async () => (await seedOrganization()).id))
+  const ids = await Promise.all(organisations.map(async () => (await givenOrganization()).id))
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 15, maxLength: 30 }), async (steps) => {
-      await db().all(sql`delete from sender_domains`)
+      await db.all(sql`delete from sender_domains`)
       const domain = new Domain()
       domain.ids.push(...ids)
       const created = organisations.map((who): Step => ({ do: 'create', who }))

@@ -4,15 +4,16 @@ import type { TxtAnswer } from '../../src/gateways/dns/dns.ts'
 import { verifySenderDomain } from '../../src/modules/sender-domains/verify.ts'
 import { callWith, get, post } from '../support/api.ts'
 import { contextAt } from '../support/context.ts'
-import { db } from '../support/seed.ts'
-import { aDomain, added, givenAdmin, outcome, prove, setTexts, stored, verify } from '../support/sender-domains.ts'
+import { db } from '../support/seeding/rows.ts'
+import { aDomain, givenSenderDomain, givenDomains } from '../support/seeding/sender-domains.ts'
+import { outcome, prove, setTexts, stored, verify } from '../support/sender-domains.ts'
 
 afterEach(() => vi.restoreAllMocks())
 
 describe('verifySenderDomain', () => {
   it('verifies a domain whose record is there, beside others', async () => {
-    const one = await givenAdmin()
-    const domain = await added(one)
+    const one = await givenDomains()
+    const domain = await givenSenderDomain(one)
     expect(outcome(await verify(one, domain))).toEqual([200, 'pending', 'record_missing'])
     const [{ name, value }] = domain.records
     await setTexts(name, ['v=spf1 -all', `${value}x`, value.toUpperCase()])
@@ -27,8 +28,8 @@ describe('verifySenderDomain', () => {
   })
 
   it('makes a domain pending again whose record is gone', async () => {
-    const one = await givenAdmin()
-    const domain = await added(one)
+    const one = await givenDomains()
+    const domain = await givenSenderDomain(one)
     await prove(domain)
     await verify(one, domain)
     await setTexts(domain.records[0].name, [])
@@ -38,8 +39,8 @@ describe('verifySenderDomain', () => {
   })
 
   it('takes no answer of the name system for none', async () => {
-    const one = await givenAdmin()
-    const domain = await added(one)
+    const one = await givenDomains()
+    const domain = await givenSenderDomain(one)
     await prove(domain)
     const before = (await verify(one, domain)).body
     const answers: [TxtAnswer, string][] = [
@@ -60,8 +61,8 @@ describe('verifySenderDomain', () => {
   })
 
   it('lets the superuser verify by hand, and nobody else', async () => {
-    const one = await givenAdmin()
-    const domain = await added(one)
+    const one = await givenDomains()
+    const domain = await givenSenderDomain(one)
     const refused = await verify(one, domain, { by_hand: true })
     expect([refused.status, refused.body.code, refused.body.errors[0]]).toMatchObject([
       403,
@@ -76,9 +77,9 @@ describe('verifySenderDomain', () => {
   })
 
   it('gives a domain to one organisation only, and to the next once the record of the first is gone', async () => {
-    const [one, other] = [await givenAdmin(), await givenAdmin()]
+    const [one, other] = [await givenDomains(), await givenDomains()]
     const name = aDomain()
-    const [mine, theirs] = [await added(one, name), await added(other, name)]
+    const [mine, theirs] = [await givenSenderDomain(one, name), await givenSenderDomain(other, name)]
     await prove(mine)
     expect(outcome(await verify(one, mine))).toEqual([200, 'verified', 'verified'])
     // Who has proved nothing learns nothing.
@@ -92,14 +93,14 @@ describe('verifySenderDomain', () => {
     await prove(theirs)
     expect(outcome(await verify(other, theirs))).toEqual([200, 'verified', 'verified'])
     expect(await stored(mine.id)).toMatchObject({ status: 'pending', verified_by: null, verified_at: null })
-    const kept = await db().all(sql`select id from sender_domains where domain = ${name} and status = 'verified'`)
+    const kept = await db.all(sql`select id from sender_domains where domain = ${name} and status = 'verified'`)
     expect(kept).toEqual([{ id: theirs.id }])
   })
 
   it('takes no domain away that the superuser has verified', async () => {
-    const [one, other] = [await givenAdmin(), await givenAdmin()]
+    const [one, other] = [await givenDomains(), await givenDomains()]
     const name = aDomain()
-    const [mine, theirs] = [await added(one, name), await added(other, name)]
+    const [mine, theirs] = [await givenSenderDomain(one, name), await givenSenderDomain(other, name)]
     await post(`${one.path}/${mine.id}/verify`, { by_hand: true })
     await prove(theirs)
     expect((await verify(other, theirs)).status).toBe(409)
@@ -107,18 +108,18 @@ describe('verifySenderDomain', () => {
   })
 
   it('leaves one winner when two organisations verify at once', async () => {
-    const owners = await Promise.all(Array.from({ length: 4 }, givenAdmin))
+    const owners = await Promise.all(Array.from({ length: 4 }, givenDomains))
     const name = aDomain()
-    const domains = await Promise.all(owners.map((owner) => added(owner, name)))
+    const domains = await Promise.all(owners.map((owner) => givenSenderDomain(owner, name)))
     await prove(...domains)
     const replies = await Promise.all(owners.map((owner, index) => verify(owner, domains[index])))
     expect(replies.map(({ status }) => status).toSorted()).toEqual([200, 409, 409, 409])
   })
 
   it('proves no domain below or above another', async () => {
-    const [one, other] = [await givenAdmin(), await givenAdmin()]
+    const [one, other] = [await givenDomains(), await givenDomains()]
     const above = aDomain()
-    const [mine, theirs] = [await added(one, above), await added(other, `mail.${above}`)]
+    const [mine, theirs] = [await givenSenderDomain(one, above), await givenSenderDomain(other, `mail.${above}`)]
     await prove(mine)
     await verify(one, mine)
     expect(outcome(await verify(other, theirs))).toEqual([200, 'pending', 'record_missing'])
@@ -127,8 +128,8 @@ describe('verifySenderDomain', () => {
   })
 
   it('asks the configured resolver, and says what became of the question', async () => {
-    const one = await givenAdmin()
-    const domain = await added(one)
+    const one = await givenDomains()
+    const domain = await givenSenderDomain(one)
     const [{ name, value }] = domain.records
     const fetched = vi.spyOn(globalThis, 'fetch')
     const bindings = { DNS_PROVIDER: 'https', DNS_API_BASE: 'https://dns.example/query' }
@@ -145,8 +146,8 @@ describe('verifySenderDomain', () => {
   })
 
   it('waits for the provider that sends, whose records come with the domain', async () => {
-    const one = await givenAdmin()
-    const domain = await added(one)
+    const one = await givenDomains()
+    const domain = await givenSenderDomain(one)
     const calls: string[] = []
     let state = 'pending'
     vi.spyOn(globalThis, 'fetch').mockImplementation(async (url, init) => {

@@ -1,14 +1,20 @@
 import { sql } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
 import { call, callWith, get, post, remove } from '../support/api.ts'
-import { seedSenderDomain, seedSenderDomains } from '../support/seed-sender-domains.ts'
-import { write } from '../support/seed.ts'
-import { aDomain, added, givenAdmin, outcome, prove, stored, verify } from '../support/sender-domains.ts'
+import {
+  seedSenderDomain,
+  seedSenderDomains,
+  aDomain,
+  givenSenderDomain,
+  givenDomains,
+} from '../support/seeding/sender-domains.ts'
+import { write } from '../support/seeding/rows.ts'
+import { outcome, prove, stored, verify } from '../support/sender-domains.ts'
 
 describe('createSenderDomain', () => {
   it('adds a pending domain with the record that proves it', async () => {
-    const one = await givenAdmin()
-    const body = await added(one, 'Nordlys-Events.DK.')
+    const one = await givenDomains()
+    const body = await givenSenderDomain(one, 'Nordlys-Events.DK.')
     expect(body).toMatchObject({
       organization_id: one.id,
       domain: 'nordlys-events.dk',
@@ -37,7 +43,7 @@ describe('createSenderDomain', () => {
     ['a.b.c.example', 'a.b.c.example'],
     ['co.uk', 'co.uk'],
   ])('spells %s as the name system does', async (given_, spelled) => {
-    expect((await added(await givenAdmin(), given_)).domain).toBe(spelled)
+    expect((await givenSenderDomain(await givenDomains(), given_)).domain).toBe(spelled)
   })
 
   it.each([
@@ -67,25 +73,25 @@ describe('createSenderDomain', () => {
     `${'a.'.repeat(118)}dk`,
     'a.dk\nb.dk',
   ])('refuses %j', async (domain) => {
-    const one = await givenAdmin()
+    const one = await givenDomains()
     const reply = await post(one.path, { domain }, one.token)
     expect([reply.status, reply.body.errors[0]]).toMatchObject([400, { pointer: '#/domain' }])
     expect((await get(one.path, one.token)).body.count).toBe(0)
   })
 
   it('takes each domain once an organisation, however it is spelled, and of several organisations', async () => {
-    const [one, other] = [await givenAdmin(), await givenAdmin()]
+    const [one, other] = [await givenDomains(), await givenDomains()]
     const domain = aDomain()
-    const mine = await added(one, domain)
+    const mine = await givenSenderDomain(one, domain)
     const again = await post(one.path, { domain: domain.toUpperCase() }, one.token)
     expect([again.status, again.body.errors[0]]).toMatchObject([400, { pointer: '#/domain', code: 'unique' }])
-    const theirs = await added(other, domain)
+    const theirs = await givenSenderDomain(other, domain)
     expect(theirs.records[0].name).toBe(mine.records[0].name)
     expect(theirs.records[0].value).not.toBe(mine.records[0].value)
   })
 
   it('keeps to twenty, also when many are added at once', async () => {
-    const one = await givenAdmin()
+    const one = await givenDomains()
     await seedSenderDomains(one.id, 18)
     const replies = await Promise.all(Array.from({ length: 5 }, () => post(one.path, { domain: aDomain() }, one.token)))
     expect(replies.map(({ status }) => status).toSorted()).toEqual([201, 201, 409, 409, 409])
@@ -96,20 +102,20 @@ describe('createSenderDomain', () => {
 
 describe('deleteSenderDomain', () => {
   it('frees the domain for others, with another token when it comes back', async () => {
-    const one = await givenAdmin()
-    const domain = await added(one)
+    const one = await givenDomains()
+    const domain = await givenSenderDomain(one)
     await prove(domain)
     await verify(one, domain)
     expect((await remove(`${one.path}/${domain.id}`, one.token)).status).toBe(204)
     expect(await stored(domain.id)).toBeUndefined()
-    const back = await added(one, domain.domain)
+    const back = await givenSenderDomain(one, domain.domain)
     expect(outcome(await verify(one, back))).toEqual([200, 'pending', 'record_mismatch'])
   })
 })
 
 describe('the domains of another organisation', () => {
   it('are found by none of the operations', async () => {
-    const [one, other] = [await givenAdmin(), await givenAdmin()]
+    const [one, other] = [await givenDomains(), await givenDomains()]
     const theirs = await seedSenderDomain(other.id, { domain: aDomain(), status: 'verified' })
     for (const path of [`${other.path}/${theirs.id}`, `${one.path}/${theirs.id}`]) {
       expect((await get(path, one.token)).status).toBe(404)
@@ -131,5 +137,25 @@ describe('/dev/dns', () => {
     expect((await call(path, { token: null })).body).toEqual({ texts: [] })
     expect((await call(path, { method: 'PUT', body: { texts: [1] }, token: null })).status).toBe(400)
     await write(sql`delete from captured_dns_records`)
+  })
+})
+
+describe('listSenderDomains', () => {
+  it('shows the domains of the organisation with their records', async () => {
+    const [one, other] = [await givenDomains(), await givenDomains()]
+    const [first, second] = [await givenSenderDomain(one), await givenSenderDomain(one)]
+    await givenSenderDomain(other)
+    const { body } = await get(one.path, one.token)
+    expect(body.results).toHaveLength(2)
+    expect(body.results).toEqual(expect.arrayContaining([first, second]))
+  })
+})
+
+describe('getSenderDomain', () => {
+  it('shows a domain as it was answered when it was added, under its organisation alone', async () => {
+    const [one, other] = [await givenDomains(), await givenDomains()]
+    const domain = await givenSenderDomain(one)
+    expect((await get(`${one.path}/${domain.id}`, one.token)).body).toEqual(domain)
+    expect((await get(`${other.path}/${domain.id}`, other.token)).status).toBe(404)
   })
 })

@@ -3,9 +3,11 @@ import { insertAll } from '../../src/db/write.ts'
 import { userEditions } from '../../src/db/schema/users.ts'
 import { get } from '../support/api.ts'
 import { costOf } from '../support/cost.ts'
-import { givenEdition, givenMember } from '../support/factories.ts'
-import { seedCrowd, seedPeople } from '../support/seed-campaigns.ts'
-import { seededAt, write } from '../support/seed.ts'
+import { seedEdition } from '../support/seeding/editions.ts'
+import { givenMember } from '../support/seeding/members.ts'
+import { seedCrowd } from '../support/seeding/campaigns.ts'
+import { seededAt, write } from '../support/seeding/rows.ts'
+import { seedPeople } from '../support/seeding/customers.ts'
 
 let edition: string
 let organization: string
@@ -16,7 +18,7 @@ beforeAll(async () => {
   const crowd = await seedCrowd(people)
   organization = crowd.organization
   edition = crowd.edition
-  const other = await givenEdition({ id: organization })
+  const other = await seedEdition({ id: organization })
   const shared = crowd.people.filter((_, index) => index % 2)
   await write(
     ...insertAll(
@@ -24,7 +26,10 @@ beforeAll(async () => {
       shared.map(({ id }) => ({ edition_id: other.id, user_id: id, created_at: seededAt })),
     ),
   )
-  await seedPeople({ organization, edition: other.id }, 1000, (index) => ({ email: `elsewhere-${index}@example.test` }))
+  await seedPeople(
+    { organization, edition: other.id },
+    Array.from({ length: 1000 }, (_, index) => ({ email: `elsewhere-${index}@example.test` })),
+  )
   const member = { id: organization }
   tokens = {
     edition: (await givenMember(member, 'viewer', edition)).token,

@@ -5,11 +5,12 @@ import { insert } from '../../src/db/write.ts'
 import { unsubscribeAndCount } from '../../src/modules/message-events/unsubscribe.ts'
 import { get, patch } from '../support/api.ts'
 import { realJob } from '../support/campaigns.ts'
-import { givenEdition } from '../support/factories.ts'
-import { anOrder, importOrders } from '../support/orders.ts'
-import { seedCrowd, seedMarketingConsent, seedReady } from '../support/seed-campaigns.ts'
-import { seededAt, write } from '../support/seed.ts'
-import { seedEndpoint } from '../support/seed-webhooks.ts'
+import { seedEdition } from '../support/seeding/editions.ts'
+import { anOrder, importOrders } from '../support/seeding/orders.ts'
+import { seedCrowd, seedReady } from '../support/seeding/campaigns.ts'
+import { seedMarketingConsent } from '../support/seeding/consents.ts'
+import { seededAt, write } from '../support/seeding/rows.ts'
+import { seedEndpoint } from '../support/seeding/webhooks.ts'
 import { attach, givenTwo, stranger } from '../support/shared-customers.ts'
 import { eventsOf } from '../support/webhook-rows.ts'
 
@@ -98,7 +99,7 @@ describe('what an edition said of a customer', () => {
 
   it('is what the withdrawal of a consent tells its edition', async () => {
     const crowd = await seedCrowd(2)
-    const other = await givenEdition({ id: crowd.organization })
+    const other = await seedEdition({ id: crowd.organization })
     const [shared, own] = crowd.people
     const join = { edition_id: other.id, user_id: shared?.id ?? '', created_at: seededAt }
     await write(insert(userEditions, join))

@@ -2,9 +2,9 @@ import { sql } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
 import { call, callWith, get, patch } from '../support/api.ts'
 import { interruptedDatabase } from '../support/bindings.ts'
-import { givenMember } from '../support/factories.ts'
-import { anOrder, importOrders } from '../support/orders.ts'
-import { db } from '../support/seed.ts'
+import { givenMember } from '../support/seeding/members.ts'
+import { anOrder, importOrders } from '../support/seeding/orders.ts'
+import { db } from '../support/seeding/rows.ts'
 import { attach, givenTwo, stored, stranger, type UserRow } from '../support/shared-customers.ts'
 
 describe('an edition manager who imports a customer of another edition', () => {
@@ -51,7 +51,7 @@ describe('an edition manager who imports a customer of another edition', () => {
     expect(await stored(two.mine, 'bare@example.dk')).toEqual(before)
     // A number whose owner is known elsewhere without an address is no reason to give them one.
     await attach(two, { email: 'new@example.dk', phone_number: '+4520999999' })
-    const rows = await db().all(sql<UserRow>`select * from users where organization_id = ${two.mine.organization_id}
+    const rows = await db.all(sql<UserRow>`select * from users where organization_id = ${two.mine.organization_id}
       and phone_number = '+4520999999' order by seq`)
     expect(rows.map(({ email, first_name }) => [email, first_name])).toEqual([
       [null, 'Bo'],

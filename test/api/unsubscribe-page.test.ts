@@ -5,10 +5,10 @@ import { mintLinkToken } from '../../src/domain/campaigns/link-tokens.ts'
 import { applyEvents } from '../../src/modules/message-events/jobs.ts'
 import { post } from '../support/api.ts'
 import { type Captured, capturedOf, realJob, statsOf, until } from '../support/campaigns.ts'
-import { marketingTo, seedCrowd, seedReady } from '../support/seed-campaigns.ts'
-import { seedMessage } from '../support/seed-emails.ts'
-import { seedEndpoint } from '../support/seed-webhooks.ts'
-import { db, write } from '../support/seed.ts'
+import { marketingTo, seedCrowd, seedReady } from '../support/seeding/campaigns.ts'
+import { seedMessage } from '../support/seeding/email-messages.ts'
+import { seedEndpoint } from '../support/seeding/webhooks.ts'
+import { db, write } from '../support/seeding/rows.ts'
 import { pathsIn, sent, visit } from '../support/visits.ts'
 
 const form = { 'content-type': 'application/x-www-form-urlencoded' }
@@ -28,10 +28,10 @@ interface Record {
   id: string
 }
 const recordsOf = (userId: string) =>
-  db().all(sql<Record>`select id, status, is_latest, method, expires_at, previous_record_id from consent_records
+  db.all(sql<Record>`select id, status, is_latest, method, expires_at, previous_record_id from consent_records
     where user_id = ${userId} order by occurred_at, id`)
 const suppressionsOf = (organization: string) =>
-  db().all(sql<{ address: string; reason: string; channel: string }>`select address, reason, channel from suppressions
+  db.all(sql<{ address: string; reason: string; channel: string }>`select address, reason, channel from suppressions
     where organization_id = ${organization} order by address`)
 const mailTo = (captured: Captured[], email: string | null | undefined) =>
   captured.find(({ recipient }) => recipient.includes(email ?? '?'))
@@ -110,7 +110,7 @@ describe('the page of a link to unsubscribe', () => {
       },
     ])
     expect(await recordsOf(other?.id ?? '')).toMatchObject([{ status: 'given', is_latest: 1 }])
-    const events = await db().all(sql<{ payload: string; deliveries: number }>`select payload,
+    const events = await db.all(sql<{ payload: string; deliveries: number }>`select payload,
       (select count(*) from webhook_deliveries where event_id = webhook_events.id) as deliveries
       from webhook_events where organization_id = ${crowd.organization} and kind = 'consent.given'`)
     expect(events).toMatchObject([{ deliveries: 1 }])

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { call, get, patch } from '../support/api.ts'
-import { givenMember } from '../support/factories.ts'
-import { anOrder, givenOrders, givenShop, type Shop } from '../support/orders.ts'
+import { givenMember } from '../support/seeding/members.ts'
+import { anOrder, givenOrders, seedShop, type Shop } from '../support/seeding/orders.ts'
+import { seedEdition } from '../support/seeding/editions.ts'
 
 async function givenCustomer(shop: Shop, customer: Record<string, unknown>) {
   const [orderId] = await givenOrders(shop, [anOrder({ customer })])
@@ -11,7 +12,7 @@ async function givenCustomer(shop: Shop, customer: Record<string, unknown>) {
 
 describe('listUsers', () => {
   it('finds customers by name, address and number, in any spelling', async () => {
-    const shop = await givenShop()
+    const shop = await seedShop()
     const { id } = await givenCustomer(shop, {
       email: 'soren@example.dk',
       phone_number: '32123456',
@@ -29,7 +30,7 @@ describe('listUsers', () => {
   })
 
   it('has pages of a fixed size', async () => {
-    const shop = await givenShop()
+    const shop = await seedShop()
     await givenOrders(
       shop,
       Array.from({ length: 3 }, () => anOrder()),
@@ -39,9 +40,9 @@ describe('listUsers', () => {
   })
 
   it('shows an edition role the customers of its edition alone', async () => {
-    const shop = await givenShop()
+    const shop = await seedShop()
     await givenCustomer(shop, { email: 'mine@example.dk' })
-    const elsewhere = await givenShop()
+    const elsewhere = await seedShop()
     const foreign = await givenCustomer(elsewhere, { email: 'theirs@example.dk' })
     const viewer = await givenMember({ id: shop.organization_id }, 'viewer', shop.edition_id)
     const { body } = await get('/v1/user', viewer.token)
@@ -52,7 +53,7 @@ describe('listUsers', () => {
 
 describe('updateUser', () => {
   it('stores address and number in one form, and finds the orders by the new ones', async () => {
-    const shop = await givenShop()
+    const shop = await seedShop()
     const { id, orderId } = await givenCustomer(shop, { email: 'old@example.dk', first_name: 'Ada' })
     const reply = await patch(`/v1/user/${id}`, {
       email: 'NEW@Example.dk ',
@@ -85,7 +86,7 @@ describe('updateUser', () => {
     [{ first_name: null }, 'null', '#/first_name'],
     [{ email: null, phone_number: null }, 'contact_required', '#/email'],
   ])('refuses %j and changes nothing', async (body, code, pointer) => {
-    const shop = await givenShop()
+    const shop = await seedShop()
     const { id } = await givenCustomer(shop, { email: 'kept@example.dk' })
     const before = await get(`/v1/user/${id}`)
     const reply = await patch(`/v1/user/${id}`, body)
@@ -95,19 +96,19 @@ describe('updateUser', () => {
   })
 
   it('keeps an address to one customer of an organisation, but not across organisations', async () => {
-    const shop = await givenShop()
+    const shop = await seedShop()
     const taken = await givenCustomer(shop, { email: 'taken@example.dk' })
     const { id } = await givenCustomer(shop, { email: 'second@example.dk' })
     const reply = await patch(`/v1/user/${id}`, { email: 'Taken@example.dk' })
     expect([reply.status, reply.body.errors[0].code, reply.body.errors[0].pointer]).toEqual([400, 'unique', '#/email'])
     const same = await patch(`/v1/user/${taken.id}`, { email: 'taken@example.dk' })
     expect(same.status).toBe(200)
-    const elsewhere = await givenCustomer(await givenShop(), { email: 'third@example.dk' })
+    const elsewhere = await givenCustomer(await seedShop(), { email: 'third@example.dk' })
     expect((await patch(`/v1/user/${elsewhere.id}`, { email: 'taken@example.dk' })).status).toBe(200)
   })
 
   it('ignores read-only fields', async () => {
-    const shop = await givenShop()
+    const shop = await seedShop()
     const { id } = await givenCustomer(shop, { email: 'a@example.dk' })
     const reply = await patch(`/v1/user/${id}`, {
       locale: 'pl',
@@ -119,7 +120,7 @@ describe('updateUser', () => {
   })
 
   it('loses neither of two changes made at once', async () => {
-    const shop = await givenShop()
+    const shop = await seedShop()
     const { id } = await givenCustomer(shop, { email: 'a@example.dk' })
     const changes = [{ first_name: 'Ada' }, { last_name: 'Holm' }, { phone_number: '+4532123456' }]
     const replies = await Promise.all(changes.map((change) => patch(`/v1/user/${id}`, change)))
@@ -132,7 +133,7 @@ describe('updateUser', () => {
   })
 
   it('refuses a change that was decided on an older state', async () => {
-    const shop = await givenShop()
+    const shop = await seedShop()
     const { id } = await givenCustomer(shop, { email: 'a@example.dk' })
     const { headers } = await get(`/v1/user/${id}`)
     const etag = headers.get('etag') ?? ''
@@ -142,5 +143,35 @@ describe('updateUser', () => {
     const late = await change('Eva')
     expect([late.status, late.body.code]).toEqual([412, 'precondition_failed'])
     expect((await get(`/v1/user/${id}`)).body.first_name).toBe('Ada')
+  })
+})
+
+describe('getUser', () => {
+  it('shows a customer to roles of the editions that know them, and to no others', async () => {
+    const shop = await seedShop()
+    const { id } = await givenCustomer(shop, { email: 'soren@example.dk', first_name: 'Søren', last_name: 'Æbelø' })
+    const shown = { id, email: 'soren@example.dk', first_name: 'Søren', last_name: 'Æbelø', is_active: true }
+    const organization = { id: shop.organization_id }
+    const sibling = await seedEdition(organization)
+    const here = await givenMember(organization, 'viewer', shop.edition_id)
+    const there = await givenMember(organization, 'viewer', sibling.id)
+    expect((await get(`/v1/user/${id}`, here.token)).body).toMatchObject(shown)
+    expect((await get(`/v1/user/${id}`, there.token)).status).toBe(404)
+  })
+})
+
+describe('exportUser', () => {
+  it('hands out all that is known of a customer, to admins of the organisation', async () => {
+    const shop = await seedShop()
+    const { id, orderId } = await givenCustomer(shop, { email: 'soren@example.dk', first_name: 'Søren' })
+    const [admin, manager] = [
+      await givenMember({ id: shop.organization_id }, 'admin'),
+      await givenMember({ id: shop.organization_id }, 'manager'),
+    ]
+    const reply = await get(`/v1/user/${id}/export`, admin.token)
+    expect(reply.status, reply.text).toBe(200)
+    expect(reply.text).toContain('soren@example.dk')
+    expect(reply.text).toContain(orderId)
+    expect((await get(`/v1/user/${id}/export`, manager.token)).status).toBe(403)
   })
 })

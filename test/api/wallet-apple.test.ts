@@ -6,28 +6,25 @@ import { call, callWith, get, remove } from '../support/api.ts'
 import { countingLimiter, interruptedDatabase } from '../support/bindings.ts'
 import { realJob } from '../support/campaigns.ts'
 import { dump } from '../support/dump.ts'
-import { db, write } from '../support/seed.ts'
+import { db, write } from '../support/seeding/rows.ts'
 import {
   changedOn,
-  givenPass,
-  givenWalletPurchase,
-  issue,
   kindsOf,
   latest,
-  type Pass,
   passRow,
   register,
   registrationsOf,
-  tokenOf,
   unregister,
   walletEvents,
 } from '../support/wallet.ts'
+import { givenPass, seedWalletPurchase, type Pass, givenPassOf } from '../support/seeding/wallet-passes.ts'
+import { tokenOf } from '../support/pass-packages.ts'
 
 const added = 'wallet.vendorA.pass-added'
 const removed = 'wallet.vendorA.pass-removed'
 
 const deliveriesOf = (organization: string) =>
-  db().all(sql<{ kind: string; status: string }>`select webhook_deliveries.kind, webhook_deliveries.status
+  db.all(sql<{ kind: string; status: string }>`select webhook_deliveries.kind, webhook_deliveries.status
     from webhook_deliveries join webhook_endpoints on webhook_endpoints.id = endpoint_id
     where organization_id = ${organization}`)
 
@@ -210,7 +207,7 @@ describe('unregistering a phone', () => {
   })
 
   it('stores a removal at vendor B and does not announce it', async () => {
-    const purchase = await givenWalletPurchase()
+    const purchase = await seedWalletPurchase()
     const swapped = { WALLET_VENDOR_A: 'google', WALLET_VENDOR_B: 'apple' }
     const path = `/v1/purchases/${purchase.purchase}/wallet-passes`
     const { body } = await callWith(swapped, path, { method: 'POST', body: { platform: 'apple' } })
@@ -288,7 +285,7 @@ describe('the log of phones', () => {
 
 it('gives nothing of a pass to the phone of another', async () => {
   const pass = await givenPass()
-  const other = await issue({ ...(await givenPass()), order: '', transaction: '' }, 'google')
+  const other = await givenPassOf({ ...(await givenPass()), order: '', transaction: '' }, 'google')
   const reply = await register({ ...pass, serial: other.serial }, 'phone-1')
   expect(reply.status).toBe(401)
 })

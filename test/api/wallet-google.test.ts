@@ -12,13 +12,12 @@ import {
   callbackBody,
   type CallbackOptions,
   givenGoogleKeys,
-  givenPass,
   type GoogleKeys,
   kindsOf,
-  type Pass,
   passRow,
   setRootKeys,
 } from '../support/wallet.ts'
+import { givenPass, type Pass } from '../support/seeding/wallet-passes.ts'
 
 const added = 'wallet.vendorB.pass-added'
 

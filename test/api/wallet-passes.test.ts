@@ -5,26 +5,19 @@ import { describe, expect, it } from 'vitest'
 import { toHex } from '../../src/domain/text/encoding.ts'
 import { call, callWith, get, post, publicUrl, remove } from '../support/api.ts'
 import { interruptedDatabase } from '../support/bindings.ts'
-import { db, write } from '../support/seed.ts'
-import { seedTrade } from '../support/seed-commerce.ts'
-import {
-  capturedOf,
-  download,
-  givenPass,
-  givenWalletPurchase,
-  issue,
-  latest,
-  passJsonOf,
-  passRow,
-} from '../support/wallet.ts'
+import { db, write } from '../support/seeding/rows.ts'
+import { seedTrade } from '../support/seeding/trades.ts'
+import { capturedOf, latest, passRow } from '../support/wallet.ts'
+import { givenPass, seedWalletPurchase, givenPassOf } from '../support/seeding/wallet-passes.ts'
+import { download, passJsonOf } from '../support/pass-packages.ts'
 
 const pathOf = (purchase: string) => `/v1/purchases/${purchase}/wallet-passes`
 
-const rowsOf = (purchase: string) => db().all(sql`select id from wallet_passes where purchase_id = ${purchase}`)
+const rowsOf = (purchase: string) => db.all(sql`select id from wallet_passes where purchase_id = ${purchase}`)
 
 describe('createWalletPass', () => {
   it('makes a pass with a link, and finds the same pass when it is asked again', async () => {
-    const { purchase, organization, edition } = await givenWalletPurchase()
+    const { purchase, organization, edition } = await seedWalletPurchase()
     const reply = await post(pathOf(purchase), { platform: 'apple' })
     expect(reply.status, reply.text).toBe(201)
     expect(reply.body).toMatchObject({
@@ -48,7 +41,7 @@ describe('createWalletPass', () => {
   })
 
   it('makes one pass when it is asked ten times at once', async () => {
-    const { purchase } = await givenWalletPurchase()
+    const { purchase } = await seedWalletPurchase()
     const replies = await Promise.all(Array.from({ length: 10 }, () => post(pathOf(purchase), { platform: 'apple' })))
     expect(replies.map(({ status }) => status)).toEqual(Array.from({ length: 10 }, () => 201))
     expect(new Set(replies.map(({ body }) => body.id)).size).toBe(1)
@@ -56,7 +49,7 @@ describe('createWalletPass', () => {
   })
 
   it('finds the pass that somebody else has made between the look and the commit', async () => {
-    const { purchase } = await givenWalletPurchase()
+    const { purchase } = await seedWalletPurchase()
     const body = { platform: 'apple' }
     const raced = interruptedDatabase(/insert into wallet_passes/, () => post(pathOf(purchase), body))
     const reply = await callWith(raced, pathOf(purchase), { method: 'POST', body })
@@ -65,7 +58,7 @@ describe('createWalletPass', () => {
   })
 
   it('makes no pass of a purchase that is cancelled between the look and the commit', async () => {
-    const { purchase } = await givenWalletPurchase()
+    const { purchase } = await seedWalletPurchase()
     const cancel = () => write(sql`update purchases set status = 'cancelled' where id = ${purchase}`)
     const raced = interruptedDatabase(/insert into wallet_passes/, cancel)
     const reply = await callWith(raced, pathOf(purchase), { method: 'POST', body: { platform: 'apple' } })
@@ -74,7 +67,7 @@ describe('createWalletPass', () => {
   })
 
   it('answers a link to save the pass at Google, with the class and the object of the purchase', async () => {
-    const { purchase, edition } = await givenWalletPurchase()
+    const { purchase, edition } = await seedWalletPurchase()
     const { body } = await post(pathOf(purchase), { platform: 'google' })
     expect(body).toMatchObject({ provider: 'vendorB', platform: 'google' })
     const [, jwt = ''] = /^https:\/\/pay\.google\.com\/gp\/v\/save\/(.+)$/.exec(body.add_url) ?? []
@@ -116,7 +109,7 @@ describe('createWalletPass', () => {
 
   it('makes no pass of a purchase that is not active, and says so', async () => {
     for (const status of ['pending', 'used', 'refunded', 'expired', 'cancelled']) {
-      const { purchase } = await givenWalletPurchase()
+      const { purchase } = await seedWalletPurchase()
       await write(sql`update purchases set status = ${status} where id = ${purchase}`)
       const reply = await post(pathOf(purchase), { platform: 'apple' })
       expect([reply.status, reply.body]).toMatchObject([
@@ -128,7 +121,7 @@ describe('createWalletPass', () => {
   })
 
   it('makes no pass of a product that is not for the wallet, or that has no design', async () => {
-    const { purchase, organization, edition } = await givenWalletPurchase()
+    const { purchase, organization, edition } = await seedWalletPurchase()
     const other = await seedTrade({ organization, edition })
     const plain = await post(pathOf(other.purchase), { platform: 'apple' })
     expect([plain.status, plain.body.reason]).toEqual([409, 'product_not_for_wallet'])
@@ -138,7 +131,7 @@ describe('createWalletPass', () => {
   })
 
   it('refuses a platform that is no vendor of this service, and one that does not exist', async () => {
-    const { purchase } = await givenWalletPurchase()
+    const { purchase } = await seedWalletPurchase()
     const request = { method: 'POST', body: { platform: 'google' } }
     const refused = await callWith({ WALLET_VENDOR_B: '' }, pathOf(purchase), request)
     expect([refused.status, refused.body.errors]).toMatchObject([
@@ -151,7 +144,7 @@ describe('createWalletPass', () => {
   })
 
   it('takes the vendors from the configuration', async () => {
-    const { purchase } = await givenWalletPurchase()
+    const { purchase } = await seedWalletPurchase()
     const swapped = { WALLET_VENDOR_A: 'google', WALLET_VENDOR_B: 'apple' }
     const reply = await callWith(swapped, pathOf(purchase), { method: 'POST', body: { platform: 'google' } })
     expect(reply.body).toMatchObject({ provider: 'vendorA', platform: 'google' })
@@ -159,9 +152,23 @@ describe('createWalletPass', () => {
 
   it('does not show the link in the audit log', async () => {
     const pass = await givenPass()
-    const { body, text } = await get(`/v1/audit-log?organization_id=${pass.organization}`)
+    const { body, text } = await get(`/v1/audit-log?organization_id=${pass.organization}&action=createWalletPass`)
     expect(body.results).toMatchObject([{ action: 'createWalletPass', resource_id: pass.id }])
     expect(text.includes('/wallet/apple/passes/')).toBe(false)
+  })
+})
+
+describe('listWalletPasses', () => {
+  it('shows the passes of the purchase, void ones too, in the order in which they were made', async () => {
+    const pass = await givenPass()
+    const path = `/v1/purchases/${pass.purchase}/wallet-passes`
+    expect((await remove(`${path}/${pass.id}`)).status).toBe(204)
+    const { body: again } = await post(path, { platform: 'apple' })
+    const shown = (await get(path)).body.results.map(({ id, status }: { id: string; status: string }) => [id, status])
+    expect(shown).toEqual([
+      [pass.id, 'voided'],
+      [again.id, again.status],
+    ])
   })
 })
 
@@ -218,7 +225,7 @@ describe('voidWalletPass', () => {
     expect(first).toMatchObject({ status: 'voided', voided_at: expect.any(Number) })
     expect((await remove(path)).status).toBe(204)
     expect(await passRow(pass.id)).toEqual(first)
-    const again = await issue({ ...pass, order: '', transaction: '' }, 'apple')
+    const again = await givenPassOf({ ...pass, order: '', transaction: '' }, 'apple')
     expect(again.id).not.toBe(pass.id)
     const { body } = await get(pathOf(pass.purchase))
     expect(body.results.map(({ status }: { status: string }) => status).toSorted()).toEqual(['active', 'voided'])
@@ -234,7 +241,7 @@ describe('voidWalletPass', () => {
 
   it('finds no pass under another purchase', async () => {
     const pass = await givenPass()
-    const other = await givenWalletPurchase()
+    const other = await seedWalletPurchase()
     expect((await remove(`${pathOf(other.purchase)}/${pass.id}`)).status).toBe(404)
     expect(await passRow(pass.id)).toMatchObject({ status: 'active' })
   })

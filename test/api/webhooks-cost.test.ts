@@ -5,8 +5,8 @@ import { exampleData } from '../../src/modules/webhooks/events/example-contract.
 import { findDelivery, findEndpoint, listDeliveries, listEndpoints } from '../../src/modules/webhooks/queries.ts'
 import { recoverDeliveries } from '../../src/modules/webhooks/delivery/recover.ts'
 import { contextAt } from '../support/context.ts'
-import { givenShop } from '../support/orders.ts'
-import { seedDeliveries, seedEndpoint, seedEndpoints } from '../support/seed-webhooks.ts'
+import { seedShop } from '../support/seeding/orders.ts'
+import { seedDeliveries, seedEndpoint, seedEndpoints } from '../support/seeding/webhooks.ts'
 import { deliveriesOf } from '../support/webhook-rows.ts'
 
 const page = { page: 1, size: 100, after: null }
@@ -14,7 +14,7 @@ const page = { page: 1, size: 100, after: null }
 /** Authentication adds one statement to each. */
 describe('the cost of webhooks at the database', () => {
   it('is one statement to read one, and two in one round trip for a page', async () => {
-    const shop = await givenShop()
+    const shop = await seedShop()
     const place = { organization: shop.organization_id, edition: shop.edition_id }
     const endpoint = await seedEndpoint(place)
     const [delivery] = await seedDeliveries(place, endpoint.id, 50)
@@ -32,7 +32,7 @@ describe('the cost of webhooks at the database', () => {
   })
 
   it('reads no delivery of another endpoint', async () => {
-    const shop = await givenShop()
+    const shop = await seedShop()
     const place = { organization: shop.organization_id, edition: shop.edition_id }
     const [mine, busy] = [await seedEndpoint(place), await seedEndpoint(place)]
     await seedDeliveries(place, busy.id, 500)
@@ -46,10 +46,10 @@ describe('the cost of webhooks at the database', () => {
   })
 
   it('is three statements to tell of any number of events', async () => {
-    const shop = await givenShop()
+    const shop = await seedShop()
     const place = { organization: shop.organization_id, edition: shop.edition_id }
     const listening = await seedEndpoint(place)
-    await seedEndpoints({ ...place, organization: (await givenShop()).organization_id }, 50)
+    await seedEndpoints({ ...place, organization: (await seedShop()).organization_id }, 50)
     const ctx = contextAt(Date.now())
     const announcement: Announcement = {
       kind: 'purchase.action',

@@ -1,9 +1,14 @@
 import { sql } from 'drizzle-orm'
 import { beforeAll, describe, expect, it } from 'vitest'
-import type { webhookEndpoints } from '../../src/db/schema/messaging/webhooks.ts'
 import { get } from '../support/api.ts'
-import { db, seededAt } from '../support/seed.ts'
-import { neverOpen, seedDelivery, seedEndpoint } from '../support/seed-webhooks.ts'
+import { db, seededAt } from '../support/seeding/rows.ts'
+import {
+  neverOpen,
+  seedDelivery,
+  seedEndpoint,
+  type EndpointRow,
+  seedOpenEndpoint,
+} from '../support/seeding/webhooks.ts'
 import { deliveryRow, endpointRow, quietClient } from '../support/webhook-rows.ts'
 import { buildWorld, type World } from '../support/world.ts'
 
@@ -14,16 +19,17 @@ beforeAll(async () => {
 
 const token = (who: 'OA' | 'OM' | 'EA' | 'EM') => world.people[who].token
 const place = () => ({ organization: world.a.id, edition: world.a.editions[0].id })
-const givenEndpoint = (columns: Partial<typeof webhookEndpoints.$inferSelect> = {}) =>
-  seedEndpoint(place(), { breaker_until: null, ...columns })
+/** In the first edition of the world. */
+const seedOwn = (columns: Partial<EndpointRow> = {}) =>
+  seedOpenEndpoint({ organization_id: world.a.id, edition_id: world.a.editions[0].id, ...columns })
 
 /** As the engine would, had it come by: nothing here is ever sent. */
 const set = (id: string, columns: string) =>
-  db().batch([sql`update webhook_deliveries set ${sql.raw(columns)} where id = ${id}`])
+  db.batch([sql`update webhook_deliveries set ${sql.raw(columns)} where id = ${id}`])
 
 describe('listWebhookDeliveries', () => {
   it('has the fields of the specification, and no others', async () => {
-    const { id } = await givenEndpoint()
+    const { id } = await seedOwn()
     const row = await seedDelivery(place(), id, { kind: 'consent.given', next_retry_at: seededAt, status: 'retrying' })
     await set(row.id, `status = 'success'`)
     const { body } = await get(`/v1/webhooks/${id}/deliveries`, token('EM'))
@@ -54,7 +60,7 @@ describe('listWebhookDeliveries', () => {
     expect(await ids(two.id)).toEqual([ofTwo.id])
     expect(await ids(world.b.editions[0].id)).toEqual([])
     // An endpoint that has moved keeps what came before.
-    const moved = await givenEndpoint()
+    const moved = await seedOwn()
     const early = await seedDelivery({ organization: world.a.id, edition: two.id }, moved.id)
     const read = (who: 'OA' | 'EA') =>
       get(`/v1/webhooks/${moved.id}/deliveries?edition_id=${two.id}`, token(who)).then(({ body }) =>
@@ -65,7 +71,7 @@ describe('listWebhookDeliveries', () => {
   })
 
   it('finds deliveries by status, and by what the endpoint is', async () => {
-    const { id } = await givenEndpoint()
+    const { id } = await seedOwn()
     const failed = await seedDelivery(place(), id)
     const done = await seedDelivery(place(), id, { status: 'success' })
     const ids = async (query: string) =>
@@ -94,15 +100,15 @@ describe('listWebhookDeliveries', () => {
 
 describe('getWebhookDelivery', () => {
   it('answers with the very payload, its signature and what came of each attempt', async () => {
-    const { id } = await givenEndpoint()
+    const { id } = await seedOwn()
     const row = await seedDelivery(place(), id, { attempts: 2 })
-    await db().batch([
+    await db.batch([
       sql`insert into webhook_attempts (delivery_id, number, started_at, duration_ms, status_code, error, is_manual)
         values (${row.id}, 2, ${seededAt + 9000}, 15000, null, 'timeout', 1)`,
       sql`update webhook_attempts set response_text = 'unknown "topic"' where delivery_id = ${row.id} and number = 1`,
     ])
     const { body } = await get(`/v1/webhooks/${id}/deliveries/${row.id}`, token('EA'))
-    const event = await db().first(
+    const event = await db.first(
       sql<{ payload: string }>`select payload from webhook_events where id = ${row.event_id}`,
     )
     expect(body).toMatchObject({
@@ -136,24 +142,24 @@ describe('getWebhookDelivery', () => {
   })
 
   it('has an empty signature before the first attempt', async () => {
-    const { id } = await givenEndpoint()
+    const { id } = await seedOwn()
     const row = await seedDelivery(place(), id, { status: 'success', signature: null, signed_at: null })
     const { body } = await get(`/v1/webhooks/${id}/deliveries/${row.id}`)
     expect([body.signature, body.signed_at]).toEqual(['', null])
   })
 
   it('is for admins, and found under its own endpoint alone', async () => {
-    const [mine, other] = [await givenEndpoint(), await givenEndpoint()]
+    const [mine, other] = [await seedOwn(), await seedOwn()]
     const row = await seedDelivery(place(), mine.id)
     expect((await get(`/v1/webhooks/${mine.id}/deliveries/${row.id}`, token('OM'))).status).toBe(403)
     expect((await get(`/v1/webhooks/${other.id}/deliveries/${row.id}`, token('OA'))).status).toBe(404)
   })
 
   it('shows the latest hundred of any number of attempts', async () => {
-    const { id } = await givenEndpoint()
+    const { id } = await seedOwn()
     const row = await seedDelivery(place(), id)
     const numbers = JSON.stringify(Array.from({ length: 149 }, (_, index) => index + 2))
-    await db().batch([
+    await db.batch([
       sql`insert into webhook_attempts (delivery_id, number, started_at, duration_ms, is_manual)
         select ${row.id}, value, ${seededAt}, 1, 1 from json_each(${numbers})`,
     ])
@@ -168,7 +174,7 @@ describe('retryWebhookDelivery', () => {
   it('asks for one attempt alone of what has ended, at once', async () => {
     for (const status of ['failed', 'exhausted'] as const) {
       const { send, enqueued } = quietClient()
-      const endpoint = await givenEndpoint()
+      const endpoint = await seedOwn()
       const row = await seedDelivery(place(), endpoint.id, { status })
       const path = `/v1/webhooks/${endpoint.id}/deliveries/${row.id}/retry`
       const before = Date.now()
@@ -185,7 +191,7 @@ describe('retryWebhookDelivery', () => {
 
   it('asks for an attempt beside the schedule of what is retrying, in its own lane', async () => {
     const { send, enqueued } = quietClient()
-    const endpoint = await givenEndpoint({ is_slow: 1 })
+    const endpoint = await seedOwn({ is_slow: 1 })
     const row = await seedDelivery(place(), endpoint.id, { status: 'retrying', next_retry_at: neverOpen, step: 3 })
     await send(`/v1/webhooks/${endpoint.id}/deliveries/${row.id}/retry`, { method: 'POST' })
     expect(await deliveryRow(row.id)).toMatchObject({ status: 'retrying', manual: 'extra', step: 3 })
@@ -195,7 +201,7 @@ describe('retryWebhookDelivery', () => {
 
   it('asks for its attempt now, also behind an open breaker', async () => {
     const { send, enqueued } = quietClient()
-    const endpoint = await givenEndpoint({ breaker_until: neverOpen })
+    const endpoint = await seedOwn({ breaker_until: neverOpen })
     const ended = await seedDelivery(place(), endpoint.id)
     const waiting = await seedDelivery(place(), endpoint.id, { status: 'retrying', next_retry_at: neverOpen })
     for (const row of [ended, waiting]) {
@@ -209,8 +215,8 @@ describe('retryWebhookDelivery', () => {
 
   it('is refused for what has succeeded, is under way, or has nobody to go to', async () => {
     const { send, enqueued } = quietClient()
-    const on = await givenEndpoint()
-    const off = await givenEndpoint({ is_active: 0 })
+    const on = await seedOwn()
+    const off = await seedOwn({ is_active: 0 })
     const later = Date.now() + 60_000
     const cases: [{ id: string }, Parameters<typeof seedDelivery>[2], string, string[]][] = [
       [on, { status: 'success' }, 'delivery_already_succeeded', []],
@@ -247,7 +253,7 @@ describe('retryWebhookDelivery', () => {
 
   it('makes one attempt of many requests at once', async () => {
     const { send } = quietClient()
-    const { id } = await givenEndpoint()
+    const { id } = await seedOwn()
     const row = await seedDelivery(place(), id, { status: 'exhausted' })
     const replies = await Promise.all(
       Array.from({ length: 6 }, () => send(`/v1/webhooks/${id}/deliveries/${row.id}/retry`, { method: 'POST' })),

@@ -1,16 +1,16 @@
 import { sql } from 'drizzle-orm'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { payloadOf } from '../../src/modules/webhooks/events/payload-contract.ts'
-import { givenEdition } from '../support/factories.ts'
-import { anOrder, givenShop, type Shop } from '../support/orders.ts'
-import { db } from '../support/seed.ts'
-import { seedEndpoint } from '../support/seed-webhooks.ts'
+import { seedEdition } from '../support/seeding/editions.ts'
+import { anOrder, seedShop, type Shop } from '../support/seeding/orders.ts'
+import { db } from '../support/seeding/rows.ts'
+import { seedEndpoint } from '../support/seeding/webhooks.ts'
 import { deliveriesOf, eventsOf, quietClient } from '../support/webhook-rows.ts'
 
 let shop: Shop
 let client: ReturnType<typeof quietClient>
 beforeEach(async () => {
-  shop = await givenShop()
+  shop = await seedShop()
   client = quietClient()
 })
 
@@ -30,7 +30,7 @@ const told = async () => {
 }
 
 const purchases = () =>
-  db().all(
+  db.all(
     sql<{
       id: string
       status: string
@@ -40,12 +40,12 @@ const purchases = () =>
 describe('importExternalOrders with emit_webhooks', () => {
   it('tells every endpoint that listens of each purchase that becomes active', async () => {
     const [edition, organisation] = [await seedEndpoint(place(), open), await seedEndpoint(place(null), open)]
-    const other = await givenEdition({ id: shop.organization_id })
+    const other = await seedEdition({ id: shop.organization_id })
     const deaf = [
       await seedEndpoint(place(), { ...open, events: ['consent.given'] }),
       await seedEndpoint(place(), { ...open, is_active: 0 }),
       await seedEndpoint(place(other.id), open),
-      await seedEndpoint({ organization: (await givenShop()).organization_id, edition: null }, open),
+      await seedEndpoint({ organization: (await seedShop()).organization_id, edition: null }, open),
     ]
     const item = { product: 'Day ticket', variant: 'Adult', quantity: 2, unit_price: 225, vendor_code: 'DAY' }
     await take([

@@ -1,10 +1,15 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import type { webhookEndpoints } from '../../src/db/schema/messaging/webhooks.ts'
 import type { DeliveryStatus } from '../../src/domain/webhooks/webhooks.ts'
 import { exampleData } from '../../src/modules/webhooks/events/example-contract.ts'
 import { get, post, publicUrl } from '../support/api.ts'
-import { next, seededAt } from '../support/seed.ts'
-import { neverOpen, seedDeliveries, seedDelivery, seedEndpoint } from '../support/seed-webhooks.ts'
+import { next, seededAt } from '../support/seeding/rows.ts'
+import {
+  neverOpen,
+  seedDeliveries,
+  seedDelivery,
+  type EndpointRow,
+  seedOpenEndpoint,
+} from '../support/seeding/webhooks.ts'
 import { deliveriesOf, deliveryRow, endpointRow, quietClient } from '../support/webhook-rows.ts'
 import { buildWorld, type World } from '../support/world.ts'
 
@@ -14,15 +19,16 @@ beforeAll(async () => {
 })
 
 const place = () => ({ organization: world.a.id, edition: world.a.editions[0].id })
-const givenEndpoint = (columns: Partial<typeof webhookEndpoints.$inferSelect> = {}) =>
-  seedEndpoint(place(), { breaker_until: null, ...columns })
+/** In the first edition of the world. */
+const seedOwn = (columns: Partial<EndpointRow> = {}) =>
+  seedOpenEndpoint({ organization_id: world.a.id, edition_id: world.a.editions[0].id, ...columns })
 
 describe('recoverWebhookDeliveries', () => {
   const at = (time: number) => new Date(time).toISOString()
 
   it('sends again what has failed or is exhausted of a window, from the start of the schedule', async () => {
     const { post: ask, enqueued } = quietClient()
-    const endpoint = await givenEndpoint()
+    const endpoint = await seedOwn()
     const made = async (status: DeliveryStatus, created_at: number) =>
       (await seedDelivery(place(), endpoint.id, { status, created_at, step: 9, next_retry_at: neverOpen })).id
     const first = await made('failed', seededAt)
@@ -34,7 +40,7 @@ describe('recoverWebhookDeliveries', () => {
       await made('retrying', seededAt),
       await made('pending', seededAt),
     ]
-    const elsewhere = await seedDelivery(place(), (await givenEndpoint()).id, { created_at: seededAt })
+    const elsewhere = await seedDelivery(place(), (await seedOwn()).id, { created_at: seededAt })
     const before = await Promise.all([...others, elsewhere.id].map(deliveryRow))
     const window = { since: at(seededAt), until: at(seededAt + 1000) }
     const reply = await ask(`/v1/webhooks/${endpoint.id}/recover`, window, world.people.EA.token)
@@ -50,7 +56,7 @@ describe('recoverWebhookDeliveries', () => {
 
   it('counts each delivery once, however many ask at once', async () => {
     const { post: ask } = quietClient()
-    const { id } = await givenEndpoint()
+    const { id } = await seedOwn()
     await seedDeliveries(place(), id, 20)
     const replies = await Promise.all(
       Array.from({ length: 5 }, () => ask(`/v1/webhooks/${id}/recover`, { since: at(0) })),
@@ -60,8 +66,8 @@ describe('recoverWebhookDeliveries', () => {
   })
 
   it('refuses a window that ends before it starts, and an endpoint that is off', async () => {
-    const on = await givenEndpoint()
-    const off = await givenEndpoint({ is_active: 0 })
+    const on = await seedOwn()
+    const off = await seedOwn({ is_active: 0 })
     const row = await seedDelivery(place(), off.id)
     const turned = await post(`/v1/webhooks/${on.id}/recover`, { since: at(2), until: at(1) })
     expect([turned.status, turned.body.errors[0].pointer]).toEqual([400, '#/until'])
@@ -76,7 +82,7 @@ describe('recoverWebhookDeliveries', () => {
 describe('testWebhook', () => {
   it('delivers the example of any kind to this endpoint alone', async () => {
     const { post: ask, enqueued } = quietClient()
-    const [endpoint, other] = [await givenEndpoint(), await givenEndpoint({ events: ['consent.given'] })]
+    const [endpoint, other] = [await seedOwn(), await seedOwn({ events: ['consent.given'] })]
     const reply = await ask(`/v1/webhooks/${endpoint.id}/test`, { event: 'consent.given' }, world.people.EA.token)
     expect(reply.status).toBe(201)
     const path = `/v1/webhooks/${endpoint.id}/deliveries/${reply.body.id}`
@@ -105,7 +111,7 @@ describe('testWebhook', () => {
   })
 
   it('is refused for an endpoint that is off, and for a kind that is none', async () => {
-    const off = await givenEndpoint({ is_active: 0 })
+    const off = await seedOwn({ is_active: 0 })
     const refused = await post(`/v1/webhooks/${off.id}/test`, { event: 'purchase.action' })
     expect([refused.status, refused.body.code]).toEqual([409, 'endpoint_inactive'])
     const unknown = await post(`/v1/webhooks/${off.id}/test`, { event: `kind-${next()}` })

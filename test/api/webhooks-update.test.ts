@@ -1,10 +1,11 @@
 import { sql } from 'drizzle-orm'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { get, patch, post, remove } from '../support/api.ts'
-import { db, seedMember } from '../support/seed.ts'
-import { neverOpen, seedDelivery, seedEndpoint } from '../support/seed-webhooks.ts'
+import { db } from '../support/seeding/rows.ts'
+import { seedMember } from '../support/seeding/members.ts'
+import { neverOpen, seedDelivery, seedEndpoint } from '../support/seeding/webhooks.ts'
 import { deliveriesOf, deliveryRow, endpointRow, quietClient } from '../support/webhook-rows.ts'
-import { buildWorld, givenPerson, type World } from '../support/world.ts'
+import { buildWorld, seedPerson, type World } from '../support/world.ts'
 
 let world: World
 beforeAll(async () => {
@@ -119,7 +120,7 @@ describe('updateWebhook', () => {
     const up = await patch(path, { edition_id: null }, token('EA'))
     expect([up.status, up.body.required_roles]).toEqual([403, ['OA', 'EA']])
     expect((await patch(path, { edition_id: first.id }, token('EA'))).status).toBe(200)
-    const [half, both] = [await givenPerson('EA', world.a), await givenPerson('EA', world.a)]
+    const [half, both] = [await seedPerson('EA', world.a), await seedPerson('EA', world.a)]
     await seedMember(half.account, { organization: world.a.id, edition: second.id, role: 'manager' })
     await seedMember(both.account, { organization: world.a.id, edition: second.id, role: 'admin' })
     expect((await patch(path, { edition_id: second.id }, half.token)).status).toBe(403)
@@ -208,7 +209,7 @@ describe('deleteWebhook', () => {
     expect((await remove(path)).status).toBe(404)
     expect(await deliveriesOf(endpoint.id)).toEqual([])
     expect(await deliveriesOf(other.id)).toHaveLength(1)
-    const left = await db().first(sql<{ attempts: number; events: number }>`select
+    const left = await db.first(sql<{ attempts: number; events: number }>`select
       (select count(*) from webhook_attempts where delivery_id = ${delivery.id}) as attempts,
       (select count(*) from webhook_events where id = ${delivery.event_id}) as events`)
     expect(left).toEqual({ attempts: 0, events: 1 })

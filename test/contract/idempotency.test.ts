@@ -8,7 +8,8 @@ import { call, callWith, type Reply, type Request } from '../support/api.ts'
 import { recordedBatches } from '../support/bindings.ts'
 import { changesSoFar, countChanges } from '../support/changes.ts'
 import { callerOf, make, send, sendWith, writes } from '../support/operations.ts'
-import { next, seedToken } from '../support/seed.ts'
+import { next } from '../support/seeding/rows.ts'
+import { seedToken } from '../support/seeding/members.ts'
 import { buildWorld, type World } from '../support/world.ts'
 
 let world: World

@@ -3,9 +3,10 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import type { RoleCode } from '../../src/domain/accounts/access.ts'
 import { call } from '../support/api.ts'
 import { implemented, make, pathOf, reads, replaced, send, standingSample, writes } from '../support/operations.ts'
-import { db, seedMember, seedToken, write } from '../support/seed.ts'
-import { seedSegment } from '../support/seed-segments.ts'
-import { buildWorld, everyone, givenPerson, type Person, type Who, type World } from '../support/world.ts'
+import { db, write } from '../support/seeding/rows.ts'
+import { seedMember, seedToken } from '../support/seeding/members.ts'
+import { seedSegment } from '../support/seeding/segments.ts'
+import { buildWorld, everyone, seedPerson, type Person, type Who, type World } from '../support/world.ts'
 
 let world: World
 /** Headers of requests that nobody may make. */
@@ -34,7 +35,7 @@ beforeAll(async () => {
   })
   readOnly = (await seedToken(account, { scopes: ['read'] })).token
   writeOnly = (await seedToken(account, { scopes: ['write'] })).token
-  removed = await givenPerson('OA', world.a)
+  removed = await seedPerson('OA', world.a)
   const reply = await call(`/v1/organizations/${world.a.id}/members/${removed.member}`, { method: 'DELETE' })
   expect(reply.status).toBe(204)
 })
@@ -91,7 +92,7 @@ describe('a role elsewhere', () => {
     )
 
   it('opens nothing in an organisation where one is a viewer', async () => {
-    const person = await givenPerson('OV', world.a)
+    const person = await seedPerson('OV', world.a)
     await seedMember(person.account, { organization: world.b.id, role: 'admin' })
     for (const operation of closedTo('OV')) {
       const sample = await standingSample(operation, world, world.people.OA)
@@ -101,7 +102,7 @@ describe('a role elsewhere', () => {
   })
 
   it('opens nothing in an edition where one is a viewer', async () => {
-    const person = await givenPerson('EV', world.a)
+    const person = await seedPerson('EV', world.a)
     await seedMember(person.account, { organization: world.a.id, edition: world.a.editions[1].id, role: 'admin' })
     await seedMember(person.account, { organization: world.b.id, role: 'admin' })
     for (const operation of closedTo('EV')) {
@@ -137,7 +138,7 @@ describe('a segment of the whole organisation', () => {
         const caller = world.people[who]
         const sample = await make(operation, world, caller)
         const { id = '' } = sample.path ?? {}
-        const before = await db().first(sql<{ segment_id: string }>`select segment_id from campaigns where id = ${id}`)
+        const before = await db.first(sql<{ segment_id: string }>`select segment_id from campaigns where id = ${id}`)
         await write(sql`update campaigns set segment_id = ${whole} where id = ${id}`)
         const reply = await send(operation, sample, { token: caller.token })
         await write(sql`update campaigns set segment_id = ${before?.segment_id} where id = ${id}`)

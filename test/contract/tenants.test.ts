@@ -4,7 +4,7 @@ import { changesSoFar, countChanges } from '../support/changes.ts'
 import { implemented, lists, replaced, send, standingSample } from '../support/operations.ts'
 import type { Reference, Sample } from '../support/samples/sample.ts'
 import { bodySchema, idFieldsOf } from '../support/schema.ts'
-import { unknownId } from '../support/seed.ts'
+import { unknownId } from '../support/seeding/rows.ts'
 import { buildWorld, type Person, type World } from '../support/world.ts'
 
 let world: World

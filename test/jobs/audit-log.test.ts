@@ -3,8 +3,8 @@ import { env } from 'cloudflare:workers'
 import { describe, expect, it } from 'vitest'
 import { dayMs } from '../../src/domain/time/instants.ts'
 import worker from '../../src/index.ts'
-import { givenOrganisation } from '../support/factories.ts'
-import { seedEntries } from '../support/seed-audit-log.ts'
+import { givenOrganization } from '../support/seeding/organizations.ts'
+import { seedEntries } from '../support/seeding/audit-log.ts'
 
 describe('the sweep', () => {
   const run = async (at: number) => {
@@ -13,7 +13,7 @@ describe('the sweep', () => {
 
   it('deletes entries after 400 days, a thousand at a time, in every organisation', async () => {
     const now = Date.now()
-    const [one, other] = [await givenOrganisation(), await givenOrganisation()]
+    const [one, other] = [await givenOrganization(), await givenOrganization()]
     const of = async (id: string, before: number) =>
       (
         await env.DB.prepare('select count(*) as n from audit_log where organization_id = ? and created_at < ?')

@@ -3,9 +3,11 @@ import { sql } from 'drizzle-orm'
 import { beforeAll, expect, it } from 'vitest'
 import { verifyConsents } from '../../scripts/support/verify-consents.ts'
 import { patch, post } from '../support/api.ts'
-import { answer, givenCustomer, givenDefinition, recordsOf } from '../support/consents.ts'
+import { answer, recordsOf } from '../support/consents.ts'
+import { seedBuyer } from '../support/seeding/trades.ts'
+import { givenConsent } from '../support/seeding/consents.ts'
 import { finishErasures } from '../support/personal-data.ts'
-import { write } from '../support/seed.ts'
+import { write } from '../support/seeding/rows.ts'
 
 const query = async <Row>(text: string): Promise<Row[]> => (await env.DB.prepare(text).all<Row>()).results
 const verify = () => verifyConsents(query)
@@ -13,9 +15,9 @@ const verify = () => verifyConsents(query)
 let user: string
 let consent: string
 beforeAll(async () => {
-  const shop = await givenCustomer()
+  const shop = await seedBuyer()
   user = shop.user
-  consent = (await givenDefinition(shop.organization)).id
+  consent = (await givenConsent(shop.organization)).id
   await answer('give', { user, consent }, { evidence: { box: 'a' }, order_id: shop.order })
   await answer('withdraw', { user, consent })
   await patch(`/v1/consents/${consent}`, { text: { en: 'Other words.', da: 'Andre ord.' } })
@@ -94,8 +96,8 @@ it('names the record after one that is gone', async () => {
 })
 
 it('finds a chain whole whose person was erased, without the evidence', async () => {
-  const shop = await givenCustomer()
-  const { id } = await givenDefinition(shop.organization)
+  const shop = await seedBuyer()
+  const { id } = await givenConsent(shop.organization)
   await write(sql`delete from consent_records where user_id = ${user}`)
   await answer('give', { user: shop.user, consent: id }, { evidence: { name: 'Zmarkername' } })
   await post(`/v1/user/${shop.user}/erase`, { reason: 'asked' })

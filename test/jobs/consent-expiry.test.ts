@@ -2,8 +2,9 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { sweepConsents } from '../../src/modules/consents/jobs.ts'
 import { get } from '../support/api.ts'
 import { realJob } from '../support/campaigns.ts'
-import { answer, eventsOf, expectWhole, givenCustomer, givenDefinition, recordsOf } from '../support/consents.ts'
-import { seedTrades } from '../support/seed-commerce.ts'
+import { answer, eventsOf, expectWhole, recordsOf } from '../support/consents.ts'
+import { seedBuyer, seedTrades } from '../support/seeding/trades.ts'
+import { givenConsent } from '../support/seeding/consents.ts'
 
 const day = 86_400_000
 /** A sweep at that time. */
@@ -11,8 +12,8 @@ const at = (now: number) => realJob({ now: () => now })
 
 /** An organisation in which so many people have given a consent that ends in a day. */
 async function givenConsents(people: number) {
-  const shop = await givenCustomer()
-  const { id } = await givenDefinition(shop.organization, { expires_after_days: 1 })
+  const shop = await seedBuyer()
+  const { id } = await givenConsent(shop.organization, { expires_after_days: 1 })
   const trades = await seedTrades(shop, people)
   for (const { user } of trades) expect((await answer('give', { user, consent: id })).status).toBe(200)
   return { ...shop, consent: id as string, users: trades.map(({ user }) => user) }

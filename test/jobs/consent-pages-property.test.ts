@@ -3,12 +3,14 @@ import { sql } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
 import { recordHash } from '../../src/domain/consents/consent-records.ts'
 import { sweepLapsed } from '../../src/modules/consents/jobs.ts'
-import { choose, define, eventsOf, give, givenScene, pageOf, recordsOf } from '../support/consent-pages.ts'
+import { choose, eventsOf, give, pageOf, recordsOf } from '../support/consent-pages.ts'
+import { seedScene } from '../support/seeding/customers.ts'
 import { contextAt } from '../support/context.ts'
 import { ask, linkIn, mailsOf } from '../support/double-opt-in.ts'
 import { providerOf, receiptEngine } from '../support/receipts.ts'
-import { write } from '../support/seed.ts'
+import { write } from '../support/seeding/rows.ts'
 import { visit } from '../support/visits.ts'
+import { givenConsent } from '../support/seeding/consents.ts'
 
 type Step =
   | 'page gives'
@@ -95,8 +97,8 @@ describe('consents that pages and messages change', () => {
   it('stand as the model says, with a whole chain, one event and one message for each thing that happened', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.constantFrom(...steps), { minLength: 6, maxLength: 20 }), async (script) => {
-        const scene = await givenScene()
-        const consent = await define(scene)
+        const scene = await seedScene()
+        const consent = await givenConsent(scene.organization)
         const page = await pageOf(scene, scene.person)
         const provider = providerOf({ deduplicates: true })
         const engine = receiptEngine(provider.gateway, Date.now() + 5000)

@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm'
 import * as fc from 'fast-check'
 import { expect, it } from 'vitest'
+import { env } from 'cloudflare:workers'
 import type { JobCtx } from '../../src/context.ts'
 import { Database } from '../../src/db/database.ts'
 import { newMeter } from '../../src/domain/meter.ts'
@@ -11,12 +12,13 @@ import { findConsent } from '../../src/modules/consents/queries.ts'
 import { updateConsent } from '../../src/modules/consents/update.ts'
 import { get } from '../support/api.ts'
 import { realJob } from '../support/campaigns.ts'
-import { eventsOf, expectWhole, givenCustomer, givenDefinition, recordsOf } from '../support/consents.ts'
+import { eventsOf, expectWhole, recordsOf } from '../support/consents.ts'
+import { seedBuyer } from '../support/seeding/trades.ts'
+import { givenConsent } from '../support/seeding/consents.ts'
 import { contextAt } from '../support/context.ts'
-import { anOrder, importOrders } from '../support/orders.ts'
-import { db, write } from '../support/seed.ts'
+import { anOrder, importOrders } from '../support/seeding/orders.ts'
+import { db, write } from '../support/seeding/rows.ts'
 import { AppError } from '../../src/domain/errors.ts'
-import { env } from 'cloudflare:workers'
 
 const hour = 3_600_000
 const expiresAfter = 24 * hour
@@ -95,15 +97,15 @@ function follow(model: Model, status: 'given' | 'skipped' | 'withdrawn', at: num
 }
 
 async function world() {
-  const shop = await givenCustomer()
+  const shop = await seedBuyer()
   const place = { organization_id: shop.organization, edition_id: shop.edition }
-  const { id } = await givenDefinition(shop.organization, {
+  const { id } = await givenConsent(shop.organization, {
     key: 'news',
     edition_id: shop.edition,
     expires_after_days: 1,
     reconsent_on_change: true,
   })
-  const { email } = (await db().first(sql<{ email: string }>`select email from users where id = ${shop.user}`)) ?? {}
+  const { email } = (await db.first(sql<{ email: string }>`select email from users where id = ${shop.user}`)) ?? {}
   return { shop, place, consent: id as string, email }
 }
 

@@ -1,14 +1,16 @@
 import { describe, expect, it } from 'vitest'
 import { encodeText } from '../../src/domain/data-imports/files/encoding/encode.ts'
 import { get, patch } from '../support/api.ts'
-import { columnsOf, csv, givenTenant, pathOf, stagedRows, work } from '../support/data-imports.ts'
-import { givenRead, ordersOf, previewed, started } from '../support/imported-tables.ts'
+import { columnsOf, csv, pathOf, stagedRows, work } from '../support/data-imports.ts'
+import { ordersOf, previewed, started } from '../support/imported-tables.ts'
+import { seedShop } from '../support/seeding/orders.ts'
+import { givenImport } from '../support/seeding/data-imports.ts'
 
 const lines = (rows: readonly string[]) => rows.map((row) => `${row}\r\n`).join('')
 
 describe('what was found wrongly of a file', () => {
   it('is changed after the upload: encoding, delimiter, quotation marks and header, each with the first rows', async () => {
-    const tenant = await givenTenant()
+    const tenant = await seedShop()
     const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXY'
     const rows = Array.from(
       { length: 25 },
@@ -16,7 +18,7 @@ describe('what was found wrongly of a file', () => {
     )
     const header = 'Ordrenr.|Navn|E-mail|Billettype|Stykpris'
     const bytes = encodeText(lines([header, ...rows]), 'macintosh')
-    const id = await givenRead(tenant, bytes, { encoding: 'windows-1252', delimiter: ';' })
+    const id = (await givenImport(tenant, bytes, { options: { encoding: 'windows-1252', delimiter: ';' } })).id
     const shown = async () => (await columnsOf(id)).sample_rows as { line: number; cells: string[] }[]
     expect((await shown())[0]?.cells).toEqual(['A-1|S¿ren AŒs|s0@example.dk|¯l 5"|10,50'])
     const change = async (options: object) => {
@@ -56,14 +58,14 @@ describe('what was found wrongly of a file', () => {
 
 describe('what a column means', () => {
   it('may be two columns, a default for blank cells, a constant, a transform and a map of values', async () => {
-    const tenant = await givenTenant()
+    const tenant = await seedShop()
     const rows = [
       'Nr;Fornavn;Efternavn;Mail;Mobil;Billet;Beløb;Betalt?;Dato',
       'M-1;Ane;Holm;Ane@Example.dk;20 12 34 56;Partout;100,00;x;15-01-2026',
       'M-2;Bo;;bo@example.dk;;;50,50;;16-01-2026',
       'M-3;Test;Test;test@example.dk;;Partout;0,00;prøve;16-01-2026',
     ]
-    const id = await givenRead(tenant, csv(lines(rows)))
+    const id = (await givenImport(tenant, csv(lines(rows)))).id
     const value_map = { x: { to: 'completed' }, prøve: { ignore_row: true } }
     const mappings = [
       { source_index: 0, target_field: 'order.external_id' },

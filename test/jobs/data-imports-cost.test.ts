@@ -1,11 +1,12 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { givenShop, type Shop } from '../support/orders.ts'
-import { importer, importNow, many, messageOf, seedStarted } from '../support/staged-imports.ts'
+import { seedShop, type Shop } from '../support/seeding/orders.ts'
+import { importer, importNow, messageOf } from '../support/staged-imports.ts'
+import { many, seedStarted } from '../support/seeding/staged-imports.ts'
 import { beginUndo } from '../support/undone-imports.ts'
 
 let shop: Shop
 beforeEach(async () => {
-  shop = await givenShop()
+  shop = await seedShop()
 })
 
 /** Rows that the work on an import reads, an order. */

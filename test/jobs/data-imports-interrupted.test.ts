@@ -1,21 +1,14 @@
 import { sql } from 'drizzle-orm'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { contentsOf, givenShop, type Shop } from '../support/orders.ts'
-import { write } from '../support/seed.ts'
-import {
-  aBadRow,
-  expectExact,
-  importer,
-  importNow,
-  many,
-  messageOf,
-  runToEnd,
-  seedStarted,
-} from '../support/staged-imports.ts'
+import { contentsOf } from '../support/orders.ts'
+import { seedShop, type Shop } from '../support/seeding/orders.ts'
+import { write } from '../support/seeding/rows.ts'
+import { aBadRow, many, seedStarted } from '../support/seeding/staged-imports.ts'
+import { expectExact, importer, importNow, messageOf, runToEnd } from '../support/staged-imports.ts'
 
 let shop: Shop
 beforeEach(async () => {
-  shop = await givenShop()
+  shop = await seedShop()
 })
 
 describe('an import that is cancelled', () => {
@@ -85,7 +78,7 @@ describe('an import that is interrupted', () => {
     for (let roundTrip = 1; ; roundTrip++) {
       let died = false
       for (const when of ['before', 'after'] as const) {
-        shop = await givenShop()
+        shop = await seedShop()
         const id = await seedStarted(shop, [...many(26), aBadRow()])
         const dead = await importer({ death: { roundTrip, when } })
           .take(messageOf(id))
@@ -120,7 +113,7 @@ describe('an import that is interrupted', () => {
   })
 
   it('lets a small import of another organisation end long before a large one', async () => {
-    const other = await givenShop()
+    const other = await seedShop()
     const large = await seedStarted(shop, many(300))
     const small = await seedStarted(other, many(30))
     const machine = importer({ tick: 3000 })

@@ -2,10 +2,11 @@ import { describe, expect, it } from 'vitest'
 import { encodeText } from '../../src/domain/data-imports/files/encoding/encode.ts'
 import type { Currency } from '../../src/domain/money.ts'
 import type { Encoding } from '../../src/domain/data-imports/files/encoding/names.ts'
-import { givenTenant } from '../support/data-imports.ts'
-import { type Answers, givenRead, ordersOf, previewed, started, suggestionsOf } from '../support/imported-tables.ts'
+import { type Answers, ordersOf, previewed, started, suggestionsOf } from '../support/imported-tables.ts'
 import type { RawUpload } from '../support/files.ts'
 import { textRow, workbook } from '../support/xlsx.ts'
+import { seedShop } from '../support/seeding/orders.ts'
+import { givenImport } from '../support/seeding/data-imports.ts'
 
 interface Kind {
   name: string
@@ -258,8 +259,8 @@ const kinds: Kind[] = [
 
 describe('a file as people bring it', () => {
   it.each(kinds.map((kind) => [kind.name, kind] as const))('becomes orders: %s', async (_, kind) => {
-    const tenant = await givenTenant({ currency: kind.currency })
-    const id = await givenRead(tenant, kind.bytes, {}, kind.upload)
+    const tenant = await seedShop({ currency: kind.currency })
+    const id = (await givenImport(tenant, kind.bytes, { options: {} }, kind.upload)).id
     expect(await suggestionsOf(id)).toEqual(kind.suggested)
     const { totals, results } = await previewed(id, kind.answers)
     expect(await ordersOf(tenant)).toEqual([])

@@ -1,5 +1,7 @@
 import { expect, it } from 'vitest'
-import { givenImport, givenTenant, process, stagedRows } from '../support/data-imports.ts'
+import { givenImport } from '../support/seeding/data-imports.ts'
+import { process, stagedRows } from '../support/data-imports.ts'
+import { seedShop } from '../support/seeding/orders.ts'
 
 it('a row that is longer than what a step reads is staged like others, and so are the rows around it', async () => {
   const lines = ['Order ID;E-mail;Product;Price;Note']
@@ -7,7 +9,7 @@ it('a row that is longer than what a step reads is staged like others, and so ar
     lines.push(`L-${index};l${index}@example.test;Day ticket;225;${'æ'.repeat(length)}`)
   // Of the letter, each has one byte in the file and two in its copy.
   const bytes = Uint8Array.from(`${lines.join('\r\n')}\r\n`, (letter) => letter.charCodeAt(0))
-  const tenant = await givenTenant()
+  const tenant = await seedShop()
   const { id, status } = await givenImport(tenant, bytes, { options: { encoding: 'iso-8859-1' } })
   expect(status).toBe('mapping_columns')
   expect(await process(id)).toMatchObject({ total_rows: 5, valid_rows: 5, total_orders: 5 })

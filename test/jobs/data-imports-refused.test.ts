@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { get, patch, post } from '../support/api.ts'
-import { bodyFor, csv, givenTenant, givenTable, pathOf, process, work } from '../support/data-imports.ts'
+import { bodyFor, csv, pathOf, process, work } from '../support/data-imports.ts'
+import { givenTable, givenImport } from '../support/seeding/data-imports.ts'
 import { type RawUpload, uploadRaw } from '../support/files.ts'
-import { givenRead, started } from '../support/imported-tables.ts'
+import { started } from '../support/imported-tables.ts'
 import { textRow, workbook } from '../support/xlsx.ts'
+import { seedShop } from '../support/seeding/orders.ts'
 
 const xlsx: RawUpload = {
   name: 'orders.xlsx',
@@ -51,8 +53,8 @@ const unreadable: [name: string, bytes: Uint8Array, code: string, message: strin
 
 describe('a file that cannot be read', () => {
   it.each(unreadable)('%s fails with the code and the place', async (_, bytes, code, ...[message, upload = {}]) => {
-    const tenant = await givenTenant()
-    const file = await givenTable(tenant.organization.id, bytes as Uint8Array<ArrayBuffer>, upload)
+    const tenant = await seedShop()
+    const file = await givenTable(tenant.organization_id, bytes as Uint8Array<ArrayBuffer>, upload)
     const { id } = (await post('/v1/data-imports', bodyFor(tenant, file))).body
     await work(id)
     const { body } = await get(pathOf(id))
@@ -62,8 +64,8 @@ describe('a file that cannot be read', () => {
   })
 
   it('is read once the user says what was not seen: that it has no header', async () => {
-    const tenant = await givenTenant()
-    const file = await givenTable(tenant.organization.id, lines(['1001;ane@example.dk;695,00']))
+    const tenant = await seedShop()
+    const file = await givenTable(tenant.organization_id, lines(['1001;ane@example.dk;695,00']))
     const { id } = (await post('/v1/data-imports', bodyFor(tenant, file))).body
     expect(await work(id)).toMatchObject({ status: 'failed', error_code: 'no_header' })
     await patch(pathOf(id), { options: { has_header: false } })
@@ -89,8 +91,8 @@ describe('what is no table', () => {
     ['bytes', Uint8Array.from({ length: 700 }, (_, at) => (at * 7) % 32), 415, 'unsupported_file_type', /Taken are/],
     ['a web page', csv('<html><table><tr><td>Order;Name</td></tr></table>'), 415, 'unsupported_file_type', /HTML/i],
   ])('is refused when it is uploaded: %s', async (_, bytes, status, ...[code, detail, upload = {}]) => {
-    const { organization } = await givenTenant()
-    const reply = await uploadRaw(organization.id, bytes as Uint8Array<ArrayBuffer>, {
+    const { organization_id } = await seedShop()
+    const reply = await uploadRaw(organization_id, bytes as Uint8Array<ArrayBuffer>, {
       name: 'orders.csv',
       type: 'text/csv',
       query: { purpose: 'import' },
@@ -98,26 +100,28 @@ describe('what is no table', () => {
     })
     expect([reply.status, reply.body.code]).toEqual([status, code])
     expect(reply.body.detail).toMatch(detail)
-    expect((await get(`/v1/files?organization_id=${organization.id}`)).body.count).toBe(0)
+    expect((await get(`/v1/files?organization_id=${organization_id}`)).body.count).toBe(0)
   })
 })
 
 describe('a row that cannot be read', () => {
   it('is one error with its line and column, and the rows around it are orders', async () => {
-    const tenant = await givenTenant()
-    const id = await givenRead(
-      tenant,
-      lines([
-        'Order ID;E-mail;Product;Price',
-        'A-1;ane@example.dk;Ticket;10,00',
-        'A-2;bo@example.dk;Ticket;10,00;and more',
-        'A-3;not an address;Ticket;10,50',
-        'A-4;dan@example.dk;"Two',
-        'lines";12,00',
-        'A-5;eva@example.dk;"never closed;10,00',
-        'A-6;fie@example.dk;Ticket;10,00',
-      ]),
-    )
+    const tenant = await seedShop()
+    const id = (
+      await givenImport(
+        tenant,
+        lines([
+          'Order ID;E-mail;Product;Price',
+          'A-1;ane@example.dk;Ticket;10,00',
+          'A-2;bo@example.dk;Ticket;10,00;and more',
+          'A-3;not an address;Ticket;10,50',
+          'A-4;dan@example.dk;"Two',
+          'lines";12,00',
+          'A-5;eva@example.dk;"never closed;10,00',
+          'A-6;fie@example.dk;Ticket;10,00',
+        ]),
+      )
+    ).id
     expect(await process(id)).toMatchObject({ status: 'ready', total_rows: 6, valid_rows: 3, invalid_rows: 3 })
     expect(await started(id, { skip_invalid_rows: true })).toMatchObject({
       status: 'completed_with_errors',
@@ -138,11 +142,10 @@ describe('a row that cannot be read', () => {
   })
 
   it('may be one that only takes items back: its order says so in words', async () => {
-    const tenant = await givenTenant()
-    const id = await givenRead(
-      tenant,
-      lines(['Order ID;E-mail;Product;Quantity;Price', 'C-1;ane@example.dk;Ticket;-1;10,00']),
-    )
+    const tenant = await seedShop()
+    const id = (
+      await givenImport(tenant, lines(['Order ID;E-mail;Product;Quantity;Price', 'C-1;ane@example.dk;Ticket;-1;10,00']))
+    ).id
     await process(id)
     const { errors } = (await get(pathOf(id, '/preview'))).body.results[0]
     expect(errors).toMatchObject([{ row: 2, message: expect.stringContaining('only take items back') }])

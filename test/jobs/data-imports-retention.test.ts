@@ -6,17 +6,18 @@ import { importStep } from '../../src/modules/data-imports/run/import-step.ts'
 import type { ImportRow } from '../../src/modules/data-imports/background/steps.ts'
 import { get, patch, post } from '../support/api.ts'
 import { realJob } from '../support/campaigns.ts'
-import { givenReady, work } from '../support/imported-files.ts'
-import { contentsOf, givenShop, type Shop } from '../support/orders.ts'
+import { givenReadyImport, work } from '../support/imported-files.ts'
+import { contentsOf } from '../support/orders.ts'
+import { seedShop, type Shop } from '../support/seeding/orders.ts'
 import { finishErasures } from '../support/personal-data.ts'
-import { db } from '../support/seed.ts'
+import { db } from '../support/seeding/rows.ts'
 import { importNow, ordersNow, rowsNow } from '../support/staged-imports.ts'
 
 const dayMs = 86_400_000
 
 let shop: Shop
 beforeEach(async () => {
-  shop = await givenShop()
+  shop = await seedShop()
 })
 
 let made = 0
@@ -32,32 +33,32 @@ const csvOf = (mark: string) =>
 const freshMark = () => `m${++made}${crypto.randomUUID().slice(0, 6)}`
 
 async function imported(mark: string, tenant = shop): Promise<string> {
-  const id = await givenReady(tenant, csvOf(mark))
+  const id = await givenReadyImport(tenant, csvOf(mark))
   expect((await post(`/v1/data-imports/${id}/start`, { skip_invalid_rows: true })).status).toBe(200)
   expect(await work(id)).toMatchObject({ status: 'completed_with_errors', created_orders: 2, failed_orders: 2 })
   return id
 }
 
 const userOf = async (email: string) =>
-  (await db().first(sql<{ id: string }>`select id from users where email = ${email}`))?.id ?? ''
+  (await db.first(sql<{ id: string }>`select id from users where email = ${email}`))?.id ?? ''
 
 /** Keys under which the file of an import and its copy are stored, as far as they are kept. */
 async function kept(id: string): Promise<{ copies: number; original: boolean }> {
   const row = await importNow(id)
   const waiting = new Set(
-    (await db().all(sql<{ storage_key: string }>`select storage_key from objects_to_delete`)).map(
+    (await db.all(sql<{ storage_key: string }>`select storage_key from objects_to_delete`)).map(
       (one) => one.storage_key,
     ),
   )
   const { objects } = await env.FILES.list({ prefix: `imports/${id}/` })
-  const file = await db().first(
+  const file = await db.first(
     sql<{ storage_key: string | null }>`select storage_key from files where id = ${row.file_id}`,
   )
   return { copies: objects.filter(({ key }) => !waiting.has(key)).length, original: file?.storage_key != null }
 }
 
 const textOf = async (id: string): Promise<string> => {
-  const columns = await db().all(sql`select * from import_columns where import_id = ${id}`)
+  const columns = await db.all(sql`select * from import_columns where import_id = ${id}`)
   return JSON.stringify([await rowsNow(id), await ordersNow(id), columns])
 }
 
@@ -117,12 +118,12 @@ describe('an import that is over', () => {
 describe('eraseUser', () => {
   it('blanks the rows of the person, whatever became of them, and deletes the file; others stay', async () => {
     const mark = freshMark()
-    const [id, elsewhere] = [await imported(mark), await imported(mark, await givenShop())]
+    const [id, elsewhere] = [await imported(mark), await imported(mark, await seedShop())]
     const others = await textOf(elsewhere)
     const before = await rowsNow(id)
     const user = await userOf(`ane-${mark}@example.dk`)
     const mine = (await ordersNow(id))[0]?.order_id ?? ''
-    const owner = await db().first(sql<{ user_id: string }>`select user_id from orders where id = ${mine}`)
+    const owner = await db.first(sql<{ user_id: string }>`select user_id from orders where id = ${mine}`)
     expect((await post(`/v1/user/${owner?.user_id ?? user}/erase`, {})).status).toBe(200)
     await finishErasures()
     expect((await post(`/v1/user/${owner?.user_id ?? user}/erase`, {})).body.status).toBe('completed')
@@ -152,7 +153,7 @@ describe('eraseUser', () => {
     const mark = freshMark()
     await imported(mark)
     const other = freshMark()
-    const id = await givenReady(
+    const id = await givenReadyImport(
       shop,
       csvOf(other)
         .replaceAll(`ane-${other}`, `ane-${mark}`)
@@ -160,7 +161,7 @@ describe('eraseUser', () => {
         .replaceAll(';xyz', ';5')
         .replaceAll(';abc', ';5'),
     )
-    const user = await db().first(
+    const user = await db.first(
       sql<{ id: string }>`select id from users where organization_id = ${shop.organization_id}
         and email = ${`ane-${mark}@example.dk`}`,
     )
@@ -172,7 +173,7 @@ describe('eraseUser', () => {
     expect((await post(`/v1/data-imports/${id}/start`, {})).status).toBe(200)
     expect(await work(id)).toMatchObject({ status: 'completed_with_errors', created_orders: 2, failed_orders: 2 })
     expect((await textOf(id)).toLowerCase()).not.toContain(`ane-${mark}`)
-    const found = await db().first(sql`select 1 from users where email = ${`ane-${mark}@example.dk`}
+    const found = await db.first(sql`select 1 from users where email = ${`ane-${mark}@example.dk`}
       and organization_id = ${shop.organization_id}`)
     expect(found).toBeUndefined()
   })
@@ -185,7 +186,10 @@ describe('eraseUser', () => {
       const buyer = index === 50 ? email : `guest-${index}-${mark}@example.dk`
       return `B-${index}${mark};${buyer};Guest;Day ticket;1;225,00`
     })
-    const id = await givenReady(shop, ['Order ID;E-mail;First name;Product;Quantity;Unit price', ...lines].join('\r\n'))
+    const id = await givenReadyImport(
+      shop,
+      ['Order ID;E-mail;First name;Product;Quantity;Unit price', ...lines].join('\r\n'),
+    )
     expect((await post(`/v1/data-imports/${id}/start`, {})).status).toBe(200)
     const job = realJob()
     let row: ImportRow | null = await importNow(id)

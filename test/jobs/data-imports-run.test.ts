@@ -1,26 +1,18 @@
 import { sql } from 'drizzle-orm'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { answer, expectWhole, givenDefinition, recordsOf } from '../support/consents.ts'
+import { answer, expectWhole, recordsOf } from '../support/consents.ts'
+import { givenConsent } from '../support/seeding/consents.ts'
 import { costOf } from '../support/cost.ts'
-import { contentsOf, givenShop, importOrders, type Shop } from '../support/orders.ts'
-import { givenReceiptMessage } from '../support/receipts.ts'
-import { db, write } from '../support/seed.ts'
-import {
-  aBadRow,
-  aRow,
-  expectExact,
-  type FileRow,
-  freshOrderId,
-  importer,
-  many,
-  messageOf,
-  runToEnd,
-  seedStarted,
-} from '../support/staged-imports.ts'
+import { contentsOf } from '../support/orders.ts'
+import { seedShop, importOrders, type Shop } from '../support/seeding/orders.ts'
+import { seedReceiptMessage } from '../support/seeding/email-messages.ts'
+import { db, write } from '../support/seeding/rows.ts'
+import { aBadRow, aRow, type FileRow, freshOrderId, many, seedStarted } from '../support/seeding/staged-imports.ts'
+import { expectExact, importer, messageOf, runToEnd } from '../support/staged-imports.ts'
 
 let shop: Shop
 beforeEach(async () => {
-  shop = await givenShop()
+  shop = await seedShop()
 })
 
 describe('the import of staged rows', () => {
@@ -45,7 +37,7 @@ describe('the import of staged rows', () => {
       { number: 1, rows_count: 2, outcome: 'created', order_version: 1 },
       { number: 2, rows_count: 1, outcome: 'created', order_version: 1 },
     ])
-    const made = await db().all(sql`select external_id, items_count, amount_minor from orders
+    const made = await db.all(sql`select external_id, items_count, amount_minor from orders
       where edition_id = ${shop.edition_id} order by seq`)
     expect(made).toEqual([
       { external_id: one, items_count: 2, amount_minor: 45_000 },
@@ -92,7 +84,7 @@ describe('the import of staged rows', () => {
       await runToEnd(id)
       const { orders } = await expectExact(shop, id)
       expect(orders).toMatchObject([{ outcome, order_version: outcome === 'updated' ? 2 : null }])
-      const [stored] = await db().all(sql<{ n: number }>`select amount_minor as n from orders
+      const [stored] = await db.all(sql<{ n: number }>`select amount_minor as n from orders
         where edition_id = ${shop.edition_id}`)
       expect(stored?.n).toBe(amount)
     }
@@ -100,7 +92,7 @@ describe('the import of staged rows', () => {
 
   it('sells what the product mapping says, and leaves out rows of products that are ignored', async () => {
     await runToEnd(await seedStarted(shop, [aRow({ 'item.product': 'Weekend' })]))
-    const [weekend] = await db().all(sql<{ id: string }>`select id from products where edition_id = ${shop.edition_id}`)
+    const [weekend] = await db.all(sql<{ id: string }>`select id from products where edition_id = ${shop.edition_id}`)
     const [one, gone] = [freshOrderId(), freshOrderId()]
     const of = (id: string, product: string) =>
       aRow({ 'order.external_id': id, 'customer.email': `${id}@example.dk`.toLowerCase(), 'item.product': product })
@@ -115,7 +107,7 @@ describe('the import of staged rows', () => {
     expect(row.status).toBe('completed')
     expect(after.map(({ outcome }) => outcome)).toEqual(['created', 'ignored', 'ignored'])
     expect(orders.map(({ outcome }) => outcome)).toEqual(['created', 'ignored'])
-    const sold = await db().all(sql`select product_id from purchases where order_id = ${orders[0]!.order_id}`)
+    const sold = await db.all(sql`select product_id from purchases where order_id = ${orders[0]!.order_id}`)
     expect(sold).toEqual([{ product_id: weekend!.id }])
     expect(await contentsOf(shop)).toMatchObject({ products: 1 })
   })
@@ -123,7 +115,7 @@ describe('the import of staged rows', () => {
   it('makes no products and no customers where its options say so', async () => {
     const options = { create_users: false, create_missing_products: false }
     await runToEnd(await seedStarted(shop, [aRow({ 'customer.email': 'known@example.dk' })]))
-    const [product] = await db().all(sql<{ id: string }>`select id from products where edition_id = ${shop.edition_id}`)
+    const [product] = await db.all(sql<{ id: string }>`select id from products where edition_id = ${shop.edition_id}`)
     const map = { action: 'map' as const, product_id: product!.id }
     const rows = [
       aRow({ 'customer.email': 'known@example.dk' }),
@@ -175,7 +167,7 @@ describe('the import of staged rows', () => {
   })
 
   it('gives and skips consents as the file says, and never takes back a later withdrawal', async () => {
-    const { id: consent, key } = await givenDefinition(shop.organization_id)
+    const { id: consent, key } = await givenConsent(shop.organization_id)
     const target = `consent.${key}`
     await write(
       sql`update consents set created_at = 0 where id = ${consent}`,
@@ -185,7 +177,7 @@ describe('the import of staged rows', () => {
     const [yes, no] = [aRow({ [target]: true }), aRow({ [target]: false })]
     const userOf = async (row: FileRow) =>
       (
-        await db().first(sql<{ id: string }>`select id from users where organization_id = ${shop.organization_id}
+        await db.first(sql<{ id: string }>`select id from users where organization_id = ${shop.organization_id}
           and email = ${row.values['customer.email']}`)
       )?.id ?? ''
     const statuses = async (row: FileRow) => (await recordsOf(await userOf(row), consent)).map(({ status }) => status)
@@ -214,12 +206,12 @@ describe('the import of staged rows', () => {
     const created = 'webhook_events'
     const count = async (table: string) =>
       (
-        await db().first(sql<{ n: number }>`select count(*) as n from ${sql.raw(table)}
+        await db.first(sql<{ n: number }>`select count(*) as n from ${sql.raw(table)}
         where organization_id = ${shop.organization_id}`)
       )?.n
     await runToEnd(await seedStarted(shop, many(2)))
     expect([await count(created), await count('transactional_emails')]).toEqual([0, 0])
-    const message = await givenReceiptMessage(shop.organization_id)
+    const message = await seedReceiptMessage({ id: shop.organization_id })
     await write(sql`update editions set transaction_receipt_email_id = ${message} where id = ${shop.edition_id}`)
     await runToEnd(await seedStarted(shop, many(2), { options: { emit_webhooks: true, send_receipts: true } }))
     expect([await count(created), await count('transactional_emails')]).toEqual([2, 2])

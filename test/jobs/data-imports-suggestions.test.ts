@@ -1,17 +1,23 @@
 import { sql } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
 import { get, post } from '../support/api.ts'
-import { givenDefinition, recordsOf } from '../support/consents.ts'
-import { columnsOf, csv, givenTenant, type Tenant, mapColumns, pathOf } from '../support/data-imports.ts'
-import { givenEdition } from '../support/factories.ts'
-import { givenRead, previewed, started, suggestionsOf } from '../support/imported-tables.ts'
-import { db, write } from '../support/seed.ts'
+import { givenConsent } from '../support/seeding/consents.ts'
+import { recordsOf } from '../support/consents.ts'
+import { columnsOf, csv, mapColumns, pathOf } from '../support/data-imports.ts'
+import { seedEdition } from '../support/seeding/editions.ts'
+import { previewed, started, suggestionsOf } from '../support/imported-tables.ts'
+import { db, write } from '../support/seeding/rows.ts'
+import { type Shop, seedShop } from '../support/seeding/orders.ts'
+import { givenImport } from '../support/seeding/data-imports.ts'
 
 const tableOf = (rows: readonly string[]) => csv(rows.map((row) => `${row}\r\n`).join(''))
 
 /** A definition that is older than the orders. */
-async function givenConsent({ organization }: Tenant, fields: object = {}): Promise<{ id: string; target: string }> {
-  const { id, key } = await givenDefinition(organization.id, { ...fields })
+async function givenOldConsent(
+  { organization_id }: Shop,
+  fields: object = {},
+): Promise<{ id: string; target: string }> {
+  const { id, key } = await givenConsent(organization_id, { ...fields })
   await write(
     sql`update consents set created_at = 0 where id = ${id}`,
     sql`update consent_versions set created_at = 0 where consent_id = ${id}`,
@@ -19,9 +25,9 @@ async function givenConsent({ organization }: Tenant, fields: object = {}): Prom
   return { id, target: `consent.${key}` }
 }
 
-const answersOf = async ({ organization }: Tenant, email: string, consent: string) => {
-  const user = await db().first(
-    sql<{ id: string }>`select id from users where organization_id = ${organization.id} and email = ${email}`,
+const answersOf = async ({ organization_id }: Shop, email: string, consent: string) => {
+  const user = await db.first(
+    sql<{ id: string }>`select id from users where organization_id = ${organization_id} and email = ${email}`,
   )
   return recordsOf(user?.id ?? '', consent)
 }
@@ -35,9 +41,9 @@ const danish = tableOf([
 
 describe('a column of consents', () => {
   it('is suggested where the edition asks for one, and its answers are imported with the time of the order', async () => {
-    const tenant = await givenTenant()
-    const consent = await givenConsent(tenant)
-    const id = await givenRead(tenant, danish, { skipped: true })
+    const tenant = await seedShop()
+    const consent = await givenOldConsent(tenant)
+    const id = (await givenImport(tenant, danish, { options: { skipped: true } })).id
     const { results } = await columnsOf(id)
     expect(results[5]).toMatchObject({ target_field: consent.target, is_suggested: true, confidence: 0.82 })
     await previewed(id)
@@ -55,9 +61,9 @@ describe('a column of consents', () => {
   })
 
   it('says nothing with a no, unless the import says that the question was shown', async () => {
-    const tenant = await givenTenant()
-    const consent = await givenConsent(tenant)
-    const id = await givenRead(tenant, danish)
+    const tenant = await seedShop()
+    const consent = await givenOldConsent(tenant)
+    const id = (await givenImport(tenant, danish)).id
     await previewed(id)
     await started(id)
     expect(await answersOf(tenant, 'nej@example.dk', consent.id)).toEqual([])
@@ -65,12 +71,12 @@ describe('a column of consents', () => {
   })
 
   it('is suggested for none of two that it may be, nor for those of others, and can be mapped by the user', async () => {
-    const [tenant, other] = [await givenTenant(), await givenTenant()]
-    const foreign = await givenConsent(other)
-    const unasked = await givenRead(tenant, danish)
+    const [tenant, other] = [await seedShop(), await seedShop()]
+    const foreign = await givenOldConsent(other)
+    const unasked = (await givenImport(tenant, danish)).id
     expect((await columnsOf(unasked)).results[5]).toMatchObject({ target_field: null, is_suggested: false })
-    const [first] = [await givenConsent(tenant), await givenConsent(tenant, { name: 'Partners' })]
-    const id = await givenRead(tenant, danish)
+    const [first] = [await givenOldConsent(tenant), await givenOldConsent(tenant, { name: 'Partners' })]
+    const id = (await givenImport(tenant, danish)).id
     expect((await columnsOf(id)).results[5]).toMatchObject({ target_field: null, confidence: 0 })
     for (const target_field of [foreign.target, 'consent.of-nobody']) {
       const refused = await mapColumns(id, [{ source_index: 5, target_field }])
@@ -85,9 +91,9 @@ describe('a column of consents', () => {
   })
 
   it('keeps the rows from being read once the edition asks for it no more', async () => {
-    const tenant = await givenTenant()
-    const consent = await givenConsent(tenant)
-    const id = await givenRead(tenant, danish)
+    const tenant = await seedShop()
+    const consent = await givenOldConsent(tenant)
+    const id = (await givenImport(tenant, danish)).id
     await write(sql`update consents set is_active = 0 where id = ${consent.id}`)
     const refused = await post(pathOf(id, '/column-mappings/process'), {})
     expect(refused.body.errors).toMatchObject([
@@ -122,22 +128,22 @@ const nothing = {
 
 describe('headers that nobody knows', () => {
   it('are suggested nothing, with no confidence', async () => {
-    const tenant = await givenTenant()
-    const id = await givenRead(tenant, own('1'))
+    const tenant = await seedShop()
+    const id = (await givenImport(tenant, own('1'))).id
     expect(await suggestionsOf(id)).toEqual(nothing)
     const { results } = await columnsOf(id)
     expect(results.map(({ confidence }: { confidence: number }) => confidence)).toEqual([0, 0, 0, 0, 0])
   })
 
   it('are suggested what the organisation mapped them to in the import that it last began', async () => {
-    const [tenant, stranger] = [await givenTenant(), await givenTenant()]
-    const first = await givenRead(tenant, own('1'))
+    const [tenant, stranger] = [await seedShop(), await seedShop()]
+    const first = (await givenImport(tenant, own('1'))).id
     await previewed(first, { mappings: ownMapping })
-    const before = await givenRead(tenant, own('2'))
+    const before = (await givenImport(tenant, own('2'))).id
     expect(await suggestionsOf(before)).toEqual(nothing)
     await started(first)
-    const sibling = { ...tenant, edition: await givenEdition(tenant.organization) }
-    const second = await givenRead(sibling, own('3'))
+    const sibling = { ...tenant, edition_id: (await seedEdition({ id: tenant.organization_id })).id }
+    const second = (await givenImport(sibling, own('3'))).id
     const { results } = await columnsOf(second)
     expect(
       results.map((one: Record<string, unknown>) => [one['target_field'], one['confidence'], one['is_suggested']]),
@@ -148,20 +154,20 @@ describe('headers that nobody knows', () => {
       ['item.unit_price', 0.98, true],
       [null, 0, false],
     ])
-    expect(await suggestionsOf(await givenRead(stranger, own('4')))).toEqual(nothing)
+    expect(await suggestionsOf((await givenImport(stranger, own('4'))).id)).toEqual(nothing)
     await previewed(second, { mappings: [{ source_index: 3, target_field: 'item.line_total' }] })
     await started(second)
-    const { '3 Betalt beløb': amount } = await suggestionsOf(await givenRead(tenant, own('5')))
+    const { '3 Betalt beløb': amount } = await suggestionsOf((await givenImport(tenant, own('5'))).id)
     expect(amount).toBe('item.line_total')
   })
 
   it('are suggested nothing from before that their values contradict', async () => {
-    const tenant = await givenTenant()
-    const first = await givenRead(tenant, own('1'))
+    const tenant = await seedShop()
+    const first = (await givenImport(tenant, own('1'))).id
     await previewed(first, { mappings: ownMapping })
     await started(first)
     const turned = tableOf(['Løbenummer;Skriv til;Hvad;Betalt beløb', '9;20 12 34 56;Partout;på fakturaen'])
-    expect(await suggestionsOf(await givenRead(tenant, turned))).toEqual({
+    expect(await suggestionsOf((await givenImport(tenant, turned)).id)).toEqual({
       '0 Løbenummer': 'order.external_id',
       '1 Skriv til': null,
       '2 Hvad': 'item.product',
@@ -172,9 +178,9 @@ describe('headers that nobody knows', () => {
 
 describe('rows whose id only the user knows', () => {
   it('are one order by it, once its column is mapped', async () => {
-    const tenant = await givenTenant()
+    const tenant = await seedShop()
     const rows = ['7;ane@example.dk;Partout;100,00', '8;bo@example.dk;Partout;100,00', '7;;Camping;50,50']
-    const id = await givenRead(tenant, tableOf(['Løbenummer;E-mail;Billettype;Stykpris', ...rows]))
+    const id = (await givenImport(tenant, tableOf(['Løbenummer;E-mail;Billettype;Stykpris', ...rows]))).id
     expect((await get(pathOf(id))).body.options.group_by).toBeNull()
     const mappings = [{ source_index: 0, target_field: 'order.external_id' }]
     const { totals } = await previewed(id, { mappings })
@@ -185,14 +191,14 @@ describe('rows whose id only the user knows', () => {
 
 describe('listImportTargetFields', () => {
   it('lists the consents that the edition asks for beside what every order has', async () => {
-    const [tenant, other] = [await givenTenant(), await givenTenant()]
-    const [consent, foreign] = [await givenConsent(tenant), await givenConsent(other)]
+    const [tenant, other] = [await seedShop(), await seedShop()]
+    const [consent, foreign] = [await givenOldConsent(tenant), await givenOldConsent(other)]
     const keysOf = async (query: string) => {
       const { body } = await get(`/v1/data-imports/target-fields${query}`)
       return (body.results as { key: string }[]).map(({ key }) => key)
     }
     const all = await keysOf('')
-    const keys = await keysOf(`?edition_id=${tenant.edition.id}`)
+    const keys = await keysOf(`?edition_id=${tenant.edition_id}`)
     expect(keys.filter((key) => !all.includes(key))).toEqual([consent.target])
     expect(keys).not.toContain(foreign.target)
   })

@@ -1,29 +1,32 @@
 import { sql } from 'drizzle-orm'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { patch } from '../support/api.ts'
-import { answer, expectWhole, givenDefinition, recordsOf } from '../support/consents.ts'
-import { anOrder, contentsOf, givenShop, importOrders, type Shop } from '../support/orders.ts'
-import { db, write } from '../support/seed.ts'
-import { seedCampaign, seedSegment } from '../support/seed-segments.ts'
-import { calculated, givenSegment, membersNow } from '../support/segments.ts'
+import { answer, expectWhole, recordsOf } from '../support/consents.ts'
+import { givenConsent } from '../support/seeding/consents.ts'
+import { anOrder, seedShop, importOrders, type Shop } from '../support/seeding/orders.ts'
+import { contentsOf } from '../support/orders.ts'
+import { db, write } from '../support/seeding/rows.ts'
+import { seedCampaign } from '../support/seeding/campaigns.ts'
+import { seedSegment, givenSegment } from '../support/seeding/segments.ts'
+import { calculated, membersNow } from '../support/segments.ts'
 import { stored } from '../support/shared-customers.ts'
-import { aRow } from '../support/staged-imports.ts'
+import { aRow } from '../support/seeding/staged-imports.ts'
 import { importedFile, manyRows, stateBeside, undoneNow, undoToEnd } from '../support/undone-imports.ts'
 
 let shop: Shop
 beforeEach(async () => {
-  shop = await givenShop()
+  shop = await seedShop()
 })
 
 async function receiveCampaign(user: string): Promise<void> {
   const place = { organization: shop.organization_id, edition: shop.edition_id }
-  const campaign = await seedCampaign(place, (await seedSegment(place)).id, 'sent')
+  const campaign = await seedCampaign(place, (await seedSegment(place)).id, { status: 'sent' })
   await write(sql`insert into campaign_receipts (organization_id, user_id, campaign_id, received_at)
     values (${shop.organization_id}, ${user}, ${campaign}, ${Date.now()})`)
 }
 
 const customerOf = async (order: string): Promise<string> =>
-  (await db().first(sql<{ user_id: string }>`select user_id from orders where id = ${order}`))?.user_id ?? ''
+  (await db.first(sql<{ user_id: string }>`select user_id from orders where id = ${order}`))?.user_id ?? ''
 
 describe('customers of an import that is undone', () => {
   const references: [string, (user: string) => Promise<unknown>][] = [
@@ -39,7 +42,7 @@ describe('customers of an import that is undone', () => {
   ]
 
   it.each(references)('stay for %s, while their orders go', async (_, refer) => {
-    await givenShop()
+    await seedShop()
     const { id, orders } = await importedFile(shop, manyRows(2))
     await refer(await customerOf(orders[0] as string))
     expect(await undoToEnd(id)).toMatchObject({ undone_orders: 2, kept_orders: 0 })
@@ -56,10 +59,10 @@ describe('customers of an import that is undone', () => {
     expect(before).toHaveLength(4)
     await undoToEnd(id)
     expect(await membersNow(segment.id)).toHaveLength(1)
-    const sets = await db().all(sql`select m.* from segment_members m join segments s on s.seq = m.segment_seq
+    const sets = await db.all(sql`select m.* from segment_members m join segments s on s.seq = m.segment_seq
       where s.id = ${segment.id}`)
     expect(sets).toHaveLength(1)
-    const row = await db().first(
+    const row = await db.first(
       sql<{
         matched_count: number
         user_count: number
@@ -74,14 +77,14 @@ describe('customers of an import that is undone', () => {
 
 describe('consents that came with an import', () => {
   async function given() {
-    const definition = (await givenDefinition(shop.organization_id, {})) as { id: string; key: string }
+    const definition = (await givenConsent(shop.organization_id, {})) as { id: string; key: string }
     await write(
       sql`update consents set created_at = 0 where id = ${definition.id}`,
       sql`update consent_versions set created_at = 0 where consent_id = ${definition.id}`,
     )
     return definition
   }
-  const statsOf = (consent: string) => db().first(sql`select * from consent_stats where consent_id = ${consent}`)
+  const statsOf = (consent: string) => db.first(sql`select * from consent_stats where consent_id = ${consent}`)
 
   it('are taken back with their orders, and what was answered before stands again', async () => {
     const { id: consent, key } = await given()

@@ -1,10 +1,11 @@
 import * as fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { givenDefinition } from '../support/consents.ts'
-import { givenShop, importOrders, type Shop } from '../support/orders.ts'
-import { db, write } from '../support/seed.ts'
 import { sql } from 'drizzle-orm'
-import { aRow, importNow, ordersNow, runToEnd, seedStarted } from '../support/staged-imports.ts'
+import { givenConsent } from '../support/seeding/consents.ts'
+import { seedShop, importOrders, type Shop } from '../support/seeding/orders.ts'
+import { db, write } from '../support/seeding/rows.ts'
+import { aRow, seedStarted } from '../support/seeding/staged-imports.ts'
+import { importNow, ordersNow, runToEnd } from '../support/staged-imports.ts'
 import { stateBeside, totalsOf, undoneNow, undoToEnd } from '../support/undone-imports.ts'
 
 const people = ['ida', 'bo', 'eva', 'nis']
@@ -80,7 +81,7 @@ const outcomesOf = async (id: string) =>
 
 /** People of another edition, of whom this edition knows nothing yet. */
 async function givenNeighbours(shop: Shop) {
-  const other = await givenShop()
+  const other = await seedShop()
   await write(sql`update editions set organization_id = ${shop.organization_id} where id = ${other.edition_id}`)
   const neighbours = { organization_id: shop.organization_id, edition_id: other.edition_id }
   await importOrders(neighbours, [
@@ -102,8 +103,8 @@ async function givenNeighbours(shop: Shop) {
 it('gives every table back what it held before the import, and the file can be imported again alike', async () => {
   await fc.assert(
     fc.asyncProperty(file, file, async (first, second) => {
-      const shop = await givenShop()
-      const { key, id: consent } = (await givenDefinition(shop.organization_id, {})) as { key: string; id: string }
+      const shop = await seedShop()
+      const { key, id: consent } = (await givenConsent(shop.organization_id, {})) as { key: string; id: string }
       await write(
         sql`update consents set created_at = 0 where id = ${consent}`,
         sql`update consent_versions set created_at = 0 where consent_id = ${consent}`,
@@ -135,12 +136,12 @@ it('gives every table back what it held before the import, and the file can be i
 })
 
 it('changes nothing of other organisations', async () => {
-  const [shop, stranger] = [await givenShop(), await givenShop()]
+  const [shop, stranger] = [await seedShop(), await seedShop()]
   await runToEnd(await seedStarted(stranger, [aRow({ 'customer.email': 'ida@example.dk' })]))
   const before = await stateBeside()
   const id = await seedStarted(shop, [aRow({ 'customer.email': 'ida@example.dk' })])
   await runToEnd(id)
   await undoToEnd(id)
   expect(await stateBeside()).toEqual(before)
-  expect(await db().all(sql`select id from users where organization_id = ${shop.organization_id}`)).toEqual([])
+  expect(await db.all(sql`select id from users where organization_id = ${shop.organization_id}`)).toEqual([])
 })

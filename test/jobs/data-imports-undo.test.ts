@@ -4,10 +4,12 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import type { Statement } from '../../src/db/database.ts'
 import { workOnImport } from '../../src/modules/data-imports/background/work.ts'
 import { get, post } from '../support/api.ts'
-import { anOrder, contentsOf, givenShop, importOrders, type Shop } from '../support/orders.ts'
+import { seedShop, type Shop, importOrders, anOrder } from '../support/seeding/orders.ts'
+import { contentsOf } from '../support/orders.ts'
 import { scan } from '../support/purchases.ts'
-import { freshId, db, unknownId, write } from '../support/seed.ts'
-import { aRow, importer, importNow, messageOf, ordersNow, seedStarted } from '../support/staged-imports.ts'
+import { db, write, freshId, unknownId } from '../support/seeding/rows.ts'
+import { aRow } from '../support/seeding/staged-imports.ts'
+import { importer, importNow, messageOf, ordersNow } from '../support/staged-imports.ts'
 import {
   beginUndo,
   importedFile,
@@ -18,21 +20,21 @@ import {
   undoToEnd,
 } from '../support/undone-imports.ts'
 import { eventsOf } from '../support/webhook-rows.ts'
-import { seedMessage } from '../support/seed-emails.ts'
-import { enableWallet } from '../support/wallet.ts'
-import { seedEndpoint } from '../support/seed-webhooks.ts'
+import { seedEndpoint } from '../support/seeding/webhooks.ts'
+import { enableWallet } from '../support/seeding/wallet-passes.ts'
+import { seedMessage } from '../support/seeding/email-messages.ts'
 
 const textOf = (statement: Statement): string => new SQLiteSyncDialect().sqlToQuery(statement.getSQL()).sql
 
 let shop: Shop
 beforeEach(async () => {
-  shop = await givenShop()
+  shop = await seedShop()
 })
 
 const purchaseOf = async (order: string): Promise<string> =>
-  (await db().first(sql<{ id: string }>`select id from purchases where order_id = ${order}`))?.id ?? ''
+  (await db.first(sql<{ id: string }>`select id from purchases where order_id = ${order}`))?.id ?? ''
 
-describe('undoDataImport', () => {
+describe('the undo of an import', () => {
   it('takes back orders, customers and products, and says how many', async () => {
     const { id } = await importedFile(shop, manyRows(30))
     expect(await contentsOf(shop)).toMatchObject({ orders: 30, users: 30, purchases: 30, products: 1 })
@@ -45,36 +47,6 @@ describe('undoDataImport', () => {
     expect(body).toMatchObject({ status: 'undone', undone_orders: 30, kept_orders: 0 })
     expect(body.allowed_actions).not.toContain('undo')
     expect(await totalsOf(shop.organization_id)).toEqual({ people: 0, all_orders: 0, all_purchases: 0 })
-  })
-
-  it('is refused twice, after its time, of an import of external orders, and of one that is not over', async () => {
-    const undo = async (id: string) => {
-      const { status, body } = await post(`/v1/data-imports/${id}/undo`, undefined)
-      return [status, body.code]
-    }
-    const { id } = await importedFile(shop, manyRows(1))
-    await undoToEnd(id)
-    expect(await undo(id)).toEqual([409, 'invalid_transition'])
-    const late = await importedFile(shop, manyRows(1))
-    await write(sql`update data_imports set undo_until = ${Date.now() - 1} where id = ${late.id}`)
-    expect(await undo(late.id)).toEqual([409, 'invalid_transition'])
-    const { body } = await importOrders(shop, [anOrder()])
-    expect(await undo(body.id)).toEqual([409, 'invalid_transition'])
-    expect(await undo(await seedStarted(shop, manyRows(1)))).toEqual([409, 'import_running'])
-    expect(await contentsOf(shop)).toMatchObject({ orders: 2 })
-  })
-
-  it('is on record, and begins nothing in an edition that is archived', async () => {
-    const { id } = await importedFile(shop, manyRows(1))
-    await write(sql`update editions set is_archived = 1 where id = ${shop.edition_id}`)
-    expect((await post(`/v1/data-imports/${id}/undo`, undefined)).body.code).toBe('edition_archived')
-    await write(sql`update editions set is_archived = 0 where id = ${shop.edition_id}`)
-    await undoToEnd(id)
-    const log = await db().all(
-      sql<{ action: string }>`select action from audit_log where organization_id = ${shop.organization_id}
-        and resource_id = ${id}`,
-    )
-    expect(log.map(({ action }) => action)).toEqual(['undoDataImport'])
   })
 })
 

@@ -1,8 +1,10 @@
 import { expect, it } from 'vitest'
-import { bodyFor, givenTable, givenTenant, jobAt, storedImport } from '../support/data-imports.ts'
+import { bodyFor, jobAt, storedImport } from '../support/data-imports.ts'
+import { givenTable } from '../support/seeding/data-imports.ts'
 import { workOnImport } from '../../src/modules/data-imports/jobs.ts'
 import { post } from '../support/api.ts'
 import { textRow, workbook } from '../support/xlsx.ts'
+import { seedShop } from '../support/seeding/orders.ts'
 
 const note = 'n'.repeat(8000)
 const rows = (count: number) =>
@@ -22,10 +24,10 @@ function slowReader() {
 }
 
 it('a long workbook is copied for the whole time of a step, however long it takes to come back to its place', async () => {
-  const tenant = await givenTenant()
+  const tenant = await seedShop()
   const bytes = workbook({ sheets: [{ name: 'x', rows: textRow(1, ['Order ID', 'E-mail', 'Note']) + rows(2200) }] })
   const type = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet'
-  const file = await givenTable(tenant.organization.id, bytes, {
+  const file = await givenTable(tenant.organization_id, bytes, {
     name: 'orders.xlsx',
     type,
     query: { purpose: 'import' },

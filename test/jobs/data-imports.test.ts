@@ -7,19 +7,17 @@ import { get, patch, post } from '../support/api.ts'
 import {
   bodyFor,
   csv,
-  givenTenant,
-  givenTable,
-  type Tenant,
   jobAt,
   mapColumns,
   pathOf,
   process,
-  givenImport,
   stagedRows,
   storedImport,
   work,
 } from '../support/data-imports.ts'
+import { givenTable, givenImport } from '../support/seeding/data-imports.ts'
 import { rowsOf } from '../support/files.ts'
+import { type Shop, seedShop } from '../support/seeding/orders.ts'
 
 const table = csv(
   [
@@ -68,7 +66,7 @@ function crashing(number: number): { job: JobCtx; hasCrashed: () => boolean } {
   return { job, hasCrashed: () => isDown }
 }
 
-async function begun(tenant: Tenant, file: string): Promise<string> {
+async function begun(tenant: Shop, file: string): Promise<string> {
   const { body } = await post('/v1/data-imports', bodyFor(tenant, file))
   return body.id as string
 }
@@ -114,8 +112,8 @@ const beginStage = (id: string) => post(pathOf(id, '/column-mappings/process'), 
 
 describe('background work of an import', () => {
   it('makes the same wherever it crashes, once the sweep has begun it again', async () => {
-    const tenant = await givenTenant()
-    const file = await givenTable(tenant.organization.id, table)
+    const tenant = await seedShop()
+    const file = await givenTable(tenant.organization_id, table)
     const model = await begun(tenant, file)
     await work(model)
     await beginStage(model)
@@ -146,8 +144,8 @@ describe('background work of an import', () => {
   }, 240_000)
 
   it('makes nothing twice of messages that come twice, late, and to several consumers', async () => {
-    const tenant = await givenTenant()
-    const file = await givenTable(tenant.organization.id, table)
+    const tenant = await seedShop()
+    const file = await givenTable(tenant.organization_id, table)
     const id = await begun(tenant, file)
     const message = { type: 'import.work' as const, import_id: id, epoch: 1 }
     await Promise.all([1, 2, 3].map(() => workOnImports(jobAt(), [message, message])))
@@ -169,8 +167,8 @@ describe('background work of an import', () => {
   })
 
   it('stops at once when it is cancelled', async () => {
-    const tenant = await givenTenant()
-    const file = await givenTable(tenant.organization.id, table)
+    const tenant = await seedShop()
+    const file = await givenTable(tenant.organization_id, table)
     const id = await begun(tenant, file)
     const before = await storedImport(id)
     expect((await post(pathOf(id, '/cancel'), {})).body).toMatchObject({ status: 'cancelled', allowed_actions: [] })
@@ -181,8 +179,8 @@ describe('background work of an import', () => {
   })
 
   it('is given up where it stops again and again, and can be begun anew', async () => {
-    const tenant = await givenTenant()
-    const file = await givenTable(tenant.organization.id, table)
+    const tenant = await seedShop()
+    const file = await givenTable(tenant.organization_id, table)
     const id = await begun(tenant, file)
     for (let sweep = 0; sweep <= mostStalls; sweep++)
       await sweepImports(jobAt(Date.now() + (sweep + 1) * (heartbeatLostMs + 1000)))
@@ -198,7 +196,7 @@ const quoted = (cell: string) => `"${cell.replaceAll('"', '""')}"`
 
 describe('staged rows', () => {
   it('are those of the file, one for one, whatever its delimiter and line breaks', async () => {
-    const tenant = await givenTenant()
+    const tenant = await seedShop()
     await fc.assert(
       fc.asyncProperty(
         fc.array(record, { minLength: 1, maxLength: 30 }),

@@ -8,7 +8,7 @@ import { callWith } from '../support/api.ts'
 import { crashAt } from '../support/crashes.ts'
 import { accountOf, freshPng, rowsOf, storedKeys, uploadRaw, usedBytes } from '../support/files.ts'
 import { fakeImages, fetchFile } from '../support/served-files.ts'
-import { seedOrganization } from '../support/seed.ts'
+import { givenOrganization } from '../support/seeding/organizations.ts'
 
 const dayMs = 86_400_000
 
@@ -149,7 +149,7 @@ it('keeps references, bytes and counts right over any uploads, deletions, change
   const world: World = { organization: '', contents: [], days: 0 }
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 4, maxLength: 14 }), async (steps) => {
-      world.organization = (await seedOrganization()).id
+      world.organization = (await givenOrganization()).id
       world.contents = [freshPng(), freshPng(), freshPng()]
       const digests = world.contents.map((bytes) => crypto.subtle.digest('SHA-256', bytes))
       const checksums = (await Promise.all(digests)).map((digest) => new Uint8Array(digest).toHex())

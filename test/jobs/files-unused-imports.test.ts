@@ -8,15 +8,15 @@ import { callWith, get, patch, post } from '../support/api.ts'
 import { interruptedDatabase } from '../support/bindings.ts'
 import { contextAt } from '../support/context.ts'
 import { accountOf, rowsOf, storedKeys, uploadRaw } from '../support/files.ts'
-import { givenShop, type Shop } from '../support/orders.ts'
-import { db, next } from '../support/seed.ts'
+import { seedShop, type Shop } from '../support/seeding/orders.ts'
+import { db, next } from '../support/seeding/rows.ts'
 
 const dayMs = 86_400_000
 const keptMs = 30 * dayMs
 
 let shop: Shop
 beforeEach(async () => {
-  shop = await givenShop()
+  shop = await seedShop()
   await env.DB.prepare("delete from storage_sweeps where name = 'unused-imports'").run()
 })
 
@@ -84,7 +84,7 @@ describe('a file of the purpose import that no import uses', () => {
 
   it('goes without the same bytes of another file, and of another organisation', async () => {
     const bytes = table()
-    const other = await givenShop()
+    const other = await seedShop()
     const due = await uploaded(bytes)
     const kept = await uploaded(bytes, 'attachment')
     const theirs = await uploaded(bytes, 'import', other)
@@ -147,7 +147,7 @@ describe('an import', () => {
 /** Rows of files, a second apart, written in one statement. */
 async function seedOthers(count: number, from: number, purpose: string): Promise<void> {
   const ids = Array.from({ length: count }, (_, at) => `${firstIdAt('file', from + at * 1000)}${'0'.repeat(16)}`)
-  await db().batch([
+  await db.batch([
     sql`insert into files (id, organization_id, name, purpose, mime_type, size, access_key, created_at, modified_at)
       select value, ${shop.organization_id}, 'x', ${purpose}, 'text/csv', 1, 'other', ${from}, ${from}
       from json_each(${JSON.stringify(ids)})`,

@@ -5,14 +5,14 @@ import { callWith, get, remove } from '../support/api.ts'
 import { contextAt } from '../support/context.ts'
 import { accountOf, freshPng, rowsOf, storedKeys, uploadRaw, watchedStore } from '../support/files.ts'
 import { fakeImages, fetchFile } from '../support/served-files.ts'
-import { seedOrganization } from '../support/seed.ts'
+import { givenOrganization } from '../support/seeding/organizations.ts'
 import { crashAt } from '../support/crashes.ts'
 
 const dayMs = 86_400_000
 
 let here: { id: string }
 beforeEach(async () => {
-  here = await seedOrganization()
+  here = await givenOrganization()
   vi.spyOn(console, 'error').mockImplementation(() => undefined)
   await env.DB.prepare('delete from storage_sweeps').run()
 })

@@ -3,27 +3,19 @@ import { describe, expect, it } from 'vitest'
 import type { JobCtx } from '../../src/context.ts'
 import { accessOf, accessOfStarted, accessOfWebhook } from '../../src/modules/merchant-accounts/index.ts'
 import { resealMerchantAccounts } from '../../src/modules/merchant-accounts/jobs.ts'
-import { patch, post } from '../support/api.ts'
+import { patch } from '../support/api.ts'
 import { contextAt } from '../support/context.ts'
-import { givenMerchantAccount } from '../support/editions.ts'
-import { db, givenEdition, givenOrganisation } from '../support/factories.ts'
+import { seedMerchantAccount, givenMerchantAccount } from '../support/seeding/merchant-accounts.ts'
+import { seedEdition } from '../support/seeding/editions.ts'
+import { givenOrganization } from '../support/seeding/organizations.ts'
+import { db } from '../support/seeding/rows.ts'
 
 const apiKey = 'rk_test_51NordlysExample9876'
 const webhookSecret = 'whsec_NordlysExample'
 
 async function givenAccount(organisation: { id: string }, more: object = {}): Promise<string> {
-  const reply = await post('/v1/merchant-accounts', {
-    organization_id: organisation.id,
-    name: 'Nordlys Stripe',
-    type: 'stripe',
-    supported_currencies: ['dkk'],
-    provider_account: 'acct_Own',
-    api_key: apiKey,
-    webhook_secret: webhookSecret,
-    ...more,
-  })
-  expect(reply.status, reply.text).toBe(201)
-  return reply.body.id as string
+  const secrets = { provider_account: 'acct_Own', api_key: apiKey, webhook_secret: webhookSecret }
+  return (await givenMerchantAccount(organisation, { supported_currencies: ['dkk'], ...secrets, ...more })).id
 }
 
 /** As a Worker with these secrets. */
@@ -34,9 +26,9 @@ function jobWith(payments: Partial<JobCtx['config']['payments']> = {}, environme
 
 describe('the access of an edition to its merchant account', () => {
   it('has the key and the secret in the clear, in one statement', async () => {
-    const organisation = await givenOrganisation()
+    const organisation = await givenOrganization()
     const id = await givenAccount(organisation)
-    const edition = await givenEdition(organisation, { merchant_account_id: id })
+    const edition = await seedEdition(organisation, { merchant_account_id: id })
     const job = jobWith()
     expect(await accessOf(job, { edition_id: edition.id, merchant_account_id: null })).toEqual({
       id,
@@ -53,10 +45,10 @@ describe('the access of an edition to its merchant account', () => {
   })
 
   it('is that of the connected account that the edition names for its own merchant account', async () => {
-    const organisation = await givenOrganisation()
+    const organisation = await givenOrganization()
     const [own, earlier] = [await givenAccount(organisation), await givenAccount(organisation)]
     const accountOf = async (merchant_id: Record<string, unknown>, merchant_account_id: string | null) => {
-      const edition = await givenEdition(organisation, { merchant_account_id: own, merchant_id })
+      const edition = await seedEdition(organisation, { merchant_account_id: own, merchant_id })
       return (await accessOf(jobWith(), { edition_id: edition.id, merchant_account_id }))?.provider_account
     }
     expect(await accountOf({ stripe: 'acct_Edition' }, null)).toBe('acct_Edition')
@@ -67,20 +59,20 @@ describe('the access of an edition to its merchant account', () => {
   })
 
   it('is none without an account, without a key, of another organisation, and while the account is switched off', async () => {
-    const [organisation, other] = [await givenOrganisation(), await givenOrganisation()]
+    const [organisation, other] = [await givenOrganization(), await givenOrganization()]
     const access = async (merchant_account_id: string | null, taken: string | null = null) => {
-      const edition = await givenEdition(organisation, { merchant_account_id })
+      const edition = await seedEdition(organisation, { merchant_account_id })
       return accessOf(jobWith(), { edition_id: edition.id, merchant_account_id: taken })
     }
     expect(await access(null)).toBeNull()
     expect(await access(await givenAccount(organisation, { api_key: null }))).toBeNull()
     expect(await access(await givenAccount(other))).toBeNull()
     expect(await access(null, await givenAccount(other))).toBeNull()
-    expect(await access(await givenMerchantAccount(organisation, { type: 'card' as 'manual' }))).toBeNull()
-    expect(await access(await givenMerchantAccount(organisation))).toMatchObject({ service: 'manual', api_key: null })
+    expect(await access(await seedMerchantAccount(organisation, { type: 'card' as 'manual' }))).toBeNull()
+    expect(await access(await seedMerchantAccount(organisation))).toMatchObject({ service: 'manual', api_key: null })
     const off = await givenAccount(organisation, { is_active: false })
     expect(await access(off)).toBeNull()
-    const edition = await givenEdition(organisation, { merchant_account_id: off })
+    const edition = await seedEdition(organisation, { merchant_account_id: off })
     const started = await accessOfStarted(jobWith(), { edition_id: edition.id, merchant_account_id: null })
     expect(started).toMatchObject({ id: off, api_key: apiKey, is_active: false })
     expect(await accessOfWebhook(jobWith(), off)).toMatchObject({ id: off, webhook_secret: webhookSecret })
@@ -89,9 +81,9 @@ describe('the access of an edition to its merchant account', () => {
   })
 
   it('is none through a test account in production', async () => {
-    const organisation = await givenOrganisation()
-    const edition = await givenEdition(organisation, {
-      merchant_account_id: await givenMerchantAccount(organisation, { type: 'test' }),
+    const organisation = await givenOrganization()
+    const edition = await seedEdition(organisation, {
+      merchant_account_id: await seedMerchantAccount(organisation, { type: 'test' }),
     })
     const paid = { edition_id: edition.id, merchant_account_id: null }
     expect(await accessOf(jobWith(), paid)).toMatchObject({ service: 'test' })
@@ -106,9 +98,9 @@ describe('secrets of merchant accounts', () => {
       select sealed_api_key, sealed_webhook_secret, sealed_with, version from merchant_accounts where id = ${id}`)
 
   it('open with no other secret of the Worker, in no other row and in no other column', async () => {
-    const organisation = await givenOrganisation()
+    const organisation = await givenOrganization()
     const [one, two] = [await givenAccount(organisation), await givenAccount(organisation)]
-    const edition = await givenEdition(organisation, { merchant_account_id: one })
+    const edition = await seedEdition(organisation, { merchant_account_id: one })
     const access = (secrets: string[]) =>
       accessOf(jobWith({ secrets }), { edition_id: edition.id, merchant_account_id: null })
     expect(await access([standard])).toMatchObject({ api_key: apiKey })
@@ -124,9 +116,9 @@ describe('secrets of merchant accounts', () => {
   })
 
   it('are sealed anew after the secret of the Worker was replaced, and are nowhere without them meanwhile', async () => {
-    const organisation = await givenOrganisation()
+    const organisation = await givenOrganization()
     const ids = await Promise.all([givenAccount(organisation), givenAccount(organisation, { webhook_secret: null })])
-    const edition = await givenEdition(organisation, { merchant_account_id: ids[0] })
+    const edition = await seedEdition(organisation, { merchant_account_id: ids[0] })
     const before = await Promise.all(ids.map(sealedOf))
     expect(await resealMerchantAccounts(jobWith())).toBe(0)
     const rotated = jobWith({ secrets: ['the next one', standard] })
@@ -146,9 +138,9 @@ describe('secrets of merchant accounts', () => {
   })
 
   it('that nothing opens any more are replaced by new ones', async () => {
-    const organisation = await givenOrganisation()
+    const organisation = await givenOrganization()
     const id = await givenAccount(organisation)
-    const edition = await givenEdition(organisation, { merchant_account_id: id })
+    const edition = await seedEdition(organisation, { merchant_account_id: id })
     await db.batch([sql`update merchant_accounts set sealed_api_key = 'lost.lost' where id = ${id}`])
     const paid = { edition_id: edition.id, merchant_account_id: null }
     expect(await accessOf(jobWith(), paid)).toBeNull()

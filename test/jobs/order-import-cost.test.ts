@@ -3,13 +3,14 @@ import { sql } from 'drizzle-orm'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { get } from '../support/api.ts'
 import { costOf } from '../support/cost.ts'
-import { anOrder, givenOrders, givenShop, importOrders, type Shop } from '../support/orders.ts'
-import { db } from '../support/seed.ts'
-import { importer, importNow, many, messageOf, seedStarted } from '../support/staged-imports.ts'
+import { anOrder, givenOrders, seedShop, importOrders, type Shop } from '../support/seeding/orders.ts'
+import { db } from '../support/seeding/rows.ts'
+import { importer, importNow, messageOf } from '../support/staged-imports.ts'
+import { many, seedStarted } from '../support/seeding/staged-imports.ts'
 
 let shop: Shop
 beforeEach(async () => {
-  shop = await givenShop()
+  shop = await seedShop()
   await givenOrders(shop, [anOrder()])
 })
 
@@ -69,9 +70,9 @@ describe('rows written an order', () => {
 
 it('the migration that makes the table of carts anew keeps every cart', async () => {
   const [order = ''] = await givenOrders(shop, [anOrder({ coupon_code: 'SUMMER' })])
-  const carts = () => db().all(sql`select * from carts order by order_id`)
+  const carts = () => db.all(sql`select * from carts order by order_id`)
   const schema = () =>
-    db().all(sql`select type, name, sql from sqlite_master where tbl_name in ('carts', 'users')
+    db.all(sql`select type, name, sql from sqlite_master where tbl_name in ('carts', 'users')
     order by type, name`)
   const [before, schemaBefore] = [await carts(), await schema()]
   const queries = env.TEST_MIGRATIONS.find(({ name }) => name.startsWith('0051'))?.queries ?? []
@@ -80,6 +81,6 @@ it('the migration that makes the table of carts anew keeps every cart', async ()
   expect(before.length).toBeGreaterThan(1)
   expect(await carts()).toEqual(before)
   expect(await schema()).toEqual(schemaBefore)
-  expect(await db().all(sql`pragma foreign_key_check`)).toEqual([])
+  expect(await db.all(sql`pragma foreign_key_check`)).toEqual([])
   expect((await get(`/v1/orders/${order}`)).body).toMatchObject({ cart: { coupon_code: 'SUMMER' } })
 })

@@ -5,13 +5,14 @@ import { type Client, Database } from '../../src/db/database.ts'
 import { newMeter } from '../../src/domain/meter.ts'
 import { addressHash } from '../../src/domain/messaging/suppressions.ts'
 import { workOnImports } from '../../src/modules/data-imports/jobs.ts'
-import { givenShop, type Shop } from '../support/orders.ts'
-import { db, write } from '../support/seed.ts'
-import { aRow, expectExact, importer, messageOf, seedStarted } from '../support/staged-imports.ts'
+import { seedShop, type Shop } from '../support/seeding/orders.ts'
+import { db, write } from '../support/seeding/rows.ts'
+import { aRow, seedStarted } from '../support/seeding/staged-imports.ts'
+import { expectExact, importer, messageOf } from '../support/staged-imports.ts'
 
 let shop: Shop
 beforeEach(async () => {
-  shop = await givenShop()
+  shop = await seedShop()
 })
 
 /** What the erasure of a customer leaves whose address took no mail. */
@@ -44,8 +45,8 @@ function interrupted(work: () => Promise<void>): { client: Client; commits: () =
 }
 
 const suppressed = () =>
-  db().all(sql`select channel, address, reason from suppressions where organization_id = ${shop.organization_id}`)
-const hashes = () => db().all(sql`select 1 from suppression_hashes where organization_id = ${shop.organization_id}`)
+  db.all(sql`select channel, address, reason from suppressions where organization_id = ${shop.organization_id}`)
+const hashes = () => db.all(sql`select 1 from suppression_hashes where organization_id = ${shop.organization_id}`)
 
 describe('an order of somebody who was erased and takes no mail', () => {
   const address = 'erased@example.test'

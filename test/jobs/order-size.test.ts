@@ -1,6 +1,6 @@
 import { env } from 'cloudflare:workers'
 import { expect, it } from 'vitest'
-import { anOrder, givenShop, importOrders } from '../support/orders.ts'
+import { anOrder, importOrders, seedShop } from '../support/seeding/orders.ts'
 
 const bytesOfDatabase = async (): Promise<number> => (await env.DB.prepare('select 1').run()).meta.size_after ?? 0
 
@@ -8,7 +8,7 @@ const bytesOfDatabase = async (): Promise<number> => (await env.DB.prepare('sele
 const bytesOfAnOrder = 4_000
 
 it('an imported order with a customer of its own and 1.5 purchases takes no more of the database than is documented', async () => {
-  const shop = await givenShop()
+  const shop = await seedShop()
   let made = 0
   const take = async (calls: number) => {
     for (let call = 0; call < calls; call++)

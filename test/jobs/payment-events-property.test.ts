@@ -2,8 +2,9 @@ import * as fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { contextAt } from '../support/context.ts'
 import { createFakeStripe, type FakeStripe, serveStripe } from '../support/fake-stripe.ts'
-import { givenRefund, refundEngine, settleAll, stateOf } from '../support/refund-payments.ts'
-import { deliverEvent, givenStripeSale } from '../support/stripe-refunds.ts'
+import { seedDueRefund } from '../support/seeding/refunds.ts'
+import { refundEngine, settleAll, stateOf } from '../support/refund-payments.ts'
+import { deliverEvent, seedStripeSale } from '../support/stripe-refunds.ts'
 
 let fake: FakeStripe
 beforeEach(async () => {
@@ -28,14 +29,14 @@ describe('events in any order, doubled and lost', () => {
     await fc.assert(
       fc.asyncProperty(run, async ({ amounts, conducts, dashboard, fails, order }) => {
         await settleAll()
-        const sale = await givenStripeSale(fake)
+        const sale = await seedStripeSale(fake)
         const script = [...conducts]
         fake.tell(() => script.shift() ?? 'accept')
         let left = sale.amount
         for (const amount of amounts) {
           if (amount > left) continue
           left -= amount
-          await givenRefund(sale, { service: 'stripe', requested_minor: amount, approved_minor: amount })
+          await seedDueRefund(sale, { service: 'stripe', requested_minor: amount, approved_minor: amount })
         }
         const engine = engineOf()
         await engine.run()

@@ -8,11 +8,11 @@ import { Database } from '../../src/db/database.ts'
 import { newMeter } from '../../src/domain/meter.ts'
 import { sweepPurchases } from '../../src/modules/purchases/jobs.ts'
 import { realJob } from '../support/campaigns.ts'
-import { db } from '../support/factories.ts'
-import { givenShop, type Shop } from '../support/orders.ts'
-import { announcedOf, givenTicket, purchaseRow, revert, scan } from '../support/purchases.ts'
-import { seedEndpoint } from '../support/seed-webhooks.ts'
+import { seedShop, type Shop, givenTicket } from '../support/seeding/orders.ts'
+import { announcedOf, purchaseRow, revert, scan } from '../support/purchases.ts'
+import { seedEndpoint } from '../support/seeding/webhooks.ts'
 import { deliveriesOf, eventsOf } from '../support/webhook-rows.ts'
+import { db } from '../support/seeding/rows.ts'
 
 const over = '2026-02-01T00:00:00Z'
 
@@ -44,7 +44,7 @@ const expectExpiredOnce = async (shop: Shop, count: number) => {
 
 describe('the sweep of purchases', () => {
   it('expires what is over by the cron trigger, and tells it with the time of the end', async () => {
-    const shop = await givenShop()
+    const shop = await seedShop()
     const endpoint = await seedEndpoint({ organization: shop.organization_id, edition: shop.edition_id })
     const [due, later, used, pending, endless] = [
       await givenTicket(shop, { valid_until: over }),
@@ -71,7 +71,7 @@ describe('the sweep of purchases', () => {
   })
 
   it('expires to the millisecond', async () => {
-    const shop = await givenShop()
+    const shop = await seedShop()
     const ticket = await givenTicket(shop, { valid_until: over })
     await sweepPurchases(jobAt(Date.parse(over) - 1))
     expect((await purchaseRow(ticket.id)).status).toBe('active')
@@ -80,7 +80,7 @@ describe('the sweep of purchases', () => {
   })
 
   it('works in batches, and expires each purchase once while several sweeps run', async () => {
-    const shop = await givenShop()
+    const shop = await seedShop()
     await givenTicket(shop, { valid_until: over, quantity: 50 })
     const now = Date.now()
     await Promise.all([1, 2, 3].map(() => sweepPurchases(jobAt(now), 7)))
@@ -88,7 +88,7 @@ describe('the sweep of purchases', () => {
   })
 
   it('loses nothing when it dies after any of its transactions, or before', async () => {
-    const shop = await givenShop()
+    const shop = await seedShop()
     await givenTicket(shop, { valid_until: over, quantity: 10 })
     let transactions = 0
     const dying = jobAt(Date.now(), async () => {
@@ -101,7 +101,7 @@ describe('the sweep of purchases', () => {
   })
 
   it('leaves a purchase that was cancelled, or got more time, between its look and its commit', async () => {
-    const shop = await givenShop()
+    const shop = await seedShop()
     const [cancelled, extended, due] = [
       await givenTicket(shop, { valid_until: over }),
       await givenTicket(shop, { valid_until: over }),
@@ -124,7 +124,7 @@ describe('the sweep of purchases', () => {
   })
 
   it('reads what is due and nothing beside it', async () => {
-    const shop = await givenShop()
+    const shop = await seedShop()
     await givenTicket(shop, { valid_until: '2100-01-01T00:00:00Z', quantity: 300 })
     await givenTicket(shop, { valid_until: over, quantity: 200 }, { status: 'cancelled' })
     const job = jobAt(Date.now())

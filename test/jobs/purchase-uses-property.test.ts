@@ -10,9 +10,9 @@ import { findUsablePurchase, findUse } from '../../src/modules/purchases/uses/us
 import type { Reply } from '../support/api.ts'
 import { realJob } from '../support/campaigns.ts'
 import { contextAt } from '../support/context.ts'
-import { db } from '../support/factories.ts'
-import { anOrder, givenShop, importOrders, type Shop } from '../support/orders.ts'
+import { anOrder, seedShop, importOrders, type Shop } from '../support/seeding/orders.ts'
 import { announcedOf, purchaseRow, revert, scan, usesOf } from '../support/purchases.ts'
+import { db } from '../support/seeding/rows.ts'
 
 type Operation =
   | { do: 'scan'; quantity: number }
@@ -133,7 +133,7 @@ function dying(when: 'before' | 'after'): Ctx {
 }
 
 async function given(limit: number | null) {
-  const shop: Shop = await givenShop()
+  const shop: Shop = await seedShop()
   const item = { product: 'Day ticket', quantity: 1, unit_price: 225, uses_limit: limit ?? 1, is_unlimited_use: !limit }
   const order = anOrder({ created: '2026-01-01T10:00:00Z', items: [item] })
   await importOrders(shop, [order])

@@ -4,8 +4,9 @@ import { sql } from 'drizzle-orm'
 import { describe, expect, it, vi } from 'vitest'
 import { queue } from '../../src/entry/queue.ts'
 import worker from '../../src/index.ts'
-import { db } from '../support/factories.ts'
-import { deliveriesOf, givenEndpoint, happen } from '../support/webhooks.ts'
+import { deliveriesOf, happen } from '../support/webhooks.ts'
+import { seedOpenEndpoint } from '../support/seeding/webhooks.ts'
+import { db } from '../support/seeding/rows.ts'
 
 const message = (body: unknown) => ({ id: crypto.randomUUID(), timestamp: new Date(), attempts: 1, body })
 
@@ -24,7 +25,7 @@ const deadBodies = async (mark: string) =>
 
 describe('the queue consumer', () => {
   it('delivers over the network what a message announces, and acknowledges it', async () => {
-    const endpoint = await givenEndpoint()
+    const endpoint = await seedOpenEndpoint()
     await happen(endpoint)
     const posted = vi.spyOn(globalThis, 'fetch').mockImplementation(async () => new Response('thanks'))
     const { batch, result } = await take('webhooks', [{ type: 'webhook.deliver', endpoint_id: endpoint.id }])
@@ -40,7 +41,7 @@ describe('the queue consumer', () => {
   })
 
   it('returns and acknowledges while a post hangs, and records in the background what comes of it', async () => {
-    const endpoint = await givenEndpoint()
+    const endpoint = await seedOpenEndpoint()
     await happen(endpoint)
     let answer = () => {}
     const answered = new Promise<Response>((resolve) => (answer = () => resolve(new Response(null, { status: 503 }))))
@@ -68,7 +69,7 @@ describe('the queue consumer', () => {
   })
 
   it('asks for its messages again when our own side fails, and loses no delivery', async () => {
-    const endpoint = await givenEndpoint()
+    const endpoint = await seedOpenEndpoint()
     await happen(endpoint)
     vi.spyOn(console, 'error').mockImplementation(() => undefined)
     const batch = createMessageBatch('webhooks', [message({ type: 'webhook.deliver', endpoint_id: endpoint.id })])

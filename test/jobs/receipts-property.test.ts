@@ -4,17 +4,9 @@ import { describe, expect, it } from 'vitest'
 import { failure } from '../../src/domain/messaging/messaging.ts'
 import { transactionalEmailLifecycle } from '../../src/domain/messaging/transactional-emails.ts'
 import { sweepEmails } from '../../src/modules/transactional-emails/jobs.ts'
-import { db } from '../support/factories.ts'
-import {
-  anOrder,
-  type Conduct,
-  givenShop,
-  providerOf,
-  receiptEngine,
-  receiptsOf,
-  sell,
-  type Shop,
-} from '../support/receipts.ts'
+import { aReceiptOrder, seedShopWithReceipts, type Shop } from '../support/seeding/orders.ts'
+import { type Conduct, providerOf, receiptEngine, receiptsOf, sell } from '../support/receipts.ts'
+import { db } from '../support/seeding/rows.ts'
 
 const minute = 60_000
 
@@ -56,7 +48,7 @@ let opened: Promise<Shop> | undefined
 
 async function open(deduplicates: boolean) {
   await db.all(sql`delete from transactional_emails`)
-  const shop = await (opened ??= givenShop())
+  const shop = await (opened ??= seedShopWithReceipts())
   const provider = providerOf({ deduplicates })
   const engine = receiptEngine(provider.gateway, Date.now() + 1000)
   let bought = 0
@@ -66,7 +58,7 @@ async function open(deduplicates: boolean) {
         bought += one.count
         return void (await sell(
           shop,
-          Array.from({ length: one.count }, () => anOrder()),
+          Array.from({ length: one.count }, () => aReceiptOrder()),
         ))
       case 'messages':
         provider.play(one.script)

@@ -6,17 +6,18 @@ import { insert, update } from '../../src/db/write.ts'
 import { failure, type SendFailure } from '../../src/domain/messaging/messaging.ts'
 import type { OutboundEmail } from '../../src/gateways/email/email.ts'
 import { sweepEmails } from '../../src/modules/transactional-emails/jobs.ts'
-import { db } from '../support/factories.ts'
-import { anOrder, givenShop, providerOf, receiptEngine, receiptsOf, sell, type Shop } from '../support/receipts.ts'
-import { seedVerified } from '../support/seed-sender-domains.ts'
+import { aReceiptOrder, seedShopWithReceipts, type Shop } from '../support/seeding/orders.ts'
+import { providerOf, receiptEngine, receiptsOf, sell } from '../support/receipts.ts'
+import { seedVerified } from '../support/seeding/sender-domains.ts'
+import { db } from '../support/seeding/rows.ts'
 
 const minute = 60_000
 const hour = 60 * minute
 beforeEach(() => db.all(sql`delete from transactional_emails`))
 
 async function given(count = 1, options = { deduplicates: true }) {
-  const shop = await givenShop()
-  const orders = Array.from({ length: count }, () => anOrder())
+  const shop = await seedShopWithReceipts()
+  const orders = Array.from({ length: count }, () => aReceiptOrder())
   await sell(shop, orders)
   const provider = providerOf(options)
   return { shop, orders, provider, engine: receiptEngine(provider.gateway, Date.now() + 1000) }

@@ -5,30 +5,22 @@ import { describe, expect, it } from 'vitest'
 import { Database } from '../../src/db/database.ts'
 import { newMeter } from '../../src/domain/meter.ts'
 import { get } from '../support/api.ts'
-import { db } from '../support/factories.ts'
-import { givenShop, type Shop } from '../support/orders.ts'
+import { seedShop, type Shop, givenOrder, seedShopWithAccount } from '../support/seeding/orders.ts'
 import {
   actOn,
   batchOf,
   consume,
   expectTotalsToBeSums,
   expireLeases,
-  makeBatch,
   quietJob,
   sell,
   sweep,
   timesRequested,
   worked,
 } from '../support/refund-batches.ts'
-import {
-  act,
-  ask,
-  expectCountersToBeSums,
-  givenBought,
-  givenShopWithAccount,
-  pay,
-  refundsOf,
-} from '../support/refunds.ts'
+import { makeBatch } from '../support/seeding/refund-batches.ts'
+import { act, ask, expectCountersToBeSums, pay, refundsOf } from '../support/refunds.ts'
+import { db } from '../support/seeding/rows.ts'
 
 /** A consumer that dies at the round trip to the database of this number, before it or after it. */
 function mortal(trip: number, isBefore: boolean) {
@@ -58,7 +50,7 @@ function mortal(trip: number, isBefore: boolean) {
 }
 
 const given = async (orders: number, change: Record<string, unknown> = {}) => {
-  const shop = await givenShopWithAccount('test')
+  const shop = await seedShopWithAccount('test')
   await sell(shop, orders)
   const { body } = await makeBatch(shop, change)
   return { shop, id: body.id as string }
@@ -217,7 +209,7 @@ async function take(shop: Shop, known: Known[], what: Step): Promise<void> {
   if (what.do === 'sell') return sell(shop, 3)
   if (what.do === 'pay') return pay()
   if (what.do === 'single') {
-    const { order } = await givenBought(shop)
+    const { order } = await givenOrder(shop)
     await ask({ order_id: order })
     return
   }
@@ -259,7 +251,7 @@ describe('refund batches', () => {
   it('stay in step with their model, ask of no purchase twice and never for more than they have counted', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 4, maxLength: 8 }), async (steps) => {
-        const shop = await givenShopWithAccount('test')
+        const shop = await seedShopWithAccount('test')
         const known: Known[] = []
         const all: Step[] = [{ do: 'sell' }, { do: 'batch' }, { do: 'start', which: 0 }, ...steps, { do: 'work' }]
         for (const what of all) {
@@ -282,6 +274,6 @@ describe('refund batches', () => {
 })
 
 it('finds nothing to do in a shop without orders', async () => {
-  const { body } = await makeBatch(await givenShop())
+  const { body } = await makeBatch(await seedShop())
   expect(await worked(body.id)).toMatchObject({ status: 'draft', dry_run: { orders: 0 } })
 })

@@ -1,6 +1,5 @@
 import { sql } from 'drizzle-orm'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { emailMessages } from '../../src/db/schema/messaging/email-messages.ts'
 import { insert, update } from '../../src/db/write.ts'
 import { editions } from '../../src/db/schema/editions.ts'
 import { suppressions } from '../../src/db/schema/consents.ts'
@@ -11,18 +10,18 @@ import { commitAnnounced } from '../../src/modules/webhooks/index.ts'
 import { providerOf as emailProviderOf, receiptEngine } from '../support/receipts.ts'
 import {
   approveAgain,
-  givenRefund,
-  givenSale,
   providerOf,
   refundEmailsOf,
   refundEngine,
   refundRow,
   refusedFor,
-  type Sale,
 } from '../support/refund-payments.ts'
-import { db, freshId, write } from '../support/seed.ts'
+import { seedDueRefund } from '../support/seeding/refunds.ts'
+import { seedSale, type Sale } from '../support/seeding/trades.ts'
+import { db, write } from '../support/seeding/rows.ts'
+import { seedReceiptMessage } from '../support/seeding/email-messages.ts'
 
-beforeEach(() => db().batch([sql`delete from transactional_emails`, sql`update refund_requests set due_at = null`]))
+beforeEach(() => db.batch([sql`delete from transactional_emails`, sql`update refund_requests set due_at = null`]))
 
 /** Sends what is due; answers subject and text of what went out. */
 async function sent(): Promise<string[]> {
@@ -33,8 +32,8 @@ async function sent(): Promise<string[]> {
   return provider.calls.map(({ email }) => `${email.subject}\n${email.text}`.replaceAll('\u00A0', ' '))
 }
 
-async function pay(sale: Sale, columns: Parameters<typeof givenRefund>[1] = {}): Promise<string> {
-  const refund = await givenRefund(sale, columns)
+async function pay(sale: Sale, columns: Parameters<typeof seedDueRefund>[1] = {}): Promise<string> {
+  const refund = await seedDueRefund(sale, columns)
   await refundEngine(providerOf()).run()
   return refund
 }
@@ -42,25 +41,20 @@ async function pay(sale: Sale, columns: Parameters<typeof givenRefund>[1] = {}):
 const speak = (sale: Sale, language: string) =>
   write(sql`update users set locale = ${language}, first_name = 'Astrid' where id = ${sale.user}`)
 
-async function givenMessage(organization: string, subject: string) {
-  const id = freshId('email_message')
-  const text =
-    '{{ refund.amount }} | {{ refund.reason }} | {{ refund.status }} | {{ refund.date }} | {{ purchase.product }} | {{ purchase.price }} | {{ order.total }}'
-  const row: typeof emailMessages.$inferInsert = {
-    id,
-    organization_id: organization,
-    edition_id: null,
-    title: 'Refund',
-    subject: { en: subject, da: `${subject} (da)` },
-    type: 'refund_confirmation',
-    scope: 'template',
-    blocks: [{ id: 'b1', type: 'rich_text', data: { text: { en: `<p>${text}</p>`, da: `<p>${text}</p>` } } }],
-    created_at: 1,
-    modified_at: 1,
-  }
-  await write(insert(emailMessages, row))
-  return id
-}
+const values =
+  '{{ refund.amount }} | {{ refund.reason }} | {{ refund.status }} | {{ refund.date }} | {{ purchase.product }} | {{ purchase.price }} | {{ order.total }}'
+const text = { en: `<p>${values}</p>`, da: `<p>${values}</p>` }
+
+/** A message that says all that is known of a refund. */
+const seedConfirmation = (organization: string, subject: string) =>
+  seedReceiptMessage(
+    { id: organization },
+    {
+      type: 'refund_confirmation',
+      subject: { en: subject, da: `${subject} (da)` },
+      blocks: [{ id: 'b1', type: 'rich_text', data: { text } }],
+    },
+  )
 
 describe('the confirmation of a refund', () => {
   it('goes out once, with the amount in the language and the currency of the customer', async () => {
@@ -72,7 +66,7 @@ describe('the confirmation of a refund', () => {
       pl: '1234,50 DKK',
     }
     for (const language of languages) {
-      const sale = await givenSale()
+      const sale = await seedSale()
       await speak(sale, language)
       await pay(sale, { requested_minor: 123_450, approved_minor: 123_450 })
       const [mail, ...more] = await sent()
@@ -82,9 +76,9 @@ describe('the confirmation of a refund', () => {
   })
 
   it('is the message of the edition, else that of the platform, with all that they may name', async () => {
-    const sale = await givenSale()
+    const sale = await seedSale()
     await speak(sale, 'da')
-    const own = await givenMessage(sale.organization, 'Nordlys pays back')
+    const own = await seedConfirmation(sale.organization, 'Nordlys pays back')
     await write(update(editions, { refund_confirmation_email_id: own }, sql`id = ${sale.edition}`))
     await pay(sale, { requested_minor: 2500, approved_minor: 2500, reason: 'event_cancelled' })
     const [mail = ''] = await sent()
@@ -92,14 +86,14 @@ describe('the confirmation of a refund', () => {
     expect(mail).toMatch(
       /25,00 kr\. \| Arrangementet er aflyst \| completed \| .+ \| Day ticket \d+ \| 100,00 kr\. \| .+ kr\./,
     )
-    const other = await givenSale()
+    const other = await seedSale()
     await pay(other)
     expect((await sent()).map((one) => one.split('\n')[0])).toEqual(['Your refund of DKK 100.00'])
   })
 
   it('is the platform’s own text when its message was deleted before it went out', async () => {
-    const sale = await givenSale()
-    const own = await givenMessage(sale.organization, 'Gone')
+    const sale = await seedSale()
+    const own = await seedConfirmation(sale.organization, 'Gone')
     await write(update(editions, { refund_confirmation_email_id: own }, sql`id = ${sale.edition}`))
     await pay(sale)
     await write(sql`delete from email_messages where id = ${own}`)
@@ -107,7 +101,7 @@ describe('the confirmation of a refund', () => {
   })
 
   it('is not sent to who has no address, who is not to be told, and whose address is dead', async () => {
-    const [silent, without, dead] = [await givenSale(), await givenSale(), await givenSale()]
+    const [silent, without, dead] = [await seedSale(), await seedSale(), await seedSale()]
     await write(sql`update users set email = null, phone_number = '+4520999999' where id = ${without.user}`)
     const address = `${dead.user}@example.test`
     await write(
@@ -126,14 +120,14 @@ describe('the confirmation of a refund', () => {
   })
 
   it('says what was true when the refund was completed, whatever changed before it goes out', async () => {
-    const sale = await givenSale()
+    const sale = await seedSale()
     const refund = await pay(sale, { requested_minor: 2500, approved_minor: 2500 })
     await write(sql`update refund_requests set refunded_minor = 1, approved_minor = 1 where id = ${refund}`)
     expect((await sent())[0]).toContain('DKK 25.00')
   })
 
   it('is sent again for another attempt, after the first one failed late', async () => {
-    const sale = await givenSale()
+    const sale = await seedSale()
     const refund = await pay(sale)
     const { job } = refundEngine(providerOf())
     const failed = refusedFor('expired_card')
@@ -154,8 +148,8 @@ describe('the confirmation of a refund', () => {
 
 describe('the message that a refund was not granted', () => {
   it('has its reason as text: no markup, no template', async () => {
-    const sale = await givenSale()
-    const refund = await givenRefund(sale, { status: 'rejected', due_at: null })
+    const sale = await seedSale()
+    const refund = await seedDueRefund(sale, { status: 'rejected', due_at: null })
     const { job } = refundEngine(providerOf())
     const rejection_reason = '<b>Too late</b> {{ customer.email }} {% if x %}'
     const row = { ...(await refundRow(refund)), rejection_reason, amount_minor: 10_000 }

@@ -1,18 +1,20 @@
 import { env } from 'cloudflare:workers'
 import { sql } from 'drizzle-orm'
 import { expect, it } from 'vitest'
-import { db } from '../support/factories.ts'
-import { actOn, expectTotalsToBeSums, makeBatch, sell, worked } from '../support/refund-batches.ts'
-import { ask, expectCountersToBeSums, givenBought, givenShopWithAccount, pay, refundsOf } from '../support/refunds.ts'
+import { actOn, expectTotalsToBeSums, sell, worked } from '../support/refund-batches.ts'
+import { makeBatch } from '../support/seeding/refund-batches.ts'
+import { ask, expectCountersToBeSums, pay, refundsOf } from '../support/refunds.ts'
+import { seedShopWithAccount, givenOrder } from '../support/seeding/orders.ts'
+import { db } from '../support/seeding/rows.ts'
 
 it('the migration that makes the table of refund requests anew keeps every request, and what refers to it', async () => {
-  const shop = await givenShopWithAccount('test')
+  const shop = await seedShopWithAccount('test')
   await sell(shop, 12)
   const { body } = await makeBatch(shop)
   await actOn(body.id, 'start')
   await worked(body.id)
   await pay()
-  const { order } = await givenBought(shop)
+  const { order } = await givenOrder(shop)
   expect((await ask({ order_id: order })).status).toBe(201)
   const before = await refundsOf(shop)
   const schema = () =>

@@ -8,8 +8,7 @@ import {
   auditOf,
   cancelledAndPaidBack,
   type Conduct,
-  givenDue,
-  givenRefund,
+  seedDue,
   paidBack,
   refundEmailsOf,
   refundRow,
@@ -19,6 +18,7 @@ import {
   underWay,
   untouched,
 } from '../support/refund-payments.ts'
+import { seedDueRefund } from '../support/seeding/refunds.ts'
 
 const minute = 60_000
 const hour = 60 * minute
@@ -27,7 +27,7 @@ beforeEach(settleAll)
 
 describe('a refund of which no answer came', () => {
   it('stays processing under its key until an answer comes', async () => {
-    const { sale, refund, provider, engine } = await givenDue()
+    const { sale, refund, provider, engine } = await seedDue()
     provider.play(['lose the call', 'pay and lose the answer'])
     await engine.run()
     expect(await refundRow(refund)).toMatchObject({ status: 'processing', checks: 1, lease_until: null })
@@ -44,7 +44,7 @@ describe('a refund of which no answer came', () => {
   })
 
   it('is asked for once its key may be forgotten, and paid under it no more', async () => {
-    const { sale, refund, provider, engine } = await givenDue()
+    const { sale, refund, provider, engine } = await seedDue()
     provider.play(['pay and lose the answer'])
     await engine.run()
     engine.advance(20 * hour)
@@ -54,7 +54,7 @@ describe('a refund of which no answer came', () => {
   })
 
   it('fails when the provider never heard of it, and is then free for another attempt', async () => {
-    const { sale, refund, provider, engine } = await givenDue()
+    const { sale, refund, provider, engine } = await seedDue()
     provider.play(['lose the call'])
     await engine.run()
     engine.advance(20 * hour)
@@ -69,7 +69,7 @@ describe('a refund of which no answer came', () => {
   })
 
   it('is never taken for refused when the refusal is only of the repeated call', async () => {
-    const { sale, provider, engine } = await givenDue()
+    const { sale, provider, engine } = await seedDue()
     const refusal = refusedFor('account_not_ready')
     provider.play(['pay and lose the answer', refusal])
     await engine.run()
@@ -86,7 +86,7 @@ describe('a refund of which no answer came', () => {
   })
 
   it('is never called for a second time where the provider knows no keys', async () => {
-    const { sale, refund, provider, engine } = await givenDue({}, { isIdempotent: false })
+    const { sale, refund, provider, engine } = await seedDue({}, { isIdempotent: false })
     provider.play(['pay and lose the answer', 'pay'])
     await engine.run()
     engine.advance(minute)
@@ -99,7 +99,7 @@ describe('a refund of which no answer came', () => {
 
 describe('a refund that the provider has taken and not decided', () => {
   it('is asked for after 1, 6, 24 and 72 hours and each day, and after 30 days it is for people', async () => {
-    const { sale, refund, provider, engine } = await givenDue()
+    const { sale, refund, provider, engine } = await seedDue()
     const health = async () => {
       const { body } = await get(`/v1/editions/${sale.edition}/healthcheck`)
       const checks = body.checks as { check_id: string; passed: boolean }[]
@@ -129,7 +129,7 @@ describe('a refund that the provider has taken and not decided', () => {
   })
 
   it('is released when it fails late', async () => {
-    const { sale, refund, provider, engine } = await givenDue()
+    const { sale, refund, provider, engine } = await seedDue()
     provider.play(['pay later'])
     await engine.run()
     provider.decide(`re_1_pi_${sale.transaction}`, false)
@@ -144,7 +144,7 @@ describe('a consumer that dies', () => {
   const conducts: Conduct[] = ['pay', 'pay and die', 'die', 'pay and lose the answer', 'pay later']
   it.each(conducts)('at any of its round trips neither pays twice nor loses a refund (%s)', async (conduct) => {
     for (let trips = 0; ; trips++) {
-      const { sale, refund, provider, engine } = await givenDue({ cancel_purchase: true })
+      const { sale, refund, provider, engine } = await seedDue({ cancel_purchase: true })
       provider.play([conduct])
       const hasDied = await engine.runDying(trips)
       for (let round = 0; round < 4; round++) {
@@ -166,7 +166,7 @@ describe('a consumer that dies', () => {
   })
 
   it('leaves the refund to another only when its lease is over', async () => {
-    const { refund, provider, engine } = await givenDue()
+    const { refund, provider, engine } = await seedDue()
     provider.play(['die'])
     await engine.runDying()
     engine.advance(89_000)
@@ -179,7 +179,7 @@ describe('a consumer that dies', () => {
   })
 
   it('and comes back with an old answer changes nothing any more', async () => {
-    const { sale, refund, provider, engine } = await givenDue()
+    const { sale, refund, provider, engine } = await seedDue()
     provider.play(['lose the call'])
     await engine.run()
     const old = await refundRow(refund)
@@ -195,7 +195,7 @@ describe('a consumer that dies', () => {
 
 describe('a success that the provider takes back without a word', () => {
   it('is found out by asking after 1, 3, 7, 14 and 30 days', async () => {
-    const { sale, refund, provider, engine } = await givenDue({ cancel_purchase: true })
+    const { sale, refund, provider, engine } = await seedDue({ cancel_purchase: true })
     await engine.run()
     const began = engine.job.now()
     const dues: number[] = []
@@ -216,7 +216,7 @@ describe('a success that the provider takes back without a word', () => {
   })
 
   it('is asked for no more after 30 days', async () => {
-    const { refund, engine } = await givenDue()
+    const { refund, engine } = await seedDue()
     await engine.run()
     engine.advance(31 * day)
     await engine.run()
@@ -227,8 +227,8 @@ describe('a success that the provider takes back without a word', () => {
 describe('a purchase that two refunds were to cancel', () => {
   it('is restored only when both were taken back', async () => {
     const half = { cancel_purchase: true, requested_minor: 5000, approved_minor: 5000 }
-    const { sale, refund, provider, engine } = await givenDue(half)
-    const other = await givenRefund(sale, half)
+    const { sale, refund, provider, engine } = await seedDue(half)
+    const other = await seedDueRefund(sale, half)
     await engine.run()
     expect(await stateOf(sale)).toMatchObject({ purchase: ['refunded', 10_000, 0], payment: ['refunded', 10_000, 0] })
     const seen: unknown[] = []

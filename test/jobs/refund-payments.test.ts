@@ -10,9 +10,7 @@ import {
   actionsOf,
   auditOf,
   cancelledAndPaidBack,
-  givenDue,
-  givenRefund,
-  givenSale,
+  seedDue,
   providerOf,
   refundEmailsOf,
   refundEngine,
@@ -22,14 +20,15 @@ import {
   stateOf,
   untouched,
 } from '../support/refund-payments.ts'
-import { db, write } from '../support/seed.ts'
-import { seedPurchaseLike } from '../support/wallet.ts'
+import { seedDueRefund } from '../support/seeding/refunds.ts'
+import { seedSale, seedPurchaseLike } from '../support/seeding/trades.ts'
+import { db, write } from '../support/seeding/rows.ts'
 
 beforeEach(settleAll)
 
 describe('the consumer of refunds', () => {
   it('pays back what was approved, once, and writes everything down in one commit', async () => {
-    const { sale, refund, provider, engine } = await givenDue({ cancel_purchase: true })
+    const { sale, refund, provider, engine } = await seedDue({ cancel_purchase: true })
     await Promise.all([engine.run(), engine.run(), engine.run()])
     expect(provider.calls).toMatchObject([
       { key: `${refund}:1`, payment: `pi_${sale.transaction}`, amount_minor: 10_000, currency: 'dkk' },
@@ -52,7 +51,7 @@ describe('the consumer of refunds', () => {
   })
 
   it('stores the key before it calls', async () => {
-    const { refund, provider, engine } = await givenDue()
+    const { refund, provider, engine } = await seedDue()
     const seen: unknown[] = []
     const { refund: pay } = provider.gateway
     provider.gateway.refund = async (made) => {
@@ -65,7 +64,7 @@ describe('the consumer of refunds', () => {
   })
 
   it('pays parts of a payment, whose status follows', async () => {
-    const { sale, provider, engine } = await givenDue({ requested_minor: 4000, approved_minor: 2500 })
+    const { sale, provider, engine } = await seedDue({ requested_minor: 4000, approved_minor: 2500 })
     await engine.run()
     const half = {
       purchase: ['active', 2500, 0],
@@ -73,14 +72,14 @@ describe('the consumer of refunds', () => {
       refunds: [['captured', 2500]],
     }
     expect(await stateOf(sale)).toEqual(half)
-    await givenRefund(sale, { approved_minor: 7500, due_at: engine.job.now() })
+    await seedDueRefund(sale, { approved_minor: 7500, due_at: engine.job.now() })
     await engine.run()
     expect((await stateOf(sale)).payment).toEqual(['refunded', 10_000, 0])
     expect(provider.paid()).toBe(10_000)
   })
 
   it('releases what the provider refuses to pay', async () => {
-    const { sale, refund, provider, engine } = await givenDue({ cancel_purchase: true })
+    const { sale, refund, provider, engine } = await seedDue({ cancel_purchase: true })
     const refusal = refusedFor('declined')
     provider.play([refusal])
     await engine.run()
@@ -96,7 +95,7 @@ describe('the consumer of refunds', () => {
   })
 
   it('calls nobody for an account that cannot be used, and says so', async () => {
-    const { sale, refund, provider, engine } = await givenDue()
+    const { sale, refund, provider, engine } = await seedDue()
     await write(update(editions, { merchant_account_id: null }, sql`id = ${sale.edition}`))
     await write(sql`update merchant_accounts set type = 'stripe' where id = ${sale.account}`)
     await engine.run()
@@ -106,7 +105,7 @@ describe('the consumer of refunds', () => {
   })
 
   it('cancels all purchases of an order that is paid back, each with its own amount', async () => {
-    const { sale, refund, engine } = await givenDue({ target: 'order', purchase_id: null, cancel_purchase: true })
+    const { sale, refund, engine } = await seedDue({ target: 'order', purchase_id: null, cancel_purchase: true })
     const second = await seedPurchaseLike(sale.purchase)
     await write(
       sql`update refund_items set amount_minor = 6000 where refund_request_id = ${refund}`,
@@ -115,7 +114,7 @@ describe('the consumer of refunds', () => {
       sql`update purchases set reserved_minor = 4000, status = 'used' where id = ${second}`,
     )
     await engine.run()
-    const rows = await db().all(sql`select status, refunded_minor, reserved_minor, status_before from purchases
+    const rows = await db.all(sql`select status, refunded_minor, reserved_minor, status_before from purchases
       join refund_items on purchase_id = id where order_id = ${sale.order} order by refunded_minor`)
     expect(rows).toEqual([
       { status: 'refunded', refunded_minor: 4000, reserved_minor: 0, status_before: 'used' },
@@ -125,7 +124,7 @@ describe('the consumer of refunds', () => {
   })
 
   it('leaves a purchase that has expired meanwhile as it is', async () => {
-    const { sale, engine } = await givenDue({ cancel_purchase: true })
+    const { sale, engine } = await seedDue({ cancel_purchase: true })
     await write(sql`update purchases set status = 'expired' where id = ${sale.purchase}`)
     await engine.run()
     expect((await stateOf(sale)).purchase).toEqual(['expired', 10_000, 0])
@@ -133,8 +132,8 @@ describe('the consumer of refunds', () => {
   })
 
   it('pays many, each once, by several consumers at once', async () => {
-    const sale = await givenSale()
-    for (let n = 0; n < 12; n++) await givenRefund(sale, { requested_minor: 100, approved_minor: 100 })
+    const sale = await seedSale()
+    for (let n = 0; n < 12; n++) await seedDueRefund(sale, { requested_minor: 100, approved_minor: 100 })
     const provider = providerOf()
     const engines = Array.from({ length: 3 }, () => refundEngine(provider))
     await Promise.all(engines.map(({ run }) => run()))
@@ -145,8 +144,8 @@ describe('the consumer of refunds', () => {
   })
 
   it('leaves what it has no time for to the next consumer, and calls that one at once', async () => {
-    const sale = await givenSale()
-    for (let n = 0; n < 12; n++) await givenRefund(sale, { requested_minor: 100, approved_minor: 100 })
+    const sale = await seedSale()
+    for (let n = 0; n < 12; n++) await seedDueRefund(sale, { requested_minor: 100, approved_minor: 100 })
     const provider = providerOf()
     const slow: PaymentGateway = {
       ...provider.gateway,
@@ -156,7 +155,7 @@ describe('the consumer of refunds', () => {
       },
     }
     const engine = refundEngine({ payments: { of: () => slow } })
-    await givenRefund(sale, { requested_minor: 1, approved_minor: 1, due_at: engine.job.now() + 600_000 })
+    await seedDueRefund(sale, { requested_minor: 1, approved_minor: 1, due_at: engine.job.now() + 600_000 })
     await engine.run()
     expect(provider.calls).toHaveLength(10)
     expect(engine.enqueued).toEqual([0])
@@ -168,7 +167,7 @@ describe('the consumer of refunds', () => {
 
 describe('the sweep of refunds', () => {
   it('sends a message for what a lost one left behind, and none when nothing is due', async () => {
-    const { engine } = await givenDue()
+    const { engine } = await seedDue()
     await sweepRefunds(engine.job)
     expect(engine.enqueued).toEqual([0])
     await engine.run()
@@ -178,15 +177,15 @@ describe('the sweep of refunds', () => {
   })
 
   it('reads what is due and nothing beside it', async () => {
-    const { sale, engine } = await givenDue()
+    const { sale, engine } = await seedDue()
     await engine.run()
     const columns = { status: 'processing' as const, due_at: engine.job.now() + dayMs }
-    for (let n = 0; n < 20; n++) await givenRefund(sale, { ...columns, requested_minor: 1, approved_minor: 1 })
+    for (let n = 0; n < 20; n++) await seedDueRefund(sale, { ...columns, requested_minor: 1, approved_minor: 1 })
     const { meter } = engine.job.db
     const before = { ...meter }
     await sweepRefunds(engine.job)
     expect(meter.queries - before.queries).toBe(1)
     expect(meter.rows_read - before.rows_read).toBeLessThanOrEqual(1)
-    expect(await db().all(sql`select 1 from ${refundRequests} where due_at is not null limit 1`)).toHaveLength(1)
+    expect(await db.all(sql`select 1 from ${refundRequests} where due_at is not null limit 1`)).toHaveLength(1)
   })
 })

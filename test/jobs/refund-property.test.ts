@@ -1,11 +1,11 @@
 import { sql } from 'drizzle-orm'
 import * as fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { db } from '../support/factories.ts'
 import { serveStripe } from '../support/fake-stripe.ts'
 import { settleAll } from '../support/refund-payments.ts'
 import { announcedTimes, aStep, givenWorld, heal, take, type World } from '../support/refund-model.ts'
 import { expectCountersToBeSums, itemsOf, refundsOf, transactionRow } from '../support/refunds.ts'
+import { db } from '../support/seeding/rows.ts'
 
 beforeEach(settleAll)
 afterEach(() => vi.restoreAllMocks())

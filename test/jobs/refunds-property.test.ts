@@ -1,16 +1,8 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { get, type Reply } from '../support/api.ts'
-import {
-  act,
-  ask,
-  type Bought,
-  expectCountersToBeSums,
-  givenBought,
-  givenShopWithAccount,
-  pay,
-  refundsOf,
-} from '../support/refunds.ts'
+import { act, ask, expectCountersToBeSums, pay, refundsOf } from '../support/refunds.ts'
+import { seedShopWithAccount, type BoughtOrder, givenOrder } from '../support/seeding/orders.ts'
 
 type Amount = 'all' | 'half' | 'a cent too much' | number
 
@@ -51,7 +43,7 @@ const operation: fc.Arbitrary<Operation> = fc.oneof(
 
 const known = [200, 201, 400, 409]
 
-async function askOne(bought: Bought, { target, amount: asked, fees, cancel }: Extract<Operation, { do: 'ask' }>) {
+async function askOne(bought: BoughtOrder, { target, amount: asked, fees, cancel }: Extract<Operation, { do: 'ask' }>) {
   const purchase = bought.purchases[target]
   const [path, named] = purchase
     ? [`/v1/purchases/${purchase}`, { purchase_id: purchase }]
@@ -67,7 +59,7 @@ async function askOne(bought: Bought, { target, amount: asked, fees, cancel }: E
   return { reply, isShown: !fees && asked === 'all' && max > 0 }
 }
 
-async function run(bought: Bought, what: Operation): Promise<{ reply: Reply; isShown: boolean } | null> {
+async function run(bought: BoughtOrder, what: Operation): Promise<{ reply: Reply; isShown: boolean } | null> {
   if (what.do === 'ask') return askOne(bought, what)
   if (what.do === 'pay') {
     await pay()
@@ -87,8 +79,8 @@ describe('refunds of an order', () => {
         fc.array(fc.tuple(operation, fc.option(operation)), { minLength: 4, maxLength: 9 }),
         fc.constantFrom(0, 40),
         async (steps, discount) => {
-          const shop = await givenShopWithAccount('test')
-          const bought = await givenBought(shop, {
+          const shop = await seedShopWithAccount('test')
+          const bought = await givenOrder(shop, {
             discount,
             service_fee: 12.5,
             items: [

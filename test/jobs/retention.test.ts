@@ -21,11 +21,11 @@ import { sweepSoftBounces } from '../../src/modules/suppressions/jobs.ts'
 import { sweepCallbacks } from '../../src/modules/wallet/jobs.ts'
 import { sweepEvents } from '../../src/modules/webhooks/jobs.ts'
 import { contextAt } from '../support/context.ts'
-import { count, eventsOf, givenPlace, type Place, runUntilDone, seedAt } from '../support/retention.ts'
-import { write } from '../support/seed.ts'
-import { seedEntries } from '../support/seed-audit-log.ts'
-import { seedSegment } from '../support/seed-segments.ts'
-import { seedDeliveries, seedEndpoint } from '../support/seed-webhooks.ts'
+import { count, eventsOf, runUntilDone, seedAt, seedPlace } from '../support/retention.ts'
+import { seedEntries } from '../support/seeding/audit-log.ts'
+import { type Place, write } from '../support/seeding/rows.ts'
+import { seedSegment } from '../support/seeding/segments.ts'
+import { seedDeliveries, seedEndpoint } from '../support/seeding/webhooks.ts'
 
 const now = Date.now()
 const young = now - 89 * dayMs
@@ -75,7 +75,7 @@ describe('other sweeps', () => {
   })
 
   it('delete soft bounces that no longer count, a share of the table at a time, and begin anew each day', async () => {
-    const { organization } = await givenPlace()
+    const { organization } = await seedPlace()
     const bounces = Array.from({ length: 450 }, (_, index) => [
       `a${String(index).padStart(4, '0')}@example.dk`,
       now - (index % 2 ? 15 : 13) * dayMs,
@@ -96,7 +96,7 @@ describe('other sweeps', () => {
   })
 
   it('delete what is known of exports with the audit log', async () => {
-    const place = await givenPlace()
+    const place = await seedPlace()
     const segment = (await seedSegment({ ...place })).id
     await write(...insertAll(segmentExports, [exportRow(place, segment, 401), exportRow(place, segment, 399)]))
     await sweepExports(contextAt(now))
@@ -107,7 +107,7 @@ describe('other sweeps', () => {
 
 describe('the times of a deployment', () => {
   it('are what WEBHOOK_KEPT_DAYS and AUDIT_KEPT_DAYS say', async () => {
-    const place = await givenPlace()
+    const place = await seedPlace()
     const endpoint = (await seedEndpoint(place)).id
     await seedAt(place, endpoint, { at: now - 31 * dayMs, many: 2 })
     await seedAt(place, endpoint, { at: now - 29 * dayMs, many: 1 })
@@ -115,7 +115,8 @@ describe('the times of a deployment', () => {
     const settings = { WEBHOOK_KEPT_DAYS: '30', AUDIT_KEPT_DAYS: '31' }
     const run = (bindings: object) =>
       worker.scheduled(createScheduledController({ scheduledTime: new Date(now) }), { ...env, ...bindings })
-    const entries = () => count(sql`select 1 from audit_log where organization_id = ${place.organization}`)
+    const entries = () =>
+      count(sql`select 1 from audit_log where organization_id = ${place.organization} and request_id = 'req_seeded'`)
     await run({})
     expect([await eventsOf(endpoint), await entries()]).toEqual([3, 2])
     await run(settings)
@@ -177,7 +178,7 @@ describe('a sweep with nothing due', () => {
   })
 
   it('reads and writes as little with many rows as with few', async () => {
-    const place = await givenPlace()
+    const place = await seedPlace()
     const endpoint = (await seedEndpoint(place)).id
     const measured = async () => {
       const costs: Record<string, object> = {}

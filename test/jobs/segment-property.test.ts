@@ -10,8 +10,11 @@ import { findSegment } from '../../src/modules/segments/queries.ts'
 import { recalculateSegment } from '../../src/modules/segments/calculation/recalculate.ts'
 import { resetToDraft } from '../../src/modules/segments/calculation/reset-to-draft.ts'
 import { updateSegment } from '../../src/modules/segments/update.ts'
-import { db, givenOrganisation } from '../support/factories.ts'
-import { calculator, type Death, givenPeople, givenSegment, segmentNow } from '../support/segments.ts'
+import { givenOrganization } from '../support/seeding/organizations.ts'
+import { calculator, type Death, segmentNow } from '../support/segments.ts'
+import { seedPeople } from '../support/seeding/customers.ts'
+import { givenSegment } from '../support/seeding/segments.ts'
+import { db } from '../support/seeding/rows.ts'
 
 const minute = 60_000
 const size = 2
@@ -44,8 +47,8 @@ const move: fc.Arbitrary<Move> = fc.oneof(
 )
 
 async function given() {
-  const organization = (await givenOrganisation()).id
-  const people = await givenPeople({ organization }, [{}, {}, {}, {}, {}])
+  const organization = (await givenOrganization()).id
+  const people = await seedPeople({ organization }, [{}, {}, {}, {}, {}])
   const { id } = (await givenSegment({ organization_id: organization })) as { id: string }
   return {
     id,
@@ -94,7 +97,7 @@ async function make(world: World, one: Move): Promise<void> {
       await sweepLeftovers(machine.job)
       return void messages.push(...machine.enqueued.splice(0))
     case 'join':
-      return void world.people.push(...(await givenPeople({ organization }, [{}])).map((person) => person.id))
+      return void world.people.push(...(await seedPeople({ organization }, [{}])).map((person) => person.id))
     case 'switch':
       return void (await db.batch([
         sql`update users set is_active = 1 - is_active where id = ${at(world.people, one.person) ?? ''}`,

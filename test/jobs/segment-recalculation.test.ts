@@ -12,24 +12,19 @@ import { findSegment } from '../../src/modules/segments/queries.ts'
 import { recalculateSegment } from '../../src/modules/segments/calculation/recalculate.ts'
 import { get, patch, post, remove } from '../support/api.ts'
 import { dump } from '../support/dump.ts'
-import { db, givenOrganisation } from '../support/factories.ts'
-import {
-  calculator,
-  type Death,
-  givenPeople,
-  givenSegment,
-  membersNow,
-  messageFor,
-  segmentNow,
-} from '../support/segments.ts'
+import { givenOrganization } from '../support/seeding/organizations.ts'
+import { calculator, type Death, membersNow, messageFor, segmentNow } from '../support/segments.ts'
+import { seedPeople } from '../support/seeding/customers.ts'
+import { givenSegment } from '../support/seeding/segments.ts'
+import { db } from '../support/seeding/rows.ts'
 
 const size = 2
 const minute = 60_000
 
 /** A segment of five people whose calculation has just begun: three steps of two. */
 async function given(fields: Record<string, unknown> = {}) {
-  const organisation = await givenOrganisation()
-  const people = await givenPeople({ organization: organisation.id }, [{}, {}, {}, {}, {}])
+  const organisation = await givenOrganization()
+  const people = await seedPeople({ organization: organisation.id }, [{}, {}, {}, {}, {}])
   const segment = await givenSegment({ organization_id: organisation.id, ...fields })
   const machine = calculator()
   const begin = async () => {
@@ -80,7 +75,7 @@ describe('a calculation', () => {
   })
 
   it('of nobody ends at once', async () => {
-    const organisation = await givenOrganisation()
+    const organisation = await givenOrganization()
     const { id } = await givenSegment({ organization_id: organisation.id })
     await post(`/v1/segments/${id}/recalculate`, undefined)
     await calculator().take([messageFor(await segmentNow(id))])
@@ -96,7 +91,7 @@ describe('a calculation', () => {
 
   it('does not wait for people who come while it runs, nor count them', async () => {
     const { machine, message, id, organisation } = await given()
-    await givenPeople({ organization: organisation.id }, [{}])
+    await seedPeople({ organization: organisation.id }, [{}])
     await machine.take([message], size)
     expect((await segmentNow(id)).user_count).toBe(5)
   })

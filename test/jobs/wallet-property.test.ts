@@ -4,15 +4,8 @@ import type { JobCtx } from '../../src/context.ts'
 import { endRegistration, takeRegistration } from '../../src/modules/wallet/apple/phone-requests.ts'
 import { receiveGoogleCallback } from '../../src/modules/wallet/google/google-callback.ts'
 import { realJob } from '../support/campaigns.ts'
-import {
-  callbackBody,
-  givenGoogleKeys,
-  givenPass,
-  kindsOf,
-  type Pass,
-  passRow,
-  registrationsOf,
-} from '../support/wallet.ts'
+import { callbackBody, givenGoogleKeys, kindsOf, passRow, registrationsOf } from '../support/wallet.ts'
+import { givenPass, type Pass } from '../support/seeding/wallet-passes.ts'
 
 /** A job that dies at its first transaction, before it is written or after. */
 function dying(when: 'before' | 'after'): JobCtx {

@@ -7,21 +7,21 @@ import { passChanged } from '../../src/modules/wallet/index.ts'
 import { sweepCallbacks, sweepPassUpdates } from '../../src/modules/wallet/jobs.ts'
 import { get, post, remove } from '../support/api.ts'
 import { realJob } from '../support/campaigns.ts'
-import { db, next, write } from '../support/seed.ts'
+import { db, next, write } from '../support/seeding/rows.ts'
 import {
   callback,
   callbackBody,
   capturedOf,
   changedOn,
   givenGoogleKeys,
-  givenPass,
   kindsOf,
   latest,
-  passJsonOf,
   passRow,
   register,
   registrationsOf,
 } from '../support/wallet.ts'
+import { givenPass } from '../support/seeding/wallet-passes.ts'
+import { passJsonOf } from '../support/pass-packages.ts'
 
 const minute = 60_000
 
@@ -208,7 +208,7 @@ describe('what causes an update', () => {
     const send = (fields: object) =>
       post('/v1/data-imports/external-orders', { ...place(pass), orders: [order(fields)] })
     expect((await send({})).body.status).toBe('completed')
-    const bought = await db().first(sql<{ id: string; product_id: string }>`select id, product_id from purchases
+    const bought = await db.first(sql<{ id: string; product_id: string }>`select id, product_id from purchases
       where edition_id = ${pass.edition} order by created_at desc, id desc limit 1`)
     await write(
       sql`update products set is_wallet_enabled = 1 where id = ${bought?.product_id}`,
@@ -242,7 +242,7 @@ it('forgets the nonces of callbacks that have expired, and these alone', async (
   await callback(soon)
   await callback(late)
   await sweepCallbacks(jobWith({}, 60))
-  const rows = await db().all(sql`select event from wallet_callbacks where pass_id = ${pass.id}`)
+  const rows = await db.all(sql`select event from wallet_callbacks where pass_id = ${pass.id}`)
   expect(rows).toEqual([{ event: 'del' }])
 })
 

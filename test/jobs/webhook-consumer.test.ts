@@ -1,22 +1,15 @@
 import { sql } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
-import { db, givenOrganisation } from '../support/factories.ts'
-import {
-  answers,
-  attemptsOf,
-  deliveriesOf,
-  endpointNow,
-  engine,
-  givenEndpoint,
-  happen,
-  timesOut,
-} from '../support/webhooks.ts'
+import { givenOrganization } from '../support/seeding/organizations.ts'
+import { answers, attemptsOf, deliveriesOf, endpointNow, engine, happen, timesOut } from '../support/webhooks.ts'
+import { seedOpenEndpoint } from '../support/seeding/webhooks.ts'
+import { db } from '../support/seeding/rows.ts'
 
 describe('one consumer', () => {
   it('has at most five posts under way, so that none waits for a connection while its time runs', async () => {
-    const organisation = await givenOrganisation()
+    const organisation = await givenOrganization()
     const place = { organization_id: organisation.id }
-    const endpoints = [await givenEndpoint(place), await givenEndpoint(place), await givenEndpoint(place)]
+    const endpoints = [await seedOpenEndpoint(place), await seedOpenEndpoint(place), await seedOpenEndpoint(place)]
     await happen(place, 6)
     let underWay = 0
     let most = 0
@@ -35,7 +28,7 @@ describe('one consumer', () => {
   })
 
   it('gives back what its lease cannot cover any more, without counting an attempt', async () => {
-    const endpoints = [await givenEndpoint({ timeout_seconds: 17 }), await givenEndpoint({ timeout_seconds: 17 })]
+    const endpoints = [await seedOpenEndpoint({ timeout_seconds: 17 }), await seedOpenEndpoint({ timeout_seconds: 17 })]
     for (const endpoint of endpoints) await happen(endpoint, 4)
     const ids = endpoints.map(({ id }) => id)
     await db.batch([
@@ -59,8 +52,8 @@ describe('one consumer', () => {
   })
 
   it('leaves the rest to the next after five thousand attempts, which the platform would not let it go far beyond', async () => {
-    const place = { organization_id: (await givenOrganisation()).id }
-    const endpoints = await Promise.all(Array.from({ length: 50 }, () => givenEndpoint(place)))
+    const place = { organization_id: (await givenOrganization()).id }
+    const endpoints = await Promise.all(Array.from({ length: 50 }, () => seedOpenEndpoint(place)))
     const ids = endpoints.map(({ id }) => id)
     const all = 50 * 106
     for (let events = 0; events < 106; events += 53) await happen(place, 53)
@@ -77,7 +70,7 @@ describe('one consumer', () => {
 
 describe('lanes', () => {
   it('moves an endpoint that answers late to the slow lane and back', async () => {
-    const endpoint = await givenEndpoint()
+    const endpoint = await seedOpenEndpoint()
     await happen(endpoint, 9)
     let durationMs = 5000
     const { run, enqueued } = engine(() => answers(200, { durationMs }))
@@ -91,10 +84,10 @@ describe('lanes', () => {
   })
 
   it('does not let a hanging endpoint keep others of the same batch waiting', async () => {
-    const organisation = await givenOrganisation()
+    const organisation = await givenOrganization()
     const place = { organization_id: organisation.id }
-    const hanging = await givenEndpoint(place)
-    const well = await givenEndpoint(place)
+    const hanging = await seedOpenEndpoint(place)
+    const well = await seedOpenEndpoint(place)
     await happen(place, 8)
     let release = () => {}
     const held = new Promise<void>((resolve) => (release = resolve))

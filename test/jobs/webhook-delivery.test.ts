@@ -2,33 +2,27 @@ import { sql } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
 import { secretsOverlapMs } from '../../src/domain/webhooks/webhooks.ts'
 import { failOpenDeliveries } from '../../src/modules/webhooks/delivery/record.ts'
-import { db, givenEdition, givenOrganisation } from '../support/factories.ts'
-import {
-  answers,
-  attemptsOf,
-  deliveriesOf,
-  endpointNow,
-  engine,
-  givenEndpoint,
-  happen,
-  timesOut,
-} from '../support/webhooks.ts'
+import { seedEdition } from '../support/seeding/editions.ts'
+import { givenOrganization } from '../support/seeding/organizations.ts'
+import { answers, attemptsOf, deliveriesOf, endpointNow, engine, happen, timesOut } from '../support/webhooks.ts'
+import { seedOpenEndpoint } from '../support/seeding/webhooks.ts'
+import { db } from '../support/seeding/rows.ts'
 
 const day = 86_400_000
 
 describe('announce', () => {
   it('tells active, subscribed endpoints of the organisation and the edition, each once', async () => {
-    const organisation = await givenOrganisation()
-    const edition = await givenEdition(organisation)
-    const other = await givenEdition(organisation)
+    const organisation = await givenOrganization()
+    const edition = await seedEdition(organisation)
+    const other = await seedEdition(organisation)
     const place = { organization_id: organisation.id }
-    const told = await givenEndpoint(place)
-    const toldOfEdition = await givenEndpoint({ ...place, edition_id: edition.id })
+    const told = await seedOpenEndpoint(place)
+    const toldOfEdition = await seedOpenEndpoint({ ...place, edition_id: edition.id })
     const untold = await Promise.all([
-      givenEndpoint({ ...place, edition_id: other.id }),
-      givenEndpoint({ ...place, is_active: 0 }),
-      givenEndpoint({ ...place, events: ['consent.given'] }),
-      givenEndpoint(),
+      seedOpenEndpoint({ ...place, edition_id: other.id }),
+      seedOpenEndpoint({ ...place, is_active: 0 }),
+      seedOpenEndpoint({ ...place, events: ['consent.given'] }),
+      seedOpenEndpoint(),
     ])
     await happen({ ...place, edition_id: edition.id }, 2)
     expect(await deliveriesOf(told.id)).toHaveLength(2)
@@ -48,7 +42,7 @@ describe('announce', () => {
 
 describe('delivery', () => {
   it('posts the stored bytes once, signed, and records the success', async () => {
-    const endpoint = await givenEndpoint({ timeout_seconds: 7 })
+    const endpoint = await seedOpenEndpoint({ timeout_seconds: 7 })
     await happen(endpoint)
     const { run, sent } = engine(() => answers(204))
     await run([endpoint.id])
@@ -74,7 +68,7 @@ describe('delivery', () => {
   })
 
   it('goes through the whole schedule and is exhausted after ten attempts', async () => {
-    const endpoint = await givenEndpoint()
+    const endpoint = await seedOpenEndpoint()
     await happen(endpoint)
     const { run, sent, advance, job } = engine(() => answers(500))
     const waits: number[] = []
@@ -103,7 +97,7 @@ describe('delivery', () => {
   })
 
   it('waits as long as Retry-After asks where that is longer', async () => {
-    const endpoint = await givenEndpoint()
+    const endpoint = await seedOpenEndpoint()
     await happen(endpoint)
     const { run, job } = engine(() => answers(429, { retryAfter: '3600' }))
     await run([endpoint.id])
@@ -118,7 +112,7 @@ describe('delivery', () => {
       [timesOut, 'timeout'],
       [{}, 'network_error'],
     ] as const) {
-      const endpoint = await givenEndpoint()
+      const endpoint = await seedOpenEndpoint()
       await happen(endpoint)
       await engine(() => answer).run([endpoint.id])
       const [delivery] = await deliveriesOf(endpoint.id)
@@ -128,7 +122,7 @@ describe('delivery', () => {
   })
 
   it('keeps what each attempt was answered', async () => {
-    const endpoint = await givenEndpoint()
+    const endpoint = await seedOpenEndpoint()
     await happen(endpoint)
     const said = ['unknown topic "x"', null, '', 'thanks']
     const { run, advance } = engine((_, nth) => answers(nth < 4 ? 500 : 200, { text: said[nth - 1] ?? null }))
@@ -142,7 +136,7 @@ describe('delivery', () => {
   })
 
   it('switches an endpoint off that answers 410, and fails what waits for it', async () => {
-    const endpoint = await givenEndpoint()
+    const endpoint = await seedOpenEndpoint()
     await happen(endpoint, 6)
     await engine(() => answers(410)).run([endpoint.id])
     expect(await endpointNow(endpoint.id)).toMatchObject({ is_active: 0, disabled_reason: 'gone' })
@@ -152,7 +146,7 @@ describe('delivery', () => {
   })
 
   it('switches an endpoint off after five days of failures only', async () => {
-    const endpoint = await givenEndpoint()
+    const endpoint = await seedOpenEndpoint()
     await happen(endpoint)
     const first = engine(() => answers(500))
     await first.run([endpoint.id])
@@ -161,7 +155,7 @@ describe('delivery', () => {
     await late.run([endpoint.id])
     expect(await endpointNow(endpoint.id)).toMatchObject({ is_active: 0, disabled_reason: 'failing' })
 
-    const sometimes = await givenEndpoint()
+    const sometimes = await seedOpenEndpoint()
     await happen(sometimes)
     await first.run([sometimes.id])
     await engine(() => answers(200), { now: first.job.now() + 4 * day }).run([sometimes.id])
@@ -171,7 +165,7 @@ describe('delivery', () => {
   })
 
   it('calls no destination that the rule forbids by now, and says so without an attempt', async () => {
-    const endpoint = await givenEndpoint({ url: 'https://127.0.0.1/hook' })
+    const endpoint = await seedOpenEndpoint({ url: 'https://127.0.0.1/hook' })
     await happen(endpoint)
     const { run, sent } = engine(() => answers(200))
     await run([endpoint.id])
@@ -189,7 +183,7 @@ describe('delivery', () => {
   })
 
   it('signs a retry with the address and the secrets of that moment', async () => {
-    const endpoint = await givenEndpoint()
+    const endpoint = await seedOpenEndpoint()
     await happen(endpoint)
     const { run, sent, advance, job } = engine(() => answers(500))
     await run([endpoint.id])
@@ -209,7 +203,7 @@ describe('delivery', () => {
   })
 
   it('does not take the end of an earlier attempt for that of one asked for since', async () => {
-    const endpoint = await givenEndpoint()
+    const endpoint = await seedOpenEndpoint()
     await happen(endpoint)
     const { run, sent, job } = engine(async () => {
       if (sent.length > 1) return answers(200)
@@ -226,7 +220,7 @@ describe('delivery', () => {
   })
 
   it('keeps to the order in which things happened, those of one transaction too', async () => {
-    const endpoint = await givenEndpoint()
+    const endpoint = await seedOpenEndpoint()
     await happen(endpoint, 12)
     const { run, sent } = engine(() => answers(200))
     await run([endpoint.id])
@@ -235,7 +229,7 @@ describe('delivery', () => {
   })
 
   it('has at most four requests in flight to one endpoint, however many consumers there are', async () => {
-    const endpoint = await givenEndpoint()
+    const endpoint = await seedOpenEndpoint()
     await happen(endpoint, 20)
     let inFlight = 0
     let most = 0

@@ -5,21 +5,14 @@ import { describe, expect, it, vi } from 'vitest'
 import { openJob } from '../../src/entry/job.ts'
 import { takeBatch } from '../../src/entry/queue.ts'
 import { sweepDeliveries } from '../../src/modules/webhooks/jobs.ts'
-import { db, givenOrganisation } from '../support/factories.ts'
-import {
-  answers,
-  attemptsOf,
-  deliveriesOf,
-  endpointNow,
-  engine,
-  givenEndpoint,
-  happen,
-  timesOut,
-} from '../support/webhooks.ts'
+import { givenOrganization } from '../support/seeding/organizations.ts'
+import { answers, attemptsOf, deliveriesOf, endpointNow, engine, happen, timesOut } from '../support/webhooks.ts'
+import { seedOpenEndpoint } from '../support/seeding/webhooks.ts'
+import { db } from '../support/seeding/rows.ts'
 
 describe('breaker', () => {
   it('leaves an endpoint alone after five failures in a row, probes it once, and then drains what waited', async () => {
-    const endpoint = await givenEndpoint()
+    const endpoint = await seedOpenEndpoint()
     await happen(endpoint, 12)
     let isWell = false
     const { run, sent, advance, job } = engine(() => answers(isWell ? 200 : 503))
@@ -59,8 +52,8 @@ describe('breaker', () => {
 })
 
 /** An endpoint whose breaker has just opened, and what was sent to it. */
-async function givenResting(count: number) {
-  const endpoint = await givenEndpoint()
+async function seedResting(count: number) {
+  const endpoint = await seedOpenEndpoint()
   await happen(endpoint, count)
   const state = { isWell: false }
   const machine = engine(() => answers(state.isWell ? 200 : 503))
@@ -82,7 +75,7 @@ const retry = (id: string, now: number, manual = 'extra') =>
 
 describe('a retry by hand behind an open breaker', () => {
   it('is attempted now, alone, and leaves the breaker open when it fails', async () => {
-    const { endpoint, run, sent, job, failed, until } = await givenResting(12)
+    const { endpoint, run, sent, job, failed, until } = await seedResting(12)
     const asked = (await deliveriesOf(endpoint.id)).find(({ status }) => status === 'retrying')
     await retry(asked?.id ?? '', job.now())
     await run([endpoint.id])
@@ -96,7 +89,7 @@ describe('a retry by hand behind an open breaker', () => {
 
   it('costs the same however much waits, and however often it fails', async () => {
     const costOf = async (waiting: number) => {
-      const { endpoint, run, sent, job, failed, until } = await givenResting(8)
+      const { endpoint, run, sent, job, failed, until } = await seedResting(8)
       await happen(endpoint, waiting)
       const asked = (await deliveriesOf(endpoint.id)).filter(({ status }) => status === 'retrying').slice(0, 4)
       for (const { id } of asked) await retry(id, job.now())
@@ -110,7 +103,7 @@ describe('a retry by hand behind an open breaker', () => {
   })
 
   it('closes the breaker when it succeeds, and what waited goes out at once', async () => {
-    const { endpoint, state, run, sent, job, failed } = await givenResting(12)
+    const { endpoint, state, run, sent, job, failed } = await seedResting(12)
     const asked = await newestOf(endpoint.id)
     state.isWell = true
     await retry(asked?.id ?? '', job.now())
@@ -122,7 +115,7 @@ describe('a retry by hand behind an open breaker', () => {
   })
 
   it('is not put off by a breaker that opens before it is attempted', async () => {
-    const endpoint = await givenEndpoint()
+    const endpoint = await seedOpenEndpoint()
     await happen(endpoint, 12)
     const asked = (await newestOf(endpoint.id))?.id ?? ''
     const { run, sent, job } = engine(async () => {
@@ -135,7 +128,7 @@ describe('a retry by hand behind an open breaker', () => {
   })
 
   it('comes before what has waited longer', async () => {
-    const endpoint = await givenEndpoint()
+    const endpoint = await seedOpenEndpoint()
     await happen(endpoint, 40)
     const asked = await newestOf(endpoint.id)
     const { run, sent, job } = engine(() => answers(200))
@@ -146,7 +139,7 @@ describe('a retry by hand behind an open breaker', () => {
   })
 
   it('reads none of what waits for the breaker', async () => {
-    const { endpoint, run, job } = await givenResting(8)
+    const { endpoint, run, job } = await seedResting(8)
     await happen(endpoint, 300)
     const before = job.db.meter.rows_read
     await run([endpoint.id])
@@ -156,7 +149,7 @@ describe('a retry by hand behind an open breaker', () => {
 
 describe('an attempt at an address that has changed since', () => {
   it('says nothing of the endpoint', async () => {
-    const endpoint = await givenEndpoint()
+    const endpoint = await seedOpenEndpoint()
     await happen(endpoint)
     const { run } = engine(async () => {
       await db.batch([
@@ -171,10 +164,10 @@ describe('an attempt at an address that has changed since', () => {
 
 describe('sweepDeliveries', () => {
   it('enqueues what a lost message or a crash left behind, and for nothing else', async () => {
-    const lost = await givenEndpoint()
-    const crashed = await givenEndpoint()
-    const done = await givenEndpoint()
-    const working = await givenEndpoint()
+    const lost = await seedOpenEndpoint()
+    const crashed = await seedOpenEndpoint()
+    const done = await seedOpenEndpoint()
+    const working = await seedOpenEndpoint()
     for (const endpoint of [lost, crashed, done, working]) await happen(endpoint)
     const { job, run, enqueued, advance } = engine(() => answers(200))
     await run([done.id])
@@ -194,7 +187,7 @@ describe('sweepDeliveries', () => {
 })
 
 describe('endpoints that hang', () => {
-  const place = async () => ({ organization_id: (await givenOrganisation()).id })
+  const place = async () => ({ organization_id: (await givenOrganization()).id })
 
   /** Receivers that take requests and do not answer while they hang. */
   function receivers() {
@@ -215,7 +208,7 @@ describe('endpoints that hang', () => {
   for (const known of [true, false])
     it(`delay no other, ${known ? 'where they were healthy before' : 'where nothing was known of them'}`, async () => {
       const where = await place()
-      const endpoints = await Promise.all(Array.from({ length: 16 }, () => givenEndpoint(where)))
+      const endpoints = await Promise.all(Array.from({ length: 16 }, () => seedOpenEndpoint(where)))
       const ids = endpoints.map(({ id }) => id)
       const machine = receivers()
       if (known) {
@@ -254,7 +247,7 @@ describe('endpoints that hang', () => {
 
   it('do not keep the consumer: it returns while they hold their posts, and its next messages are delivered', async () => {
     const where = await place()
-    const [hanging, well] = [await givenEndpoint(where), await givenEndpoint(where)]
+    const [hanging, well] = [await seedOpenEndpoint(where), await seedOpenEndpoint(where)]
     await happen(where)
     const machine = receivers()
     machine.hanging.add(hanging.url)
@@ -270,7 +263,7 @@ describe('endpoints that hang', () => {
   })
 
   it('cost the healthy ones no round trip: a claim, and one write for five endings and the next claim', async () => {
-    const endpoint = await givenEndpoint()
+    const endpoint = await seedOpenEndpoint()
     await happen(endpoint, 4)
     const machine = receivers()
     await machine.run([endpoint.id])
@@ -281,7 +274,7 @@ describe('endpoints that hang', () => {
   })
 
   it('may take longer than a consumer lives in the background: an object of their own posts and records', async () => {
-    const endpoint = await givenEndpoint({ timeout_seconds: 30 })
+    const endpoint = await seedOpenEndpoint({ timeout_seconds: 30 })
     await happen(endpoint, 3)
     const posted = vi.spyOn(globalThis, 'fetch').mockImplementation(async () => new Response('thanks'))
     const message = { type: 'webhook.deliver', endpoint_id: endpoint.id }

@@ -1,22 +1,22 @@
 import { env } from 'cloudflare:workers'
 import { sql } from 'drizzle-orm'
 import { expect, it } from 'vitest'
-import { db, seedEdition, seedOrganization } from '../support/seed.ts'
-import { seedDeliveries, seedEndpoint } from '../support/seed-webhooks.ts'
+import { seedPlace } from '../support/retention.ts'
+import { db } from '../support/seeding/rows.ts'
+import { seedDeliveries, seedEndpoint } from '../support/seeding/webhooks.ts'
 
 const schema = () =>
-  db().all(sql`select type, name, sql from sqlite_master
+  db.all(sql`select type, name, sql from sqlite_master
     where tbl_name in ('webhook_deliveries', 'webhook_attempts') order by type, name`)
 const rows = () =>
   Promise.all([
-    db().all(sql`select * from webhook_events order by id`),
-    db().all(sql`select * from webhook_deliveries order by id`),
-    db().all(sql`select * from webhook_attempts order by delivery_id, number`),
+    db.all(sql`select * from webhook_events order by id`),
+    db.all(sql`select * from webhook_deliveries order by id`),
+    db.all(sql`select * from webhook_attempts order by delivery_id, number`),
   ])
 
 it('the migration that makes the table of deliveries anew keeps every delivery and attempt', async () => {
-  const organization = await seedOrganization()
-  const place = { organization: organization.id, edition: await seedEdition(organization) }
+  const place = await seedPlace()
   const [one, other] = [await seedEndpoint(place), await seedEndpoint(place)]
   await seedDeliveries(place, one.id, 40)
   await seedDeliveries(place, other.id, 10, { status: 'retrying', next_retry_at: 1, manual: 'extra' })
@@ -28,11 +28,11 @@ it('the migration that makes the table of deliveries anew keeps every delivery a
 
   expect(await rows()).toEqual(before)
   expect(await schema()).toEqual(schemaBefore)
-  expect(await db().all(sql`pragma foreign_key_check`)).toEqual([])
-  await db().all(sql`delete from webhook_endpoints where id = ${one.id}`)
+  expect(await db.all(sql`pragma foreign_key_check`)).toEqual([])
+  await db.all(sql`delete from webhook_endpoints where id = ${one.id}`)
   expect((await rows()).map((of) => of.length)).toEqual([50, 10, 10])
   const event = before[0][0] as { id: string }
-  await db().all(sql`delete from webhook_events where id = ${event.id}`)
-  const kept = (await db().all(sql<{ event_id: string }>`select event_id from webhook_deliveries`))[0]
-  await expect(db().all(sql`delete from webhook_events where id = ${kept?.event_id}`)).rejects.toThrow('FOREIGN KEY')
+  await db.all(sql`delete from webhook_events where id = ${event.id}`)
+  const kept = (await db.all(sql<{ event_id: string }>`select event_id from webhook_deliveries`))[0]
+  await expect(db.all(sql`delete from webhook_events where id = ${kept?.event_id}`)).rejects.toThrow('FOREIGN KEY')
 })

@@ -4,8 +4,10 @@ import { describe, expect, it, vi } from 'vitest'
 import { deliveryLifecycle, type DeliveryStatus } from '../../src/domain/webhooks/webhooks.ts'
 import { sweepDeliveries } from '../../src/modules/webhooks/jobs.ts'
 import { failOpenDeliveries } from '../../src/modules/webhooks/delivery/record.ts'
-import { db, givenOrganisation } from '../support/factories.ts'
-import { answers, attemptsOf, deliveriesOf, engine, givenEndpoint, happen, timesOut } from '../support/webhooks.ts'
+import { givenOrganization } from '../support/seeding/organizations.ts'
+import { answers, attemptsOf, deliveriesOf, engine, happen, timesOut } from '../support/webhooks.ts'
+import { seedOpenEndpoint } from '../support/seeding/webhooks.ts'
+import { db } from '../support/seeding/rows.ts'
 
 const minute = 60_000
 
@@ -46,7 +48,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 
 /** One endpoint and its receiver, through which all steps go. */
 async function given() {
-  const endpoint = await givenEndpoint()
+  const endpoint = await seedOpenEndpoint()
   /** Posts that reached the receiver, by event. */
   const received = new Map<string, number>()
   let diedBefore = 0
@@ -203,8 +205,8 @@ const hangMs = 15_000
 const waitMs = (hanging: number): number => (1 + hanging) * (6 * 30 + quickMs)
 
 async function waitsBesides(hanging: number, well: number, events: number): Promise<void> {
-  const place = { organization_id: (await givenOrganisation()).id }
-  const endpoints = await Promise.all(Array.from({ length: hanging + well }, () => givenEndpoint(place)))
+  const place = { organization_id: (await givenOrganization()).id }
+  const endpoints = await Promise.all(Array.from({ length: hanging + well }, () => seedOpenEndpoint(place)))
   const healthy = new Set(endpoints.slice(hanging).map(({ url }) => url))
   await happen(place, events)
   const waits: number[] = []

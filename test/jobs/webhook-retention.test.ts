@@ -5,9 +5,9 @@ import { newId } from '../../src/domain/ids.ts'
 import { dayMs } from '../../src/domain/time/instants.ts'
 import { sweepEvents } from '../../src/modules/webhooks/jobs.ts'
 import { contextAt } from '../support/context.ts'
-import { count, eventsOf, givenPlace, runUntilDone, seedAt } from '../support/retention.ts'
-import { write } from '../support/seed.ts'
-import { seedDeliveries, seedEndpoint } from '../support/seed-webhooks.ts'
+import { count, eventsOf, runUntilDone, seedAt, seedPlace } from '../support/retention.ts'
+import { write } from '../support/seeding/rows.ts'
+import { seedDeliveries, seedEndpoint } from '../support/seeding/webhooks.ts'
 
 const now = Date.now()
 const old = now - 91 * dayMs
@@ -31,7 +31,7 @@ function dyingAt(transaction: number): JobCtx {
 
 describe('the sweep of events', () => {
   it('deletes events with deliveries and attempts after 90 days, and no younger ones, in every organisation', async () => {
-    const [one, other] = [await givenPlace(), await givenPlace()]
+    const [one, other] = [await seedPlace(), await seedPlace()]
     const endpoint = (await seedEndpoint(one)).id
     const elsewhere = (await seedEndpoint(other)).id
     await seedAt(one, endpoint, { at: old, many: 5 })
@@ -48,7 +48,7 @@ describe('the sweep of events', () => {
   })
 
   it('leaves an event until each of its deliveries has ended, however old it is', async () => {
-    const place = await givenPlace()
+    const place = await seedPlace()
     const [done, tried] = [(await seedEndpoint(place)).id, (await seedEndpoint(place)).id]
     const event_id = newId('webhook_event', old, Math.random)
     const [delivery] = await seedDeliveries(place, tried, 1, { event_id, status: 'retrying', next_retry_at: now })
@@ -64,7 +64,7 @@ describe('the sweep of events', () => {
   })
 
   it('goes on after a crash between two transactions, and neither reads nor deletes without a bound', async () => {
-    const place = await givenPlace()
+    const place = await seedPlace()
     const endpoint = (await seedEndpoint(place)).id
     await runUntilDone(contextAt(later))
     const many = 450
@@ -78,7 +78,7 @@ describe('the sweep of events', () => {
   })
 
   it('costs the same for an event among many as among few: references are found by an index', async () => {
-    const place = await givenPlace()
+    const place = await seedPlace()
     const endpoint = (await seedEndpoint(place)).id
     const costOfOne = async () => {
       await seedAt(place, endpoint, { at: old, many: 1 })

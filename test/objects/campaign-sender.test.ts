@@ -5,9 +5,9 @@ import { describe, expect, it } from 'vitest'
 import { get, post } from '../support/api.ts'
 import { type Conduct, type Engine, withEngine } from '../support/campaign-engine.ts'
 import { alarm, capturedOf, consume, realJob, rowOf, statsOf, until } from '../support/campaigns.ts'
-import { type Crowd, seedCrowd, seedReady } from '../support/seed-campaigns.ts'
-import { aBlock } from '../support/seed-emails.ts'
-import { db, write } from '../support/seed.ts'
+import { type Crowd, seedCrowd, seedReady } from '../support/seeding/campaigns.ts'
+import { aBlock } from '../support/seeding/email-messages.ts'
+import { db, write } from '../support/seeding/rows.ts'
 
 const startRow = (campaignId: string, now: number) =>
   env.DB.prepare(
@@ -245,7 +245,7 @@ describe('messages that are heavy', () => {
     const crowd = await seedCrowd(40)
     const { campaign, message } = await seedReady(crowd)
     const heavy = `{% for i in (1..50) %}{% for j in (1..50) %}${'x'.repeat(80)}{% endfor %}{% endfor %}`
-    await db().all(sql`update email_messages set blocks = ${JSON.stringify([aBlock(heavy)])} where id = ${message}`)
+    await db.all(sql`update email_messages set blocks = ${JSON.stringify([aBlock(heavy)])} where id = ${message}`)
     await startRow(campaign.id, Date.now())
     await withEngine(campaign.id, { deduplicates: true }, async (engine) => {
       engine.provider.batch = 100

@@ -133,3 +133,14 @@ export const post = (path: string, body: unknown, token?: string) =>
 export const patch = (path: string, body: unknown, token?: string) =>
   call(path, { method: 'PATCH', body, token: token ?? rootToken })
 export const remove = (path: string, token?: string) => call(path, { method: 'DELETE', token: token ?? rootToken })
+
+/** What an operation made, as it answered. */
+export async function created<Resource = Reply['body']>(
+  path: string,
+  body: unknown,
+  token?: string,
+): Promise<Resource> {
+  const reply = await post(path, body, token)
+  expect(reply.status, `${path} answered ${reply.text}`).toBe(201)
+  return reply.body as Resource
+}

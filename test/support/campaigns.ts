@@ -8,8 +8,8 @@ import { select } from '../../src/db/select.ts'
 import { openJob } from '../../src/entry/job.ts'
 import { sendCampaigns } from '../../src/modules/campaigns/jobs.ts'
 import { get, type Reply } from './api.ts'
-import type { CampaignRow } from './seed-campaigns.ts'
-import { db } from './seed.ts'
+import type { CampaignRow } from './seeding/campaigns.ts'
+import { db } from './seeding/rows.ts'
 
 const stubOf = (id: string) => env.CAMPAIGN_SENDER.get(env.CAMPAIGN_SENDER.idFromName(id))
 
@@ -20,7 +20,7 @@ export const realJob = (parts: Partial<JobCtx> = {}): JobCtx => ({ ...openJob(en
 export const alarm = (id: string) => runDurableObjectAlarm(stubOf(id))
 
 export const rowOf = async (id: string): Promise<CampaignRow> => {
-  const row = await db().first(select(getTableColumns(campaigns)).from(campaigns).where(eq(campaigns.id, id)))
+  const row = await db.first(select(getTableColumns(campaigns)).from(campaigns).where(eq(campaigns.id, id)))
   if (!row) throw new Error('there is no such campaign')
   return row
 }
@@ -64,7 +64,7 @@ export interface Captured {
 
 /** What the capture gateways hold of a campaign. */
 export const capturedOf = (id: string): Promise<Captured[]> =>
-  db().all(
+  db.all(
     sql<Captured>`select reference, recipient, sender, subject, html, body, headers, reply_to from captured_messages
       where reference >= ${`${id}-`} and reference < ${`${id}.`} order by seq`,
   )

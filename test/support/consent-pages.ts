@@ -1,53 +1,16 @@
 import { sql } from 'drizzle-orm'
-import { expect } from 'vitest'
 import type { consentRecords } from '../../src/db/schema/consents.ts'
 import type { users } from '../../src/db/schema/users.ts'
 import { mintPreferencesToken } from '../../src/domain/consents/consent-tokens.ts'
 import { post } from './api.ts'
-import { db, givenEdition, givenOrganisation } from './factories.ts'
-import { givenPeople } from './segments.ts'
 import { visit } from './visits.ts'
+import { db } from './seeding/rows.ts'
+import type { Scene } from './seeding/customers.ts'
 
 export const linkKey = 'link-signing-key-of-the-tests'
 
 type UserRow = typeof users.$inferSelect
 export type RecordRow = typeof consentRecords.$inferSelect
-
-export interface Scene {
-  organization: string
-  edition: string
-  person: UserRow
-  other: UserRow
-}
-
-/** Two people of one edition. */
-export async function givenScene(person: Partial<UserRow> = {}, name?: string): Promise<Scene> {
-  const organisation = await givenOrganisation(name)
-  const edition = await givenEdition(organisation, { enabled_languages: ['en', 'da', 'se', 'nl', 'pl'] })
-  const place = { organization: organisation.id, edition: edition.id }
-  const [one, other] = await givenPeople(place, [{ locale: 'en', ...person }, { locale: 'en' }])
-  if (!one || !other) throw new Error('nobody is there')
-  return { ...place, person: one, other }
-}
-
-let made = 0
-
-/** A definition made by the API; answers it as answered. */
-export async function define(scene: Pick<Scene, 'organization'>, fields: Record<string, unknown> = {}) {
-  const number = ++made
-  const reply = await post('/v1/consents', {
-    organization_id: scene.organization,
-    key: `key-${number}`,
-    name: `Name ${number}`,
-    title: { en: `Title ${number}`, da: `Titel ${number}` },
-    text: { en: `Wording ${number}`, da: `Tekst ${number}` },
-    type: 'marketing',
-    channels: ['email'],
-    ...fields,
-  })
-  expect(reply.status, reply.text).toBe(201)
-  return reply.body as { id: string; key: string; version: number; content_hash: string }
-}
 
 export const give = (
   user: Pick<UserRow, 'id'>,

@@ -1,61 +1,8 @@
 import { sql } from 'drizzle-orm'
-import { userEditions } from '../../src/db/schema/users.ts'
-import { insert } from '../../src/db/write.ts'
 import { expect } from 'vitest'
 import { chainFault, type StoredRecord } from '../../src/domain/consents/consent-records.ts'
-import { call, post, type Reply, rootToken } from './api.ts'
-import { givenEdition, givenEvent, givenOrganisation } from './factories.ts'
-import { db, seededAt, write } from './seed.ts'
-import { seedTrade } from './seed-commerce.ts'
-
-export interface Shop {
-  organization: string
-  edition: string
-  user: string
-  order: string
-}
-
-/** An organisation with an edition, in which one customer has an order. */
-export async function givenCustomer(): Promise<Shop> {
-  const organization = await givenOrganisation()
-  const event = await givenEvent(organization)
-  const edition = await givenEdition(organization, { event_id: event.id })
-  const trade = await seedTrade({ organization: organization.id, edition: edition.id })
-  return { organization: organization.id, edition: edition.id, user: trade.user, order: trade.order }
-}
-
-/** Another edition of the organisation, which knows the person if one is given. Answers its id. */
-export async function givenSibling({ organization }: Shop, user?: string): Promise<string> {
-  const { id } = await givenEdition({ id: organization })
-  if (user !== undefined) await write(insert(userEditions, { edition_id: id, user_id: user, created_at: seededAt }))
-  return id
-}
-
-export const aDefinition = (organization: string, fields: Record<string, unknown> = {}) => ({
-  organization_id: organization,
-  key: `newsletter-${crypto.randomUUID().slice(0, 8)}`,
-  name: 'Newsletter',
-  title: { en: 'Newsletter', da: 'Nyhedsbrev' },
-  text: { en: 'Write to me.', da: 'Skriv til mig.' },
-  type: 'marketing',
-  channels: ['email'],
-  ...fields,
-})
-
-export async function givenDefinition(
-  organization: string,
-  fields: Record<string, unknown> = {},
-): Promise<Reply['body']> {
-  const reply = await post('/v1/consents', aDefinition(organization, fields))
-  expect([reply.status, reply.text.slice(0, 300)]).toEqual([201, expect.any(String)])
-  return reply.body
-}
-
-/** A definition that the person of the shop can answer. */
-export async function givenQuestion({ organization, user }: Shop, fields: Record<string, unknown> = {}) {
-  const definition = await givenDefinition(organization, fields)
-  return { user, consent: definition.id as string, definition }
-}
+import { call, type Reply, rootToken } from './api.ts'
+import { db } from './seeding/rows.ts'
 
 /** Status, code, and each fault with its place. */
 export const codeOf = ({ status, body }: Reply): (string | number)[] => [
@@ -80,12 +27,12 @@ export const answer = (
   call(`/v1/user/${at.user}/consents/${at.consent}/${action}`, { method: 'POST', body: anAnswer(fields), token })
 
 export const recordsOf = (user: string, consent: string): Promise<StoredRecord[]> =>
-  db().all(sql<StoredRecord>`select * from consent_records where user_id = ${user} and consent_id = ${consent}
+  db.all(sql<StoredRecord>`select * from consent_records where user_id = ${user} and consent_id = ${consent}
     order by number`)
 
 /** Every chain of an organisation holds, and each person has one latest record of each definition. */
 export async function expectWhole(organization: string): Promise<void> {
-  const rows = await db().all(sql<StoredRecord>`select * from consent_records where organization_id = ${organization}
+  const rows = await db.all(sql<StoredRecord>`select * from consent_records where organization_id = ${organization}
     order by user_id, consent_id, number`)
   for (const chain of Map.groupBy(rows, (row) => `${row.user_id} ${row.consent_id}`).values())
     expect(await chainFault(chain)).toBeNull()
@@ -94,5 +41,5 @@ export async function expectWhole(organization: string): Promise<void> {
 export const eventsOf = (
   organization: string,
 ): Promise<{ kind: string; edition_id: string | null; payload: string }[]> =>
-  db().all(sql<{ kind: string; edition_id: string | null; payload: string }>`select kind, edition_id, payload
+  db.all(sql<{ kind: string; edition_id: string | null; payload: string }>`select kind, edition_id, payload
     from webhook_events where organization_id = ${organization} order by id`)

@@ -4,33 +4,13 @@ import { workOnImport } from '../../src/modules/data-imports/jobs.ts'
 import { utf8 } from '../../src/domain/text/encoding.ts'
 import { get, patch, post, type Reply } from './api.ts'
 import { contextAt } from './context.ts'
-import { givenEdition, givenOrganisation } from './factories.ts'
-import { type RawUpload, rowsOf, uploadRaw } from './files.ts'
+import { rowsOf } from './files.ts'
+import type { Shop } from './seeding/orders.ts'
 
 export const csv = (text: string): Uint8Array<ArrayBuffer> => utf8(text)
 
-const csvType: RawUpload = { name: 'orders.csv', type: 'text/csv', query: { purpose: 'import' } }
-
-/** Uploads a table for an import. */
-export async function givenTable(organization: string, bytes: BodyInit, upload: RawUpload = csvType): Promise<string> {
-  const reply = await uploadRaw(organization, bytes, { ...csvType, ...upload })
-  expect(reply.status, reply.text).toBe(201)
-  return reply.body.id as string
-}
-
-export interface Tenant {
-  organization: { id: string }
-  edition: { id: string }
-}
-
-export async function givenTenant(columns: Parameters<typeof givenEdition>[1] = {}): Promise<Tenant> {
-  const organization = await givenOrganisation()
-  return { organization, edition: await givenEdition(organization, columns) }
-}
-
-export const bodyFor = ({ organization, edition }: Tenant, file_id?: string, more: object = {}) => ({
-  organization_id: organization.id,
-  edition_id: edition.id,
+export const bodyFor = (shop: Shop, file_id?: string, more: object = {}) => ({
+  ...shop,
   ...(file_id ? { file_id } : {}),
   ...more,
 })
@@ -60,15 +40,6 @@ export async function work(id: string, job: JobCtx = jobAt()): Promise<Stored & 
     await workOnImport(job, id, row.epoch)
   }
   throw new Error('The work does not end.')
-}
-
-/** An import of a file that was read. */
-export async function givenImport(tenant: Tenant, bytes: BodyInit, more: object = {}): Promise<Reply['body']> {
-  const file = await givenTable(tenant.organization.id, bytes)
-  const reply = await post('/v1/data-imports', bodyFor(tenant, file, more))
-  expect(reply.status, reply.text).toBe(201)
-  await work(reply.body.id)
-  return (await get(pathOf(reply.body.id))).body
 }
 
 export const columnsOf = async (id: string): Promise<Reply['body']> => (await get(pathOf(id, '/column-mappings'))).body

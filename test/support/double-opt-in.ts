@@ -3,9 +3,11 @@ import { transactionalEmails } from '../../src/db/schema/messaging/transactional
 import { expect } from 'vitest'
 import type { OutboundEmail } from '../../src/gateways/email/email.ts'
 import { get } from './api.ts'
-import { define, give, givenScene, type Scene } from './consent-pages.ts'
-import { db } from './factories.ts'
+import { give } from './consent-pages.ts'
+import { seedScene, type Scene } from './seeding/customers.ts'
 import { type Conduct, providerOf, receiptEngine, selectEmails } from './receipts.ts'
+import { db } from './seeding/rows.ts'
+import { givenConsent } from './seeding/consents.ts'
 
 export const request = { method: 'double_opt_in', source: 'checkout' }
 export const ask = (scene: Scene, consent: string, fields: object = {}) =>
@@ -32,8 +34,8 @@ export const linkIn = ({ text }: Pick<OutboundEmail, 'text'>): string =>
 
 /** Asked, sent, and the path of the link in the message. */
 export async function asked(fields: Record<string, unknown> = {}, answer: object = {}) {
-  const scene = await givenScene()
-  const consent = await define(scene, fields)
+  const scene = await seedScene()
+  const consent = await givenConsent(scene.organization, fields)
   expect((await ask(scene, consent.id, answer)).status).toBe(200)
   const [mail] = await deliver(scene)
   if (!mail) throw new Error('no message came')

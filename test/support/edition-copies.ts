@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { db } from './factories.ts'
+import { db } from './seeding/rows.ts'
 
 export type Row = Record<string, string | number | null>
 

@@ -1,7 +1,7 @@
 import { env } from 'cloudflare:workers'
 import { toHex } from '../../src/domain/text/encoding.ts'
 import { callWith, call, type Reply, type Request } from './api.ts'
-import { next } from './seed.ts'
+import { next } from './seeding/rows.ts'
 
 /** A PNG as far as its header goes; `content` makes it another one. */
 export function png(content = '', { width = 640, height = 480, size = 0 } = {}): Uint8Array<ArrayBuffer> {

@@ -4,9 +4,9 @@ import { userEditions, users } from '../../src/db/schema/users.ts'
 import { insert, update } from '../../src/db/write.ts'
 import { orderSearch } from '../../src/domain/orders/orders.ts'
 import { contactSearch, searchColumns } from '../../src/domain/accounts/users.ts'
-import { anOrder, importOrders } from './orders.ts'
-import { inRecipientStore } from './seed-recipients.ts'
-import { db, seededAt, write } from './seed.ts'
+import { anOrder, importOrders } from './seeding/orders.ts'
+import { inRecipientStore } from './seeding/campaigns.ts'
+import { db, seededAt, write } from './seeding/rows.ts'
 import type { World } from './world.ts'
 
 /** What an edition role may never see of the customer of its edition, each in words that occur nowhere else. */
@@ -59,9 +59,7 @@ export async function hideCustomer({ a }: World): Promise<{ id: string; seq: num
     update(users, { email }, sql`id = ${edition.user}`),
     insert(userEditions, { edition_id: sibling.id, user_id: edition.user, created_at: seededAt }),
   )
-  const given = await db().first(
-    sql<{ phone_number: string }>`select phone_number from users where id = ${edition.user}`,
-  )
+  const given = await db.first(sql<{ phone_number: string }>`select phone_number from users where id = ${edition.user}`)
   await importOrders(
     { organization_id: a.id, edition_id: edition.id },
     [anOrder({ customer: { phone_number: given?.phone_number } })],
@@ -83,7 +81,7 @@ export async function hideCustomer({ a }: World): Promise<{ id: string; seq: num
         where made.edition_id = ${edition.id} and made.payload like ${`%${edition.user}%`} limit 1)
       where id = (select event_id from webhook_deliveries where id = ${edition.delivery})`,
   )
-  const user = await db().first(sql<{ id: string; seq: number }>`select id, seq from users where id = ${edition.user}`)
+  const user = await db.first(sql<{ id: string; seq: number }>`select id, seq from users where id = ${edition.user}`)
   if (!user) throw new Error('the world has no customer')
   await seedRecipient(edition.campaign, user)
   return user

@@ -1,8 +1,8 @@
 import { expect } from 'vitest'
-import { get, patch, post, type Reply } from './api.ts'
-import { uploadRaw } from './files.ts'
-import type { Shop } from './orders.ts'
+import { get, patch, post, type Reply, created } from './api.ts'
+import type { Shop } from './seeding/orders.ts'
 import { importNow, runToEnd } from './staged-imports.ts'
+import { givenTable } from './seeding/data-imports.ts'
 
 /** Runs what the import has to do, as the queue would. */
 export async function work(id: string): Promise<{ status: string } & Record<string, unknown>> {
@@ -19,16 +19,14 @@ export async function preview(id: string, query = ''): Promise<Reply['body']> {
 export const start = (id: string, body: object = {}): Promise<Reply> => post(`/v1/data-imports/${id}/start`, body)
 
 /** Uploads a file and brings its import to where it can start: columns and products as they are suggested. */
-export async function givenReady(shop: Shop, bytes: BodyInit, options: Record<string, unknown> = {}): Promise<string> {
-  const upload = await uploadRaw(shop.organization_id, bytes, {
-    name: 'orders.csv',
-    type: 'text/csv',
-    query: { purpose: 'import', edition_id: shop.edition_id },
-  })
-  expect(upload.status, upload.text).toBe(201)
-  const created = await post('/v1/data-imports', { ...shop, file_id: upload.body.id, external_source: 'shop', options })
-  expect(created.status, created.text).toBe(201)
-  const { id } = created.body
+export async function givenReadyImport(
+  shop: Shop,
+  bytes: BodyInit,
+  options: Record<string, unknown> = {},
+): Promise<string> {
+  const query = { purpose: 'import', edition_id: shop.edition_id }
+  const file_id = await givenTable(shop.organization_id, bytes, { query })
+  const { id } = await created('/v1/data-imports', { ...shop, file_id, external_source: 'shop', options })
   expect((await work(id)).status).toBe('mapping_columns')
   // A price that cannot be read hides from the suggestions what its column is.
   const mappings = [{ source_column: 'Unit price', target_field: 'item.unit_price' }]

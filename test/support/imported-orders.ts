@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 import { get } from './api.ts'
-import { anOrder, importOrders, type Shop } from './orders.ts'
+import { anOrder, importOrders, type Shop } from './seeding/orders.ts'
 
 export interface ShownPurchase {
   id: string

@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import { get, post } from './api.ts'
-import { columnsOf, givenTable, type Tenant, bodyFor, mapColumns, pathOf, process, work } from './data-imports.ts'
-import type { RawUpload } from './files.ts'
+import { columnsOf, mapColumns, pathOf, process, work } from './data-imports.ts'
+import type { Shop } from './seeding/orders.ts'
 
 interface ShownOrder {
   id: string
@@ -16,8 +16,8 @@ interface ShownOrder {
 }
 
 /** The orders of an edition in few words, by their ids at the source. */
-export async function ordersOf({ edition }: Tenant): Promise<object[]> {
-  const { body } = await get(`/v1/orders?edition_id=${edition.id}&page_size=100`)
+export async function ordersOf({ edition_id }: Shop): Promise<object[]> {
+  const { body } = await get(`/v1/orders?edition_id=${edition_id}&page_size=100`)
   const ids = (body.results as { id: string }[]).map(({ id }) => id)
   const orders = await Promise.all(ids.map(async (id) => (await get(`/v1/orders/${id}`)).body as ShownOrder))
   return orders
@@ -32,16 +32,6 @@ export async function ordersOf({ edition }: Tenant): Promise<object[]> {
         .map(({ product, price_paid, user }) => `${product.name} ${price_paid} ${user.full_name}`)
         .toSorted(),
     }))
-}
-
-/** The import of an uploaded file, read. */
-export async function givenRead(tenant: Tenant, bytes: BodyInit, options: object = {}, upload: RawUpload = {}) {
-  const file = await givenTable(tenant.organization.id, bytes, upload)
-  const { body } = await post('/v1/data-imports', bodyFor(tenant, file, { options }))
-  await work(body.id)
-  const { status, error_message } = (await get(pathOf(body.id))).body
-  expect([status, error_message]).toEqual(['mapping_columns', null])
-  return body.id as string
 }
 
 /** The target of each column, by its place and header. */

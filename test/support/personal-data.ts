@@ -6,11 +6,11 @@ import { sweepErasures } from '../../src/modules/personal-data/jobs.ts'
 import { patch, post } from './api.ts'
 import { realJob, until } from './campaigns.ts'
 import { columnsOf, tableNames } from './dump.ts'
-import { seedReady } from './seed-campaigns.ts'
-import { seedConsent } from './seed-consents.ts'
-import { freshId, next, write } from './seed.ts'
-import { seedEndpoint } from './seed-webhooks.ts'
-import { givenShop, type Shop } from './receipts.ts'
+import { seedReady } from './seeding/campaigns.ts'
+import { seedConsent } from './seeding/consents.ts'
+import { freshId, next, write } from './seeding/rows.ts'
+import { seedEndpoint } from './seeding/webhooks.ts'
+import { seedShopWithReceipts, type Shop } from './seeding/orders.ts'
 
 /** What only this person has: wherever one of these stands, something of the person is left. */
 export interface Known extends Shop {
@@ -78,7 +78,7 @@ async function refundTwice(edition: string, mark: string): Promise<void> {
 
 /** A person who has bought, was changed by hand, was sent a receipt and a campaign, and stands in events of webhooks. */
 export async function givenKnown(): Promise<Known> {
-  const shop = await givenShop()
+  const shop = await seedShopWithReceipts()
   const mark = `mark${next()}x${crypto.randomUUID().slice(0, 8)}`
   const email = `person-${mark}@example.dk`
   const phone = `+4531${String(200_000 + next())}`

@@ -1,43 +1,13 @@
 import { sql } from 'drizzle-orm'
-import { expect } from 'vitest'
 import type { purchases, purchaseUses } from '../../src/db/schema/sales/orders.ts'
 import { type EventData, payloadOf } from '../../src/modules/webhooks/events/payload-contract.ts'
-import { get, post, type Reply, type Request } from './api.ts'
-import { db } from './factories.ts'
-import { anOrder, importOrders, type Shop } from './orders.ts'
+import { post, type Reply, type Request } from './api.ts'
 import { eventsOf } from './webhook-rows.ts'
+import type { Ticket } from './seeding/orders.ts'
+import { db } from './seeding/rows.ts'
 
 type PurchaseRow = typeof purchases.$inferSelect
 type UseRow = typeof purchaseUses.$inferSelect
-
-export interface Ticket {
-  id: string
-  shop: Shop
-  /** Imports the order of the ticket again, changed. */
-  again: (change: Record<string, unknown>, options?: Record<string, unknown>) => Promise<Reply>
-}
-
-/** One ticket of an order of its own; `item` says how often and until when it can be used. */
-export async function givenTicket(
-  shop: Shop,
-  item: Record<string, unknown> = {},
-  order: Record<string, unknown> = {},
-): Promise<Ticket> {
-  const items = [{ product: 'Day ticket', quantity: 1, unit_price: 225, ...item }]
-  const first = anOrder({ created: '2026-01-01T10:00:00Z', items, ...order })
-  const { body } = await importOrders(shop, [first])
-  const read = await get(`/v1/orders/${body.results[0].order_id}`)
-  const again: Ticket['again'] = async (change, options = {}) => {
-    const reply = await importOrders(shop, [{ ...first, ...change }], {
-      on_duplicate: 'update',
-      emit_webhooks: true,
-      ...options,
-    })
-    expect([reply.status, reply.body.results]).toMatchObject([201, [{ action: 'updated' }]])
-    return reply
-  }
-  return { id: read.body.purchases[0].id, shop, again }
-}
 
 export const scan = (id: string, body: Record<string, unknown> = {}, request: Request = {}): Promise<Reply> =>
   post(`/v1/purchases/${id}/uses`, body, request.token ?? undefined)

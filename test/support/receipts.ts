@@ -2,107 +2,25 @@ import { env } from 'cloudflare:workers'
 import { eq, getTableColumns } from 'drizzle-orm'
 import type { JobCtx } from '../../src/context.ts'
 import { Database } from '../../src/db/database.ts'
-import { emailMessages } from '../../src/db/schema/messaging/email-messages.ts'
 import { transactionalEmails } from '../../src/db/schema/messaging/transactional-emails.ts'
 import { select } from '../../src/db/select.ts'
-import { insert } from '../../src/db/write.ts'
 import { type IdKind, newId } from '../../src/domain/ids.ts'
 import { newMeter } from '../../src/domain/meter.ts'
 import { failure, type SendResult } from '../../src/domain/messaging/messaging.ts'
 import type { EmailGateway, OutboundEmail } from '../../src/gateways/email/email.ts'
 import { sendEmails } from '../../src/modules/transactional-emails/jobs.ts'
-import { post, type Reply } from './api.ts'
+import type { Reply } from './api.ts'
 import { contextAt } from './context.ts'
-import { db, type EditionRow, givenEdition, givenOrganisation } from './factories.ts'
-import type { EmailMessageType } from '../../src/domain/messaging/email-messages.ts'
-import type { Block } from '../../src/domain/email/blocks/blocks.ts'
+import { db } from './seeding/rows.ts'
+import { type Shop, importOrders } from './seeding/orders.ts'
 
 export type EmailRow = typeof transactionalEmails.$inferSelect
 
 export const selectEmails = () => select(getTableColumns(transactionalEmails)).from(transactionalEmails)
 
-const receiptBlocks: Block[] = [
-  {
-    id: 'blk_1',
-    type: 'rich_text',
-    data: {
-      text: {
-        en: '<p>Dear {{ customer.first_name }}, thank you for order {{ order.number }}.</p>',
-        da: '<p>Kære {{ customer.first_name }}, tak for ordre {{ order.number }}.</p>',
-      },
-    },
-  },
-  { id: 'blk_2', type: 'order_summary', data: {} },
-]
-
-export async function givenReceiptMessage(
-  organizationId: string | null,
-  type: EmailMessageType = 'receipt',
-): Promise<string> {
-  const now = Date.now()
-  const id = newId('email_message', now, Math.random)
-  const row: typeof emailMessages.$inferInsert = {
-    id,
-    organization_id: organizationId,
-    edition_id: null,
-    title: 'Receipt',
-    subject: { en: 'Your order {{ order.number }}', da: 'Din ordre {{ order.number }}' },
-    type,
-    scope: organizationId === null ? 'platform' : 'template',
-    blocks: receiptBlocks,
-    created_at: now,
-    modified_at: now,
-  }
-  await db.batch([insert(emailMessages, row)])
-  return id
-}
-
-export interface Shop {
-  organization_id: string
-  edition_id: string
-}
-
-/** An edition with a message for its receipts. */
-export async function givenShop(columns: Partial<EditionRow> = {}): Promise<Shop> {
-  const organisation = await givenOrganisation()
-  const message = await givenReceiptMessage(organisation.id)
-  const edition = await givenEdition(organisation, {
-    transaction_receipt_email_id: message,
-    email_sender_name: 'Nordlys',
-    email_sender_address: 'tickets@nordlys.example',
-    email_reply_to: 'help@nordlys.example',
-    ...columns,
-  })
-  return { organization_id: organisation.id, edition_id: edition.id }
-}
-
-let made = 0
-
-export const anOrder = (fields: Record<string, unknown> = {}) => {
-  const number = ++made
-  return {
-    external_id: `R-${number}-${crypto.randomUUID().slice(0, 8)}`,
-    order_number: String(1000 + number),
-    currency: 'dkk',
-    customer: {
-      email: `astrid-${number}-${crypto.randomUUID().slice(0, 8)}@example.dk`,
-      first_name: 'Astrid',
-      last_name: 'Holm',
-    },
-    items: [{ product: 'Day ticket', variant: 'Saturday', quantity: 2, unit_price: 225 }],
-    ...fields,
-  }
-}
-
-export const sell = (shop: Shop, orders: object[], more: object = {}): Promise<Reply> =>
-  post('/v1/data-imports/external-orders', {
-    organization_id: shop.organization_id,
-    edition_id: shop.edition_id,
-    source: 'webshop',
-    send_receipts: true,
-    ...more,
-    orders,
-  })
+/** Imports orders whose customers get receipts. */
+export const sell = (shop: Shop, orders: object[], more: Record<string, unknown> = {}): Promise<Reply> =>
+  importOrders(shop, orders, { send_receipts: true, ...more })
 
 export const receiptsOf = (shop: Shop): Promise<EmailRow[]> =>
   db.all(selectEmails().where(eq(transactionalEmails.edition_id, shop.edition_id)).orderBy(transactionalEmails.id))

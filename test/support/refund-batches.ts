@@ -4,15 +4,8 @@ import type { JobCtx } from '../../src/context.ts'
 import { sweepRefundBatches, workRefundBatches } from '../../src/modules/refund-batches/jobs.ts'
 import { get, post, type Reply } from './api.ts'
 import { realJob } from './campaigns.ts'
-import { db } from './factories.ts'
-import { anOrder, importOrders, type Shop } from './orders.ts'
-
-export const makeBatch = (shop: Shop, change: Record<string, unknown> = {}, token?: string): Promise<Reply> =>
-  post(
-    `/v1/editions/${shop.edition_id}/refund-batches`,
-    { filter: {}, amount: 'full', reason: 'event_cancelled', ...change },
-    token,
-  )
+import { anOrder, importOrders, type Shop } from './seeding/orders.ts'
+import { db } from './seeding/rows.ts'
 
 export const batchOf = async (id: string): Promise<Reply['body']> => (await get(`/v1/refund-batches/${id}`)).body
 

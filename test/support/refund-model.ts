@@ -8,12 +8,11 @@ import { sealSecrets } from '../../src/modules/merchant-accounts/secrets.ts'
 import { get, type Reply } from './api.ts'
 import { contextAt, testConfig } from './context.ts'
 import { type Conduct, createFakeStripe, type FakePayment, type FakeStripe } from './fake-stripe.ts'
-import { db } from './factories.ts'
-import { type Shop } from './orders.ts'
+import { type Shop, type BoughtOrder, givenOrder, seedShopWithAccount } from './seeding/orders.ts'
 import { scan } from './purchases.ts'
 import { refundEngine } from './refund-payments.ts'
-import { act, ask, type Bought, givenBought, givenShopWithAccount, refundsOf } from './refunds.ts'
-import { randomBytes, write } from './seed.ts'
+import { act, ask, refundsOf } from './refunds.ts'
+import { randomBytes, write, db } from './seeding/rows.ts'
 import { deliverEvent, webhookSecret } from './stripe-refunds.ts'
 import { eventsOf } from './webhook-rows.ts'
 
@@ -123,9 +122,9 @@ export interface World {
   payment: FakePayment
   shop: Shop
   account: string
-  bought: Bought
+  bought: BoughtOrder
   /** Its payment has no reference. */
-  byHand: Bought
+  byHand: BoughtOrder
   engine: ReturnType<typeof refundEngine>
 }
 
@@ -133,7 +132,7 @@ export async function givenWorld(): Promise<World> {
   const engine = refundEngine({ payments: contextAt(Date.now()).payments }, Date.now())
   const fake = createFakeStripe({ now: () => engine.job.now() })
   const payment = fake.store.pay({ amount: 29_583, currency: 'dkk' })
-  const shop = await givenShopWithAccount('stripe')
+  const shop = await seedShopWithAccount('stripe')
   const found = await db.first(
     sql<{ id: string }>`select id from merchant_accounts where organization_id = ${shop.organization_id}`,
   )
@@ -142,8 +141,8 @@ export async function givenWorld(): Promise<World> {
   const sealed = await sealSecrets({ config: testConfig, randomBytes }, account, secrets)
   await write(update(merchantAccounts, sealed, sql`id = ${account}`))
   const order = { items, service_fee: 12.5 }
-  const bought = await givenBought(shop, { ...order, payment: { service: 'stripe', reference: payment.id } })
-  const byHand = await givenBought(shop, order)
+  const bought = await givenOrder(shop, { ...order, payment: { service: 'stripe', reference: payment.id } })
+  const byHand = await givenOrder(shop, order)
   return { fake, payment, shop, account, bought, byHand, engine }
 }
 

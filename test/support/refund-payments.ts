@@ -2,106 +2,24 @@ import { env } from 'cloudflare:workers'
 import { asc, eq, getTableColumns, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../src/context.ts'
 import { Database } from '../../src/db/database.ts'
-import { editions, merchantAccounts } from '../../src/db/schema/editions.ts'
 import type { purchases, transactions } from '../../src/db/schema/sales/orders.ts'
 import { transactionalEmails } from '../../src/db/schema/messaging/transactional-emails.ts'
-import { refundItems, refundRequests, type RefundRow } from '../../src/db/schema/sales/refunds.ts'
+import { refundRequests, type RefundRow } from '../../src/db/schema/sales/refunds.ts'
 import { select } from '../../src/db/select.ts'
-import { insert, insertAll, update } from '../../src/db/write.ts'
 import { type IdKind, newId } from '../../src/domain/ids.ts'
-import type { PaymentService } from '../../src/domain/refunds/merchant-accounts.ts'
 import { newMeter } from '../../src/domain/meter.ts'
 import type { RefundFailureCode, RefundOutcome } from '../../src/gateways/payments/payments.ts'
 import { payRefunds } from '../../src/modules/refund-payments/jobs.ts'
 import { contextAt } from './context.ts'
 import { type Provider, providerOf } from './payment-provider.ts'
 import { type EmailRow, selectEmails } from './receipts.ts'
-import { db, freshId, seedEdition, seedOrganization, write } from './seed.ts'
-import { seedTrade, type Trade } from './seed-commerce.ts'
-import { seedEndpoint } from './seed-webhooks.ts'
+import { db, write } from './seeding/rows.ts'
+import { type Trade, seedSale } from './seeding/trades.ts'
+import { seedDueRefund } from './seeding/refunds.ts'
 
 export { type Conduct, type Provider, providerOf } from './payment-provider.ts'
 type PurchaseRow = typeof purchases.$inferSelect
 type TransactionRow = typeof transactions.$inferSelect
-
-export interface Sale extends Trade {
-  organization: string
-  edition: string
-  account: string
-  /** In minor units. */
-  amount: number
-}
-
-/** A merchant account of the organisation, and of the edition. */
-export async function givenAccount(
-  place: { organization: string; edition: string },
-  type: PaymentService = 'test',
-): Promise<string> {
-  const id = freshId('merchant_account')
-  const row = { id, organization_id: place.organization, name: 'Nordlys', type, supported_currencies: ['dkk'] as const }
-  await write(insert(merchantAccounts, row), update(editions, { merchant_account_id: id }, sql`id = ${place.edition}`))
-  return id
-}
-
-/** A ticket of 100.00 kr. that was paid through a merchant account, in an organisation of its own. */
-export async function givenSale(type: PaymentService = 'test'): Promise<Sale> {
-  const organization = await seedOrganization()
-  const place = { organization: organization.id, edition: await seedEdition(organization) }
-  await seedEndpoint(place, { events: ['purchase.action'] })
-  const account = await givenAccount(place, type)
-  return sellMore({ ...place, account })
-}
-
-/** One more such ticket of the edition, in an order of its own. */
-export async function sellMore(place: { organization: string; edition: string; account: string }): Promise<Sale> {
-  const trade = await seedTrade(place)
-  const amount = 10_000
-  const prices = sql`price_minor = ${amount}, status = 'active'`
-  await write(
-    sql`update purchases set ${prices} where id = ${trade.purchase}`,
-    sql`update transactions set amount_minor = ${amount}, provider_reference = ${`pi_${trade.transaction}`},
-      merchant_account_id = ${place.account}, service = 'test' where id = ${trade.transaction}`,
-    sql`update users set email = ${`${trade.user}@example.test`} where id = ${trade.user}`,
-  )
-  return { ...place, ...trade, amount }
-}
-
-/** A refund that was approved and is due, with its amount reserved. */
-export async function givenRefund(sale: Sale, columns: Partial<RefundRow> = {}): Promise<string> {
-  const now = Date.now()
-  const row = {
-    id: freshId('refund_request'),
-    organization_id: sale.organization,
-    edition_id: sale.edition,
-    order_id: sale.order,
-    transaction_id: sale.transaction,
-    purchase_id: sale.purchase,
-    user_id: sale.user,
-    target: 'purchase' as const,
-    status: 'approved' as const,
-    source: 'api' as const,
-    reason: 'customer_request' as const,
-    currency: 'dkk' as const,
-    requested_minor: sale.amount,
-    approved_minor: sale.amount,
-    price_minor: sale.amount,
-    service: 'test' as const,
-    merchant_account_id: sale.account,
-    due_at: now,
-    created_at: now,
-    modified_at: now,
-    ...columns,
-  }
-  const amount = row.approved_minor ?? row.requested_minor
-  const item = { refund_request_id: row.id, purchase_id: sale.purchase, amount_minor: amount }
-  await write(
-    insert(refundRequests, row),
-    ...insertAll(refundItems, [item]),
-    sql`update purchases set reserved_minor = reserved_minor + ${amount} where id = ${sale.purchase}`,
-    sql`update transactions set reserved_minor = reserved_minor + ${amount} where id = ${sale.transaction}`,
-  )
-  return row.id
-}
 
 const found = <Row>(row: Row | undefined): Row => {
   if (row === undefined) throw new Error('there is no such row')
@@ -109,11 +27,11 @@ const found = <Row>(row: Row | undefined): Row => {
 }
 
 export const refundRow = async (id: string): Promise<RefundRow> =>
-  found(await db().first(select(getTableColumns(refundRequests)).from(refundRequests).where(eq(refundRequests.id, id))))
+  found(await db.first(select(getTableColumns(refundRequests)).from(refundRequests).where(eq(refundRequests.id, id))))
 
 /** The refunds of a sale, in the order in which they were made. */
 export const refundsOf = (sale: Trade): Promise<RefundRow[]> =>
-  db().all(
+  db.all(
     select(getTableColumns(refundRequests))
       .from(refundRequests)
       .where(eq(refundRequests.order_id, sale.order))
@@ -122,8 +40,8 @@ export const refundsOf = (sale: Trade): Promise<RefundRow[]> =>
 
 /** What stands of a sale: its purchase, its payment, and the rows of refunds beside that. */
 export async function stateOf(sale: Trade) {
-  const purchase = found(await db().first(sql<PurchaseRow>`select * from purchases where id = ${sale.purchase}`))
-  const rows = await db().all(
+  const purchase = found(await db.first(sql<PurchaseRow>`select * from purchases where id = ${sale.purchase}`))
+  const rows = await db.all(
     sql<TransactionRow>`select * from transactions where order_id = ${sale.order} order by created_at, id`,
   )
   const payment = found(rows.find(({ type }) => type === 'payment'))
@@ -136,11 +54,11 @@ export async function stateOf(sale: Trade) {
 }
 
 export const refundEmailsOf = (refund: string): Promise<EmailRow[]> =>
-  db().all(selectEmails().where(eq(transactionalEmails.refund_request_id, refund)).orderBy(transactionalEmails.id))
+  db.all(selectEmails().where(eq(transactionalEmails.refund_request_id, refund)).orderBy(transactionalEmails.id))
 
 /** The actions that were announced of an organisation's purchases, with the statuses of refund and purchase after them. */
 export async function actionsOf(sale: { organization: string }): Promise<string[]> {
-  const events = await db().all(sql<{ payload: string }>`select payload from webhook_events
+  const events = await db.all(sql<{ payload: string }>`select payload from webhook_events
     where organization_id = ${sale.organization} order by created_at, id`)
   return events.map(({ payload }) => {
     const { action, refund_request, purchase } = JSON.parse(payload).data
@@ -149,7 +67,7 @@ export async function actionsOf(sale: { organization: string }): Promise<string[
 }
 
 export const auditOf = async (refund: string): Promise<string[]> => {
-  const rows = await db().all(sql<{ action: string }>`select action from audit_log
+  const rows = await db.all(sql<{ action: string }>`select action from audit_log
     where resource_id = ${refund} order by id`)
   return rows.map(({ action }) => action)
 }
@@ -222,9 +140,9 @@ export const refusedFor = (code: RefundFailureCode): RefundOutcome => ({
 })
 
 /** A refund that is due, with a provider and an engine of its own. */
-export async function givenDue(columns: Partial<RefundRow> = {}, options: { isIdempotent?: boolean } = {}) {
-  const sale = await givenSale()
-  const refund = await givenRefund(sale, columns)
+export async function seedDue(columns: Partial<RefundRow> = {}, options: { isIdempotent?: boolean } = {}) {
+  const sale = await seedSale()
+  const refund = await seedDueRefund(sale, columns)
   const provider = providerOf(options)
   return { sale, refund, provider, engine: refundEngine(provider) }
 }
@@ -238,4 +156,4 @@ export const approveAgain = (sale: Trade, refund: string, at: number): Promise<v
   )
 
 /** Nothing of earlier tests is due. */
-export const settleAll = (): Promise<unknown> => db().all(sql`update refund_requests set due_at = null`)
+export const settleAll = (): Promise<unknown> => db.all(sql`update refund_requests set due_at = null`)

@@ -3,40 +3,15 @@ import { expect } from 'vitest'
 import type { transactions } from '../../src/db/schema/sales/orders.ts'
 import { type refundItems, refundRequests } from '../../src/db/schema/sales/refunds.ts'
 import { select } from '../../src/db/select.ts'
-import type { PaymentService } from '../../src/domain/refunds/merchant-accounts.ts'
 import { payRefunds } from '../../src/modules/refund-payments/jobs.ts'
-import { get, post, type Reply } from './api.ts'
+import { post, type Reply } from './api.ts'
 import { realJob } from './campaigns.ts'
-import { db } from './factories.ts'
-import { anOrder, givenShop, importOrders, type Shop } from './orders.ts'
-import { givenAccount } from './refund-payments.ts'
+import type { Shop } from './seeding/orders.ts'
+import { db } from './seeding/rows.ts'
 
 type RefundRow = typeof refundRequests.$inferSelect
 type ItemRow = typeof refundItems.$inferSelect
 type TransactionRow = typeof transactions.$inferSelect
-
-export interface Bought {
-  shop: Shop
-  order: string
-  payment: string
-  purchases: string[]
-  /** Imports the order again, changed. */
-  again: (change: Record<string, unknown>) => Promise<Reply>
-}
-
-/** A paid order; two day tickets at 225.00 unless `change` says otherwise. */
-export async function givenBought(shop: Shop, change: Record<string, unknown> = {}): Promise<Bought> {
-  const order = anOrder({ created: '2026-01-01T10:00:00Z', ...change })
-  const { body } = await importOrders(shop, [order])
-  const read = await get(`/v1/orders/${body.results[0].order_id}`)
-  return {
-    shop,
-    order: read.body.id,
-    payment: read.body.transactions[0].id,
-    purchases: read.body.purchases.map(({ id }: { id: string }) => id).toSorted(),
-    again: (other) => importOrders(shop, [{ ...order, ...other }], { on_duplicate: 'update', emit_webhooks: true }),
-  }
-}
 
 export const ask = (body: Record<string, unknown>, token?: string): Promise<Reply> =>
   post('/v1/refund-requests', { reason: 'customer_request', ...body }, token)
@@ -103,17 +78,6 @@ export async function expectCountersToBeSums({ edition_id }: Shop): Promise<void
       or exists (select 1 from refund_items i where i.refund_request_id = r.id
         and i.amount_minor <> i.price_minor + i.deposit_minor + i.handling_fee_minor))`)
   expect({ ofPurchases, ofPayments, ofItems }).toEqual({ ofPurchases: [], ofPayments: [], ofItems: [] })
-}
-
-/** A shop whose payments go through a merchant account of the kind. */
-export async function givenShopWithAccount(type: PaymentService, columns: Record<string, unknown> = {}): Promise<Shop> {
-  const shop = await givenShop()
-  await givenAccount({ organization: shop.organization_id, edition: shop.edition_id }, type)
-  for (const [name, value] of Object.entries(columns))
-    await db.all(
-      sql`update merchant_accounts set ${sql.raw(name)} = ${value} where organization_id = ${shop.organization_id}`,
-    )
-  return shop
 }
 
 /** What the consumer of the queue does with all that is due. */

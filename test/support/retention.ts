@@ -2,21 +2,19 @@ import { type SQL, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../src/context.ts'
 import { newId } from '../../src/domain/ids.ts'
 import { sweepEvents } from '../../src/modules/webhooks/jobs.ts'
-import { db, seedEdition, seedOrganization } from './seed.ts'
-import { seedDeliveries } from './seed-webhooks.ts'
+import { seedEdition } from './seeding/editions.ts'
+import { givenOrganization } from './seeding/organizations.ts'
+import { db, type Place } from './seeding/rows.ts'
+import { seedDeliveries } from './seeding/webhooks.ts'
 
-export interface Place {
-  organization: string
-  edition: string
-}
-
-export async function givenPlace(): Promise<Place> {
-  const organization = await seedOrganization()
-  return { organization: organization.id, edition: await seedEdition(organization) }
+export async function seedPlace(): Promise<Place> {
+  const organization = await givenOrganization()
+  const edition = await seedEdition(organization)
+  return { organization: organization.id, edition: edition.id }
 }
 
 export const count = async (query: SQL): Promise<number> => {
-  const row = await db().first(sql<{ n: number }>`select count(*) as n from (${query})`)
+  const row = await db.first(sql<{ n: number }>`select count(*) as n from (${query})`)
   return row?.n ?? -1
 }
 

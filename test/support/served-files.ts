@@ -1,54 +1,8 @@
 import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
 import { app } from '../../src/app.ts'
-import { files } from '../../src/db/schema/files/files.ts'
-import { insert } from '../../src/db/write.ts'
-import { toHex } from '../../src/domain/text/encoding.ts'
 import type { Variant } from '../../src/domain/files/addresses.ts'
-import type { FilePurpose } from '../../src/domain/files/files.ts'
-import { seedBytes } from './seed-files.ts'
-import { freshId, next, randomBytes, seededAt, seedOrganization, write } from './seed.ts'
-
-export interface SeededFile {
-  id: string
-  organization_id: string
-  access_key: string
-  storage_key: string
-  checksum_sha256: string
-  content: Uint8Array<ArrayBuffer>
-}
-
-interface FileOptions {
-  organization?: string
-  name?: string
-  purpose?: FilePurpose
-  mime_type?: string
-  status?: 'ready' | 'quarantined'
-  content?: Uint8Array<ArrayBuffer>
-  created_at?: number
-}
-
-/** A file with its bytes, written where the service reads them. */
-export async function seedFile(options: FileOptions = {}): Promise<SeededFile> {
-  const { name = 'photo.png', purpose = 'image', mime_type = 'image/png', status = 'ready' } = options
-  const content = options.content ?? randomBytes(1000 + next()).slice()
-  const organization_id = options.organization ?? (await seedOrganization()).id
-  const at = options.created_at ?? seededAt
-  const row = {
-    id: freshId('file'),
-    organization_id,
-    access_key: toHex(randomBytes(16)),
-    ...(await seedBytes(organization_id, content)),
-    name,
-    purpose,
-    mime_type,
-    status,
-    created_at: at,
-    modified_at: at,
-  }
-  await write(insert(files, row))
-  return { ...row, content }
-}
+import type { SeededFile } from './seeding/files.ts'
 
 export const pathOf = ({ id, access_key }: Pick<SeededFile, 'id' | 'access_key'>, variant: Variant = 'original') =>
   `/files/${id}/${access_key}/${variant}`

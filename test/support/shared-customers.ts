@@ -1,8 +1,9 @@
 import { sql } from 'drizzle-orm'
 import type { users } from '../../src/db/schema/users.ts'
-import { givenEdition, givenMember } from './factories.ts'
-import { anOrder, givenShop, importOrders, type Shop } from './orders.ts'
-import { db } from './seed.ts'
+import { seedEdition } from './seeding/editions.ts'
+import { givenMember } from './seeding/members.ts'
+import { anOrder, seedShop, importOrders, type Shop } from './seeding/orders.ts'
+import { db } from './seeding/rows.ts'
 
 export type UserRow = typeof users.$inferSelect
 
@@ -26,9 +27,9 @@ export interface Two {
 
 /** An organisation of two editions; edition roles are of `mine`, and the stranger has bought in `theirs`. */
 export async function givenTwo(): Promise<Two & { user: string }> {
-  const mine = await givenShop()
+  const mine = await seedShop()
   const organization = { id: mine.organization_id }
-  const other = await givenEdition(organization)
+  const other = await seedEdition(organization)
   const theirs = { ...mine, edition_id: other.id }
   await importOrders(theirs, [anOrder({ customer: stranger })])
   const token = async (role: 'manager' | 'viewer', edition?: string) =>
@@ -45,7 +46,7 @@ export async function givenTwo(): Promise<Two & { user: string }> {
 }
 
 export async function stored(shop: Shop, email: string): Promise<UserRow> {
-  const row = await db().first(
+  const row = await db.first(
     sql<UserRow>`select * from users where organization_id = ${shop.organization_id} and email = ${email}`,
   )
   if (!row) throw new Error('no such customer')

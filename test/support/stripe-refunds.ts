@@ -5,8 +5,8 @@ import { update } from '../../src/db/write.ts'
 import { sealSecrets } from '../../src/modules/merchant-accounts/secrets.ts'
 import { testConfig } from './context.ts'
 import { type FakeEvent, type FakePayment, type FakeStripe, signedPost } from './fake-stripe.ts'
-import { givenSale, type Sale } from './refund-payments.ts'
-import { randomBytes, write } from './seed.ts'
+import { seedSale, type Sale } from './seeding/trades.ts'
+import { randomBytes, write } from './seeding/rows.ts'
 
 export const webhookSecret = 'whsec_of_the_tests'
 
@@ -15,8 +15,8 @@ export interface StripeSale extends Sale {
 }
 
 /** A ticket that was paid through Stripe, in an organisation of its own. */
-export async function givenStripeSale(fake: FakeStripe): Promise<StripeSale> {
-  const sale = await givenSale('stripe')
+export async function seedStripeSale(fake: FakeStripe): Promise<StripeSale> {
+  const sale = await seedSale('stripe')
   const payment = fake.store.pay({ amount: sale.amount, currency: 'dkk' })
   const sealed = await sealSecrets({ config: testConfig, randomBytes }, sale.account, {
     api_key: 'rk_test_tests',

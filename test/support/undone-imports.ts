@@ -1,20 +1,12 @@
 import { sql } from 'drizzle-orm'
-import type { dataImports } from '../../src/db/schema/data-imports.ts'
 import { expect } from 'vitest'
+import type { dataImports } from '../../src/db/schema/data-imports.ts'
 import { post } from './api.ts'
 import { dump } from './dump.ts'
-import type { Shop } from './orders.ts'
-import {
-  aRow,
-  type FileRow,
-  importer,
-  importNow,
-  messageOf,
-  ordersNow,
-  runToEnd,
-  seedStarted,
-} from './staged-imports.ts'
-import { db, write } from './seed.ts'
+import type { Shop } from './seeding/orders.ts'
+import { aRow, type FileRow, seedStarted } from './seeding/staged-imports.ts'
+import { importer, importNow, messageOf, ordersNow, runToEnd } from './staged-imports.ts'
+import { db, write } from './seeding/rows.ts'
 
 type ImportRow = typeof dataImports.$inferSelect
 
@@ -35,7 +27,7 @@ export async function undoToEnd(id: string): Promise<ImportRow> {
 }
 
 export const undoneNow = (id: string) =>
-  db().all(
+  db.all(
     sql<{ number: number; order_id: string; undo_outcome: string; undo_reason: string | null; before: string | null }>`
       select number, order_id, undo_outcome, undo_reason, before from import_orders
       where import_id = ${id} order by number`,
@@ -66,7 +58,7 @@ export async function stateBeside(): Promise<Record<string, string[]>> {
 }
 
 export const totalsOf = (organizationId: string) =>
-  db().first(
+  db.first(
     sql<{ people: number; all_orders: number; all_purchases: number }>`select people, all_orders, all_purchases
       from list_sizes where organization_id = ${organizationId}`,
   )

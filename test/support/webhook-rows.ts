@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import type { webhookDeliveries, webhookEndpoints, webhookEvents } from '../../src/db/schema/messaging/webhooks.ts'
 import { callWith, type Reply, type Request } from './api.ts'
-import { db } from './seed.ts'
+import { db } from './seeding/rows.ts'
 
 export interface Enqueued {
   lane: 'fast' | 'slow'
@@ -38,13 +38,13 @@ type EventRow = typeof webhookEvents.$inferSelect
 type DeliveryRow = typeof webhookDeliveries.$inferSelect
 
 export const endpointRow = (id: string): Promise<EndpointRow | undefined> =>
-  db().first(sql<EndpointRow>`select * from webhook_endpoints where id = ${id}`)
+  db.first(sql<EndpointRow>`select * from webhook_endpoints where id = ${id}`)
 
 export const deliveryRow = (id: string): Promise<DeliveryRow | undefined> =>
-  db().first(sql<DeliveryRow>`select * from webhook_deliveries where id = ${id}`)
+  db.first(sql<DeliveryRow>`select * from webhook_deliveries where id = ${id}`)
 
 export const deliveriesOf = (endpointId: string): Promise<DeliveryRow[]> =>
-  db().all(sql<DeliveryRow>`select * from webhook_deliveries where endpoint_id = ${endpointId} order by id`)
+  db.all(sql<DeliveryRow>`select * from webhook_deliveries where endpoint_id = ${endpointId} order by id`)
 
 export const eventsOf = (organizationId: string): Promise<EventRow[]> =>
-  db().all(sql<EventRow>`select * from webhook_events where organization_id = ${organizationId} order by id`)
+  db.all(sql<EventRow>`select * from webhook_events where organization_id = ${organizationId} order by id`)

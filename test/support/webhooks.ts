@@ -2,18 +2,16 @@ import { env } from 'cloudflare:workers'
 import { type SQL, sql } from 'drizzle-orm'
 import type { DeliverMessage, JobCtx } from '../../src/context.ts'
 import { Database } from '../../src/db/database.ts'
-import { webhookEndpoints } from '../../src/db/schema/messaging/webhooks.ts'
-import { insert } from '../../src/db/write.ts'
 import { type IdKind, newId } from '../../src/domain/ids.ts'
 import { newMeter } from '../../src/domain/meter.ts'
 import { standardSchedule } from '../../src/domain/webhooks/webhooks.ts'
 import type { DeliveryClaim } from '../../src/domain/webhooks/webhook-sender.ts'
-import { mintSecret } from '../../src/domain/webhooks/webhook-signature.ts'
 import type { PostResult } from '../../src/gateways/webhook-post/webhook-post.ts'
 import { announce, deliverClaims } from '../../src/modules/webhooks/index.ts'
 import { deliver, type Lane } from '../../src/modules/webhooks/jobs.ts'
 import { capturing, contextAt, testConfig } from './context.ts'
-import { db, givenOrganisation } from './factories.ts'
+import { db } from './seeding/rows.ts'
+import type { EndpointRow } from './seeding/webhooks.ts'
 
 interface Sent {
   url: string
@@ -112,35 +110,14 @@ export function engine(behaviour: Behaviour, options: { schedule?: readonly numb
   }
 }
 
-export type Endpoint = typeof webhookEndpoints.$inferSelect
-
-let made = 0
-
-export async function givenEndpoint(columns: Partial<Endpoint> = {}): Promise<Endpoint> {
-  const now = Date.now()
-  const row = {
-    id: newId('webhook_endpoint', now, Math.random),
-    organization_id: columns.organization_id ?? (await givenOrganisation()).id,
-    name: 'Receiver',
-    url: `https://receiver-${++made}.example.com/hook`,
-    events: ['purchase.action' as const],
-    secret: mintSecret((length) => crypto.getRandomValues(new Uint8Array(length))),
-    created_at: now,
-    modified_at: now,
-    ...columns,
-  }
-  await db.batch([insert(webhookEndpoints, row)])
-  return endpointNow(row.id)
-}
-
 const firstRow = async <Row>(statement: SQL<Row>): Promise<Row> => {
   const row = await db.first(statement)
   if (!row) throw new Error('no such row')
   return row
 }
 
-export const endpointNow = (id: string): Promise<Endpoint> =>
-  firstRow(sql<Endpoint>`select * from webhook_endpoints where id = ${id}`)
+export const endpointNow = (id: string): Promise<EndpointRow> =>
+  firstRow(sql<EndpointRow>`select * from webhook_endpoints where id = ${id}`)
 
 export interface Delivery {
   id: string

@@ -1,11 +1,15 @@
 import { type RoleCode, roleCodes } from '../../src/domain/accounts/access.ts'
 import { rootToken } from './api.ts'
-import { freshId, seedAccount, seedEdition, seedMember, seedOrganization, seedToken } from './seed.ts'
-import { seedDataImports, seedReferences, seedTrade, type Trade } from './seed-commerce.ts'
-import { seedCampaigns } from './seed-campaigns.ts'
-import { seedSegment } from './seed-segments.ts'
-import { seedMessage } from './seed-emails.ts'
-import { seedDelivery, seedEndpoint } from './seed-webhooks.ts'
+import { freshId, seededAt } from './seeding/rows.ts'
+import { seedAccount, seedMember, seedToken } from './seeding/members.ts'
+import { type EditionRow, seedEditionReferences, seedEdition } from './seeding/editions.ts'
+import { givenOrganization, givenEvent } from './seeding/organizations.ts'
+import { seedDataImports } from './seeding/data-imports.ts'
+import { seedTrade, type Trade } from './seeding/trades.ts'
+import { seedCampaign } from './seeding/campaigns.ts'
+import { seedSegment } from './seeding/segments.ts'
+import { seedMessage } from './seeding/email-messages.ts'
+import { seedDelivery, seedEndpoint } from './seeding/webhooks.ts'
 
 /** Who calls: one person for each role, somebody without any role, and the superuser of the platform. */
 export type Who = RoleCode | 'nobody' | 'root'
@@ -38,7 +42,7 @@ export interface OrganizationWorld {
   /** A viewer of the organisation who is nobody of `people`, and a token of hers that is bound to the organisation. */
   member: string
   boundToken: string
-  references: Awaited<ReturnType<typeof seedReferences>>
+  references: Awaited<ReturnType<typeof seedEditionReferences>>
 }
 
 /** Two organisations with two editions each. All people belong to the first; edition roles are in its first edition. */
@@ -53,21 +57,22 @@ export interface World {
 const letters = { A: 'admin', M: 'manager', V: 'viewer' } as const
 
 async function buildEdition(organization: { id: string; event: string }): Promise<EditionWorld> {
-  const id = await seedEdition(organization)
+  const columns: Partial<EditionRow> = { enabled_languages: ['en', 'da'], created_at: seededAt, modified_at: seededAt }
+  const { id } = await seedEdition(organization, columns)
   const place = { organization: organization.id, edition: id }
   const [dataImport = ''] = await seedDataImports(place, 1)
   const webhook = await seedEndpoint(place)
   const delivery = await seedDelivery(place, webhook.id)
   const segment = await seedSegment(place)
   const message = await seedMessage(place)
-  const [campaign] = await seedCampaigns(place, segment.id, 1, { status: 'sent', run: 1 })
-  const [draft] = await seedCampaigns(place, segment.id, 1)
+  const campaign = await seedCampaign(place, segment.id, { status: 'sent', run: 1 })
+  const draft = await seedCampaign(place, segment.id)
   return {
     id,
     dataImport,
     message,
-    campaign: campaign?.id ?? '',
-    draft: draft?.id ?? '',
+    campaign: campaign.id,
+    draft: draft.id,
     webhook: webhook.id,
     delivery: delivery.id,
     segment: segment.id,
@@ -76,18 +81,19 @@ async function buildEdition(organization: { id: string; event: string }): Promis
 }
 
 async function buildOrganization(): Promise<OrganizationWorld> {
-  const organization = await seedOrganization()
+  const { id } = await givenOrganization()
+  const organization = { id, event: (await givenEvent({ id })).id }
   const account = await seedAccount()
   return {
     ...organization,
     editions: [await buildEdition(organization), await buildEdition(organization)],
     member: await seedMember(account, { organization: organization.id, role: 'viewer' }),
     boundToken: (await seedToken(account, { organization: organization.id })).id,
-    references: await seedReferences(organization.id),
+    references: await seedEditionReferences(organization),
   }
 }
 
-export async function givenPerson(role: RoleCode, organization: OrganizationWorld): Promise<Person> {
+export async function seedPerson(role: RoleCode, organization: OrganizationWorld): Promise<Person> {
   const account = await seedAccount()
   const member = await seedMember(account, {
     organization: organization.id,
@@ -102,7 +108,7 @@ export async function buildWorld(): Promise<World> {
   const a = await buildOrganization()
   const b = await buildOrganization()
   const people: Partial<Record<Who, Person>> = {}
-  for (const role of roleCodes) people[role] = await givenPerson(role, a)
+  for (const role of roleCodes) people[role] = await seedPerson(role, a)
   const account = await seedAccount()
   const { id, token } = await seedToken(account)
   people.nobody = { who: 'nobody', account, member: freshId('member'), token, tokenId: id }
@@ -113,5 +119,5 @@ export async function buildWorld(): Promise<World> {
     token: rootToken,
     tokenId: freshId('access_token'),
   }
-  return { a, b, people: people as Record<Who, Person>, stranger: await givenPerson('OA', b) }
+  return { a, b, people: people as Record<Who, Person>, stranger: await seedPerson('OA', b) }
 }

@@ -8,7 +8,7 @@ import {
   tablesLeft,
 } from '../../src/domain/editions/edition-copy.ts'
 import { columnsOf, tableNames } from '../support/dump.ts'
-import { db } from '../support/factories.ts'
+import { db } from '../support/seeding/rows.ts'
 
 describe('what belongs to an edition', () => {
   it('is copied, or is known to stay behind', async () => {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { sql } from 'drizzle-orm'
 import {
   countryCodes,
   countryLabels,
@@ -11,8 +12,9 @@ import {
 } from '../../src/domain/editions/editions.ts'
 import { dayMs } from '../../src/domain/time/instants.ts'
 import { statusAt } from '../../src/modules/editions/queries.ts'
-import { sql } from 'drizzle-orm'
-import { db, givenEdition, givenEvent, givenOrganisation } from '../support/factories.ts'
+import { seedEdition } from '../support/seeding/editions.ts'
+import { givenEvent, givenOrganization } from '../support/seeding/organizations.ts'
+import { db } from '../support/seeding/rows.ts'
 
 const now = Date.parse('2026-06-01T12:00:00.000Z')
 
@@ -41,11 +43,11 @@ describe('editionStatus', () => {
   })
 
   it('agrees with the filter of the list at every edge', async () => {
-    const organisation = await givenOrganisation()
+    const organisation = await givenOrganization()
     const event = await givenEvent(organisation)
     const editions = await Promise.all(
       periods.map(async (period, index) => {
-        const { id } = await givenEdition(organisation, { event_id: event.id, name: `Edge ${index}`, ...period })
+        const { id } = await seedEdition(organisation, { event_id: event.id, name: `Edge ${index}`, ...period })
         return { id, ...period }
       }),
     )

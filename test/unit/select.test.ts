@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { paginate } from '../../src/db/paginate.ts'
 import { answering, select, selection } from '../../src/db/select.ts'
 import { changesIn, insert, insertAll, insertWhere, remove, update } from '../../src/db/write.ts'
-import { db } from '../support/seed.ts'
+import { db } from '../support/seeding/rows.ts'
 
 const lamps = sqliteTable('unit_lamps', {
   id: text().primaryKey(),
@@ -17,17 +17,17 @@ const lamps = sqliteTable('unit_lamps', {
 const rooms = sqliteTable('unit_rooms', { id: text().primaryKey(), name: text().notNull() })
 
 beforeAll(async () => {
-  await db().all(sql`create table if not exists unit_lamps (id text primary key, name text not null, room_id text,
+  await db.all(sql`create table if not exists unit_lamps (id text primary key, name text not null, room_id text,
     labels text not null, note text, is_on integer not null)`)
-  await db().all(sql`create table if not exists unit_rooms (id text primary key, name text not null)`)
+  await db.all(sql`create table if not exists unit_rooms (id text primary key, name text not null)`)
 })
-beforeEach(() => db().batch([remove(lamps, sql`1`), remove(rooms, sql`1`)]))
+beforeEach(() => db.batch([remove(lamps, sql`1`), remove(rooms, sql`1`)]))
 // Other files compare the tables of this database with the declared ones.
-afterAll(() => db().batch([sql`drop table unit_lamps`, sql`drop table unit_rooms`]))
+afterAll(() => db.batch([sql`drop table unit_lamps`, sql`drop table unit_rooms`]))
 
 const lamp = { id: 'a', name: 'Hall', room_id: 'r', labels: ['x', '"y"'], note: { by: 'Æ' }, is_on: true }
 const dark = { id: 'b', name: 'Attic', room_id: null, labels: [], note: null, is_on: false }
-const all = () => db().all(select(getTableColumns(lamps)).from(lamps).orderBy(lamps.id))
+const all = () => db.all(select(getTableColumns(lamps)).from(lamps).orderBy(lamps.id))
 
 describe('columns with a mode', () => {
   it.each([
@@ -35,9 +35,9 @@ describe('columns with a mode', () => {
     ['together', () => insertAll(lamps, [lamp, dark])],
     ['where a condition holds', () => [lamp, dark].map((row) => insertWhere(lamps, row, sql`1 = 1`))],
   ])('are read as they were written %s', async (_, statements) => {
-    await db().batch(statements())
+    await db.batch(statements())
     expect(await all()).toEqual([lamp, dark])
-    const stored = await db().all(sql`select labels, note, is_on from unit_lamps order by id`)
+    const stored = await db.all(sql`select labels, note, is_on from unit_lamps order by id`)
     expect(stored).toEqual([
       { labels: '["x","\\"y\\""]', note: '{"by":"Æ"}', is_on: 1 },
       { labels: '[]', note: null, is_on: 0 },
@@ -45,7 +45,7 @@ describe('columns with a mode', () => {
   })
 
   it('are stored by a change of them', async () => {
-    await db().batch([insert(lamps, lamp), update(lamps, { labels: ['z'], note: null, is_on: false }, sql`id = 'a'`)])
+    await db.batch([insert(lamps, lamp), update(lamps, { labels: ['z'], note: null, is_on: false }, sql`id = 'a'`)])
     expect(await all()).toEqual([{ ...lamp, labels: ['z'], note: null, is_on: false }])
   })
 
@@ -58,7 +58,7 @@ describe('columns with a mode', () => {
 
 describe('a query of the builder', () => {
   it('keeps columns of two tables with the same name apart, also in a batch', async () => {
-    await db().batch([insert(rooms, { id: 'r', name: 'Room' }), ...insertAll(lamps, [lamp, dark])])
+    await db.batch([insert(rooms, { id: 'r', name: 'Room' }), ...insertAll(lamps, [lamp, dark])])
     const query = select({ id: lamps.id, name: lamps.name, room: rooms.name, is_on: lamps.is_on })
       .from(lamps)
       .leftJoin(rooms, eq(rooms.id, lamps.room_id))
@@ -67,30 +67,30 @@ describe('a query of the builder', () => {
       { id: 'a', name: 'Hall', room: 'Room', is_on: true },
       { id: 'b', name: 'Attic', room: null, is_on: false },
     ]
-    expect(await db().all(query)).toEqual(rows)
-    expect(await db().batch([query, sql<{ n: number }>`select 1 as n`])).toEqual([rows, [{ n: 1 }]])
+    expect(await db.all(query)).toEqual(rows)
+    expect(await db.batch([query, sql<{ n: number }>`select 1 as n`])).toEqual([rows, [{ n: 1 }]])
   })
 
   it('answers expressions under their names', async () => {
-    await db().batch([insert(lamps, lamp)])
+    await db.batch([insert(lamps, lamp)])
     const length = sql<number>`json_array_length(${lamps.labels})`
-    expect(await db().first(select({ length }).from(lamps).where(eq(lamps.is_on, true)))).toEqual({ length: 2 })
+    expect(await db.first(select({ length }).from(lamps).where(eq(lamps.is_on, true)))).toEqual({ length: 2 })
   })
 })
 
 describe('fields', () => {
   it('decode the rows of a query in SQL', async () => {
-    await db().batch([insert(lamps, lamp)])
+    await db.batch([insert(lamps, lamp)])
     const fields = { labels: lamps.labels, lit: lamps.is_on }
     const query = answering(fields, sql<{ lit: boolean }>`select ${selection(fields)}, 1 as more from ${lamps}`)
-    expect(await db().all(query)).toEqual([{ labels: lamp.labels, lit: true, more: 1 }])
+    expect(await db.all(query)).toEqual([{ labels: lamp.labels, lit: true, more: 1 }])
   })
 
   it('decode the rows of a page', async () => {
-    await db().batch(insertAll(lamps, [lamp, dark]))
+    await db.batch(insertAll(lamps, [lamp, dark]))
     const { id, labels, is_on } = getTableColumns(lamps)
     const page = await paginate(
-      db(),
+      db,
       { page: 1, size: 1, after: null },
       {
         from: sql`${lamps}`,

@@ -1,4 +1,4 @@
-import { seedEntries } from '../seed-audit-log.ts'
+import { seedEntries } from '../seeding/audit-log.ts'
 import { queryId, type SampleOf } from './sample.ts'
 
 export const auditLogSamples: Record<string, SampleOf> = {

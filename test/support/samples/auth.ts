@@ -1,5 +1,5 @@
 import { dayMs } from '../../../src/domain/time/instants.ts'
-import { seedToken, seedTokens } from '../seed.ts'
+import { seedToken, seedTokens } from '../seeding/members.ts'
 import { bodyId, pathId, type SampleOf } from './sample.ts'
 
 export const authSamples: Record<string, SampleOf> = {

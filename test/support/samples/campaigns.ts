@@ -1,6 +1,5 @@
-import { next } from '../seed.ts'
-import { type CampaignRow, seedCampaigns, seedReady } from '../seed-campaigns.ts'
-import { ignoreStarts, seedRecipients } from '../seed-recipients.ts'
+import { next } from '../seeding/rows.ts'
+import { type CampaignRow, seedCampaigns, seedReady, ignoreStarts, seedRecipients } from '../seeding/campaigns.ts'
 import type { World } from '../world.ts'
 import { bodyId, pathId, queryId, type SampleOf } from './sample.ts'
 

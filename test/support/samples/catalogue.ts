@@ -1,11 +1,11 @@
 import { locations, products, variants } from '../../../src/db/schema/sales/catalog.ts'
 import { insert } from '../../../src/db/write.ts'
-import { freshId, next, seededAt, write } from '../seed.ts'
+import { freshId, next, type Place, seededAt, write } from '../seeding/rows.ts'
 import type { World } from '../world.ts'
 import { bodyId, type Reference } from './sample.ts'
 
 /** What an edition sells, and where. */
-async function seedCatalogue(place: { organization: string; edition: string }) {
+async function seedCatalogue(place: Place) {
   const [product_id, variant_id, location_id] = [freshId('product'), freshId('variant'), freshId('location')]
   const tenant = { organization_id: place.organization, edition_id: place.edition }
   const named = (name: string) => ({ name, name_folded: name.toLowerCase(), created_at: seededAt })

@@ -1,5 +1,5 @@
-import { next } from '../seed.ts'
-import { seedAnswers, seedConsent, seedConsents } from '../seed-consents.ts'
+import { next } from '../seeding/rows.ts'
+import { seedAnswers, seedConsent, seedConsents } from '../seeding/consents.ts'
 import type { World } from '../world.ts'
 import { bodyId, pathId, queryId, type Sample, type SampleOf } from './sample.ts'
 

@@ -1,8 +1,8 @@
 import { sql } from 'drizzle-orm'
 import { dataImports } from '../../../src/db/schema/data-imports.ts'
 import { update } from '../../../src/db/write.ts'
-import { next, write } from '../seed.ts'
-import { seedImport, seedColumns, seedProducts, seedTable } from '../seed-imports.ts'
+import { next, write } from '../seeding/rows.ts'
+import { seedImport, seedImportColumns, seedImportProducts, seedTable } from '../seeding/data-imports.ts'
 import type { World } from '../world.ts'
 import { hiddenCatalogue } from './catalogue.ts'
 import { bodyId, pathId, queryId, type Reference, type SampleOf, withReferences } from './sample.ts'
@@ -42,7 +42,8 @@ const columnsOfOthers = new WeakMap<World, Promise<Reference>>()
 
 /** A column of the file of an import elsewhere. */
 const columnOfOthers = (world: World): Promise<Reference> => {
-  const seedIn = async (place: ReturnType<typeof foreign>) => (await seedColumns(await seedImport(place), 1))[0] ?? ''
+  const seedIn = async (place: ReturnType<typeof foreign>) =>
+    (await seedImportColumns(await seedImport(place), 1))[0] ?? ''
   const column =
     columnsOfOthers.get(world) ??
     Promise.all([seedIn(foreign(world)), seedIn(sibling(world))]).then(([one, other]) =>
@@ -90,7 +91,7 @@ export const importSamples: Record<string, SampleOf> = {
 
   listColumnMappings: {
     make: async (world) => ({ path: { id: await listedImport(world) }, references: [await others(world)] }),
-    fill: async (world, count) => seedColumns(await listedImport(world), count),
+    fill: async (world, count) => seedImportColumns(await listedImport(world), count),
   },
 
   updateColumnMappings: {
@@ -122,14 +123,14 @@ export const importSamples: Record<string, SampleOf> = {
 
   listProductMappings: {
     make: async (world) => ({ path: { id: await listedImport(world) }, references: [await others(world)] }),
-    fill: async (world, count) => seedProducts(await listedImport(world), count),
+    fill: async (world, count) => seedImportProducts(await listedImport(world), count),
   },
 
   updateProductMappings: {
     make: async (world) => {
       const sample = await fresh(world, 'mapping_products')
-      const [id = ''] = await seedProducts(sample.path.id, 1)
-      const [elsewhere = ''] = await seedProducts(await listedImport(world), 1)
+      const [id = ''] = await seedImportProducts(sample.path.id, 1)
+      const [elsewhere = ''] = await seedImportProducts(await listedImport(world), 1)
       const catalogue = await hiddenCatalogue(world, 'mappings.0', ['product_id', 'location_id'])
       return {
         ...withReferences(sample, [bodyId('mappings.0.id', elsewhere, elsewhere), ...catalogue]),

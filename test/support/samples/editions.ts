@@ -1,6 +1,6 @@
-import { seedEditionContents } from '../edition-contents.ts'
-import { next, seedEdition } from '../seed.ts'
-import { seedEditions } from '../seed-commerce.ts'
+import { seedEditionContents } from '../seeding/edition-contents.ts'
+import { next } from '../seeding/rows.ts'
+import { seedEditions, seedEdition } from '../seeding/editions.ts'
 import type { World } from '../world.ts'
 import { bodyId, pathId, queryId, type SampleOf } from './sample.ts'
 
@@ -9,7 +9,7 @@ const full = new WeakMap<World, Promise<string>>()
 /** One edition that owns something of everything; duplicating it leaves it as it is. */
 function fullEdition(world: World): Promise<string> {
   const make = async () => {
-    const id = await seedEdition(world.a)
+    const id = (await seedEdition(world.a)).id
     await seedEditionContents({ organization: world.a.id, edition: id })
     return id
   }

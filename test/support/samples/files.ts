@@ -1,7 +1,7 @@
 import { toBase64, utf8 } from '../../../src/domain/text/encoding.ts'
 import { freshPng } from '../files.ts'
-import { next } from '../seed.ts'
-import { seedFile, seedFiles, seedStoredFile, seedUpload } from '../seed-files.ts'
+import { next } from '../seeding/rows.ts'
+import { seedFile, seedFiles, seedUpload, seedStoredFile } from '../seeding/files.ts'
 import type { World } from '../world.ts'
 import { bodyId, pathId, queryId, type Reference, type SampleOf } from './sample.ts'
 
@@ -18,7 +18,7 @@ const uploadIn = async (world: World): Promise<Reference> =>
   pathId('id', await seedUpload(foreign(world), table()), await seedUpload(sibling(world), table()))
 
 const freshFile = async (world: World) => ({
-  path: { id: await seedStoredFile(tenant(world), freshPng()) },
+  path: { id: (await seedStoredFile({ ...tenant(world), content: freshPng() })).id },
   references: [await fileIn(world)],
 })
 

@@ -1,5 +1,5 @@
-import { dropMerchantAccounts, seedMerchantAccounts } from '../seed-merchant-accounts.ts'
-import { next } from '../seed.ts'
+import { dropMerchantAccounts, seedMerchantAccounts } from '../seeding/merchant-accounts.ts'
+import { next } from '../seeding/rows.ts'
 import type { World } from '../world.ts'
 import { bodyId, pathId, queryId, type Sample, type SampleOf } from './sample.ts'
 

@@ -1,6 +1,8 @@
 import { sql } from 'drizzle-orm'
-import { db, next, seedAccount, seedEvents, seedMember, seedMembers, seedOrganizations } from '../seed.ts'
-import { dropSenderDomains, seedSenderDomain, seedSenderDomains } from '../seed-sender-domains.ts'
+import { db, next } from '../seeding/rows.ts'
+import { seedAccount, seedMember, seedMembers } from '../seeding/members.ts'
+import { seedEvents, seedOrganizations } from '../seeding/organizations.ts'
+import { dropSenderDomains, seedSenderDomain, seedSenderDomains } from '../seeding/sender-domains.ts'
 import { bodyId, pathId, queryId, type Sample, type SampleOf } from './sample.ts'
 import type { World } from '../world.ts'
 
@@ -10,7 +12,7 @@ const oneSenderDomain = async ({ a, b }: World): Promise<Sample> => ({
 })
 
 const slugOf = async (id: string) =>
-  (await db().first(sql<{ slug: string }>`select slug from organizations where id = ${id}`))?.slug
+  (await db.first(sql<{ slug: string }>`select slug from organizations where id = ${id}`))?.slug
 
 export const organizationSamples: Record<string, SampleOf> = {
   listOrganizations: {

@@ -1,12 +1,12 @@
-import { givenRefund } from '../refund-payments.ts'
-import { seedTrade } from '../seed-commerce.ts'
+import { seedDueRefund } from '../seeding/refunds.ts'
+import { seedTrade } from '../seeding/trades.ts'
 import { pathId, type SampleOf } from './sample.ts'
 
 /** A refund that waits for somebody to pay it by hand. */
 async function givenUnsettled(organization: { id: string }, edition: { id: string }): Promise<string> {
   const place = { organization: organization.id, edition: edition.id }
   const sale = { ...place, ...(await seedTrade(place)), account: '', amount: 100 }
-  return givenRefund(sale, { status: 'processing', service: 'manual', merchant_account_id: null, due_at: null })
+  return seedDueRefund(sale, { status: 'processing', service: 'manual', merchant_account_id: null, due_at: null })
 }
 
 export const refundPaymentSamples: Record<string, SampleOf> = {

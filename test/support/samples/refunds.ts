@@ -1,5 +1,5 @@
-import { seedTrade } from '../seed-commerce.ts'
-import { type SeededRefund, seedRefund, seedRefunds } from '../seed-refunds.ts'
+import { seedTrade } from '../seeding/trades.ts'
+import { type SeededRefund, seedRefund, seedRefunds } from '../seeding/refunds.ts'
 import type { Person, World } from '../world.ts'
 import { bodyId, pathId, queryId, type Sample, type SampleOf } from './sample.ts'
 

@@ -1,4 +1,5 @@
-import { enableWallet, seedPasses, seedPurchaseLike } from '../wallet.ts'
+import { enableWallet, seedPasses } from '../seeding/wallet-passes.ts'
+import { seedPurchaseLike } from '../seeding/trades.ts'
 import type { World } from '../world.ts'
 import { pathId, type SampleOf } from './sample.ts'
 

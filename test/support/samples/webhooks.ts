@@ -1,5 +1,5 @@
-import { next, seededAt } from '../seed.ts'
-import { neverOpen, seedDeliveries, seedDelivery, seedEndpoint, seedEndpoints } from '../seed-webhooks.ts'
+import { next, seededAt } from '../seeding/rows.ts'
+import { neverOpen, seedDeliveries, seedDelivery, seedEndpoint, seedEndpoints } from '../seeding/webhooks.ts'
 import type { World } from '../world.ts'
 import { bodyId, pathId, queryId, type SampleOf } from './sample.ts'
 

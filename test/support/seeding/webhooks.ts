@@ -1,19 +1,16 @@
 import {
-  webhookAttempts,
-  webhookDeliveries,
   webhookEndpoints,
+  webhookDeliveries,
   webhookEvents,
-} from '../../src/db/schema/messaging/webhooks.ts'
-import { insertAll } from '../../src/db/write.ts'
-import { mintSecret } from '../../src/domain/webhooks/webhook-signature.ts'
-import { freshId, next, randomBytes, seededAt, write } from './seed.ts'
+  webhookAttempts,
+} from '../../../src/db/schema/messaging/webhooks.ts'
+import { freshId, next, randomBytes, seededAt, type WidePlace, write } from './rows.ts'
+import { mintSecret } from '../../../src/domain/webhooks/webhook-signature.ts'
+import { insertAll } from '../../../src/db/write.ts'
+import { givenOrganization } from './organizations.ts'
 
-interface Place {
-  organization: string
-  edition: string | null
-}
+export type EndpointRow = typeof webhookEndpoints.$inferSelect
 
-type EndpointRow = typeof webhookEndpoints.$inferSelect
 type DeliveryRow = typeof webhookDeliveries.$inferSelect
 
 /** So late that nothing which waits behind the breaker is sent in any test. */
@@ -21,7 +18,7 @@ export const neverOpen = Date.UTC(2100, 0, 1)
 
 /** Endpoints behind an open breaker: deliveries to them may be made, and stay as they are. */
 export async function seedEndpoints(
-  place: Place,
+  place: WidePlace,
   count: number,
   columns: Partial<EndpointRow> = {},
 ): Promise<EndpointRow[]> {
@@ -56,15 +53,24 @@ export async function seedEndpoints(
   return rows
 }
 
-export async function seedEndpoint(place: Place, columns: Partial<EndpointRow> = {}): Promise<EndpointRow> {
+export async function seedEndpoint(place: WidePlace, columns: Partial<EndpointRow> = {}): Promise<EndpointRow> {
   const [row] = await seedEndpoints(place, 1, columns)
   if (!row) throw new Error('no endpoint was made')
   return row
 }
 
+/** An endpoint that things are delivered to, at an address of its own; its organisation too unless the columns name one. */
+export async function seedOpenEndpoint(columns: Partial<EndpointRow> = {}): Promise<EndpointRow> {
+  const organization = columns.organization_id ?? (await givenOrganization()).id
+  const url = `https://receiver-${next()}.example.com/hook`
+  const now = Date.now()
+  const open = { url, breaker_until: null, created_at: now, modified_at: now }
+  return seedEndpoint({ organization, edition: columns.edition_id ?? null }, { ...open, ...columns })
+}
+
 /** Deliveries that have failed, of an event each, with the log of their one attempt. */
 export async function seedDeliveries(
-  place: Place,
+  place: WidePlace,
   endpoint: string,
   count: number,
   columns: Partial<DeliveryRow> = {},
@@ -121,7 +127,7 @@ export async function seedDeliveries(
 }
 
 export async function seedDelivery(
-  place: Place,
+  place: WidePlace,
   endpoint: string,
   columns: Partial<DeliveryRow> = {},
 ): Promise<DeliveryRow> {

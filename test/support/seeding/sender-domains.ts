@@ -1,7 +1,22 @@
 import { sql } from 'drizzle-orm'
-import { senderDomains } from '../../src/db/schema/messaging/sender-domains.ts'
-import { insert, insertAll } from '../../src/db/write.ts'
-import { freshId, next, seededAt, write } from './seed.ts'
+import { created } from '../api.ts'
+import { givenAdmin } from './members.ts'
+import { freshId, next, seededAt, write } from './rows.ts'
+import { senderDomains } from '../../../src/db/schema/messaging/sender-domains.ts'
+import { insert, insertAll } from '../../../src/db/write.ts'
+
+export const aDomain = () => `nordlys-${next()}.example`
+
+/** The domains of an organisation, and a token of its admin. */
+export async function givenDomains() {
+  const { id, token } = await givenAdmin()
+  return { id, token, path: `/v1/organizations/${id}/sender-domains` }
+}
+
+export type Domains = Awaited<ReturnType<typeof givenDomains>>
+
+export const givenSenderDomain = ({ path, token }: Pick<Domains, 'path' | 'token'>, domain = aDomain()) =>
+  created(path, { domain }, token)
 
 type Row = typeof senderDomains.$inferSelect
 
@@ -10,7 +25,7 @@ const rowOf = (organization: string, columns: Partial<Row>): Row => {
   const row: Row = {
     id: freshId('sender_domain'),
     organization_id: organization,
-    domain: `nordlys-${next()}.example`,
+    domain: aDomain(),
     status: 'pending',
     token: freshId('request').slice(4).toLowerCase(),
     verified_at: null,

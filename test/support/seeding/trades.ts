@@ -1,15 +1,16 @@
 import { sql } from 'drizzle-orm'
-import { locations, products } from '../../src/db/schema/sales/catalog.ts'
-import { dataImports } from '../../src/db/schema/data-imports.ts'
-import { editions, feeRules, merchantAccounts } from '../../src/db/schema/editions.ts'
-import { emailMessages } from '../../src/db/schema/messaging/email-messages.ts'
-import { files } from '../../src/db/schema/files/files.ts'
-import { cartItems, carts, orders, purchases, purchaseUses, transactions } from '../../src/db/schema/sales/orders.ts'
-import { userEditions, users } from '../../src/db/schema/users.ts'
-import { insert, insertAll, update } from '../../src/db/write.ts'
-import { searchText } from '../../src/domain/text/fold.ts'
-import { numberKey } from '../../src/domain/orders/orders.ts'
-import { editionRow, freshId, next, seededAt, write } from './seed.ts'
+import { freshId, next, type Place, seededAt, seededTimes, write } from './rows.ts'
+import { searchText } from '../../../src/domain/text/fold.ts'
+import { numberKey } from '../../../src/domain/orders/orders.ts'
+import { insert, insertAll, update } from '../../../src/db/write.ts'
+import { products, locations } from '../../../src/db/schema/sales/catalog.ts'
+import { users, userEditions } from '../../../src/db/schema/users.ts'
+import { orders, carts, cartItems, transactions, purchases, purchaseUses } from '../../../src/db/schema/sales/orders.ts'
+import { givenOrganization } from './organizations.ts'
+import { seedEdition } from './editions.ts'
+import { seedEndpoint } from './webhooks.ts'
+import type { PaymentService } from '../../../src/domain/refunds/merchant-accounts.ts'
+import { seedMerchantAccount } from './merchant-accounts.ts'
 
 export interface Trade {
   user: string
@@ -18,20 +19,10 @@ export interface Trade {
   transaction: string
 }
 
-interface Place {
-  organization: string
-  edition: string
-}
-
-const times = (number: number) => {
-  const at = seededAt + Math.floor(number / 3) * 1000
-  return { created_at: at, modified_at: at }
-}
-
 /** Rows of one customer who bought one ticket. Of several, every fourth lacks what may be missing. */
-function trade(place: Place, product: string, index: number) {
+function tradeRows(place: Place, product: string, index: number) {
   const number = next()
-  const stamps = times(number)
+  const stamps = seededTimes(number)
   const ids: Trade = {
     user: freshId('user'),
     order: freshId('order'),
@@ -134,20 +125,22 @@ function trade(place: Place, product: string, index: number) {
   return { ids, user, membership, order, cart, item, transaction, purchase }
 }
 
-/** Orders of as many customers, with all their rows, in three round trips at most. */
-export async function seedTrades(place: Place, count: number): Promise<Trade[]> {
-  const product = freshId('product')
+/** Products are made by imports alone. Answers its id. */
+export async function seedProduct(place: Place, columns: Partial<typeof products.$inferInsert> = {}): Promise<string> {
+  const id = freshId('product')
   const name = `Day ticket ${next()}`
-  const rows = Array.from({ length: count }, (_, index) => trade(place, product, index))
+  const tenant = { organization_id: place.organization, edition_id: place.edition }
   await write(
-    insert(products, {
-      id: product,
-      organization_id: place.organization,
-      edition_id: place.edition,
-      name,
-      name_folded: name.toLowerCase(),
-      created_at: seededAt,
-    }),
+    insert(products, { id, ...tenant, name, name_folded: name.toLowerCase(), created_at: seededAt, ...columns }),
+  )
+  return id
+}
+
+/** Orders of as many customers for one product, with all their rows, in a few round trips. */
+export async function seedTrades(place: Place, count: number): Promise<Trade[]> {
+  const product = await seedProduct(place)
+  const rows = Array.from({ length: count }, (_, index) => tradeRows(place, product, index))
+  await write(
     ...insertAll(
       users,
       rows.map((row) => row.user),
@@ -203,82 +196,57 @@ export async function seedUse(place: Place): Promise<{ purchase: string; use: st
   return { purchase, use }
 }
 
-const named = (name: string) => ({ name, search: searchText(name) })
-
-export async function seedDataImports(place: Place, count: number): Promise<string[]> {
-  const rows = Array.from({ length: count }, () => ({
-    id: freshId('data_import'),
-    organization_id: place.organization,
-    edition_id: place.edition,
-    account_id: null,
-    ...named(`Import ${Math.floor(next() / 2)}`),
-    source: 'api',
-    external_source: 'shop',
-    status: 'completed' as const,
-    options: { on_duplicate: 'skip' as const, emit_webhooks: false, send_receipts: false },
-    total_rows: 0,
-    created_orders: 0,
-    updated_orders: 0,
-    skipped_orders: 0,
-    failed_orders: 0,
-    results: [],
-    ...times(next()),
-  }))
-  await write(...insertAll(dataImports, rows))
-  return rows.map((row) => row.id)
+/** One more purchase like another, in the same order. */
+export async function seedPurchaseLike(purchase: string): Promise<string> {
+  const id = freshId('purchase')
+  const columns = sql`organization_id, edition_id, order_id, user_id, product_id, status, price_minor, deposit_minor,
+    handling_fee_minor, created_at, modified_at`
+  await write(
+    sql`insert into purchases (id, ${columns}) select ${id}, ${columns} from purchases where id = ${purchase}`,
+  )
+  return id
 }
 
-export const seedEditions = (organization: { id: string; event: string }, count: number): Promise<void> =>
-  write(
-    ...insertAll(
-      editions,
-      Array.from({ length: count }, () => {
-        const number = next()
-        const start = number % 3 ? seededAt + Math.floor(number / 2) * 86_400_000 : null
-        return {
-          ...editionRow(organization, `Edition ${Math.floor(number / 2)}`),
-          start_at: start,
-          end_at: start === null ? null : start + 86_400_000,
-          ...times(number),
-        }
-      }),
-    ),
-  )
+export interface Sale extends Trade, Place {
+  account: string
+  /** In minor units. */
+  amount: number
+}
 
-/** What the fields of an edition may point to. */
-export async function seedReferences(organization: string) {
-  const ids = {
-    feeRule: `fee_${freshId('request').slice(4)}`,
-    merchantAccount: `mac_${freshId('request').slice(4)}`,
-    receipt: `eml_${freshId('request').slice(4)}`,
-    confirmation: `eml_${freshId('request').slice(4)}`,
-    image: `fil_${freshId('request').slice(4)}`,
-  }
-  const stamps = { created_at: seededAt, modified_at: seededAt }
-  const owner = { organization_id: organization }
-  const message = { ...owner, edition_id: null, title: 'Receipt', scope: 'template' as const, ...stamps }
+/** A ticket of 100.00 kr. that was paid through a merchant account, in an organisation of its own. */
+export async function seedSale(type: PaymentService = 'test'): Promise<Sale> {
+  const organization = await givenOrganization()
+  const edition = await seedEdition(organization, { enabled_languages: ['en', 'da'] })
+  const place = { organization: organization.id, edition: edition.id }
+  await seedEndpoint(place, { events: ['purchase.action'] })
+  const columns = { name: 'Nordlys', type, supported_currencies: ['dkk'] as const }
+  const account = await seedMerchantAccount(organization, columns, edition.id)
+  return seedSaleIn({ ...place, account })
+}
+
+/** One more such ticket of the edition, in an order of its own. */
+export async function seedSaleIn(place: Place & { account: string }): Promise<Sale> {
+  const trade = await seedTrade(place)
+  const amount = 10_000
+  const prices = sql`price_minor = ${amount}, status = 'active'`
   await write(
-    insert(feeRules, { id: ids.feeRule, ...owner, name: 'Standard', currency: 'dkk' }),
-    insert(merchantAccounts, {
-      id: ids.merchantAccount,
-      ...owner,
-      name: 'Main',
-      type: 'manual',
-      supported_currencies: ['dkk', 'eur'],
-    }),
-    insert(emailMessages, { id: ids.receipt, ...message, type: 'receipt' }),
-    insert(emailMessages, { id: ids.confirmation, ...message, type: 'refund_confirmation' }),
-    insert(files, {
-      id: ids.image,
-      ...owner,
-      edition_id: null,
-      name: 'poster.png',
-      purpose: 'image',
-      mime_type: 'image/png',
-      size: 1000,
-      access_key: freshId('request'),
-      ...stamps,
-    }),
+    sql`update purchases set ${prices} where id = ${trade.purchase}`,
+    sql`update transactions set amount_minor = ${amount}, provider_reference = ${`pi_${trade.transaction}`},
+      merchant_account_id = ${place.account}, service = 'test' where id = ${trade.transaction}`,
+    sql`update users set email = ${`${trade.user}@example.test`} where id = ${trade.user}`,
   )
-  return ids
+  return { ...place, ...trade, amount }
+}
+
+export interface Buyer extends Place {
+  user: string
+  order: string
+}
+
+/** An organisation with an edition, in which one customer has an order. */
+export async function seedBuyer(): Promise<Buyer> {
+  const organization = await givenOrganization()
+  const edition = await seedEdition(organization)
+  const trade = await seedTrade({ organization: organization.id, edition: edition.id })
+  return { organization: organization.id, edition: edition.id, user: trade.user, order: trade.order }
 }

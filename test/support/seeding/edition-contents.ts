@@ -1,18 +1,20 @@
-import { categories, locations, options, passDesigns, products, variants } from '../../src/db/schema/sales/catalog.ts'
-import { consents, consentVersions } from '../../src/db/schema/consents.ts'
-import { editions } from '../../src/db/schema/editions.ts'
-import { emailMessages } from '../../src/db/schema/messaging/email-messages.ts'
-import { triggers } from '../../src/db/schema/triggers.ts'
-import { insertAll, update } from '../../src/db/write.ts'
 import { sql } from 'drizzle-orm'
-import { idFactory } from '../../src/domain/ids.ts'
-import { next, seededAt, write } from './seed.ts'
-import type { EmailMessageScope, EmailMessageType } from '../../src/domain/messaging/email-messages.ts'
-
-interface Place {
-  organization: string
-  edition: string
-}
+import { idFactory } from '../../../src/domain/ids.ts'
+import { next, type Place, seededAt, write } from './rows.ts'
+import { insertAll, update } from '../../../src/db/write.ts'
+import {
+  categories,
+  products,
+  variants,
+  options,
+  locations,
+  passDesigns,
+} from '../../../src/db/schema/sales/catalog.ts'
+import { emailMessages } from '../../../src/db/schema/messaging/email-messages.ts'
+import { triggers } from '../../../src/db/schema/triggers.ts'
+import { consents, consentVersions } from '../../../src/db/schema/consents.ts'
+import { editions } from '../../../src/db/schema/editions.ts'
+import type { EmailMessageScope, EmailMessageType } from '../../../src/domain/messaging/email-messages.ts'
 
 const json = (value: unknown) => JSON.stringify(value)
 

@@ -1,16 +1,15 @@
-import { env } from 'cloudflare:workers'
 import { sql } from 'drizzle-orm'
-import { fileUploadParts, files, fileUploads, storedObjects } from '../../src/db/schema/files/files.ts'
-import { insert, insertAll } from '../../src/db/write.ts'
-import { toHex } from '../../src/domain/text/encoding.ts'
-import { db, freshId, next, seededAt, write } from './seed.ts'
+import { env } from 'cloudflare:workers'
+import { db, freshId, next, type Place, randomBytes, seededAt, type WidePlace, write } from './rows.ts'
+import { insertAll, insert } from '../../../src/db/write.ts'
+import { files, storedObjects, fileUploads, fileUploadParts } from '../../../src/db/schema/files/files.ts'
+import type { FilePurpose } from '../../../src/domain/files/files.ts'
+import { toHex } from '../../../src/domain/text/encoding.ts'
+import { givenOrganization } from './organizations.ts'
 
-interface Place {
-  organization: string
-  edition: string
-}
+type FileRow = typeof files.$inferInsert
 
-const rowOf = ({ organization, edition }: Place, at: number) => ({
+const rowOf = ({ organization, edition }: WidePlace, at: number) => ({
   id: freshId('file'),
   organization_id: organization,
   edition_id: edition,
@@ -26,13 +25,15 @@ const rowOf = ({ organization, edition }: Place, at: number) => ({
 })
 
 /** Rows without bytes. */
-export async function seedFiles(place: Place, count: number): Promise<string[]> {
-  const rows = Array.from({ length: count }, (_, at) => rowOf(place, at))
+export async function seedFiles(place: WidePlace, count: number, columns: Partial<FileRow> = {}): Promise<string[]> {
+  const rows = Array.from({ length: count }, (_, at) => ({ ...rowOf(place, at), ...columns }))
   await write(...insertAll(files, rows))
   return rows.map(({ id }) => id)
 }
 
-export const seedFile = async (place: Place): Promise<string> => (await seedFiles(place, 1))[0] ?? ''
+/** A row without bytes. */
+export const seedFile = async (place: WidePlace, columns: Partial<FileRow> = {}): Promise<string> =>
+  (await seedFiles(place, 1, columns))[0] ?? ''
 
 /** Counts bytes as the service does. */
 const count = (organization: string, bytes: number) =>
@@ -40,10 +41,10 @@ const count = (organization: string, bytes: number) =>
     on conflict (organization_id) do update set used_bytes = used_bytes + excluded.used_bytes`
 
 /** Bytes of an organisation, kept once. */
-export async function seedBytes(organization_id: string, bytes: Uint8Array<ArrayBuffer>) {
+async function seedBytes(organization_id: string, bytes: Uint8Array<ArrayBuffer>) {
   const checksum_sha256 = toHex(await crypto.subtle.digest('SHA-256', bytes))
   const size = bytes.length
-  const known = await db().first(sql<{ storage_key: string }>`select storage_key from stored_objects
+  const known = await db.first(sql<{ storage_key: string }>`select storage_key from stored_objects
     where organization_id = ${organization_id} and checksum_sha256 = ${checksum_sha256}`)
   if (known) return { storage_key: known.storage_key, checksum_sha256, size }
   const storage_key = `objects/seeded-${next()}`
@@ -55,11 +56,47 @@ export async function seedBytes(organization_id: string, bytes: Uint8Array<Array
   return { storage_key, checksum_sha256, size }
 }
 
-/** A file with its bytes. */
-export async function seedStoredFile(place: Place, bytes: Uint8Array<ArrayBuffer>): Promise<string> {
-  const row = { ...rowOf(place, 0), ...(await seedBytes(place.organization, bytes)) }
+export interface SeededFile {
+  id: string
+  organization_id: string
+  access_key: string
+  storage_key: string
+  checksum_sha256: string
+  content: Uint8Array<ArrayBuffer>
+}
+
+interface FileOptions {
+  organization?: string
+  edition?: string
+  name?: string
+  purpose?: FilePurpose
+  mime_type?: string
+  status?: 'ready' | 'quarantined'
+  content?: Uint8Array<ArrayBuffer>
+  created_at?: number
+}
+
+/** A file with its bytes, written where the service reads them. */
+export async function seedStoredFile(options: FileOptions = {}): Promise<SeededFile> {
+  const { name = 'photo.png', purpose = 'image', mime_type = 'image/png', status = 'ready' } = options
+  const content = options.content ?? randomBytes(1000 + next()).slice()
+  const organization_id = options.organization ?? (await givenOrganization()).id
+  const at = options.created_at ?? seededAt
+  const row = {
+    id: freshId('file'),
+    organization_id,
+    edition_id: options.edition ?? null,
+    access_key: toHex(randomBytes(16)),
+    ...(await seedBytes(organization_id, content)),
+    name,
+    purpose,
+    mime_type,
+    status,
+    created_at: at,
+    modified_at: at,
+  }
   await write(insert(files, row))
-  return row.id
+  return { ...row, content }
 }
 
 /** An upload of these bytes, in one part, which is there or not. */

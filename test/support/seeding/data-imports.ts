@@ -1,18 +1,64 @@
-import { env } from 'cloudflare:workers'
+import { expect } from 'vitest'
 import { sql } from 'drizzle-orm'
-import { dataImports, importColumns, importProducts } from '../../src/db/schema/data-imports.ts'
-import { files } from '../../src/db/schema/files/files.ts'
-import type { StoredFormat } from '../../src/domain/data-imports/files/format.ts'
-import { insert, insertAll, update } from '../../src/db/write.ts'
-import { type DataImportStatus, defaultOptions } from '../../src/domain/data-imports/data-imports.ts'
-import { utf8 } from '../../src/domain/text/encoding.ts'
-import { searchText } from '../../src/domain/text/fold.ts'
-import { db, freshId, next, seededAt, write } from './seed.ts'
-import { seedStoredFile } from './seed-files.ts'
+import { env } from 'cloudflare:workers'
+import { type RawUpload, uploadRaw } from '../files.ts'
+import { pathOf, work } from '../data-imports.ts'
+import { created, get, type Reply } from '../api.ts'
+import type { Shop } from './orders.ts'
+import { searchText } from '../../../src/domain/text/fold.ts'
+import { db, freshId, next, type Place, seededAt, seededTimes, write } from './rows.ts'
+import { insert, insertAll } from '../../../src/db/write.ts'
+import { dataImports, importColumns, importProducts } from '../../../src/db/schema/data-imports.ts'
+import { seedStoredFile } from './files.ts'
+import { utf8 } from '../../../src/domain/text/encoding.ts'
+import type { StoredFormat } from '../../../src/domain/data-imports/files/format.ts'
+import { type DataImportStatus, defaultOptions } from '../../../src/domain/data-imports/data-imports.ts'
 
-interface Place {
-  organization: string
-  edition: string
+const csvType: RawUpload = { name: 'orders.csv', type: 'text/csv', query: { purpose: 'import' } }
+
+/** Uploads a table for an import. */
+export async function givenTable(organization: string, bytes: BodyInit, upload: RawUpload = csvType): Promise<string> {
+  const reply = await uploadRaw(organization, bytes, { ...csvType, ...upload })
+  expect(reply.status, reply.text).toBe(201)
+  return reply.body.id as string
+}
+
+/** The import of an uploaded file that was read, or could not be. */
+export async function givenImport(
+  shop: Shop,
+  bytes: BodyInit,
+  more: object = {},
+  upload: RawUpload = csvType,
+): Promise<Reply['body']> {
+  const file_id = await givenTable(shop.organization_id, bytes, upload)
+  const { id } = await created('/v1/data-imports', { ...shop, file_id, ...more })
+  await work(id)
+  return (await get(pathOf(id))).body
+}
+
+const named = (name: string) => ({ name, search: searchText(name) })
+
+export async function seedDataImports(place: Place, count: number): Promise<string[]> {
+  const rows = Array.from({ length: count }, () => ({
+    id: freshId('data_import'),
+    organization_id: place.organization,
+    edition_id: place.edition,
+    account_id: null,
+    ...named(`Import ${Math.floor(next() / 2)}`),
+    source: 'api',
+    external_source: 'shop',
+    status: 'completed' as const,
+    options: { on_duplicate: 'skip' as const, emit_webhooks: false, send_receipts: false },
+    total_rows: 0,
+    created_orders: 0,
+    updated_orders: 0,
+    skipped_orders: 0,
+    failed_orders: 0,
+    results: [],
+    ...seededTimes(next()),
+  }))
+  await write(...insertAll(dataImports, rows))
+  return rows.map((row) => row.id)
 }
 
 /** A file with the purpose `import`. */
@@ -20,9 +66,8 @@ export async function seedTable(
   place: Place,
   text = `Order ID;E-mail\r\nA-${next()};a@example.test\r\n`,
 ): Promise<string> {
-  const id = await seedStoredFile(place, utf8(text))
-  await write(update(files, { purpose: 'import', mime_type: 'text/csv', name: 'orders.csv' }, sql`id = ${id}`))
-  return id
+  const table = { purpose: 'import' as const, mime_type: 'text/csv', name: 'orders.csv' }
+  return (await seedStoredFile({ ...place, ...table, content: utf8(text) })).id
 }
 
 const columns = [
@@ -95,7 +140,7 @@ export async function seedImport(place: Place, status: DataImportStatus = 'mappi
 }
 
 /** Products of an import's file that nobody has mapped. */
-export async function seedProducts(importId: string, count: number): Promise<string[]> {
+export async function seedImportProducts(importId: string, count: number): Promise<string[]> {
   const rows = Array.from({ length: count }, () => {
     const number = next()
     const product = `Ticket ${Math.floor(number / 2)}`
@@ -113,8 +158,8 @@ export async function seedProducts(importId: string, count: number): Promise<str
 }
 
 /** More columns of an import. */
-export async function seedColumns(importId: string, count: number): Promise<string[]> {
-  const there = await db().all(sql<{ count: number }>`select count(*) as count from import_columns
+export async function seedImportColumns(importId: string, count: number): Promise<string[]> {
+  const there = await db.all(sql<{ count: number }>`select count(*) as count from import_columns
     where import_id = ${importId}`)
   const first = there[0]?.count ?? 0
   const rows = Array.from({ length: count }, (_, at) => ({

@@ -1,18 +1,25 @@
-import { refundBatches } from '../../src/db/schema/sales/refund-batches.ts'
-import { insertAll } from '../../src/db/write.ts'
-import { freshId, next, seededAt, write } from './seed.ts'
+import type { Shop } from './orders.ts'
+import { type Reply, post } from '../api.ts'
+import { refundBatches } from '../../../src/db/schema/sales/refund-batches.ts'
+import { freshId, next, type Place, seededAt, write } from './rows.ts'
+import { insertAll } from '../../../src/db/write.ts'
+
+/** Asks for a batch; the answer, whether it was made or not. */
+export const makeBatch = (shop: Shop, change: Record<string, unknown> = {}, token?: string): Promise<Reply> =>
+  post(
+    `/v1/editions/${shop.edition_id}/refund-batches`,
+    { filter: {}, amount: 'full', reason: 'event_cancelled', ...change },
+    token,
+  )
 
 type Columns = Partial<typeof refundBatches.$inferInsert>
 
 const sums = { orders: 1, purchases: 1, amounts: { dkk: 5_000 }, left_out: {} }
+
 const nothing = { orders: 0, purchases: 0, amounts: {}, left_out: {} }
 
 /** Drafts that nobody starts, unless `columns` says otherwise. Some were made at the same moment. */
-export async function seedRefundBatches(
-  place: { organization: string; edition: string },
-  count: number,
-  columns: Columns = {},
-): Promise<string[]> {
+export async function seedRefundBatches(place: Place, count: number, columns: Columns = {}): Promise<string[]> {
   const rows = Array.from({ length: count }, () => {
     const at = seededAt + Math.floor(next() / 3) * 1000
     return {

@@ -1,0 +1,45 @@
+import { sql } from 'drizzle-orm'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { post } from '../support/api.ts'
+import { contentsOf } from '../support/orders.ts'
+import { anOrder, importOrders, seedShop, type Shop } from '../support/seeding/orders.ts'
+import { db, write } from '../support/seeding/rows.ts'
+import { seedStarted } from '../support/seeding/staged-imports.ts'
+import { importedFile, manyRows, undoToEnd } from '../support/undone-imports.ts'
+
+let shop: Shop
+beforeEach(async () => {
+  shop = await seedShop()
+})
+
+describe('undoDataImport', () => {
+  it('is refused twice, after its time, of an import of external orders, and of one that is not over', async () => {
+    const undo = async (id: string) => {
+      const { status, body } = await post(`/v1/data-imports/${id}/undo`, undefined)
+      return [status, body.code]
+    }
+    const { id } = await importedFile(shop, manyRows(1))
+    await undoToEnd(id)
+    expect(await undo(id)).toEqual([409, 'invalid_transition'])
+    const late = await importedFile(shop, manyRows(1))
+    await write(sql`update data_imports set undo_until = ${Date.now() - 1} where id = ${late.id}`)
+    expect(await undo(late.id)).toEqual([409, 'invalid_transition'])
+    const { body } = await importOrders(shop, [anOrder()])
+    expect(await undo(body.id)).toEqual([409, 'invalid_transition'])
+    expect(await undo(await seedStarted(shop, manyRows(1)))).toEqual([409, 'import_running'])
+    expect(await contentsOf(shop)).toMatchObject({ orders: 2 })
+  })
+
+  it('is on record, and begins nothing in an edition that is archived', async () => {
+    const { id } = await importedFile(shop, manyRows(1))
+    await write(sql`update editions set is_archived = 1 where id = ${shop.edition_id}`)
+    expect((await post(`/v1/data-imports/${id}/undo`, undefined)).body.code).toBe('edition_archived')
+    await write(sql`update editions set is_archived = 0 where id = ${shop.edition_id}`)
+    await undoToEnd(id)
+    const log = await db.all(
+      sql<{ action: string }>`select action from audit_log where organization_id = ${shop.organization_id}
+        and resource_id = ${id}`,
+    )
+    expect(log.map(({ action }) => action)).toEqual(['undoDataImport'])
+  })
+})

@@ -1,0 +1,35 @@
+import { describe, expect, it } from 'vitest'
+import { get } from '../support/api.ts'
+import { actOn, sell, worked } from '../support/refund-batches.ts'
+import { givenMember } from '../support/seeding/members.ts'
+import { seedShop } from '../support/seeding/orders.ts'
+import { makeBatch } from '../support/seeding/refund-batches.ts'
+
+describe('listRefundBatches', () => {
+  it('shows the batches of the edition alone, the newest first', async () => {
+    const [shop, other] = [await seedShop(), await seedShop()]
+    const [first, second] = [await makeBatch(shop), await makeBatch(shop)]
+    await makeBatch(other)
+    const { body } = await get(`/v1/editions/${shop.edition_id}/refund-batches`)
+    expect(body.results.map(({ id }: { id: string }) => id)).toEqual([second.body.id, first.body.id])
+    const { token } = await givenMember({ id: other.organization_id }, 'admin')
+    expect((await get(`/v1/editions/${shop.edition_id}/refund-batches`, token)).status).toBe(404)
+  })
+})
+
+describe('getRefundBatch', () => {
+  it('says what the dry run counted, and what was requested since', async () => {
+    const shop = await seedShop()
+    await sell(shop, 2)
+    const { body: made } = await makeBatch(shop)
+    const path = `/v1/refund-batches/${made.id}`
+    const counted = { orders: 2, purchases: 4, amounts: [{ currency: 'dkk', amount: 900 }] }
+    const nothing = { orders: 0, purchases: 0, amounts: [] }
+    expect((await get(path)).body).toMatchObject({ status: 'draft', dry_run: counted, requested: nothing })
+    expect((await actOn(made.id, 'start')).status).toBe(200)
+    await worked(made.id)
+    expect((await get(path)).body).toMatchObject({ dry_run: counted, requested: counted })
+    const { token } = await givenMember({ id: (await seedShop()).organization_id }, 'admin')
+    expect((await get(path, token)).status).toBe(404)
+  })
+})

@@ -1,0 +1,20 @@
+import { exports } from 'cloudflare:workers'
+import { unzipSync } from 'fflate'
+
+export async function download(addUrl: string): Promise<Uint8Array> {
+  const { pathname } = new URL(addUrl)
+  const response = await exports.default.fetch(new Request(`https://api.example${pathname}`))
+  if (response.status !== 200) throw new Error(`${response.status} ${await response.text()}`)
+  return new Uint8Array(await response.arrayBuffer())
+}
+
+export function passJsonOf(bytes: Uint8Array): Record<string, unknown> {
+  const files = unzipSync(bytes)
+  return JSON.parse(new TextDecoder().decode(files['pass.json'])) as Record<string, unknown>
+}
+
+/** The token inside a package: a phone has it from there. */
+export const tokenOf = async (add_url: string): Promise<string> => {
+  const fields = passJsonOf(await download(add_url))
+  return fields['authenticationToken'] as string
+}

@@ -1,0 +1,87 @@
+import { sql } from 'drizzle-orm'
+import { suppressions } from '../../../src/db/schema/consents.ts'
+import { userEditions, users } from '../../../src/db/schema/users.ts'
+import { insert, insertAll } from '../../../src/db/write.ts'
+import { searchColumns } from '../../../src/domain/accounts/users.ts'
+import type { SuppressionReason } from '../../../src/domain/messaging/suppressions.ts'
+import { db, freshId, seededAt, unique, next, write, type Place } from './rows.ts'
+import { givenOrganization } from './organizations.ts'
+import { seedEdition } from './editions.ts'
+
+export type UserRow = typeof users.$inferSelect
+
+/** People of an organisation, each with an address and a number unless told; in the edition too when one is named. */
+export async function seedPeople(
+  { organization, edition }: { organization: string; edition?: string },
+  people: readonly Partial<UserRow>[],
+): Promise<UserRow[]> {
+  if (people.length === 0) return []
+  const rows = people.map((columns) => {
+    const person = {
+      email: `person-${unique()}@example.test`,
+      phone_number: `+4531${String(100_000 + next())}`,
+      first_name: 'Ægir',
+      last_name: `Holm ${next()}`,
+      ...columns,
+    }
+    return {
+      id: freshId('user'),
+      organization_id: organization,
+      locale: 'da',
+      msg_channel: 'email' as const,
+      is_active: true,
+      last_seen_at: null,
+      created_at: seededAt,
+      modified_at: seededAt,
+      ...searchColumns(person),
+      ...person,
+    }
+  })
+  const memberships = rows.map(({ id }) => ({ edition_id: edition ?? '', user_id: id, created_at: seededAt }))
+  await write(...insertAll(users, rows), ...(edition ? insertAll(userEditions, memberships) : []))
+  const stored = await db.all(sql<UserRow>`select * from users where organization_id = ${organization} order by seq`)
+  const byId = new Map(stored.map((row) => [row.id, row]))
+  return rows.flatMap(({ id }) => byId.get(id) ?? [])
+}
+
+/** As `seedPeople`, by names of the test's own. */
+export async function seedNamedPeople<Name extends string>(
+  place: { organization: string; edition?: string },
+  people: Record<Name, Partial<UserRow>>,
+): Promise<Record<Name, UserRow>> {
+  const rows = await seedPeople(place, Object.values(people))
+  return Object.fromEntries(Object.keys(people).map((name, index) => [name, rows[index]])) as Record<Name, UserRow>
+}
+
+export const seedSuppression = (user: UserRow, channel: 'email' | 'sms', reason: SuppressionReason): Promise<void> =>
+  write(
+    insert(suppressions, {
+      organization_id: user.organization_id,
+      channel,
+      address: (channel === 'email' ? user.email : user.phone_number) ?? '',
+      reason,
+      created_at: seededAt,
+    }),
+  )
+
+export interface Scene extends Place {
+  person: UserRow
+  other: UserRow
+}
+
+/** Two people of one edition. */
+export async function seedScene(person: Partial<UserRow> = {}, name?: string): Promise<Scene> {
+  const organisation = await givenOrganization(name)
+  const edition = await seedEdition(organisation, { enabled_languages: ['en', 'da', 'se', 'nl', 'pl'] })
+  const place = { organization: organisation.id, edition: edition.id }
+  const [one, other] = await seedPeople(place, [{ locale: 'en', ...person }, { locale: 'en' }])
+  if (!one || !other) throw new Error('nobody is there')
+  return { ...place, person: one, other }
+}
+
+/** Another edition of the organisation, which knows the person if one is given. Answers its id. */
+export async function seedSibling({ organization }: Pick<Place, 'organization'>, user?: string): Promise<string> {
+  const { id } = await seedEdition({ id: organization })
+  if (user !== undefined) await write(insert(userEditions, { edition_id: id, user_id: user, created_at: seededAt }))
+  return id
+}

@@ -1,0 +1,105 @@
+import { eq, getTableColumns } from 'drizzle-orm'
+import { editions, feeRules } from '../../../src/db/schema/editions.ts'
+import { select } from '../../../src/db/select.ts'
+import { insert, insertAll } from '../../../src/db/write.ts'
+import { searchText } from '../../../src/domain/text/fold.ts'
+import { slugify } from '../../../src/domain/text/slug.ts'
+import { seedReceiptMessage } from './email-messages.ts'
+import { seedFile } from './files.ts'
+import { seedMerchantAccount } from './merchant-accounts.ts'
+import { givenEvent } from './organizations.ts'
+import { db, freshId, next, seededAt, seededTimes, unique, write } from './rows.ts'
+
+export type EditionRow = typeof editions.$inferSelect
+
+type MadeEdition = Pick<
+  EditionRow,
+  'id' | 'event_id' | 'name' | 'full_name' | 'slug' | 'timezone' | 'organization_id' | 'default_language'
+>
+
+function rowOf(organization: string, event: string, columns: Partial<EditionRow>) {
+  const now = Date.now()
+  const name = columns.name ?? `Edition ${unique()}`
+  const slug = slugify(name, 'edition')
+  return {
+    id: freshId('edition'),
+    organization_id: organization,
+    event_id: event,
+    name,
+    full_name: name,
+    slug,
+    timezone: 'Europe/Copenhagen',
+    default_country_code: '+45' as const,
+    default_language: 'en' as const,
+    enabled_languages: ['en'] as const,
+    tax_type: 'none' as const,
+    currency: 'dkk' as const,
+    search: searchText(name, slug),
+    created_at: now,
+    modified_at: now,
+    ...columns,
+  }
+}
+
+/** An edition with the given columns, of the event that these or the organisation name, else of an event of its own. */
+export async function seedEdition(
+  organization: { id: string; event?: string },
+  columns: Partial<EditionRow> = {},
+): Promise<MadeEdition> {
+  const event = columns.event_id ?? organization.event ?? (await givenEvent(organization)).id
+  const row = rowOf(organization.id, event, columns)
+  await write(insert(editions, row))
+  return row
+}
+
+/** Editions of one event, some with equal names and times: rows for lists. */
+export const seedEditions = (organization: { id: string; event: string }, count: number): Promise<void> =>
+  write(
+    ...insertAll(
+      editions,
+      Array.from({ length: count }, () => {
+        const number = next()
+        const start = number % 3 ? seededAt + Math.floor(number / 2) * 86_400_000 : null
+        return rowOf(organization.id, organization.event, {
+          name: `Edition ${Math.floor(number / 2)}`,
+          slug: `edition-${unique()}`,
+          start_at: start,
+          end_at: start === null ? null : start + 86_400_000,
+          ...seededTimes(number),
+        })
+      }),
+    ),
+  )
+
+/** Rules for fees are made by no operation. */
+export async function seedFeeRule(
+  organization: { id: string },
+  columns: { name?: string; is_active?: number } = {},
+): Promise<string> {
+  const id = `fee_${freshId('request').slice(4)}`
+  const row = {
+    id,
+    organization_id: organization.id,
+    name: 'Standard',
+    currency: 'dkk' as const,
+    description: '3 %',
+    ...columns,
+  }
+  await write(insert(feeRules, row))
+  return id
+}
+
+/** What the fields of an edition may point to. */
+export async function seedEditionReferences(organization: { id: string }) {
+  const place = { organization: organization.id, edition: null }
+  return {
+    feeRule: await seedFeeRule(organization),
+    merchantAccount: await seedMerchantAccount(organization),
+    receipt: await seedReceiptMessage(organization),
+    confirmation: await seedReceiptMessage(organization, { type: 'refund_confirmation' }),
+    image: await seedFile(place),
+  }
+}
+
+export const storedEdition = async (id: string): Promise<EditionRow | undefined> =>
+  db.first(select(getTableColumns(editions)).from(editions).where(eq(editions.id, id)))

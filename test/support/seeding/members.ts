@@ -1,0 +1,125 @@
+import { sql } from 'drizzle-orm'
+import type { MemberRole, TokenScope } from '../../../src/domain/accounts/access.ts'
+import { created } from '../api.ts'
+import { givenOrganization, type Organization } from './organizations.ts'
+import { db, freshId, next, randomBytes, seededAt, unique, write } from './rows.ts'
+import { insert, insertAll } from '../../../src/db/write.ts'
+import { accounts, members } from '../../../src/db/schema/organizations.ts'
+import { mintToken, shownLength } from '../../../src/domain/accounts/tokens.ts'
+import { toHex, sha256 } from '../../../src/domain/text/encoding.ts'
+import { accessTokens } from '../../../src/db/schema/auth.ts'
+
+export interface Member {
+  id: string
+  account_id: string
+  email: string
+  token: string
+}
+
+/** A person with a role in the organisation, or with `editionId` in that edition only, and a token of theirs. */
+export async function givenMember(organization: { id: string }, role: MemberRole, editionId?: string): Promise<Member> {
+  const email = `${role}-${unique()}@example.dk`
+  const member = await created<{ id: string }>(`/v1/organizations/${organization.id}/members`, {
+    email,
+    role,
+    ...(editionId ? { edition_id: editionId } : {}),
+  })
+  const { token } = await created<{ token: string }>('/v1/auth/tokens', { name: 'test', member_id: member.id })
+  const [account] = await db.all(sql<{ id: string }>`select id from accounts where email = ${email}`)
+  return { id: member.id, account_id: account?.id ?? '', email, token }
+}
+
+/** An organisation of its own with an admin, whose token it brings along. */
+export async function givenAdmin(): Promise<Organization & { token: string }> {
+  const organization = await givenOrganization()
+  const { token } = await givenMember(organization, 'admin')
+  return { ...organization, token }
+}
+
+export async function seedAccount(email = `person-${next()}@example.test`): Promise<string> {
+  const id = freshId('account')
+  await write(insert(accounts, { id, email, created_at: seededAt, last_seen_at: null }))
+  return id
+}
+
+export async function seedMember(
+  account: string,
+  place: { organization: string; edition?: string | undefined; role: MemberRole },
+): Promise<string> {
+  const id = freshId('member')
+  const { organization, edition = null, role } = place
+  await write(
+    insert(members, {
+      id,
+      organization_id: organization,
+      edition_id: edition,
+      account_id: account,
+      role,
+      first_name: 'Mette',
+      last_name: 'Holm',
+      created_at: seededAt,
+    }),
+  )
+  return id
+}
+
+export async function seedMembers(organization: string, count: number): Promise<void> {
+  const people = Array.from({ length: count }, () => ({
+    id: freshId('account'),
+    email: `crowd-${next()}@example.test`,
+    created_at: seededAt,
+    last_seen_at: null,
+  }))
+  const roles = ['viewer', 'admin', 'manager'] as const
+  const rows = people.map((person, index) => ({
+    id: freshId('member'),
+    organization_id: organization,
+    edition_id: null,
+    account_id: person.id,
+    role: roles[index % 3] ?? 'viewer',
+    first_name: '',
+    last_name: '',
+    created_at: seededAt + Math.floor(index / 2) * 1000,
+  }))
+  await write(...insertAll(accounts, people), ...insertAll(members, rows))
+}
+
+interface TokenOptions {
+  organization?: string | null
+  scopes?: readonly TokenScope[]
+  expires_at?: number | null
+  revoked_at?: number | null
+  created_at?: number
+  name?: string
+}
+
+const tokenRow = (account: string, hash: string, shown: string, options: TokenOptions) => ({
+  id: freshId('access_token'),
+  account_id: account,
+  organization_id: options.organization ?? null,
+  name: options.name ?? `Token ${next()}`,
+  token_hash: hash,
+  shown,
+  scopes: (options.scopes ?? ['read', 'write']).join(' '),
+  created_at: options.created_at ?? seededAt,
+  expires_at: options.expires_at ?? null,
+  revoked_at: options.revoked_at ?? null,
+  // Used a moment ago: a request with it has nothing to note, and its cost is always the same.
+  last_used_at: Date.now() + 3_600_000,
+})
+
+export async function seedToken(account: string, options: TokenOptions = {}): Promise<{ id: string; token: string }> {
+  const token = mintToken(randomBytes)
+  const row = tokenRow(account, toHex(await sha256(token)), token.slice(0, shownLength), options)
+  await write(insert(accessTokens, row))
+  return { id: row.id, token }
+}
+
+/** Tokens that nobody can use: rows for lists. */
+export const seedTokens = (account: string, count: number): Promise<void> =>
+  write(
+    ...insertAll(
+      accessTokens,
+      Array.from({ length: count }, () => tokenRow(account, freshId('request'), 'ecm_0000', {})),
+    ),
+  )

@@ -1,0 +1,52 @@
+import { sql } from 'drizzle-orm'
+import { editions, merchantAccounts } from '../../../src/db/schema/editions.ts'
+import { insert, insertAll, update } from '../../../src/db/write.ts'
+import { created } from '../api.ts'
+import { freshId, next, seededAt, write } from './rows.ts'
+
+export const aMerchantAccount = (organization: { id: string }, fields: object = {}) => ({
+  organization_id: organization.id,
+  name: 'Nordlys Stripe',
+  type: 'stripe',
+  supported_currencies: ['dkk', 'eur'],
+  ...fields,
+})
+
+/** An account at Stripe, without secrets unless `fields` has them. */
+export const givenMerchantAccount = (organization: { id: string }, fields: object = {}, token?: string) =>
+  created('/v1/merchant-accounts', aMerchantAccount(organization, fields), token)
+
+/** An account of any type, without secrets, which is chosen for the edition where one is named. */
+export async function seedMerchantAccount(
+  organization: { id: string },
+  columns: Partial<typeof merchantAccounts.$inferInsert> = {},
+  edition?: string,
+): Promise<string> {
+  const id = freshId('merchant_account')
+  const row = { id, organization_id: organization.id, name: 'Main', type: 'manual' as const, ...columns }
+  await write(
+    insert(merchantAccounts, { supported_currencies: ['dkk', 'eur'], ...row }),
+    ...(edition ? [update(editions, { merchant_account_id: id }, sql`id = ${edition}`)] : []),
+  )
+  return id
+}
+
+const prefix = 'Spare account'
+
+/** Accounts that nothing uses. */
+export async function seedMerchantAccounts(organization: string, count: number): Promise<string[]> {
+  const rows = Array.from({ length: count }, () => ({
+    id: freshId('merchant_account'),
+    organization_id: organization,
+    name: `${prefix} ${next()}`,
+    type: 'manual' as const,
+    supported_currencies: ['dkk'] as const,
+    created_at: seededAt + Math.floor(next() / 3) * 1000,
+    modified_at: seededAt,
+  }))
+  await write(...insertAll(merchantAccounts, rows))
+  return rows.map(({ id }) => id)
+}
+
+export const dropMerchantAccounts = (organization: string): Promise<void> =>
+  write(sql`delete from merchant_accounts where organization_id = ${organization} and name like ${`${prefix}%`}`)

@@ -1,0 +1,65 @@
+import { created } from '../api.ts'
+import { freshId, next, seededAt, unique, write } from './rows.ts'
+import { insertAll } from '../../../src/db/write.ts'
+import { organizations, events, members } from '../../../src/db/schema/organizations.ts'
+import { searchText } from '../../../src/domain/text/fold.ts'
+
+export interface Organization {
+  id: string
+  name: string
+  slug: string
+}
+
+export interface Event {
+  id: string
+  name: string
+}
+
+export const givenOrganization = (name = `Nordlys ${unique()}`): Promise<Organization> =>
+  created('/v1/organizations', { name })
+
+export const givenEvent = (organization: { id: string }, name = 'Nordlys Festival'): Promise<Event> =>
+  created('/v1/events', { organization_id: organization.id, name })
+
+/** Organisations in which the account is an admin: rows for lists. */
+export async function seedOrganizations(account: string, count: number): Promise<void> {
+  const rows = Array.from({ length: count }, () => {
+    const number = next()
+    const id = freshId('organization')
+    // Pairs share a name and a time: their order is settled by the key.
+    const name = `Many ${Math.floor(number / 2)}`
+    const at = seededAt + Math.floor(number / 3) * 1000
+    return { id, name, slug: `many-${number}`, search: searchText(name), created_at: at, modified_at: at }
+  })
+  const memberships = rows.map((row) => ({
+    id: freshId('member'),
+    organization_id: row.id,
+    edition_id: null,
+    account_id: account,
+    role: 'admin' as const,
+    first_name: '',
+    last_name: '',
+    created_at: seededAt,
+  }))
+  await write(...insertAll(organizations, rows), ...insertAll(members, memberships))
+}
+
+export const seedEvents = (organization: string, count: number): Promise<void> =>
+  write(
+    ...insertAll(
+      events,
+      Array.from({ length: count }, () => {
+        const number = next()
+        const name = `Event ${Math.floor(number / 2)}`
+        const at = seededAt + Math.floor(number / 3) * 1000
+        return {
+          id: freshId('event'),
+          organization_id: organization,
+          name,
+          search: searchText(name),
+          created_at: at,
+          modified_at: at,
+        }
+      }),
+    ),
+  )

@@ -1,0 +1,88 @@
+import { sql } from 'drizzle-orm'
+import { refundItems, refundRequests, type RefundRow } from '../../../src/db/schema/sales/refunds.ts'
+import { insert, insertAll } from '../../../src/db/write.ts'
+import { freshId, next, type Place, seededTimes, write } from './rows.ts'
+import { type Sale, seedTrades, type Trade } from './trades.ts'
+
+type Columns = Partial<typeof refundRequests.$inferInsert>
+
+export interface SeededRefund extends Trade {
+  refund: string
+}
+
+const requestOf = (place: Place, trade: Trade, amount: number) => ({
+  id: freshId('refund_request'),
+  organization_id: place.organization,
+  edition_id: place.edition,
+  order_id: trade.order,
+  transaction_id: trade.transaction,
+  purchase_id: trade.purchase,
+  user_id: trade.user,
+  target: 'purchase' as const,
+  source: 'api' as const,
+  reason: 'customer_request' as const,
+  currency: 'dkk' as const,
+  requested_minor: amount,
+  price_minor: amount,
+})
+
+/** Requests of as many customers, pending unless `columns` says otherwise; what is pending is reserved. Some were made at the same moment. */
+export async function seedRefunds(place: Place, count: number, columns: Columns = {}): Promise<SeededRefund[]> {
+  const trades = await seedTrades(place, count)
+  const amount = 5_000
+  const rows = trades.map((trade) => ({
+    ...requestOf(place, trade, amount),
+    status: 'pending' as const,
+    requested_by: 'root',
+    ...seededTimes(next()),
+    ...columns,
+  }))
+  const items = rows.map((row, index) => ({
+    refund_request_id: row.id,
+    purchase_id: trades[index]?.purchase ?? '',
+    amount_minor: amount,
+    price_minor: amount,
+  }))
+  const ids = JSON.stringify(rows.map(({ id }) => id))
+  const reserved = sql`id in (select value from json_each(${ids})) and status = 'pending'`
+  await write(
+    ...insertAll(refundRequests, rows),
+    ...insertAll(refundItems, items),
+    sql`update purchases set reserved_minor = ${amount}
+      where id in (select purchase_id from refund_requests where ${reserved})`,
+    sql`update transactions set reserved_minor = ${amount}
+      where id in (select transaction_id from refund_requests where ${reserved})`,
+  )
+  return trades.map((trade, index) => ({ ...trade, refund: rows[index]?.id ?? '' }))
+}
+
+export async function seedRefund(place: Place, columns: Columns = {}): Promise<SeededRefund> {
+  const [made] = await seedRefunds(place, 1, columns)
+  if (!made) throw new Error('no refund was made')
+  return made
+}
+
+/** A refund of this sale that was approved and is due, with its amount reserved. */
+export async function seedDueRefund(sale: Sale, columns: Partial<RefundRow> = {}): Promise<string> {
+  const now = Date.now()
+  const row = {
+    ...requestOf(sale, sale, sale.amount),
+    status: 'approved' as const,
+    approved_minor: sale.amount,
+    service: 'test' as const,
+    merchant_account_id: sale.account,
+    due_at: now,
+    created_at: now,
+    modified_at: now,
+    ...columns,
+  }
+  const amount = row.approved_minor ?? row.requested_minor
+  const item = { refund_request_id: row.id, purchase_id: sale.purchase, amount_minor: amount }
+  await write(
+    insert(refundRequests, row),
+    insert(refundItems, item),
+    sql`update purchases set reserved_minor = reserved_minor + ${amount} where id = ${sale.purchase}`,
+    sql`update transactions set reserved_minor = reserved_minor + ${amount} where id = ${sale.transaction}`,
+  )
+  return row.id
+}

@@ -1,0 +1,95 @@
+import { sql } from 'drizzle-orm'
+import { walletPasses } from '../../../src/db/schema/wallet.ts'
+import { freshId, next, type Place, seededAt, write } from './rows.ts'
+import { update, insertAll } from '../../../src/db/write.ts'
+import { products } from '../../../src/db/schema/sales/catalog.ts'
+import { type Trade, seedTrade } from './trades.ts'
+import { givenOrganization } from './organizations.ts'
+import { seedEdition } from './editions.ts'
+import { seedEndpoint } from './webhooks.ts'
+import type { WalletPlatform } from '../../../src/domain/wallet/wallet.ts'
+import { created } from '../api.ts'
+import { tokenOf } from '../pass-packages.ts'
+
+export type PassRow = typeof walletPasses.$inferSelect
+
+/** Makes the product of a purchase one for the wallet, with a design. */
+export async function enableWallet(place: Place, purchase: string): Promise<void> {
+  const product = sql`(select product_id from purchases where id = ${purchase})`
+  await write(
+    update(products, { is_wallet_enabled: 1 }, sql`id = ${product}`),
+    sql`insert into pass_designs (id, organization_id, edition_id, product_id, name, design, created_at, modified_at)
+      values (${freshId('pass_design')}, ${place.organization}, ${place.edition}, ${product}, 'Night blue',
+        '{"background_color":"#102040","logo_text":"Nordlys"}', ${seededAt}, ${seededAt})`,
+  )
+}
+
+/** A purchase whose product is for the wallet, in an edition with a design for it. */
+async function seedWalletTrade(place: Place): Promise<Trade> {
+  const trade = await seedTrade(place)
+  await enableWallet(place, trade.purchase)
+  return trade
+}
+
+/** A purchase in an organisation of its own, with an endpoint for everything that wallets tell. */
+export async function seedWalletPurchase(): Promise<Trade & Place> {
+  const organization = await givenOrganization()
+  const edition = await seedEdition(organization, { enabled_languages: ['en', 'da'] })
+  const place = { organization: organization.id, edition: edition.id }
+  await seedEndpoint(place, {
+    events: ['wallet.vendorA.pass-added', 'wallet.vendorA.pass-removed', 'wallet.vendorB.pass-added'],
+  })
+  return { ...place, ...(await seedWalletTrade(place)) }
+}
+
+/** Passes of one purchase, void unless told: rows for lists. */
+export async function seedPasses(
+  place: Place,
+  purchase: string,
+  count: number,
+  columns: Partial<PassRow> = {},
+): Promise<string[]> {
+  const rows = Array.from({ length: count }, () => {
+    const at = seededAt + Math.floor(next() / 3) * 1000
+    return {
+      id: freshId('wallet_pass'),
+      organization_id: place.organization,
+      edition_id: place.edition,
+      purchase_id: purchase,
+      platform: 'apple' as const,
+      provider: 'vendorA' as const,
+      serial_number: freshId('request'),
+      status: 'voided' as const,
+      change_number: 0,
+      changed_at: at,
+      voided_at: at,
+      created_at: at,
+      modified_at: at,
+      ...columns,
+    }
+  })
+  await write(...insertAll(walletPasses, rows))
+  return rows.map(({ id }) => id)
+}
+
+export interface Pass {
+  id: string
+  serial: string
+  token: string
+  purchase: string
+  organization: string
+  edition: string
+  user: string
+  add_url: string
+}
+
+/** A pass of this purchase. */
+export async function givenPassOf(purchase: Trade & Place, platform: WalletPlatform): Promise<Pass> {
+  const path = `/v1/purchases/${purchase.purchase}/wallet-passes`
+  const { id, serial_number: serial, add_url } = await created(path, { platform })
+  const token = platform === 'apple' ? await tokenOf(add_url) : ''
+  return { ...purchase, id, serial, token, add_url }
+}
+
+export const givenPass = async (platform: WalletPlatform = 'apple'): Promise<Pass> =>
+  givenPassOf(await seedWalletPurchase(), platform)
