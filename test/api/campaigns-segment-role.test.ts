@@ -86,7 +86,7 @@ describe('a campaign of an edition to a segment of the whole organisation', () =
         'permission_denied',
         ['OA', 'OM'],
       ])
-      expect(reply.body.detail).toContain('Only roles of the organisation')
+      expect(reply.body.detail).toContain('a role in the organisation')
     }
     expect(await rowOf(id)).toEqual(before)
     const elsewhere = await call(id, await seedRoles(['manager', sibling]))

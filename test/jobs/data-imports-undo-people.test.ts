@@ -20,7 +20,7 @@ beforeEach(async () => {
 
 async function receiveCampaign(user: string): Promise<void> {
   const place = { organization: shop.organization_id, edition: shop.edition_id }
-  const campaign = await seedCampaign(place, (await seedSegment(place)).id, { status: 'sent' })
+  const { id: campaign } = await seedCampaign(place, (await seedSegment(place)).id, { status: 'sent' })
   await write(sql`insert into campaign_receipts (organization_id, user_id, campaign_id, received_at)
     values (${shop.organization_id}, ${user}, ${campaign}, ${Date.now()})`)
 }
