@@ -81,7 +81,7 @@ function protocol(input: Writable, output: Readable) {
 const measure = `({ scrollWidth: document.documentElement.scrollWidth, clientWidth: document.documentElement.clientWidth,
   height: document.documentElement.scrollHeight, text: document.body.innerText, title: document.title })`
 
-/** A headless Chromium; pictures go to `pictures`, a new folder unless told. */
+/** A headless Chromium; pictures go to `pictures`, a new folder unless one is named. */
 export async function openBrowser(pictures?: string): Promise<Browser> {
   const program = chromiumProgram()
   if (!program) throw new Error('There is no Chromium on this machine. CHROMIUM names one that is elsewhere.')

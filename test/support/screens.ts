@@ -2,7 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Browser } from './browser.ts'
 
-/** Where pictures go, to be looked at: nowhere unless told. */
+/** Where pictures go, to be looked at: nowhere unless a folder is named. */
 const pictures = process.env['PICTURES']
 
 /** Texts with the contrast of their colour to the ground that is painted behind them, and how tall they are. */

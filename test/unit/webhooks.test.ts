@@ -123,7 +123,7 @@ describe('an attempt', () => {
       })
   })
 
-  it('takes 15 seconds unless told, and 30 at most', () => {
+  it('takes 15 seconds unless it names a time, and 30 at most', () => {
     expect([0, 1, 15, 30, 31, 2_147_483_647].map(timeoutMs)).toEqual([15_000, 1000, 15_000, 30_000, 30_000, 30_000])
   })
 })

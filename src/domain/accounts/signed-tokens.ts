@@ -123,7 +123,7 @@ function bytesOf(token: string): Uint8Array<ArrayBuffer> | null {
   }
 }
 
-/** The mark of the id with which a token begins, empty for none, whoever signed it; null for what is no token. */
+/** The mark of the id with which a token begins, empty for none. The signature is not checked. Null for what is no token. */
 export function cellOfSignedToken(token: string): string | null {
   const bytes = bytesOf(token)
   return bytes && cellAt(bytes, 0)

@@ -10,7 +10,7 @@ import { seedEdition } from './editions.ts'
 
 export type UserRow = typeof users.$inferSelect
 
-/** People of an organisation, each with an address and a number unless told; in the edition too when one is named. */
+/** People of an organisation, each with an address and a number unless the columns say otherwise; in the edition too when one is named. */
 export async function seedPeople(
   { organization, edition }: { organization: string; edition?: string },
   people: readonly Partial<UserRow>[],

@@ -42,7 +42,7 @@ export async function seedWalletPurchase(): Promise<Trade & Place> {
   return { ...place, ...(await seedWalletTrade(place)) }
 }
 
-/** Passes of one purchase, void unless told: rows for lists. */
+/** Passes of one purchase, void unless another status is given. They are rows for lists. */
 export async function seedPasses(
   place: Place,
   purchase: string,
