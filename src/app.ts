@@ -77,6 +77,9 @@ const refuse = (c: AppContext, error: unknown): Response => {
   return new Response(body, { status, headers: { ...headers, 'cache-control': 'no-store' } })
 }
 
+/** The context of paths that need no token of the API. */
+const openPublic = (c: AppContext) => openJob(c.env, c.var.meter)
+
 export const app = new Hono<AppEnv>({ strict: false })
 
 app.use(requestId(), accessLog(), secureHeaders({ crossOriginResourcePolicy: 'cross-origin' }), crossOrigin())
@@ -106,40 +109,13 @@ app.route(
   reference((c) => readConfig(c.env).environment !== 'production'),
 )
 
-app.route(
-  '/',
-  devMailbox((c) => openJob(c.env)),
-)
-
-app.route(
-  '/',
-  messageEvents((c) => openJob(c.env)),
-)
-
-app.route(
-  '/',
-  paymentEvents((c) => openJob(c.env)),
-)
-
-app.route(
-  '/',
-  consentPages((c) => openJob(c.env)),
-)
-
-app.route(
-  '/',
-  devDns((c) => openJob(c.env)),
-)
-
-app.route(
-  '/',
-  servedFiles((c) => openJob(c.env)),
-)
-
-app.route(
-  '/',
-  wallet((c) => openJob(c.env)),
-)
+app.route('/', devMailbox(openPublic))
+app.route('/', messageEvents(openPublic))
+app.route('/', paymentEvents(openPublic))
+app.route('/', consentPages(openPublic))
+app.route('/', devDns(openPublic))
+app.route('/', servedFiles(openPublic))
+app.route('/', wallet(openPublic))
 
 app.use('/v1/*', async (c, next) => {
   c.set('afterCommit', [])

@@ -10,11 +10,14 @@ import { gatewaysOf } from './gateways.ts'
 import { random } from './random.ts'
 import { sendersOf, webhookSendersOf } from './senders.ts'
 
-/** The context of queue messages and sweeps: the primary database, and a clock that advances during the work. */
-export function openJob(env: Bindings): JobCtx {
+/**
+ * The context of queue messages, sweeps and paths without a token: the primary database, and a clock that advances
+ * during the work.
+ */
+export function openJob(env: Bindings, meter = newMeter()): JobCtx {
   const config = readConfig(env)
   const parts = {
-    db: new Database(env.DB.withSession('first-primary'), newMeter()),
+    db: new Database(env.DB.withSession('first-primary'), meter),
     config,
     now: Date.now,
     newId: (kind: IdKind) => newId(kind, Date.now(), random, config.cell),

@@ -55,6 +55,11 @@ describe('a public file', () => {
     expect(headers.get('set-cookie')).toBeNull()
   })
 
+  it('takes one read of the database, which the line of the request in the log counts', async () => {
+    const { headers } = await fetchFile(pathOf(await seedStoredFile()), { headers: { range: 'bytes=0-1' } })
+    expect(headers.get('server-timing')).toContain('queries=1 round_trips=1 rows_read=1 rows_written=0')
+  })
+
   it.each([
     ['application/pdf', 'a.pdf', 'attachment'],
     ['text/csv', 'a.csv', 'attachment'],

@@ -80,8 +80,8 @@ async function buildEdition(organization: { id: string; event: string }): Promis
   }
 }
 
-async function buildOrganization(): Promise<OrganizationWorld> {
-  const { id } = await givenOrganization()
+async function buildOrganization(name: string): Promise<OrganizationWorld> {
+  const { id } = await givenOrganization(name)
   const organization = { id, event: (await givenEvent({ id })).id }
   const account = await seedAccount()
   return {
@@ -105,8 +105,8 @@ export async function seedPerson(role: RoleCode, organization: OrganizationWorld
 }
 
 export async function buildWorld(): Promise<World> {
-  const a = await buildOrganization()
-  const b = await buildOrganization()
+  const a = await buildOrganization('Nordlys')
+  const b = await buildOrganization('Kanaal')
   const people: Partial<Record<Who, Person>> = {}
   for (const role of roleCodes) people[role] = await seedPerson(role, a)
   const account = await seedAccount()
