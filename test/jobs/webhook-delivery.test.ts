@@ -16,19 +16,19 @@ describe('announce', () => {
     const edition = await seedEdition(organisation)
     const other = await seedEdition(organisation)
     const place = { organization_id: organisation.id }
-    const told = await seedOpenEndpoint(place)
-    const toldOfEdition = await seedOpenEndpoint({ ...place, edition_id: edition.id })
-    const untold = await Promise.all([
+    const subscribed = await seedOpenEndpoint(place)
+    const subscribedInEdition = await seedOpenEndpoint({ ...place, edition_id: edition.id })
+    const others = await Promise.all([
       seedOpenEndpoint({ ...place, edition_id: other.id }),
       seedOpenEndpoint({ ...place, is_active: 0 }),
       seedOpenEndpoint({ ...place, events: ['consent.given'] }),
       seedOpenEndpoint(),
     ])
     await happen({ ...place, edition_id: edition.id }, 2)
-    expect(await deliveriesOf(told.id)).toHaveLength(2)
-    expect(await deliveriesOf(toldOfEdition.id)).toHaveLength(2)
-    for (const endpoint of untold) expect(await deliveriesOf(endpoint.id)).toEqual([])
-    const [delivery] = await deliveriesOf(told.id)
+    expect(await deliveriesOf(subscribed.id)).toHaveLength(2)
+    expect(await deliveriesOf(subscribedInEdition.id)).toHaveLength(2)
+    for (const endpoint of others) expect(await deliveriesOf(endpoint.id)).toEqual([])
+    const [delivery] = await deliveriesOf(subscribed.id)
     expect(JSON.parse(delivery?.payload ?? '')).toMatchObject({
       id: delivery?.event_id,
       type: 'purchase.action',

@@ -1,5 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm'
-import { hiddenColumnsIn, isSharedOutside, type ShownColumn } from '../shared-customers.ts'
+import { hiddenColumnsIn, isSharedOutside, type ShownColumn } from '../customer-visibility.ts'
 import { type ExpressionScope, userColumns } from './columns.ts'
 import type { Value } from './values.ts'
 

@@ -10,7 +10,7 @@ import {
 } from '../../db/schema/sales/orders.ts'
 import { type userEditions, users as userTable } from '../../db/schema/users.ts'
 import { answering, type Fields, fromJson } from '../../db/select.ts'
-import { isSharedOutside } from '../../db/shared-customers.ts'
+import { isSharedOutside } from '../../db/customer-visibility.ts'
 import { inList } from '../../db/visibility.ts'
 import type { ExternalOrder } from '../../domain/orders/external-orders.ts'
 import { fold } from '../../domain/text/fold.ts'

@@ -7,7 +7,7 @@ import { orders, purchases, purchaseUses, transactions } from '../../db/schema/s
 import type { RefundRow } from '../../db/schema/sales/refunds.ts'
 import { users } from '../../db/schema/users.ts'
 import { answering, fromJson, orNull, type RowOf, selection } from '../../db/select.ts'
-import { type CustomerView, customerFields, customersSeenBy } from '../../db/shared-customers.ts'
+import { type CustomerView, customerFields, customersSeenBy } from '../../db/customer-visibility.ts'
 import { visibilityOf, visible } from '../../db/visibility.ts'
 import type { Tenant } from '../../domain/accounts/access.ts'
 import { notFound } from '../../domain/errors.ts'

@@ -9,7 +9,7 @@ import { orders, purchases, transactions } from '../../db/schema/sales/orders.ts
 import { refundItems, refundRequests } from '../../db/schema/sales/refunds.ts'
 import { users } from '../../db/schema/users.ts'
 import { answering, orNull, type RowOf, select, selection } from '../../db/select.ts'
-import { type CustomerView, customerFields, customersSeenBy } from '../../db/shared-customers.ts'
+import { type CustomerView, customerFields, customersSeenBy } from '../../db/customer-visibility.ts'
 import { inList, visible } from '../../db/visibility.ts'
 import type { Tenant } from '../../domain/accounts/access.ts'
 import { notFound } from '../../domain/errors.ts'

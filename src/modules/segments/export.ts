@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { segmentExports } from '../../db/schema/messaging/segments.ts'
-import { customersSeenBy } from '../../db/shared-customers.ts'
+import { customersSeenBy } from '../../db/customer-visibility.ts'
 import { insert } from '../../db/write.ts'
 import { byteOrderMark, type Cell, csvRecord } from '../../domain/text/csv.ts'
 import { AppError } from '../../domain/errors.ts'

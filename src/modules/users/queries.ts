@@ -10,7 +10,7 @@ import {
   givenSearch,
   type ShownColumn,
   shownColumns,
-} from '../../db/shared-customers.ts'
+} from '../../db/customer-visibility.ts'
 import { inList, visible, visibleIn } from '../../db/visibility.ts'
 import type { Tenant } from '../../domain/accounts/access.ts'
 import { notFound } from '../../domain/errors.ts'

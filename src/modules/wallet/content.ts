@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
 import { answering, fromJson, selection } from '../../db/select.ts'
-import { contactSeenInEdition } from '../../db/shared-customers.ts'
+import { contactSeenInEdition } from '../../db/customer-visibility.ts'
 import type { Language, TranslatedDict } from '../../domain/languages.ts'
 import type { PurchaseStatus } from '../../domain/orders/purchases.ts'
 import { fullName } from '../../domain/accounts/users.ts'

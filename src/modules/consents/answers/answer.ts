@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import type { Ctx } from '../../../context.ts'
 import { commit, refuseUnless } from '../../../db/commit.ts'
 import type { Statement } from '../../../db/database.ts'
-import { changeableEditions, contactSeenInEdition, isSharedOutside } from '../../../db/shared-customers.ts'
+import { changeableEditions, contactSeenInEdition, isSharedOutside } from '../../../db/customer-visibility.ts'
 import { visibilityOf, visible } from '../../../db/visibility.ts'
 import {
   type AnswerAction,

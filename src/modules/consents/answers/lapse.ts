@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
-import { contactSeenInEdition } from '../../../db/shared-customers.ts'
+import { contactSeenInEdition } from '../../../db/customer-visibility.ts'
 import { type SettledStatus, stateOf } from '../../../domain/consents/consents.ts'
 import { LostRace } from '../../../domain/errors.ts'
 import { commitAnnounced } from '../../webhooks/index.ts'

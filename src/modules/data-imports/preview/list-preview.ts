@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import type { Ctx } from '../../../context.ts'
-import { changeableEditions } from '../../../db/shared-customers.ts'
+import { changeableEditions } from '../../../db/customer-visibility.ts'
 import { AppError } from '../../../domain/errors.ts'
 import type { Page, PageRequest } from '../../../domain/page.ts'
 import { checkAction } from '../begin.ts'

@@ -1,5 +1,5 @@
 import type { Ctx } from '../../../context.ts'
-import { changeableEditions } from '../../../db/shared-customers.ts'
+import { changeableEditions } from '../../../db/customer-visibility.ts'
 import { readOptions } from '../../../domain/data-imports/data-imports.ts'
 import { AppError, fieldError, invalid } from '../../../domain/errors.ts'
 import { receiptMessageOf } from '../../transactional-emails/index.ts'
