@@ -1,8 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { Statement } from '../../db/database.ts'
 import { stillHolds } from '../../db/commit.ts'
-import { inList } from '../../db/visibility.ts'
-import { capturedStatuses, type TransactionStatus } from '../../domain/orders/orders.ts'
+import type { TransactionStatus } from '../../domain/orders/orders.ts'
 import { amountOf, type RefundedPurchase } from './refund.ts'
 import type { RefundRow } from '../../db/schema/sales/refunds.ts'
 
@@ -26,7 +25,7 @@ export function movePayment(transactionId: string, amount: number, { refunded, r
     when ${after} >= amount_minor then ${statusAfter.all} else ${statusAfter.part} end`
   const isMoved = refunded !== 0 && amount > 0
   return sql`update transactions set refunded_minor = ${after}, reserved_minor = reserved_minor + ${reserved * amount},
-      status = iif(${isMoved ? 1 : 0} and ${inList(sql`status`, capturedStatuses)}, ${status}, status)
+      status = iif(${isMoved ? 1 : 0}, ${status}, status)
     where id = ${transactionId}`
 }
 

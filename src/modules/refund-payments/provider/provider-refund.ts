@@ -7,7 +7,6 @@ import { refundRequests, type RefundRow } from '../../../db/schema/sales/refunds
 import { type RowOf, select } from '../../../db/select.ts'
 import { inList } from '../../../db/visibility.ts'
 import { insert } from '../../../db/write.ts'
-import { capturedStatuses } from '../../../domain/orders/orders.ts'
 import { toMajor } from '../../../domain/money.ts'
 import { nextCheck, nextRecheck } from '../../../domain/refunds/refund-payments.ts'
 import type { ProviderRefund } from '../../../gateways/payments/payments.ts'
@@ -28,7 +27,10 @@ const paymentFields = {
 
 type PaymentRow = RowOf<typeof paymentFields>
 
-/** The payment that the account took, by any of its references. */
+/**
+ * The payment that the account took, by any of its references and in any status: a refund proves that the provider took
+ * the money, also where the order was cancelled since or its source has not reported the payment yet.
+ */
 const paymentOf = ({ db }: JobCtx, account: MerchantAccount, references: readonly string[]) =>
   db.first(
     select(paymentFields)
@@ -41,7 +43,6 @@ const paymentOf = ({ db }: JobCtx, account: MerchantAccount, references: readonl
           eq(transactions.type, 'payment'),
           eq(transactions.organization_id, account.organization_id),
           sql`coalesce(${transactions.merchant_account_id}, ${editions.merchant_account_id}) = ${account.id}`,
-          inList(sql`${transactions.status}`, capturedStatuses),
         ),
       )
       .orderBy(asc(transactions.id))
