@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { type Check, checks } from '../src/domain/editions/health/index.ts'
 import { type Operation, tags } from '../src/http/operations/operation.ts'
 import { root } from './support/paths.ts'
+import { costTables } from './support/documents/cost-page.ts'
 import { brokenLinks, missingPaths } from './support/documents/links.ts'
 import { sliceImports, slicesSection } from './support/documents/slices.ts'
 import { type DescribedDocument, nullsPage } from './support/nulls.ts'
@@ -74,6 +75,9 @@ const slices = sliceImports(sources.map(({ path, text }) => [path, text]))
 await renewSection('docs/operations.md', 'operations', tables.join('\n\n'))
 await renewSection('docs/editions.md', 'checks', checkTable)
 await renewSection('docs/architecture.md', 'slices', slicesSection(slices))
+const costs = costTables(operations)
+for (const section of ['prices', 'acts', 'idle', 'operations'] as const)
+  await renewSection('docs/cost.md', section, costs[section])
 const document = JSON.parse(JSON.stringify(openApiDocument(routers))) as DescribedDocument
 await renew('docs/nulls.md', () => nullsPage(document))
 

@@ -1,0 +1,75 @@
+import type { Units } from './prices.ts'
+
+export interface Act {
+  label: string
+  /** How it is measured. */
+  how: string
+  /** The most that one costs; units that are not named cost nothing. */
+  units: Partial<Units>
+  /** Dollars a million that it should cost at most. */
+  goal?: number
+}
+
+/** What an act costs from its request to its end. test/jobs/costs.test.ts holds them: a number goes up by a decision. */
+export const acts = {
+  list_page: {
+    label: 'Page of a list',
+    how: '`listOrders`, 50 of 200 orders of an edition, with the exact count',
+    units: { invocations: 1, rows_read: 404 },
+    goal: 0.6,
+  },
+  order: {
+    label: 'Order imported by a call',
+    how: 'one of 100 in a call: 1.5 purchases, a new customer, nobody listens',
+    units: { invocations: 0.01, rows_read: 17.58, rows_written: 32.6 },
+    goal: 30,
+  },
+  import_row: {
+    label: 'Row of a file imported',
+    how: 'of 1,000 rows that make 400 orders: upload, columns, staging, import',
+    units: {
+      invocations: 0.01,
+      rows_read: 16.801,
+      rows_written: 18.124,
+      queue_operations: 0.009,
+      bucket_writes: 0.003,
+      bucket_reads: 0.006,
+    },
+    goal: 12,
+  },
+  webhook: {
+    label: 'Webhook delivered at the first attempt',
+    how: 'what a use of a purchase costs more when one endpoint listens',
+    units: { invocations: 1, rows_read: 43, rows_written: 11, queue_operations: 3 },
+    goal: 6,
+  },
+  campaign_recipient: {
+    label: 'Recipient of an e-mail campaign',
+    how: 'one of 1,000, from the request to send to the end of the campaign; the segment is calculated already',
+    units: {
+      invocations: 0.002,
+      rows_read: 31.547,
+      rows_written: 5.122,
+      queue_operations: 0.003,
+      object_requests: 0.02,
+    },
+    goal: 6,
+  },
+  refund: {
+    label: 'Refund of a purchase',
+    how: 'asked for, approved and paid back by hand, with the confirmation; nobody listens',
+    units: { invocations: 4, rows_read: 151.2, rows_written: 35.1, queue_operations: 3 },
+  },
+  upload: {
+    label: 'Upload of a file',
+    how: 'an image in one request',
+    units: { invocations: 1, rows_read: 5, rows_written: 9, bucket_writes: 1 },
+  },
+  idle_minute: {
+    label: 'Minute in which nothing is due',
+    how: 'the cron trigger of each minute, with all sweeps',
+    units: { invocations: 1, rows_read: 52 },
+  },
+} satisfies Record<string, Act>
+
+export type ActName = keyof typeof acts
