@@ -193,6 +193,8 @@ export interface JobCtx {
   images: ImagesGateway | null
   /** Null without a scanner. */
   scanner: FileScanner | null
+  /** Of a request: what it does its own work with once its answer is out. Background work has none. */
+  afterAnswer?: () => JobCtx
 }
 
 /** What every verb receives. Time, ids and randomness come from here and from nowhere else. */

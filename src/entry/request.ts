@@ -9,6 +9,7 @@ import { logError } from '../http/log.ts'
 import { auditStatement, recordRefusedToken } from '../modules/audit-log/index.ts'
 import { authenticate, type RefusedUse } from '../modules/auth/index.ts'
 import { readConfig } from './config.ts'
+import { openJob } from './job.ts'
 import { jobQueueOf } from './job-queue.ts'
 import { gatewaysOf } from './gateways.ts'
 import { random, randomBytes } from './random.ts'
@@ -51,6 +52,7 @@ export async function openRequest(c: AppContext): Promise<Ctx> {
     webhookPost: fetchPost,
     ...gatewaysOf(c.env, { db: primary, config, now: () => now, newId }),
     afterCommit: (work) => c.var.afterCommit.push(work),
+    afterAnswer: () => openJob(c.env),
   }
 }
 

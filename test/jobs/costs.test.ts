@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { acts, type ActName } from '../support/costs/acts.ts'
 import { billedWorker } from '../support/costs/billed-worker.ts'
 import { noUnits, type Unit, type Units, unitNames } from '../support/costs/prices.ts'
@@ -48,6 +48,10 @@ const ticketsIn = async (shop: Shop, count: number) => {
   for (let made = 0; made < count; made++) tickets.push(await givenTicket(shop, { uses_limit: 3 }))
   return tickets
 }
+
+// Receivers of webhooks.
+beforeEach(() => vi.spyOn(globalThis, 'fetch').mockImplementation(async () => new Response('', { status: 200 })))
+afterEach(() => vi.restoreAllMocks())
 
 describe('what is stated of an act is what it costs', () => {
   it('for a minute in which nothing is due', async () => {

@@ -15,6 +15,8 @@ vi.useRealTimers()
 
 keepWorker()
 openLimiters()
+// A request posts webhooks by itself: nobody outside is there.
+globalThis.fetch = () => Promise.reject(new TypeError('Network connection lost.'))
 
 setTestClock({ startsAt: env.TEST_CLOCK, rate: env.TEST_CLOCK_RATE })
 

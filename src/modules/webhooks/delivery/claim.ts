@@ -1,7 +1,7 @@
-import { sql } from 'drizzle-orm'
+import { type SQL, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
 import { answering, fromJson, type Query } from '../../../db/select.ts'
-import { inList, inWords } from '../../../db/visibility.ts'
+import { inWords } from '../../../db/visibility.ts'
 import type { DeliveryClaim, ClaimedEndpoint } from '../../../domain/webhooks/webhook-sender.ts'
 import { maxInFlight, openStatuses } from '../../../domain/webhooks/webhooks.ts'
 
@@ -14,12 +14,12 @@ const endpoint = fromJson<ClaimedEndpoint>(sql`(select json_object('url', url, '
   from webhook_endpoints where webhook_endpoints.id = endpoint_id)`)
 
 /**
- * Takes the due deliveries of these endpoints, retries by hand first, then the oldest: so many that an endpoint has at
+ * Takes the due deliveries of the endpoints for which the condition holds, retries by hand first, then the oldest: so many that an endpoint has at
  * most four requests in flight, and one alone while it is being probed. Behind an open breaker only retries by hand are
  * taken. No other consumer gets them before the lease is over. The indexes are named because the planner would rather
  * walk through all that the endpoint ever had.
  */
-export const claimStatement = (job: JobCtx, endpointIds: readonly string[]): Query<DeliveryClaim> => {
+export const claimStatement = (job: JobCtx, areChosen: SQL): Query<DeliveryClaim> => {
   const now = job.now()
   const due = sql`${inWords(sql`status`, openStatuses)} and next_retry_at <= ${now}
     and (lease_until is null or lease_until <= ${now})`
@@ -30,7 +30,7 @@ export const claimStatement = (job: JobCtx, endpointIds: readonly string[]): Que
         select id, iif(breaker_until is null, ${maxInFlight}, 1) - (select count(*) from webhook_deliveries
           where endpoint_id = webhook_endpoints.id and webhook_deliveries.lease_until > ${now}) as free,
           coalesce(breaker_until, 0) > ${now} as is_resting
-        from webhook_endpoints where ${inList(sql`id`, endpointIds)} and is_active = 1
+        from webhook_endpoints where ${areChosen} and is_active = 1
       )
       select id from (
         select deliveries.id, free, row_number() over (partition by deliveries.endpoint_id

@@ -1,5 +1,7 @@
+import { sql } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
 import type { Statement } from '../../../db/database.ts'
+import { inList } from '../../../db/visibility.ts'
 import type { DeliveryClaim, Lane } from '../../../domain/webhooks/webhook-sender.ts'
 import { breakerUntil, disableAfterMs } from '../../../domain/webhooks/webhooks.ts'
 import type { AttemptOutcome } from './attempt.ts'
@@ -33,11 +35,12 @@ export async function conclude(
     attempts,
     deliveries,
     endpoints,
-    claimStatement(job, isWell ? staying : []),
+    claimStatement(job, inList(sql`id`, isWell ? staying : [])),
   ])
   await judgeHealth(job, outcomes, health)
   // After a failure the breaker may have opened, so what comes next is claimed only now.
-  const claimed = isWell || staying.length === 0 ? next : await job.db.all(claimStatement(job, staying))
+  const claimed =
+    isWell || staying.length === 0 ? next : await job.db.all(claimStatement(job, inList(sql`id`, staying)))
   await enqueueRetries(job, outcomes)
   await enqueueEndpoints(job, lane === 'slow' ? 'fast' : 'slow', otherLane)
   if (!goOn)

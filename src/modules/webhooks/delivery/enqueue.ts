@@ -15,8 +15,7 @@ interface Due {
 
 const isDue = (now: number): SQL => sql`next_retry_at <= ${now} and (lease_until is null or lease_until <= ${now})`
 
-async function enqueueLanes(job: JobCtx, query: SQL<Due>): Promise<number> {
-  const lanes = await job.db.all(query)
+export async function enqueueLanes(job: JobCtx, lanes: readonly Due[]): Promise<number> {
   for (const lane of ['fast', 'slow'] as const) {
     const ids = lanes.filter(({ is_slow }) => (lane === 'slow') === (is_slow === 1)).map((row) => row.endpoint_id)
     await enqueueEndpoints(job, lane, ids)
@@ -32,21 +31,24 @@ export const enqueueEndpoints = (job: JobCtx, lane: Lane, endpointIds: readonly 
     delayMs / 1000,
   )
 
-/** Enqueues what is due of these events. It looks at their organisations' endpoints only, however much else is due. */
-export const enqueueDue = (job: JobCtx, eventIds: readonly string[]): Promise<number> =>
-  enqueueLanes(
-    job,
-    sql<Due>`select id as endpoint_id, is_slow from webhook_endpoints
-      where organization_id in (select organization_id from webhook_events where ${inList(sql`id`, eventIds)})
-        and exists (select 1 from webhook_deliveries where endpoint_id = webhook_endpoints.id
-          and ${inList(sql`event_id`, eventIds)} and ${isDue(job.now())})`,
-  )
+/** The endpoints of the events' organisations: however much else is due, no other is looked at. */
+export const ofEvents = (eventIds: readonly string[]): SQL =>
+  sql`organization_id in (select organization_id from webhook_events where ${inList(sql`id`, eventIds)})`
+
+/** Endpoints that have something due of these events, but for those of the condition. */
+export const dueOfEvents = (job: JobCtx, eventIds: readonly string[], but: SQL = sql`0`): SQL<Due> =>
+  sql<Due>`select id as endpoint_id, is_slow from webhook_endpoints
+    where ${ofEvents(eventIds)} and not (${but})
+      and exists (select 1 from webhook_deliveries where endpoint_id = webhook_endpoints.id
+        and ${inList(sql`event_id`, eventIds)} and ${isDue(job.now())})`
 
 /** Enqueues all that is due: what a lost message, a crash or an expired lease left behind. Answers how many endpoints. */
-export const sweepDeliveries = (job: JobCtx): Promise<number> =>
+export const sweepDeliveries = async (job: JobCtx): Promise<number> =>
   enqueueLanes(
     job,
-    sql<Due>`select distinct endpoint_id, is_slow
-      from webhook_deliveries join webhook_endpoints on webhook_endpoints.id = endpoint_id
-      where ${inWords(sql`status`, openStatuses)} and ${isDue(job.now())} limit ${endpointsASweep}`,
+    await job.db.all(
+      sql<Due>`select distinct endpoint_id, is_slow
+        from webhook_deliveries join webhook_endpoints on webhook_endpoints.id = endpoint_id
+        where ${inWords(sql`status`, openStatuses)} and ${isDue(job.now())} limit ${endpointsASweep}`,
+    ),
   )

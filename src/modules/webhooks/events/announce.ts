@@ -8,7 +8,7 @@ import { insert, insertAll } from '../../../db/write.ts'
 import { toIso } from '../../../domain/time/instants.ts'
 import { deliveryLifecycle, type EventKind } from '../../../domain/webhooks/webhooks.ts'
 import { checkedData, type EventData } from './payload-contract.ts'
-import { enqueueDue } from '../delivery/enqueue.ts'
+import { deliverDue } from '../delivery/deliver-due.ts'
 
 interface AnnouncementOf<Kind extends EventKind> {
   kind: Kind
@@ -58,9 +58,9 @@ function deliveriesOf(job: JobCtx, eventIds: readonly string[]): SQL {
     on conflict do nothing`
 }
 
-/** The statement that adds deliveries, with the messages of the queue that say so. */
-const enqueued = (job: JobCtx, deliveries: SQL, eventIds: readonly string[]): Statement =>
-  followedBy(deliveries, () => enqueueDue(job, eventIds))
+/** The statement that adds deliveries, with what follows once they are there. */
+const delivered = (job: JobCtx, deliveries: SQL, eventIds: readonly string[]): Statement =>
+  followedBy(deliveries, () => deliverDue(job, eventIds))
 
 /**
  * Statements that announce these events to every subscribed, active endpoint, for the transaction of the change that
@@ -73,7 +73,7 @@ export function announceAll(job: JobCtx, announcements: readonly Announcement[])
   const deliveries: Statement[] = []
   for (let start = 0; start < ids.length; start += eventsAStatement) {
     const some = ids.slice(start, start + eventsAStatement)
-    deliveries.push(enqueued(job, deliveriesOf(job, some), some))
+    deliveries.push(delivered(job, deliveriesOf(job, some), some))
   }
   return [...insertAll(webhookEvents, events), ...deliveries]
 }
@@ -105,5 +105,5 @@ export function announceTo(
   const add = sql`insert into webhook_deliveries ${columns}
     select ${delivery.id}, id, ${event.id}, ${event.kind}, ${delivery.status}, ${delivery.next_retry_at}, ${now}, ${now}
     from webhook_endpoints where id = ${endpoint.id} and is_active = 1`
-  return { event, delivery, statements: [insert(webhookEvents, event), enqueued(job, add, [event.id])] }
+  return { event, delivery, statements: [insert(webhookEvents, event), delivered(job, add, [event.id])] }
 }
