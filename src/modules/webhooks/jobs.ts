@@ -1,8 +1,6 @@
-import { sql } from 'drizzle-orm'
 import type { DeliverMessage, JobCtx } from '../../context.ts'
-import { inList } from '../../db/visibility.ts'
 import type { Lane } from '../../domain/webhooks/webhook-sender.ts'
-import { claimsOf, claimStatement } from './delivery/claim.ts'
+import { claimsOf, claimStatement, isOneOf } from './delivery/claim.ts'
 import { consumerLimits, DeliveryRun } from './delivery/delivery-run.ts'
 
 export type { Lane } from '../../domain/webhooks/webhook-sender.ts'
@@ -25,7 +23,7 @@ export async function deliver(
   endpointIds: readonly string[],
 ): Promise<{ rest: () => Promise<void> }> {
   const run = new DeliveryRun(job, { lane, ...consumerLimits })
-  if (endpointIds.length > 0) run.take(claimsOf(await job.db.all(claimStatement(job, inList(sql`id`, endpointIds)))))
+  if (endpointIds.length > 0) run.take(claimsOf(await job.db.all(claimStatement(job, isOneOf(endpointIds)))))
   await run.leave()
   return { rest: () => run.finished() }
 }

@@ -1,7 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
 import { answering, fromJson, type Query } from '../../../db/select.ts'
-import { inWords } from '../../../db/visibility.ts'
+import { inList, inWords } from '../../../db/visibility.ts'
 import type { DeliveryClaim, ClaimedEndpoint } from '../../../domain/webhooks/webhook-sender.ts'
 import { maxInFlight, openStatuses } from '../../../domain/webhooks/webhooks.ts'
 
@@ -12,6 +12,9 @@ const endpoint = fromJson<ClaimedEndpoint>(sql`(select json_object('url', url, '
     'previous_secret', previous_secret, 'previous_secret_until', previous_secret_until,
     'timeout_seconds', timeout_seconds)
   from webhook_endpoints where webhook_endpoints.id = endpoint_id)`)
+
+/** The condition that an endpoint is one of these. */
+export const isOneOf = (endpointIds: readonly string[]): SQL => inList(sql`id`, endpointIds)
 
 /**
  * Takes the due deliveries of the endpoints for which the condition holds, retries by hand first, then the oldest: so many that an endpoint has at

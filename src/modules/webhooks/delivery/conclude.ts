@@ -1,11 +1,9 @@
-import { sql } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
 import type { Statement } from '../../../db/database.ts'
-import { inList } from '../../../db/visibility.ts'
 import type { DeliveryClaim, Lane } from '../../../domain/webhooks/webhook-sender.ts'
 import { breakerUntil, disableAfterMs } from '../../../domain/webhooks/webhooks.ts'
 import type { AttemptOutcome } from './attempt.ts'
-import { claimsOf, claimStatement } from './claim.ts'
+import { claimsOf, claimStatement, isOneOf } from './claim.ts'
 import { endWaiting, type EndpointHealth, openBreaker, recordStatements, switchOff, waitFor } from './record.ts'
 import { enqueueEndpoints } from './enqueue.ts'
 
@@ -35,12 +33,11 @@ export async function conclude(
     attempts,
     deliveries,
     endpoints,
-    claimStatement(job, inList(sql`id`, isWell ? staying : [])),
+    claimStatement(job, isOneOf(isWell ? staying : [])),
   ])
   await judgeHealth(job, outcomes, health)
   // After a failure the breaker may have opened, so what comes next is claimed only now.
-  const claimed =
-    isWell || staying.length === 0 ? next : await job.db.all(claimStatement(job, inList(sql`id`, staying)))
+  const claimed = isWell || staying.length === 0 ? next : await job.db.all(claimStatement(job, isOneOf(staying)))
   await enqueueRetries(job, outcomes)
   await enqueueEndpoints(job, lane === 'slow' ? 'fast' : 'slow', otherLane)
   if (!goOn)
