@@ -69,6 +69,20 @@ async function allHealthy(): Promise<void> {
   say('    from commit to first byte', spell(await delayOf(crowd)))
 }
 
+/** So few endpoints an organisation that requests post by themselves. */
+async function fewEndpoints(): Promise<void> {
+  for (const healthy of [1, 4]) {
+    const crowd = await gather(client, receiver, `h${healthy}`, {
+      organizations: 10,
+      healthy,
+      hanging: 0,
+      timeout_seconds: 2,
+    })
+    await flood(client, crowd, 2)
+    say(`(h) ${healthy} of each of 10 organisations`, `from commit to first byte ${spell(await delayOf(crowd))}`)
+  }
+}
+
 /** The delay of the 80 while all is well, and from the moment in which the 20 beside them hang. */
 function sayBesides(name: string, quiet: Delay, besides: Delay): void {
   say(name, `quiet ${spell(quiet)}; then ${spell(besides)}: ${(besides.p50_ms / quiet.p50_ms).toFixed(2)} × the median`)
@@ -125,6 +139,7 @@ const cases: Record<string, () => Promise<void>> = {
   e: beginToHang('e', 0),
   f: neverMet('f', 1),
   g: neverMet('g', 0),
+  h: fewEndpoints,
 }
 
 try {

@@ -52,7 +52,7 @@ webhooksBench.post('/floor/webhooks/endpoints', async (c) => {
   return c.json({ made: rows.length }, 201)
 })
 
-/** Announces so many events in one transaction, as the verbs do, and says when it was committed. */
+/** Announces so many events in one transaction, as the verbs of a request do, and says when it was committed. */
 webhooksBench.post('/floor/webhooks/announce', async (c) => {
   const { organization_id, count } = await c.req.json<{ organization_id: string; count: number }>()
   const job = openJob(c.env)
@@ -64,7 +64,7 @@ webhooksBench.post('/floor/webhooks/announce', async (c) => {
   }
   const announcement = { kind: 'purchase.action' as const, organization_id, edition_id: null, data: purchase }
   const statements = announceAll(
-    { ...job, newId },
+    { ...job, newId, afterAnswer: () => openJob(c.env) },
     Array.from({ length: count }, () => announcement),
   )
   const enqueue: (() => Promise<unknown>)[] = []
