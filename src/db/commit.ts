@@ -9,6 +9,7 @@ import {
   storageFull,
 } from '../domain/errors.ts'
 import type { Database, Statement } from './database.ts'
+import { decoded, type Query } from './select.ts'
 import { hasLostReference, isLostRace, raisedRefusal, violatedUnique } from './failures.ts'
 
 export interface UnitOfWork {
@@ -23,12 +24,21 @@ export interface UnitOfWork {
 type Work = () => Promise<unknown>
 
 interface FollowedStatement extends SQLWrapper {
-  afterCommit: Work
+  afterCommit: (rows: unknown[]) => Promise<unknown>
 }
 
-/** The statement with work that is due once it is committed. A transaction that is aborted leaves none behind. */
-export const followedBy = (statement: Statement, afterCommit: Work): Statement => {
-  const followed: FollowedStatement = { getSQL: () => statement.getSQL(), afterCommit }
+/**
+ * The statement with work that is due once it is committed, and that takes the rows it answered. A transaction that is
+ * aborted leaves none behind.
+ */
+export const followedBy = <Row>(
+  statement: SQL<Row> | Query<Row> | Statement<Row>,
+  afterCommit: (rows: Row[]) => Promise<unknown>,
+): Statement => {
+  const followed: FollowedStatement = {
+    getSQL: () => statement.getSQL(),
+    afterCommit: (rows) => afterCommit(decoded(statement, rows as Row[])),
+  }
   return followed
 }
 
@@ -113,15 +123,18 @@ export async function commitPart(
   unique: Readonly<Record<string, () => Error>> = {},
 ): Promise<void> {
   if (statements.length === 0) return
+  let results: readonly unknown[][]
   try {
-    await unit.db.batch(statements)
+    results = await unit.db.batch(statements)
   } catch (error) {
     if (isLostRace(error) || hasLostReference(error)) throw new LostRace(error)
     const columns = violatedUnique(error)
     const refuse = columns === null ? undefined : unique[columns]
     throw refuse ? refuse() : (refusalOf(error) ?? error)
   }
-  const due = statements.filter(isFollowed).map((statement) => statement.afterCommit)
+  const due = statements.flatMap((statement, index): Work[] =>
+    isFollowed(statement) ? [() => statement.afterCommit(results[index] ?? [])] : [],
+  )
   if (unit.afterCommit) for (const work of due) unit.afterCommit(work)
   else await Promise.allSettled(due.map((work) => work()))
 }

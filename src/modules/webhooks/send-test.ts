@@ -1,5 +1,5 @@
 import type { Ctx } from '../../context.ts'
-import { changedOne, commit } from '../../db/commit.ts'
+import { commit } from '../../db/commit.ts'
 import type { EventKind } from '../../domain/webhooks/webhooks.ts'
 import { type Announcement, announceTo } from './events/announce.ts'
 import { exampleData } from './events/example-contract.ts'
@@ -25,5 +25,5 @@ export async function sendTest(ctx: Ctx, endpoint: EndpointRow, kind: EventKind)
     last_attempt_at: null,
     lease_until: null,
   }
-  return commit(ctx, row, [...statements, changedOne()])
+  return commit(ctx, row, statements)
 }

@@ -1,5 +1,8 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
+import { followedBy } from '../../../db/commit.ts'
+import type { Statement } from '../../../db/database.ts'
+import type { DeliveryClaim } from '../../../domain/webhooks/webhook-sender.ts'
 import { claimsOf, claimStatement } from './claim.ts'
 import { consumerLimits, DeliveryRun } from './delivery-run.ts'
 import { dueOfEvents, enqueueLanes, ofEvents } from './enqueue.ts'
@@ -15,22 +18,36 @@ const areFewAndQuick = (eventIds: readonly string[]): SQL => {
     and (select count(*) from webhook_endpoints where ${areActive}) <= ${maxEndpoints})`
 }
 
-/**
- * What follows when events are committed. A request claims and posts what is due of few endpoints itself, after its
- * answer, as a consumer would; all else is left to the consumers of the queue. What is lost on the way is found by the
- * sweep.
- */
-export async function deliverDue(job: JobCtx, eventIds: readonly string[]): Promise<void> {
-  const own = eventIds.length <= maxEvents ? job.afterAnswer?.() : undefined
-  if (!own) {
-    await enqueueLanes(job, await job.db.all(dueOfEvents(job, eventIds)))
-    return
-  }
-  const chosen = areFewAndQuick(eventIds)
-  const [claims, others] = await own.db.batch([claimStatement(own, chosen), dueOfEvents(own, eventIds, chosen)])
-  await enqueueLanes(own, others)
-  const run = new DeliveryRun(own, { lane: 'fast', ...consumerLimits })
+/** Enqueues the endpoints that have something due of the events, but for those that are chosen already. */
+const enqueueDue = async (job: JobCtx, eventIds: readonly string[], areChosen: SQL): Promise<number> =>
+  enqueueLanes(job, await job.db.all(dueOfEvents(job, eventIds, areChosen)))
+
+async function post(job: JobCtx, claims: readonly DeliveryClaim[]): Promise<void> {
+  const run = new DeliveryRun(job, { lane: 'fast', ...consumerLimits })
   run.take(claimsOf(claims))
   await run.leave()
   await run.finished()
+}
+
+/**
+ * The statement that adds deliveries of these events and the guards behind it, with what brings the deliveries on their
+ * way. A request claims what is due of few endpoints in its own transaction and posts it after its answer, as a consumer
+ * would. All else is left to the consumers of the queue. What is lost on the way is found by the sweep.
+ */
+export function onTheirWay(
+  job: JobCtx,
+  deliveries: Statement,
+  eventIds: readonly string[],
+  guards: readonly Statement[] = [],
+): Statement[] {
+  const { afterAnswer } = job
+  if (!afterAnswer || eventIds.length > maxEvents)
+    return [followedBy(deliveries, () => enqueueDue(job, eventIds, sql`0`)), ...guards]
+  const chosen = areFewAndQuick(eventIds)
+  const claimed = followedBy(claimStatement(job, chosen), async (claims) => {
+    const own = afterAnswer()
+    const works = await Promise.allSettled([post(own, claims), enqueueDue(own, eventIds, chosen)])
+    for (const work of works) if (work.status === 'rejected') throw work.reason
+  })
+  return [deliveries, ...guards, claimed]
 }

@@ -36,7 +36,7 @@ export const ofEvents = (eventIds: readonly string[]): SQL =>
   sql`organization_id in (select organization_id from webhook_events where ${inList(sql`id`, eventIds)})`
 
 /** Endpoints that have something due of these events, but for those of the condition. */
-export const dueOfEvents = (job: JobCtx, eventIds: readonly string[], but: SQL = sql`0`): SQL<Due> =>
+export const dueOfEvents = (job: JobCtx, eventIds: readonly string[], but: SQL): SQL<Due> =>
   sql<Due>`select id as endpoint_id, is_slow from webhook_endpoints
     where ${ofEvents(eventIds)} and not (${but})
       and exists (select 1 from webhook_deliveries where endpoint_id = webhook_endpoints.id

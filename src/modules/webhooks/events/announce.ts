@@ -1,6 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
-import { followedBy } from '../../../db/commit.ts'
+import { changedOne } from '../../../db/commit.ts'
 import type { Statement } from '../../../db/database.ts'
 import { webhookEvents } from '../../../db/schema/messaging/webhooks.ts'
 import { inList } from '../../../db/visibility.ts'
@@ -8,7 +8,7 @@ import { insert, insertAll } from '../../../db/write.ts'
 import { toIso } from '../../../domain/time/instants.ts'
 import { deliveryLifecycle, type EventKind } from '../../../domain/webhooks/webhooks.ts'
 import { checkedData, type EventData } from './payload-contract.ts'
-import { deliverDue } from '../delivery/deliver-due.ts'
+import { onTheirWay } from '../delivery/deliver-due.ts'
 
 interface AnnouncementOf<Kind extends EventKind> {
   kind: Kind
@@ -58,10 +58,6 @@ function deliveriesOf(job: JobCtx, eventIds: readonly string[]): SQL {
     on conflict do nothing`
 }
 
-/** The statement that adds deliveries, with what follows once they are there. */
-const delivered = (job: JobCtx, deliveries: SQL, eventIds: readonly string[]): Statement =>
-  followedBy(deliveries, () => deliverDue(job, eventIds))
-
 /**
  * Statements that announce these events to every subscribed, active endpoint, for the transaction of the change that
  * caused them: the events happened exactly if the change did. They stay few however many events there are.
@@ -73,7 +69,7 @@ export function announceAll(job: JobCtx, announcements: readonly Announcement[])
   const deliveries: Statement[] = []
   for (let start = 0; start < ids.length; start += eventsAStatement) {
     const some = ids.slice(start, start + eventsAStatement)
-    deliveries.push(delivered(job, deliveriesOf(job, some), some))
+    deliveries.push(...onTheirWay(job, deliveriesOf(job, some), some))
   }
   return [...insertAll(webhookEvents, events), ...deliveries]
 }
@@ -82,8 +78,8 @@ export function announceAll(job: JobCtx, announcements: readonly Announcement[])
 export const announce = (job: JobCtx, announcement: Announcement): Statement[] => announceAll(job, [announcement])
 
 /**
- * An event for one active endpoint alone, whether it subscribes to it or not. The last statement adds one delivery, or
- * none when the endpoint was switched off meanwhile.
+ * An event for one active endpoint alone, whether it subscribes to it or not. A lost race when the endpoint was switched
+ * off meanwhile.
  */
 export function announceTo(
   job: JobCtx,
@@ -105,5 +101,6 @@ export function announceTo(
   const add = sql`insert into webhook_deliveries ${columns}
     select ${delivery.id}, id, ${event.id}, ${event.kind}, ${delivery.status}, ${delivery.next_retry_at}, ${now}, ${now}
     from webhook_endpoints where id = ${endpoint.id} and is_active = 1`
-  return { event, delivery, statements: [insert(webhookEvents, event), delivered(job, add, [event.id])] }
+  const statements = [insert(webhookEvents, event), ...onTheirWay(job, add, [event.id], [changedOne()])]
+  return { event, delivery, statements }
 }
