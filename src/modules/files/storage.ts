@@ -54,14 +54,18 @@ export const keyOfContent = ({ organization_id, checksum_sha256 }: StoredContent
   sql`(select storage_key from stored_objects
     where organization_id = ${organization_id} and checksum_sha256 = ${checksum_sha256})`
 
+/** True where all guards hold; they are asked in their order. */
+const holdAll = (guards: readonly Statement[]): SQL =>
+  guards.reduceRight<SQL>((rest, guard) => sql`case when (${guard}) then ${rest} end`, sql`1`)
+
 /**
  * Takes the bytes for the organisation unless it has the same ones; bytes that were lost come back with all their files.
  * Guards are asked in the same statement: each one more costs an upload of a small file a part of its time.
  */
-export const keepContent = (content: StoredContent, now: number, guards: readonly SQL[] = []): Statement =>
+export const keepContent = (content: StoredContent, now: number, guards: readonly Statement[] = []): Statement =>
   sql`insert into stored_objects (storage_key, organization_id, checksum_sha256, size, created_at)
     select ${content.storage_key}, ${content.organization_id}, ${content.checksum_sha256}, ${content.size}, ${now}
-    where ${sql.join([sql`1`, ...guards.map((guard) => sql`(${guard})`)], sql` and `)}
+    where ${holdAll(guards)}
     on conflict (organization_id, checksum_sha256) do update set storage_key = excluded.storage_key, is_missing = 0
       where stored_objects.is_missing = 1`
 

@@ -6,6 +6,7 @@ import { followedBy } from '../../../db/commit.ts'
 import type { Statement } from '../../../db/database.ts'
 import { insert } from '../../../db/write.ts'
 import { fieldError, invalid, notFound } from '../../../domain/errors.ts'
+import { forgetServedFile } from '../serving/served-file.ts'
 import { signedFileAddress } from '../../../domain/files/addresses.ts'
 import {
   firstRepeatMs,
@@ -66,6 +67,7 @@ async function recordVerdict(job: JobCtx, fileId: string, { verdict, reason }: S
     sql`update files set status = ${status}, version = version + 1, modified_at = ${at}
       where id = ${fileId} and changes() = 1`,
   ])
+  forgetServedFile(fileId)
 }
 
 /** Asks about one file that was claimed. An answer that comes later comes by `takeScanAnswer`. */
