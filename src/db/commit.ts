@@ -67,9 +67,13 @@ const refusals = {
   unknown_organization: () => doesNotExist('organization_id'),
 } satisfies Record<string, () => AppError>
 
-/** Aborts the batch with the refusal unless the condition holds. A JSON path that is none is an error with its text. */
+/** True where the condition holds; aborts the batch with the refusal otherwise. A JSON path that is none is an error with its text. */
+export const orRefuse = (condition: SQL, code: keyof typeof refusals): SQL =>
+  sql`case when ${condition} then 1 else json_extract('{}', ${code}) end`
+
+/** `orRefuse` as a statement of its own. */
 export const refuseUnless = (condition: SQL, code: keyof typeof refusals): SQL =>
-  sql`select case when ${condition} then 1 else json_extract('{}', ${code}) end`
+  sql`select ${orRefuse(condition, code)}`
 
 interface Requirement {
   /** True or false, and never null. */

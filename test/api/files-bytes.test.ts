@@ -115,6 +115,7 @@ describe('bytes', () => {
   it('are taken only where the caller may write, and nothing is kept of others', async () => {
     const [here, there] = [await givenOrganization(), await givenOrganization()]
     const [edition, sibling] = [(await seedEdition(here)).id, (await seedEdition(here)).id]
+    const archived = (await seedEdition(here, { is_archived: 1 })).id
     const account = await seedAccount()
     await seedMember(account, { organization: here.id, edition, role: 'manager' })
     const { token } = await seedToken(account)
@@ -124,6 +125,8 @@ describe('bytes', () => {
       [await uploadRaw(here.id, freshPng(), { token, query: { edition_id: sibling } }), 400, '#/edition_id'],
       [await uploadRaw(here.id, freshPng(), { token }), 403, undefined],
       [await uploadRaw(there.id, freshPng(), { query: { edition_id: edition } }), 400, '#/edition_id'],
+      // What is known of an edition elsewhere is not told.
+      [await uploadRaw(there.id, freshPng(), { query: { edition_id: archived } }), 400, '#/edition_id'],
     ] as const
     for (const [reply, status, pointer] of refused)
       expect([reply.status, reply.body.errors[0]?.pointer]).toEqual([status, pointer])

@@ -2,7 +2,8 @@ import { env } from 'cloudflare:workers'
 import { describe, expect, it } from 'vitest'
 import { harmlessFiles, hostileFiles } from '../support/hostile-files.ts'
 import { latin } from '../support/made-files.ts'
-import { rowsOf, uploadRaw } from '../support/files.ts'
+import { isWhole } from '../support/file-uploads.ts'
+import { accountOf, rowsOf, storedKeys, uploadForm, uploadRaw } from '../support/files.ts'
 import { type Fetch, fetchFile, pathOf } from '../support/served-files.ts'
 import { seedStoredFile } from '../support/seeding/files.ts'
 import { givenOrganization } from '../support/seeding/organizations.ts'
@@ -26,6 +27,29 @@ function expectHarmless(headers: Headers, type: string): void {
   expect(disposition).toMatch(/^[a-z]+; filename="[\u0020\u0021\u0023-\u007e]*"; filename\*=UTF-8''[\w!#$&+.^`|~%-]+$/)
   expect(headers.get('set-cookie')).toBeNull()
 }
+
+const refused = hostileFiles.filter(({ expected: [code], size }) => !code.includes('/') && size === undefined)
+const statusOf: Record<string, number> = { empty_file: 400, invalid_image: 400, type_mismatch: 400, unsupported_file_type: 415 }
+
+describe('a file that means harm', () => {
+  it('is refused with its reason, as it was declared, and nothing is kept of it', async () => {
+    const { id } = await givenOrganization()
+    const before = await storedKeys()
+    expect(refused.length).toBeGreaterThanOrEqual(40)
+    for (const { name, content, declared, expected } of refused) {
+      const [code, words] = expected
+      const reply = await uploadForm([
+        ['organization_id', id],
+        ['file', content, 'photo.png', declared],
+      ])
+      const [fault] = reply.body.errors
+      expect([name, reply.status, reply.body.code, fault.pointer]).toEqual([name, statusOf[code], code, '#/file'])
+      expect(fault.detail).toMatch(words as RegExp)
+    }
+    expect(await storedKeys()).toEqual(before)
+    expect(await accountOf(id)).toEqual({ objects: 0, references: [], ...isWhole })
+  })
+})
 
 describe('a file that is two things at once', () => {
   it('is served as what it was taken for, byte by byte, and as nothing else', async () => {

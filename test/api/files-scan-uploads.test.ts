@@ -4,6 +4,7 @@ import { describe, expect, it, vi } from 'vitest'
 import { utf8 } from '../../src/domain/text/encoding.ts'
 import type { ScanRequest } from '../../src/gateways/file-scan/file-scan.ts'
 import { call, callWith, get, type Reply } from '../support/api.ts'
+import { interruptedDatabase, recordedStatements } from '../support/bindings.ts'
 import { costOf } from '../support/cost.ts'
 import { freshPng, uploadRaw } from '../support/files.ts'
 import { db } from '../support/seeding/rows.ts'
@@ -70,6 +71,19 @@ describe('an upload where there is a scanner', () => {
     expect(await read(reply.body.url)).toBe(200)
     const again = await posted(later, complete)
     expect([again.reply.body.id, again.requests]).toEqual([reply.body.id, []])
+  })
+
+  it('that is decided twice is claimed for its scan once', async () => {
+    const organization = await givenOrganization()
+    const place = { organization: organization.id, edition: (await seedEdition(organization)).id }
+    const upload = await seedUpload(place, utf8('a,b\n1,2\n'), { hasPart: true })
+    const touch = () => env.DB.prepare('update file_uploads set version = version + 1 where id = ?').bind(upload).run()
+    const { DB, statements } = recordedStatements(interruptedDatabase(/update file_uploads set file_id/, touch))
+    const complete = () => callWith({ ...bindings, DB }, `/v1/files/uploads/${upload}/complete`, { method: 'POST' })
+    const { reply, requests } = await posted(later, complete)
+    expect([reply.status, requests.length]).toEqual([201, 1])
+    expect(statements.filter((text) => text.startsWith('update file_uploads set file_id'))).toHaveLength(2)
+    expect(statements.filter((text) => text.startsWith('update file_scans'))).toHaveLength(1)
   })
 
   it('that is refused leaves no scan', async () => {

@@ -110,3 +110,18 @@ export function interruptedDatabase(matches: RegExp, work: () => Promise<unknown
   const DB = { withSession: (constraint?: string) => watch(env.DB.withSession(constraint)) }
   return { DB: DB as unknown as D1Database }
 }
+
+/** A database, keeping the text of every statement. */
+export function recordedStatements({ DB }: { DB: D1Database }): { DB: D1Database; statements: string[] } {
+  const statements: string[] = []
+  const record = (session: D1DatabaseSession) => ({
+    prepare: (sql: string) => {
+      statements.push(sql)
+      return session.prepare(sql)
+    },
+    batch: (prepared: D1PreparedStatement[]) => session.batch(prepared),
+    getBookmark: () => session.getBookmark(),
+  })
+  const recorded = { withSession: (constraint?: string) => record(DB.withSession(constraint)) }
+  return { DB: recorded as unknown as D1Database, statements }
+}

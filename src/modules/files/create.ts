@@ -13,7 +13,7 @@ import { searchText } from '../../domain/text/fold.ts'
 import { tenantExists, openEditions } from '../editions/index.ts'
 import type { UploadInput } from './contract.ts'
 import type { FileRow, StoredFile } from './queries.ts'
-import { firstStatus, requestScan, scanStatements } from './scanning/scan.ts'
+import { firstStatus, scanStatements } from './scanning/scan.ts'
 import { countNewContent, dropUnused, keepContent, keyOfContent } from './storage.ts'
 
 export const checkPurpose = (purpose: FilePurpose, mimeType: string): void => {
@@ -80,12 +80,9 @@ export async function createFile(ctx: Ctx, input: UploadInput, received: Receive
   })
   const content = { ...received, organization_id }
   const result = { ...row, is_used: false, used_by: [] }
-  ctx.afterCommit(() => requestScan(ctx, row.id))
   return commit(ctx, result, [
-    tenantExists(organization_id, edition_id),
-    ...openEditions(edition_id),
-    keepContent(content, row.created_at),
-    ...countNewContent(content),
+    keepContent(content, row.created_at, [tenantExists(organization_id, edition_id), ...openEditions(edition_id)]),
+    countNewContent(content),
     insertFile(row),
     ...scanStatements(ctx, row.id),
     dropUnused(received.storage_key, row.created_at),

@@ -6,6 +6,7 @@ import { AppError } from '../../domain/errors.ts'
 import { openEditions } from '../editions/index.ts'
 import type { FileRow } from './queries.ts'
 import { isUsed } from './references.ts'
+import { forgetServedFile } from './serving/served-file.ts'
 import { releaseContent } from './storage.ts'
 
 export const fileInUse = (row: FileRow, detail: string): AppError =>
@@ -30,5 +31,7 @@ export const deletion = (row: DeletedFile, now: number): Statement[] => {
 /** The bytes go within a minute after their last file. */
 export async function deleteFile(ctx: Ctx, row: FileRow): Promise<null> {
   if (row.is_used) throw fileInUse(row, 'This file is in use.')
-  return commit(ctx, null, [...openEditions(row.edition_id), ...deletion(row, ctx.now())])
+  await commit(ctx, null, [...openEditions(row.edition_id), ...deletion(row, ctx.now())])
+  forgetServedFile(row.id)
+  return null
 }

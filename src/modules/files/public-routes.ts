@@ -1,11 +1,12 @@
 import { Hono } from 'hono'
+import { LostRace } from '../../domain/errors.ts'
 import { parseJson, readBody } from '../../http/requests/body.ts'
 import type { AppContext, AppEnv } from '../../http/env.ts'
 import { logError } from '../../http/log.ts'
 import { limitFiles } from '../../http/middleware/rate-limit.ts'
 import { takeScanAnswer } from './scanning/scan.ts'
-import { serveCopy, serveFile } from './serving/serve.ts'
-import { type FileAddress, findServedFile, openServedFile } from './serving/served-file.ts'
+import { type Served, serveCopy, serveFile } from './serving/serve.ts'
+import { type FileAddress, findServedFile, openServedFile, type ServedFile } from './serving/served-file.ts'
 
 type ServeJob = Parameters<typeof findServedFile>[0]
 
@@ -52,12 +53,24 @@ const isCopied = (c: AppContext, { status, headers }: Response): boolean =>
 const inBackground = (c: AppContext, work: Promise<unknown>): void =>
   c.executionCtx.waitUntil(work.catch((error: unknown) => logError(c.var.requestId, error)))
 
+/** Parts by a row that an earlier request read, as copies are; by a fresh one where that turns out to be out of date. */
+async function fromStore(c: AppContext, job: ServeJob): Promise<Served> {
+  const address = addressOf(c)
+  const answer = (file: ServedFile) => serveFile(job, file, c.req.raw, (work) => inBackground(c, work))
+  const file = await openServedFile(job, address, { mayBeRecent: c.req.header('range') !== undefined })
+  try {
+    return await answer(file)
+  } catch (error) {
+    if (!(error instanceof LostRace)) throw error
+    return answer(await openServedFile(job, address))
+  }
+}
+
 async function serve(c: AppContext, job: ServeJob): Promise<Response> {
   const copied = await fromCopy(c)
   if (copied) return copied
   await limitFiles(c)
-  const file = await openServedFile(job, addressOf(c))
-  const { response, fault } = await serveFile(job, file, c.req.raw, (work) => inBackground(c, work))
+  const { response, fault } = await fromStore(c, job)
   if (fault !== undefined) logError(c.var.requestId, fault)
   if (isCopied(c, response)) inBackground(c, keepCopy(c, job))
   return response

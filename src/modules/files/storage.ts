@@ -1,6 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
-import { refuseUnless } from '../../db/commit.ts'
+import { orRefuse } from '../../db/commit.ts'
 import type { Statement } from '../../db/database.ts'
 import { toHex } from '../../domain/text/encoding.ts'
 import { AppError } from '../../domain/errors.ts'
@@ -54,29 +54,37 @@ export const keyOfContent = ({ organization_id, checksum_sha256 }: StoredContent
   sql`(select storage_key from stored_objects
     where organization_id = ${organization_id} and checksum_sha256 = ${checksum_sha256})`
 
-/** Takes the bytes for the organisation unless it has the same ones; bytes that were lost come back with all their files. */
-export const keepContent = (content: StoredContent, now: number): Statement =>
+/** True where all guards hold; they are asked in their order. */
+const holdAll = (guards: readonly Statement[]): SQL =>
+  guards.reduceRight<SQL>((rest, guard) => sql`case when (${guard}) then ${rest} end`, sql`1`)
+
+/**
+ * Takes the bytes for the organisation unless it has the same ones; bytes that were lost come back with all their files.
+ * Guards are asked in the same statement: each one more costs an upload of a small file a part of its time.
+ */
+export const keepContent = (content: StoredContent, now: number, guards: readonly Statement[] = []): Statement =>
   sql`insert into stored_objects (storage_key, organization_id, checksum_sha256, size, created_at)
-    values (${content.storage_key}, ${content.organization_id}, ${content.checksum_sha256}, ${content.size}, ${now})
+    select ${content.storage_key}, ${content.organization_id}, ${content.checksum_sha256}, ${content.size}, ${now}
+    where ${holdAll(guards)}
     on conflict (organization_id, checksum_sha256) do update set storage_key = excluded.storage_key, is_missing = 0
       where stored_objects.is_missing = 1`
 
 /** True for bytes that the organisation did not have before this transaction: to be asked before a file refers to them. */
 const isNew = (key: string): SQL => sql`(${isStored(key)} and not ${hasFiles(key)})`
 
-const withinLimit = (organizationId: string): SQL =>
-  sql`coalesce((select used_bytes <= coalesce(limit_bytes, ${defaultStorageBytes}) from organization_storage
-    where organization_id = ${organizationId}), 1)`
+const withinLimit = sql`used_bytes + excluded.used_bytes <= coalesce(limit_bytes, ${defaultStorageBytes})`
 
-/** Counts bytes of the organisation where the condition holds, and refuses the transaction that goes over its limit. */
-export const countBytes = (organizationId: string, bytes: number, condition: SQL = sql`1`): Statement[] => [
+/**
+ * Counts bytes of the organisation where the condition holds, and refuses the transaction that goes over its limit. One
+ * without a row has no limit of its own, and no file is larger than the usual one.
+ */
+export const countBytes = (organizationId: string, bytes: number, condition: SQL = sql`1`): Statement =>
   sql`insert into organization_storage (organization_id, used_bytes)
     select ${organizationId}, ${bytes} where ${condition}
-    on conflict (organization_id) do update set used_bytes = used_bytes + excluded.used_bytes`,
-  refuseUnless(sql`(changes() = 0 or ${withinLimit(organizationId)})`, 'storage_full'),
-]
+    on conflict (organization_id) do update set used_bytes = used_bytes + excluded.used_bytes
+      where ${orRefuse(withinLimit, 'storage_full')}`
 
-export const countNewContent = ({ organization_id, size, storage_key }: StoredContent): Statement[] =>
+export const countNewContent = ({ organization_id, size, storage_key }: StoredContent): Statement =>
   countBytes(organization_id, size, isNew(storage_key))
 
 export const releaseBytes = (organizationId: string, bytes: number, condition: SQL = sql`1`): Statement =>

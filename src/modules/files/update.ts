@@ -8,6 +8,7 @@ import { type UpdateFileInput, writers } from './contract.ts'
 import { checkPurpose, searchOf } from './create.ts'
 import { fileInUse, stillUnused } from './delete.ts'
 import type { FileRow, StoredFile } from './queries.ts'
+import { forgetServedFile } from './serving/served-file.ts'
 
 export async function updateFile(ctx: Ctx, row: FileRow, input: UpdateFileInput): Promise<FileRow> {
   const given = Object.entries(input).filter(([, value]) => value !== undefined)
@@ -22,9 +23,11 @@ export async function updateFile(ctx: Ctx, row: FileRow, input: UpdateFileInput)
   if (isMoved && row.is_used) throw fileInUse(row, 'Something shows this file where it is.')
   const next = { ...row, ...changes, modified_at: ctx.now() }
   const all = { ...changes, search: searchOf(next), modified_at: next.modified_at }
-  return commit(ctx, { ...next, ...all, version: row.version + 1 }, [
+  const result = await commit(ctx, { ...next, ...all, version: row.version + 1 }, [
     ...openEditions(row.edition_id, changes.edition_id),
     ...(isMoved ? [stillUnused(row)] : []),
     ...updateVersion(files, row, all),
   ])
+  forgetServedFile(row.id)
+  return result
 }

@@ -2,9 +2,11 @@ import { sql } from 'drizzle-orm'
 import type { Config, JobCtx } from '../../../context.ts'
 import { inList } from '../../../db/visibility.ts'
 import { fileScans } from '../../../db/schema/files/file-scans.ts'
+import { followedBy } from '../../../db/commit.ts'
 import type { Statement } from '../../../db/database.ts'
 import { insert } from '../../../db/write.ts'
 import { fieldError, invalid, notFound } from '../../../domain/errors.ts'
+import { forgetServedFile } from '../serving/served-file.ts'
 import { signedFileAddress } from '../../../domain/files/addresses.ts'
 import {
   firstRepeatMs,
@@ -21,10 +23,12 @@ import {
 export const firstStatus = ({ files }: Config): 'ready' | 'quarantined' => (files.scan ? 'quarantined' : 'ready')
 
 /** Asks the scanner about a file that the same transaction makes; the scan itself begins after it. */
-export const scanStatements = ({ config, now }: Pick<JobCtx, 'config' | 'now'>, fileId: string): Statement[] => {
-  const at = now()
+export function scanStatements(job: JobCtx, fileId: string): Statement[] {
+  if (!job.config.files.scan) return []
+  const at = job.now()
   const times = { due_at: at, created_at: at, modified_at: at }
-  return config.files.scan ? [insert(fileScans, { file_id: fileId, state: scanStates.initial, ...times })] : []
+  const scan = insert(fileScans, { file_id: fileId, state: scanStates.initial, ...times })
+  return [followedBy(scan, () => requestScan(job, fileId))]
 }
 
 interface Claimed {
@@ -63,6 +67,7 @@ async function recordVerdict(job: JobCtx, fileId: string, { verdict, reason }: S
     sql`update files set status = ${status}, version = version + 1, modified_at = ${at}
       where id = ${fileId} and changes() = 1`,
   ])
+  forgetServedFile(fileId)
 }
 
 /** Asks about one file that was claimed. An answer that comes later comes by `takeScanAnswer`. */

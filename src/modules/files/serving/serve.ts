@@ -1,5 +1,5 @@
 import type { JobCtx } from '../../../context.ts'
-import { AppError } from '../../../domain/errors.ts'
+import { AppError, LostRace } from '../../../domain/errors.ts'
 import { contentDisposition } from '../../../domain/files/names.ts'
 import { failedCondition, httpDate, isRangeWanted, parseRange, type Validators } from '../../../domain/files/ranges.ts'
 import { isImageType } from '../../../domain/files/types.ts'
@@ -25,6 +25,8 @@ interface Representation extends Validators {
   cacheControl: string
   /** The whole, where it was opened already. */
   body: ReadableStream<Uint8Array> | null
+  /** When the row was read that says so; null for this request. */
+  readAt: number | null
   /** Why the original stands in for a variant. */
   fault?: unknown
 }
@@ -39,6 +41,7 @@ function originalOf(file: ServedFile, cacheControl: string): Representation {
     modifiedAt: file.created_at,
     cacheControl: file.is_signed ? unkept : cacheControl,
     body: null,
+    readAt: file.read_at,
   }
 }
 
@@ -106,12 +109,16 @@ async function bytesOf(job: JobCtx, found: Representation, range?: { offset: num
   if (!range && found.body) return found.body
   await found.body?.cancel()
   const opened = await job.files.open(found.key, range)
+  // Others may have deleted the file since its row was read.
+  if (!opened && found.readAt !== null) throw new LostRace(bytesMissing(found.key))
   if (!opened) throw bytesMissing(found.key)
   return opened.body
 }
 
 async function answer(job: JobCtx, request: Request, found: Representation): Promise<Response> {
   const headers = headersOf(found)
+  // Caches on the way count their minute from when the row was read.
+  if (found.readAt !== null) headers.set('age', String(Math.floor((job.now() - found.readAt) / 1000)))
   const settled = judgeConditions(request, headers, found)
   const isHead = request.method === 'HEAD'
   if (settled || isHead) await found.body?.cancel()
@@ -138,7 +145,7 @@ export interface Served {
   fault?: unknown
 }
 
-/** The answer to a request for a file that its address opens. */
+/** The answer to a request for a file that its address opens. Throws LostRace where a row that was read before is not true any more. */
 export async function serveFile(
   job: JobCtx,
   file: ServedFile,

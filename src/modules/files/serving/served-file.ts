@@ -7,6 +7,7 @@ import { isImageType } from '../../../domain/files/types.ts'
 import { isIdOf } from '../../../domain/ids.ts'
 import { notFound } from '../../../domain/errors.ts'
 import { isSameText } from '../../../domain/wallet/wallet-tokens.ts'
+import { RecentFiles } from './recent-files.ts'
 
 export interface FileAddress {
   id: string
@@ -27,6 +28,8 @@ export interface ServedFile {
   variant: Variant
   /** Opened by a signed address, so that no cache may keep it. */
   is_signed: boolean
+  /** When its row was read, where that was for an earlier request. */
+  read_at: number | null
 }
 
 const fields = {
@@ -42,13 +45,20 @@ const fields = {
   created_at: files.created_at,
 }
 
+type FileFacts = RowOf<typeof fields>
+
+const recentFiles = new RecentFiles<FileFacts>()
+
+/** Reads the row of a file anew at its next request in this isolate. */
+export const forgetServedFile = (id: string): void => recentFiles.forget(id)
+
 const keyForm = /^[\w-]{1,64}$/
 const maxTokenLength = 200
 
 /** True where the address opens the file: a scanner's address does so in quarantine too. */
 async function isOpen(
   { config, now }: JobCtx,
-  file: RowOf<typeof fields>,
+  file: FileFacts,
   token: string | undefined,
 ): Promise<boolean> {
   if (token === undefined) return file.status === 'ready' && !isPrivate(file)
@@ -56,22 +66,38 @@ async function isOpen(
   return reader === 'scanner' || (reader === 'person' && file.status === 'ready')
 }
 
-/** The file that an address opens; null alike for what does not exist, was deleted, is in quarantine or has another key. */
-export async function findServedFile(job: JobCtx, address: FileAddress): Promise<ServedFile | null> {
+/**
+ * The file that an address opens; null alike for what does not exist, was deleted, is in quarantine or has another key.
+ * With `mayBeRecent` its row may have been read within the last minute.
+ */
+export async function findServedFile(
+  job: JobCtx,
+  address: FileAddress,
+  { mayBeRecent = false } = {},
+): Promise<ServedFile | null> {
   const { id, key, variant, token } = address
   if (!isIdOf('file', id) || !keyForm.test(key) || !isVariant(variant) || (token?.length ?? 0) > maxTokenLength)
     return null
-  const file = await job.db.first(select(fields).from(files).where(eq(files.id, id)))
+  const now = job.now()
+  const recent = mayBeRecent && token === undefined ? recentFiles.find(id, now) : undefined
+  if (!recent) recentFiles.forget(id)
+  const file = recent?.row ?? (await job.db.first(select(fields).from(files).where(eq(files.id, id))))
   if (!file || !isSameText(file.access_key, key) || file.storage_key === null) return null
   if (variant !== 'original' && (token !== undefined || !isImageType(file.mime_type))) return null
   if (!(await isOpen(job, file, token))) return null
+  if (!recent && token === undefined) recentFiles.keep(file, now)
   const { id: _, status, purpose, access_key, ...served } = file
-  return { ...served, id, storage_key: file.storage_key, variant, is_signed: token !== undefined }
+  const { storage_key } = file
+  return { ...served, id, storage_key, variant, is_signed: token !== undefined, read_at: recent?.readAt ?? null }
 }
 
 /** As `findServedFile`; throws where there is none. */
-export async function openServedFile(job: JobCtx, address: FileAddress): Promise<ServedFile> {
-  const file = await findServedFile(job, address)
+export async function openServedFile(
+  job: JobCtx,
+  address: FileAddress,
+  options: { mayBeRecent?: boolean } = {},
+): Promise<ServedFile> {
+  const file = await findServedFile(job, address, options)
   if (!file) throw notFound()
   return file
 }

@@ -9,7 +9,7 @@ import { PartsRefused } from '../../../gateways/files/files.ts'
 import { openEditions } from '../../editions/index.ts'
 import { checkPurpose, insertFile, newFile } from '../create.ts'
 import { type FileRow, findFile } from '../queries.ts'
-import { requestScan, scanStatements } from '../scanning/scan.ts'
+import { scanStatements } from '../scanning/scan.ts'
 import { dropUnused, keepContent, releaseKnownContent } from '../storage.ts'
 import type { UploadRow } from './upload-queries.ts'
 
@@ -64,7 +64,6 @@ export async function completeUpload(ctx: Ctx, row: UploadRow): Promise<FileRow>
   })
   const content = { ...received, organization_id }
   const result = { ...file, is_used: false, used_by: [] }
-  ctx.afterCommit(() => requestScan(ctx, file.id))
   return commit(ctx, result, [
     ...openEditions(edition_id),
     sql`update file_uploads set file_id = ${file.id}, version = version + 1, modified_at = ${ctx.now()}

@@ -44,7 +44,7 @@ export async function startUpload(ctx: Ctx, input: StartUploadInput): Promise<Up
   }
   return commit(ctx, { ...row, parts: [] }, [
     ...openEditions(edition_id),
-    ...countBytes(organization_id, size),
+    countBytes(organization_id, size),
     insert(fileUploads, row),
   ])
 }

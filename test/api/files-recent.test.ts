@@ -1,0 +1,84 @@
+import { env } from 'cloudflare:workers'
+import { sql } from 'drizzle-orm'
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { get, patch, remove } from '../support/api.ts'
+import { watchedDatabase } from '../support/bindings.ts'
+import { fetchFile, pathOf } from '../support/served-files.ts'
+import { seedStoredFile } from '../support/seeding/files.ts'
+import { write } from '../support/seeding/rows.ts'
+
+afterEach(() => void vi.restoreAllMocks())
+
+/** The answer to a request for a part, and how often the database was asked. */
+async function part(path: string) {
+  let statements = 0
+  const bindings = watchedDatabase(() => statements++)
+  const { status, headers } = await fetchFile(path, { headers: { range: 'bytes=0-1' }, bindings })
+  return { status, age: headers.get('age'), statements }
+}
+
+const begun = Date.now()
+const at = (seconds: number) => vi.spyOn(Date, 'now').mockReturnValue(begun + seconds * 1000)
+
+const read = { status: 206, age: null, statements: 1 }
+const gone = { status: 404, age: null, statements: 1 }
+
+describe('a part of a public file', () => {
+  it('takes one look at the database a minute, and says how old that is', async () => {
+    const path = pathOf(await seedStoredFile())
+    at(0)
+    expect(await part(path)).toEqual(read)
+    expect(await part(path)).toEqual({ status: 206, age: '0', statements: 0 })
+    at(59.999)
+    expect(await part(path)).toEqual({ status: 206, age: '59', statements: 0 })
+    at(60)
+    expect(await part(path)).toEqual(read)
+  })
+
+  it('is served for no more than that minute after others have deleted the file or put it into quarantine', async () => {
+    const [deleted, quarantined] = [await seedStoredFile(), await seedStoredFile()]
+    at(0)
+    for (const file of [deleted, quarantined]) expect(await part(pathOf(file))).toEqual(read)
+    await write(
+      sql`delete from files where id = ${deleted.id}`,
+      sql`update files set status = 'quarantined' where id = ${quarantined.id}`,
+    )
+    at(60)
+    for (const file of [deleted, quarantined])
+      for (const _ of [1, 2]) expect(await part(pathOf(file))).toEqual(gone)
+  })
+
+  it('is gone at once where this isolate deleted the file or made it private', async () => {
+    const table = () => seedStoredFile({ purpose: 'other', mime_type: 'text/csv' })
+    const [deleted, hidden] = [await table(), await table()]
+    for (const file of [deleted, hidden]) expect(await part(pathOf(file))).toEqual(read)
+    expect((await remove(`/v1/files/${deleted.id}`)).status).toBe(204)
+    expect((await patch(`/v1/files/${hidden.id}`, { purpose: 'import' })).status).toBe(200)
+    for (const file of [deleted, hidden]) expect(await part(pathOf(file))).toEqual(gone)
+  })
+
+  it('is looked for anew where its bytes have gone, or come back, and the log says nothing of it', async () => {
+    const [deleted, moved] = [await seedStoredFile(), await seedStoredFile()]
+    for (const file of [deleted, moved]) expect(await part(pathOf(file))).toEqual(read)
+    await write(sql`delete from files where id = ${deleted.id}`)
+    await env.FILES.put(`${moved.storage_key}-again`, moved.content)
+    await write(
+      sql`update stored_objects set storage_key = ${`${moved.storage_key}-again`} where storage_key = ${moved.storage_key}`,
+    )
+    await env.FILES.delete([deleted.storage_key, moved.storage_key])
+    const log = vi.spyOn(console, 'error').mockImplementation(() => undefined)
+    expect(await part(pathOf(deleted))).toEqual(gone)
+    expect(await part(pathOf(moved))).toEqual(read)
+    expect(log).not.toHaveBeenCalled()
+  })
+
+  it('is not opened by another key, and a signed address looks each time', async () => {
+    const file = await seedStoredFile()
+    expect(await part(pathOf(file))).toEqual(read)
+    expect((await part(pathOf({ ...file, access_key: 'f'.repeat(32) }))).status).toBe(404)
+    const imported = await seedStoredFile({ purpose: 'import', mime_type: 'text/csv' })
+    const { pathname, search } = new URL((await get(`/v1/files/${imported.id}`)).body.url)
+    for (const _ of [1, 2]) expect(await part(pathname + search)).toEqual(read)
+    expect((await part(pathOf(imported))).status).toBe(404)
+  })
+})
