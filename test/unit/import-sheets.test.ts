@@ -186,12 +186,30 @@ describe('cells as people write them', () => {
     ])
   })
 
+  it.each([
+    ['4917012345678', '+49', '+4917012345678'],
+    ['49 170 12345678', '+49', '+4917012345678'],
+    ['017012345678', '+49', '+4917012345678'],
+    ['17012345678', '+49', '+4917012345678'],
+    ['+49 170 12345678', '+45', '+4917012345678'],
+    ['4520123456', '+45', '+4520123456'],
+    ['45201234', '+45', '+4545201234'],
+    ['48601234567', '+48', '+48601234567'],
+  ])('are telephone numbers that lost their plus: %s of %s', async (text, country_code, phone_number) => {
+    const rows = [`${header};Telefon`, `A-1;a@example.test;P;1;100;${text}`]
+    const answer = { ...one('customer.phone_number', 5), transform: { type: 'phone' as const, country_code } }
+    expect((await sheet(rows, [answer])).orders).toMatchObject([{ customer: { phone_number } }])
+  })
+
   it('that differ in an order say what else their column may be', async () => {
-    const { orders } = await sheet([
-      'Ordre-id;E-mail;Billet;Pris;Status;Total',
-      'A-1;a@example.test;Voksen;100;Betalt;100',
-      'A-1;a@example.test;Barn;50;Annulleret;50',
-    ])
+    const { orders } = await sheet(
+      [
+        'Ordre-id;E-mail;Billet;Pris;Status;Total',
+        'A-1;a@example.test;Voksen;100;Betalt;100',
+        'A-1;a@example.test;Barn;50;Annulleret;50',
+      ],
+      [one('order.amount', 5)],
+    )
     expect(orders).toEqual([
       {
         errors: [
@@ -247,6 +265,13 @@ describe('suggestions', () => {
       First: 'customer.first_name',
       Last: 'customer.last_name',
     })
+  })
+
+  it('take the status of tickets for that of tickets, and no total of rows for that of orders', async () => {
+    const rows = ['1;a@example.test;T-1;Dag;100;Betalt;100', '1;a@example.test;T-2;Barn;50;Refunderet;50']
+    const file = await sheet(['Ordrenr.;E-mail;Billetnr.;Billettype;Pris;Status;Total', ...rows])
+    expect(targetsOf(file)).toMatchObject({ Status: 'item.status', Total: 'nothing' })
+    expect(file.orders).toMatchObject([{ items: [{ status: 'active' }, { status: 'cancelled' }] }])
   })
 
   it('take no days that are yet to come for days of orders', async () => {

@@ -114,12 +114,19 @@ function readPhone(text: string, country_code: string | null): CellResult {
       )
 }
 
-/** The number in E.164. Sheets take the plus from numbers: one that begins with the country's code is read with it. */
+/** In countries with numbers of any length, those without their code are hardly longer. */
+const longestNational = 10
+
+/**
+ * The number in E.164. Sheets take the plus from numbers: one that begins with the country's code is read with it, a long
+ * one in the first place, because the code before the code would make a number in some countries.
+ */
 function phoneOf(text: string, country_code: string | null): string | null {
-  const found = normalizePhone(text, country_code)
-  if (found !== null || country_code === null) return found
   const digits = text.replaceAll(/\D/g, '')
-  return digits.startsWith(country_code.replace('+', '')) ? normalizePhone(`+${digits}`, null) : null
+  const hasCode = country_code !== null && digits.startsWith(country_code.replace('+', '')) && !/[+(]/.test(text)
+  const whole = hasCode ? normalizePhone(`+${digits}`, null) : null
+  if (whole !== null && digits.length > longestNational) return whole
+  return normalizePhone(text, country_code) ?? whole
 }
 
 function readStatusCell(text: string, type: 'order_status' | 'item_status'): CellResult {

@@ -81,16 +81,35 @@ function dropDoubtfulName(chosen: ChosenCandidates, columns: readonly ImportColu
   if (isPriced && !(arePeople(statistics) && areDifferent(statistics))) chosen.delete('customer.full_name')
 }
 
+/** Whether several rows have the same order. */
+function haveOrdersSeveralRows(chosen: ChosenCandidates, columns: readonly ImportColumn[]): boolean {
+  const id = chosen.get('order.external_id')
+  const values = (id && columns[id.column]?.statistics?.values) ?? {}
+  return Object.values(values).some((count) => count > 1)
+}
+
+/** A bare status beside tickets or their holders is theirs: one ticket of an order may be cancelled. */
+function settleStatus(chosen: ChosenCandidates): void {
+  const status = chosen.get('order.status')
+  const areTickets = chosen.has('item.vendor_code') || personFields.some((name) => chosen.has(`item.user.${name}`))
+  if (status?.rank !== 'plain' || !areTickets || chosen.has('item.status')) return
+  chosen.delete('order.status')
+  chosen.set('item.status', { ...status, target: 'item.status', confidence: 0.85 })
+}
+
 interface ChoiceInput {
   columns: readonly ImportColumn[]
   now?: number
 }
 
-/** A bare total says something where prices stand beside it; an event's date is not an order's. */
+/**
+ * A bare total says something where prices stand beside it, and where it cannot be that of a row; an event's date is not
+ * an order's.
+ */
 function dropUnsupported(chosen: ChosenCandidates, { columns, now }: ChoiceInput): void {
   const total = chosen.get('order.amount')
-  if (total?.rank === 'vague' && !chosen.has('item.unit_price') && !chosen.has('item.line_total'))
-    chosen.delete('order.amount')
+  const isPriced = chosen.has('item.unit_price') || chosen.has('item.line_total')
+  if (total?.rank === 'vague' && (!isPriced || haveOrdersSeveralRows(chosen, columns))) chosen.delete('order.amount')
   const date = chosen.get('order.created')
   const statistics = date && columns[date.column]?.statistics
   const isSame = statistics && statistics.filled >= 3 && Object.keys(statistics.values).length === 1
@@ -124,6 +143,7 @@ export function choose(candidates: readonly Candidate[], input: ChoiceInput): Ch
   holdersBesideBuyers(whole, chosen)
   numberBesideId(whole, chosen, columns)
   settleNames(chosen, columns)
+  settleStatus(chosen)
   dropUnsupported(chosen, input)
   return chosen
 }
