@@ -21,7 +21,9 @@ export function textOf(bytes: Uint8Array): string | null {
   const wide = utf16(bytes)
   if (wide) {
     const text = new TextDecoder(wide).decode(bytes.subarray(0, bytes.length - (bytes.length % 2)))
-    return controls.test(text) || text.slice(0, -1).includes('\u{FFFD}') ? null : text
+    // Programs that shorten texts cut some characters of two units in half.
+    const broken = text.slice(0, -1).split('\u{FFFD}').length - 1
+    return controls.test(text) || broken * 20 > text.length ? null : text
   }
   const text = new TextDecoder('utf-8').decode(bytes)
   const readable = text.includes('\u{FFFD}') ? new TextDecoder('windows-1252').decode(bytes) : text

@@ -51,9 +51,14 @@ const overridden = (mappings: readonly TargetMapping[], answers: readonly Target
 export async function wholeFile(bytes: Uint8Array, answers: TargetMapping[]): Promise<WholeFile> {
   const { format, rows } = await inspectAndRead(fileOfBytes(bytes, 7))
   const read = rows.filter(({ kind, fault }) => kind === 'data' && !fault)
-  const statistics = format.names.map((_, index) => statisticsOf(read.map(({ cells }) => cells[index] ?? '')))
+  const statistics = format.names.map((_, index) =>
+    statisticsOf(
+      read.map(({ cells }) => cells[index] ?? ''),
+      format.kind === 'xlsx',
+    ),
+  )
   const columns = format.names.map((header, index) => ({ header, statistics: statistics[index] ?? null }))
-  const { mappings, detected_source, group_by: suggested } = suggestImport({ columns, consents })
+  const { mappings, detected_source, group_by: suggested } = suggestImport({ columns, consents, now })
   const all = overridden(mappings, answers)
   const hasId = all.some(({ target }) => target === 'order.external_id')
   const group_by = suggested ?? (hasId ? 'external_id' : 'row')

@@ -64,11 +64,13 @@ function checkedWidth(width: number, line: number): number {
   return width
 }
 
-/** Columns without a name behind the last name, where most rows say something in them. */
+/** Columns without a name behind the last name: cells that the row with the names has too, where most rows say something. */
 function namesOf(header: LineCells, below: readonly LineCells[]): string[] {
   const named = filledWidth(header.cells)
   const wider = below.map(({ cells }) => filledWidth(cells)).filter((width) => width > named)
-  const width = wider.length * 2 > below.length ? Math.max(named, commonWidth(wider)) : named
+  const common = wider.length * 2 > below.length ? commonWidth(wider) : named
+  // Rows with more cells than the names have are broken: their amounts are cut in two where the delimiter is a comma.
+  const width = Math.max(named, Math.min(common, header.cells.length))
   return Array.from({ length: checkedWidth(width, header.line) }, (_, index) => cleanCell(header.cells[index] ?? ''))
 }
 

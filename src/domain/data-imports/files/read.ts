@@ -67,7 +67,7 @@ export async function* canonicalChunks(
   format: FileFormat,
   from: CopyPosition = startOf(format),
 ): AsyncGenerator<CanonicalChunk> {
-  const sorter = new RowSorter(format.names.length, from)
+  const sorter = new RowSorter(format.names, from)
   let next = from
   const chunkOf = (sorted: readonly SortedRow[], source: LinePosition, isLast: boolean): CanonicalChunk => {
     const copied = sorted.map(canonicalRowOf)

@@ -3,7 +3,7 @@ import { tooManyCells } from './faults.ts'
 import { fold } from '../../text/fold.ts'
 import type { SourceRecord } from './records.ts'
 
-/** `total`: sums below the table. `note`: text below it. Neither is an order. */
+/** `header`: the names of the columns again, as on a next page. `total`: sums below the table. `note`: text below it. */
 export type RowKind = 'header' | 'data' | 'total' | 'note'
 
 export interface SortedRow extends SourceRecord {
@@ -43,6 +43,16 @@ const filledCount = (cells: readonly string[]): number => cells.filter((cell) =>
 
 const isEmpty = (cells: readonly string[]): boolean => cells.every((cell) => cell.trim() === '')
 
+/** Whether a row only repeats the names of the columns. */
+function isHeader(cells: readonly string[], names: readonly string[]): boolean {
+  if (cells[0] !== undefined && cleanCell(cells[0]) !== names[0]) return false
+  const clean = cells.map(cleanCell)
+  const isSame = names.every((name, index) => name === (clean[index] ?? ''))
+  return (
+    isSame && names.filter((name) => name !== '').length > 1 && clean.slice(names.length).every((one) => one === '')
+  )
+}
+
 export interface SorterState {
   emptyRows: number
   isAfterEmptyRow: boolean
@@ -50,6 +60,7 @@ export interface SorterState {
 
 /** Sorts the records below the header. A row that may be a note waits until it is known what follows. */
 export class RowSorter {
+  readonly #names: readonly string[]
   readonly #width: number
   #isAfterEmptyRow: boolean
   #emptyRows: number
@@ -57,8 +68,9 @@ export class RowSorter {
   /** When the first row that waits came. */
   #emptyRowsBeforeHeld = 0
 
-  constructor(width: number, state: SorterState = { emptyRows: 0, isAfterEmptyRow: false }) {
-    this.#width = width
+  constructor(names: readonly string[], state: SorterState = { emptyRows: 0, isAfterEmptyRow: false }) {
+    this.#names = names
+    this.#width = names.length
     this.#emptyRows = state.emptyRows
     this.#isAfterEmptyRow = state.isAfterEmptyRow
   }
@@ -83,6 +95,7 @@ export class RowSorter {
       return []
     }
     if (isTotal(record.cells, this.#width)) row.kind = 'total'
+    else if (!record.fault && isHeader(record.cells, this.#names)) row.kind = 'header'
     else if (!record.fault && filledCountBehind(record.cells, this.#width)) row.fault = tooManyCells(this.#width)
     if (this.#mayBeNote(row)) {
       if (this.#held.length === 0) this.#emptyRowsBeforeHeld = this.#emptyRows

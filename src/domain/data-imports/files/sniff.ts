@@ -55,6 +55,15 @@ function looksLikeUtf16(head: Uint8Array): boolean {
   return Math.max(even, odd) > head.length * 0.15 && Math.min(even, odd) < head.length * 0.01
 }
 
+/** So few are a slip in a text. */
+const fewZeros = 3
+
+function zeroFault(head: Uint8Array): ReadError {
+  const before = new TextDecoder('latin1').decode(head.subarray(0, head.indexOf(0)))
+  const line = before.split(/\r\n|\n|\r/).length
+  return new ReadError('binary', `The file is not text: line ${line} has a character that no text has (NUL).`, { line })
+}
+
 /** Whether a file is a workbook or text. Throws for all that is neither. */
 export async function kindOf(file: FileSource): Promise<'csv' | 'xlsx'> {
   if (file.size === 0) throw new ReadError('empty_file', 'The file is empty.')
@@ -65,7 +74,9 @@ export async function kindOf(file: FileSource): Promise<'csv' | 'xlsx'> {
   const other = otherKinds.find(([, expected]) => startsWith(head, expected))
   if (other) throw new ReadError('binary', `The file is ${other[0]}, not a table.`)
   if (looksLikeUtf16(head)) return 'csv'
-  if (head.includes(0) || controlShare(head) > toleratedControls) throw new ReadError('binary', 'The file is not text.')
+  const zeros = head.reduce((sum, byte) => sum + (byte === 0 ? 1 : 0), 0)
+  if (zeros > 0 && zeros <= fewZeros) throw zeroFault(head)
+  if (zeros > 0 || controlShare(head) > toleratedControls) throw new ReadError('binary', 'The file is not text.')
   if (markup.test(new TextDecoder().decode(head.subarray(0, 200))))
     throw new ReadError('unreadable_file', 'The file is a web page or XML, not a table. Save it as CSV or .xlsx.')
   return 'csv'

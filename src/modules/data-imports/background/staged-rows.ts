@@ -20,7 +20,7 @@ export interface ErrorOfRow {
 
 /** Why no order is made of a row. */
 export interface WarningOfRow {
-  code: 'total_row' | 'note_row' | 'ignored_by_value_map'
+  code: 'header_row' | 'total_row' | 'note_row' | 'ignored_by_value_map'
   message: string
 }
 

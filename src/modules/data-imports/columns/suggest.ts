@@ -99,6 +99,7 @@ export async function suggestStep(job: JobCtx, row: ImportRow): Promise<null> {
     columns: state.columns.map((column) => ({ header: column.source_column, statistics: statisticsOf(column) })),
     consents: state.consents,
     history: await headerHistory(job.db, row.organization_id, state.columns),
+    now: job.now(),
   })
   const suggested = applied(row, state, openSuggestions(state, mappings))
   // Rows without an id stay undecided: the user may yet say which column has it.

@@ -6,7 +6,7 @@ import { select } from '../../../db/select.ts'
 import { slices } from '../../../db/write.ts'
 import { ReadError } from '../../../domain/data-imports/files/faults.ts'
 import { type CanonicalChunk, canonicalChunks, type CopyPosition } from '../../../domain/data-imports/files/read.ts'
-import type { Segment } from '../../../domain/data-imports/files/format.ts'
+import type { FileFormat, Segment } from '../../../domain/data-imports/files/format.ts'
 import type { FileSource } from '../../../domain/data-imports/files/source.ts'
 import { columnCounter, type ColumnStatistics, mergeStatistics } from '../../../domain/data-imports/mapping/index.ts'
 import { commitStep, type ImportRow } from '../background/steps.ts'
@@ -33,8 +33,8 @@ class Part {
   readonly #counters: ReturnType<typeof columnCounter>[]
   size = 0
 
-  constructor(width: number) {
-    this.#counters = Array.from({ length: width }, columnCounter)
+  constructor({ names, kind }: FileFormat) {
+    this.#counters = names.map(() => columnCounter(kind === 'xlsx'))
   }
 
   add({ bytes, rows }: CanonicalChunk): void {
@@ -117,7 +117,7 @@ export async function copyStep(job: JobCtx, row: ImportRow, file: FileSource): P
   const { copy } = JSON.parse(row.position) as CopyStagePosition
   const counted = { ...(await countedBefore(job, row)), file }
   let current: ImportRow = row
-  let part = new Part(format.names.length)
+  let part = new Part(format)
   for await (const chunk of canonicalChunks(file, format, copy)) {
     endsAt ??= job.now() + copyMs[format.kind]
     part.add(chunk)
@@ -126,7 +126,7 @@ export async function copyStep(job: JobCtx, row: ImportRow, file: FileSource): P
     const after = await commitPart(job, current, { part, next, isLast }, counted)
     if (after === null || isLast || job.now() >= endsAt) return after
     current = after
-    part = new Part(format.names.length)
+    part = new Part(format)
   }
   throw new Error('The copy of a file ended without its last part.')
 }

@@ -76,6 +76,8 @@ const withoutKey = (group_by: Grouping): ErrorOfRow => ({
 })
 
 function staged(row: CanonicalRow, place: ReturnType<typeof placed>, { readers, group_by }: Reading): Staged {
+  if (row.kind === 'header')
+    return leftOut(place, { code: 'header_row', message: 'The names of the columns again are no order.' })
   if (row.kind === 'total') return leftOut(place, { code: 'total_row', message: 'A row of totals is no order.' })
   if (row.kind === 'note') return leftOut(place, { code: 'note_row', message: 'A note below the table is no order.' })
   const decided = decideRow(readers, row.cells)

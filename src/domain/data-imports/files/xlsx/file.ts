@@ -28,7 +28,12 @@ export async function inspectXlsx(file: FileSource, options: FormatOptions): Pro
   }
   if (sample.length === 0)
     throw new ReadError('empty_file', `The sheet "${workbook.sheetName}", the first visible one, has no rows.`)
-  const rows = sample.map(({ number, cells }) => ({ line: number, cells }))
+  // A sheet leaves out the empty cells at the end of a row.
+  const width = Math.max(...sample.map(({ cells }) => cells.length))
+  const rows = sample.map(({ number, cells }) => ({
+    line: number,
+    cells: [...cells, ...Array.from({ length: width - cells.length }, () => '')],
+  }))
   const { names, index } = findHeader(rows, options.hasHeader ?? null)
   const line = rows[index]?.line
   return {

@@ -71,14 +71,20 @@ function plainNumber(text: string): string {
   return Math.abs(rounded) >= 1 ? BigInt(rounded).toString() : rounded.toFixed(20).replace(/0+$/, '')
 }
 
+/**
+ * What people could take for groups of three digits has a fourth decimal, so that all numbers of a workbook say by
+ * themselves that the point is the one of their decimals. Only its texts can be read in two ways.
+ */
+const pointed = (text: string): string => (/^-?[1-9]\d{0,2}\.\d{3}$/.test(text) ? `${text}0` : text)
+
 /** A number as its format shows it, but always with a point and without a currency. */
 export function formatNumber(text: string, format: NumberKind, is1904: boolean): string {
   const value = Number(text)
-  if (text.trim() === '' || !Number.isFinite(value) || value < 0) return plainNumber(text)
+  if (text.trim() === '' || !Number.isFinite(value) || value < 0) return pointed(plainNumber(text))
   const seconds = Math.round(value * secondsOfDay)
   switch (format.kind) {
     case 'number':
-      return plainNumber(text)
+      return pointed(plainNumber(text))
     case 'digits':
       return plainNumber(text).padStart(format.length, '0')
     case 'duration':

@@ -77,6 +77,12 @@ function readNamed(text: string): Days | null {
   return null
 }
 
+/** `1/5-2026`, as Danes write it. */
+function readDanish(text: string): Days | null {
+  const found = /^(\d{1,2})\/(\d{1,2}) ?- ?(\d{4}|\d{2})$/.exec(text)
+  return found && fixed(dayOf(fullYear(found[3] ?? ''), Number(found[2]), Number(found[1])))
+}
+
 function readCompact(text: string): Days | null {
   const found = /^(\d{4})(\d{2})(\d{2})$/.exec(text)
   return found && fixed(dayOf(Number(found[1]), Number(found[2]), Number(found[3])))
@@ -110,7 +116,7 @@ const withTime =
 
 const readDays = (text: string): Days | null => {
   const date = withoutWeekday(text)
-  return readTriple(date) ?? readNamed(date) ?? readCompact(date)
+  return readTriple(date) ?? readNamed(date) ?? readCompact(date) ?? readDanish(date)
 }
 
 const serialEpoch = Date.UTC(1899, 11, 30)
@@ -144,7 +150,10 @@ const cannotBeDate = /^\D*$|[@#&%$€£]|^[A-Za-z]+-?\d{3,}$/
 /** The date of a cell with every order that it allows, or null for what is no date. */
 export function readDate(cell: string): DateShape | null {
   if (cell.length > maxLength || cannotBeDate.test(cell)) return null
-  const text = folded(plainMarks(cell)).replace(/ ?\([a-z ]*\)$/, '')
+  // Polish years have an `r.` behind them.
+  const text = folded(plainMarks(cell))
+    .replace(/ ?\([a-z ]*\)$/, '')
+    .replace(/(?<=\d{4}) ?r\.?(?=$|[ ,])/, '')
   const counted = readCount(text)
   if (counted) return counted
   const alone = readDays(text)

@@ -5,6 +5,8 @@ import { readNumber, type DecimalSeparator, type Digits, type NumberShape } from
 /** How the numbers of a column are written. In `each` every cell says by itself which separator its decimals have. */
 export interface NumberFormat {
   decimal: DecimalSeparator | 'each'
+  /** Cells that cannot be read so are read the other way: numbers of a workbook have a point beside any texts. */
+  or_other?: boolean
 }
 
 const evidences = ['plain', 'dot', 'comma', 'either'] as const
@@ -73,8 +75,21 @@ function choiceOf(decimal: DecimalSeparator, { examples }: NumberStatistics): Re
   return { format: { decimal }, examples: texts.map((text) => ({ text, value: valueOf(text) })) }
 }
 
+/** Texts with a comma decide: a point may be that of numbers, which say nothing of texts. */
+function decideTyped(statistics: NumberStatistics): FormatDecision<NumberFormat> {
+  const { comma, either } = statistics.counts
+  if (either === 0) return { status: 'decided', format: { decimal: 'each' } }
+  if (comma > 0) return { status: 'decided', format: { decimal: ',', or_other: true } }
+  return {
+    status: 'ambiguous',
+    reason: 'undetermined',
+    choices: [choiceOf(',', statistics), choiceOf('.', statistics)],
+  }
+}
+
 /** What the numbers of a whole column say of its decimal separator; nothing is guessed. */
-export function decideNumbers(statistics: NumberStatistics): FormatDecision<NumberFormat> {
+export function decideNumbers(statistics: NumberStatistics, isTyped = false): FormatDecision<NumberFormat> {
+  if (isTyped) return decideTyped(statistics)
   const { dot, comma, either } = statistics.counts
   if (either === 0) {
     const decimal = dot > 0 === comma > 0 ? 'each' : dot > 0 ? '.' : ','
@@ -94,23 +109,24 @@ export interface ParsedNumber extends Digits {
 }
 
 /** The number of a cell in a column of this format; null for a cell that is no number or has two readings. */
-export function parseNumber(text: string, { decimal }: NumberFormat): ParsedNumber | null {
+export function parseNumber(text: string, { decimal, or_other }: NumberFormat): ParsedNumber | null {
   const shape = readNumber(text)
   if (!shape || (decimal === 'each' && evidenceOf(shape) === 'either')) return null
   const { is_negative, currency, readings } = shape
-  const digits = decimal === 'each' ? (readings['.'] ?? readings[',']) : readings[decimal]
+  const other = readings['.'] ?? readings[',']
+  const digits = decimal === 'each' ? other : (readings[decimal] ?? (or_other ? other : null))
   return digits && { ...digits, is_negative, currency }
 }
 
 /** Sheets write 149.9 as 149.90000000000001: with that many digits, the last ones say nothing. */
 const digitsOfFloat = 9
 
-/** Minor units, or null for more than two decimals and for what no order may reach. */
-export function minorOf({ whole, fraction, is_negative }: ParsedNumber): number | null {
+/** Minor units, or why there are none. */
+export function minorOf({ whole, fraction, is_negative }: ParsedNumber): number | 'too_exact' | 'too_large' {
   const isFloat = fraction.length >= digitsOfFloat && /^\d{2}(?:0{6}|9{6})/.test(fraction)
-  if (!isFloat && /[1-9]/.test(fraction.slice(2))) return null
+  if (!isFloat && /[1-9]/.test(fraction.slice(2))) return 'too_exact'
   const cents = Number(`${whole}${fraction.slice(0, 2).padEnd(2, '0')}`) + (isFloat && fraction[2] === '9' ? 1 : 0)
-  if (cents > maxAmountMinor) return null
+  if (cents > maxAmountMinor) return 'too_large'
   return is_negative && cents > 0 ? -cents : cents
 }
 

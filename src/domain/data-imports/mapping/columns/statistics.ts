@@ -39,6 +39,8 @@ export interface ColumnStatistics {
   has_more_values: boolean
   samples: readonly string[]
   longest: number
+  /** Whether numbers may be those of a workbook, which have a point whatever the texts beside them have. */
+  is_typed?: boolean
 }
 
 const maxValues = 60
@@ -56,8 +58,11 @@ interface CellFacts {
 const isName = (text: string): boolean =>
   text.length <= 80 && /^[\p{L}\p{M}'’.,\- ]+$/u.test(text) && /\p{L}/u.test(text)
 const isCode = (text: string): boolean => /\d/.test(text) && /^#?[\p{L}\d][\p{L}\d._/-]{2,63}$/u.test(text)
+const fewestPhoneDigits = 7
+/** With a code of a country, or digits that nothing but spaces and the like separates. */
 const isPhone = (text: string): boolean =>
-  /^(?:\+|00)[\d\s()./-]{7,22}$/.test(text) || (/^[\d\s()/-]{8,16}$/.test(text) && /\d{2}[\s-]\d{2}/.test(text))
+  /^(?:\+|00)[\d\s()./-]{7,22}$/.test(text) ||
+  (/^[\d\s()/-]{7,16}$/.test(text) && text.replaceAll(/\D/g, '').length >= fewestPhoneDigits)
 
 function factsOf(text: string): CellFacts {
   const hasDigit = /\d/.test(text)
@@ -81,7 +86,8 @@ function factsOf(text: string): CellFacts {
   return { text, number, date, kinds: cellKinds.filter((kind) => tests[kind]) }
 }
 
-const noCells = (): ColumnStatistics => ({
+const noCells = (isTyped: boolean): ColumnStatistics => ({
+  ...(isTyped ? { is_typed: true } : {}),
   filled: 0,
   blank: 0,
   kinds: Object.fromEntries(cellKinds.map((kind) => [kind, 0])) as Record<CellKind, number>,
@@ -120,8 +126,8 @@ function countCell(statistics: ColumnStatistics, facts: CellFacts): void {
 const maxRemembered = 1000
 
 /** Counts the cells of one column. Cells that repeat are read once. */
-export function columnCounter(): { add: (cell: string) => void; statistics: ColumnStatistics } {
-  const statistics = noCells()
+export function columnCounter(isTyped = false): { add: (cell: string) => void; statistics: ColumnStatistics } {
+  const statistics = noCells(isTyped)
   const remembered = new Map<string, CellFacts>()
   return {
     statistics,
@@ -138,8 +144,8 @@ export function columnCounter(): { add: (cell: string) => void; statistics: Colu
   }
 }
 
-export function statisticsOf(cells: Iterable<string>): ColumnStatistics {
-  const { add, statistics } = columnCounter()
+export function statisticsOf(cells: Iterable<string>, isTyped = false): ColumnStatistics {
+  const { add, statistics } = columnCounter(isTyped)
   for (const cell of cells) add(cell)
   return statistics
 }
@@ -160,6 +166,7 @@ function mergeValues(
 /** The statistics of two parts of a column, in the order of the file. */
 export function mergeStatistics(one: ColumnStatistics, other: ColumnStatistics): ColumnStatistics {
   return {
+    ...(one.is_typed ? { is_typed: true } : {}),
     ...mergeValues(one, other),
     filled: one.filled + other.filled,
     blank: one.blank + other.blank,

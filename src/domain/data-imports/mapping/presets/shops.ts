@@ -42,7 +42,7 @@ const shopify: Preset = {
   },
 }
 
-/** WooCommerce by SkyVerge's Customer/Order CSV Export, one row per item; prices are without tax there. */
+/** WooCommerce by SkyVerge's Customer/Order CSV Export, one row per item; prices are without the tax beside them. */
 const woocommerce: Preset = {
   source: 'woocommerce',
   label: 'WooCommerce',
@@ -80,6 +80,7 @@ const woocommerce: Preset = {
     'item.product': from('item_name'),
     'item.quantity': from('item_quantity'),
     'item.line_total': from('item_total'),
+    'item.tax': from('item_total_tax'),
   },
 }
 

@@ -14,7 +14,7 @@ import { readLanguage } from '../values/locales.ts'
 import { splitFullName } from '../../../accounts/users.ts'
 import { itemStatuses } from '../../../orders/external-orders.ts'
 import { itemStatusOf, orderStatusOf } from '../values/value-maps.ts'
-import { readBoolean, readStatus } from '../values/words.ts'
+import { isFree, readBoolean, readStatus, withoutUnit } from '../values/words.ts'
 
 const cellFaults = [
   'missing_required',
@@ -76,28 +76,57 @@ function readInstant(texts: readonly string[], { date, localTime }: CellFormat):
 }
 
 function readAmount(text: string, { number }: CellFormat): CellResult {
+  if (isFree(text)) return { value: { minor: 0, currency: null } }
   const parsed = parseNumber(text, number)
   if (!parsed) return fault('invalid_number', `${quoted(text)} is not an amount.`)
   const minor = minorOf(parsed)
-  return minor === null
-    ? fault('invalid_number', `${quoted(text)} has more than two decimals or is too large.`)
-    : { value: { minor, currency: parsed.currency } }
+  if (minor === 'too_exact') return fault('invalid_number', `${quoted(text)} has more than two decimals.`)
+  if (minor === 'too_large') return fault('invalid_number', `${quoted(text)} is more than an order can cost.`)
+  return { value: { minor, currency: parsed.currency } }
 }
 
 function readQuantity(text: string, { number }: CellFormat): CellResult {
-  const parsed = parseNumber(text, number)
+  const parsed = parseNumber(withoutUnit(text), number)
   const whole = parsed && parsed.currency === null ? wholeOf(parsed) : null
   return whole === null || whole === 0 || Math.abs(whole) > maxUnitsPerItem
     ? fault('invalid_number', `${quoted(text)} is not a number of tickets from 1 to ${maxUnitsPerItem}.`)
     : { value: whole }
 }
 
-/** The number in E.164. Sheets take the plus from numbers: one that begins with the country's code is read with it. */
+/** Spreadsheets show a long number so, and save what they show: its last digits are gone. */
+const isShortened = (text: string): boolean => /^\d(?:[.,]\d+)?E\+\d{2,3}$/i.test(text)
+
+const shortened = (code: CellFault, text: string): CellResult =>
+  fault(
+    code,
+    `${quoted(text)} was shortened by a spreadsheet. Show the column as text or as a number without decimals, and save it again.`,
+  )
+
+function readPhone(text: string, country_code: string | null): CellResult {
+  if (isShortened(text)) return shortened('invalid_phone', text)
+  const phone = phoneOf(text, country_code)
+  if (phone !== null) return { value: phone }
+  return country_code === null || /^(?:\+|00)/.test(text)
+    ? fault('invalid_phone', `${quoted(text)} is not a telephone number.`)
+    : fault(
+        'invalid_phone',
+        `${quoted(text)} is not a telephone number of ${country_code}. Write the code of its country before it, or say which country the column is of.`,
+      )
+}
+
+/** In countries with numbers of any length, those without their code are hardly longer. */
+const longestNational = 10
+
+/**
+ * The number in E.164. Sheets take the plus from numbers: one that begins with the country's code is read with it, a long
+ * one in the first place, because the code before the code would make a number in some countries.
+ */
 function phoneOf(text: string, country_code: string | null): string | null {
-  const found = normalizePhone(text, country_code)
-  if (found !== null || country_code === null) return found
   const digits = text.replaceAll(/\D/g, '')
-  return digits.startsWith(country_code.replace('+', '')) ? normalizePhone(`+${digits}`, null) : null
+  const hasCode = country_code !== null && digits.startsWith(country_code.replace('+', '')) && !/[+(]/.test(text)
+  const whole = hasCode ? normalizePhone(`+${digits}`, null) : null
+  if (whole !== null && digits.length > longestNational) return whole
+  return normalizePhone(text, country_code) ?? whole
 }
 
 function readStatusCell(text: string, type: 'order_status' | 'item_status'): CellResult {
@@ -179,10 +208,8 @@ export function readCell(texts: readonly string[], format: CellFormat): CellResu
       return readQuantity(text, format)
     case 'email':
       return readEmail(text)
-    case 'phone': {
-      const phone = phoneOf(text, format.country_code)
-      return phone === null ? fault('invalid_phone', `${quoted(text)} is not a telephone number.`) : { value: phone }
-    }
+    case 'phone':
+      return readPhone(text, format.country_code)
     case 'boolean':
       return readBooleanCell(text)
     case 'currency':
@@ -197,6 +224,7 @@ export function readCell(texts: readonly string[], format: CellFormat): CellResu
       return { value: options.filter(Boolean) }
     }
     case 'text':
+      if (format.field.group !== 'metadata' && isShortened(text)) return shortened('invalid_value', text)
       return checkText(readText(text, format), format)
     case 'name':
     case 'full_name':

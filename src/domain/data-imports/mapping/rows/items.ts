@@ -44,10 +44,12 @@ function userOf(values: ItemValues): DecidedItem['user'] {
   return Object.values(user).every((value) => value === null) ? null : user
 }
 
-/** What all of an item cost wins over the price of one where the two contradict each other. */
+/** What all of an item cost wins over the price of one where the two contradict each other. A tax beside them is added. */
 function pricesOf(values: ItemValues, quantity: number): Pick<DecidedItem, 'unit_price_minor' | 'line_total_minor'> {
   const unit = number(values, 'unit_price')
-  const total = number(values, 'line_total')
+  const tax = number(values, 'tax') ?? 0
+  const net = number(values, 'line_total') ?? (tax === 0 || unit === null ? null : unit * quantity)
+  const total = net === null ? null : net + tax
   return total === null || (unit !== null && unit * quantity === total)
     ? { unit_price_minor: unit, line_total_minor: null }
     : { unit_price_minor: null, line_total_minor: total }
@@ -80,10 +82,10 @@ function itemErrors({ line, values, errors }: PlacedRow, item: DecidedItem | nul
       : [{ row: line, column: null, target_field, code: 'missing_required', message, value: null }]
   if (!item) return missing('item.product', 'The row names no product.')
   if (!isPriced(item) && !wrong.has('item.line_total')) return missing('item.unit_price', 'The item has no price.')
-  const total = number(values, 'line_total') ?? 0
-  if (total >= 0 || item.quantity < 0) return []
+  const negative = ['line_total', 'tax'].find((name) => (number(values, name) ?? 0) < 0)
+  if (negative === undefined || item.quantity < 0) return []
   const message = 'An amount is negative only where the quantity is: for what was given back.'
-  return [{ row: line, column: null, target_field: 'item.line_total', code: 'negative_amount', message, value: null }]
+  return [{ row: line, column: null, target_field: `item.${negative}`, code: 'negative_amount', message, value: null }]
 }
 
 const totalOf = (item: DecidedItem): number => item.line_total_minor ?? (item.unit_price_minor ?? 0) * item.quantity

@@ -74,6 +74,12 @@ function shown(target: string, value: OrderValues[string] | undefined): string {
   return String(value)
 }
 
+/** What a column may be instead whose cells differ in the rows of an order. */
+const otherMeaning: Readonly<Record<string, string>> = {
+  'order.status': ' If each ticket has a status of its own, map the column to item.status.',
+  'order.amount': ' If it is the amount of each row, map the column to item.line_total.',
+}
+
 /** The cells that the rows of an order agree in: a blank one inherits, a different one is an error. */
 function agreedValues(rows: readonly PlacedRow[]): { values: OrderValues; errors: OrderError[] } {
   const values: Record<string, OrderValues[string]> = {}
@@ -88,7 +94,7 @@ function agreedValues(rows: readonly PlacedRow[]): { values: OrderValues; errors
         firstLines.set(target, row.line)
       } else if (values[target] !== value) {
         const [said, own] = [shown(target, values[target]), shown(target, value)]
-        const message = `Line ${first} says ${said} of the same order, and this one ${own}.`
+        const message = `Line ${first} says ${said} of the same order, and this one ${own}.${otherMeaning[target] ?? ''}`
         const error = { column: null, target_field: target, code: 'inconsistent_order', message } as const
         errors.push({ ...error, row: row.line, value: own })
       }

@@ -62,8 +62,9 @@ function decideFormats(mapping: TargetMapping, field: TargetField, input: Prepar
   const { transform } = mapping
   if (isNumber({ field, mapping })) {
     const given = transform?.type === 'number' ? transform.decimal : undefined
-    if (given) return { ...formats, number: { decimal: given } }
-    const decision = statistics ? decideNumbers(statistics.numbers) : null
+    const isTyped = statistics?.is_typed ?? false
+    if (given) return { ...formats, number: { decimal: given, ...(isTyped ? { or_other: true } : {}) } }
+    const decision = statistics ? decideNumbers(statistics.numbers, isTyped) : null
     if (decision?.status === 'decided') return { ...formats, number: decision.format }
     return { ...formats, ambiguous: decision }
   }

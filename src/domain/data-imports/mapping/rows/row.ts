@@ -80,7 +80,7 @@ const signless = new Set(['order.refunded_amount', 'order.discount'])
 
 function amountError(reader: TargetReader, { minor }: Amount, cells: readonly string[]): RowError | null {
   const { key } = reader.field
-  if (minor >= 0 || signless.has(key) || key === 'item.line_total') return null
+  if (minor >= 0 || signless.has(key) || key === 'item.line_total' || key === 'item.tax') return null
   const column = reader.mapping.columns[0] ?? null
   const value = column === null ? null : (cells[column] ?? null)
   return { column, target_field: key, code: 'negative_amount', message: 'An amount cannot be negative here.', value }

@@ -1,12 +1,12 @@
 import { editDistance } from '../../../text/nearest.ts'
 import type { ColumnStatistics } from '../columns/statistics.ts'
-import type { SuggestionReason } from '../mapping.ts'
+import type { SuggestionReason, ValueMap } from '../mapping.ts'
 import type { Alias, AliasRank } from '../targets/alias.ts'
 import { aliasesByKey, otherKeys } from '../targets/catalogue.ts'
 import { consentTarget, targetFieldOf, type KnownConsent } from '../targets/fields.ts'
 import { headerKey, headerWords, withoutBrackets } from '../targets/headers.ts'
 import { marketingAliases } from '../targets/item-aliases.ts'
-import { contradicts, fitOf } from './fits.ts'
+import { arePeople, contradicts, fitOf, paidMap } from './fits.ts'
 
 export interface ImportColumn {
   header: string
@@ -20,6 +20,8 @@ export interface Candidate {
   confidence: number
   reason: SuggestionReason
   part: 'time' | null
+  /** What the values mean, where the header says more of them than their target. */
+  value_map?: ValueMap
 }
 
 export interface CandidateContext {
@@ -112,9 +114,13 @@ export function candidateOf(column: ImportColumn, index: number, context: Candid
   const found = findAlias(column.header)
   const field = found && targetFieldOf(found.alias.target)
   if (!found || !field) return null
-  const { rank, target, part } = found.alias
-  const fit = part === 'time' ? 'yes' : fitOf(field.type, column.statistics)
+  const { rank, target, part, values } = found.alias
+  const value_map = values === 'paid' ? paidMap(column.statistics) : null
+  const fit = part === 'time' || value_map ? 'yes' : fitOf(field.type, column.statistics)
+  if (values !== undefined && (fit !== 'yes' || !column.statistics)) return null
+  if (values === 'people' && column.statistics && !arePeople(column.statistics)) return null
   if (fit === 'no' || (rank === 'vague' && (fit !== 'yes' || found.reason === 'near'))) return null
   const confidence = Math.round((found.confidence + rankConfidence[rank]) * 100) / 100
-  return { column: index, target, rank, confidence, reason: found.reason, part: part ?? null }
+  const candidate = { column: index, target, rank, confidence, reason: found.reason, part: part ?? null }
+  return value_map ? { ...candidate, value_map } : candidate
 }

@@ -1,7 +1,10 @@
-import { shareOf } from '../columns/statistics.ts'
+import { dayMs } from '../../../time/instants.ts'
+import { readDate } from '../columns/date-shape.ts'
+import { type ColumnStatistics, shareOf } from '../columns/statistics.ts'
 import { firstNamesBesideName } from '../targets/person-aliases.ts'
 import { headerKey } from '../targets/headers.ts'
 import type { Candidate, ImportColumn } from './candidates.ts'
+import { areDifferent, arePeople } from './fits.ts'
 
 const rankOrder = ['certain', 'specific', 'plain', 'indirect', 'vague'] as const
 
@@ -61,15 +64,58 @@ function settleNames(chosen: ChosenCandidates, columns: readonly ImportColumn[])
   }
 }
 
-/** A bare total says something where prices stand beside it; an event's date is not an order's. */
-function dropUnsupported(chosen: ChosenCandidates, columns: readonly ImportColumn[]): void {
+/** Whether a date of a column is yet to come in whatever way it is read. */
+function isToCome({ samples }: ColumnStatistics, now: number): boolean {
+  return samples.some((sample) => {
+    const days = Object.values(readDate(sample)?.days ?? {}).filter((day) => day !== null)
+    return days.length > 0 && days.every((day) => day > now + dayMs)
+  })
+}
+
+/** A bare name beside a price and no product may be the product's. */
+function dropDoubtfulName(chosen: ChosenCandidates, columns: readonly ImportColumn[]): void {
+  const name = chosen.get('customer.full_name')
+  const statistics = name && columns[name.column]?.statistics
+  if (name?.rank !== 'vague' || !statistics || chosen.has('item.product')) return
+  const isPriced = chosen.has('item.unit_price') || chosen.has('item.line_total')
+  if (isPriced && !(arePeople(statistics) && areDifferent(statistics))) chosen.delete('customer.full_name')
+}
+
+/** Whether several rows have the same order. */
+function haveOrdersSeveralRows(chosen: ChosenCandidates, columns: readonly ImportColumn[]): boolean {
+  const id = chosen.get('order.external_id')
+  const values = (id && columns[id.column]?.statistics?.values) ?? {}
+  return Object.values(values).some((count) => count > 1)
+}
+
+/** A bare status beside tickets or their holders is theirs: one ticket of an order may be cancelled. */
+function settleStatus(chosen: ChosenCandidates): void {
+  const status = chosen.get('order.status')
+  const areTickets = chosen.has('item.vendor_code') || personFields.some((name) => chosen.has(`item.user.${name}`))
+  if (status?.rank !== 'plain' || !areTickets || chosen.has('item.status')) return
+  chosen.delete('order.status')
+  chosen.set('item.status', { ...status, target: 'item.status', confidence: 0.85 })
+}
+
+interface ChoiceInput {
+  columns: readonly ImportColumn[]
+  now?: number
+}
+
+/**
+ * A bare total says something where prices stand beside it, and where it cannot be that of a row; an event's date is not
+ * an order's.
+ */
+function dropUnsupported(chosen: ChosenCandidates, { columns, now }: ChoiceInput): void {
   const total = chosen.get('order.amount')
-  if (total?.rank === 'vague' && !chosen.has('item.unit_price') && !chosen.has('item.line_total'))
-    chosen.delete('order.amount')
+  const isPriced = chosen.has('item.unit_price') || chosen.has('item.line_total')
+  if (total?.rank === 'vague' && (!isPriced || haveOrdersSeveralRows(chosen, columns))) chosen.delete('order.amount')
   const date = chosen.get('order.created')
   const statistics = date && columns[date.column]?.statistics
   const isSame = statistics && statistics.filled >= 3 && Object.keys(statistics.values).length === 1
-  if (date?.rank === 'vague' && isSame) chosen.delete('order.created')
+  const isLater = statistics && now !== undefined && isToCome(statistics, now)
+  if (date?.rank === 'vague' && (isSame || isLater)) chosen.delete('order.created')
+  dropDoubtfulName(chosen, columns)
 }
 
 /** The time of the day, where the date of the order has none and a column of times stands beside it. */
@@ -86,7 +132,8 @@ export function timeColumnOf(
 }
 
 /** One column for each target, and none where two are as good. */
-export function choose(candidates: readonly Candidate[], columns: readonly ImportColumn[]): ChosenCandidates {
+export function choose(candidates: readonly Candidate[], input: ChoiceInput): ChosenCandidates {
+  const { columns } = input
   const whole = candidates.filter(({ part }) => part === null)
   const chosen: ChosenCandidates = new Map()
   for (const [target, ofTarget] of Map.groupBy(whole, (one) => one.target)) {
@@ -96,6 +143,7 @@ export function choose(candidates: readonly Candidate[], columns: readonly Impor
   holdersBesideBuyers(whole, chosen)
   numberBesideId(whole, chosen, columns)
   settleNames(chosen, columns)
-  dropUnsupported(chosen, columns)
+  settleStatus(chosen)
+  dropUnsupported(chosen, input)
   return chosen
 }

@@ -1,3 +1,5 @@
+import { isFree, readBoolean, withoutUnit } from '../values/words.ts'
+import type { ValueMap } from '../mapping.ts'
 import { shareOf, type CellKind, type ColumnStatistics } from '../columns/statistics.ts'
 import type { TargetType } from '../targets/fields.ts'
 
@@ -43,6 +45,40 @@ function fitsText(statistics: ColumnStatistics): Fit {
   return shareOf(statistics, 'email') > 0.5 || shareOf(statistics, 'link') > 0.5 ? 'no' : 'yes'
 }
 
+/** Which part of the cells have a value for which this holds, of those that were kept. */
+function shareOfValues({ values, filled }: ColumnStatistics, holds: (value: string) => boolean): number {
+  const held = Object.entries(values).reduce((sum, [value, count]) => sum + (holds(value) ? count : 0), 0)
+  return filled === 0 ? 0 : held / filled
+}
+
+const isPieces = (value: string): boolean => /^\d{1,4}$/.test(withoutUnit(value))
+
+/** Amounts may be free in a word, and quantities may have a unit. */
+function shareOfNumbers(statistics: ColumnStatistics, type: 'money' | 'quantity'): number {
+  const isWord = type === 'money' ? isFree : (value: string) => isPieces(value) && !/^\d+$/.test(value)
+  return shareOf(statistics, 'number') + shareOfValues(statistics, isWord)
+}
+
+const severalNames = /\p{L}[\p{L}.'’-]*,? +\p{L}/u
+
+/** Whether the values are people rather than kinds of them: nearly all have a first and a last name. */
+export const arePeople = ({ values }: ColumnStatistics): boolean => {
+  const different = Object.keys(values)
+  return different.filter((value) => severalNames.test(value)).length >= different.length * 0.8
+}
+
+/** Whether hardly any value comes twice. */
+export const areDifferent = (statistics: ColumnStatistics): boolean =>
+  statistics.has_more_values || differentValues(statistics) >= statistics.filled * 0.8
+
+/** What yes and no in a column that says whether orders were paid mean; null where it has other values. */
+export function paidMap(statistics: ColumnStatistics | null): ValueMap | null {
+  if (!statistics || statistics.has_more_values || shareOf(statistics, 'boolean') < 1) return null
+  return Object.fromEntries(
+    Object.keys(statistics.values).map((text) => [text, { to: readBoolean(text) ? 'completed' : 'pending' }]),
+  )
+}
+
 export function fitOf(type: TargetType, statistics: ColumnStatistics | null): Fit {
   if (!statistics || statistics.filled === 0) return 'unknown'
   if (type === 'product') return fitsProduct(statistics)
@@ -50,6 +86,7 @@ export function fitOf(type: TargetType, statistics: ColumnStatistics | null): Fi
   if (type === 'full_name' && repeatsFew(statistics)) return 'no'
   const [kind, least] = expected[type] ?? []
   if (kind === undefined || least === undefined) return fitsText(statistics)
+  if (type === 'money' || type === 'quantity') return shareOfNumbers(statistics, type) >= least ? 'yes' : 'no'
   return shareOf(statistics, kind) >= least ? 'yes' : 'no'
 }
 

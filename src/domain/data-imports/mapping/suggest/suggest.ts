@@ -11,6 +11,8 @@ export interface SuggestionInput {
   consents?: readonly KnownConsent[]
   /** What the organisation mapped a header to before, by `headerKey`; null for one that it left out. */
   history?: ReadonlyMap<string, string | null>
+  /** Orders were made before their file was; null where nobody knows when that was. */
+  now?: number
 }
 
 /** Headers that say nothing of their column, or only that somebody can be reached by it. */
@@ -37,9 +39,13 @@ function candidatesByValues(columns: readonly ImportColumn[], taken: ReadonlySet
   })
 }
 
-function toSuggestion({ target, column, confidence, reason }: Candidate, input: SuggestionInput): SuggestedMapping {
-  const type = targetFieldOf(target, input.consents)?.type
+function toSuggestion(candidate: Candidate, input: SuggestionInput): SuggestedMapping {
+  const { target, column, confidence, reason } = candidate
   const statistics = input.columns[column]?.statistics
+  // Who left a column of marks blank did not pay.
+  if (candidate.value_map)
+    return { target, columns: [column], confidence, reason, value_map: candidate.value_map, default_value: 'pending' }
+  const type = targetFieldOf(target, input.consents)?.type
   const value_map = type && statistics ? suggestValueMap(type, statistics) : null
   return { target, columns: [column], confidence, reason, value_map }
 }
@@ -48,7 +54,7 @@ function toSuggestion({ target, column, confidence, reason }: Candidate, input: 
 export function suggestMappings(input: SuggestionInput): SuggestedMapping[] {
   const context = { consents: input.consents ?? [], history: input.history ?? new Map<string, string | null>() }
   const candidates = input.columns.flatMap((column, index) => candidateOf(column, index, context) ?? [])
-  const chosen = choose(candidates, input.columns)
+  const chosen = choose(candidates, input)
   const taken = new Set(candidates.map(({ column }) => column))
   for (const candidate of candidatesByValues(input.columns, taken))
     if (!chosen.has(candidate.target)) chosen.set(candidate.target, candidate)

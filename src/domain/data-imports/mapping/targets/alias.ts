@@ -10,6 +10,8 @@ export interface Alias {
   rank: AliasRank
   /** `time` for the second column of a date: the time of the day. */
   part?: 'time'
+  /** What the values have to be: words of two names or more; a yes or no that says whether somebody paid. */
+  values?: 'people' | 'paid'
 }
 
 /** Aliases of one target, one line a language: English, Danish, German, Swedish, Dutch, Polish. */

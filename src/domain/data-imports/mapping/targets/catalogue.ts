@@ -2,9 +2,15 @@ import type { Alias } from './alias.ts'
 import { headerKey } from './headers.ts'
 import { itemAliases, otherHeaders } from './item-aliases.ts'
 import { orderAliases } from './order-aliases.ts'
-import { bareNameAliases, personAliases } from './person-aliases.ts'
+import { bareNameAliases, personAliases, personWordAliases } from './person-aliases.ts'
 
-const allAliases: readonly Alias[] = [...orderAliases, ...itemAliases, ...personAliases, ...bareNameAliases]
+const allAliases: readonly Alias[] = [
+  ...orderAliases,
+  ...itemAliases,
+  ...personAliases,
+  ...bareNameAliases,
+  ...personWordAliases,
+]
 
 /** Aliases by what is compared of a header; the first one counts. */
 export const aliasesByKey: ReadonlyMap<string, Alias> = new Map(

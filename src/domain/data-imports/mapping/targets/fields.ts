@@ -85,6 +85,7 @@ export const fixedTargetFields: readonly TargetField[] = [
   field('item.quantity', 'Quantity', { type: 'quantity' }),
   field('item.unit_price', 'Price of one', { type: 'money', one_of: 'price' }),
   field('item.line_total', 'Price of all of the item', { type: 'money', one_of: 'price' }),
+  field('item.tax', 'Tax of all of the item that its price lacks', amount),
   field('item.deposit', 'Deposit', amount),
   field('item.handling_fee', 'Handling fee', amount),
   field('item.vendor_code', 'Ticket code', { max: 64 }),

@@ -98,5 +98,34 @@ export const bareNameAliases: readonly Alias[] = bareNames.map((text) => ({
   rank: 'vague',
 }))
 
+/** Words for people that stand for their names, where the values are such. */
+const buyersAlone = list([
+  'buyer,customer,purchaser,booker,booked by,ordered by,client',
+  'køber,kunde,kunden,bestiller,kontaktperson',
+  'käufer,besteller,kundin,name vorname,nachname vorname,name und vorname',
+  'köpare,kund,beställare,efternamn förnamn',
+  'koper,klant,naam voornaam,achternaam voornaam',
+  'kupujący,klient,zamawiający',
+  'last name first name,surname first name,efternavn fornavn',
+])
+const holdersAlone = list([
+  'attendee,ticket holder,participant,guest,ticketholder,delegate',
+  'deltager,billetindehaver,gæst',
+  'teilnehmer,teilnehmerin,ticketinhaber',
+  'deltagare,biljettinnehavare',
+  'deelnemer,tickethouder',
+  'uczestnik,posiadacz biletu',
+])
+
+const named = (words: readonly string[], target: string): Alias[] =>
+  words.map((text) => ({ text, target, rank: 'indirect', values: 'people' }))
+
+export const personWordAliases: readonly Alias[] = [
+  ...named(buyersAlone, 'customer.full_name'),
+  ...named(holdersAlone, 'item.user.full_name'),
+  { text: 'first', target: 'customer.first_name', rank: 'vague' },
+  { text: 'last', target: 'customer.last_name', rank: 'vague' },
+]
+
 /** First names of languages in which the bare word for a name beside it is the last name. */
 export const firstNamesBesideName: ReadonlySet<string> = new Set(['vorname', 'voornaam'])

@@ -32,6 +32,15 @@ export function readBoolean(text: string): boolean | null {
   return no.has(word) ? false : null
 }
 
+const free = wordsOf(['free,free of charge,gratis,kostenlos,kostenfrei,darmowy,darmowe,bezpłatny,bezpłatne,bezpłatnie'])
+
+/** Whether a cell says in a word that something costs nothing. */
+export const isFree = (text: string): boolean => free.has(plainWord(text))
+
+/** A number of pieces without the word for pieces: `2 stk.` and `2x` are 2. */
+export const withoutUnit = (text: string): string =>
+  text.replace(/^x ?(?=\d)|(?<=\d) ?(?:x|stk|stck|stück|st|szt|pcs?|stuks?)\.?$/i, '')
+
 /** What a source says of an order or a ticket that this API keeps as a status, and sometimes as more. */
 export type StatusMeaning = OrderStatus | 'refunded'
 

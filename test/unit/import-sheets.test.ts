@@ -1,0 +1,315 @@
+import { describe, expect, it } from 'vitest'
+import { faultOf, inspectAndRead } from '../support/import-files.ts'
+import { type WholeFile, wholeFile } from '../support/import-mapping/whole-file.ts'
+import { textRow, workbook } from '../support/xlsx.ts'
+import { fileOfBytes } from '../../src/domain/data-imports/files/source.ts'
+import type { TargetMapping } from '../../src/domain/data-imports/mapping/index.ts'
+import { utf8 } from '../../src/domain/text/encoding.ts'
+
+const bytesOf = (lines: readonly string[]) => utf8(lines.map((line) => `${line}\r\n`).join(''))
+
+const sheet = (lines: readonly string[], answers: TargetMapping[] = []): Promise<WholeFile> =>
+  wholeFile(bytesOf(lines), answers)
+
+const one = (target: string, column: number): TargetMapping => ({ target, columns: [column] })
+
+/** The target that is suggested for each header. */
+const targetsOf = ({ columns }: WholeFile): Record<string, string> =>
+  Object.fromEntries(columns.map((column) => column.replace(/,? \d\.?\d* by .*$|, 1 by .*$/, '').split(' = ')))
+
+const suggested = async (header: string, ...rows: string[]) => targetsOf(await sheet([header, ...rows]))
+
+interface ShownItem {
+  product: string
+  quantity: number
+  unit_price_minor?: number
+  line_total_minor?: number
+}
+
+const itemsOf = ({ orders }: WholeFile): unknown[] =>
+  (orders ?? []).flatMap((order) => {
+    const { errors, items } = order as { errors?: string[]; items: ShownItem[] }
+    return (
+      errors ??
+      items.map((item) => `${item.quantity} ${item.product} ${item.unit_price_minor ?? `= ${item.line_total_minor}`}`)
+    )
+  })
+
+const header = 'Ordre-id;E-mail;Billet;Antal;Pris'
+
+describe('numbers that would be wrong', () => {
+  it('of rows with more cells than the header are not cut off at the first comma', async () => {
+    const { columns, orders } = await sheet([
+      'id,navn,email,billet,pris',
+      '1,Ida,ida@example.test,Partout,100,50',
+      '2,Bo,bo@example.test,Partout,100,00',
+      '3,Cy,cy@example.test,Partout,100',
+    ])
+    expect(columns).toHaveLength(5)
+    expect(orders).toMatchObject([
+      { errors: ['2 too_many_cells'] },
+      { errors: ['3 too_many_cells'] },
+      { items: [{ unit_price_minor: 10_000 }] },
+    ])
+  })
+
+  const prices = (...cells: string[]) =>
+    workbook({
+      formats: [0, '#,##0.00'],
+      sheets: [
+        {
+          name: 'Salg',
+          rows:
+            textRow(1, ['Ordre-id', 'E-mail', 'Billet', 'Pris']) +
+            cells
+              .map((cell, index) => {
+                const [row, name] = [index + 2, String.fromCharCode(97 + index)]
+                const texts = textRow(row, [`A-${row}`, `${name}@example.test`, 'Partout'])
+                const price = cell.startsWith('<') ? cell.replace('<c', `<c r="D${row}"`) : ''
+                const text = `<c r="D${row}" t="inlineStr"><is><t>${cell}</t></is></c>`
+                return texts.replace('</row>', `${price || text}</row>`)
+              })
+              .join(''),
+        },
+      ],
+    })
+  const numeric = (value: string) => `<c s="1"><v>${value}</v></c>`
+
+  it('of texts in a workbook are not read by the point of its numbers', async () => {
+    const { ambiguous } = await wholeFile(prices(numeric('1250.5'), '1.250', numeric('1.25')), [])
+    expect(ambiguous).toEqual(['item.unit_price'])
+  })
+
+  it.each([
+    [',' as const, [125_050, 125_000, 125]],
+    ['.' as const, [125_050, 125, 125]],
+  ])('of texts in a workbook are read as the user says (%s), beside numbers', async (decimal, expected) => {
+    const answers = [{ ...one('item.unit_price', 3), transform: { type: 'number' as const, decimal } }]
+    const { orders } = await wholeFile(prices(numeric('1250.5'), '1.250', numeric('1.25')), answers)
+    expect(orders).toMatchObject(expected.map((unit_price_minor) => ({ items: [{ unit_price_minor }] })))
+  })
+
+  it('of texts in a workbook that say their comma are read by it, beside numbers', async () => {
+    const { orders } = await wholeFile(prices(numeric('99.5'), '1.250,50', '1.250', numeric('33.333')), [])
+    expect(itemsOf({ orders } as WholeFile)).toEqual([
+      '1 Partout 9950',
+      '1 Partout 125050',
+      '1 Partout 125000',
+      '5 item.unit_price invalid_number: "33.3330" has more than two decimals.',
+    ])
+  })
+
+  it('that a spreadsheet shortened are no ids, no codes and no telephone numbers', async () => {
+    const { orders } = await sheet(
+      [
+        'Ordre-id;E-mail;Telefon;Billet;Billetkode;Pris',
+        '1,12E+11;ida@example.test;20123456;Partout;A-1;100',
+        'A-2;ida@example.test;4,52012E+09;Partout;4.00638E+12;100',
+      ],
+      [one('customer.phone_number', 2), one('item.vendor_code', 4)],
+    )
+    const message =
+      'was shortened by a spreadsheet. Show the column as text or as a number without decimals, and save it'
+    expect(orders).toEqual([
+      { errors: [`2 order.external_id invalid_value: "1,12E+11" ${message} again.`] },
+      {
+        errors: [
+          `3 customer.phone_number invalid_phone: "4,52012E+09" ${message} again.`,
+          `3 item.vendor_code invalid_value: "4.00638E+12" ${message} again.`,
+        ],
+      },
+    ])
+  })
+
+  it('without the tax that stands beside them are prices with it', async () => {
+    const { orders } = await sheet(
+      [
+        'Ordre-id;E-mail;Billet;Antal;Nettosum;Moms;Total',
+        'A-1;ida@example.test;Partout;2;160,00;40,00;200,00',
+        'A-2;bo@example.test;Partout;3;240,00;60,00;200,00',
+        'A-2;bo@example.test;Partout;-1;-80,00;-20,00;200,00',
+      ],
+      [one('item.line_total', 4), one('item.tax', 5), one('order.amount', 6)],
+    )
+    expect(itemsOf({ orders } as WholeFile)).toEqual(['2 Partout = 20000', '2 Partout = 20000', '1 Partout = 10000'])
+  })
+
+  it('of a price with its tax beside it are of all units', async () => {
+    const rows = ['Ordre-id;E-mail;Billet;Antal;Netto;Moms', 'A-1;ida@example.test;Partout;3;10,00;7,51']
+    const { orders } = await sheet(rows, [one('item.unit_price', 4), one('item.tax', 5)])
+    expect(itemsOf({ orders } as WholeFile)).toEqual(['3 Partout = 3751'])
+  })
+})
+
+describe('cells as people write them', () => {
+  it('say that a ticket is free, and how many pieces there are', async () => {
+    const file = await sheet([
+      header,
+      'A-1;a@example.test;Voksen;2 stk.;100,00',
+      'A-2;b@example.test;Barn;3 stk;Gratis',
+      'A-3;c@example.test;Barn;1x;FREE',
+      'A-4;d@example.test;Barn;x 2;kostenlos',
+    ])
+    expect(targetsOf(file)).toMatchObject({ Antal: 'item.quantity', Pris: 'item.unit_price' })
+    expect(itemsOf(file)).toEqual(['2 Voksen 10000', '3 Barn 0', '1 Barn 0', '2 Barn 0'])
+  })
+
+  it('say why an amount is refused', async () => {
+    const rows = ['99999999999,00', '1,005', 'cirka 5'].map((price, index) => `A-${index};a@example.test;P;1;${price}`)
+    const { orders } = await sheet([header, ...rows], [one('item.unit_price', 4)])
+    expect(itemsOf({ orders } as WholeFile)).toEqual([
+      '2 item.unit_price invalid_number: "99999999999,00" is more than an order can cost.',
+      '3 item.unit_price invalid_number: "1,005" has more than two decimals.',
+      '4 item.unit_price invalid_number: "cirka 5" is not an amount.',
+    ])
+  })
+
+  it.each([
+    ['1/5-2026', '2026-04-30T22:00:00.000Z'],
+    ['13/5-26', '2026-05-12T22:00:00.000Z'],
+    ['1 maja 2026 r.', '2026-04-30T22:00:00.000Z'],
+    ['31 grudnia 2025 r. 20:30', '2025-12-31T19:30:00.000Z'],
+  ])('are dates: %s', async (text, created_at) => {
+    const rows = [`${header};Dato`, `A-1;a@example.test;P;1;100;${text}`]
+    expect((await sheet(rows, [one('order.created', 5)])).orders).toMatchObject([{ created_at }])
+  })
+
+  it('say of a foreign telephone number how it has to be written', async () => {
+    const rows = [`${header};Telefon`, 'A-1;a@example.test;P;1;100;0170/1234567']
+    const { orders } = await sheet(rows, [one('customer.phone_number', 5)])
+    expect(orders).toEqual([
+      {
+        errors: [
+          '2 customer.phone_number invalid_phone: "0170/1234567" is not a telephone number of +45. Write the code of its country before it, or say which country the column is of.',
+        ],
+      },
+    ])
+  })
+
+  it.each([
+    ['4917012345678', '+49', '+4917012345678'],
+    ['49 170 12345678', '+49', '+4917012345678'],
+    ['017012345678', '+49', '+4917012345678'],
+    ['17012345678', '+49', '+4917012345678'],
+    ['+49 170 12345678', '+45', '+4917012345678'],
+    ['4520123456', '+45', '+4520123456'],
+    ['45201234', '+45', '+4545201234'],
+    ['48601234567', '+48', '+48601234567'],
+  ])('are telephone numbers that lost their plus: %s of %s', async (text, country_code, phone_number) => {
+    const rows = [`${header};Telefon`, `A-1;a@example.test;P;1;100;${text}`]
+    const answer = { ...one('customer.phone_number', 5), transform: { type: 'phone' as const, country_code } }
+    expect((await sheet(rows, [answer])).orders).toMatchObject([{ customer: { phone_number } }])
+  })
+
+  it('that differ in an order say what else their column may be', async () => {
+    const { orders } = await sheet(
+      [
+        'Ordre-id;E-mail;Billet;Pris;Status;Total',
+        'A-1;a@example.test;Voksen;100;Betalt;100',
+        'A-1;a@example.test;Barn;50;Annulleret;50',
+      ],
+      [one('order.amount', 5)],
+    )
+    expect(orders).toEqual([
+      {
+        errors: [
+          '3 order.status inconsistent_order: Line 2 says completed of the same order, and this one cancelled. If each ticket has a status of its own, map the column to item.status.',
+          '3 order.amount inconsistent_order: Line 2 says 100.00 of the same order, and this one 50.00. If it is the amount of each row, map the column to item.line_total.',
+        ],
+      },
+    ])
+  })
+})
+
+describe('rows that are no orders', () => {
+  it('are the header, where it stands again on every page', async () => {
+    const lines = [header, 'A-1;a@example.test;P;1;100', header, 'A-2;b@example.test;P;1;100', header]
+    const { rows } = await inspectAndRead(fileOfBytes(bytesOf(lines), 64))
+    expect(rows.map(({ line, kind }) => `${line} ${kind}`)).toEqual(['2 data', '3 header', '4 data', '5 header'])
+    expect((await sheet(lines)).orders).toHaveLength(2)
+  })
+
+  it('are refused with their line where a byte is no text', async () => {
+    expect(await faultOf(inspectAndRead(fileOfBytes(bytesOf([header, 'A-1;a\0;P;1;100']), 64)))).toEqual({
+      code: 'binary',
+      message: 'The file is not text: line 2 has a character that no text has (NUL).',
+      line: 2,
+      column: null,
+    })
+  })
+})
+
+describe('suggestions', () => {
+  it('take no products, places or kinds of customers for names of people', async () => {
+    const rows = [
+      '1;a@example.test;Dagsbillet;1;100',
+      '2;b@example.test;Partout;1;500',
+      '3;c@example.test;Dagsbillet;2;100',
+    ]
+    expect(await suggested('Ordre;E-mail;Navn;Antal;Pris', ...rows)).toMatchObject({ Navn: 'nothing' })
+    expect(await suggested('Ordre;E-mail;Kunde;Antal;Pris', ...rows)).toMatchObject({ Kunde: 'nothing' })
+  })
+
+  it('know people by the words for them', async () => {
+    const rows = ['1;Ida Holm;a@example.test;Bo Ek;Dag;100', '1;Ida Holm;a@example.test;Cy Fo;Dag;100']
+    expect(await suggested('Ordre;Køber;E-mail;Deltager;Billet;Pris', ...rows)).toMatchObject({
+      Køber: 'customer.full_name',
+      Deltager: 'item.user.full_name',
+    })
+    const german = ['1;Müller, Jürgen;a@example.test;Dag;100', '2;Weiß, Käthe;b@example.test;Dag;100']
+    expect(await suggested('Nr.;Name, Vorname;E-Mail;Karte;Preis', ...german)).toMatchObject({
+      'Name, Vorname': 'customer.full_name',
+    })
+    const english = ['1;Ida;Holm;a@example.test;Dag;100', '2;Bo;Ek;b@example.test;Dag;100']
+    expect(await suggested('Order;First;Last;Email;Ticket;Price', ...english)).toMatchObject({
+      First: 'customer.first_name',
+      Last: 'customer.last_name',
+    })
+  })
+
+  it('take the status of tickets for that of tickets, and no total of rows for that of orders', async () => {
+    const rows = ['1;a@example.test;T-1;Dag;100;Betalt;100', '1;a@example.test;T-2;Barn;50;Refunderet;50']
+    const file = await sheet(['Ordrenr.;E-mail;Billetnr.;Billettype;Pris;Status;Total', ...rows])
+    expect(targetsOf(file)).toMatchObject({ Status: 'item.status', Total: 'nothing' })
+    expect(file.orders).toMatchObject([{ items: [{ status: 'active' }, { status: 'cancelled' }] }])
+  })
+
+  it('take no days that are yet to come for days of orders', async () => {
+    const rows = ['1;a@example.test;Dag;100;2027-06-05', '2;b@example.test;Dag;100;2027-06-06']
+    expect(await suggested('Ordre;E-mail;Billet;Pris;Dato', ...rows)).toMatchObject({ Dato: 'nothing' })
+  })
+
+  it('know telephone numbers that are written in different ways', async () => {
+    const rows = [
+      "1;a@example.test;Dag;100;'+45 20 12 34 56",
+      "2;b@example.test;Dag;100;'20123457",
+      '3;c@example.test;Dag;100;n/a',
+    ]
+    expect(await suggested('Ordre;E-mail;Billet;Pris;Mobilnr.', ...rows)).toMatchObject({
+      'Mobilnr.': 'customer.phone_number',
+    })
+  })
+
+  it.each([
+    ['Betalt', 'ja', 'nej'],
+    ['Bezahlt?', 'Ja', 'Nein'],
+    ['Paid', 'TRUE', 'FALSE'],
+    ['Opłacone', 'tak', 'nie'],
+  ])('take %s with %s and %s for a status', async (name, yes, no) => {
+    const rows = [`1;a@example.test;Dag;100;${yes}`, `2;b@example.test;Dag;100;${no}`]
+    const file = await sheet([`Ordre;E-mail;Billet;Pris;${name}`, ...rows])
+    expect(targetsOf(file)).toMatchObject({ [name]: `order.status` })
+    expect(file.orders).toMatchObject([{ status: 'completed' }, { status: 'pending' }])
+  })
+
+  it('take no amounts and no days of payment for a status', async () => {
+    const rows = ['1;a@example.test;Dag;100;100,00', '2;b@example.test;Dag;100;50,00']
+    expect(await suggested('Ordre;E-mail;Billet;Pris;Betalt', ...rows)).toMatchObject({ Betalt: 'nothing' })
+  })
+
+  it('know when an order was placed, in other words', async () => {
+    const rows = ['1;a@example.test;Dag;100;2026-05-01 10:00', '2;b@example.test;Dag;100;2026-05-02 10:00']
+    for (const name of ['Placed', 'Sold at', 'Bokad', 'Bestilt d.', 'Timestamp', 'Tidsstempel', 'Zeitstempel'])
+      expect(await suggested(`Ordre;E-mail;Billet;Pris;${name}`, ...rows)).toMatchObject({ [name]: 'order.created' })
+  })
+})
