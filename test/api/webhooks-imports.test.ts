@@ -43,7 +43,7 @@ describe('importExternalOrders with emit_webhooks', () => {
     const other = await seedEdition({ id: shop.organization_id })
     const deaf = [
       await seedEndpoint(place(), { ...open, events: ['consent.given'] }),
-      await seedEndpoint(place(), { ...open, is_active: 0 }),
+      await seedEndpoint(place(), { ...open, is_active: false }),
       await seedEndpoint(place(other.id), open),
       await seedEndpoint({ organization: (await seedShop()).organization_id, edition: null }, open),
     ]

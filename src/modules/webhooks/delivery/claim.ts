@@ -14,10 +14,10 @@ const endpoint = fromJson<ClaimedEndpoint>(sql`(select json_object('url', url, '
   from webhook_endpoints where webhook_endpoints.id = endpoint_id)`)
 
 /**
- * Takes the due deliveries of these endpoints, retries by hand first, then the oldest: so many that an endpoint has at
- * most four requests in flight, and one alone while it is being probed. Behind an open breaker only retries by hand are
- * taken. No other consumer gets them before the lease is over. The indexes are named because the planner would rather
- * walk through all that the endpoint ever had.
+ * Claims due deliveries of these endpoints, retries by hand first, then the oldest. An endpoint has at most four
+ * requests in flight, and one while it is being probed. While its breaker is open, only retries by hand are claimed. No
+ * other consumer gets them before the lease ends. The indexes are named because the planner would read all deliveries
+ * that the endpoint ever had.
  */
 export const claimStatement = (job: JobCtx, endpointIds: readonly string[]): Query<DeliveryClaim> => {
   const now = job.now()
