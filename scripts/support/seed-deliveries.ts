@@ -75,7 +75,7 @@ async function deliveryOf(job: JobCtx, { endpoint, request }: Asked, sale: Sale,
       duration_ms: 40 + 7 * index,
       status_code,
       error: status_code === 204 ? null : 'http_error',
-      is_manual: 0,
+      is_manual: false,
       next_retry_at: wait === undefined ? null : started_at + wait * 1000,
       next_reason: wait === undefined ? null : ('schedule' as const),
     }

@@ -1,5 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm'
+import type { AnswerStatus } from '../domain/consents/consents.ts'
 import type { Statement } from './database.ts'
+import { inWords } from './visibility.ts'
 
 /** The definitions of an edition, of some editions, or, without any, of the whole organisation. */
 export interface ConsentScope {
@@ -12,7 +14,7 @@ export interface ConsentScope {
  * new answer.
  */
 export const isCurrentConsent = (record: SQL, definition: SQL, now: number): SQL =>
-  sql`(${record}.status = 'given' and coalesce(${record}.expires_at > ${sql.raw(String(now))}, 1)
+  sql`(${inWords(sql`${record}.status`, ['given'] satisfies AnswerStatus[])} and coalesce(${record}.expires_at > ${sql.raw(String(now))}, 1)
     and not (${definition}.reconsent_on_change = 1 and ${record}.consent_version < ${definition}.wording_version))`
 
 /** Holds for definitions of the organisation that the edition replaces by its own with the same key. */

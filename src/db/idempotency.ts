@@ -1,6 +1,9 @@
-import { type SQL, sql } from 'drizzle-orm'
+import { and, eq, isNull, type SQL, sql } from 'drizzle-orm'
 import { changedOne } from './commit.ts'
 import type { Database, Statement } from './database.ts'
+import { idempotencyKeys } from './schema/auth.ts'
+import { select } from './select.ts'
+import { remove, update } from './write.ts'
 
 export interface IdempotencyKey {
   callerId: string
@@ -10,16 +13,8 @@ export interface IdempotencyKey {
 /** An answer as it is stored; `body` is sealed by the caller's own key. */
 export interface StoredAnswer {
   status: number
-  headers: string
+  headers: Readonly<Record<string, string>>
   body: string
-}
-
-interface KeyRow {
-  fingerprint: string
-  lease_id: string
-  status: number | null
-  headers: string | null
-  body: string | null
 }
 
 export type KeyClaim =
@@ -30,6 +25,21 @@ export type KeyClaim =
 
 const leaseMs = 60_000
 const keepMs = 86_400_000
+
+const keyFields = {
+  fingerprint: idempotencyKeys.fingerprint,
+  lease_id: idempotencyKeys.lease_id,
+  status: idempotencyKeys.status,
+  headers: idempotencyKeys.headers,
+  body: idempotencyKeys.body,
+}
+
+const isKey = ({ callerId, keyHash }: IdempotencyKey) =>
+  and(eq(idempotencyKeys.caller_id, callerId), eq(idempotencyKeys.key_hash, keyHash))
+
+/** The key, as long as the lease has it and no answer is stored. */
+const isLeased = (key: IdempotencyKey, lease: string): SQL =>
+  sql`${isKey(key)} and ${eq(idempotencyKeys.lease_id, lease)} and ${isNull(idempotencyKeys.status)}`
 
 /** Who works on a request with an Idempotency-Key, and what was answered to it. */
 export class IdempotencyStore {
@@ -53,7 +63,7 @@ export class IdempotencyStore {
         lease_until = excluded.lease_until, expires_at = excluded.expires_at, status = null, headers = null, body = null
       where idempotency_keys.expires_at <= ${now} or (idempotency_keys.status is null
         and idempotency_keys.lease_until <= ${now} and idempotency_keys.fingerprint = excluded.fingerprint)`
-    const read = sql<KeyRow>`select fingerprint, lease_id, status, headers, body from idempotency_keys where ${this.#is(key)}`
+    const read = select(keyFields).from(idempotencyKeys).where(isKey(key))
     const [, [row]] = await this.#db.batch([take, read])
     if (!row || row.lease_id === id) return { state: 'claimed' }
     const { status, headers, body } = row
@@ -68,10 +78,8 @@ export class IdempotencyStore {
    */
   settle(key: IdempotencyKey, lease: string, answer: StoredAnswer, fingerprint: string | null = null): Statement[] {
     const { status, headers, body } = answer
-    const known = fingerprint === null ? sql`` : sql`, fingerprint = ${fingerprint}`
-    const store = sql`update idempotency_keys set status = ${status}, headers = ${headers}, body = ${body}${known}
-      where ${this.#is(key)} and lease_id = ${lease} and status is null`
-    return [store, changedOne()]
+    const known = fingerprint === null ? {} : { fingerprint }
+    return [update(idempotencyKeys, { status, headers, body, ...known }, isLeased(key, lease)), changedOne()]
   }
 
   async store(
@@ -86,13 +94,7 @@ export class IdempotencyStore {
 
   /** Gives the key back unanswered: the same request may be tried again. */
   async release(key: IdempotencyKey, lease: string): Promise<void> {
-    await this.#db.batch([
-      sql`delete from idempotency_keys where ${this.#is(key)} and lease_id = ${lease} and status is null`,
-    ])
-  }
-
-  #is(key: IdempotencyKey): SQL {
-    return sql`caller_id = ${key.callerId} and key_hash = ${key.keyHash}`
+    await this.#db.batch([remove(idempotencyKeys, isLeased(key, lease))])
   }
 }
 

@@ -1,7 +1,8 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { Caller } from '../domain/accounts/access.ts'
+import type { FilePurpose, fileStatuses } from '../domain/files/files.ts'
 import { stillHolds } from './commit.ts'
-import { visibilityOf, visible } from './visibility.ts'
+import { inWords, visibilityOf, visible } from './visibility.ts'
 
 interface Shower {
   organization_id: string | null
@@ -11,7 +12,7 @@ interface Shower {
 
 /** True for the rows of `files` that the shower may show: images of its organisation that are ready. */
 export const isShowable = (caller: Caller, { organization_id, edition_id }: Shower): SQL =>
-  sql`(files.organization_id = ${organization_id} and files.purpose = 'image' and files.status = 'ready'
+  sql`(files.organization_id = ${organization_id} and ${inWords(sql`files.purpose`, ['image'] satisfies FilePurpose[])} and ${inWords(sql`files.status`, ['ready'] satisfies (typeof fileStatuses)[number][])}
     and (files.edition_id is null or files.edition_id = ${edition_id}
       or ${visible(caller, visibilityOf(sql`files.organization_id`, sql`files.edition_id`))}))`
 

@@ -48,6 +48,9 @@ export const orNull = <C extends SQLiteColumn>(column: C): SQL<GetColumnData<C> 
 /** An expression that answers 1 or 0, as a boolean. */
 export const fromFlag = (expression: SQL): SQL<boolean> => expression.mapWith((value: number): boolean => value === 1)
 
+/** The same inside of JSON that a statement makes: SQLite has no booleans, its JSON does. */
+export const jsonFlag = (expression: SQL): SQL => sql`json(iif(${expression}, 'true', 'false'))`
+
 /** The fields for a query in `sql`: what stands behind `select`. */
 export const selection = (fields: Fields): SQL =>
   sql.join(

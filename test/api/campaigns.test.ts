@@ -145,7 +145,7 @@ describe('sendCampaignNow', () => {
       'missing_subject',
     ])
 
-    const other = await seedCrowd(1, { sms_sender_name: 'Unset', is_archived: 1 })
+    const other = await seedCrowd(1, { sms_sender_name: 'Unset', is_archived: true })
     const segment = await seedSegment(other, { communication_channel: 'email' })
     const [sms] = await seedCampaigns(other, segment.id, 1, { channel: 'sms', sms_body: { da: 'Hej' } })
     const refused = await post(`/v1/campaigns/${sms?.id}/send-now`, {})

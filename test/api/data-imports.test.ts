@@ -196,7 +196,7 @@ describe('importExternalOrders', () => {
   })
 
   it('refuses an archived edition', async () => {
-    const reply = await importOrders(await seedShop({ is_archived: 1 }), [anOrder()])
+    const reply = await importOrders(await seedShop({ is_archived: true }), [anOrder()])
     expect([reply.status, reply.body.code]).toEqual([409, 'edition_archived'])
   })
 

@@ -39,7 +39,7 @@ describe('duplicateEdition', () => {
       end_at: 6_000_000,
       timezone: 'Europe/Oslo',
       default_country_code: '+47',
-      is_draft: 0,
+      is_draft: false,
       published_at: 7_000_000,
       default_language: 'da',
       enabled_languages: ['da', 'en'],
@@ -292,7 +292,7 @@ describe('duplicateEdition', () => {
 
 describe('a duplicate', () => {
   it('is published by itself', async () => {
-    const { path } = await given({ is_draft: 0, published_at: 1000 })
+    const { path } = await given({ is_draft: false, published_at: 1000 })
     const copy = (await post(path, { name: '2027' })).body
     const published = (await patch(`/v1/editions/${copy.id}`, { is_draft: false })).body
     expect(published).toMatchObject({ is_draft: false, published_at: published.modified })

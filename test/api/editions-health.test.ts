@@ -79,11 +79,11 @@ describe('getEditionHealthcheck', () => {
       name: 'Tent',
       name_folded: 'tent',
       category_id: category.id,
-      name_translations: '{"da":"Billet"}',
+      name_translations: { da: 'Billet' },
       price_minor: 100,
-      is_variant_required: 1,
-      is_pickup_required: 1,
-      is_wallet_enabled: 1,
+      is_variant_required: true,
+      is_pickup_required: true,
+      is_wallet_enabled: true,
     })
     const variant = { id: freshId('variant'), product_id: product, name: 'A', name_folded: 'a', created_at: 1 }
     const design = { id: freshId('pass_design'), ...tenant, product_id: product, name: 'Pass', modified_at: 1 }
@@ -120,14 +120,12 @@ describe('getEditionHealthcheck', () => {
     expect([failed(health), health.status]).toEqual([[], 'healthy'])
     // Each of them taken away again is noticed.
     await write(
-      update(variants, { is_active: 0 }, sql`id = ${variant.id}`),
-      update(locations, { is_draft: 1 }, sql`id = ${location}`),
+      update(variants, { is_active: false }, sql`id = ${variant.id}`),
+      update(locations, { is_draft: true }, sql`id = ${location}`),
       sql`delete from pass_designs where id = ${design.id}`,
     )
     await write(update(consents, { is_active: false }, sql`edition_id = ${edition.id}`))
-    await write(
-      update(products, { category_id: null, price_minor: null, name_translations: '{}' }, sql`id = ${product}`),
-    )
+    await write(update(products, { category_id: null, price_minor: null, name_translations: {} }, sql`id = ${product}`))
     const other = await givenOrganization()
     await change(edition.id, {
       merchant_account_id: await seedMerchantAccount(other),
@@ -158,7 +156,7 @@ describe('getEditionHealthcheck', () => {
 
   it('takes a design without a product for those of all products', async () => {
     const { edition, tenant, place } = await given()
-    await seedProduct(place, { is_wallet_enabled: 1 })
+    await seedProduct(place, { is_wallet_enabled: true })
     expect(failed(await healthOf(edition.id))).toContain('fulfilment.pass_design')
     await write(insert(passDesigns, { id: freshId('pass_design'), ...tenant, name: 'All', modified_at: 1 }))
     expect(failed(await healthOf(edition.id))).not.toContain('fulfilment.pass_design')
@@ -196,7 +194,7 @@ describe('getEditionHealthcheck', () => {
     expect(related(await healthOf(edition.id), 'communication.templates_not_empty')).toEqual([
       { id: reminder, name: 'Reminder' },
     ])
-    await write(update(triggers, { is_active: 0 }, sql`id = ${trigger.id}`))
+    await write(update(triggers, { is_active: false }, sql`id = ${trigger.id}`))
     expect(failed(await healthOf(edition.id))).not.toContain('communication.templates_not_empty')
 
     const sms = { communication_type: 'marketing', communication_channel: 'sms' } as const
@@ -236,7 +234,7 @@ describe('getEditionHealthcheck', () => {
     const now = Date.now()
     for (const { id } of [own, wide])
       await seedDeliveries(place, id, 1, { status: 'exhausted', last_attempt_at: now, created_at: now - 5 * dayMs })
-    await seedEndpoint(place, { name: 'Off', is_active: 0, disabled_reason: 'failing' })
+    await seedEndpoint(place, { name: 'Off', is_active: false, disabled_reason: 'failing' })
     const check = 'integrations.webhooks_healthy'
     const names = async (token?: string) => {
       const health = await healthOf(edition.id, token)

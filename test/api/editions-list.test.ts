@@ -13,7 +13,7 @@ describe('listEditions', () => {
   it('answers the newest first, with the organisation and the status', async () => {
     const organisation = await givenOrganization()
     const first = await seedEdition(organisation, { created_at: 1000, modified_at: 5000 })
-    const second = await seedEdition(organisation, { created_at: 2000, start_at: 1, end_at: 2, is_draft: 0 })
+    const second = await seedEdition(organisation, { created_at: 2000, start_at: 1, end_at: 2, is_draft: false })
     const { body } = await list(organisation)
     expect(body).toMatchObject({ count: 2, next: null, previous: null })
     expect(body.results[0]).toEqual({
@@ -41,10 +41,10 @@ describe('listEditions', () => {
     const now = Date.now()
     const given = (columns: Partial<EditionRow>) => seedEdition(organisation, { event_id: event.id, ...columns })
     const upcoming = await given({ name: 'A', start_at: now + dayMs })
-    const current = await given({ name: 'B', start_at: now - 1000, is_draft: 0 })
+    const current = await given({ name: 'B', start_at: now - 1000, is_draft: false })
     const past = await given({ name: 'C', start_at: now - 3 * dayMs, end_at: now - dayMs })
     const undated = await given({ name: 'D' })
-    const archived = await given({ name: 'E', is_archived: 1 })
+    const archived = await given({ name: 'E', is_archived: true })
     const elsewhere = await seedEdition(organisation, { name: 'F' })
     const found = async (query: string) => ids(await list(organisation, `&ordering=name${query}`))
     const shown = [upcoming.id, current.id, past.id, undated.id, elsewhere.id]

@@ -39,7 +39,7 @@ describe('getEditionMeta', () => {
     const event = await givenEvent(organisation, 'Festival')
     const edition = await seedEdition(organisation, { event_id: event.id, full_name: 'Festival 2026' })
     const fee = await seedFeeRule(organisation)
-    await seedFeeRule(organisation, { name: 'Retired', is_active: 0 })
+    await seedFeeRule(organisation, { name: 'Retired', is_active: false })
     const account = await seedMerchantAccount(organisation)
     await seedMerchantAccount(organisation, { is_active: false })
     const receipt = await seedReceiptMessage(organisation, { title: 'B' })

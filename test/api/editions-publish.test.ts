@@ -63,7 +63,7 @@ describe('publishing', () => {
       'payments.currency_supported',
     ])
     expect(await storedEdition(edition.id)).toMatchObject({
-      is_draft: 1,
+      is_draft: true,
       merchant_account_id: null,
       published_at: null,
     })
@@ -115,7 +115,7 @@ const isArchived = [409, 'edition_archived']
 
 describe('an archived edition', () => {
   it('is hidden unless asked for, and can still be read', async () => {
-    const { organisation, edition, path } = await given({ is_archived: 1 })
+    const { organisation, edition, path } = await given({ is_archived: true })
     const list = `/v1/editions?organization_id=${organisation.id}`
     expect((await get(list)).body.count).toBe(0)
     expect((await get(`${list}&is_archived=true`)).body.results[0].id).toBe(edition.id)
@@ -124,7 +124,7 @@ describe('an archived edition', () => {
   })
 
   it('changes only by being taken out of the archive', async () => {
-    const { organisation, path } = await given({ is_archived: 1 })
+    const { organisation, path } = await given({ is_archived: true })
     const before = await dump()
     for (const body of [{ name: 'New' }, { is_draft: false }, { is_archived: true, name: 'New' }, { metadata: {} }])
       expect(archivedOf(await patch(path, body))).toEqual(isArchived)
@@ -146,7 +146,7 @@ describe('an archived edition', () => {
   })
 
   it('takes no webhook endpoints, and keeps those that it has as they are', async () => {
-    const { organisation, edition } = await given({ is_archived: 1 })
+    const { organisation, edition } = await given({ is_archived: true })
     const open = await seedEdition(organisation)
     const place = { organization: organisation.id, edition: edition.id }
     const own = await seedEndpoint(place)
@@ -169,7 +169,7 @@ describe('an archived edition', () => {
   })
 
   it('is judged inside the transaction that writes', async () => {
-    const { edition } = await given({ is_archived: 1 })
+    const { edition } = await given({ is_archived: true })
     const open = await given()
     const rename = (id: string) => sql`update editions set name = 'Written' where id = ${id}`
     const both = [rename(open.edition.id), ...openEditions(open.edition.id, null, undefined, edition.id)]

@@ -70,7 +70,7 @@ describe('updateEdition', () => {
     expect(row).toMatchObject({
       slug: edition.slug,
       version: 2,
-      is_draft: 1,
+      is_draft: true,
       search: expect.stringContaining('vinter'),
     })
     const untouched = await patch(path, {})
@@ -239,7 +239,7 @@ describe('updateEdition', () => {
         ...changed,
         merchant_account_extra_parameters: { a: 1 },
         merchant_id: { a: 2, b: 2 },
-        is_archived: 1,
+        is_archived: true,
       })
       const back = {
         merchant_account_id: null,

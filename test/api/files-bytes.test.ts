@@ -115,7 +115,7 @@ describe('bytes', () => {
   it('are taken only where the caller may write, and nothing is kept of others', async () => {
     const [here, there] = [await givenOrganization(), await givenOrganization()]
     const [edition, sibling] = [(await seedEdition(here)).id, (await seedEdition(here)).id]
-    const archived = (await seedEdition(here, { is_archived: 1 })).id
+    const archived = (await seedEdition(here, { is_archived: true })).id
     const account = await seedAccount()
     await seedMember(account, { organization: here.id, edition, role: 'manager' })
     const { token } = await seedToken(account)

@@ -191,7 +191,7 @@ describe('retryWebhookDelivery', () => {
 
   it('asks for an attempt beside the schedule of what is retrying, in its own lane', async () => {
     const { send, enqueued } = quietClient()
-    const endpoint = await seedOwn({ is_slow: 1 })
+    const endpoint = await seedOwn({ is_slow: true })
     const row = await seedDelivery(place(), endpoint.id, { status: 'retrying', next_retry_at: neverOpen, step: 3 })
     await send(`/v1/webhooks/${endpoint.id}/deliveries/${row.id}/retry`, { method: 'POST' })
     expect(await deliveryRow(row.id)).toMatchObject({ status: 'retrying', manual: 'extra', step: 3 })
@@ -216,7 +216,7 @@ describe('retryWebhookDelivery', () => {
   it('is refused for what has succeeded, is under way, or has nobody to go to', async () => {
     const { send, enqueued } = quietClient()
     const on = await seedOwn()
-    const off = await seedOwn({ is_active: 0 })
+    const off = await seedOwn({ is_active: false })
     const later = Date.now() + 60_000
     const cases: [{ id: string }, Parameters<typeof seedDelivery>[2], string, string[]][] = [
       [on, { status: 'success' }, 'delivery_already_succeeded', []],

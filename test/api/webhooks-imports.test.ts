@@ -45,7 +45,7 @@ describe('importExternalOrders with emit_webhooks', () => {
       await seedEndpoint(place(), { ...open, events: ['consent.given'] }),
       // The fifth active one of its organisation, so that the request leaves all of them to the queue.
       await seedEndpoint(place(), { ...open, events: ['consent.withdrawn'] }),
-      await seedEndpoint(place(), { ...open, is_active: 0 }),
+      await seedEndpoint(place(), { ...open, is_active: false }),
       await seedEndpoint(place(other.id), open),
       await seedEndpoint({ organization: (await seedShop()).organization_id, edition: null }, open),
     ]

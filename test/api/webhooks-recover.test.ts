@@ -67,7 +67,7 @@ describe('recoverWebhookDeliveries', () => {
 
   it('refuses a window that ends before it starts, and an endpoint that is off', async () => {
     const on = await seedOwn()
-    const off = await seedOwn({ is_active: 0 })
+    const off = await seedOwn({ is_active: false })
     const row = await seedDelivery(place(), off.id)
     const turned = await post(`/v1/webhooks/${on.id}/recover`, { since: at(2), until: at(1) })
     expect([turned.status, turned.body.errors[0].pointer]).toEqual([400, '#/until'])
@@ -111,7 +111,7 @@ describe('testWebhook', () => {
   })
 
   it('is refused for an endpoint that is off, and for a kind that is none', async () => {
-    const off = await seedOwn({ is_active: 0 })
+    const off = await seedOwn({ is_active: false })
     const refused = await post(`/v1/webhooks/${off.id}/test`, { event: 'purchase.action' })
     expect([refused.status, refused.body.code]).toEqual([409, 'endpoint_inactive'])
     const unknown = await post(`/v1/webhooks/${off.id}/test`, { event: `kind-${next()}` })

@@ -82,10 +82,10 @@ describe('updateWebhook', () => {
 
   it.each([
     ['another address', { url: 'https://moved.example.com/events' }, {}],
-    ['being switched on', { is_active: true }, { is_active: 0 }],
+    ['being switched on', { is_active: true }, { is_active: false }],
   ])('closes the breaker by %s, and what waited for it is due', async (_, change, columns) => {
     const { send, enqueued } = quietClient()
-    const state = { failures_in_row: 9, failing_since: 1, is_slow: 1, ...columns }
+    const state = { failures_in_row: 9, failing_since: 1, is_slow: true, ...columns }
     const endpoint = await seedEndpoint(inEdition(), state)
     const open = { status: 'retrying' as const }
     const waiting = await seedDelivery(inEdition(), endpoint.id, { ...open, next_retry_at: neverOpen })
@@ -107,7 +107,7 @@ describe('updateWebhook', () => {
   })
 
   it('keeps the reason for which it was switched off', async () => {
-    const { id } = await seedEndpoint(inEdition(), { is_active: 0, disabled_at: 1000, disabled_reason: 'failing' })
+    const { id } = await seedEndpoint(inEdition(), { is_active: false, disabled_at: 1000, disabled_reason: 'failing' })
     expect((await patch(`/v1/webhooks/${id}`, { is_active: false })).body.disabled_reason).toBe('failing')
   })
 

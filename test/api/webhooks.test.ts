@@ -159,7 +159,7 @@ describe('listWebhooks', () => {
   it('finds endpoints by organisation, edition and whether they are on', async () => {
     const [edition] = world.b.editions
     const on = await seedEndpoint({ organization: world.b.id, edition: edition.id }, { name: 'On' })
-    const off = await seedEndpoint({ organization: world.b.id, edition: null }, { name: 'Off', is_active: 0 })
+    const off = await seedEndpoint({ organization: world.b.id, edition: null }, { name: 'Off', is_active: false })
     const ids = async (query: string, who?: string) =>
       (await get(`/v1/webhooks?${query}`, who)).body.results.map(({ id }: { id: string }) => id)
     expect(await ids(`organization_id=${world.b.id}&is_active=false`)).toEqual([off.id])

@@ -165,6 +165,29 @@ it('undoes orders whose outcome stands in their own rows, as imports kept it bef
   expect(await stateBeside()).toEqual(before)
 })
 
+it('puts back JSON and flags of an order also from the form in which earlier imports kept them', async () => {
+  const first = { ...aRow().values, 'order.metadata.seat': 'A1', 'item.options': ['Vegan'] }
+  await importedFile(shop, [{ values: first }])
+  const before = await stateBeside()
+  const second = { ...first, 'order.metadata.seat': 'B2', 'item.options': ['Parking'] }
+  const { id } = await importedFile(shop, [{ values: second }])
+  const [changed] = await ordersNow(id)
+  expect(JSON.parse(changed?.before ?? '').updated.order).toMatchObject({ metadata: { seat: 'A1' }, has_payment: true })
+  await write(
+    sql`update import_orders set before = json_set(before,
+        '$.updated.order.metadata', before ->> '$.updated.order.metadata',
+        '$.updated.order.has_payment', before ->> '$.updated.order.has_payment',
+        '$.updated.cart_items[0].options', before ->> '$.updated.cart_items[0].options')
+      where import_id = ${id}`,
+  )
+  expect(JSON.parse((await ordersNow(id))[0]?.before ?? '').updated.order).toMatchObject({
+    metadata: '{"seat":"A1"}',
+    has_payment: 1,
+  })
+  expect(await undoToEnd(id)).toMatchObject({ status: 'undone', undone_orders: 1, kept_orders: 0 })
+  expect(await stateBeside()).toEqual(before)
+})
+
 describe('events', () => {
   it('say that purchases are cancelled where the import announced them, and nothing otherwise', async () => {
     await seedEndpoint(

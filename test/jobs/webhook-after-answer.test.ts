@@ -72,7 +72,7 @@ describe('after its answer, a request', () => {
     await use(shop)
     expect([posted, received(fast).toSorted()]).toEqual([[], five.map(({ id }) => id).toSorted()])
     fast = []
-    const [[quick], [late]] = [await endpointsOf(other, 1), await endpointsOf(other, 1, { is_slow: 1 })]
+    const [[quick], [late]] = [await endpointsOf(other, 1), await endpointsOf(other, 1, { is_slow: true })]
     await use(other)
     expect(posted.map(({ url }) => url)).toEqual([quick?.url])
     expect([received(fast), received(slow)]).toEqual([[], [late?.id]])

@@ -20,7 +20,7 @@ describe('announce', () => {
     const subscribedInEdition = await seedOpenEndpoint({ ...place, edition_id: edition.id })
     const others = await Promise.all([
       seedOpenEndpoint({ ...place, edition_id: other.id }),
-      seedOpenEndpoint({ ...place, is_active: 0 }),
+      seedOpenEndpoint({ ...place, is_active: false }),
       seedOpenEndpoint({ ...place, events: ['consent.given'] }),
       seedOpenEndpoint(),
     ])

@@ -85,10 +85,10 @@ describe('editionFullName', () => {
 
 describe('publishedAt', () => {
   it('is the time of the first publication only', () => {
-    expect(publishedAt({ is_draft: 1, published_at: null }, false, now)).toBe(now)
-    expect(publishedAt({ is_draft: 1, published_at: 5 }, false, now)).toBe(5)
-    expect(publishedAt({ is_draft: 1, published_at: null }, true, now)).toBeNull()
-    expect(publishedAt({ is_draft: 0, published_at: 5 }, true, now)).toBe(5)
+    expect(publishedAt({ is_draft: true, published_at: null }, false, now)).toBe(now)
+    expect(publishedAt({ is_draft: true, published_at: 5 }, false, now)).toBe(5)
+    expect(publishedAt({ is_draft: true, published_at: null }, true, now)).toBeNull()
+    expect(publishedAt({ is_draft: false, published_at: 5 }, true, now)).toBe(5)
   })
 })
 

@@ -72,7 +72,7 @@ const itemOf = ({ email, ...given }: GivenItem, position: number): ExternalItem 
   handling_fee_minor: 7,
   vendor_code: null,
   uses_limit: 1,
-  is_unlimited_use: 0,
+  is_unlimited_use: false,
   valid_until: null,
   holder: email === null ? null : { email, first_name: 'Ida', last_name: '' },
 })

@@ -1,5 +1,8 @@
 import { type SQL, sql } from 'drizzle-orm'
+import type { OrderStatus } from '../../domain/orders/orders.ts'
+import { heldStatuses, type PurchaseStatus } from '../../domain/orders/purchases.ts'
 import { definitionOf, isCurrentConsent, latestAnswer } from '../consents.ts'
+import { inWords } from '../visibility.ts'
 import { failing, optional, total, type Value } from './values.ts'
 
 /** Whose data an expression reads, and at what time. */
@@ -63,7 +66,7 @@ export const purchaseColumns: Columns = {
   price_paid_minor: own('price_minor'),
   available_uses: (row) =>
     total(
-      sql`(case when ${row}.status in ('active', 'used') then iif(${row}.is_unlimited_use = 1, ${row}.uses_limit,
+      sql`(case when ${inWords(sql`${row}.status`, heldStatuses)} then iif(${row}.is_unlimited_use = 1, ${row}.uses_limit,
         max(0, ${row}.uses_limit - ${row}.uses_count)) else 0 end)`,
     ),
   created: own('created_at'),
@@ -96,12 +99,12 @@ export function receivedBy(row: SQL, bound: BoundScope): SQL {
     where ${campaign}.id = ${row}.campaign_id and ${isSeen(sql`${campaign}.edition_id`, bound)})`
 }
 
-const aggregate = (what: string, table: string, statuses: string) => (bound: BoundScope) => {
+const aggregate = (what: string, table: string, statuses: readonly string[]) => (bound: BoundScope) => {
   const row = bound.alias('s')
-  return sql`(select ${sql.raw(what)} from ${sql.raw(table)} ${row} where ${boughtBy(row, bound)} and ${row}.status in (${sql.raw(statuses)}))`
+  return sql`(select ${sql.raw(what)} from ${sql.raw(table)} ${row} where ${boughtBy(row, bound)} and ${inWords(sql`${row}.status`, statuses)})`
 }
-const ordersWhere = (what: string) => aggregate(what, 'orders', `'confirmed', 'completed'`)
-const purchaseCount = aggregate('count(*)', 'purchases', `'active', 'used', 'expired'`)
+const ordersWhere = (what: string) => aggregate(what, 'orders', ['confirmed', 'completed'] satisfies OrderStatus[])
+const purchaseCount = aggregate('count(*)', 'purchases', [...heldStatuses, 'expired'] satisfies PurchaseStatus[])
 
 export const statsColumns: Record<string, (bound: BoundScope) => Value> = {
   order_count: (bound) => total(ordersWhere('count(*)')(bound)),

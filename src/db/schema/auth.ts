@@ -28,7 +28,7 @@ export const idempotencyKeys = sqliteTable(
     lease_until: integer().notNull(),
     expires_at: integer().notNull(),
     status: integer(),
-    headers: text(),
+    headers: text({ mode: 'json' }).$type<Readonly<Record<string, string>>>(),
     body: text(),
   },
   (table) => [primaryKey({ columns: [table.caller_id, table.key_hash] })],

@@ -18,8 +18,8 @@ export const editions = sqliteTable('editions', {
   end_at: integer(),
   timezone: text().notNull(),
   default_country_code: text({ enum: countryCodes }).notNull(),
-  is_draft: integer().notNull().default(1),
-  is_archived: integer().notNull().default(0),
+  is_draft: integer({ mode: 'boolean' }).notNull().default(true),
+  is_archived: integer({ mode: 'boolean' }).notNull().default(false),
   published_at: integer(),
   default_language: text({ enum: languages }).notNull(),
   enabled_languages: text({ mode: 'json' }).$type<readonly Language[]>().notNull(),
@@ -54,7 +54,7 @@ export const feeRules = sqliteTable('fee_rules', {
   name: text().notNull(),
   description: text().notNull().default(''),
   currency: text({ enum: currencies }).notNull(),
-  is_active: integer().notNull().default(1),
+  is_active: integer({ mode: 'boolean' }).notNull().default(true),
 })
 
 export const merchantAccounts = sqliteTable('merchant_accounts', {

@@ -1,5 +1,6 @@
 import { integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import { memberRoles } from '../../domain/accounts/access.ts'
+import type { RefundPolicy } from '../../domain/refunds/refund-policy.ts'
 
 export const organizations = sqliteTable('organizations', {
   id: text().primaryKey(),
@@ -7,7 +8,7 @@ export const organizations = sqliteTable('organizations', {
   slug: text().notNull(),
   version: integer().notNull().default(1),
   search: text().notNull(),
-  refund_policy: text().notNull().default('{}'),
+  refund_policy: text({ mode: 'json' }).$type<Partial<RefundPolicy>>().notNull().default({}),
   avatar_file_id: text(),
   created_at: integer().notNull(),
   modified_at: integer().notNull(),

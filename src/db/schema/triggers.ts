@@ -7,7 +7,7 @@ export const triggers = sqliteTable('triggers', {
   kind: text().notNull(),
   channel: text().notNull(),
   email_message_id: text(),
-  is_active: integer().notNull().default(1),
+  is_active: integer({ mode: 'boolean' }).notNull().default(true),
   created_at: integer().notNull(),
   modified_at: integer().notNull(),
 })

@@ -5,7 +5,7 @@ import type { Channel } from '../messaging/messaging.ts'
 /** What decides whether a campaign can go out. */
 export interface Readiness {
   channel: Channel
-  edition: { is_archived: number; default_language: Language; sms_sender_name: string }
+  edition: { is_archived: boolean; default_language: Language; sms_sender_name: string }
   segment: { communication_channel: string; is_deleted: boolean }
   message: CampaignMessage | null
   has_message: boolean
@@ -60,7 +60,7 @@ export function missingFor(state: Readiness): FieldError[] {
   if (segment.is_deleted) found.push(fieldError(['segment_id'], 'does_not_exist', 'The segment is not there any more.'))
   else if (segment.communication_channel !== channel)
     found.push(fieldError(['segment_id'], 'channel_mismatch', `The segment is not for ${channel}.`))
-  if (edition.is_archived === 1) found.push(fieldError(['edition_id'], 'edition_archived', 'The edition is archived.'))
+  if (edition.is_archived) found.push(fieldError(['edition_id'], 'edition_archived', 'The edition is archived.'))
   if (!state.is_bulk)
     found.push(fieldError(['channel'], 'gateway_not_bulk', 'The provider of this service takes no campaigns.'))
   if (!state.has_links)

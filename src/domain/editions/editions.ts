@@ -97,13 +97,13 @@ export const editionFullName = (eventName: string, name: string): string =>
 
 /** The time of first publication: set once, kept through every later draft. */
 export const publishedAt = (
-  before: { is_draft: number; published_at: number | null },
+  before: { is_draft: boolean; published_at: number | null },
   isDraft: boolean,
   now: number,
-): number | null => before.published_at ?? (before.is_draft === 1 && !isDraft ? now : null)
+): number | null => before.published_at ?? (before.is_draft && !isDraft ? now : null)
 
 /** An archived edition is left as it is, unless the same change takes it out of the archive. */
-export const isClosedTo = (before: { is_archived: number }, change: { is_archived?: boolean | undefined }): boolean =>
-  before.is_archived === 1 &&
+export const isClosedTo = (before: { is_archived: boolean }, change: { is_archived?: boolean | undefined }): boolean =>
+  before.is_archived &&
   change.is_archived !== false &&
   Object.entries(change).some(([field, value]) => field !== 'is_archived' && value !== undefined)

@@ -59,7 +59,7 @@ export interface ExternalItem extends PricedItem {
   options: readonly string[]
   vendor_code: string | null
   uses_limit: number
-  is_unlimited_use: 0 | 1
+  is_unlimited_use: boolean
   /** Milliseconds UTC; null for what does not end by itself. */
   valid_until: number | null
   /** Who holds the units; null where the source does not say. */

@@ -42,13 +42,13 @@ interface CountedUses {
   status: string
   uses_limit: number
   uses_count: number
-  is_unlimited_use: number
+  is_unlimited_use: boolean
 }
 
 /** Uses that are left. Of a purchase without a limit none is ever taken away. */
 export function availableUses(purchase: CountedUses): number {
   if (!isHeld(purchase.status)) return 0
-  if (purchase.is_unlimited_use === 1) return purchase.uses_limit
+  if (purchase.is_unlimited_use) return purchase.uses_limit
   return Math.max(0, purchase.uses_limit - purchase.uses_count)
 }
 
@@ -80,7 +80,7 @@ export function statusAfterUse(purchase: Usable, quantity: number, now: number):
   const status = purchase.status as PurchaseStatus
   if (status !== 'active' && status !== 'used') throw refused(status)
   if (status === 'active' && isOver(purchase, now)) throw refused('expired')
-  if (purchase.is_unlimited_use === 1) return 'active'
+  if (purchase.is_unlimited_use) return 'active'
   const left = availableUses(purchase)
   if (status === 'active' && quantity <= left) return quantity === left ? 'used' : 'active'
   const detail = left === 0 ? 'This purchase has no uses left.' : `This purchase has only ${left} of these uses left.`

@@ -9,7 +9,7 @@ interface Unit extends Omit<PricedItem, 'quantity'> {
   options: readonly BoughtOption[]
   vendor_code: string | null
   uses_limit: number
-  is_unlimited_use: number
+  is_unlimited_use: boolean
   valid_until: number | null
 }
 

@@ -12,11 +12,11 @@ export interface RefundPolicy {
 }
 
 /** As it is stored: what is missing is not demanded. */
-export const readPolicy = (text: string): RefundPolicy => ({
+export const readPolicy = (stored: Partial<RefundPolicy>): RefundPolicy => ({
   four_eyes: false,
   manager_limit: null,
   auto_approve_below: null,
-  ...(JSON.parse(text) as Partial<RefundPolicy>),
+  ...stored,
 })
 
 interface Review {

@@ -45,8 +45,7 @@ const urlIn = (value: unknown): string | null =>
   typeof value === 'string' && value.startsWith('https://') && URL.canParse(value) ? value : null
 
 /** Reads a design as it is stored; what does not fit is left out. */
-export function passDesignOf(text: string): PassDesign {
-  const design = JSON.parse(text) as Record<string, unknown>
+export function passDesignOf(design: Readonly<Record<string, unknown>>): PassDesign {
   return {
     background_color: colorIn(design['background_color']),
     foreground_color: colorIn(design['foreground_color']),

@@ -68,13 +68,12 @@ export async function open(ctx: Ctx, rawKey: string, request: KeyedRequest): Pro
 }
 
 async function replayed(seal: CryptoKey, { status, headers, body }: StoredAnswer): Promise<HttpAnswer> {
-  const stored = JSON.parse(headers) as Record<string, string>
-  return { status, headers: { ...stored, 'idempotency-replayed': 'true' }, body: await opened(seal, body) }
+  return { status, headers: { ...headers, 'idempotency-replayed': 'true' }, body: await opened(seal, body) }
 }
 
 async function sealed(ctx: Ctx, attempt: IdempotentAttempt, answer: HttpAnswer) {
   const body = await sealText(attempt.seal, ctx.randomBytes, answer.body)
-  return { status: answer.status, headers: JSON.stringify(answer.headers), body }
+  return { status: answer.status, headers: answer.headers, body }
 }
 
 /** Development and tests do without a secret; a production that has none takes no keys, so that it is noticed. */

@@ -19,7 +19,7 @@ const tenantOf = ({ organization_id, segment_edition_id }: CampaignSegment): Ten
   editions: segment_edition_id === null ? [] : [segment_edition_id],
 })
 
-/** A campaign acts on the people of its segment, so it takes a role for the segment's tenant. */
+/** A campaign sends to the people of its segment, so the caller needs a role for the segment's tenant. */
 export function checkSegmentRole(ctx: Ctx, campaign: CampaignSegment): void {
   if (mayAt(ctx.caller, writers, tenantOf(campaign))) return
   const isWhole = campaign.segment_edition_id === null

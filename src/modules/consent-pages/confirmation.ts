@@ -30,7 +30,7 @@ async function findAnswer(job: JobCtx, token: string): Promise<FoundAnswer | nul
   const state = stateOf(before, job.now())
   const is_confirmed = state === 'given' && before.number === target.number + 1 && before.method === 'double_opt_in'
   const isWaiting = state === 'pending' && before.number === target.number
-  const isAsked = definition.is_active && edition?.is_archived !== 1
+  const isAsked = definition.is_active && !edition?.is_archived
   if (!is_confirmed && !(isWaiting && isAsked)) return null
   return { person, answer: { ...answer, before }, is_confirmed }
 }

@@ -41,7 +41,7 @@ function shownStatusOf(latest: LatestAnswer | null, isCurrent: boolean, now: num
 export function shownConsent(answer: PersonAnswer, language: Language, now: number): ShownConsent | null {
   const { definition, edition, before } = answer
   const standing = shownStatusOf(before, isCurrentAnswer(before, definition, now), now)
-  const isOver = !definition.is_active || edition?.is_archived === 1
+  const isOver = !definition.is_active || edition?.is_archived
   if (isOver && standing !== 'given') return null
   return {
     ...wordingIn(definition, language, edition?.default_language ?? 'en'),

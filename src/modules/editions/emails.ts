@@ -48,7 +48,7 @@ export function triggerStatements(
   const now = ctx.now()
   if (messageId === null) {
     const itself = sql`edition_id = ${edition.id} and kind = ${kind} and channel = 'email'`
-    return [update(triggers, { email_message_id: null, is_active: 0, modified_at: now }, itself)]
+    return [update(triggers, { email_message_id: null, is_active: false, modified_at: now }, itself)]
   }
   return [
     sql`insert into triggers

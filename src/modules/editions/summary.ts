@@ -25,6 +25,6 @@ export const presentEditionSummary = (row: EditionSummaryRow): z.input<typeof Ed
   start_date: toIsoOrNull(row.edition_start_at),
   end_date: toIsoOrNull(row.edition_end_at),
   timezone: row.edition_timezone,
-  is_draft: row.edition_is_draft === 1,
+  is_draft: row.edition_is_draft,
   published_at: toIsoOrNull(row.edition_published_at),
 })

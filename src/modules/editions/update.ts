@@ -16,8 +16,6 @@ import { resolveReferences } from './references.ts'
 
 type EditionChanges = Partial<EditionRow>
 
-const flag = (value: boolean | undefined) => (value === undefined ? undefined : Number(value))
-
 /** The columns that change. A field that the body leaves out is undefined in it; null is a value. */
 function changesOf(row: EditionDetailRow, input: UpdateEditionInput, now: number): EditionChanges {
   const { start_date, end_date, is_draft, is_archived, ...others } = input
@@ -25,9 +23,9 @@ function changesOf(row: EditionDetailRow, input: UpdateEditionInput, now: number
     ...others,
     start_at: start_date,
     end_at: end_date,
-    is_draft: flag(is_draft),
+    is_draft,
     published_at: is_draft === undefined ? undefined : publishedAt(row, is_draft, now),
-    is_archived: flag(is_archived),
+    is_archived,
   }
   const changes = changesIn<EditionRow>(row, asked)
   if (isEmpty(changes)) return changes
@@ -48,7 +46,7 @@ export async function updateEdition(
   checkLanguages(row, after)
   const image_key = await resolveReferences(ctx, row, input)
   if (isClosedTo(row, input)) throw editionArchived()
-  if (row.is_draft === 1 && after.is_draft === 0) await checkPublishable(ctx, after)
+  if (row.is_draft && !after.is_draft) await checkPublishable(ctx, after)
   if (isEmpty(changes)) return commit(ctx, row, [])
   const result = { ...after, image_key, version: row.version + 1 }
   const triggered = triggerKinds.flatMap((kind) => {

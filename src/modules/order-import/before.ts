@@ -56,6 +56,22 @@ export interface RecordedOrder {
   before: OrderBefore | null
 }
 
+/** Imports that ended earlier kept the JSON of a column as text. Their 0 and 1 are written as they are. */
+const parsed = <Value>(kept: Value | string): Value => (typeof kept === 'string' ? (JSON.parse(kept) as Value) : kept)
+
+function readOrder(order: UpdatedBefore['order']): UpdatedBefore['order'] {
+  const { metadata } = order
+  return metadata === undefined ? order : { ...order, metadata: parsed(metadata) }
+}
+
+/** What `import_orders` keeps for an undo. */
+export function readBefore(text: string): OrderBefore {
+  const { updated, ...before } = JSON.parse(text) as OrderBefore
+  if (!updated) return { ...before, updated: null }
+  const cart_items = updated.cart_items.map((item) => ({ ...item, options: parsed(item.options ?? []) }))
+  return { ...before, updated: { ...updated, order: readOrder(updated.order), cart_items } }
+}
+
 export const noCatalogue = (): AddedCatalogue => ({ products: [], locations: [], variants: [], options: [] })
 
 export const addedCatalogue = (writes: readonly Write[]): AddedCatalogue => ({

@@ -56,7 +56,7 @@ export class CatalogueDecisions {
   /** What an item is of, with the catalogue's ids. */
   add(item: ExternalItem): Pick<ResolvedItem, 'product_id' | 'variant_id' | 'location_id' | 'options'> {
     const { edition, now, newId } = this.#context
-    const place = { organization_id: edition.organization_id, edition_id: edition.id, is_draft: 0, created_at: now }
+    const place = { organization_id: edition.organization_id, edition_id: edition.id, is_draft: false, created_at: now }
     const product_id = this.#products.get(fold(item.product), () => ({
       id: newId('product'),
       ...place,

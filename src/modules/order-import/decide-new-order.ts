@@ -26,7 +26,7 @@ function orderRow(context: DecisionContext, placement: Placement, transactionId:
     ...placeOf(context),
     user_id: user.id,
     ...orderColumns(placement),
-    has_payment: isPaid(payment) ? 1 : 0,
+    has_payment: isPaid(payment),
     type: 'imported' as const,
     currency: order.currency,
     completed_transaction_id: order.status === 'completed' ? transactionId : null,

@@ -126,7 +126,7 @@ export function decideUpdate(context: DecisionContext, placement: Placement, exi
   const isComplete = payment !== undefined && order.status === 'completed' && wasCaptured(paymentStatus)
   const changes = {
     ...orderColumns(placement),
-    has_payment: isPaid(paymentStatus) ? 1 : 0,
+    has_payment: isPaid(paymentStatus),
     user_id: user.id,
     completed_transaction_id: isComplete ? payment.id : row.completed_transaction_id,
     search_own: own,

@@ -1,4 +1,5 @@
 export type { AddedCatalogue, OrderBefore, PersonBefore, RecordedOrder, UpdatedBefore } from './before.ts'
+export { readBefore } from './before.ts'
 export type { GroupDecision } from './decide.ts'
 export type { NumberedOrder, OrderOutcome } from './outcome.ts'
 export { importOrders, type ImportRun, planGroup, previewGroup, races } from './import-orders.ts'

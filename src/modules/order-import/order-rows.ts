@@ -40,7 +40,7 @@ export const orderColumns = ({ order, counted, totals }: Placement) => ({
   status: order.status,
   amount_minor: totals.total_minor,
   items_count: counted.reduce((count, item) => count + item.quantity, 0),
-  metadata: JSON.stringify(order.metadata),
+  metadata: order.metadata,
   number_folded: fold(order.order_number ?? ''),
   number_key: numberKey(order.order_number),
 })
@@ -63,7 +63,7 @@ export const cartItemRows = (
     product_id: item.product_id,
     variant_id: item.variant_id,
     location_id: item.location_id,
-    options: JSON.stringify(item.options),
+    options: item.options,
     quantity: item.quantity,
     price_minor: item.price_minor,
     deposit_minor: item.deposit_minor,

@@ -1,30 +1,24 @@
-import { type SQL, sql } from 'drizzle-orm'
+import { getTableColumns, type InferSelectModel, type SQL, sql, type Table } from 'drizzle-orm'
 import type { Database } from '../../db/database.ts'
-import type { locations, options, products, variants } from '../../db/schema/sales/catalog.ts'
-import {
-  type cartItems,
-  type carts,
-  type OrderRow,
-  purchases,
-  type transactions,
-} from '../../db/schema/sales/orders.ts'
+import * as catalog from '../../db/schema/sales/catalog.ts'
+import * as sales from '../../db/schema/sales/orders.ts'
 import { type userEditions, users as userTable } from '../../db/schema/users.ts'
-import { answering, type Fields, fromJson } from '../../db/select.ts'
+import { answering, type Fields, fromJson, type Query } from '../../db/select.ts'
 import { isSharedOutside } from '../../db/customer-visibility.ts'
 import { inList } from '../../db/visibility.ts'
 import type { ExternalOrder } from '../../domain/orders/external-orders.ts'
 import { fold } from '../../domain/text/fold.ts'
 import { hasHashes } from '../suppressions/index.ts'
 
-export type ProductRow = typeof products.$inferInsert
-export type VariantRow = typeof variants.$inferInsert
-export type OptionRow = typeof options.$inferSelect
-export type LocationRow = typeof locations.$inferSelect
-export type PurchaseRow = typeof purchases.$inferSelect
-export type TransactionRow = typeof transactions.$inferSelect
+export type ProductRow = typeof catalog.products.$inferInsert
+export type VariantRow = typeof catalog.variants.$inferInsert
+export type OptionRow = typeof catalog.options.$inferSelect
+export type LocationRow = typeof catalog.locations.$inferSelect
+export type PurchaseRow = typeof sales.purchases.$inferSelect
+export type TransactionRow = typeof sales.transactions.$inferSelect
 
-type CartRow = typeof carts.$inferSelect
-type CartItemRow = typeof cartItems.$inferSelect
+type CartRow = typeof sales.carts.$inferSelect
+type CartItemRow = typeof sales.cartItems.$inferSelect
 
 /** What an edition says of a customer. */
 export type GivenColumns = Pick<
@@ -56,7 +50,7 @@ export interface Reads {
 /** What a group of orders finds in the database. */
 export interface ImportState {
   /** By external id. */
-  orders: ReadonlyMap<string, OrderRow>
+  orders: ReadonlyMap<string, sales.OrderRow>
   /** By order. */
   purchases: ReadonlyMap<string, readonly PurchaseRow[]>
   payments: ReadonlyMap<string, TransactionRow>
@@ -93,6 +87,10 @@ interface LoadScope {
   changeable: readonly string[] | null
 }
 
+/** Whole rows of a table: `statement` selects all its columns. */
+const wholeRows = <T extends Table>(table: T, statement: SQL): Query<InferSelectModel<T>> =>
+  answering<InferSelectModel<T>>(getTableColumns(table), statement as SQL<InferSelectModel<T>>)
+
 const unique = (values: (string | null)[]): string[] => [...new Set(values.filter((value) => value !== null))]
 
 const givenJson = (editionId: string) => sql`, (select json_object('email', email, 'phone_number', phone_number,
@@ -109,7 +107,7 @@ function sourcesOf(
   reads: Reads,
 ) {
   const ids = group.map((order) => order.external_id)
-  const orders = sql`select * from orders where edition_id = ${edition_id} and external_source = ${source}
+  const ordersOf = sql`select * from orders where edition_id = ${edition_id} and external_source = ${source}
     and ${inList(sql`external_id`, ids)}`
   const users = sql`select users.*, ${isSharedOutside(sql`users`, [edition_id])} as is_shared,
     ${changeable === null ? sql`0` : isSharedOutside(sql`users`, changeable)} as is_kept,
@@ -119,7 +117,7 @@ function sourcesOf(
   const given: Fields = reads.before ? { given: fromJson<GivenColumns>(sql`given`) } : {}
   const fields: Fields = { is_verified, is_active, metadata, ...given }
   const usersOf = (condition: SQL) => answering(fields, sql<UserRow>`${users} and ${condition}`)
-  return { orders, usersOf, ofOrders: sql`order_id in (select id from (${orders}))` }
+  return { ordersOf, usersOf, ofOrders: sql`order_id in (select id from (${ordersOf}))` }
 }
 
 type Sources = ReturnType<typeof sourcesOf>
@@ -135,23 +133,32 @@ function namedIn(edition_id: string, group: readonly ExternalOrder[], { usersOf 
     usersOf(inList(sql`email`, unique(people.map(({ email }) => email)))),
     // A number may be several customers'; one without an address is meant before others, then the oldest.
     usersOf(sql`${inList(sql`phone_number`, phones)} order by email is null desc, seq`),
-    sql<ProductRow>`select * from products where edition_id = ${edition_id} and ${inList(sql`name_folded`, names)}`,
-    sql<LocationRow>`select * from locations where edition_id = ${edition_id}
-      and ${inList(sql`name_folded`, unique(items.map((item) => item.location && fold(item.location))))}`,
-    sql<VariantRow>`select * from variants where ${ofProducts}
-      and ${inList(sql`name_folded`, unique(items.map((item) => item.variant && fold(item.variant))))}`,
-    sql<OptionRow>`select * from options where ${ofProducts}
-      and ${inList(sql`name_folded`, unique(items.flatMap((item) => item.options.map(fold))))}`,
+    wholeRows(
+      catalog.products,
+      sql`select * from products where edition_id = ${edition_id} and ${inList(sql`name_folded`, names)}`,
+    ),
+    wholeRows(
+      catalog.locations,
+      sql`select * from locations where edition_id = ${edition_id}
+        and ${inList(sql`name_folded`, unique(items.map((item) => item.location && fold(item.location))))}`,
+    ),
+    wholeRows(
+      catalog.variants,
+      sql`select * from variants where ${ofProducts}
+        and ${inList(sql`name_folded`, unique(items.map((item) => item.variant && fold(item.variant))))}`,
+    ),
+    wholeRows(
+      catalog.options,
+      sql`select * from options where ${ofProducts}
+        and ${inList(sql`name_folded`, unique(items.flatMap((item) => item.options.map(fold))))}`,
+    ),
   ] as const
 }
 
 /** What the known orders have: purchases, payments, holders, and names of products and variants. */
 const contentsOf = ({ usersOf, ofOrders }: Sources) =>
   [
-    answering(
-      { options: purchases.options, metadata: purchases.metadata },
-      sql<PurchaseRow>`select * from purchases where ${ofOrders} order by id`,
-    ),
+    wholeRows(sales.purchases, sql`select * from purchases where ${ofOrders} order by id`),
     sql<TransactionRow>`select * from transactions where type = 'payment' and ${ofOrders}`,
     usersOf(sql`id in (select user_id from purchases where ${ofOrders})`),
     sql<NamedRow>`select id, name from products where id in (select product_id from purchases where ${ofOrders})
@@ -161,7 +168,7 @@ const contentsOf = ({ usersOf, ofOrders }: Sources) =>
 const cartsOf = ({ ofOrders }: Sources) =>
   [
     sql<CartRow>`select * from carts where ${ofOrders}`,
-    sql<CartItemRow>`select * from cart_items where ${ofOrders} order by order_id, position`,
+    wholeRows(sales.cartItems, sql`select * from cart_items where ${ofOrders} order by order_id, position`),
   ] as const
 
 const hashesOf = ({ organization_id }: LoadScope) =>
@@ -170,7 +177,7 @@ const hashesOf = ({ organization_id }: LoadScope) =>
 type ContentsRows = [PurchaseRow[]?, TransactionRow[]?, UserRow[]?, NamedRow[]?, CartRow[]?, CartItemRow[]?]
 type StateRows = [
   { has_hashes: number }[],
-  OrderRow[],
+  sales.OrderRow[],
   UserRow[],
   UserRow[],
   ProductRow[],
@@ -190,7 +197,7 @@ export async function loadState(
   const sources = sourcesOf(scope, group, reads)
   const found = await db.batch([
     ...(reads.hashes ? [hashesOf(scope)] : []),
-    sql<OrderRow>`${sources.orders}`,
+    wholeRows(sales.orders, sources.ordersOf),
     ...namedIn(scope.edition_id, group, sources),
     ...(reads.contents ? contentsOf(sources) : []),
     ...(reads.contents && reads.before ? cartsOf(sources) : []),

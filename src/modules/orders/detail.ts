@@ -22,7 +22,7 @@ const headFields = (view: CustomerView) => ({
   ...orderFields(view),
   ...organizationSummaryFields,
   completed_transaction_id: orders.completed_transaction_id,
-  metadata: jsonObject(sql`${orders.metadata}`),
+  metadata: orders.metadata,
   cart_id: carts.id,
   cart_status: carts.status,
   cart_created_at: carts.created_at,

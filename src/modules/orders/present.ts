@@ -32,7 +32,7 @@ export const presentOrderListItem = (row: OrderListRow): z.input<typeof OrderLis
   customer_name: fullName(row),
   customer_email: row.email,
   items_count: row.items_count,
-  has_payment: row.has_payment === 1,
+  has_payment: row.has_payment,
 })
 
 const presentItem = (row: ShownCartItemRow, ctx: Ctx): Detail['cart']['items'][number] => ({

@@ -20,7 +20,7 @@ export async function createOrganization(ctx: Ctx, input: CreateOrganizationInpu
     slug: input.slug ?? (await free(ctx, slugify(input.name, 'organization'))),
     version: 1,
     search: searchText(input.name),
-    refund_policy: '{}',
+    refund_policy: {},
     avatar_file_id: null,
     created_at: now,
     modified_at: now,

@@ -8,7 +8,6 @@ import { select } from '../../db/select.ts'
 import { changesIn, isEmpty, updateVersion } from '../../db/write.ts'
 import { AppError, doesNotExist, fieldError } from '../../domain/errors.ts'
 import { searchText } from '../../domain/text/fold.ts'
-import { sameJson } from '../../domain/text/json.ts'
 import { toMinor } from '../../domain/money.ts'
 import { readPolicy, type RefundPolicy } from '../../domain/refunds/refund-policy.ts'
 import type { UpdateOrganizationInput } from './contract.ts'
@@ -28,16 +27,19 @@ function checkSlug(ctx: Ctx, row: OrganizationRow, slug: string | undefined): vo
 const minorOf = (major: number | null): number | null => (major === null ? null : toMinor(major))
 
 /** The policy with the fields that were sent. */
-function policyText(stored: string, change: UpdateOrganizationInput['refund_policy']): string {
+function policyAfter(
+  stored: OrganizationRow['refund_policy'],
+  change: UpdateOrganizationInput['refund_policy'],
+): OrganizationRow['refund_policy'] {
   if (!change) return stored
   const policy = readPolicy(stored)
   const { four_eyes = policy.four_eyes, manager_limit, auto_approve_below } = change
-  const next = JSON.stringify({
+  const next: RefundPolicy = {
     four_eyes,
     manager_limit: manager_limit === undefined ? policy.manager_limit : minorOf(manager_limit),
     auto_approve_below: auto_approve_below === undefined ? policy.auto_approve_below : minorOf(auto_approve_below),
-  } satisfies RefundPolicy)
-  return sameJson(next, JSON.stringify(policy)) ? stored : next
+  }
+  return isEmpty(changesIn(policy, next)) ? stored : next
 }
 
 /** The key of the avatar after the change. */
@@ -65,7 +67,7 @@ export async function updateOrganization(
   const asked = changesIn<OrganizationRow>(row, {
     name: input.name ?? row.name,
     slug: input.slug ?? row.slug,
-    refund_policy: policyText(row.refund_policy, input.refund_policy),
+    refund_policy: policyAfter(row.refund_policy, input.refund_policy),
     avatar_file_id,
   })
   if (isEmpty(asked)) return commit(ctx, row, [])

@@ -23,7 +23,7 @@ export const announcedFields = {
   order_id: purchases.order_id,
   order_number: orders.order_number,
   user_id: purchases.user_id,
-  /** As it is shown to endpoints of the edition. */
+  /** The address of the customer as endpoints of the edition may see it. */
   user_email: sql<string | null>`${contactSeenInEdition(sql`${users}`, 'email', sql`${purchases.edition_id}`)}`,
 }
 

@@ -6,7 +6,6 @@ import type { cartItems, purchases } from '../../db/schema/sales/orders.ts'
 import { fromJson, orNull, type RowOf } from '../../db/select.ts'
 import { imageAddresses } from '../../domain/files/addresses.ts'
 import { toMajor } from '../../domain/money.ts'
-import type { BoughtOption } from '../../domain/orders/purchases.ts'
 import type { boughtFields, Location } from './contract.ts'
 
 /** An image of a product, and the key that opens it. */
@@ -32,7 +31,7 @@ export const boughtFieldsOf = (table: typeof cartItems | typeof purchases) => ({
   location_id: orNull(locations.id),
   location_name: orNull(locations.name),
   location_is_draft: orNull(locations.is_draft),
-  options: fromJson<readonly BoughtOption[]>(sql`${table.options}`),
+  options: table.options,
 })
 
 export type BoughtRow = RowOf<ReturnType<typeof boughtFieldsOf>>
@@ -45,13 +44,13 @@ export const boughtJoins = (table: typeof cartItems | typeof purchases): SQL =>
 interface LocatedRow {
   location_id: string | null
   location_name: string | null
-  location_is_draft: number | null
+  location_is_draft: boolean | null
 }
 
 export const presentLocation = (row: LocatedRow): z.input<typeof Location> | null =>
   row.location_id === null
     ? null
-    : { api_id: row.location_id, name: row.location_name ?? '', is_draft: row.location_is_draft === 1 }
+    : { api_id: row.location_id, name: row.location_name ?? '', is_draft: row.location_is_draft ?? false }
 
 export const presentImages = (images: readonly ProductImage[], { config }: Pick<Ctx, 'config'>) =>
   images.map((file) => imageAddresses(config.files.url, file))
@@ -62,7 +61,7 @@ export const presentBought = (row: BoughtRow, ctx: Pick<Ctx, 'config'>): Bought 
   product: {
     api_id: row.product_id,
     name: row.product_name,
-    is_draft: row.product_is_draft === 1,
+    is_draft: row.product_is_draft,
     images: presentImages(row.product_images, ctx),
   },
   variant: row.variant_id === null ? null : { api_id: row.variant_id, name: row.variant_name ?? '' },

@@ -3,7 +3,7 @@ import type { JobCtx } from '../../context.ts'
 import { changedExactly } from '../../db/commit.ts'
 import { purchases } from '../../db/schema/sales/orders.ts'
 import { type RowOf, selection } from '../../db/select.ts'
-import { inList } from '../../db/visibility.ts'
+import { inList, inWords } from '../../db/visibility.ts'
 import { LostRace } from '../../domain/errors.ts'
 import { purchaseLifecycle } from '../../domain/orders/purchases.ts'
 import { passChanged } from '../wallet/index.ts'
@@ -18,11 +18,11 @@ const maxTries = 5
 const dueFields = { ...announcedFields, valid_until: sql<number>`${purchases.valid_until}` }
 type DuePurchase = RowOf<typeof dueFields>
 
-/** The partial index of what is due needs `active` written out. */
+/** The status is written out for the partial index of what is due. */
 const findDue = (job: JobCtx, now: number, limit: number): Promise<DuePurchase[]> =>
   job.db.all(
     sql<DuePurchase>`select ${selection(dueFields)}
-      from (select id from purchases where status = 'active' and valid_until is not null and valid_until <= ${now}
+      from (select id from purchases where ${inWords(sql`status`, purchaseLifecycle.sourcesOf('expired'))} and valid_until is not null and valid_until <= ${now}
         order by valid_until limit ${limit}) as due
       join ${purchases} on ${purchases.id} = due.id ${announcedJoins}`,
   )

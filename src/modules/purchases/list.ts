@@ -26,7 +26,7 @@ const ordersOf = (editionId: string, text: string): SQL =>
   sql`select id from orders where edition_id = ${editionId} and number_key = ${numberKey(text)}
     union select id from orders where id = ${text}`
 
-/** Looked up by indexes before anything else, so that no further purchase is read. */
+/** Conditions that indexes look up first, so that no other purchase is read. */
 const foundBy = (editionId: string, text: string): SQL =>
   sql`purchases.id in (${codesFrom(editionId, text)}
     union select id from purchases where id = ${text}
@@ -36,7 +36,7 @@ const foundBy = (editionId: string, text: string): SQL =>
 function conditions(ctx: Ctx, filters: PurchaseFilters): SQL[] {
   const { edition_id, vendor_code, search, status } = filters
   if (!edition_id) throw invalid(parameterError('edition_id', 'required_filter', 'Give edition_id.'))
-  // A plus keeps an index from being read in place of the one that finds fewer purchases.
+  // A plus excludes an index, so that SQLite takes the one that finds fewer purchases.
   const edition = search ? sql`+${purchases.edition_id}` : sql`${purchases.edition_id}`
   const ofStatus = search || vendor_code ? sql`+${purchases.status}` : sql`${purchases.status}`
   return [

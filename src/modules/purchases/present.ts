@@ -26,7 +26,7 @@ export const presentPurchase = (row: ShownPurchaseRow, ctx: Ctx): z.input<typeof
   handling_fee_paid: toMajor(row.handling_fee_minor),
   max_available_refund_amount: toMajor(row.rest_minor),
   available_uses: availableUses(row),
-  is_unlimited_use: row.is_unlimited_use === 1,
+  is_unlimited_use: row.is_unlimited_use,
   valid_until: toIsoOrNull(row.valid_until),
   created: toIso(row.created_at),
   modified: toIso(row.modified_at),

@@ -50,7 +50,7 @@ export const shownJoins = (view: CustomerView): SQL => sql`join ${orders} on ${o
   ${boughtJoins(purchases)}
   left join ${transactions} on ${transactions.order_id} = ${orders.id} and ${eq(transactions.type, 'payment')}`
 
-/** As an order shows it too: there the order itself is known. */
+/** Without its order, for the answer about that order. */
 export type ShownPurchaseRow = Omit<PurchaseListRow, 'order_id' | 'order_number'>
 export type PurchaseListRow = RowOf<ReturnType<typeof shownFields>>
 
@@ -59,7 +59,7 @@ export const purchaseVisibility = visibilityOf(sql`${purchases.organization_id}`
 /** More are counted, and not shown. */
 const shownUses = 50
 
-/** Not limited to what the caller sees: the purchase itself is, and it is read in the same snapshot. */
+/** The uses of a purchase. They need no check of the caller: the same batch reads the purchase with one. */
 const usesOf = (purchaseId: string) =>
   selectUses()
     .where(eq(purchaseUses.purchase_id, purchaseId))

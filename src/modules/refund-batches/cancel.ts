@@ -7,7 +7,7 @@ import { wrongStatus } from './create.ts'
 import { enqueueBatches } from './enqueue.ts'
 import type { BatchDetailRow, LoadedBatch } from './queries.ts'
 
-/** Stops what was not requested yet. What a dry run has left behind is cleared in the background. */
+/** Stops a batch: it makes no more requests. The rows of its dry run are deleted in the background. */
 export async function cancelBatch(ctx: Ctx, batch: LoadedBatch): Promise<BatchDetailRow> {
   if (!refundBatchLifecycle.allows(batch.status, 'cancelled')) throw wrongStatus(batch, 'cancelled')
   const now = ctx.now()

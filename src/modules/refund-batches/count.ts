@@ -11,9 +11,9 @@ import { walk } from './walk.ts'
 const ordersAStep = 200
 
 export interface CountedStep {
-  /** Of the batch; `customers_count` is not among them. */
+  /** Columns of the batch without `customers_count`. */
   changes: Pick<BatchRow, 'status' | 'counted' | 'cursor_created_at' | 'cursor_seq'>
-  /** Of orders that would get a request. */
+  /** The customers of orders that would get a request. */
   customers: string[]
 }
 

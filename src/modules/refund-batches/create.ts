@@ -24,7 +24,7 @@ function shareOf({ amount, percent }: CreateBatchInput): number {
   return percent
 }
 
-/** Throws unless what the filter names is the edition's. */
+/** Throws unless the product, variant and location of the filter are of the edition. */
 async function checkFilter(ctx: Ctx, editionId: string, filter: BatchFilter): Promise<void> {
   const { product_id = null, variant_id = null, location_id = null } = filter
   if (product_id === null && variant_id === null && location_id === null) return
@@ -72,13 +72,13 @@ function rowOf(ctx: Ctx, edition: EditionForBatch, input: CreateBatchInput): Bat
   }
 }
 
-/** Makes a batch and counts it, or begins to. */
+/** Makes a batch and counts its orders; a large edition is counted further in the background. */
 export async function createBatch(
   ctx: Ctx,
   edition: EditionForBatch,
   input: CreateBatchInput,
 ): Promise<BatchDetailRow> {
-  if (edition.is_archived === 1) throw editionArchived()
+  if (edition.is_archived) throw editionArchived()
   const row = rowOf(ctx, edition, input)
   await checkFilter(ctx, edition.id, input.filter)
   const { changes, customers } = await countNext(ctx, row, ordersAtOnce)

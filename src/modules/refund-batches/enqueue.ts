@@ -1,6 +1,8 @@
 import type { JobCtx } from '../../context.ts'
 
-/** Only says that batches have something to do: the consumer finds in their rows what, and the sweep makes up for a lost message. */
+/**
+ * A message says only that there is work. The consumer reads the batch's row, and the sweep replaces a lost message.
+ */
 export const enqueueBatches = (job: Pick<JobCtx, 'jobQueue'>, ids: readonly string[]): Promise<void> =>
   job.jobQueue.enqueue(
     'refunds',

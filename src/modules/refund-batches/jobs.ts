@@ -22,7 +22,7 @@ export const isWorkRefundBatchMessage = (body: unknown): body is WorkRefundBatch
   (body as Partial<WorkRefundBatchMessage>).type === 'refund-batch.work' &&
   typeof (body as Partial<WorkRefundBatchMessage>).batch_id === 'string'
 
-/** Claims a batch that has something to do. No other consumer gets it before the lease ends. */
+/** Claims a batch that is due. No other consumer gets it before the lease ends. */
 const claim = ({ db, now }: JobCtx, id: string): Promise<BatchRow | undefined> => {
   const at = now()
   return db.first(
@@ -34,7 +34,7 @@ const claim = ({ db, now }: JobCtx, id: string): Promise<BatchRow | undefined> =
   )
 }
 
-/** Deletes what the dry run noted, so much at once; then there is nothing more to do. */
+/** Deletes rows of the dry run, a limited number at once. The batch is due no more when none is left. */
 const clear = ({ db }: JobCtx, { id, version }: BatchRow): Promise<unknown> =>
   db.batch([
     sql`delete from refund_batch_customers where batch_id = ${id} and user_id in
@@ -43,7 +43,7 @@ const clear = ({ db }: JobCtx, { id, version }: BatchRow): Promise<unknown> =>
       where id = ${id} and version = ${version} and changes() < ${customersAStep}`,
   ])
 
-/** One step of a batch, as it is now. False when there is nothing to do, or another consumer has it. */
+/** Takes one step of a batch. False when the batch is not due or another consumer has it. */
 const work = (job: JobCtx, { id, lease_until }: BatchRow): Promise<boolean> =>
   decideAgain(async () => {
     const batch = await loadBatch(job, id)
@@ -73,7 +73,7 @@ export async function workRefundBatches(job: JobCtx, messages: readonly WorkRefu
   for (const id of new Set(messages.map(({ batch_id }) => batch_id))) await workOn(job, id, endsAt)
 }
 
-/** Sends messages for batches that have something to do: what a lost message, a crash or an expired lease left behind. */
+/** Sends messages for due batches, because messages get lost and leases run out. */
 export async function sweepRefundBatches(job: JobCtx): Promise<void> {
   const now = job.now()
   const due = await job.db.all(sql<{ id: string }>`select id from refund_batches indexed by refund_batches_due

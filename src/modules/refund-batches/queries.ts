@@ -18,7 +18,7 @@ const batchColumns = getTableColumns(refundBatches)
 
 const batchFields = {
   ...batchColumns,
-  /** Of its requests. */
+  /** The numbers of its requests by status. */
   totals: fromJson<TotalRow[]>(sql`(select json_group_array(json_object('currency', currency, 'status', status,
       'needs_attention', json(iif(needs_attention, 'true', 'false')), 'requests', requests,
       'amount_minor', amount_minor))
@@ -26,7 +26,10 @@ const batchFields = {
 }
 
 export type BatchDetailRow = RowOf<typeof batchFields>
-export type LoadedBatch = BatchDetailRow & { tenant: Tenant; refund_policy: string }
+export type LoadedBatch = BatchDetailRow & {
+  tenant: Tenant
+  refund_policy: (typeof organizations.$inferSelect)['refund_policy']
+}
 
 const batchVisibility = visibilityOf(sql`${refundBatches.organization_id}`, sql`${refundBatches.edition_id}`)
 

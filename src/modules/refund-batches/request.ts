@@ -29,7 +29,7 @@ import { termsOf, walk, type WalkedOrder } from './walk.ts'
 /** Requests of one transaction: each is some ten statements. */
 const requestsAStep = 10
 const enoughRequests = 5
-/** Orders that a step looks at, first and then: most batches are of all orders, some of few among many. */
+/** Orders that a step reads at first, and then: most batches choose nearly all orders, some choose few of many. */
 const ordersAWalk = [requestsAStep, 50, 150]
 
 interface WalkedPlan {
@@ -38,13 +38,13 @@ interface WalkedPlan {
 }
 
 interface Looked {
-  /** Orders that get a request, as far as the walk has seen them. */
+  /** Orders that get a request. */
   found: WalkedPlan[]
   last: WalkedOrder | undefined
   isOver: boolean
 }
 
-/** Looks at orders, and at more of them while few get a request. What gets none is added up. */
+/** Reads orders, and more of them while few get a request. Orders without a request are added to `sums`. */
 async function look(job: JobCtx, batch: BatchRow, sums: BatchSums, findAccount: FindAccount): Promise<Looked> {
   const found: WalkedPlan[] = []
   let last: WalkedOrder | undefined
@@ -54,7 +54,7 @@ async function look(job: JobCtx, batch: BatchRow, sums: BatchSums, findAccount: 
     for (const order of orders) {
       if (found.length === requestsAStep) return { found, last, isOver: false }
       last = order
-      if (order.is_requested === 1) continue
+      if (order.is_requested) continue
       const plan = await planOf(job, batch, order, findAccount)
       if (plan.purchases.length) found.push({ order, plan })
       else addPlan(sums, plan, order.currency)
@@ -65,7 +65,7 @@ async function look(job: JobCtx, batch: BatchRow, sums: BatchSums, findAccount: 
   return { found, last, isOver: false }
 }
 
-/** The plan over the rows that the request is made of, within the sums of the dry run. */
+/** The plan, made again of the rows for the request. It may not exceed the sums of the dry run. */
 function planAgain(batch: BatchRow, sums: BatchSums, { order }: WalkedPlan, subject: PaidSubject): OrderPlan {
   const chosen = new Set(order.purchases.flatMap(({ id, is_chosen }) => (is_chosen ? [id] : [])))
   const plan = planOrder(
@@ -101,7 +101,7 @@ interface Requests {
   isArchived: boolean
 }
 
-/** The requests for what was found, as the orders are now; `sums` gets the requested amounts. */
+/** The requests for these orders as they are now. The requested amounts are added to `sums`. */
 async function requestsOf(
   job: JobCtx,
   batch: BatchRow,
@@ -115,7 +115,7 @@ async function requestsOf(
   for (const [index, one] of found.entries()) {
     const subject = subjects[index]
     if (!subject) continue
-    if (subject.is_archived === 1) return { statements: [], announcements: [], isArchived: true }
+    if (subject.is_archived) return { statements: [], announcements: [], isArchived: true }
     const paid: PaidSubject = { ...subject, transaction_id: subject.transaction_id ?? '' }
     const plan = planAgain(batch, sums, one, paid)
     const paying = plan.purchases.length ? await payingBack(job, paid, plan.amount_minor, findAccount) : null
@@ -155,8 +155,8 @@ function endArchived(job: JobCtx, batch: BatchRow): Promise<void> {
 }
 
 /**
- * Makes the next requests of a batch, in the transaction that moves its cursor: a lost race when somebody else was
- * faster, or when something that was decided on has changed.
+ * Makes the next requests of a batch in the transaction that moves its cursor. Throws LostRace when another consumer
+ * was faster, or when a row that was read has changed.
  */
 export async function requestNext(job: JobCtx, batch: BatchRow): Promise<void> {
   const sums = structuredClone(batch.requested)

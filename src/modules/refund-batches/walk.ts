@@ -2,6 +2,7 @@ import { eq, gt, gte, lte, type SQL, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
 import { paymentRest, purchaseShare } from '../../db/refunds.ts'
 import { purchases } from '../../db/schema/sales/orders.ts'
+import { answering, fromFlag, type Query, selection } from '../../db/select.ts'
 import type { BatchFilter, BatchOrder, BatchTerms } from '../../domain/refunds/refund-batches.ts'
 import type { BatchRow } from './queries.ts'
 
@@ -18,19 +19,19 @@ interface OrderColumns {
   payment_status: string | null
   payment_rest: number | null
   payment_reserved: number | null
-  /** Whether it has its request of the batch. */
-  is_requested: number
+  /** Whether the order already has a request of this batch. */
+  is_requested: boolean
 }
 
 interface WalkRow extends OrderColumns {
   purchase_id: string | null
   purchase_status: string
-  is_chosen: number
+  is_chosen: boolean
   share_minor: number
   reserved_minor: number
 }
 
-/** An order of the walk, with what decides whether it gets a request, and how it would be paid back. */
+/** An order with all that decides whether it gets a request and how that is paid back. */
 export interface WalkedOrder extends OrderColumns, BatchOrder {
   payment_status: string | null
   payment_rest: number
@@ -53,7 +54,7 @@ const conditionsOf: { [Name in keyof BatchFilter]-?: (value: NonNullable<BatchFi
   created_before: (at) => lte(purchases.created_at, at),
 }
 
-/** Holds for the purchases that a filter names. */
+/** A condition that holds for the purchases of a filter. */
 function chosenBy(filter: BatchFilter): SQL {
   const conditions = (Object.keys(conditionsOf) as (keyof BatchFilter)[]).flatMap((name) => {
     const value = filter[name]
@@ -62,15 +63,15 @@ function chosenBy(filter: BatchFilter): SQL {
   return conditions.length ? sql.join(conditions, sql` and `) : sql`1`
 }
 
-/** Asked only while it requests: the walk meets an order twice if an import changes when it was created. */
+/** Read only while requests are made. The walk meets an order twice if an import changes its time of creation. */
 const isRequested = ({ id, status }: BatchRow): SQL =>
   status === 'running'
     ? sql`exists (select 1 from refund_requests where batch_id = ${id} and order_id = walked.id)`
     : sql`0`
 
 /**
- * The rest of the moment of the cursor, then what was made later: an import makes thousands of orders of
- * one moment, and a comparison of both columns at once would read all of these again.
+ * First orders of the cursor's own millisecond, then later ones. An import makes thousands of orders of one
+ * millisecond, and one comparison of both columns would read all of these again.
  */
 function walkedOrders({ edition_id, created_at, ...cursor }: BatchRow, count: number): SQL {
   const [at, seq] = [cursor.cursor_created_at ?? Number.MIN_SAFE_INTEGER, cursor.cursor_seq ?? 0]
@@ -81,18 +82,26 @@ function walkedOrders({ edition_id, created_at, ...cursor }: BatchRow, count: nu
     union all ${part(sql`created_at > ${at} and created_at <= ${created_at}`)}) limit ${count}`
 }
 
-const walkStatement = (batch: BatchRow, count: number): SQL<WalkRow> =>
-  sql<WalkRow>`with walked as (${walkedOrders(batch, count)})
+const flagsOf = (batch: BatchRow) => ({
+  is_chosen: fromFlag(sql`(${chosenBy(batch.filter)})`),
+  is_requested: fromFlag(isRequested(batch)),
+})
+
+const walkStatement = (batch: BatchRow, count: number): Query<WalkRow> =>
+  answering(
+    flagsOf(batch),
+    sql<WalkRow>`with walked as (${walkedOrders(batch, count)})
     select walked.*, editions.merchant_account_id as edition_account_id, transactions.merchant_account_id,
       transactions.provider_reference, transactions.status as payment_status,
       ${paymentRest(sql`transactions`)} as payment_rest, transactions.reserved_minor as payment_reserved,
       purchases.id as purchase_id, purchases.status as purchase_status,
-      (${chosenBy(batch.filter)}) as is_chosen, ${isRequested(batch)} as is_requested,
+      ${selection(flagsOf(batch))},
       ${purchaseShare(sql`purchases`, sql`${Number(batch.include_fees)}`)} as share_minor, purchases.reserved_minor
     from walked join editions on editions.id = walked.edition_id
     left join transactions on transactions.order_id = walked.id and transactions.type = 'payment'
     left join purchases on purchases.order_id = walked.id
-    order by walked.created_at, walked.seq, purchases.id`
+    order by walked.created_at, walked.seq, purchases.id`,
+  )
 
 /** The next orders of the edition after the batch's cursor, in the order of their creation. */
 export async function walk({ db }: Pick<JobCtx, 'db'>, batch: BatchRow, count: number): Promise<WalkedOrder[]> {
@@ -107,7 +116,7 @@ export async function walk({ db }: Pick<JobCtx, 'db'>, batch: BatchRow, count: n
             {
               id: row.purchase_id,
               status: row.purchase_status,
-              is_chosen: row.is_chosen === 1,
+              is_chosen: row.is_chosen,
               share_minor: row.share_minor,
               reserved_minor: row.reserved_minor,
             },

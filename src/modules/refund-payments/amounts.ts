@@ -5,20 +5,20 @@ import type { TransactionStatus } from '../../domain/orders/orders.ts'
 import { amountOf, type RefundedPurchase } from './refund.ts'
 import type { RefundRow } from '../../db/schema/sales/refunds.ts'
 
-/** How often the amount is added to what is paid back, and to what is reserved. */
+/** The sign with which an amount is added to the refunded amount and to the reserved amount. */
 interface Move {
   refunded: -1 | 0 | 1
   reserved: -1 | 0 | 1
 }
 
-/** The status of a payment by what was paid back of it. */
+/** The status of a payment of which nothing, a part or all is paid back. */
 const statusAfter = {
   nothing: 'captured',
   part: 'partially_refunded',
   all: 'refunded',
 } satisfies Record<string, TransactionStatus>
 
-/** Moves an amount of a payment, whose status follows from what was paid back of it. */
+/** Changes the refunded and reserved amounts of a payment, and its status accordingly. */
 export function movePayment(transactionId: string, amount: number, { refunded, reserved }: Move): Statement {
   const after = sql`refunded_minor + ${refunded * amount}`
   const status = sql`case when ${after} <= 0 then ${statusAfter.nothing}
@@ -29,7 +29,10 @@ export function movePayment(transactionId: string, amount: number, { refunded, r
     where id = ${transactionId}`
 }
 
-/** Moves the amounts of a refund's purchases. `status` says what becomes of theirs, over `purchases` and `items`. */
+/**
+ * Changes the amounts of a refund's purchases. `status` is their new status, an expression over `purchases` and
+ * `items`.
+ */
 const movePurchases = (
   refundId: string,
   { refunded, reserved }: Move,
@@ -41,13 +44,13 @@ const movePurchases = (
     from (select purchase_id, amount_minor, status_before from refund_items where refund_request_id = ${refundId}) as items
     where purchases.id = items.purchase_id`
 
-/** Moves the amounts of a refund on its payment and on its purchases. */
+/** Changes the amounts of a refund's payment and of its purchases. */
 export const moveAmounts = (refund: RefundRow, move: Move, change: { now: number; status?: SQL }): Statement[] => [
   movePurchases(refund.id, move, change),
   movePayment(refund.transaction_id, amountOf(refund), move),
 ]
 
-/** Aborts the batch when a purchase has another status than its event says. */
+/** Aborts the batch when a purchase no longer has the status that was read, which its event contains. */
 export function purchasesAreAsRead(purchases: readonly RefundedPurchase[]): Statement[] {
   if (purchases.length === 0) return []
   const read = JSON.stringify(purchases.map(({ id, status }) => [id, status]))

@@ -6,7 +6,7 @@ import type { RefundRow } from '../../db/schema/sales/refunds.ts'
 
 type Action = 'requestBatchRefund' | 'completeRefund' | 'failRefund' | 'takeBackRefund' | 'recordProviderRefund'
 
-/** The audit entry of background work on a refund; it has the key of the attempt in place of a request id. */
+/** The audit entry of background work on a refund. The key of the attempt takes the place of the request id. */
 export const auditRefund = (
   job: Pick<JobCtx, 'now' | 'newId'>,
   action: Action,

@@ -22,7 +22,7 @@ export interface RefundChanges {
 
 export interface Completion {
   provider_reference: string | null
-  /** The purchases of the refund, where the transaction itself is what makes them its purchases. */
+  /** The purchases of the refund, if the same transaction adds its items: they cannot be read before. */
   purchases?: readonly RefundedPurchase[]
 }
 
@@ -30,7 +30,7 @@ const cancelled = 'refunded'
 const cancellable = purchaseLifecycle.sourcesOf(cancelled)
 const isCancellable = ({ status }: RefundedPurchase): boolean => cancellable.includes(status)
 
-/** The row of a refund among the transactions of its order; a refund of nothing has none. */
+/** Adds the refund to the transactions of its order. A refund of 0 is not added. */
 export function refundTransaction(
   ctx: Pick<JobCtx, 'now' | 'newId'>,
   refund: RefundRow,
@@ -138,7 +138,7 @@ export async function completionStatements(
   }
 }
 
-/** The row of a refund that its provider took back stays among the transactions, and counts no more. */
+/** Cancels the transaction of a refund that the provider took back. */
 export const cancelTransaction = (refundId: string): Statement =>
   update(
     transactions,

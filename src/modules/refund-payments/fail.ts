@@ -47,7 +47,7 @@ const announced = (
     ...(statusOf && { statusOf }),
   })
 
-/** The provider did not pay back: what was reserved is released. */
+/** The refund failed: releases the reserved amounts. */
 export async function failureStatements(
   ctx: FailCtx,
   refund: RefundRow,
@@ -70,7 +70,7 @@ interface OtherCancellation {
   purchase_id: string
 }
 
-/** Other completed refunds that were to cancel the same purchases, and found them cancelled. */
+/** Other completed refunds with `cancel_purchase` for purchases that this refund cancelled. */
 const otherCancellations = (refundId: string): SQL<OtherCancellation> =>
   sql<OtherCancellation>`select min(others.refund_request_id) as refund_request_id, others.purchase_id
     from refund_items as items
@@ -102,8 +102,8 @@ function moveCancellations(refund: RefundRow, others: readonly OtherCancellation
 }
 
 /**
- * The provider took back a success: the amounts count no more, and purchases that this refund cancelled are what they
- * were before. That undoes a cancellation, so it is no edge of the purchases' lifecycle.
+ * The provider took back a completed refund: its amounts are subtracted again, and purchases that it cancelled get
+ * their earlier status. The lifecycle of purchases has no such transition, because this undoes one.
  */
 export async function takenBackStatements(
   ctx: FailCtx,

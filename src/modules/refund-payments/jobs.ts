@@ -12,16 +12,19 @@ const shiftMs = 20_000
 /** The platform opens six connections for an invocation; one is left for the database. */
 const callsAtOnce = 5
 const claimsAtOnce = 2 * callsAtOnce
-/** Further ahead than this the sweep of each minute is near enough. */
+/** Checks further ahead than this are left to the sweep of each minute. */
 const aheadMs = 900_000
-/** Longer than a provider repeats a webhook. What it would say again changes nothing by then. */
+/** Events are kept longer than a provider repeats its webhooks. */
 const eventsKeptMs = 35 * dayMs
 const eventsASweep = 1000
 
 export const isPayRefundsMessage = (body: unknown): body is PayRefundsMessage =>
   typeof body === 'object' && body !== null && (body as Partial<PayRefundsMessage>).type === 'refund.pay'
 
-/** Pays what was claimed, so many at once. A fault of ours stops what was not begun; its lease keeps what was. */
+/**
+ * Pays claimed refunds, a few at once. After an unexpected error no further refund is begun; leases keep those under
+ * way.
+ */
 async function payAll(job: JobCtx, waiting: RefundRow[], faults: unknown[]): Promise<void> {
   const worker = async () => {
     while (faults.length === 0) {
@@ -43,7 +46,7 @@ const nextDue = async ({ db, now }: JobCtx): Promise<number | null> => {
   return row?.at ?? null
 }
 
-/** Pays back what is due until nothing is. A crash loses nothing: leases run out, and the sweep sends a message again. */
+/** Pays due refunds until none is left. A crash loses nothing: leases run out, and the sweep sends a message again. */
 export async function payRefunds(job: JobCtx): Promise<void> {
   const endsAt = job.now() + shiftMs
   const faults: unknown[] = []
@@ -59,7 +62,7 @@ export async function payRefunds(job: JobCtx): Promise<void> {
   if (at !== null && at - job.now() <= aheadMs) await enqueueRefunds(job, Math.max(0, at - job.now()))
 }
 
-/** Sends a message when something is due: what a lost message, a crash or an expired lease left behind. */
+/** Sends a message when refunds are due, because messages get lost and leases run out. */
 export async function sweepRefunds(job: JobCtx): Promise<void> {
   const due = await job.db.first(sql<{ id: string }>`select id from refund_requests indexed by refund_requests_due
     where due_at <= ${job.now()} and coalesce(lease_until, 0) <= ${job.now()} limit 1`)

@@ -40,13 +40,13 @@ async function takeBack(job: JobCtx, refund: RefundRow, failure: Failed): Promis
   return { statements: [...statements, auditRefund(job, 'takeBackRefund', refund, { before, after })], announcements }
 }
 
-/** No end yet: the refund is due again later. */
+/** The outcome is still open: the refund is checked again later. */
 function wait(job: JobCtx, refund: RefundRow, reference: string | null): RefundChanges {
   const now = job.now()
   const provider_reference = reference ?? refund.provider_reference
   const state = { began_at: beganAt(refund), checks: refund.checks, is_taken: provider_reference !== null }
   const { due_at, needs_attention } = nextCheck(state, now)
-  // A look that finds nothing new is no change of the request.
+  // A check without news does not change the version of the request.
   const isNews = provider_reference !== refund.provider_reference || (needs_attention && !refund.needs_attention)
   const raise = isNews ? 1 : 0
   return {
@@ -62,11 +62,11 @@ function wait(job: JobCtx, refund: RefundRow, reference: string | null): RefundC
   }
 }
 
-/** Flags the refund for a manual check: the provider has paid what has another status here. */
+/** Flags the refund for a manual check: the provider paid, and the refund's status does not allow that. */
 export const flagStatements = (job: JobCtx, refund: RefundRow): Statement[] =>
   refund.needs_attention ? [] : updateVersion(refundRequests, refund, { needs_attention: true, modified_at: job.now() })
 
-/** The changes by an outcome of the refund's current attempt; none where its status does not allow them. */
+/** The changes by an outcome of the refund's current attempt. There are none where its status does not allow them. */
 export async function changesBy(job: JobCtx, refund: RefundRow, outcome: RefundOutcome): Promise<RefundChanges> {
   const { status } = refund
   if (status === 'processing') {
@@ -78,7 +78,7 @@ export async function changesBy(job: JobCtx, refund: RefundRow, outcome: RefundO
   return nothing
 }
 
-/** An earlier attempt was paid after all: the next one is not made. */
+/** The changes by an outcome of an earlier attempt: if that one was paid, the next one is not made. */
 export const changesByEarlier = async (
   job: JobCtx,
   refund: RefundRow,

@@ -7,7 +7,10 @@ import { envelope, IdFilter, InstantFilter, listQuery, TextFilter } from '../../
 import { operation } from '../../http/operations/operation.ts'
 import { maxCommentLength, RefundRequest } from './contract-resource.ts'
 
-/** An amount in major units in, minor units out; what is not positive is refused where it is known what is cancelled. */
+/**
+ * Takes an amount in major units and answers minor units. Amounts of 0 are judged later, because a request that cancels
+ * a purchase may have one.
+ */
 const RequestedAmount = z
   .number()
   .max(toMajor(maxAmountMinor))

@@ -31,15 +31,15 @@ export interface RequestedRefund {
   shares: Shared
 }
 
-/** The account that asks, and by which way. */
+/** The account that makes the request, and its source. */
 type Asker = Pick<RefundRow, 'source' | 'requested_by'>
 
 const currencyMismatch = (currency: string) =>
   invalid(fieldError(['currency'], 'currency_mismatch', `This order is in ${currency}.`))
 
-/** What is asked for, or what refuses it. */
+/** Decides on the amount and the purchases; throws why there can be no request. */
 function decide(subject: RefundSubject, target: RefundTarget, input: CreateInput): RequestedRefund {
-  if (subject.is_archived === 1) throw editionArchived()
+  if (subject.is_archived) throw editionArchived()
   const { currency, transaction_id } = subject
   if (input.currency !== undefined && input.currency !== currency) throw currencyMismatch(currency)
   const facts = {
@@ -116,14 +116,14 @@ async function approvalAtOnce(ctx: Ctx, { subject, amount }: RequestedRefund): P
 const isOpen = (editionId: string): SQL =>
   sql`not exists (select 1 from ${editions} where ${editions.id} = ${editionId} and ${editions.is_archived} = 1)`
 
-/** Four statements: each refuses to go on where the one before it found something changed. */
+/** Each statement checks that the one before it changed its rows. Otherwise the batch is aborted. */
 export function creation(reservation: Reservation): Statement[] {
   const { refund, shares } = reservation
   const { items } = shares
   return [
     ...reserveStatements(reservation, refund.requested_minor),
     insertWhere(refundRequests, refund, sql`changes() = 1 and ${isOpen(refund.edition_id)}`),
-    // Without an item nothing else would notice.
+    // A request without items has no statement after it that checks this.
     ...(items.length ? [itemStatement(refund.id, items)] : [changedOne()]),
   ]
 }

@@ -23,7 +23,7 @@ const presentPurchase = (row: RefundDetailRow, ctx: Ctx): RequestWire['purchase'
         product: {
           api_id: row.product_id,
           name: row.product_name ?? '',
-          is_draft: row.product_is_draft === 1,
+          is_draft: row.product_is_draft ?? false,
           images: presentImages(row.product_images, ctx),
         },
         variant: row.variant_id === null ? null : { api_id: row.variant_id, name: row.variant_name ?? '' },

@@ -14,9 +14,9 @@ export interface Reservation {
 }
 
 /**
- * Reserves the amounts of a request: of all its purchases and of its payment, or of none. A purchase of which something
- * was taken since is decided on anew, because the parts of its amount would be others; so is one with another status,
- * which the event names. The statement that follows writes the request `where changes() = 1`.
+ * Reserves the amounts of a request on all its purchases and its payment, or on none. They have to be as they were
+ * read: another refunded amount would make other parts of the amount, and the event contains the status. The statement
+ * that follows writes the request `where changes() = 1`.
  */
 export function reserveStatements({ refund, shares, purchases }: Reservation, amount: number): Statement[] {
   const read = new Map(purchases.map((purchase) => [purchase.id, purchase]))
@@ -62,7 +62,7 @@ export function itemStatement(refundId: string, items: readonly Share[]): SQL {
     from json_each(${given}) where true`
 }
 
-/** Releases what a smaller amount does not need, item by item. The change of the request itself comes before. */
+/** Releases the difference to a smaller amount, for each item. The request itself is changed before. */
 export function shrinkStatements(refund: RefundRow, before: readonly Share[], after: Shared): Statement[] {
   const kept = new Map(after.items.map((item) => [item.purchase_id, item]))
   const changed = before.flatMap((item) => {

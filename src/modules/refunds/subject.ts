@@ -98,10 +98,10 @@ const purchaseFieldsOf = (fees: SQL) => ({
   refunded_minor: purchases.refunded_minor,
   reserved_minor: purchases.reserved_minor,
   status_before: sql<null>`null`,
-  /** What is left of it, whatever is left of the payment, and what of that can be asked for. */
+  /** The rest of the purchase by itself, and as much of it as the rest of the payment covers. */
   share_minor: sql<number>`${purchaseShare(sql`${purchases}`, fees)}`,
   rest_minor: sql<number>`${purchaseRest(sql`${purchases}`, payment, fees)}`,
-  /** What requests pay back or reserve of each part. */
+  /** Paid back or reserved by requests, for each part. */
   price_taken: taken('price_minor'),
   deposit_taken: taken('deposit_minor'),
   handling_fee_taken: taken('handling_fee_minor'),
@@ -121,13 +121,16 @@ function purchasesOf(target: RefundTarget, fees: SQL) {
   )
 }
 
-/** What a request is about: an order with its payment, and the purchases that are meant. */
+/** The order of a request with its payment, and the purchases that the request is for. */
 export interface RefundSubject extends HeadRow {
   tenant: Tenant
   purchases: SubjectPurchase[]
 }
 
-/** What the targets are about, from one snapshot; undefined for what is not there or not seen. */
+/**
+ * The subjects of the targets, from one snapshot; undefined for a target that is not there or that the caller does not
+ * see.
+ */
 export async function findSubjects(
   ctx: SubjectCtx,
   targets: readonly RefundTarget[],
@@ -160,7 +163,10 @@ export const findSubject = async (
 export const maxOf = (subject: RefundSubject, kind: RefundTarget['kind']): number =>
   kind === 'purchase' ? (subject.purchases[0]?.rest_minor ?? 0) : subject.rest_minor
 
-/** As `maxOf`, for some purchases of an order. What its payment has beyond all purchases counts with `isWhole` alone. */
+/**
+ * As `maxOf`, for some purchases of an order. Fees of the payment, which belong to no purchase, are added for the whole
+ * order only.
+ */
 export const restOf = (subject: RefundSubject, bought: readonly SubjectPurchase[], isWhole: boolean): number =>
   isWhole
     ? subject.rest_minor
@@ -169,7 +175,10 @@ export const restOf = (subject: RefundSubject, bought: readonly SubjectPurchase[
         bought.reduce((sum, { share_minor }) => sum + share_minor, 0),
       )
 
-/** What is left of a purchase in parts. What was paid back by no request, as an import says, counts price first. */
+/**
+ * The rest of a purchase by parts. An amount that was paid back without a request, as an import says, is subtracted
+ * from the price first.
+ */
 export function remaining(purchase: SubjectPurchase): Remaining {
   const left: PriceParts = {
     price_minor: Math.max(0, purchase.price_minor - purchase.price_taken),

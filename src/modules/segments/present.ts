@@ -23,7 +23,7 @@ export const presentSegment = (row: SegmentRow, ctx: Ctx): SegmentWire => ({
   communication_type: row.communication_type,
   communication_channel: row.communication_channel,
   expression: row.expression,
-  is_time_dependent: row.is_time_dependent === 1,
+  is_time_dependent: row.is_time_dependent,
   status: row.status,
   user_count: row.user_count,
   excluded: excludedOf(row.excluded),

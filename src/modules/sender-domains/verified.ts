@@ -1,4 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm'
+import { inWords } from '../../db/visibility.ts'
+import type { SenderDomainStatus } from '../../domain/messaging/sender-domains.ts'
 
 /**
  * Holds when the domain of the address is a verified one of the organisation: this very domain, none above it. Every
@@ -7,4 +9,4 @@ import { type SQL, sql } from 'drizzle-orm'
 export const isVerifiedSender = (organization: SQL, address: SQL): SQL =>
   sql`exists (select 1 from sender_domains
     where sender_domains.domain = lower(substr(${address}, instr(${address}, '@') + 1))
-      and sender_domains.status = 'verified' and sender_domains.organization_id = ${organization})`
+      and ${inWords(sql`sender_domains.status`, ['verified'] satisfies SenderDomainStatus[])} and sender_domains.organization_id = ${organization})`

@@ -3,6 +3,7 @@ import type { Ctx } from '../../context.ts'
 import { commit } from '../../db/commit.ts'
 import type { Statement } from '../../db/database.ts'
 import { senderDomains } from '../../db/schema/messaging/sender-domains.ts'
+import { inWords } from '../../db/visibility.ts'
 import { updateVersion } from '../../db/write.ts'
 import { AppError, fieldError, LostRace, permissionDenied } from '../../domain/errors.ts'
 import {
@@ -10,6 +11,7 @@ import {
   isProofGone,
   outcomeOf,
   ownershipRecord,
+  type SenderDomainStatus,
   type SenderDomainVerifier,
   type TxtAnswer,
 } from '../../domain/messaging/sender-domains.ts'
@@ -36,7 +38,9 @@ const asPending: DomainChanges = { status: 'pending', verified_by: null, verifie
 const holderOf = (ctx: Ctx, row: SenderDomainRow): Promise<SenderDomainRow | undefined> => {
   const { id, domain, status } = senderDomains
   return ctx.db.first(
-    selectSenderDomains().where(and(eq(domain, row.domain), sql`${status} = 'verified'`, ne(id, row.id))),
+    selectSenderDomains().where(
+      and(eq(domain, row.domain), inWords(sql`${status}`, ['verified'] satisfies SenderDomainStatus[]), ne(id, row.id)),
+    ),
   )
 }
 

@@ -9,7 +9,7 @@ import {
   transactionalEmailLifecycle,
 } from '../../domain/messaging/transactional-emails.ts'
 import type { OutboundEmail } from '../../gateways/email/email.ts'
-import { inList } from '../../db/visibility.ts'
+import { inList, inWords } from '../../db/visibility.ts'
 import type { SuppressionReason } from '../../domain/messaging/suppressions.ts'
 import { suppressionReasonAt } from '../suppressions/index.ts'
 
@@ -26,7 +26,7 @@ const recipientPlace = {
 const pending = transactionalEmailLifecycle.initial
 
 /** Written out, because the index of what is due has pending messages only and is not used for a bound value. */
-export const isPending = sql`status = 'pending'`
+export const isPending = inWords(sql`status`, [pending])
 
 /** Claims due e-mails, the longest due first. After the lease another consumer may claim them as another attempt. */
 export const claimEmails = (job: JobCtx, count: number): Promise<EmailClaim[]> => {

@@ -72,7 +72,7 @@ function outbound(job: JobCtx, claim: EmailClaim, { frame, template, context }: 
     names: [frame.email_sender_name, frame.edition_name ?? frame.organization_name],
     address: frame.email_sender_address,
     reply_to: frame.email_reply_to,
-    is_verified: frame.is_sender_verified === 1,
+    is_verified: frame.is_sender_verified,
   }
   return {
     ...senderOf(sender, job.config.emailFrom),

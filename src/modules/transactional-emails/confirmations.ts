@@ -5,7 +5,7 @@ import { transactionalEmails } from '../../db/schema/messaging/transactional-ema
 import { editions } from '../../db/schema/editions.ts'
 import { organizations } from '../../db/schema/organizations.ts'
 import { users } from '../../db/schema/users.ts'
-import { select } from '../../db/select.ts'
+import { answering, fromFlag, type RowOf, select, selection } from '../../db/select.ts'
 import { insertWhere } from '../../db/write.ts'
 import { confirmationAddress, mintConfirmationToken } from '../../domain/consents/consent-tokens.ts'
 import { compile, type Compiled } from '../../domain/email/compile.ts'
@@ -39,8 +39,9 @@ const recentRequest = (recordId: string, now: number): SQL =>
 
 /** Whether a message about this answer was written within the interval. */
 export async function isConfirmationRecent(ctx: Pick<Ctx, 'db' | 'now'>, recordId: string): Promise<boolean> {
-  const row = await ctx.db.first(sql<{ is_recent: number }>`select ${recentRequest(recordId, ctx.now())} as is_recent`)
-  return row?.is_recent === 1
+  const fields = { is_recent: fromFlag(recentRequest(recordId, ctx.now())) }
+  const row = await ctx.db.first(answering(fields, sql<RowOf<typeof fields>>`select ${selection(fields)}`))
+  return row?.is_recent ?? false
 }
 
 /**
@@ -74,7 +75,7 @@ export interface Frame {
   email_sender_name: string | null
   email_sender_address: string | null
   email_reply_to: string | null
-  is_sender_verified: number
+  is_sender_verified: boolean
 }
 
 export const loadFrame = ({ db }: JobCtx, claim: EmailClaim): Promise<Frame | undefined> =>
@@ -87,7 +88,7 @@ export const loadFrame = ({ db }: JobCtx, claim: EmailClaim): Promise<Frame | un
       email_reply_to: editions.email_reply_to,
       first_name: users.first_name,
       last_name: users.last_name,
-      is_sender_verified: sql<number>`${isVerifiedSender(sql`${organizations.id}`, sql`${editions.email_sender_address}`)}`,
+      is_sender_verified: fromFlag(isVerifiedSender(sql`${organizations.id}`, sql`${editions.email_sender_address}`)),
     })
       .from(organizations)
       .innerJoin(users, eq(users.id, claim.user_id))

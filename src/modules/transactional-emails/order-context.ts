@@ -4,7 +4,7 @@ import { editions } from '../../db/schema/editions.ts'
 import { organizations } from '../../db/schema/organizations.ts'
 import { cartItems, carts, orders } from '../../db/schema/sales/orders.ts'
 import { users } from '../../db/schema/users.ts'
-import { answering, type RowOf, select, selection } from '../../db/select.ts'
+import { answering, fromFlag, type RowOf, select, selection } from '../../db/select.ts'
 import { dateText } from '../../domain/email/messages/dates.ts'
 import type { TemplateContext } from '../../domain/email/liquid/variables.ts'
 import { maxListItems } from '../../domain/email/liquid/liquid-bounds.ts'
@@ -41,7 +41,7 @@ const headFields = {
   email_sender_name: editions.email_sender_name,
   email_sender_address: editions.email_sender_address,
   email_reply_to: editions.email_reply_to,
-  is_sender_verified: sql<number>`${isVerifiedSender(sql`${orders.organization_id}`, sql`${editions.email_sender_address}`)}`,
+  is_sender_verified: fromFlag(isVerifiedSender(sql`${orders.organization_id}`, sql`${editions.email_sender_address}`)),
 }
 
 type OrderHead = RowOf<typeof headFields>

@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
+import { products } from '../../db/schema/sales/catalog.ts'
 import { answering, fromJson, selection } from '../../db/select.ts'
 import { contactSeenInEdition } from '../../db/customer-visibility.ts'
 import type { Language, TranslatedDict } from '../../domain/languages.ts'
@@ -20,7 +21,16 @@ interface ContentRow extends Omit<
   default_language: Language
   first_name: string
   last_name: string
-  design: string | null
+  design: Readonly<Record<string, unknown>> | null
+}
+
+/** The design of the product, before the one of its edition. */
+const fields = {
+  name_translations: products.name_translations,
+  design: fromJson<Readonly<Record<string, unknown>>>(sql`(select design from pass_designs
+    where pass_designs.edition_id = purchases.edition_id
+      and (pass_designs.product_id is null or pass_designs.product_id = products.id)
+    order by pass_designs.product_id is null, pass_designs.id limit 1)`),
 }
 
 const user = sql`users`
@@ -31,7 +41,6 @@ export async function contentOf(
   job: Pick<JobCtx, 'db'>,
   pass: Pick<PassRow, 'id' | 'serial_number' | 'status' | 'purchase_id'>,
 ): Promise<PassContent> {
-  const fields = { name_translations: fromJson<TranslatedDict>(sql`products.name_translations`) }
   const found = sql<ContentRow>`select purchases.status as purchase_status,
       purchases.id as purchase_id, purchases.vendor_code,
       organizations.name as organization_name, editions.id as edition_id, editions.full_name as edition_name,
@@ -39,10 +48,7 @@ export async function contentOf(
       products.name as product_name, ${selection(fields)}, variants.name as variant_name,
       locations.name as location_name,
       ${contactSeenInEdition(user, 'first_name', edition)} as first_name,
-      ${contactSeenInEdition(user, 'last_name', edition)} as last_name,
-      (select design from pass_designs where pass_designs.edition_id = purchases.edition_id
-        and (pass_designs.product_id is null or pass_designs.product_id = products.id)
-        order by pass_designs.product_id is null, pass_designs.id limit 1) as design
+      ${contactSeenInEdition(user, 'last_name', edition)} as last_name
     from purchases join products on products.id = purchases.product_id
       join users on users.id = purchases.user_id
       join editions on editions.id = purchases.edition_id
@@ -68,6 +74,6 @@ export async function contentOf(
     location_name: row.location_name,
     holder_name: fullName(row).trim(),
     code: row.vendor_code ?? row.purchase_id,
-    design: passDesignOf(row.design ?? '{}'),
+    design: passDesignOf(row.design ?? {}),
   }
 }

@@ -5,8 +5,8 @@ import { editions } from '../../db/schema/editions.ts'
 import { products } from '../../db/schema/sales/catalog.ts'
 import { purchases } from '../../db/schema/sales/orders.ts'
 import { walletPasses } from '../../db/schema/wallet.ts'
-import { fromJson, type RowOf, select } from '../../db/select.ts'
-import { visibilityOf, visible } from '../../db/visibility.ts'
+import { fromFlag, fromJson, type RowOf, select } from '../../db/select.ts'
+import { inWords, visibilityOf, visible } from '../../db/visibility.ts'
 import type { Tenant } from '../../domain/accounts/access.ts'
 import { notFound } from '../../domain/errors.ts'
 import { type OrderBy, type Page, type PageRequest, sortBy } from '../../domain/page.ts'
@@ -36,8 +36,9 @@ const purchaseFields = {
   edition_id: purchases.edition_id,
   status: purchases.status,
   is_wallet_enabled: products.is_wallet_enabled,
-  has_pass_design: sql<number>`exists (select 1 from pass_designs where pass_designs.edition_id = ${purchases.edition_id}
-    and (pass_designs.product_id is null or pass_designs.product_id = ${products.id}))`,
+  has_pass_design:
+    fromFlag(sql`exists (select 1 from pass_designs where pass_designs.edition_id = ${purchases.edition_id}
+    and (pass_designs.product_id is null or pass_designs.product_id = ${products.id}))`),
   is_archived: editions.is_archived,
 }
 
@@ -97,4 +98,10 @@ export const listPasses = (
 export const activePass = (purchaseId: string, platform: WalletPlatform) =>
   select(columns)
     .from(walletPasses)
-    .where(and(eq(columns.purchase_id, purchaseId), eq(columns.platform, platform), sql`${columns.status} = 'active'`))
+    .where(
+      and(
+        eq(columns.purchase_id, purchaseId),
+        eq(columns.platform, platform),
+        inWords(sql`${columns.status}`, ['active'] satisfies WalletPassStatus[]),
+      ),
+    )

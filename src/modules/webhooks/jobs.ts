@@ -14,8 +14,8 @@ export const isDeliverMessage = (body: unknown): body is DeliverMessage =>
   typeof (body as Partial<DeliverMessage>).endpoint_id === 'string'
 
 /**
- * Delivers what is due of these endpoints. Resolves when that is done, or as soon as only posts that last are left, so
- * that the next messages wait for none of them; `rest` ends when everything is recorded.
+ * Delivers what is due of these endpoints. Resolves when that is done, or when only slow posts are left, so that the
+ * next messages do not wait for them. `rest` resolves when everything is recorded.
  */
 export async function deliver(
   job: JobCtx,

@@ -7,7 +7,7 @@ import {
   webhookEndpoints,
   webhookEvents,
 } from '../../db/schema/messaging/webhooks.ts'
-import { fromJson, select } from '../../db/select.ts'
+import { fromJson, jsonFlag, select } from '../../db/select.ts'
 import { inList, type Visibility, visibilityOf, visible, visibleIn } from '../../db/visibility.ts'
 import type { Tenant } from '../../domain/accounts/access.ts'
 import { notFound } from '../../domain/errors.ts'
@@ -28,7 +28,7 @@ export interface DeliveryDetailRow extends DeliveryRow {
 
 export interface LoadedDelivery extends DeliveryDetailRow {
   tenant: Tenant
-  endpoint: { is_active: number; breaker_until: number | null; is_slow: number }
+  endpoint: Pick<EndpointRow, 'is_active' | 'breaker_until' | 'is_slow'>
 }
 
 const endpointColumns = getTableColumns(webhookEndpoints)
@@ -59,7 +59,7 @@ export function listEndpoints(
       visibleIn(ctx.caller, endpointVisibility, filters, readers),
       ...(organization_id ? [eq(endpointColumns.organization_id, organization_id)] : []),
       ...(edition_id ? [eq(endpointColumns.edition_id, edition_id)] : []),
-      ...(is_active === undefined ? [] : [eq(endpointColumns.is_active, Number(is_active))]),
+      ...(is_active === undefined ? [] : [eq(endpointColumns.is_active, is_active)]),
     ],
     sort: sortBy(ordering, '-created', {
       created: sql`${created_at}`,
@@ -90,15 +90,15 @@ const eventVisibility: Visibility = {
 }
 
 /**
- * Which deliveries of an endpoint the caller reaches. One that was moved keeps those of the place it came from: they
- * contain people there, whom the roles of its new edition may not see.
+ * The deliveries of an endpoint that the caller may see. An endpoint that was moved to another edition keeps its
+ * earlier deliveries. These contain customers of the earlier edition, whom roles of the new edition may not see.
  */
 export const reachedDeliveries = (ctx: Ctx, endpoint: EndpointRow): SQL =>
   sql`endpoint_id = ${endpoint.id} and ${visibleIn(ctx.caller, eventVisibility, { organization_id: endpoint.organization_id })}`
 
 const matchesFilters = (endpoint: EndpointRow, { organization_id, is_active }: DeliveryFilters): boolean =>
   (organization_id === undefined || organization_id === endpoint.organization_id) &&
-  (is_active === undefined || is_active === (endpoint.is_active === 1))
+  (is_active === undefined || is_active === endpoint.is_active)
 
 export const listDeliveries = (
   ctx: Ctx,
@@ -126,7 +126,7 @@ export const listDeliveries = (
 /** The last attempts of a delivery, newest first. */
 const attempts = fromJson<AttemptRow[]>(sql`(select json_group_array(json_object('number', number,
     'started_at', started_at, 'duration_ms', duration_ms, 'status_code', status_code, 'error', error,
-    'is_manual', is_manual, 'next_retry_at', next_retry_at, 'next_reason', next_reason,
+    'is_manual', ${jsonFlag(sql`is_manual`)}, 'next_retry_at', next_retry_at, 'next_reason', next_reason,
     'response_text', response_text))
   from (select * from webhook_attempts where delivery_id = ${webhookDeliveries.id}
     order by number desc limit ${attemptsShown}))`)

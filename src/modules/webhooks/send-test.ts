@@ -8,7 +8,7 @@ import { endpointInactive } from './endpoint-checks.ts'
 
 /** Delivers the example of a kind to the endpoint, by the way that real events take. */
 export async function sendTest(ctx: Ctx, endpoint: EndpointRow, kind: EventKind): Promise<DeliveryDetailRow> {
-  if (endpoint.is_active === 0) throw endpointInactive()
+  if (!endpoint.is_active) throw endpointInactive()
   const { organization_id, edition_id } = endpoint
   const announcement = { kind, organization_id, edition_id, data: exampleData[kind] } as Announcement
   const { event, delivery, statements } = announceTo(ctx, endpoint, announcement)

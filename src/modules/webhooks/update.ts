@@ -10,13 +10,13 @@ import { enqueueEndpoints } from './delivery/enqueue.ts'
 import { checkDestination } from './endpoint-checks.ts'
 
 /** The health of an endpoint before its first delivery. */
-const unknownHealth = { failures_in_row: 0, failing_since: null, breaker_until: null, is_slow: 0 }
+const unknownHealth = { failures_in_row: 0, failing_since: null, breaker_until: null, is_slow: false }
 
 /** Switching on what is on, or off what is off, changes nothing. */
 function activity(endpoint: EndpointRow, isActive: boolean | undefined, now: number): Partial<EndpointRow> {
   if (isActive === undefined) return {}
-  if (isActive) return endpoint.is_active === 1 ? {} : { is_active: 1, disabled_at: null, disabled_reason: null }
-  return endpoint.is_active === 1 ? { is_active: 0, disabled_at: now, disabled_reason: 'manual' } : {}
+  if (isActive) return endpoint.is_active ? {} : { is_active: true, disabled_at: null, disabled_reason: null }
+  return endpoint.is_active ? { is_active: false, disabled_at: now, disabled_reason: 'manual' } : {}
 }
 
 export async function updateEndpoint(
@@ -30,7 +30,7 @@ export async function updateEndpoint(
     await checkMove(ctx, keepers, endpoint.organization_id, edition_id)
   const now = ctx.now()
   // After another address or a new start, earlier failures do not count.
-  const isFresh = (url !== undefined && url !== endpoint.url) || (is_active === true && endpoint.is_active === 0)
+  const isFresh = (url !== undefined && url !== endpoint.url) || (is_active === true && !endpoint.is_active)
   const asked: Partial<EndpointRow> = {
     ...(name === undefined ? {} : { name }),
     ...(url === undefined ? {} : { url }),

@@ -23,7 +23,10 @@ const enqueueAgainMs = 10_000
 const consumersAtOnce = 4
 const engagementRowsAtOnce = 20
 
-/** Does what the object of a campaign does by itself, in its alarms: starts, calculates, finds consumers, projects. */
+/**
+ * The work of a campaign object in its alarms: starts runs, finds recipients, enqueues messages for consumers and
+ * projects.
+ */
 export class CampaignCoordinator {
   readonly #storage: ObjectStorage
   readonly #job: JobCtx
@@ -65,7 +68,7 @@ export class CampaignCoordinator {
     this.#enqueuedAt = this.#job.now()
   }
 
-  /** Dying anywhere in it costs nothing but time. */
+  /** A crash at any place loses nothing: the next alarm goes on. */
   async alarm(): Promise<void> {
     const wakeCount = this.#wakeCount
     await this.#storage.setAlarm(this.#job.now() + reviveMs)

@@ -70,7 +70,7 @@ create table if not exists changed (
 /** A state in SQL. */
 export const recipientState = (state: RecipientState): string => `'${state}'`
 
-/** One SMS a telephone number, which several people may share. */
+/** Several people may share a telephone number, which gets one SMS. */
 export const uniqueAddressIndex = `create unique index if not exists recipients_address on recipients (address) where state <> ${recipientState('skipped')}`
 
 export interface CampaignRecord extends Counters {

@@ -18,7 +18,7 @@ const passes = new WeakMap<World, ReturnType<typeof seedPass>>()
 
 async function seedPass(world: World) {
   const trade = await seedTrade(firstEdition(world))
-  await write(update(purchases, { is_unlimited_use: 1 }, sql`id = ${trade.purchase}`))
+  await write(update(purchases, { is_unlimited_use: true }, sql`id = ${trade.purchase}`))
   return {
     purchase: trade.purchase,
     location: await seedLocation(firstEdition(world)),

@@ -16,8 +16,6 @@ import { consents, consentVersions } from '../../../src/db/schema/consents.ts'
 import { editions } from '../../../src/db/schema/editions.ts'
 import type { EmailMessageScope, EmailMessageType } from '../../../src/domain/messaging/email-messages.ts'
 
-const json = (value: unknown) => JSON.stringify(value)
-
 /** Every table that an edition owns rows of, filled, with other values than the defaults. Messages stand at all levels. */
 export async function seedEditionContents(place: Place, size = 2) {
   const { organization: organization_id, edition: edition_id } = place
@@ -36,21 +34,21 @@ export async function seedEditionContents(place: Place, size = 2) {
     ...tenant,
     modified_at: seededAt,
     name: `Category ${index}`,
-    name_translations: json({ da: `Kategori ${index}` }),
+    name_translations: { da: `Kategori ${index}` },
     position: index + 3,
   }))
   const productRows = many((index) => ({
     id: newId('product'),
     ...tenant,
     ...named('Product', index),
-    is_draft: index % 2,
+    is_draft: index % 2 === 1,
     category_id: categoryRows[index]?.id ?? null,
-    name_translations: json({ da: `Vare ${index}` }),
+    name_translations: { da: `Vare ${index}` },
     price_minor: 1000 + index,
     deposit_minor: 50 + index,
-    is_variant_required: 1,
-    is_pickup_required: 1,
-    is_wallet_enabled: 1,
+    is_variant_required: true,
+    is_pickup_required: true,
+    is_wallet_enabled: true,
   }))
   // The first product has all of them, so that parents are told apart.
   const childOf = (index: number) => ({ product_id: productRows[index % 2]?.id ?? '', created_at: seededAt })
@@ -58,7 +56,7 @@ export async function seedEditionContents(place: Place, size = 2) {
     id: newId('variant'),
     ...childOf(index),
     ...named('Variant', index),
-    is_active: index % 2,
+    is_active: index % 2 === 1,
   }))
   const optionRows = many((index) => ({
     id: newId('option'),
@@ -71,7 +69,7 @@ export async function seedEditionContents(place: Place, size = 2) {
     id: newId('location'),
     ...tenant,
     ...named('Location', index),
-    is_draft: index % 2,
+    is_draft: index % 2 === 1,
   }))
   const message = (
     type: EmailMessageType,
@@ -96,7 +94,7 @@ export async function seedEditionContents(place: Place, size = 2) {
   const refund = message('refund_confirmation', null, null, 'platform')
   const reminder = message('reminder', organization_id, null, 'template')
   const unused = message('other', organization_id, edition_id, 'edition')
-  const trigger = (kind: string, channel: string, email: string | null, is_active: number) => ({
+  const trigger = (kind: string, channel: string, email: string | null, is_active: boolean) => ({
     id: newId('trigger'),
     ...tenant,
     modified_at: seededAt,
@@ -106,9 +104,9 @@ export async function seedEditionContents(place: Place, size = 2) {
     is_active,
   })
   const triggerRows = [
-    trigger('receipt', 'email', receipt.id, 1),
-    trigger('reminder', 'email', reminder.id, 0),
-    trigger('reminder', 'sms', null, 1),
+    trigger('receipt', 'email', receipt.id, true),
+    trigger('reminder', 'email', reminder.id, false),
+    trigger('reminder', 'sms', null, true),
   ]
   const consentRows = many((index) => ({
     id: newId('consent'),
@@ -152,7 +150,7 @@ export async function seedEditionContents(place: Place, size = 2) {
     modified_at: seededAt,
     product_id: index === 0 ? null : (productRows[index]?.id ?? null),
     name: `Design ${index}`,
-    design: json({ colour: '#fff' }),
+    design: { colour: '#fff' },
   }))
   const used = { transaction_receipt_email_id: receipt.id, refund_confirmation_email_id: refund.id }
   await write(

@@ -74,7 +74,7 @@ export const seedEditions = (organization: { id: string; event: string }, count:
 /** Rules for fees are made by no operation. */
 export async function seedFeeRule(
   organization: { id: string },
-  columns: { name?: string; is_active?: number } = {},
+  columns: { name?: string; is_active?: boolean } = {},
 ): Promise<string> {
   const id = `fee_${freshId('request').slice(4)}`
   const row = {

@@ -39,7 +39,7 @@ export async function seedSegments(
       communication_type: 'transactional' as const,
       communication_channel: 'email' as const,
       expression: 'user.is_active',
-      is_time_dependent: 0,
+      is_time_dependent: false,
       status: 'draft' as const,
       user_count: number % 3,
       calculated_at: number % 2 ? at : null,

@@ -61,7 +61,7 @@ function tradeRows(place: Place, product: string, index: number) {
     amount_minor: 10_000 + 100 * pair,
     currency: 'dkk' as const,
     items_count: 1,
-    has_payment: 1,
+    has_payment: true,
     completed_transaction_id: ids.transaction,
     number_folded: orderNumber ?? '',
     number_key: numberKey(orderNumber),

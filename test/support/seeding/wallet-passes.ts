@@ -17,7 +17,7 @@ export type PassRow = typeof walletPasses.$inferSelect
 export async function enableWallet(place: Place, purchase: string): Promise<void> {
   const product = sql`(select product_id from purchases where id = ${purchase})`
   await write(
-    update(products, { is_wallet_enabled: 1 }, sql`id = ${product}`),
+    update(products, { is_wallet_enabled: true }, sql`id = ${product}`),
     sql`insert into pass_designs (id, organization_id, edition_id, product_id, name, design, created_at, modified_at)
       values (${freshId('pass_design')}, ${place.organization}, ${place.edition}, ${product}, 'Night blue',
         '{"background_color":"#102040","logo_text":"Nordlys"}', ${seededAt}, ${seededAt})`,

@@ -36,7 +36,7 @@ export const storedObjects = sqliteTable('stored_objects', {
   organization_id: text().notNull(),
   checksum_sha256: text().notNull(),
   size: integer().notNull(),
-  is_missing: integer().notNull().default(0),
+  is_missing: integer({ mode: 'boolean' }).notNull().default(false),
   created_at: integer().notNull(),
 })
 

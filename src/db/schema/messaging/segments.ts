@@ -18,7 +18,7 @@ export const segments = sqliteTable('segments', {
   communication_type: text({ enum: communicationTypes }).notNull(),
   communication_channel: text({ enum: channels }).notNull(),
   expression: text().notNull(),
-  is_time_dependent: integer().notNull(),
+  is_time_dependent: integer({ mode: 'boolean' }).notNull(),
   status: text({ enum: segmentStatuses }).notNull(),
   epoch: integer().notNull().default(0),
   members_epoch: integer().notNull().default(0),

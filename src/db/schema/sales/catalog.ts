@@ -1,11 +1,12 @@
 import { integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
+import type { TranslatedDict } from '../../../domain/languages.ts'
 
 export const categories = sqliteTable('categories', {
   id: text().primaryKey(),
   organization_id: text().notNull(),
   edition_id: text().notNull(),
   name: text().notNull(),
-  name_translations: text().notNull().default('{}'),
+  name_translations: text({ mode: 'json' }).$type<TranslatedDict>().notNull().default({}),
   position: integer().notNull().default(0),
   created_at: integer().notNull(),
   modified_at: integer().notNull(),
@@ -17,16 +18,16 @@ export const products = sqliteTable('products', {
   edition_id: text().notNull(),
   name: text().notNull(),
   name_folded: text().notNull(),
-  is_draft: integer().notNull().default(0),
+  is_draft: integer({ mode: 'boolean' }).notNull().default(false),
   created_at: integer().notNull(),
   category_id: text(),
-  name_translations: text().notNull().default('{}'),
+  name_translations: text({ mode: 'json' }).$type<TranslatedDict>().notNull().default({}),
   price_minor: integer(),
   deposit_minor: integer(),
-  is_variant_required: integer().notNull().default(0),
-  is_pickup_required: integer().notNull().default(0),
-  is_wallet_enabled: integer().notNull().default(0),
-  images: text().notNull().default('[]'),
+  is_variant_required: integer({ mode: 'boolean' }).notNull().default(false),
+  is_pickup_required: integer({ mode: 'boolean' }).notNull().default(false),
+  is_wallet_enabled: integer({ mode: 'boolean' }).notNull().default(false),
+  images: text({ mode: 'json' }).$type<readonly string[]>().notNull().default([]),
 })
 
 export const variants = sqliteTable('variants', {
@@ -35,7 +36,7 @@ export const variants = sqliteTable('variants', {
   name: text().notNull(),
   name_folded: text().notNull(),
   created_at: integer().notNull(),
-  is_active: integer().notNull().default(1),
+  is_active: integer({ mode: 'boolean' }).notNull().default(true),
 })
 
 export const options = sqliteTable('options', {
@@ -54,7 +55,7 @@ export const locations = sqliteTable('locations', {
   edition_id: text().notNull(),
   name: text().notNull(),
   name_folded: text().notNull(),
-  is_draft: integer().notNull().default(0),
+  is_draft: integer({ mode: 'boolean' }).notNull().default(false),
   created_at: integer().notNull(),
 })
 
@@ -64,7 +65,7 @@ export const passDesigns = sqliteTable('pass_designs', {
   edition_id: text().notNull(),
   product_id: text(),
   name: text().notNull(),
-  design: text().notNull().default('{}'),
+  design: text({ mode: 'json' }).$type<Readonly<Record<string, unknown>>>().notNull().default({}),
   created_at: integer().notNull(),
   modified_at: integer().notNull(),
 })

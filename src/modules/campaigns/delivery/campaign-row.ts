@@ -5,9 +5,8 @@ import { campaigns } from '../../../db/schema/messaging/campaigns.ts'
 import { emailMessages } from '../../../db/schema/messaging/email-messages.ts'
 import { segments } from '../../../db/schema/messaging/segments.ts'
 import { organizations } from '../../../db/schema/organizations.ts'
-import { fromJson, type RowOf, select } from '../../../db/select.ts'
+import { type RowOf, select } from '../../../db/select.ts'
 import type { Readiness } from '../../../domain/campaigns/readiness.ts'
-import type { TranslatedDict } from '../../../domain/languages.ts'
 import type { Nullable } from '../../../domain/nullable.ts'
 import { segmentSummaryFields } from '../../segments/index.ts'
 
@@ -36,7 +35,7 @@ const tenantFields = {
 const messageFields = {
   message_id: emailMessages.id,
   message_type: emailMessages.type,
-  message_subject: fromJson<TranslatedDict>(sql`${emailMessages.subject}`),
+  message_subject: emailMessages.subject,
   message_blocks: sql<number>`json_array_length(${emailMessages.blocks})`,
   message_version: emailMessages.version,
 }

@@ -3,7 +3,7 @@ import type { CampaignSenderRpc } from '../../../domain/campaigns/sender.ts'
 import { sendClaim } from './chunk-calls.ts'
 import { enqueueCampaign } from './enqueue.ts'
 
-/** After this long a consumer leaves the rest to another one. */
+/** A consumer sends for this long. Then another one goes on. */
 const shiftMs = 20_000
 /** A consumer sends this many chunks of a campaign at once. The platform allows it six connections. */
 const lanesAConsumer = 4

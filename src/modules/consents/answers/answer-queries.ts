@@ -4,7 +4,7 @@ import { isShadowed } from '../../../db/consents.ts'
 import { paginate } from '../../../db/paginate.ts'
 import { consentRecords, consents } from '../../../db/schema/consents.ts'
 import { users } from '../../../db/schema/users.ts'
-import { answering, fromJson, type RowOf, selection } from '../../../db/select.ts'
+import { answering, fromFlag, fromJson, jsonFlag, type RowOf, selection } from '../../../db/select.ts'
 import { contactSeenInEdition, type CustomerView, customersSeenBy } from '../../../db/customer-visibility.ts'
 import { inList, visible } from '../../../db/visibility.ts'
 import { type Tenant, reachOf } from '../../../domain/accounts/access.ts'
@@ -22,7 +22,7 @@ export { findUser } from '../../users/index.ts'
 export interface SeenRecord extends RecordRow {
   previous_hash: string | null
   /** It is of another edition, and the customer belongs to other editions too. */
-  is_hidden: number
+  is_hidden: boolean
 }
 
 /** A definition, and one person's answer to it. */
@@ -48,7 +48,8 @@ function isHidden(ctx: Ctx, view: CustomerView, record: SQL): SQL {
 /** The values of a record in the order of its columns: D1 gives a function 32 arguments at most. */
 const recordJson = (ctx: Ctx, view: CustomerView, record: SQL): SQL => {
   const columns = recordColumns.map((name) => sql`${record}.${sql.raw(name)}`)
-  return sql`json_array(${sql.join(columns, sql`, `)}, ${previousHash(record)}, ${isHidden(ctx, view, record)})`
+  return sql`json_array(${sql.join(columns, sql`, `)}, ${previousHash(record)},
+    ${jsonFlag(isHidden(ctx, view, record))})`
 }
 
 const seenColumns = [...recordColumns, 'previous_hash', 'is_hidden']
@@ -165,7 +166,7 @@ export function listRecords(
     columns: {
       ...getTableColumns(consentRecords),
       previous_hash: sql<string | null>`${previousHash(sql`consent_records`)}`,
-      is_hidden: sql<number>`${isHidden(ctx, view, sql`consent_records`)}`,
+      is_hidden: fromFlag(isHidden(ctx, view, sql`consent_records`)),
     },
     joins: sql`join ${consentRecords} on ${consentRecords.user_id} = ${answer.user_id}
         and ${consentRecords.consent_id} = ${answer.id} and ${consentRecords.number} = page.key

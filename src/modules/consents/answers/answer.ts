@@ -116,7 +116,7 @@ function sharedGuard(ctx: Ctx, { id, organization_id, tenant, answer }: AnswerSu
 const asSeen = (record: RecordRow, before: RecordRow | null): SeenRecord => ({
   ...record,
   previous_hash: before?.record_hash ?? null,
-  is_hidden: 0,
+  is_hidden: false,
 })
 
 /** Records one answer of a person. An answer that repeats the latest one changes nothing. */

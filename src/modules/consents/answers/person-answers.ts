@@ -1,7 +1,8 @@
 import { and, eq, getTableColumns, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
 import { consents, type ConsentVersionRow, consentVersions } from '../../../db/schema/consents.ts'
-import { answering, type RowOf, select, selection } from '../../../db/select.ts'
+import { editions } from '../../../db/schema/editions.ts'
+import { answering, orNull, type RowOf, select, selection } from '../../../db/select.ts'
 import { contactSeenInEdition } from '../../../db/customer-visibility.ts'
 import { inList } from '../../../db/visibility.ts'
 import type { Language } from '../../../domain/languages.ts'
@@ -10,7 +11,7 @@ import { recordColumns, type RecordRow, rowOfArray } from './records.ts'
 /** A consent that applies to a person, and the person's latest answer to it. */
 export interface PersonAnswer {
   definition: typeof consents.$inferSelect
-  edition: { name: string; default_language: Language; is_archived: number } | null
+  edition: { name: string; default_language: Language; is_archived: boolean } | null
   /** Of the person, as it is shown in events of the consent's edition. */
   email: string | null
   before: RecordRow | null
@@ -26,9 +27,9 @@ const recordValues = sql.join(
 
 const fields = {
   ...getTableColumns(consents),
-  edition_name: sql<string | null>`editions.full_name`,
-  default_language: sql<Language | null>`editions.default_language`,
-  is_archived: sql<number | null>`editions.is_archived`,
+  edition_name: orNull(editions.full_name),
+  default_language: orNull(editions.default_language),
+  is_archived: orNull(editions.is_archived),
   person_email: sql<string | null>`${contactSeenInEdition(sql`users`, 'email', sql`consents.edition_id`)}`,
   record: sql<RecordRow | null>`iif(r.user_id is null, null, json_array(${recordValues}))`.mapWith(
     rowOfArray<RecordRow | null>(recordColumns),
@@ -62,7 +63,7 @@ export async function answersOfPerson(
       edition:
         edition_name === null
           ? null
-          : { name: edition_name, default_language: default_language ?? 'en', is_archived: is_archived ?? 0 },
+          : { name: edition_name, default_language: default_language ?? 'en', is_archived: is_archived ?? false },
       email: person_email,
       before: record,
     }),

@@ -9,7 +9,7 @@ import type { Proof } from './proof.ts'
 import type { RecordRow } from './records.ts'
 
 export function presentRecord(row: SeenRecord): z.input<typeof ConsentRecord> {
-  const shown = <Value>(value: Value): Value | null => (row.is_hidden === 1 ? null : value)
+  const shown = <Value>(value: Value): Value | null => (row.is_hidden ? null : value)
   return {
     id: row.id,
     consent_id: row.consent_id,
@@ -74,11 +74,7 @@ export function presentProof({
   is_intact,
 }: Proof): z.input<typeof ConsentProof> {
   const fallback = default_language ?? 'en'
-  const language = shownLanguage(
-    version.text,
-    record.is_hidden === 1 ? fallback : (record.language as Language),
-    fallback,
-  )
+  const language = shownLanguage(version.text, record.is_hidden ? fallback : (record.language as Language), fallback)
   const inLanguage = (texts: TranslatedDict) => texts[language] ?? ''
   return {
     record: presentRecord(record),

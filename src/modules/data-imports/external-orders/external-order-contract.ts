@@ -224,7 +224,7 @@ function itemsOf(item: ExternalOrderWire['items'][number], position: number): Ex
     handling_fee_minor: item.handling_fee ?? 0,
     vendor_code: item.vendor_code ?? null,
     uses_limit: item.uses_limit ?? 1,
-    is_unlimited_use: item.is_unlimited_use ? 1 : 0,
+    is_unlimited_use: item.is_unlimited_use ?? false,
     valid_until: item.valid_until ?? null,
     holder: user ? { email: user.email ?? null, ...namesOf(user) } : null,
     status: item.status ?? null,

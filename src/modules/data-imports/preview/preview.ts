@@ -65,7 +65,9 @@ export async function previewSetting(
   return { setting, run, headers }
 }
 
-const shown: readonly (readonly [field: string, column: keyof OrderRow])[] = [
+type ShownColumn = 'status' | 'order_number' | 'amount_minor' | 'items_count' | 'user_id' | 'metadata'
+
+const shown: readonly (readonly [field: string, column: ShownColumn])[] = [
   ['status', 'status'],
   ['order_number', 'order_number'],
   ['amount', 'amount_minor'],
@@ -74,15 +76,21 @@ const shown: readonly (readonly [field: string, column: keyof OrderRow])[] = [
   ['metadata', 'metadata'],
 ]
 
+/** JSON is shown as its text. */
+const shownValue = (value: OrderRow[ShownColumn]) =>
+  typeof value === 'object' && value !== null ? JSON.stringify(value) : value
+
+const inUnits = (field: string, value: string | number | null) => (field === 'amount' ? toMajor(Number(value)) : value)
+
 /** What an update changes of an order and its purchases. */
 function changesOf(record: RecordedOrder | undefined, after: OrderRow, cancelled: number): FieldChange[] {
   const updated = record?.before?.updated
   if (!updated) return []
   const ofOrder = shown.flatMap(([field, column]): FieldChange[] => {
-    const [was, is] = [updated.order[column], after[column]]
-    if (was === undefined || was === is) return []
-    const value = (one: unknown) => (field === 'amount' ? toMajor(one as number) : (one as string | number | null))
-    return [{ field, before: value(was), after: value(is) }]
+    const kept = updated.order[column]
+    if (kept === undefined) return []
+    const [was, is] = [shownValue(kept), shownValue(after[column])]
+    return was === is ? [] : [{ field, before: inUnits(field, was), after: inUnits(field, is) }]
   })
   const open = updated.purchases.filter(({ status }) => status !== 'cancelled').length
   const kept = open - cancelled + updated.added.length

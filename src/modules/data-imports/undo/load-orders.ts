@@ -4,7 +4,7 @@ import type { importOrders } from '../../../db/schema/data-imports.ts'
 import type { orders, transactions } from '../../../db/schema/sales/orders.ts'
 import { keptReason, type KeptReason } from '../../../domain/data-imports/import-undo.ts'
 import { answeredLater } from '../../consents/index.ts'
-import type { OrderBefore } from '../../order-import/index.ts'
+import { type OrderBefore, readBefore } from '../../order-import/index.ts'
 import { type AnnouncedPurchase, announcedColumns, announcedJoins } from '../../purchases/index.ts'
 import { keptOf, outcomeOfOrder } from '../background/created-orders.ts'
 import type { ImportRow } from '../background/steps.ts'
@@ -99,7 +99,7 @@ function written(
   purchases: readonly UndonePurchase[],
   payments: readonly WrittenPayment[],
 ): WrittenOrder {
-  const before = row.before === null ? null : (JSON.parse(row.before) as OrderBefore)
+  const before = row.before === null ? null : readBefore(row.before)
   const { id, version, user_id, search_own, modified_at } = row
   const reason = keptReason({
     is_missing: id === null || row.former_id === null || (row.outcome === 'updated' && !before?.updated),

@@ -7,10 +7,18 @@ import { campaigns } from '../../../db/schema/messaging/campaigns.ts'
 import { segments } from '../../../db/schema/messaging/segments.ts'
 import { webhookDeliveries, webhookEndpoints, webhookEvents } from '../../../db/schema/messaging/webhooks.ts'
 import { products } from '../../../db/schema/sales/catalog.ts'
-import { answering, fromFlag, fromJson, type Query, type RowOf, select, selection } from '../../../db/select.ts'
+import {
+  answering,
+  fromFlag,
+  fromJson,
+  jsonFlag,
+  type Query,
+  type RowOf,
+  select,
+  selection,
+} from '../../../db/select.ts'
 import { inList, inWords } from '../../../db/visibility.ts'
 import type { DataImportStatus } from '../../../domain/data-imports/data-imports.ts'
-import type { TranslatedDict } from '../../../domain/languages.ts'
 import { workingStatuses } from '../../../domain/refunds/refund-batches.ts'
 import { dayMs } from '../../../domain/time/instants.ts'
 import { isVerifiedSender } from '../../sender-domains/index.ts'
@@ -20,14 +28,14 @@ import type { EditionRow } from '../queries.ts'
 
 export interface MerchantAccountFactRow {
   type: string
-  is_active: number
+  is_active: boolean
   supported_currencies: string[]
   /** What sealed its key; null where it has none. */
   sealed_with: string | null
 }
 
 export interface FeeRuleFactRow {
-  is_active: number
+  is_active: boolean
   currency: string
 }
 
@@ -55,10 +63,11 @@ function factFields({ id, organization_id, ...edition }: EditionRow, now: number
     has_event: fromFlag(sql`exists (select 1 from events
       where id = ${edition.event_id} and organization_id = ${organization_id})`),
     merchant_account: fromJson<MerchantAccountFactRow | null>(sql`(select json_object('type', type,
-        'is_active', is_active, 'supported_currencies', json(supported_currencies),
+        'is_active', ${jsonFlag(sql`is_active`)}, 'supported_currencies', json(supported_currencies),
         'sealed_with', case when sealed_api_key is null then null else sealed_with end) from merchant_accounts
       where id = ${edition.merchant_account_id} and organization_id = ${organization_id})`),
-    fee_rule: fromJson<FeeRuleFactRow | null>(sql`(select json_object('is_active', is_active, 'currency', currency)
+    fee_rule:
+      fromJson<FeeRuleFactRow | null>(sql`(select json_object('is_active', ${jsonFlag(sql`is_active`)}, 'currency', currency)
       from fee_rules where id = ${edition.fee_rule_id} and organization_id = ${organization_id})`),
     order_currencies: fromJson<string[]>(sql`(select json_group_array(distinct currency) from
       (${ordersOf(id, 'asc')} union ${ordersOf(id, 'desc')}))`),
@@ -85,14 +94,14 @@ export function factsOf(edition: EditionRow, now: number): Query<FactRow> {
 const productFields = {
   id: products.id,
   name: products.name,
-  is_draft: fromFlag(sql`${products.is_draft}`),
-  name_translations: fromJson<TranslatedDict>(sql`${products.name_translations}`),
+  is_draft: products.is_draft,
+  name_translations: products.name_translations,
   category_id: products.category_id,
   price_minor: products.price_minor,
   deposit_minor: products.deposit_minor,
-  is_variant_required: fromFlag(sql`${products.is_variant_required}`),
-  is_pickup_required: fromFlag(sql`${products.is_pickup_required}`),
-  is_wallet_enabled: fromFlag(sql`${products.is_wallet_enabled}`),
+  is_variant_required: products.is_variant_required,
+  is_pickup_required: products.is_pickup_required,
+  is_wallet_enabled: products.is_wallet_enabled,
   has_active_variant: fromFlag(sql`case when ${products.is_variant_required} = 1 then exists (select 1 from variants
     where product_id = ${products.id} and is_active = 1) else 0 end`),
   has_pass_design: fromFlag(sql`case when ${products.is_wallet_enabled} = 1 then exists (select 1 from pass_designs
@@ -108,7 +117,7 @@ const messageFields = {
   title: emailMessages.title,
   edition_id: emailMessages.edition_id,
   type: emailMessages.type,
-  subject: fromJson<TranslatedDict>(sql`${emailMessages.subject}`),
+  subject: emailMessages.subject,
   has_blocks: fromFlag(sql`${emailMessages.blocks} <> '[]'`),
 }
 
@@ -130,7 +139,7 @@ const consentFields = {
   name: consents.name,
   edition_id: consents.edition_id,
   type: consents.type,
-  text: fromJson<TranslatedDict>(sql`${consents.text}`),
+  text: consents.text,
 }
 
 export const consentsOf = ({ id, organization_id }: EditionRow) =>
@@ -155,7 +164,7 @@ export const endpointsOf = ({ id, organization_id }: EditionRow, now: number) =>
     id: webhookEndpoints.id,
     name: webhookEndpoints.name,
     edition_id: webhookEndpoints.edition_id,
-    is_active: fromFlag(sql`${webhookEndpoints.is_active}`),
+    is_active: webhookEndpoints.is_active,
     disabled_reason: webhookEndpoints.disabled_reason,
     has_exhausted: fromFlag(sql`case when ${webhookEndpoints.is_active} = 1 then ${hasExhausted(id, now)} else 0 end`),
   })

@@ -8,7 +8,6 @@ import {
   consentsOf,
   endpointsOf,
   factsOf,
-  type FeeRuleFactRow,
   type MerchantAccountFactRow,
   messagesOf,
   productsOf,
@@ -36,15 +35,6 @@ function visibilityOf(ctx: Ctx, edition: EditionRow) {
   }
 }
 
-const editionOf = (row: EditionRow): EditionFacts['edition'] => ({
-  ...row,
-  is_draft: row.is_draft === 1,
-  is_archived: row.is_archived === 1,
-})
-
-const feeRuleOf = (row: FeeRuleFactRow | null): EditionFacts['fee_rule'] =>
-  row && { is_active: row.is_active === 1, currency: row.currency }
-
 async function merchantAccountOf(
   { config }: Ctx,
   row: MerchantAccountFactRow | null,
@@ -52,7 +42,7 @@ async function merchantAccountOf(
   if (row === null) return null
   const { type, is_active, supported_currencies, sealed_with } = row
   const usable = await Promise.all(config.payments.secrets.map(fingerprintOf))
-  const account = { type, is_active: is_active === 1, has_usable_key: usable.some((one) => one === sealed_with) }
+  const account = { type, is_active, has_usable_key: usable.some((one) => one === sealed_with) }
   return { supported_currencies, is_ready: isReady(account, config.environment) }
 }
 
@@ -76,10 +66,9 @@ export async function loadFacts(ctx: Ctx, edition: EditionRow): Promise<EditionF
   })
   return {
     now,
-    edition: editionOf(edition),
+    edition,
     ...facts,
     merchant_account: await merchantAccountOf(ctx, facts.merchant_account),
-    fee_rule: feeRuleOf(facts.fee_rule),
     products: products.map((row) => ({ ...row, is_hidden: false })),
     messages: messages.map((row) => ({
       // Templates without an edition are shown to everybody who has a role in the organisation.

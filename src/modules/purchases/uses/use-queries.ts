@@ -10,7 +10,7 @@ import { announcedFields, announcedJoins } from '../announcement.ts'
 import { purchaseVisibility } from '../queries.ts'
 import { type PurchaseUseRow, selectUses } from './use-row.ts'
 
-/** What decides about the uses of a purchase, and what is announced about them. */
+/** Fields that decide about the uses of a purchase, and those of its event. */
 const usableFields = {
   ...announcedFields,
   status: purchases.status,
@@ -64,7 +64,7 @@ export async function findLocation(
   ctx: Ctx,
   editionId: string,
   id: string | null,
-): Promise<{ name: string; is_draft: number } | null> {
+): Promise<{ name: string; is_draft: boolean } | null> {
   if (id === null) return null
   const row = await ctx.db.first(
     select({ name: locations.name, is_draft: locations.is_draft })

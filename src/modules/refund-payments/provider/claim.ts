@@ -9,7 +9,7 @@ import { refundLifecycle } from '../../../domain/refunds/refunds.ts'
 const columns = getTableColumns(refundRequests)
 const target = 'processing'
 
-/** Takes what is due, the longest due first. No other consumer gets them before the lease ends. */
+/** Claims due refunds, the longest due first. No other consumer gets them before the lease ends. */
 export const claimRefunds = (job: JobCtx, count: number): Promise<RefundRow[]> => {
   const now = job.now()
   return job.db.all(
@@ -42,7 +42,7 @@ export async function storeKey(job: JobCtx, claim: RefundRow): Promise<RefundRow
   return row ?? null
 }
 
-/** Gives back what was taken and not begun. */
+/** Releases claimed refunds that were not begun. */
 export const releaseRefunds = (job: JobCtx, claims: readonly RefundRow[]): Promise<unknown> =>
   job.db.all(sql`update refund_requests set lease_until = null where (id, lease_until) in
     (select value ->> 0, value ->> 1 from json_each(${JSON.stringify(claims.map(({ id, lease_until }) => [id, lease_until]))}))`)

@@ -119,7 +119,7 @@ async function recheck(job: JobCtx, refund: RefundRow): Promise<void> {
   await job.db.all(update(refundRequests, { due_at, lease_until: null }, asRead))
 }
 
-/** One refund under its claim: the call to its provider, or the question what became of it. */
+/** Works on one claimed refund: calls the provider, or looks up the outcome of an earlier call. */
 export async function payRefund(job: JobCtx, claim: RefundRow): Promise<void> {
   if (claim.status === 'completed') return recheck(job, claim)
   const isFirstCall = claim.status === 'approved'

@@ -20,7 +20,7 @@ import { changesBy, changesByEarlier, flagStatements } from '../outcome.ts'
 import { providerRefundChanges } from './provider-refund.ts'
 import { loadRefund } from '../refund.ts'
 
-/** One answer for an account that is not there and for a signature that does not fit. */
+/** An unknown account and a wrong signature get the same answer. */
 const refused = (): AppError =>
   new AppError('not_authenticated', 'The signature is missing, too old or does not fit the body.')
 
@@ -63,7 +63,10 @@ const byReference = ({ db }: JobCtx, account: MerchantAccount, reference: string
       ),
   )
 
-/** The provider paid an attempt that does not count here: its amount does, and the request is for people. */
+/**
+ * The provider paid an attempt although the request's status excludes it. The amount is recorded, and the request is
+ * flagged for a manual check.
+ */
 async function paidBeside(
   job: JobCtx,
   account: MerchantAccount,
@@ -77,7 +80,10 @@ async function paidBeside(
   }
 }
 
-/** What an event's refund changes: one that is recorded, one of ours by its key, else a new one of the provider's. */
+/**
+ * The changes by an event. Its refund is found by its reference, then by our key; otherwise it is a new refund that was
+ * made at the provider.
+ */
 async function changesOf(job: JobCtx, account: MerchantAccount, refund: ProviderRefund): Promise<RefundChanges | null> {
   const id = refundOfKey(refund.key)
   const named = id === null ? undefined : await loadRefund(job, id)
@@ -100,7 +106,9 @@ const races = {
     new LostRace('another event recorded the refund'),
 }
 
-/** The event and what it changes, in one transaction. False when it was taken in before. */
+/**
+ * Records the event and its changes in one transaction. False when the event was recorded before or changes nothing.
+ */
 async function apply(
   job: JobCtx,
   account: MerchantAccount,

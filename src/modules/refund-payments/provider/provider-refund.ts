@@ -49,7 +49,7 @@ const paymentOf = ({ db }: JobCtx, account: MerchantAccount, references: readonl
       .limit(1),
   )
 
-/** What counts of it: all that was paid back, unless it cannot be of this payment. */
+/** The amount of the refund, at most the rest of the payment; 0 in another currency. */
 const countedOf = (payment: PaymentRow, refund: ProviderRefund): number =>
   payment.currency === refund.currency
     ? Math.max(0, Math.min(refund.amount_minor, payment.amount_minor - payment.refunded_minor))
@@ -111,9 +111,9 @@ function rowOf(job: JobCtx, account: MerchantAccount, payment: PaymentRow, refun
 }
 
 /**
- * What records a refund that was made at the provider and not by us: its amount counts on the payment, and also where
- * open requests had reserved it, because the money is gone. Purchases stay as they are. Null for one that failed, is not
- * decided, or its payment is unknown here.
+ * The changes by a refund that was made at the provider and not by us. Its amount is counted on the payment even if
+ * open requests have reserved it, because the money is gone. Purchases do not change. Null for a refund that failed or
+ * is undecided, or whose payment is unknown.
  */
 export async function providerRefundChanges(
   job: JobCtx,

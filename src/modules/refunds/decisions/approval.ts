@@ -72,11 +72,11 @@ export const approvedColumns = (refund: RefundRow, { service, merchant_account_i
 })
 
 interface Approved {
-  /** As it is once it is completed. */
+  /** The refund as it is after the statements. */
   refund: RefundRow
   statements: Statement[]
   announcements: Announcement[]
-  /** Enqueues what is due once the statements are committed. */
+  /** Sends the messages of the queue after the commit. */
   enqueue: (job: JobCtx) => Promise<void>
 }
 

@@ -33,11 +33,11 @@ type Approval = ApproveInput & { amount: number; isCancelling: boolean }
 const targetOf = ({ target, purchase_id, order_id }: LoadedRefund): RefundTarget =>
   target === 'purchase' && purchase_id !== null ? { kind: target, id: purchase_id } : { kind: 'order', id: order_id }
 
-/** The amount to approve, or what refuses the approval. */
+/** Decides on the amount to approve; throws why the request cannot be approved. */
 function decide(ctx: Ctx, refund: LoadedRefund, input: ApproveInput): Approval {
   checkTransition(refund.status, 'approved', 'approved')
-  if (refund.is_archived === 1) throw editionArchived()
-  // A late answer of the provider said so: another attempt would pay twice.
+  if (refund.is_archived) throw editionArchived()
+  // The provider paid an earlier attempt after all: another attempt would pay twice.
   if (refund.needs_attention)
     throw new AppError('invalid_transition', 'The provider has paid an earlier attempt of this refund.', {
       extra: { current_status: refund.status, allowed_transitions: [] },
@@ -58,18 +58,21 @@ function decide(ctx: Ctx, refund: LoadedRefund, input: ApproveInput): Approval {
 
 interface ApprovedAmounts {
   shares: Shared
-  /** Around the change of the request: before it, and directly after it. */
+  /** Statements before the change of the request, and directly after it. */
   before: Statement[]
   after: Statement[]
 }
 
-/** Directly after what a smaller amount releases: the payment still covers the amount, as it did when it was read. */
+/**
+ * Aborts the batch when the payment no longer covers the amount. It runs after a smaller amount has released the
+ * difference.
+ */
 const paymentCovers = (transactionId: string, amount: number): Statement =>
   stillHolds(sql`exists (select 1 from transactions where id = ${transactionId}
     and ${inList(sql`status`, capturedStatuses)}
     and (${amount} = 0 or amount_minor >= refunded_minor + reserved_minor))`)
 
-/** What is reserved already, or less of it. */
+/** The amounts of a pending request: those that it has reserved, or smaller ones. */
 async function keptAmounts(
   ctx: Ctx,
   refund: LoadedRefund,
@@ -93,7 +96,10 @@ async function keptAmounts(
   return { shares, before: [], after: [...shrinkStatements(refund, items, shares), covered] }
 }
 
-/** The purchases that a failed request may pay back: one of a batch has those that it was made for, others all that are held. */
+/**
+ * The purchases that a failed request may pay back. A request of a batch keeps its purchases; others are for all
+ * purchases that are still held.
+ */
 async function purchasesAgain(ctx: Ctx, refund: LoadedRefund, subject: RefundSubject): Promise<SubjectPurchase[]> {
   const held = subject.purchases.filter(({ status }) => isHeld(status))
   if (refund.batch_id === null) return held
@@ -101,7 +107,10 @@ async function purchasesAgain(ctx: Ctx, refund: LoadedRefund, subject: RefundSub
   return held.filter(({ id }) => named.has(id))
 }
 
-/** A failed request reserves nothing any more: its amount is reserved anew, over what is left now. */
+/**
+ * The amounts of a failed request: it has released its amounts, so they are reserved again, as far as the purchases
+ * still have them.
+ */
 async function amountsAgain(
   ctx: Ctx,
   refund: LoadedRefund,

@@ -38,8 +38,9 @@ const cancellable = (purchaseIds: readonly string[]): SQL =>
     (select refund_request_id from refund_items where ${inList(sql`purchase_id`, purchaseIds)})`
 
 /**
- * For the transaction that cancels purchases: requests for any of them that were not reviewed yet are cancelled,
- * and release all that they reserve. Three statements, however many there are; none without purchases.
+ * Cancels the requests for these purchases that were not reviewed yet, and releases their amounts. Part of the
+ * transaction that cancels the purchases. There are three statements for any number of purchases, and none without
+ * purchases.
  */
 export function cancelRefundsOf(purchaseIds: readonly string[], now: number): Statement[] {
   if (purchaseIds.length === 0) return []

@@ -19,7 +19,7 @@ export async function expressionColumns(
   ctx: Pick<Ctx, 'db'>,
   organizationId: string,
   source: string,
-): Promise<{ expression: string; is_time_dependent: number }> {
+): Promise<{ expression: string; is_time_dependent: boolean }> {
   const checked = checkExpression(source)
   if (!checked.ok) throw invalidAt(checked.errors)
   const { expression, isTimeDependent } = checked
@@ -27,5 +27,5 @@ export async function expressionColumns(
     const error = costError(expression, source, (await findListSizes(ctx.db, organizationId)).most)
     if (error) throw invalidAt([error])
   }
-  return { expression: source, is_time_dependent: Number(isTimeDependent) }
+  return { expression: source, is_time_dependent: isTimeDependent }
 }

@@ -16,7 +16,10 @@ export interface AttemptOutcome {
   slow: boolean
 }
 
-/** Of a lease, what is kept for recording the end: an attempt that would not leave it is not begun. */
+/**
+ * The part of a lease that is reserved for recording the result. An attempt that would not leave so much time is not
+ * begun.
+ */
 const recordingMs = 10_000
 
 /** The one way in which an attempt is made: with the endpoint's address and secrets of this moment. */

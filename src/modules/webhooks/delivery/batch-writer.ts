@@ -1,7 +1,7 @@
 interface BatchWriterOptions<Item> {
   /** Writes one batch; called again only when it is done. Never rejects. */
   write: (items: Item[]) => Promise<void>
-  /** Whether what has been added should not wait for more. */
+  /** Whether to write at once instead of waiting for more items. */
   isUrgent: () => boolean
   gatherMs: number
 }

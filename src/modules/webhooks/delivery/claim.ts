@@ -17,10 +17,10 @@ const endpoint = fromJson<ClaimedEndpoint>(sql`(select json_object('url', url, '
 export const isOneOf = (endpointIds: readonly string[]): SQL => inList(sql`id`, endpointIds)
 
 /**
- * Takes the due deliveries of the endpoints for which the condition holds, retries by hand first, then the oldest: so many that an endpoint has at
- * most four requests in flight, and one alone while it is being probed. Behind an open breaker only retries by hand are
- * taken. No other consumer gets them before the lease is over. The indexes are named because the planner would rather
- * walk through all that the endpoint ever had.
+ * Claims due deliveries of the endpoints for which the condition holds, retries by hand first, then the oldest. An
+ * endpoint has at most four requests in flight, and one while it is being probed. While its breaker is open, only
+ * retries by hand are claimed. No other consumer gets them before the lease ends. The indexes are named because the
+ * planner would read all deliveries that the endpoint ever had.
  */
 export const claimStatement = (job: JobCtx, areChosen: SQL): Query<DeliveryClaim> => {
   const now = job.now()

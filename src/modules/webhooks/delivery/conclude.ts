@@ -7,10 +7,10 @@ import { claimsOf, claimStatement, isOneOf } from './claim.ts'
 import { endWaiting, type EndpointHealth, openBreaker, recordStatements, switchOff, waitFor } from './record.ts'
 import { enqueueEndpoints } from './enqueue.ts'
 
-/** Further ahead than this the sweep of each minute is near enough. */
+/** Retries further ahead than this are left to the sweep of each minute. */
 const enqueueAheadMs = 900_000
 
-/** Records the endings and claims what comes next of endpoints that stay in this lane. */
+/** Records results and claims the next deliveries of endpoints that stay in this lane. */
 export async function conclude(
   job: JobCtx,
   lane: Lane,
@@ -49,7 +49,7 @@ export async function conclude(
   return claimsOf(claimed)
 }
 
-/** Opens breakers, and switches off what is gone or has failed for days. */
+/** Opens breakers, and switches off endpoints that are gone or have failed for days. */
 async function judgeHealth(
   job: JobCtx,
   outcomes: readonly AttemptOutcome[],

@@ -24,7 +24,7 @@ export const WebhookDelivery = z
   })
   .openapi('WebhookDelivery')
 
-/** Retries by hand may make any number of attempts; one answer shows so many. */
+/** The attempts in one answer. Retries by hand make any number of them. */
 export const attemptsShown = 100
 
 const Attempt = z

@@ -6,28 +6,28 @@ import { BatchWriter } from './batch-writer.ts'
 import { conclude } from './conclude.ts'
 import { WorkerPool } from './worker-pool.ts'
 
-/** A run claims this long before it leaves the rest to the next. */
+/** A run claims deliveries for this long. Then another run goes on. */
 const runMs = 20_000
 /**
- * The platform ends background work 30 s after the handler has returned. A run that is left claims for a
- * third of this, and its longest post ends before the rest is over.
+ * The platform ends background work 30 s after the handler has returned. In the background, a run claims for a third of
+ * this, and its longest post fits into the rest.
  */
 const backgroundMs = 10_000
 const longestSharedPostMs = 17_000
-/** A run makes at most about so many attempts: the platform counts its subrequests, and ends it at 10,000. */
+/** About the most attempts of a run: the platform allows it 10,000 subrequests. */
 const attemptsARun = 5000
 /**
- * Posts of one run at once. The platform opens six connections for it and lets the others wait while their time
- * runs; one is left for the database and the queues.
+ * Posts of one run at once. The platform opens six connections and lets further requests wait while their timeouts run.
+ * One connection is left for the database and the queues.
  */
 const postsAtOnce = 5
-/** Endings share a round trip while more than these wait for a slot, but no longer than `gatherMs`. */
+/** While more claims than this wait for a slot, results are gathered into one round trip, for at most `gatherMs`. */
 const reserve = 2 * postsAtOnce
 const gatherMs = 80
-/** Beside a post that hangs, a claim waits two to three times this for a slot. */
+/** How often the pool looks for posts that hang. A claim behind such posts waits two to three times this. */
 const lookEveryMs = 30
 
-/** Without an ending for so long, a consumer leaves its posts to themselves and makes way for the next messages. */
+/** When no post has ended for so long, the consumer takes the next messages and the run goes on in the background. */
 const momentMs = 12
 
 interface DeliveryOptions {
@@ -36,15 +36,18 @@ interface DeliveryOptions {
   longestPostMs: number
 }
 
-/** For a run in the background of a consumer, and for one in an object, which exists while it posts. */
+/**
+ * Limits of a run inside a consumer, whose background work the platform ends, and inside an object, which exists as
+ * long as it posts.
+ */
 export const consumerLimits = { longestPostMs: longestSharedPostMs }
 export const objectLimits = { longestPostMs: Number.POSITIVE_INFINITY }
 
 /**
- * Posts claims and continues with what is due of their endpoints. Each result is recorded in the round trip that claims
- * the endpoint's next. When posts that hang keep claims waiting, these are handed over to new objects with connections
- * of their own: those of the endpoints that hang to one, all others to another. A crash loses no delivery: leases run
- * out and the sweep finds them.
+ * Posts claims and goes on with the next deliveries of their endpoints. One round trip records results and claims the
+ * next deliveries. Claims that wait behind posts that hang are handed over to new objects, which have connections of
+ * their own: one object for the endpoints that hang, one for all others. A crash loses no delivery: leases run out and
+ * the sweep finds them.
  */
 export class DeliveryRun {
   readonly #job: JobCtx
@@ -55,7 +58,7 @@ export class DeliveryRun {
   readonly #faults: unknown[] = []
   #endsAt: number
   #begun = 0
-  /** Claims without a recorded ending. */
+  /** Claims whose result is not recorded yet. */
   #open = 0
   #finish = () => {}
 
@@ -85,8 +88,8 @@ export class DeliveryRun {
   }
 
   /**
-   * Resolves when all is recorded, or when nothing but posts is under way and none has ended for a moment. The run goes
-   * on in the background, for a shorter time.
+   * Resolves when all is recorded, or when only posts are under way and none of them has ended for a moment. The run
+   * then goes on in the background, for a shorter time.
    */
   async leave(): Promise<void> {
     for (let seen = -1; !this.#isAwaitingPosts || this.#pool.changes !== seen;) {
@@ -97,7 +100,7 @@ export class DeliveryRun {
     this.#endsAt = Math.min(this.#endsAt, this.#job.now() + backgroundMs)
   }
 
-  /** Resolves when every ending is recorded; rejects then, if attempts failed by our own fault. */
+  /** Resolves when every result is recorded. Rejects then if attempts failed by an error of our own. */
   async finished(): Promise<void> {
     if (this.#open > 0) await new Promise<void>((resolve) => (this.#finish = resolve))
     if (this.#faults.length > 0) throw new Error('attempts could not be made', { cause: this.#faults[0] })
@@ -112,7 +115,7 @@ export class DeliveryRun {
     try {
       this.#writer.add(await attempt(this.#job, claim))
     } catch (error) {
-      // Our own fault: the lease keeps the delivery for a later try, and the others go on.
+      // An error of our own: the delivery is tried again after its lease, and the others go on.
       this.#close(1, error)
     }
   }

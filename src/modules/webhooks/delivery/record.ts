@@ -11,7 +11,7 @@ import {
 } from '../../../domain/webhooks/webhooks.ts'
 import type { AttemptOutcome } from './attempt.ts'
 
-/** Such deliveries have indexes of their own. */
+/** Written out for the partial indexes of open deliveries. */
 const isOpen = inWords(sql`webhook_deliveries.status`, openStatuses)
 
 /** The error of an attempt that was not made. */
@@ -22,8 +22,9 @@ const field = (index: number): SQL => sql`outcome.value ->> ${sql.raw(String(ind
 const table = (rows: readonly unknown[][]): SQL => sql`json_each(${JSON.stringify(rows)}) as outcome`
 
 /**
- * Writes the results of attempts into their deliveries. A failure counts only under the lease that it was made in: an ending, a
- * request to repeat or another claim since then wins. A success always counts, because the receiver has the event.
+ * Writes the results of attempts into their deliveries. A failure is recorded only while its lease is still the
+ * delivery's: a later claim, retry or end of the delivery has precedence. A success is always recorded, because the
+ * receiver has the event.
  */
 function deliveryStatement(outcomes: readonly AttemptOutcome[]): Statement {
   const rows = outcomes.map(({ claim, result, verdict, signature, startedAt, endedAt }) => [
@@ -89,8 +90,8 @@ export interface EndpointHealth {
 }
 
 /**
- * Failures add up until a success clears them; within one group the order of the endings counts. An attempt at an
- * earlier address of the endpoint does not count.
+ * Counts failures in a row; a success sets the count to 0. Results of one group count in the order in which they ended.
+ * An attempt at an earlier address of the endpoint does not count.
  */
 function endpointStatement(outcomes: readonly AttemptOutcome[]): SQL<EndpointHealth> {
   const groups = Map.groupBy(
@@ -149,7 +150,10 @@ export const openBreaker = (endpointId: string, until: number): Statement[] => [
 export const waitFor = (deliveryIds: readonly string[], until: number): Statement[] =>
   putOff(sql`${inList(sql`id`, deliveryIds)} and ${isOpenBefore(until)}`, until)
 
-/** Deliveries that wait for the open breakers of these endpoints become due. It runs before the breakers are closed. */
+/**
+ * Makes deliveries due that wait for the open breakers of these endpoints. It has to run before the breakers are
+ * closed.
+ */
 export const endWaiting = (endpointIds: readonly string[], now: number): Statement =>
   sql`update webhook_deliveries set next_retry_at = ${now} where id in (
     select webhook_deliveries.id from webhook_endpoints cross join webhook_deliveries

@@ -15,8 +15,9 @@ import { endpointInactive } from '../endpoint-checks.ts'
 const ended = deliveryLifecycle.sourcesOf('retrying').filter((status) => status !== deliveryLifecycle.initial)
 
 /**
- * Puts deliveries that ended without success back to the start of the schedule. The number is counted first, because it is
- * part of the answer that the same transaction stores; a change of another number of rows is a lost race.
+ * Puts deliveries that ended without success back to the start of the schedule. They are counted first, because the
+ * transaction also stores the answer with this number. If another number of rows changes, the batch is aborted as a
+ * lost race.
  */
 export async function recoverDeliveries(
   ctx: Ctx,
@@ -31,7 +32,7 @@ export async function recoverDeliveries(
         ? fieldError(['since'], 'in_future', 'This time has not come yet.')
         : fieldError(['until'], 'end_before_start', 'The end is before the start.'),
     )
-  if (endpoint.is_active === 0) throw endpointInactive()
+  if (!endpoint.is_active) throw endpointInactive()
   const lost = sql`${reachedDeliveries(ctx, endpoint)} and ${inList(sql`status`, ended)}
     and created_at >= ${since} and created_at <= ${until}
     and exists (select 1 from webhook_endpoints where id = ${endpoint.id} and is_active = 1)`

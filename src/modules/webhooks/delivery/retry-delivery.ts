@@ -9,7 +9,7 @@ import type { LoadedDelivery } from '../queries.ts'
 import { enqueueEndpoints } from './enqueue.ts'
 import { endpointInactive } from '../endpoint-checks.ts'
 
-/** Which attempt a retry requests; refuses where none is possible. */
+/** The attempt that a retry requests; throws where none is possible. */
 function decide(delivery: LoadedDelivery, now: number): Manual {
   const { status } = delivery
   const extra = { current_status: status, allowed_transitions: deliveryLifecycle.targetsOf(status) }
@@ -18,7 +18,7 @@ function decide(delivery: LoadedDelivery, now: number): Manual {
   const isLeased = delivery.lease_until !== null && delivery.lease_until > now
   if (manual === null || isLeased || delivery.manual !== null)
     throw new AppError('delivery_in_progress', 'An attempt is due or under way.', { extra })
-  if (delivery.endpoint.is_active === 0) throw endpointInactive(extra)
+  if (!delivery.endpoint.is_active) throw endpointInactive(extra)
   return manual
 }
 

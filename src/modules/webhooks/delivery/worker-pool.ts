@@ -1,6 +1,6 @@
 interface Item<Task> {
   task: Task
-  /** Looks since it was added or begun. */
+  /** Looks of the pool since the task was added or begun. */
   looks: number
 }
 
@@ -8,20 +8,20 @@ interface WorkerPoolOptions<Task> {
   size: number
   /** Never rejects. */
   run: (task: Task) => Promise<void>
-  /** Takes tasks that the pool does not run any more, and those that held them up. */
+  /** Takes the tasks that the pool gives away, and those that kept them waiting. */
   giveAway: (tasks: Task[], heldUpBy: Task[]) => void
   lookEveryMs: number
 }
 
-/** All slots are held when each task in them was there at so many looks. One look may itself come late. */
+/** A running task hangs after so many looks. One would not do, because a look may come late. */
 const looksUntilHeld = 2
-/** A task waits for at most so many checks while another one has run for as long. */
+/** A waiting task is given away after so many looks, if a running task was there for as many. */
 const looksUntilLate = 5
 
 /**
- * Runs tasks in the order in which they came, `size` at once. All that wait are given away when every slot has been
- * held for two checks, or when one of them has waited for five checks while a task has run as long. While tasks end
- * quickly, others wait as long as the line is, so that a busy machine does not get busier.
+ * Runs tasks in the order in which they came, `size` at once, and looks at them at intervals. All waiting tasks are
+ * given away when every running task was there at two looks, or when a waiting and a running task were there at five.
+ * While tasks end quickly, nothing is given away, so that a busy machine does not get busier.
  */
 export class WorkerPool<Task> {
   readonly #options: WorkerPoolOptions<Task>

@@ -44,8 +44,8 @@ const eventsAStatement = 10_000
 /** One statement for any number of events, by the endpoints of each event's organisation. */
 function deliveriesOf(job: JobCtx, eventIds: readonly string[]): SQL {
   const now = job.now()
-  // The rows are known to SQL alone, so it makes their ids: of the event's id the time, and its mark
-  // where it has one; then 64 random bits in hexadecimal.
+  // SQL makes the ids, because only SQL knows the endpoints: the time and the cell's mark of the event's id, then 64
+  // random bits in hexadecimal.
   return sql`insert into webhook_deliveries ${columns}
     select 'whd_' || substr(events.id, 5, length(events.id) - 20) || hex(randomblob(8)), endpoints.id, events.id, events.kind,
       ${deliveryLifecycle.initial},
@@ -59,8 +59,9 @@ function deliveriesOf(job: JobCtx, eventIds: readonly string[]): SQL {
 }
 
 /**
- * Statements that announce these events to every subscribed, active endpoint, for the transaction of the change that
- * caused them: the events happened exactly if the change did. They stay few however many events there are.
+ * Statements that write these events and their deliveries to every subscribed, active endpoint. They are part of the
+ * transaction of the change, so that an event is stored exactly if its change is. Their number does not depend on the
+ * number of events.
  */
 export function announceAll(job: JobCtx, announcements: readonly Announcement[]): Statement[] {
   if (announcements.length === 0) return []

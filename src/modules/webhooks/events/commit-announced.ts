@@ -4,8 +4,8 @@ import type { Statement } from '../../../db/database.ts'
 import { type Announcement, announceAll } from './announce.ts'
 
 /**
- * One transaction of background work with the events that it causes. A message that is lost after it is made up for by
- * the sweep. Throws as `commitPart` does.
+ * Commits background work with its events. The sweep replaces a message that is lost afterwards. Throws as `commitPart`
+ * does.
  */
 export async function commitAnnounced(
   job: JobCtx,

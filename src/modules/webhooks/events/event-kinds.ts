@@ -3,7 +3,7 @@ import { type EventKind, eventKindNames, eventKinds } from '../../../domain/webh
 import { examplePayload } from './example-contract.ts'
 import { payloadOf } from './payload-contract.ts'
 
-/** As of an input, so that it leaves room for fields that are added one day. */
+/** The JSON schema is that of an input, because it allows further fields: some may be added later. */
 const schemaOf = (kind: EventKind) =>
   z.toJSONSchema(payloadOf(kind), {
     io: 'input',
@@ -22,5 +22,5 @@ const describe = () =>
 
 let catalogue: ReturnType<typeof describe> | undefined
 
-/** All kinds of events; the same as long as the program is. */
+/** All kinds of events, which never change while the program runs. */
 export const listEventKinds = () => ({ results: (catalogue ??= describe()) })

@@ -95,5 +95,5 @@ export const payloadOf = (kind: EventKind) =>
     data: eventData[kind],
   })
 
-/** Throws for data that is not of its kind: an event that breaks its promise is not sent. */
+/** Throws for data that does not fit the schema of its kind, so that no such event is sent. */
 export const checkedData = (kind: EventKind, data: unknown): unknown => eventData[kind].parse(data)

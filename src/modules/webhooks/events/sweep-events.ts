@@ -4,12 +4,12 @@ import { inList } from '../../../db/visibility.ts'
 import { firstIdAt } from '../../../domain/ids.ts'
 import { deliveryLifecycle } from '../../../domain/webhooks/webhooks.ts'
 
-/** Rows of one statement, and transactions of one sweep: the rest waits for the next minute. */
+/** The rows of one statement, and the transactions of one sweep. The next sweep deletes the rest. */
 const eventsABatch = 200
 const deliveriesABatch = 200
 const batchesASweep = 20
 
-/** Of these an attempt may be under way or due. */
+/** Deliveries whose attempts may be under way or due. */
 const openStatuses = deliveryLifecycle.sourcesOf('success')
 
 /**
