@@ -71,7 +71,8 @@ const and = (conditions: readonly SQL[]): SQL => (conditions.length ? sql.join([
 function beyond(sort: readonly OrderKey[], after: After): SQL {
   const sign = (desc: boolean) => (desc ? sql`<` : sql`>`)
   if (sort.every((key) => key.desc === sort[0]?.desc)) {
-    const values = after.map((value) => sql`${value}`)
+    // The rowid has no collation of its own. Without one SQLite compares no key of an index with it.
+    const values = after.map((value, at) => (at === after.length - 1 ? sql`${value} collate binary` : sql`${value}`))
     return sql`(${sql.join(
       sort.map((key) => key.by),
       sql`, `,
@@ -136,7 +137,8 @@ interface Window {
 function rowsOf(source: Listed, run: Run, { limit, offset }: Window): SQL {
   if (source.owners?.isOrdered) return mergedRows(source, source.owners, run, { limit, offset })
   const { sort, shown, where, after } = run
-  const conditions = [...ofOwners(source), ...source.where, ...where, ...(after ? [beyond(sort, after)] : [])]
+  // Of two bounds of one column SQLite seeks by the first.
+  const conditions = [...(after ? [beyond(sort, after)] : []), ...ofOwners(source), ...source.where, ...where]
   return sql`select ${source.key} as key, ${keyColumns(shown)} from ${source.from} where ${and(conditions)}
     order by ${orderOf(sort)} limit ${limit} offset ${offset}`
 }
@@ -147,7 +149,7 @@ function rowsOf(source: Listed, run: Run, { limit, offset }: Window): SQL {
  */
 function nextKey(source: Listed, conditions: readonly SQL[], sort: readonly OrderKey[], after: readonly SQL[]): SQL {
   const first = (more: readonly SQL[], order: readonly OrderKey[]): SQL =>
-    sql`(select ${source.key} from ${source.from} where ${and([...conditions, ...more])} order by ${orderOf(order)} limit 1)`
+    sql`(select ${source.key} from ${source.from} where ${and([...more, ...conditions])} order by ${orderOf(order)} limit 1)`
   if (after.length === 0) return first([], sort)
   const reads = sort.map((key, index) => {
     const same = sort.slice(0, index).map((earlier, at) => sql`${earlier.by} = ${after[at]}`)
@@ -236,7 +238,8 @@ export async function paginate<Row>(
   request: PageRequest,
   source: ListSource<SQL | Fields>,
 ): Promise<Page<Row>> {
-  const sort = [...source.sort, { by: source.key, desc: source.sort.at(-1)?.desc ?? false }]
+  const last = source.sort.at(-1)
+  const sort = last?.by === source.key ? source.sort : [...source.sort, { by: source.key, desc: last?.desc ?? false }]
   const keys = keysOf(sort)
   const after = request.after?.length === keys.length ? request.after : null
   const skipped = (request.page - 1) * request.size
@@ -259,12 +262,12 @@ export async function paginate<Row>(
   const n = total?.n ?? 0
   if (request.page > 1 && !after && skipped >= n) throw new AppError('invalid_page', 'Invalid page.')
   const rowsOfPage = found.slice(0, request.size)
-  const last = rowsOfPage.at(-1)
+  const end = rowsOfPage.at(-1)
   return {
     rows: rowsOfPage,
     count: n,
     page: request.page,
     size: request.size,
-    after: last && found.length > request.size ? keys.map((_, index) => last[`k${index}`] ?? '') : null,
+    after: end && found.length > request.size ? keys.map((_, index) => end[`k${index}`] ?? '') : null,
   }
 }
