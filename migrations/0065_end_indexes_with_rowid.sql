@@ -1,18 +1,5 @@
 -- Every index of these tables ends with the rowid, which is seq. Where seq also stood among the columns, it was stored
 -- twice, and a comparison of a cursor's keys did not reach it: each page read all rows of one moment again.
-drop index orders_edition_created;
-create index orders_edition_created on orders (edition_id, created_at);
-drop index orders_edition_modified;
-create index orders_edition_modified on orders (edition_id, modified_at, created_at);
-drop index orders_edition_number;
-create index orders_edition_number on orders (edition_id, number_key, created_at);
-drop index orders_edition_status;
-create index orders_edition_status on orders (edition_id, status, created_at);
-drop index orders_edition_type;
-create index orders_edition_type on orders (edition_id, type, created_at);
-drop index orders_edition_amount;
-create index orders_edition_amount on orders (edition_id, amount_minor, created_at);
-
 drop index users_order_created;
 create index users_order_created on users (organization_id, created_at);
 drop index users_order_phone;

@@ -59,18 +59,22 @@ export interface ListSource<Columns extends SQL | Fields = SQL> {
   joins: SQL
   /** Whose rows the list has, beside what `where` says. */
   owners?: Owners | undefined
+  /** The indexes do not end with the key: rows that share all other keys of a cursor are looked up by themselves. */
+  hasTies?: boolean
   /** The count of the whole list, where it is known without counting. */
   count?: number | null
 }
 
-type Listed = Pick<ListSource, 'from' | 'key' | 'where' | 'owners'>
+type Listed = Pick<ListSource, 'from' | 'key' | 'where' | 'owners' | 'hasTies'>
 
 const and = (conditions: readonly SQL[]): SQL => (conditions.length ? sql.join([...conditions], sql` and `) : sql`1`)
+
+const runsOneWay = (sort: readonly OrderKey[]): boolean => sort.every(({ desc }) => desc === sort[0]?.desc)
 
 /** Rows that come after the given keys; one row comparison, which an index serves, when all keys run the same way. */
 function beyond(sort: readonly OrderKey[], after: After): SQL {
   const sign = (desc: boolean) => (desc ? sql`<` : sql`>`)
-  if (sort.every((key) => key.desc === sort[0]?.desc)) {
+  if (runsOneWay(sort)) {
     // The rowid has no collation of its own. Without one SQLite compares no key of an index with it.
     const values = after.map((value, at) => (at === after.length - 1 ? sql`${value} collate binary` : sql`${value}`))
     return sql`(${sql.join(
@@ -134,13 +138,23 @@ interface Window {
 }
 
 /** The first rows of a run, with their keys. */
-function rowsOf(source: Listed, run: Run, { limit, offset }: Window): SQL {
-  if (source.owners?.isOrdered) return mergedRows(source, source.owners, run, { limit, offset })
+function rowsOf(source: Listed, run: Run, window: Window): SQL {
   const { sort, shown, where, after } = run
-  // Of two bounds of one column SQLite seeks by the first.
-  const conditions = [...(after ? [beyond(sort, after)] : []), ...ofOwners(source), ...source.where, ...where]
-  return sql`select ${source.key} as key, ${keyColumns(shown)} from ${source.from} where ${and(conditions)}
-    order by ${orderOf(sort)} limit ${limit} offset ${offset}`
+  if (source.owners?.isOrdered) return mergedRows(source, source.owners, run, window)
+  const rows = (order: readonly OrderKey[], more: readonly SQL[], { limit, offset }: Window): SQL => {
+    // Of two bounds of one column SQLite seeks by the first.
+    const conditions = [...more, ...ofOwners(source), ...source.where, ...where]
+    return sql`select ${source.key} as key, ${keyColumns(shown)} from ${source.from} where ${and(conditions)}
+      order by ${orderOf(order)} limit ${limit} offset ${offset}`
+  }
+  if (!after) return rows(sort, [], window)
+  if (!source.hasTies || sort.length === 1 || !runsOneWay(sort)) return rows(sort, [beyond(sort, after)], window)
+  const [others, last] = [sort.slice(0, -1), sort.slice(-1)]
+  const same = others.map(({ by }, at) => sql`${by} = ${after[at]}`)
+  const whole = { limit: window.limit, offset: 0 }
+  return sql`select * from (${rows(last, [...same, beyond(last, after.slice(-1))], whole)})
+    union all select * from (${rows(sort, [beyond(others, after.slice(0, -1))], whole)})
+    limit ${window.limit} offset ${window.offset}`
 }
 
 /**

@@ -101,7 +101,8 @@ describe('rows of one moment', () => {
         expect([ordering, seen]).toEqual([ordering, shown])
         expect(rows.length).toBeGreaterThan(3)
         const [first = 0, ...later] = rows
-        if (Math.max(...later) > first + 50) readAgain[ordering] = rows
+        // A page that looks for the end of the moment holds its rows before it joins them: that reads each once more.
+        if (Math.max(...later) > first + pageSize + 50) readAgain[ordering] = rows
       }
       expect(readAgain).toEqual({})
     },
