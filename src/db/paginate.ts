@@ -61,8 +61,13 @@ export interface ListSource<Columns extends SQL | Fields = SQL> {
   owners?: Owners | undefined
   /** The indexes do not end with the key: rows that share all other keys of a cursor are looked up by themselves. */
   hasTies?: boolean
-  /** The count of the whole list, where it is known without counting. */
-  count?: number | null
+  /** The count of the whole list, where it is known without counting, or a better way to count. */
+  count?: number | Counting | null
+}
+
+/** A statement that counts a list. */
+export interface Counting {
+  statement: SQL<{ n: number }>
 }
 
 type Listed = Pick<ListSource, 'from' | 'key' | 'where' | 'owners' | 'hasTies'>
@@ -236,6 +241,13 @@ function pageOf(source: Listed, sort: readonly SortKey[], keys: readonly OrderKe
   return rowsOf(source, run, page)
 }
 
+function countOf(source: ListSource<SQL | Fields>): SQL<{ n: number }> {
+  const { count } = source
+  if (typeof count === 'number') return sql`select ${count} as n`
+  const conditions = and([...ofOwners(source), ...source.where])
+  return count?.statement ?? sql`select count(*) as n from ${source.from} where ${conditions}`
+}
+
 /**
  * One page and the exact count of the whole list, from one snapshot. Throws `invalid_page` past the end; page 1 of
  * nothing is an empty page. One row more than the page says whether another follows: the count does not, for a client
@@ -265,14 +277,7 @@ export async function paginate<Row>(
     select ${sql.join(names, sql`, `)}, ${is(columns, SQL) ? columns : selection(columns)}
     from (${pageOf(source, sort, keys, asked)}) as page ${source.joins}
     order by ${outerOrder}`
-  const known = source.count ?? null
-  const count =
-    known === null
-      ? sql<{
-          n: number
-        }>`select count(*) as n from ${source.from} where ${and([...ofOwners(source), ...source.where])}`
-      : sql<{ n: number }>`select ${known} as n`
-  const [found, [total]] = await db.batch([is(columns, SQL) ? rows : answering(columns, rows), count])
+  const [found, [total]] = await db.batch([is(columns, SQL) ? rows : answering(columns, rows), countOf(source)])
   const n = total?.n ?? 0
   if (request.page > 1 && !after && skipped >= n) throw new AppError('invalid_page', 'Invalid page.')
   const rowsOfPage = found.slice(0, request.size)
