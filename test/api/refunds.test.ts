@@ -146,7 +146,7 @@ describe('createPurchaseRefundRequest', () => {
     ])
   })
 
-  it('writes four statements and twelve rows, the audit entry among them, beside the outbox', async () => {
+  it('writes four statements and fourteen rows, the audit entry among them, beside the outbox', async () => {
     const { purchases } = await givenOrder(shop, oneTicket)
     const cost = costOf(await askFor(purchases[0] ?? ''))
     // Reads: the purchase's place, the order, its purchases. Beside: the entry, and the event with its deliveries.
