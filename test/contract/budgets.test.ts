@@ -173,13 +173,20 @@ const recorded = implemented.filter(
 const growth: Record<string, Record<string, number>> = {
   // The rows are memberships of the caller, whom the look-up reads too.
   listOrganizations: { '': 8, created: 8, modified: 8, name: 8 },
+  // Few rows: the tokens of a person.
   listAccessTokens: { name: 3 },
+  // Few rows: the people who work for an organisation.
   listOrganizationMembers: { role: 3 },
+  // Few rows: somebody begins each batch of an edition.
   listRefundBatches: { modified: 3 },
+  // Few rows: the editions of an organisation.
   listEditions: { modified: 3, start_date: 3, end_date: 3, name: 3 },
+  // Few rows: somebody writes each campaign.
   listCampaigns: { modified: 3, name: 3, scheduled_at: 3, total_recipients: 3 },
   // Few rows: the endpoints of an organisation.
   listWebhooks: { '': 3, created: 3, modified: 3, name: 3 },
+  // The deliveries of one endpoint in the days that they are kept. They may be many: an index for each order would cost
+  // every delivery one to three rows written.
   listWebhookDeliveries: { modified: 3, name: 3 },
   // Few rows: the definitions of an organisation.
   listConsents: { modified: 3, name: 3, position: 3 },
