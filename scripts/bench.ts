@@ -94,15 +94,18 @@ async function measureImport(): Promise<void> {
 
 try {
   const list = `/v1/orders?edition_id=${edition_id}`
-  const first = await client.get<{ results: { id: string }[] }>(list)
+  const first = await client.get<{ results: { id: string }[]; next: string }>(list)
   console.log(`${shop.seeded} orders, ${concurrency} requests at a time, ${rounds} rounds of ${seconds} s in turns\n`)
   console.log(
     `${'operation'.padEnd(26)} ${'service  p50 ms p99 ms'.padStart(22)}  ${'floor  p50 ms p99 ms'.padStart(22)}  ratio  rows rd    wr   q   bytes`,
   )
   await measureRead('listOrders, first page', list)
+  await measureRead('listOrders, by next', first.next.replace(server.url, ''))
   await measureRead('listOrders, 20 of them', `${list}&page_size=20`)
   await measureRead('listOrders, filtered', `${list}&status=confirmed&created_after=2026-02-01T00:00:00Z`)
   await measureRead('listOrders, searched', `${list}&search=1000777`)
+  await measureRead('listPurchases, first page', `/v1/purchases?edition_id=${edition_id}`)
+  await measureRead('listUsers, first page', `/v1/users?organization_id=${organization_id}`)
   await measureRead('getOrder', `/v1/orders/${first.results[0]?.id}`)
   await measureImport()
 } finally {

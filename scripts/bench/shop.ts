@@ -4,8 +4,8 @@ import { createClient } from '../support/client.ts'
 import { root } from '../support/paths.ts'
 import { type Server, startServer } from '../support/server.ts'
 
-const stateDir = process.env['BENCH_STATE_DIR'] ?? '.wrangler/bench'
-const shopFile = join(resolve(root, stateDir), 'bench.json')
+export const shopDir = process.env['BENCH_STATE_DIR'] ?? '.wrangler/bench'
+const shopFile = join(resolve(root, shopDir), 'bench.json')
 
 /** Where the orders of the bench are, and who may read them. */
 export interface Shop {
@@ -18,7 +18,7 @@ export interface Shop {
 export const startBenchServer = (): Promise<Server> =>
   startServer({
     port: 0,
-    stateDir,
+    stateDir: shopDir,
     env: { RATE_LIMIT_PER_MINUTE: '0' },
     program: 'scripts/bench/worker.ts',
   })

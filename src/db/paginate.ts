@@ -59,19 +59,29 @@ export interface ListSource<Columns extends SQL | Fields = SQL> {
   joins: SQL
   /** Whose rows the list has, beside what `where` says. */
   owners?: Owners | undefined
-  /** The count of the whole list, where it is known without counting. */
-  count?: number | null
+  /** The indexes do not end with the key: rows that share all other keys of a cursor are looked up by themselves. */
+  hasTies?: boolean
+  /** The count of the whole list, where it is known without counting, or a better way to count. */
+  count?: number | Counting | null
 }
 
-type Listed = Pick<ListSource, 'from' | 'key' | 'where' | 'owners'>
+/** A statement that counts a list. */
+export interface Counting {
+  statement: SQL<{ n: number }>
+}
+
+type Listed = Pick<ListSource, 'from' | 'key' | 'where' | 'owners' | 'hasTies'>
 
 const and = (conditions: readonly SQL[]): SQL => (conditions.length ? sql.join([...conditions], sql` and `) : sql`1`)
+
+const runsOneWay = (sort: readonly OrderKey[]): boolean => sort.every(({ desc }) => desc === sort[0]?.desc)
 
 /** Rows that come after the given keys; one row comparison, which an index serves, when all keys run the same way. */
 function beyond(sort: readonly OrderKey[], after: After): SQL {
   const sign = (desc: boolean) => (desc ? sql`<` : sql`>`)
-  if (sort.every((key) => key.desc === sort[0]?.desc)) {
-    const values = after.map((value) => sql`${value}`)
+  if (runsOneWay(sort)) {
+    // The rowid has no collation of its own. Without one SQLite compares no key of an index with it.
+    const values = after.map((value, at) => (at === after.length - 1 ? sql`${value} collate binary` : sql`${value}`))
     return sql`(${sql.join(
       sort.map((key) => key.by),
       sql`, `,
@@ -133,12 +143,23 @@ interface Window {
 }
 
 /** The first rows of a run, with their keys. */
-function rowsOf(source: Listed, run: Run, { limit, offset }: Window): SQL {
-  if (source.owners?.isOrdered) return mergedRows(source, source.owners, run, { limit, offset })
+function rowsOf(source: Listed, run: Run, window: Window): SQL {
   const { sort, shown, where, after } = run
-  const conditions = [...ofOwners(source), ...source.where, ...where, ...(after ? [beyond(sort, after)] : [])]
-  return sql`select ${source.key} as key, ${keyColumns(shown)} from ${source.from} where ${and(conditions)}
-    order by ${orderOf(sort)} limit ${limit} offset ${offset}`
+  if (source.owners?.isOrdered) return mergedRows(source, source.owners, run, window)
+  const rows = (order: readonly OrderKey[], more: readonly SQL[], { limit, offset }: Window): SQL => {
+    // Of two bounds of one column SQLite seeks by the first.
+    const conditions = [...more, ...ofOwners(source), ...source.where, ...where]
+    return sql`select ${source.key} as key, ${keyColumns(shown)} from ${source.from} where ${and(conditions)}
+      order by ${orderOf(order)} limit ${limit} offset ${offset}`
+  }
+  if (!after) return rows(sort, [], window)
+  if (!source.hasTies || sort.length === 1 || !runsOneWay(sort)) return rows(sort, [beyond(sort, after)], window)
+  const [others, last] = [sort.slice(0, -1), sort.slice(-1)]
+  const same = others.map(({ by }, at) => sql`${by} = ${after[at]}`)
+  const whole = { limit: window.limit, offset: 0 }
+  return sql`select * from (${rows(last, [...same, beyond(last, after.slice(-1))], whole)})
+    union all select * from (${rows(sort, [beyond(others, after.slice(0, -1))], whole)})
+    limit ${window.limit} offset ${window.offset}`
 }
 
 /**
@@ -147,7 +168,7 @@ function rowsOf(source: Listed, run: Run, { limit, offset }: Window): SQL {
  */
 function nextKey(source: Listed, conditions: readonly SQL[], sort: readonly OrderKey[], after: readonly SQL[]): SQL {
   const first = (more: readonly SQL[], order: readonly OrderKey[]): SQL =>
-    sql`(select ${source.key} from ${source.from} where ${and([...conditions, ...more])} order by ${orderOf(order)} limit 1)`
+    sql`(select ${source.key} from ${source.from} where ${and([...more, ...conditions])} order by ${orderOf(order)} limit 1)`
   if (after.length === 0) return first([], sort)
   const reads = sort.map((key, index) => {
     const same = sort.slice(0, index).map((earlier, at) => sql`${earlier.by} = ${after[at]}`)
@@ -220,6 +241,13 @@ function pageOf(source: Listed, sort: readonly SortKey[], keys: readonly OrderKe
   return rowsOf(source, run, page)
 }
 
+function countOf(source: ListSource<SQL | Fields>): SQL<{ n: number }> {
+  const { count } = source
+  if (typeof count === 'number') return sql`select ${count} as n`
+  const conditions = and([...ofOwners(source), ...source.where])
+  return count?.statement ?? sql`select count(*) as n from ${source.from} where ${conditions}`
+}
+
 /**
  * One page and the exact count of the whole list, from one snapshot. Throws `invalid_page` past the end; page 1 of
  * nothing is an empty page. One row more than the page says whether another follows: the count does not, for a client
@@ -236,7 +264,8 @@ export async function paginate<Row>(
   request: PageRequest,
   source: ListSource<SQL | Fields>,
 ): Promise<Page<Row>> {
-  const sort = [...source.sort, { by: source.key, desc: source.sort.at(-1)?.desc ?? false }]
+  const last = source.sort.at(-1)
+  const sort = last?.by === source.key ? source.sort : [...source.sort, { by: source.key, desc: last?.desc ?? false }]
   const keys = keysOf(sort)
   const after = request.after?.length === keys.length ? request.after : null
   const skipped = (request.page - 1) * request.size
@@ -248,23 +277,16 @@ export async function paginate<Row>(
     select ${sql.join(names, sql`, `)}, ${is(columns, SQL) ? columns : selection(columns)}
     from (${pageOf(source, sort, keys, asked)}) as page ${source.joins}
     order by ${outerOrder}`
-  const known = source.count ?? null
-  const count =
-    known === null
-      ? sql<{
-          n: number
-        }>`select count(*) as n from ${source.from} where ${and([...ofOwners(source), ...source.where])}`
-      : sql<{ n: number }>`select ${known} as n`
-  const [found, [total]] = await db.batch([is(columns, SQL) ? rows : answering(columns, rows), count])
+  const [found, [total]] = await db.batch([is(columns, SQL) ? rows : answering(columns, rows), countOf(source)])
   const n = total?.n ?? 0
   if (request.page > 1 && !after && skipped >= n) throw new AppError('invalid_page', 'Invalid page.')
   const rowsOfPage = found.slice(0, request.size)
-  const last = rowsOfPage.at(-1)
+  const end = rowsOfPage.at(-1)
   return {
     rows: rowsOfPage,
     count: n,
     page: request.page,
     size: request.size,
-    after: last && found.length > request.size ? keys.map((_, index) => last[`k${index}`] ?? '') : null,
+    after: end && found.length > request.size ? keys.map((_, index) => end[`k${index}`] ?? '') : null,
   }
 }

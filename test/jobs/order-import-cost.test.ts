@@ -21,7 +21,7 @@ const rowsAnOrder = {
   cart: 1,
   cart_item: 1,
   payment: 2,
-  purchases: 2 * 5,
+  purchases: 2 * 4,
   customer: 8,
   customer_of_edition: 3,
 }

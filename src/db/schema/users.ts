@@ -1,6 +1,14 @@
 import { integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import { messageChannels } from '../../domain/accounts/users.ts'
 
+/**
+ * Indexes, with what reads them. A row writes an entry in each that it belongs to:
+ * - users_by_email: one customer for each address of an organisation; imports find people by it, and lists are ordered.
+ * - users_by_phone_only: one customer for each number of those without an address.
+ * - users_of_organization: calculations of segments walk through the people in the order of their ids.
+ * - users_sample: a hundredth and less of the people, for estimates of conditions.
+ * - users_order_created, users_order_phone, users_order_seen: orderings of the list.
+ */
 export const users = sqliteTable('users', {
   seq: integer().primaryKey(),
   id: text().notNull(),
@@ -24,6 +32,11 @@ export const users = sqliteTable('users', {
   modified_at: integer().notNull(),
 })
 
+/**
+ * Indexes, with what reads them. A row writes an entry in each that it belongs to:
+ * - user_editions_of_user: the editions of a customer, which decide what a caller sees of them.
+ * - user_editions_sample: as users_sample, of an edition.
+ */
 export const userEditions = sqliteTable(
   'user_editions',
   {

@@ -10,6 +10,7 @@ import { firstIdAt } from '../../domain/ids.ts'
 import { type OrderBy, type Page, type PageRequest, sortBy } from '../../domain/page.ts'
 
 const columns = getTableColumns(auditLog)
+const key = sql`${columns.id}`
 
 /** The actor may be no account, and no member any more. */
 const actorFields = {
@@ -60,9 +61,9 @@ export async function listEntries(
   const organizationId = filters.organization_id ?? ''
   return paginate(ctx.db, page, {
     from: sql`${auditLog}`,
-    key: sql`${columns.id}`,
+    key,
     where: conditions(ctx, filters, organizationId),
-    sort: sortBy(ordering, '-created', { created: sql`${columns.id}` }),
+    sort: sortBy(ordering, '-created', { created: key }),
     columns: fields,
     joins: sql`join ${auditLog} on ${columns.organization_id} = ${organizationId} and ${columns.id} = page.key
       left join ${accounts} on ${accounts.id} = ${columns.actor_id}

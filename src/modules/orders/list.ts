@@ -177,6 +177,7 @@ export function listOrders(
     key: sql`${orders.seq}`,
     where: conditions(ctx, view, filters),
     owners: ownersOf(ctx, filters, ordering),
+    hasTies: true,
     sort: sortOf(ordering),
     columns: listFields(view),
     joins: sql`join ${orders} on ${orders.seq} = page.key join ${users} on ${users.id} = ${orders.user_id}

@@ -1,13 +1,13 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
-import { paginate, type SortKey } from '../../db/paginate.ts'
+import { type Owners, paginate, type SortKey } from '../../db/paginate.ts'
 import { purchases } from '../../db/schema/sales/orders.ts'
 import { customersSeenBy } from '../../db/customer-visibility.ts'
 import { visibleIn } from '../../db/visibility.ts'
 import { invalid, parameterError } from '../../domain/errors.ts'
 import { numberKey } from '../../domain/orders/orders.ts'
 import { type OrderBy, type Page, type PageRequest, sortBy } from '../../domain/page.ts'
-import type { PurchaseStatus } from '../../domain/orders/purchases.ts'
+import { type PurchaseStatus, purchaseStatuses } from '../../domain/orders/purchases.ts'
 import { type PurchaseListRow, purchaseVisibility, shownFields, shownJoins } from './queries.ts'
 
 export interface PurchaseFilters {
@@ -48,6 +48,13 @@ function conditions(ctx: Ctx, filters: PurchaseFilters): SQL[] {
   ]
 }
 
+/** The index of an edition has the purchases of each status by their time: a list of all merges them. */
+function statusesOf({ search, vendor_code, status }: PurchaseFilters): Owners | undefined {
+  if (search || vendor_code || status) return undefined
+  const ids = sql`select value as id from json_each(${JSON.stringify(purchaseStatuses)})`
+  return { column: sql`${purchases.status}`, ids, isOrdered: true }
+}
+
 const sortKeys = { created: sql`${purchases.created_at}` }
 
 export function listPurchases(
@@ -61,6 +68,7 @@ export function listPurchases(
     from: sql`${purchases}`,
     key: sql`${purchases.id}`,
     where: conditions(ctx, filters),
+    owners: statusesOf(filters),
     sort: sortBy<keyof typeof sortKeys, SortKey['by']>(ordering, '-created', sortKeys),
     columns: shownFields(view),
     joins: sql`join ${purchases} on ${purchases.id} = page.key ${shownJoins(view)}`,

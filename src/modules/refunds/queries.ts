@@ -1,6 +1,6 @@
 import { asc, eq, getTableColumns, type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
-import { paginate } from '../../db/paginate.ts'
+import { type Owners, paginate } from '../../db/paginate.ts'
 import { editions } from '../../db/schema/editions.ts'
 import { organizations } from '../../db/schema/organizations.ts'
 import { products, variants } from '../../db/schema/sales/catalog.ts'
@@ -106,18 +106,50 @@ const conditionsOf: Record<keyof RefundFilters, RefundCondition> = {
   created_before: (at) => sql`${refundRequests.created_at} <= ${at}`,
 }
 
+/** A list that names no edition and nothing inside one is read as those of its editions. */
+const isOfEditions = ({ edition_id, order_id, purchase_id, customer_id }: RefundFilters): boolean =>
+  !edition_id && !order_id && !purchase_id && !customer_id
+
+const editionVisibility = visibilityOf(sql`${editions.organization_id}`, sql`${editions.id}`)
+
+function ownersOf(ctx: Ctx, filters: RefundFilters, isOrdered: boolean): Owners | undefined {
+  if (!isOfEditions(filters)) return undefined
+  const { organization_id } = filters
+  const ofOrganization = organization_id ? sql`${editions.organization_id} = ${organization_id}` : sql`1`
+  const ids = sql`select ${editions.id} as id from ${editions}
+    where ${ofOrganization} and ${visibleIn(ctx.caller, editionVisibility, filters)}`
+  return { column: sql`${refundRequests.edition_id}`, ids, isOrdered }
+}
+
 function conditions(ctx: Ctx, view: CustomerView, filters: RefundFilters): SQL[] {
   const asked = (Object.keys(conditionsOf) as (keyof RefundFilters)[]).flatMap((name) => {
     const value = filters[name]
-    return value === undefined ? [] : [conditionsOf[name](value, view)]
+    if (value === undefined || (name === 'organization_id' && isOfEditions(filters))) return []
+    return [conditionsOf[name](value, view)]
   })
   return [...asked, visibleIn(ctx.caller, refundVisibility, filters)]
+}
+
+const sortKeys = {
+  created: sql`${refundRequests.created_at}`,
+  modified: sql`${refundRequests.modified_at}`,
+  requested_amount: sql`${refundRequests.requested_minor}`,
+  status: sql`${refundRequests.status}`,
+}
+
+type Ordering = readonly OrderBy<keyof typeof sortKeys>[]
+
+/** Requests of one status follow the time of creation, as the index does. */
+function sortOf(ordering: Ordering) {
+  const sort = sortBy(ordering, '-created', sortKeys)
+  const last = sort.at(-1)
+  return last?.by === sortKeys.status ? [...sort, { by: sortKeys.created, desc: last.desc }] : sort
 }
 
 export function listRefunds(
   ctx: Ctx,
   page: PageRequest,
-  ordering: readonly OrderBy<'created' | 'modified' | 'requested_amount' | 'status'>[],
+  ordering: Ordering,
   filters: RefundFilters,
 ): Promise<Page<RefundDetailRow>> {
   const view = customersSeenBy(ctx.caller)
@@ -125,12 +157,8 @@ export function listRefunds(
     from: sql`${refundRequests}`,
     key: sql`${refundRequests.id}`,
     where: conditions(ctx, view, filters),
-    sort: sortBy(ordering, '-created', {
-      created: sql`${refundRequests.created_at}`,
-      modified: sql`${refundRequests.modified_at}`,
-      requested_amount: sql`${refundRequests.requested_minor}`,
-      status: sql`${refundRequests.status}`,
-    }),
+    owners: ownersOf(ctx, filters, ordering.length <= 1),
+    sort: sortOf(ordering),
     columns: refundFields(view),
     joins: sql`join ${refundRequests} on ${refundRequests.id} = page.key ${joins(view)}`,
   })

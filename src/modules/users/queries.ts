@@ -1,7 +1,7 @@
 import { eq, type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { containsFoldedOrDigits } from '../../db/contains.ts'
-import { nullable, type NullableKey, paginate, type SortKey } from '../../db/paginate.ts'
+import { type Counting, nullable, type NullableKey, paginate, type SortKey } from '../../db/paginate.ts'
 import { users } from '../../db/schema/users.ts'
 import { answering, fromJson, type RowOf, selection } from '../../db/select.ts'
 import {
@@ -11,7 +11,7 @@ import {
   type ShownColumn,
   shownColumns,
 } from '../../db/customer-visibility.ts'
-import { inList, visible, visibleIn } from '../../db/visibility.ts'
+import { inList, visibilityOf, visible, visibleIn } from '../../db/visibility.ts'
 import type { Tenant } from '../../domain/accounts/access.ts'
 import { notFound } from '../../domain/errors.ts'
 import { type OrderBy, type Page, type PageRequest, sortBy } from '../../domain/page.ts'
@@ -81,6 +81,17 @@ function conditions(ctx: Ctx, view: CustomerView, filters: UserFilters): SQL[] {
   ]
 }
 
+/** Who joined an edition is counted there, which the customers themselves need not be read for. */
+function countOf(ctx: Ctx, { edition_id, organization_id, search }: UserFilters): Counting | null {
+  if (!edition_id || search) return null
+  const visibility = visibilityOf(sql`editions.organization_id`, sql`editions.id`)
+  return {
+    statement: sql`select count(*) as n from user_editions where edition_id = (select id from editions
+      where id = ${edition_id} ${organization_id ? sql`and organization_id = ${organization_id}` : sql``}
+        and ${visibleIn(ctx.caller, visibility, { organization_id, edition_id })})`,
+  }
+}
+
 /** An erased customer has no number, but the id in its place, which is greater than any number. */
 function phoneKey({ column, isWhole: indexed }: CustomerView): NullableKey {
   const number = column('phone_number')
@@ -113,6 +124,7 @@ export function listUsers(
     from: isJudged ? sql`users ${view.join}` : sql`users`,
     key: sql`${users.seq}`,
     where: conditions(ctx, view, filters),
+    count: countOf(ctx, filters),
     sort: sortBy<keyof ReturnType<typeof sortKeys>, SortKey['by']>(ordering, '-date_joined', sortKeys(view)),
     columns: columnsOf(view),
     joins: sql`join ${users} on ${users.seq} = page.key ${view.join}`,

@@ -10,6 +10,14 @@ import {
 } from '../../../domain/orders/orders.ts'
 import { type BoughtOption, purchaseStatuses } from '../../../domain/orders/purchases.ts'
 
+/**
+ * Indexes, with what reads them. A row writes an entry in each that it belongs to:
+ * - orders_by_external_id: one order for each external id of a source; imports and the filter find it.
+ * - orders_edition_created, orders_edition_modified, orders_edition_number, orders_edition_status, orders_edition_type,
+ *   orders_edition_amount: one for each ordering of a list. Those of the status and the type also serve the filters, and
+ *   the first one ranges of time and the walks of refund batches. Lists of an organisation merge those of its editions.
+ * - orders_of_user: orders of a customer. Segments ask for their status and amount, which they read from it alone.
+ */
 export const orders = sqliteTable('orders', {
   seq: integer().primaryKey(),
   id: text().notNull(),
@@ -72,6 +80,13 @@ export const cartItems = sqliteTable(
 )
 export type OrderRow = typeof orders.$inferSelect
 
+/**
+ * Indexes, with what reads them. A row writes an entry in each that it belongs to:
+ * - transactions_of_order: payments of an order.
+ * - transactions_of_merchant_account: an account that is used is not deleted.
+ * - transactions_of_provider: a payment by the name that its provider gave it.
+ * - transactions_of_refund: what a refund has paid back.
+ */
 export const transactions = sqliteTable('transactions', {
   id: text().primaryKey(),
   order_id: text().notNull(),
@@ -91,6 +106,14 @@ export const transactions = sqliteTable('transactions', {
   created_at: integer().notNull(),
 })
 
+/**
+ * Indexes, with what reads them. A row writes an entry in each that it belongs to:
+ * - purchases_edition_status: lists of an edition, by one status or merged from all of them.
+ * - purchases_edition_code: the scanner looks for a code, or for what it begins with.
+ * - purchases_of_order: what an order contains.
+ * - purchases_of_user: conditions of segments on what a person has bought, and erasure.
+ * - purchases_due: purchases whose time is over, for the sweep that lets them expire.
+ */
 export const purchases = sqliteTable('purchases', {
   id: text().primaryKey(),
   organization_id: text().notNull(),

@@ -158,11 +158,12 @@ export function listRecords(
   ordering: readonly OrderBy<'number'>[],
 ): Promise<Page<SeenRecord>> {
   const view = customersSeenBy(ctx.caller)
+  const key = sql`${consentRecords.number}`
   return paginate(ctx.db, page, {
     from: sql`${consentRecords}`,
-    key: sql`${consentRecords.number}`,
+    key,
     where: [eq(consentRecords.user_id, answer.user_id), eq(consentRecords.consent_id, answer.id)],
-    sort: sortBy(ordering, '-number', { number: sql`${consentRecords.number}` }),
+    sort: sortBy(ordering, '-number', { number: key }),
     columns: {
       ...getTableColumns(consentRecords),
       previous_hash: sql<string | null>`${previousHash(sql`consent_records`)}`,

@@ -87,9 +87,10 @@ export async function listImportRows(
   const { id } = row
   const { ordering, outcome, has_errors, order_id } = filters
   const count = countOf(row, filters)
+  const key = sql`row_number`
   const source: ListSource = {
     from: isApart(outcome) ? sql`import_rows indexed by import_rows_by_outcome` : sql`import_rows`,
-    key: sql`row_number`,
+    key,
     where: [
       sql`import_id = ${id}`,
       ...(count === 0 ? [sql`0`] : []),
@@ -99,7 +100,7 @@ export async function listImportRows(
       ...(has_errors === false ? [sql`errors = '[]'`] : []),
       ...(order_id === undefined ? [] : [ofOrder(id, order_id)]),
     ],
-    sort: sortBy(ordering, 'row_number', { row_number: sql`row_number` }),
+    sort: sortBy(ordering, 'row_number', { row_number: key }),
     columns: sql`r.*, coalesce(r.outcome, ${outcomeOfOrder(sql`o`, id)}) as outcome,
       coalesce(o.order_id, ${keptOf(sql`o`, 'order_id')}) as order_id, o.undo_outcome, o.undo_reason`,
     joins: sql`join import_rows r on r.import_id = ${id} and r.row_number = page.key

@@ -1,0 +1,111 @@
+import { execFile } from 'node:child_process'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { databaseIn } from '../../scripts/bench/fill.ts'
+import type { Shop } from '../../scripts/bench/shop.ts'
+import { type Client, createClient, type Page } from '../../scripts/support/client.ts'
+import { root } from '../../scripts/support/paths.ts'
+import { type Server, startServer } from '../../scripts/support/server.ts'
+import { addNeighbours, endpointId } from '../support/many-rows.ts'
+
+/** ORDERS=20000 for a shorter run; BENCH_STATE_DIR names a folder that `npm run bench:fill` has filled. */
+const wanted = Number(process.env['ORDERS'] ?? 200_000)
+const filledDir = process.env['BENCH_STATE_DIR']
+
+/** Rows that a page of 50 may read, without those of its count. */
+const goal = 600
+
+interface Documented {
+  paths: Record<string, { get?: { parameters?: { name: string; description?: string }[] } }>
+}
+
+interface ListCase {
+  path: string
+  orderings: string[]
+}
+
+let stateDir: string
+let server: Server
+let client: Client
+let shop: Shop
+
+beforeAll(async () => {
+  stateDir = filledDir ?? (await mkdtemp(join(tmpdir(), 'slow-orders-')))
+  const env = { ...process.env, BENCH_STATE_DIR: stateDir, ORDERS: String(wanted) }
+  if (!filledDir) await promisify(execFile)(process.execPath, [join(root, 'scripts/bench-fill.ts')], { cwd: root, env })
+  shop = JSON.parse(await readFile(join(stateDir, 'bench.json'), 'utf8')) as Shop
+  const database = databaseIn(stateDir)
+  expect(database.prepare('pragma foreign_key_check').all()).toEqual([])
+  addNeighbours(database)
+  database.close()
+  const program = 'scripts/bench/worker.ts'
+  server = await startServer({ port: 0, stateDir, env: { RATE_LIMIT_PER_MINUTE: '0' }, program })
+  client = createClient(server.url, shop.token)
+}, 1_200_000)
+afterAll(async () => {
+  await server?.stop()
+  if (!filledDir) await rm(stateDir, { recursive: true, force: true, maxRetries: 5 })
+}, 60_000)
+
+/** Rows that a request reads, its count and the look-up of its caller included. */
+async function rowsOf(path: string): Promise<number> {
+  const cost = await client.post<{ rows_read: number; status: number }>('/floor/read/list', { path, token: shop.token })
+  expect([path, cost.status]).toEqual([path, 200])
+  return cost.rows_read
+}
+
+const keysOf = (description = ''): string[] => /Keys: ([\w, ]+)\./.exec(description)?.[1]?.split(', ') ?? []
+
+/** Every list that is found by no id but its organisation's and its edition's, as one of each. */
+async function listsOf(): Promise<ListCase[]> {
+  const { paths } = await client.get<Documented>('/openapi.json')
+  return Object.entries(paths).flatMap(([path, { get }]) => {
+    const parameters = get?.parameters ?? []
+    const named = (name: string) => parameters.find((parameter) => parameter.name === name)
+    const orderings = keysOf(named('ordering')?.description)
+    const at = path.replace('/v1/webhooks/{id}/', `/v1/webhooks/${endpointId}/`)
+    if (!orderings.length || !named('page_size') || at.includes('{')) return []
+    const places = (['edition_id', 'organization_id'] as const).filter((name) => named(name))
+    return (places.length ? places : ['']).map((name) => ({
+      path: `${at}?page_size=50${name ? `&${name}=${shop[name as 'edition_id']}` : ''}`,
+      orderings,
+    }))
+  })
+}
+
+/** Lists that have an order without an index, each with what bounds its rows. */
+const unserved: Record<string, readonly string[]> = {
+  // The deliveries of one endpoint in the 90 days that they are kept.
+  '/v1/webhooks/{id}/deliveries': ['modified', 'name'],
+}
+
+const isUnserved = (path: string, ordering: string): boolean =>
+  Object.entries(unserved).some(
+    ([name, keys]) => path.startsWith(name.replace('{id}', endpointId)) && keys.includes(ordering.replace('-', '')),
+  )
+
+it('every list reads few rows for its first pages, in any order', async () => {
+  const lists = await listsOf()
+  expect(lists.length).toBeGreaterThan(20)
+  const dear: [string, number][] = []
+  let longest = 0
+  for (const { path, orderings } of lists)
+    for (const ordering of orderings.flatMap((key) => [key, `-${key}`])) {
+      if (isUnserved(path, ordering)) continue
+      // What counts a list reads one row each until a counter says it.
+      let next: string | null = `${path}&ordering=${ordering}`
+      for (let pages = 0; next !== null && pages < 3; pages++) {
+        const at: string = next.replace(server.url, '')
+        const page: Page<unknown> = await client.get(at)
+        const rows = (await rowsOf(at)) - page.count
+        if (rows > goal) dear.push([at, rows])
+        longest = Math.max(longest, page.count)
+        next = page.next
+      }
+    }
+  expect(longest).toBeGreaterThan(shop.seeded * 0.9)
+  expect(dear).toEqual([])
+}, 1_200_000)
