@@ -5,8 +5,8 @@ import type { PageStart } from './page-by-number.ts'
 type OrderType = (typeof orderTypes)[number]
 
 /** Spans of `order_counts` are `created_at >> bits`. A coarse one is 256 fine ones. */
-const fineBits = 21
-const coarseBits = 29
+export const fineBits = 21
+export const coarseBits = 29
 
 /** Orders that `order_counts` can count. */
 export interface CountedOrders {
@@ -20,7 +20,7 @@ export interface CountedOrders {
 }
 
 /** Columns of `order_counts`, by the status and the type that they count. */
-const countColumns = orderStatuses.flatMap((status) =>
+export const countColumns = orderStatuses.flatMap((status) =>
   orderTypes.map((type) => ({ status, type, name: `${status}_${type.replaceAll('-', '_')}` })),
 )
 

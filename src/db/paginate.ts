@@ -6,7 +6,7 @@ import type { ListedKey, ListSource, NullableKey, Owners, SortKey } from './list
 import { type Counting, type PageRoute, routeTo, type Window, windowFromEnd } from './page-by-number.ts'
 import { answering, type Fields, type RowOf, selection } from './select.ts'
 
-export { type Owners, nullable, type SortKey } from './list-source.ts'
+export { type ListSource, nullable, type NullableKey, type Owners, type SortKey } from './list-source.ts'
 
 interface OrderKey {
   by: SQL
