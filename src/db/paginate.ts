@@ -2,32 +2,12 @@ import { is, SQL, sql } from 'drizzle-orm'
 import { AppError } from '../domain/errors.ts'
 import type { Page, PageRequest } from '../domain/page.ts'
 import type { Database } from './database.ts'
+import type { ListedKey, ListSource, NullableKey, Owners, SortKey } from './list-source.ts'
+import { type Counting, type PageRoute, routeTo, type Window, windowFromEnd } from './page-by-number.ts'
 import { answering, type Fields, type RowOf, selection } from './select.ts'
 
-/**
- * A column that may be NULL. NULL is last in both directions. `indexed` says that an index has the column as it is:
- * an order that begins with it reads the rows with a value, then those without one, both through that index.
- */
-export interface NullableKey {
-  column: SQL
-  indexed: boolean
-  /** Rows with a value, and groups of rows without one in their order. Only what an index serves is used of them. */
-  present: SQL
-  absent: readonly SQL[]
-}
-
-/** One key of an order. An expression by itself never answers NULL, so that keys compare. */
-export interface SortKey {
-  by: SQL | NullableKey
-  desc: boolean
-}
-
-export const nullable = (column: SQL, { indexed = false } = {}): NullableKey => ({
-  column,
-  indexed,
-  present: sql`${column} is not null`,
-  absent: [sql`${column} is null`],
-})
+export type { Counting } from './page-by-number.ts'
+export { type ListSource, nullable, type NullableKey, type Owners, type SortKey } from './list-source.ts'
 
 interface OrderKey {
   by: SQL
@@ -35,40 +15,6 @@ interface OrderKey {
 }
 
 type After = readonly (string | number)[]
-
-/**
- * The rows of few owners: those that have one of the `ids`, a query of one column with that name, in `column`. Where an
- * index has the rows of each owner in the order of the list, they are merged, and read no further than a page needs.
- */
-export interface Owners {
-  column: SQL
-  ids: SQL
-  isOrdered: boolean
-}
-
-/**
- * A list: `key` is the unique row key of the table `from` and ends every order; `columns` and `joins` are looked up
- * for the rows of the page only, through `page.key`.
- */
-export interface ListSource<Columns extends SQL | Fields = SQL> {
-  from: SQL
-  key: SQL
-  where: readonly SQL[]
-  sort: readonly SortKey[]
-  columns: Columns
-  joins: SQL
-  /** Whose rows the list has, beside what `where` says. */
-  owners?: Owners | undefined
-  /** The indexes do not end with the key: rows that share all other keys of a cursor are looked up by themselves. */
-  hasTies?: boolean
-  /** The count of the whole list, where it is known without counting, or a better way to count. */
-  count?: number | Counting | null
-}
-
-/** A statement that counts a list. */
-export interface Counting {
-  statement: SQL<{ n: number }>
-}
 
 type Listed = Pick<ListSource, 'from' | 'key' | 'where' | 'owners' | 'hasTies'>
 
@@ -95,6 +41,7 @@ function beyond(sort: readonly OrderKey[], after: After): SQL {
 }
 
 const isNullable = (by: SortKey['by']): by is NullableKey => 'column' in by
+const isListed = (by: SortKey['by']): by is ListedKey => 'listed' in by
 
 const ofOwners = ({ owners }: Listed): SQL[] => (owners ? [sql`${owners.column} in (${owners.ids})`] : [])
 
@@ -106,7 +53,7 @@ const keysOf = (sort: readonly SortKey[]): OrderKey[] =>
           { by: sql`(${by.column} is null)`, desc: false },
           { by: sql`coalesce(${by.column}, 0)`, desc },
         ]
-      : [{ by, desc }],
+      : [{ by: isListed(by) ? by.listed : by, desc }],
   )
 
 const keyName = (index: number): SQL => sql.raw(`k${index}`)
@@ -136,11 +83,6 @@ const keyColumns = (shown: readonly SQL[]): SQL =>
     shown.map((by, index) => sql`${by} as ${keyName(index)}`),
     sql`, `,
   )
-
-interface Window {
-  limit: number
-  offset: number
-}
 
 /** The first rows of a run, with their keys. */
 function rowsOf(source: Listed, run: Run, window: Window): SQL {
@@ -204,9 +146,29 @@ function mergedRows(source: Listed, { column, ids }: Owners, run: Run, { limit, 
     )} from merged`
 }
 
-/** The rows with a value in the first column, then those without one, which are not read before they are needed. */
+interface RowsAsked extends PageRoute {
+  after: After | null
+  limit: number
+  offset: number
+}
+
+const reversedOrder = (sort: readonly OrderKey[]): OrderKey[] => sort.map(({ by, desc }) => ({ by, desc: !desc }))
+
+/** Runs one after the other. Those behind are not read before they are needed. */
+function chained(source: Listed, runs: readonly Run[], { limit, offset }: Window): SQL {
+  const parts = runs.map((run, index) =>
+    rowsOf(source, index === 0 ? run : { ...run, after: null }, { limit: sql`${limit} + ${offset}`, offset: 0 }),
+  )
+  const union = sql.join(
+    parts.map((part) => sql`select * from (${part})`),
+    sql` union all `,
+  )
+  return sql`select * from (${union}) limit ${limit} offset ${offset}`
+}
+
+/** The rows with a value in the first column, then those without one. */
 function valuesFirst(source: Listed, { by, desc }: IndexedKey, rest: readonly OrderKey[], page: RowsAsked): SQL {
-  const { after, limit, offset } = page
+  const { after } = page
   const others = rest.map((key) => key.by)
   const groups = by.absent.map((condition, index): Run => {
     const shown = [sql.raw(String(index + 1)), sql`0`, ...others]
@@ -217,35 +179,56 @@ function valuesFirst(source: Listed, { by, desc }: IndexedKey, rest: readonly Or
   const runs: Run[] = [{ sort, shown, where: [by.present], after: after && after.slice(1) }, ...groups]
   // The first key of a cursor says in which run it was.
   const begun = after ? Math.max(0, runs.keys().toArray().indexOf(Number(after[0]))) : 0
-  const parts = runs
-    .slice(begun)
-    .map((run, index) =>
-      rowsOf(source, index === 0 ? run : { ...run, after: null }, { limit: limit + offset, offset: 0 }),
-    )
-  const union = sql.join(
-    parts.map((part) => sql`select * from (${part})`),
-    sql` union all `,
-  )
-  return sql`select * from (${union}) limit ${limit} offset ${offset}`
+  return chained(source, runs.slice(begun), page)
 }
 
-interface RowsAsked extends Window {
-  after: After | null
+/** The rows of each value of the first column. */
+function valueByValue(
+  source: Listed,
+  first: { by: ListedKey; desc: boolean },
+  rest: readonly OrderKey[],
+  page: RowsAsked,
+) {
+  const { after, countedFromEnd } = page
+  const { listed, values } = first.by
+  const inOrder = first.desc !== (countedFromEnd !== null) ? values.toReversed() : values
+  const runs = inOrder.map((value) => ({
+    sort: countedFromEnd ? reversedOrder(rest) : rest,
+    shown: [listed, ...rest.map((key) => key.by)],
+    where: [sql`${listed} = ${value}`],
+    after: after && after.slice(1),
+  }))
+  const begun = after ? Math.max(0, inOrder.indexOf(String(after[0]))) : 0
+  return chained(source, runs.slice(begun), windowOf(page))
 }
+
+const windowOf = ({ limit, offset, start, countedFromEnd }: RowsAsked): Window =>
+  countedFromEnd ? windowFromEnd({ limit, offset }, countedFromEnd) : { limit, offset: start?.offset ?? offset }
 
 function pageOf(source: Listed, sort: readonly SortKey[], keys: readonly OrderKey[], page: RowsAsked): SQL {
   const [first, ...rest] = sort
+  if (first && isListed(first.by)) return valueByValue(source, { by: first.by, desc: first.desc }, keysOf(rest), page)
   if (first && isNullable(first.by) && first.by.indexed)
     return valuesFirst(source, { by: first.by, desc: first.desc }, keysOf(rest), page)
-  const run = { sort: keys, shown: keys.map((key) => key.by), where: [], after: page.after }
-  return rowsOf(source, run, page)
+  const { start, countedFromEnd, after } = page
+  const run = {
+    sort: countedFromEnd ? reversedOrder(keys) : keys,
+    shown: keys.map((key) => key.by),
+    where: start ? [start.where] : [],
+    after,
+  }
+  return rowsOf(source, run, windowOf(page))
 }
 
-function countOf(source: ListSource<SQL | Fields>): SQL<{ n: number }> {
+const isCounting = (count: ListSource['count']): count is Counting => typeof count === 'object' && count !== null
+
+/** The statement that counts a list. */
+function countingOf(source: ListSource<SQL | Fields>): Counting {
   const { count } = source
-  if (typeof count === 'number') return sql`select ${count} as n`
+  if (isCounting(count)) return count
+  if (typeof count === 'number') return { statement: sql<{ n: number }>`select ${count} as n` }
   const conditions = and([...ofOwners(source), ...source.where])
-  return count?.statement ?? sql`select count(*) as n from ${source.from} where ${conditions}`
+  return { statement: sql<{ n: number }>`select count(*) as n from ${source.from} where ${conditions}` }
 }
 
 /**
@@ -271,13 +254,22 @@ export async function paginate<Row>(
   const skipped = (request.page - 1) * request.size
   const names = keys.map((_, index) => sql`page.${keyName(index)}`)
   const outerOrder = orderOf(keys.map(({ desc }, index) => ({ by: sql`page.${keyName(index)}`, desc })))
-  const asked = { after, limit: request.size + 1, offset: after ? 0 : skipped }
+  const offset = after ? 0 : skipped
+  const counting = countingOf(source)
+  const route = await routeTo(db, offset, {
+    counting: isCounting(source.count) ? counting : null,
+    startOf: source.startOf,
+    // Rows without a value are last in both directions.
+    isReversible: !sort.some(({ by }) => isNullable(by)),
+  })
+  const asked = { after, limit: request.size + 1, offset, ...route }
   const { columns } = source
-  const rows = sql<Row & Record<string, string | number>>`
+  const rows = sql<Row & Record<string, string | number>>`${route.start ? sql`with ${route.start.ctes}` : sql``}
     select ${sql.join(names, sql`, `)}, ${is(columns, SQL) ? columns : selection(columns)}
     from (${pageOf(source, sort, keys, asked)}) as page ${source.joins}
     order by ${outerOrder}`
-  const [found, [total]] = await db.batch([is(columns, SQL) ? rows : answering(columns, rows), countOf(source)])
+  const [found, [total]] = await db.batch([is(columns, SQL) ? rows : answering(columns, rows), counting.statement])
+  if (total) counting.counted?.(total)
   const n = total?.n ?? 0
   if (request.page > 1 && !after && skipped >= n) throw new AppError('invalid_page', 'Invalid page.')
   const rowsOfPage = found.slice(0, request.size)

@@ -1,6 +1,7 @@
 import type { JobCtx } from '../context.ts'
 import { deleteDeadMessages } from '../db/dead-messages.ts'
 import { deleteExpiredKeys } from '../db/idempotency.ts'
+import { deleteOldCounts } from '../db/list-counts.ts'
 import type { Bindings } from '../http/env.ts'
 import { logError } from '../http/log.ts'
 import { sweepAuditLog } from '../modules/audit-log/jobs.ts'
@@ -11,6 +12,7 @@ import { compareStorage, sweepObjects, sweepScans, sweepUnusedImports, sweepUplo
 import { resealMerchantAccounts } from '../modules/merchant-accounts/jobs.ts'
 import { sweepCaptured } from '../modules/dev-mailbox/jobs.ts'
 import { sweepErasures } from '../modules/personal-data/jobs.ts'
+import { recountOrders } from '../modules/orders/jobs.ts'
 import { sweepPurchases } from '../modules/purchases/jobs.ts'
 import { sweepRefundBatches } from '../modules/refund-batches/jobs.ts'
 import { sweepPaymentEvents, sweepRefunds } from '../modules/refund-payments/jobs.ts'
@@ -46,6 +48,8 @@ const sweeps: Record<string, Sweep> = {
   'file-storage': compareStorage,
   'file-scans': sweepScans,
   'audit-log': sweepAuditLog,
+  'list-counts': ({ db, now }) => deleteOldCounts(db, now()),
+  'order-counts': (job) => recountOrders(job),
   erasures: sweepErasures,
   purchases: (job) => sweepPurchases(job),
   'refund-batches': sweepRefundBatches,

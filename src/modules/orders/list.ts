@@ -9,9 +9,10 @@ import { type RowOf, select } from '../../db/select.ts'
 import { type CustomerView, customerFields, customersSeenBy, givenSearch } from '../../db/customer-visibility.ts'
 import { visibilityOf, visibleIn } from '../../db/visibility.ts'
 import { invalid, parameterError } from '../../domain/errors.ts'
-import type { OrderStatus, orderTypes } from '../../domain/orders/orders.ts'
-import { type OrderBy, type Page, type PageRequest, sortBy } from '../../domain/page.ts'
+import { orderStatuses, orderTypes } from '../../domain/orders/orders.ts'
+import { type Page, type PageRequest, sortBy } from '../../domain/page.ts'
 import { editionSummaryFields } from '../editions/index.ts'
+import { countingOf, editionsOf, fewMatch, type OrderFilters, type OrderOrdering, startOf } from './count.ts'
 
 /** What each answer about an order shows of it and of its customer. */
 export const orderFields = (view: CustomerView) => ({
@@ -37,22 +38,6 @@ const listFields = (view: CustomerView) => ({
 
 export type ShownOrderRow = RowOf<ReturnType<typeof orderFields>>
 export type OrderListRow = RowOf<ReturnType<typeof listFields>>
-
-export interface OrderFilters {
-  edition_id?: string | undefined
-  organization_id?: string | undefined
-  customer_id?: string | undefined
-  transaction_id?: string | undefined
-  order_number?: string | undefined
-  external_id?: string | undefined
-  customer_email?: string | undefined
-  customer_phone?: string | undefined
-  search?: string | undefined
-  status?: OrderStatus | undefined
-  type?: (typeof orderTypes)[number] | undefined
-  created_after?: number | undefined
-  created_before?: number | undefined
-}
 
 export const orderVisibility = visibilityOf(sql`${orders.organization_id}`, sql`${orders.edition_id}`)
 
@@ -92,14 +77,10 @@ const textFilters = {
 const isOfEditions = ({ organization_id, edition_id, customer_id, external_id }: OrderFilters): boolean =>
   !!organization_id && !edition_id && !customer_id && !external_id
 
-const editionVisibility = visibilityOf(sql`${editions.organization_id}`, sql`${editions.id}`)
-
-function ownersOf(ctx: Ctx, filters: OrderFilters, ordering: readonly unknown[]): Owners | undefined {
-  if (!isOfEditions(filters)) return undefined
-  const ids = sql`select ${editions.id} as id from ${editions}
-    where ${editions.organization_id} = ${filters.organization_id} and ${visibleIn(ctx.caller, editionVisibility, filters)}`
-  // Each index has one column and the time of creation.
-  return { column: sql`${orders.edition_id}`, ids, isOrdered: ordering.length <= 1 }
+function ownersOf(ctx: Ctx, filters: OrderFilters, isOrdered: boolean): Owners | undefined {
+  return isOfEditions(filters)
+    ? { column: sql`${orders.edition_id}`, ids: editionsOf(ctx, filters), isOrdered }
+    : undefined
 }
 
 /**
@@ -157,28 +138,51 @@ const sortKeys = {
   amount: sql`${orders.amount_minor}`,
 }
 
-/** Orders that compare equal follow the time of creation, as the indexes do. */
-function sortOf(ordering: readonly OrderBy<keyof typeof sortKeys>[]) {
-  const sort = sortBy<keyof typeof sortKeys, SortKey['by']>(ordering, '-created', sortKeys)
-  return sort.some(({ by }) => by === sortKeys.created)
-    ? sort
-    : [...sort, { by: sortKeys.created, desc: sort.at(-1)?.desc ?? true }]
+/** The same keys for orders that are found first and sorted then: no index leads through them. */
+const sortedKeys: typeof sortKeys = {
+  created: sql`+${orders.created_at}`,
+  modified: sql`+${orders.modified_at}`,
+  order_number: nullable(sql`+${orders.number_key}`),
+  status: sql`+${orders.status}`,
+  type: sql`+${orders.type}`,
+  amount: sql`+${orders.amount_minor}`,
 }
 
-export function listOrders(
+/** The keys of lists that begin with a status or a type; of one that is asked for there is no other. */
+const listedKeys = ({ status, type }: OrderFilters) => ({
+  ...sortKeys,
+  status: { listed: sortKeys.status, values: status ? [status] : orderStatuses.toSorted() },
+  type: { listed: sortKeys.type, values: type ? [type] : orderTypes.toSorted() },
+})
+
+/** Orders that compare equal follow the time of creation, as the indexes do. */
+function sortOf(ordering: OrderOrdering, keys: Record<keyof typeof sortKeys, SortKey['by']>) {
+  const sort = sortBy<keyof typeof sortKeys, SortKey['by']>(ordering, '-created', keys)
+  return sort.some(({ by }) => by === keys.created)
+    ? sort
+    : [...sort, { by: keys.created, desc: sort.at(-1)?.desc ?? true }]
+}
+
+export async function listOrders(
   ctx: Ctx,
   page: PageRequest,
-  ordering: readonly OrderBy<keyof typeof sortKeys>[],
+  ordering: OrderOrdering,
   filters: OrderFilters,
 ): Promise<Page<OrderListRow>> {
   const view = customersSeenBy(ctx.caller)
+  const where = conditions(ctx, view, filters)
+  const areFew = await fewMatch(ctx, filters, ordering)
+  // Each index has one column and the time of creation.
+  const owners = ownersOf(ctx, filters, ordering.length <= 1 && !areFew)
   return paginate(ctx.db, page, {
     from: sql`${orders}`,
     key: sql`${orders.seq}`,
-    where: conditions(ctx, view, filters),
-    owners: ownersOf(ctx, filters, ordering),
+    where,
+    owners,
     hasTies: true,
-    sort: sortOf(ordering),
+    count: await countingOf(ctx, filters, { view, where, owners }),
+    startOf: startOf(ctx, filters, ordering),
+    sort: sortOf(ordering, areFew ? sortedKeys : listedKeys(filters)),
     columns: listFields(view),
     joins: sql`join ${orders} on ${orders.seq} = page.key join ${users} on ${users.id} = ${orders.user_id}
       ${view.join} join ${editions} on ${editions.id} = ${orders.edition_id}`,

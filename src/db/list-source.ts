@@ -1,0 +1,68 @@
+import { type SQL, sql } from 'drizzle-orm'
+import type { Counting, PageStart } from './page-by-number.ts'
+import type { Fields } from './select.ts'
+
+/**
+ * A column that may be NULL. NULL is last in both directions. `indexed` says that an index has the column as it is:
+ * an order that begins with it reads the rows with a value, then those without one, both through that index.
+ */
+export interface NullableKey {
+  column: SQL
+  indexed: boolean
+  /** Rows with a value, and groups of rows without one in their order. Only what an index serves is used of them. */
+  present: SQL
+  absent: readonly SQL[]
+}
+
+/**
+ * A column of few values, in ascending order. An order that begins with it reads one value after the other, each through
+ * an index of the column and of the keys behind it, so that a condition on these keys is a part of the index too.
+ */
+export interface ListedKey {
+  listed: SQL
+  values: readonly string[]
+}
+
+/** One key of an order. An expression by itself never answers NULL, so that keys compare. */
+export interface SortKey {
+  by: SQL | NullableKey | ListedKey
+  desc: boolean
+}
+
+export const nullable = (column: SQL, { indexed = false } = {}): NullableKey => ({
+  column,
+  indexed,
+  present: sql`${column} is not null`,
+  absent: [sql`${column} is null`],
+})
+
+/**
+ * The rows of few owners: those that have one of the `ids`, a query of one column with that name, in `column`. Where an
+ * index has the rows of each owner in the order of the list, they are merged, and read no further than a page needs.
+ */
+export interface Owners {
+  column: SQL
+  ids: SQL
+  isOrdered: boolean
+}
+
+/**
+ * A list: `key` is the unique row key of the table `from` and ends every order; `columns` and `joins` are looked up
+ * for the rows of the page only, through `page.key`.
+ */
+export interface ListSource<Columns extends SQL | Fields = SQL> {
+  from: SQL
+  key: SQL
+  where: readonly SQL[]
+  sort: readonly SortKey[]
+  columns: Columns
+  joins: SQL
+  /** Whose rows the list has, beside what `where` says. */
+  owners?: Owners | undefined
+  /** The indexes do not end with the key: rows that share all other keys of a cursor are looked up by themselves. */
+  hasTies?: boolean
+  /** The count of the whole list, where it is known without counting, or a better way to count. */
+  count?: number | Counting | null
+  /** Where the page behind so many rows begins, for lists that need not read these rows. */
+  startOf?: ((skipped: number) => PageStart) | undefined
+}

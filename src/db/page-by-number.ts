@@ -1,0 +1,65 @@
+import { type SQL, sql } from 'drizzle-orm'
+import type { Database } from './database.ts'
+
+/** The count of a list, and for lists that store it what it was counted from. */
+export interface CountRow {
+  n: number
+  version?: number
+  rows?: number
+  is_known?: number
+}
+
+/** A better way to count a list. */
+export interface Counting {
+  /** Answers one row. It runs in the transaction of the page. */
+  statement: SQL<CountRow>
+  /** Gets the row that was read. */
+  counted?: (row: CountRow) => void
+}
+
+/** Where a page begins. `where` and `offset` name what `ctes` defines; `offset` counts the rows that `where` leaves before it. */
+export interface PageStart {
+  ctes: SQL
+  where: SQL
+  offset: SQL
+}
+
+export interface Window {
+  limit: number | SQL
+  offset: number | SQL
+}
+
+/** How a page is found: from where it begins, or from the end of a list of so many rows. */
+export interface PageRoute {
+  start: PageStart | null
+  countedFromEnd: SQL | null
+}
+
+const fromTheFirstRow: PageRoute = { start: null, countedFromEnd: null }
+
+/** So many rows are read one by one before a page is looked for in another way. */
+const shortSkip = 200
+
+interface Numbered {
+  counting: Counting | null
+  startOf: ((skipped: number) => PageStart) | undefined
+  isReversible: boolean
+}
+
+/** The way to the page behind so many rows that reads the fewest of them. */
+export async function routeTo(db: Database, skipped: number, list: Numbered): Promise<PageRoute> {
+  if (skipped < shortSkip) return fromTheFirstRow
+  if (list.startOf) return { start: list.startOf(skipped), countedFromEnd: null }
+  if (!list.counting || !list.isReversible) return fromTheFirstRow
+  const { statement } = list.counting
+  // Which end is nearer may change until the page is read. Where it begins is decided when it is read.
+  const total = await db.first(statement)
+  if (!total || skipped <= total.n / 2) return fromTheFirstRow
+  return { start: null, countedFromEnd: sql`(select n from (${statement}))` }
+}
+
+/** The same rows by their places from the end. */
+export const windowFromEnd = ({ limit, offset }: { limit: number; offset: number }, count: SQL): Window => ({
+  limit: sql`max(0, min(${limit}, ${count} - ${offset}))`,
+  offset: sql`max(0, ${count} - ${offset + limit})`,
+})

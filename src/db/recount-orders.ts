@@ -1,0 +1,62 @@
+import { type SQL, sql } from 'drizzle-orm'
+import type { Database, Statement } from './database.ts'
+import { coarseBits, countColumns, fineBits } from './order-counts.ts'
+
+/** A coarse span of an edition. */
+export interface OrderSpan {
+  edition_id: string
+  span: number
+}
+
+const names = countColumns.map(({ name }) => name)
+const columns = sql.raw(names.join(', '))
+const excluded = sql.raw(names.map((name) => `excluded.${name}`).join(', '))
+const [fine, coarse] = [fineBits, coarseBits].map((bits) => sql.raw(String(bits))) as [SQL, SQL]
+
+/** The next span behind this one that has orders or counts. */
+export const findNextSpan = (db: Database, { edition_id, span }: OrderSpan): Promise<OrderSpan | undefined> =>
+  db.first(sql<OrderSpan>`select edition_id, span from (
+      select * from (select edition_id, span from order_counts
+        where span_bits = ${coarse} and (edition_id, span) > (${edition_id}, ${span})
+        order by edition_id, span limit 1)
+      union all
+      select * from (select edition_id, created_at >> ${coarse} from orders
+        where (edition_id, created_at) >= (${edition_id}, (${span} + 1) << ${coarse})
+        order by edition_id, created_at limit 1))
+    order by edition_id, span limit 1`)
+
+/** Stores what differs from what is stored, and answers it. */
+const repaired = sql`on conflict (span_bits, edition_id, span) do update set (${columns}) = (${excluded}), changes = changes + 1
+  where (${columns}) is not (${excluded}) returning span_bits, span`
+
+const counts = sql.raw(
+  countColumns
+    .map(({ status, type }) => `count(*) filter (where status = '${status}' and type = '${type}')`)
+    .join(', '),
+)
+const sums = sql.raw(names.map((name) => `sum(${name})`).join(', '))
+
+/** Counts the orders of a span anew. Rows that the statements answer were wrong. */
+export function recountStatements({ edition_id, span }: OrderSpan): Statement<{ span_bits: number; span: number }>[] {
+  const fineSpans = sql`span_bits = ${fine} and edition_id = ${edition_id} and span >> ${coarse} - ${fine} = ${span}`
+  const [from, until] = [sql`${span} << ${coarse}`, sql`(${span} + 1) << ${coarse}`]
+  return [
+    sql`insert into order_counts (span_bits, edition_id, span, ${columns}, changes)
+      select ${fine}, ${edition_id}, spans.span, ${counts}, 1
+      from (select span from order_counts where ${fineSpans}
+          union select created_at >> ${fine} from orders
+            where edition_id = ${edition_id} and created_at >= ${from} and created_at < ${until}) as spans
+        left join orders on orders.edition_id = ${edition_id} and orders.created_at >= spans.span << ${fine}
+          and orders.created_at < (spans.span + 1) << ${fine}
+      group by spans.span
+      ${repaired}`,
+    sql`insert into order_counts (span_bits, edition_id, span, ${columns}, changes)
+      select ${coarse}, ${edition_id}, ${span}, ${sums}, 1 from order_counts where ${fineSpans} having count(*) > 0
+      ${repaired}`,
+  ]
+}
+
+/** The number of orders that a span is said to have. */
+export const ordersOf = ({ edition_id, span }: OrderSpan): SQL<{ n: number }> =>
+  sql`select ${sql.raw(names.join(' + '))} as n from order_counts
+    where span_bits = ${coarse} and edition_id = ${edition_id} and span = ${span}`

@@ -1,0 +1,133 @@
+import { type SQL, sql } from 'drizzle-orm'
+import type { Ctx } from '../../context.ts'
+import { countOncePerState } from '../../db/list-counts.ts'
+import {
+  allOrders,
+  type CountedOrders,
+  countOfOrders,
+  estimateOf,
+  startOfOrders,
+  versionOfOrders,
+} from '../../db/order-counts.ts'
+import type { Counting, PageStart } from '../../db/page-by-number.ts'
+import type { Owners } from '../../db/paginate.ts'
+import { editions } from '../../db/schema/editions.ts'
+import { orders } from '../../db/schema/sales/orders.ts'
+import type { CustomerView } from '../../db/customer-visibility.ts'
+import { visibilityOf, visibleIn } from '../../db/visibility.ts'
+import type { OrderStatus, orderTypes } from '../../domain/orders/orders.ts'
+import type { OrderBy } from '../../domain/page.ts'
+
+export interface OrderFilters {
+  edition_id?: string | undefined
+  organization_id?: string | undefined
+  customer_id?: string | undefined
+  transaction_id?: string | undefined
+  order_number?: string | undefined
+  external_id?: string | undefined
+  customer_email?: string | undefined
+  customer_phone?: string | undefined
+  search?: string | undefined
+  status?: OrderStatus | undefined
+  type?: (typeof orderTypes)[number] | undefined
+  created_after?: number | undefined
+  created_before?: number | undefined
+}
+
+export type OrderOrdering = readonly OrderBy<'created' | 'modified' | 'order_number' | 'status' | 'type' | 'amount'>[]
+
+const editionVisibility = visibilityOf(sql`${editions.organization_id}`, sql`${editions.id}`)
+
+/** The ids of the editions of a list, where it is one of an edition or of an organisation. */
+export const editionsOf = (ctx: Ctx, { edition_id, organization_id }: OrderFilters): SQL =>
+  sql`select ${editions.id} as id from ${editions}
+    where ${edition_id ? sql`${editions.id} = ${edition_id}` : sql`1`}
+      and ${organization_id ? sql`${editions.organization_id} = ${organization_id}` : sql`1`}
+      and ${visibleIn(ctx.caller, editionVisibility, { edition_id, organization_id })}`
+
+const listed = sql`select id from listed`
+
+const withEditions = (ctx: Ctx, filters: OrderFilters): SQL =>
+  sql`listed (id) as materialized (${editionsOf(ctx, filters)})`
+
+const isOfWholeEditions = ({ edition_id, organization_id, customer_id, external_id, transaction_id }: OrderFilters) =>
+  (!!edition_id || !!organization_id) && !customer_id && !external_id && transaction_id === undefined
+
+const textsOf = ({ order_number, customer_email, customer_phone, search }: OrderFilters) => ({
+  order_number,
+  customer_email,
+  customer_phone,
+  search,
+})
+
+const hasTexts = (filters: OrderFilters): boolean => Object.values(textsOf(filters)).some((text) => text !== undefined)
+
+/** What `order_counts` counts, where that is the whole list; null where it is not. */
+function countedOf(filters: OrderFilters): CountedOrders | null {
+  if (!isOfWholeEditions(filters) || hasTexts(filters)) return null
+  const { status, type, created_after, created_before } = filters
+  const until = created_before === undefined ? undefined : created_before + 1
+  return { editions: listed, status, type, from: created_after, until }
+}
+
+interface ConditionsOfList {
+  view: CustomerView
+  where: readonly SQL[]
+  owners: Owners | undefined
+}
+
+/** How a list is counted without reading what it counts; null where its index leads to few orders. */
+export async function countingOf(ctx: Ctx, filters: OrderFilters, list: ConditionsOfList): Promise<Counting | null> {
+  const counted = countedOf(filters)
+  if (counted)
+    return {
+      statement: sql`with ${withEditions(ctx, filters)} select ${countOfOrders(counted)} as n`,
+    }
+  // What roles of editions find depends on more than the orders and their customers.
+  if (!isOfWholeEditions(filters) || !list.view.isWhole) return null
+  const { edition_id, organization_id, status, type, created_after, created_before } = filters
+  const ids = editionsOf(ctx, filters)
+  const owned = list.owners ? sql`${list.owners.column} in (${list.owners.ids}) and` : sql``
+  return countOncePerState(ctx.db, {
+    asked: ['orders', edition_id, organization_id, status, type, created_after, created_before, textsOf(filters)],
+    version: versionOfOrders(ids),
+    rows: allOrders(ids),
+    count: sql`(select count(*) from ${orders} where ${owned} ${sql.join([...list.where], sql` and `)})`,
+    now: ctx.now,
+    later: ctx.afterCommit,
+  })
+}
+
+const isByCreation = (ordering: OrderOrdering): boolean =>
+  ordering.length === 0 || (ordering.length === 1 && ordering[0]?.name === 'created')
+
+/** Where a page by number begins in the order of creation. */
+export function startOf(ctx: Ctx, filters: OrderFilters, ordering: OrderOrdering) {
+  const counted = countedOf(filters)
+  if (!counted || !isByCreation(ordering)) return undefined
+  return (skipped: number): PageStart => {
+    const start = startOfOrders(counted, ordering[0]?.desc ?? true, skipped)
+    return { ...start, ctes: sql`${withEditions(ctx, filters)}, ${start.ctes}` }
+  }
+}
+
+/** Rows of a page, and one more. */
+const rowsOfPage = 51
+
+/**
+ * Whether it is cheaper to find all matching orders and sort them than to read an index of the order until a page of
+ * them is found. Where both are one index the question does not arise.
+ */
+export async function fewMatch(ctx: Ctx, filters: OrderFilters, ordering: OrderOrdering): Promise<boolean> {
+  const counted = countedOf(filters)
+  const { status, type, from, until } = counted ?? {}
+  const isFiltered = !!status || !!type || from !== undefined || until !== undefined
+  const [by] = ordering
+  if (!counted || !isFiltered || isByCreation(ordering) || (status && !type && by?.name === 'status')) return false
+  if (type && !status && by?.name === 'type') return false
+  const estimate = await ctx.db.first(
+    sql`with ${withEditions(ctx, filters)} ${estimateOf(counted)}` as ReturnType<typeof estimateOf>,
+  )
+  if (!estimate) return false
+  return estimate.found < (rowsOfPage * estimate.total) / Math.max(1, estimate.matching)
+}

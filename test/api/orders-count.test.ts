@@ -1,0 +1,180 @@
+import { sql } from 'drizzle-orm'
+import { beforeAll, describe, expect, it, vi } from 'vitest'
+import { deleteOldCounts } from '../../src/db/list-counts.ts'
+import { rootToken } from '../support/api.ts'
+import { costOf } from '../support/cost.ts'
+import { idsOf, readAs } from '../support/lists.ts'
+import { matching, type OrderFilter, orderFields, queryOf, sorted, storedOrders } from '../support/many-orders.ts'
+import { seedManyOrders } from '../support/seeding/many-orders.ts'
+import { seedShop, type Shop } from '../support/seeding/orders.ts'
+import { db, write } from '../support/seeding/rows.ts'
+
+const most = 600
+/** A page of a pair of facets in another order than that of creation reads past the orders that do not match. */
+const mostOfPairs = 1000
+const isPair = ({ status, type }: OrderFilter) => status !== undefined && type !== undefined
+const mostOf = (filter: OrderFilter, ordering: string) =>
+  isPair(filter) && !/^(-?created)?$/.test(ordering) ? mostOfPairs : most
+const orderings = ['', ...orderFields.flatMap((field) => [field, `-${field}`])]
+
+const filters: OrderFilter[] = [
+  {},
+  { status: 'completed' },
+  { status: 'confirmed' },
+  { type: 'imported' },
+  { type: 'online', status: 'pending' },
+  { created_after: '2026-04-01T10:11:12.345Z' },
+  { created_before: '2026-08-30T23:59:59.999+02:00' },
+  { created_after: '2026-03-02T00:00:00Z', created_before: '2026-09-01T00:00:00Z' },
+  { created_after: '2026-02-03T00:00:00Z', status: 'cancelled' },
+  { created_before: '2026-09-03T00:00:00Z', type: 'in-person' },
+  { created_after: '2026-07-01T00:00:00Z', created_before: '2026-06-01T00:00:00Z' },
+]
+const named = filters.map((filter) => [queryOf({ ...filter }) || 'no filter', filter] as const)
+
+let shop: Shop
+beforeAll(async () => {
+  shop = await seedShop()
+  await seedManyOrders(shop, 2_000)
+})
+
+const address = (filter: OrderFilter, rest: Record<string, string>) =>
+  `/v1/orders?${queryOf({ edition_id: shop.edition_id, page_size: '50', ...filter, ...rest })}`
+const read = (filter: OrderFilter, rest: Record<string, string> = {}) => readAs(rootToken, address(filter, rest))
+
+async function costs(filter: OrderFilter): Promise<Record<string, number>> {
+  const stored = matching(await storedOrders(shop.organization_id), filter)
+  const found: Record<string, number> = {}
+  for (const ordering of orderings) {
+    const reply = await read(filter, { ordering })
+    expect([ordering, reply.body.count]).toEqual([ordering, stored.length])
+    const ids = sorted(stored, ordering || '-created').map(({ id }) => id)
+    expect([ordering, idsOf(reply)]).toEqual([ordering, ids.slice(0, 50)])
+    found[ordering] = costOf(reply).rows_read
+  }
+  return found
+}
+
+describe('the first page of listOrders, with its exact count', () => {
+  const small: Record<string, Record<string, number>> = {}
+
+  it.each(named)('reads few of 2,000 orders: %s', async (name, filter) => {
+    small[name] = await costs(filter)
+  })
+
+  it.each(named)('reads no more of 10,000 orders: %s', async (name, filter) => {
+    if (name === named[0]?.[0]) await seedManyOrders(shop, 8_000)
+    const large = await costs(filter)
+    for (const ordering of orderings) {
+      const rows = large[ordering] ?? Infinity
+      expect([ordering, Math.max(rows, mostOf(filter, ordering))]).toEqual([ordering, mostOf(filter, ordering)])
+      // The spans of 300 days are there before.
+      const grown = rows - (small[name]?.[ordering] ?? 0)
+      expect([ordering, Math.max(grown, 300)]).toEqual([ordering, 300])
+    }
+  })
+})
+
+describe('a page of listOrders by its number', () => {
+  it.each(named.slice(0, 8))('is found by the spans, in the order of creation: %s', async (_, filter) => {
+    const stored = matching(await storedOrders(shop.organization_id), filter)
+    for (const ordering of ['created', '-created']) {
+      const ids = sorted(stored, ordering).map(({ id }) => id)
+      for (const part of [0.3, 0.5, 0.77, 1]) {
+        const page = Math.ceil((stored.length / 50) * part)
+        const reply = await read(filter, { ordering, page: String(page) })
+        expect([page, idsOf(reply)]).toEqual([page, ids.slice(50 * (page - 1), 50 * page)])
+        expect([page, Math.max(most, costOf(reply).rows_read)]).toEqual([page, most])
+      }
+    }
+    expect((await read(filter, { page: String(Math.ceil(stored.length / 50) + 1) })).status).toBe(404)
+  })
+
+  it.each(['amount', '-modified', 'status', '-type'])(
+    'is read from the nearer end in the order %s',
+    async (ordering) => {
+      const stored = await storedOrders(shop.organization_id)
+      const ids = sorted(stored, ordering).map(({ id }) => id)
+      for (const page of [61, 150, 199, 200]) {
+        const reply = await read({}, { ordering, page: String(page) })
+        expect([page, idsOf(reply)]).toEqual([page, ids.slice(50 * (page - 1), 50 * page)])
+        expect(costOf(reply).rows_read).toBeLessThan(most + 2 * 50 * Math.min(page, 201 - page))
+      }
+    },
+  )
+
+  it('leads on by next, at the cost of a page', async () => {
+    const queries: Record<string, string>[] = [{ ordering: 'status' }, { ordering: '-amount', type: 'online' }, {}]
+    for (const query of queries) {
+      const stored = matching(await storedOrders(shop.organization_id), query)
+      const ids = sorted(stored, query.ordering ?? '-created').map(({ id }) => id)
+      const from = Math.floor(stored.length / 100)
+      let next: string | null = address({}, { ...query, page: String(from) })
+      for (let page = from; page < from + 4 && next; page++) {
+        const reply = await readAs(rootToken, next)
+        expect([page, idsOf(reply)]).toEqual([page, ids.slice(50 * (page - 1), 50 * page)])
+        if (page > from) expect([page, Math.max(most, costOf(reply).rows_read)]).toEqual([page, most])
+        next = reply.body.next
+      }
+    }
+  })
+})
+
+describe('a count that no span knows', () => {
+  const search = { search: 'nr 12', ordering: 'created' }
+  const counted = async (query: Record<string, string> = search) => {
+    const reply = await read({}, query)
+    const expected = (await storedOrders(shop.organization_id)).filter(({ order_number }) =>
+      String(order_number).slice(2).startsWith('12'),
+    )
+    return { count: reply.body.count, expected: expected.length, rows: costOf(reply).rows_read }
+  }
+
+  it('is made once for each state of the orders', async () => {
+    const first = await counted()
+    expect(first.count).toBe(first.expected)
+    expect(first.rows).toBeGreaterThan(10_000)
+    await vi.waitUntil(async () => (await counted()).rows < 10_000)
+    const again = await counted()
+    expect([again.count, again.rows < first.rows - 9_000]).toEqual([first.count, true])
+    // Another list has a count of its own.
+    const { body } = await read({ status: 'pending' }, search)
+    expect(body.count).toBeLessThan(first.count)
+  })
+
+  it('is made anew after an order has come, changed, or gone, or its customer has changed', async () => {
+    const by = { customer_email: 'someone-new' }
+    const count = async (query: Record<string, string>) => {
+      await read({}, query)
+      return (await read({}, query)).body.count
+    }
+    const found = await count(search)
+    await seedManyOrders(shop, 12)
+    expect(await count(search)).toBe(found + 1)
+    const twelfth = sql`edition_id = ${shop.edition_id} and order_number = '12'`
+    await write(
+      sql`update orders set search = 'other', search_own = 'other' where seq = (select max(seq) from orders where ${twelfth})`,
+    )
+    expect(await count(search)).toBe(found)
+    await write(
+      sql`delete from orders where seq = (select max(seq) from orders where edition_id = ${shop.edition_id} and search like 'nr 12%')`,
+    )
+    expect(await count(search)).toBe(found - 1)
+    expect(await count(by)).toBe(0)
+    await write(sql`update users set email_folded = 'someone-new@example.test'
+      where id = (select user_id from orders where ${twelfth} order by seq desc limit 1)`)
+    expect(await count(by)).toBe(12)
+  })
+
+  it('is forgotten after a day', async () => {
+    const kept = () => db.all(sql<{ slot: number; counted_at: number }>`select slot, counted_at from list_counts`)
+    expect((await kept()).length).toBeGreaterThan(0)
+    const [{ slot, counted_at } = { slot: 0, counted_at: 0 }] = await kept()
+    // The minute in which the sweep looks at that place.
+    const minute = 1024 * Math.ceil((counted_at + 86_400_000) / 60_000 / 1024) + Math.floor(slot / 16)
+    await deleteOldCounts(db, (minute - 2048) * 60_000)
+    expect((await kept()).map((one) => one.slot)).toContain(slot)
+    await deleteOldCounts(db, minute * 60_000)
+    expect((await kept()).map((one) => one.slot)).not.toContain(slot)
+  })
+})

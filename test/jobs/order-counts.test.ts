@@ -1,0 +1,186 @@
+import { sql } from 'drizzle-orm'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { orderStatuses, orderTypes } from '../../src/domain/orders/orders.ts'
+import { recountOrders } from '../../src/modules/orders/jobs.ts'
+import { rootToken } from '../support/api.ts'
+import { idsOf, readAs } from '../support/lists.ts'
+import { matching, queryOf, sorted, storedOrders } from '../support/many-orders.ts'
+import { manyFrom, seedManyOrders } from '../support/seeding/many-orders.ts'
+import { anOrder, givenOrders, importOrders, seedShop, type Shop } from '../support/seeding/orders.ts'
+import { db, write } from '../support/seeding/rows.ts'
+import { many, seedStarted } from '../support/seeding/staged-imports.ts'
+import { runToEnd } from '../support/staged-imports.ts'
+import { undoToEnd } from '../support/undone-imports.ts'
+
+const columns = orderStatuses.flatMap((status) =>
+  orderTypes.map((type) => ({ status, type, name: `${status}_${type.replace('-', '_')}` })),
+)
+
+/** What the rows say, and what counting them says, of spans that have orders. */
+async function bothCounts(bits: 21 | 29) {
+  const names = sql.raw(columns.map(({ name }) => name).join(', '))
+  const counted = sql.raw(
+    columns.map(({ status, type, name }) => `sum(status = '${status}' and type = '${type}') as ${name}`).join(', '),
+  )
+  const anything = sql.raw(columns.map(({ name }) => `${name} <> 0`).join(' or '))
+  const stored = await db.all(sql`select edition_id, span, ${names} from order_counts
+    where span_bits = ${bits} and (${anything}) order by edition_id, span`)
+  const real = await db.all(sql`select edition_id, created_at >> ${bits} as span, ${counted} from orders
+    group by 1, 2 order by 1, 2`)
+  return { stored, real }
+}
+
+async function expectCountsToHold(): Promise<void> {
+  for (const bits of [21, 29] as const) {
+    const { stored, real } = await bothCounts(bits)
+    expect(stored).toEqual(real)
+  }
+}
+
+const iso = (at: number) => new Date(at).toISOString()
+const at = fc.nat({ max: 40 * 86_400_000 }).map((ms) => manyFrom + ms)
+const number = fc.nat({ max: 5 })
+const act = fc.oneof(
+  fc.record({ act: fc.constant('import' as const), number, status: fc.constantFrom(...orderStatuses), at }),
+  fc.record({ act: fc.constant('delete' as const), number }),
+  fc.record({
+    act: fc.constant('change' as const),
+    number,
+    status: fc.constantFrom(...orderStatuses),
+    type: fc.constantFrom(...orderTypes),
+    at,
+  }),
+  fc.record({ act: fc.constant('file' as const), at }),
+  fc.record({ act: fc.constant('undo' as const) }),
+)
+type Act = typeof act extends fc.Arbitrary<infer One> ? One : never
+
+async function perform(shop: Shop, files: string[], one: Act): Promise<void> {
+  const where = 'number' in one ? sql`edition_id = ${shop.edition_id} and external_id = ${`N-${one.number}`}` : sql`0`
+  if (one.act === 'import') {
+    const order = anOrder({ external_id: `N-${one.number}`, status: one.status, created: iso(one.at) })
+    expect((await importOrders(shop, [order], { on_duplicate: 'update' })).status).toBe(201)
+  }
+  if (one.act === 'change')
+    await write(
+      sql`update orders set status = ${one.status}, type = ${one.type}, created_at = ${one.at} where ${where}`,
+    )
+  if (one.act === 'delete') {
+    const ofOrders = sql`order_id in (select id from orders where ${where})`
+    await write(
+      ...['purchases', 'cart_items', 'carts', 'transactions'].map(
+        (table) => sql`delete from ${sql.raw(table)} where ${ofOrders}`,
+      ),
+      sql`delete from orders where ${where}`,
+    )
+  }
+  if (one.act === 'file') {
+    const id = await seedStarted(shop, many(2, { created: iso(one.at) }))
+    await runToEnd(id)
+    files.push(id)
+  }
+  const id = one.act === 'undo' && files.pop()
+  if (id) expect(await undoToEnd(id)).toMatchObject({ status: 'undone' })
+}
+
+const night = (hour: number, day = 1) => Date.UTC(2026, 5, day, hour)
+const sweepAt = (at: number) => recountOrders({ db, now: () => at })
+
+describe('counts of orders', () => {
+  it('hold whatever is imported, changed, deleted and undone', async () => {
+    const shop = await seedShop()
+    await fc.assert(
+      fc.asyncProperty(fc.array(act, { minLength: 1, maxLength: 7 }), async (acts) => {
+        const files: string[] = []
+        for (const one of acts) await perform(shop, files, one)
+        await expectCountsToHold()
+      }),
+      { numRuns: 6 },
+    )
+  })
+
+  it('say the length of every list of any range, and lead to its pages', async () => {
+    const shop = await seedShop()
+    await seedManyOrders(shop, 1_500)
+    // Many orders of one moment, and of the edges of spans.
+    await write(
+      sql`update orders set created_at = ${manyFrom + 86_400_000} where edition_id = ${shop.edition_id} and seq % 5 = 0`,
+      sql`update orders set created_at = (created_at >> 21) << 21 where edition_id = ${shop.edition_id} and seq % 7 = 1`,
+      sql`update orders set created_at = ((created_at >> 29) << 29) - 1 where edition_id = ${shop.edition_id} and seq % 7 = 2`,
+    )
+    const stored = await storedOrders(shop.organization_id)
+    const moments = fc.oneof(
+      fc.nat({ max: 301 * 86_400_000 }).map((ms) => manyFrom + ms),
+      fc.constantFrom(...stored.map(({ created }) => Number(created))),
+      fc.constantFrom(...stored.map(({ created }) => Number(created) - 1)),
+    )
+    const asked = fc.record({
+      status: fc.option(fc.constantFrom(...orderStatuses), { nil: undefined }),
+      type: fc.option(fc.constantFrom(...orderTypes), { nil: undefined }),
+      created_after: fc.option(moments.map(iso), { nil: undefined }),
+      created_before: fc.option(moments.map(iso), { nil: undefined }),
+    })
+    await fc.assert(
+      fc.asyncProperty(
+        asked,
+        fc.constantFrom('created', '-created', 'status', '-amount'),
+        fc.nat(),
+        async (given, ordering, nat) => {
+          const filter = JSON.parse(JSON.stringify(given)) as Record<string, string>
+          const found = sorted(matching(stored, filter), ordering).map(({ id }) => id)
+          const page = 1 + (nat % Math.max(1, Math.ceil(found.length / 7)))
+          const query = queryOf({
+            edition_id: shop.edition_id,
+            ...filter,
+            ordering,
+            page: String(page),
+            page_size: '7',
+          })
+          const reply = await readAs(rootToken, `/v1/orders?${query}`)
+          expect(reply.body.count).toBe(found.length)
+          expect(idsOf(reply)).toEqual(found.slice(7 * (page - 1), 7 * page))
+        },
+      ),
+      { numRuns: 40 },
+    )
+  })
+
+  it('are repaired at night, and what was wrong is said', async () => {
+    const shop = await seedShop()
+    await givenOrders(shop, [
+      anOrder({ created: iso(manyFrom) }),
+      anOrder({ created: iso(manyFrom + 20 * 86_400_000) }),
+    ])
+    await sweepAt(night(3))
+    await write(
+      sql`update order_counts set completed_imported = completed_imported + 3
+        where edition_id = ${shop.edition_id} and span_bits = 21 and span = ${manyFrom} >> 21`,
+      sql`delete from order_counts where edition_id = ${shop.edition_id} and span > ${manyFrom} >> 29 and span_bits = 29`,
+    )
+    // Not by day, and once a night.
+    await sweepAt(night(2, 2))
+    await sweepAt(night(3) + 60_000)
+    await expect(expectCountsToHold()).rejects.toThrow()
+    await expect(sweepAt(night(3, 2))).rejects.toThrow(
+      `Counts of orders were wrong and are repaired: ${shop.edition_id}`,
+    )
+    await expectCountsToHold()
+    await sweepAt(night(3, 3))
+    await expectCountsToHold()
+  })
+
+  it('are repaired some spans at a time', async () => {
+    const shop = await seedShop()
+    await seedManyOrders(shop, 120)
+    await write(sql`update order_counts set pending_online = 7 where edition_id = ${shop.edition_id}`)
+    let sweeps = 0
+    for (let minute = 0; minute < 6; minute++)
+      await sweepAt(night(3, 9) + minute * 60_000).catch((error: unknown) => {
+        expect(String(error)).toContain('are repaired')
+        sweeps++
+      })
+    expect(sweeps).toBeGreaterThan(1)
+    await expectCountsToHold()
+  })
+})
