@@ -20,6 +20,8 @@ const overloaded = (error: unknown): never => {
 }
 
 type RowsOfOne<S extends Statement> = S extends SQL<infer Row> ? Row[] : S extends Query<infer Row> ? Row[] : unknown[]
+type NamedStatements = Readonly<Record<string, Statement | null | undefined>>
+type NamedRows<S extends NamedStatements> = { -readonly [K in keyof S]?: RowsOfOne<Extract<S[K], Statement>> }
 type RowsOf<S extends readonly Statement[]> = { -readonly [K in keyof S]: RowsOfOne<S[K]> }
 
 /** D1 with a meter. One `batch` is one transaction and one round trip. */
@@ -57,6 +59,13 @@ export class Database {
     for (const result of results) this.#count(result)
     const rows = statements.map((statement, index) => decoded(statement, results[index]?.results ?? []))
     return rows as RowsOf<S>
+  }
+
+  /** As `batch`, by names. A statement that is null is left out. */
+  async batchNamed<const S extends NamedStatements>(statements: S): Promise<NamedRows<S>> {
+    const given = Object.entries(statements).flatMap(([name, one]) => (one ? [{ name, one }] : []))
+    const rows = await this.batch(given.map(({ one }) => one))
+    return Object.fromEntries(given.map(({ name }, index) => [name, rows[index]])) as NamedRows<S>
   }
 
   #prepare(statement: Statement): D1PreparedStatement {

@@ -51,24 +51,49 @@ export function slices(items: readonly string[], maxLength = maxParameterLength)
   return parts
 }
 
-/** Any number of rows in few statements, each with one bound parameter. All rows have the columns of the first. */
+/** As its column stores it, for SQLite as well as for JSON. */
+const storedValue = ({ name, column }: Written, row: object): unknown => {
+  const value: unknown = row[name as keyof typeof row]
+  return value === null || value === undefined ? null : column.mapToDriverValue(value)
+}
+
+/** Values that are bound by themselves: fewer than the 100 parameters that D1 takes. */
+const maxShared = 90
+
+/** Which columns have one value in all rows, and which do not. */
+function splitByValues(rows: readonly (readonly unknown[])[]): { shared: number[]; own: number[] } {
+  const [first = []] = rows
+  const shared: number[] = []
+  const own: number[] = []
+  for (const [index, value] of first.entries()) {
+    const isShared = shared.length < maxShared && rows.every((values) => values[index] === value)
+    ;(isShared ? shared : own).push(index)
+  }
+  return { shared, own }
+}
+
+/**
+ * Any number of rows in few statements. All rows have the columns of the first. A value that all rows have is bound once,
+ * the others are one parameter of JSON. `offset 0` keeps SQLite from joining the two queries: it would write out the JSON
+ * of a row again for each of its columns.
+ */
 export function insertAll<T extends Table>(table: T, rows: readonly InsertModel<T>[]): SQL[] {
   const [first] = rows
   if (!first) return []
   const written = columnsIn(table, first)
-  const columns = namesOf(written)
-  const fields = sql.join(
-    written.map((_, index) => sql`value ->> ${sql.raw(String(index))}`),
+  const stored = rows.map((row) => written.map((one) => storedValue(one, row)))
+  const { shared, own } = splitByValues(stored)
+  const names = [...shared, ...own].map((index) => `"${written[index]?.name}"`).join(', ')
+  const selected = sql.join(
+    [
+      ...shared.map((index) => sql`${stored[0]?.[index]}`),
+      ...(own.length > 0 ? [sql.raw(own.map((_, place) => `value ->> ${place}`).join(', '))] : []),
+    ],
     sql`, `,
   )
-  const stored = (row: InsertModel<T>, { name, column }: Written): unknown => {
-    const value: unknown = row[name as keyof InsertModel<T>]
-    return value === null || value === undefined ? null : column.mapToDriverValue(value)
-  }
-  const data = rows.map((row) => JSON.stringify(written.map((one) => stored(row, one))))
-  return slices(data).map(
-    (part) =>
-      sql`insert into ${table} (${columns}) select ${fields} from json_each(${`[${part.join(',')}]`}) where true`,
+  return slices(stored.map((values) => JSON.stringify(own.map((index) => values[index])))).map(
+    (part) => sql`insert into ${table} (${sql.raw(names)}) select ${selected}
+      from (select value from json_each(${`[${part.join(',')}]`}) limit -1 offset 0) where true`,
   )
 }
 

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { columnCounter, mergeStatistics, statisticsOf } from '../../src/domain/data-imports/mapping/index.ts'
+import { ColumnCounter, mergeStatistics, statisticsOf } from '../../src/domain/data-imports/mapping/index.ts'
 
 const cell = fc.oneof(
   fc.constantFrom(
@@ -63,8 +63,9 @@ describe('the statistics of a column', () => {
   })
 
   it('stay small whatever the column has', () => {
-    const { add, statistics } = columnCounter()
-    for (let index = 0; index < 5000; index++) add(`${index} ${'x'.repeat(index)}`)
+    const counter = new ColumnCounter()
+    for (let index = 0; index < 5000; index++) counter.add(`${index} ${'x'.repeat(index)}`)
+    const { statistics } = counter
     expect(statistics.filled).toBe(5000)
     expect(statistics.has_more_values).toBe(true)
     expect(JSON.stringify(statistics).length).toBeLessThan(10_000)

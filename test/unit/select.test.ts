@@ -1,4 +1,5 @@
 import { eq, getTableColumns, sql } from 'drizzle-orm'
+import fc from 'fast-check'
 import { integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { paginate } from '../../src/db/paginate.ts'
@@ -42,6 +43,28 @@ describe('columns with a mode', () => {
       { labels: '["x","\\"y\\""]', note: '{"by":"Æ"}', is_on: 1 },
       { labels: '[]', note: null, is_on: 0 },
     ])
+  })
+
+  it('are written together as one by one, whatever the rows have in common', async () => {
+    const some = (...words: string[]) => fc.constantFrom(...words, 'it\'s "ÆØÅ" 😀\\n', '', '7', '1.50', 'null')
+    const row = fc.record({
+      name: some('Hall'),
+      room_id: fc.option(some('r')),
+      labels: fc.array(some('x'), { maxLength: 1 }),
+      note: fc.option(some('Æ').map((by) => ({ by }))),
+      is_on: fc.boolean(),
+    })
+    await fc.assert(
+      fc.asyncProperty(fc.array(row, { minLength: 1, maxLength: 4 }), async (made) => {
+        const rows = made.map((one, index) => ({ ...one, id: `l${index}` }))
+        const stored = sql`select *, typeof(is_on) as type from unit_lamps order by id`
+        await db.batch([remove(lamps, sql`1`), ...rows.map((one) => insert(lamps, one))])
+        const expected = await db.all(stored)
+        await db.batch([remove(lamps, sql`1`), ...insertAll(lamps, rows)])
+        expect(await db.all(stored)).toEqual(expected)
+      }),
+      { numRuns: 30 },
+    )
   })
 
   it('are stored by a change of them', async () => {

@@ -141,12 +141,12 @@ function statementsOfGroup(
 ): Statement[] {
   const { edition, changeable, receipt_message } = run
   const scope = { organization_id: edition.organization_id, changeable, now: context.now }
-  const announcements = [...announcementsOf(context, decision), ...read.answers.flatMap(answerAnnouncements)]
+  const announced = () => [...announcementsOf(context, decision), ...read.answers.flatMap(answerAnnouncements)]
   return [
     ...statementsOf(scope, decision.writes, decision.lists),
     ...read.suppressed,
     ...answerStatements(read.answers),
-    ...(run.emit_webhooks ? announceAll(ctx, announcements) : []),
+    ...(run.emit_webhooks ? announceAll(ctx, announced()) : []),
     ...(receipt_message === null ? [] : receiptStatements(ctx, edition, receipt_message, decision.receipts)),
   ]
 }

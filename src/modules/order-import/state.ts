@@ -122,70 +122,56 @@ function sourcesOf(
 
 type Sources = ReturnType<typeof sourcesOf>
 
-/** Customers and products that the orders name. */
+/** Null where there is nothing to look for. */
+const unlessEmpty = <Value, Query>(
+  values: readonly Value[],
+  query: (values: readonly Value[]) => Query,
+): Query | null => (values.length === 0 ? null : query(values))
+
+/** Customers and products that the orders name; null for what they do not name. */
 function namedIn(edition_id: string, group: readonly ExternalOrder[], { usersOf }: Sources) {
   const people = group.flatMap((order) => [order.customer, ...order.items.flatMap((item) => item.holder ?? [])])
-  const phones = unique(group.map((order) => order.customer.phone_number))
   const items = group.flatMap((order) => order.items)
   const names = unique(items.map((item) => fold(item.product)))
-  const ofProducts = sql`product_id in (select id from products where edition_id = ${edition_id} and ${inList(sql`name_folded`, names)})`
-  return [
-    usersOf(inList(sql`email`, unique(people.map(({ email }) => email)))),
-    // A number may be several customers'; one without an address is meant before others, then the oldest.
-    usersOf(sql`${inList(sql`phone_number`, phones)} order by email is null desc, seq`),
-    wholeRows(
-      catalog.products,
-      sql`select * from products where edition_id = ${edition_id} and ${inList(sql`name_folded`, names)}`,
+  const named = (values: readonly string[]) => inList(sql`name_folded`, values)
+  const ofEdition = sql`edition_id = ${edition_id}`
+  const ofProducts = sql`product_id in (select id from products where ${ofEdition} and ${named(names)})`
+  return {
+    byEmail: unlessEmpty(unique(people.map(({ email }) => email)), (emails) => usersOf(inList(sql`email`, emails))),
+    byPhone: unlessEmpty(unique(group.map((order) => order.customer.phone_number)), (phones) =>
+      // A number may be several customers'; one without an address is meant before others, then the oldest.
+      usersOf(sql`${inList(sql`phone_number`, phones)} order by email is null desc, seq`),
     ),
-    wholeRows(
-      catalog.locations,
-      sql`select * from locations where edition_id = ${edition_id}
-        and ${inList(sql`name_folded`, unique(items.map((item) => item.location && fold(item.location))))}`,
+    products: wholeRows(catalog.products, sql`select * from products where ${ofEdition} and ${named(names)}`),
+    locations: unlessEmpty(unique(items.map((item) => item.location && fold(item.location))), (some) =>
+      wholeRows(catalog.locations, sql`select * from locations where ${ofEdition} and ${named(some)}`),
     ),
-    wholeRows(
-      catalog.variants,
-      sql`select * from variants where ${ofProducts}
-        and ${inList(sql`name_folded`, unique(items.map((item) => item.variant && fold(item.variant))))}`,
+    variants: unlessEmpty(unique(items.map((item) => item.variant && fold(item.variant))), (some) =>
+      wholeRows(catalog.variants, sql`select * from variants where ${ofProducts} and ${named(some)}`),
     ),
-    wholeRows(
-      catalog.options,
-      sql`select * from options where ${ofProducts}
-        and ${inList(sql`name_folded`, unique(items.flatMap((item) => item.options.map(fold))))}`,
+    options: unlessEmpty(unique(items.flatMap((item) => item.options.map(fold))), (some) =>
+      wholeRows(catalog.options, sql`select * from options where ${ofProducts} and ${named(some)}`),
     ),
-  ] as const
+  }
 }
 
 /** What the known orders have: purchases, payments, holders, and names of products and variants. */
-const contentsOf = ({ usersOf, ofOrders }: Sources) =>
-  [
-    wholeRows(sales.purchases, sql`select * from purchases where ${ofOrders} order by id`),
-    sql<TransactionRow>`select * from transactions where type = 'payment' and ${ofOrders}`,
-    usersOf(sql`id in (select user_id from purchases where ${ofOrders})`),
-    sql<NamedRow>`select id, name from products where id in (select product_id from purchases where ${ofOrders})
-      union all select id, name from variants where id in (select variant_id from purchases where ${ofOrders})`,
-  ] as const
+const contentsOf = ({ usersOf, ofOrders }: Sources) => ({
+  bought: wholeRows(sales.purchases, sql`select * from purchases where ${ofOrders} order by id`),
+  payments: sql<TransactionRow>`select * from transactions where type = 'payment' and ${ofOrders}`,
+  holders: usersOf(sql`id in (select user_id from purchases where ${ofOrders})`),
+  named: sql<NamedRow>`select id, name from products where id in (select product_id from purchases where ${ofOrders})
+    union all select id, name from variants where id in (select variant_id from purchases where ${ofOrders})`,
+})
 
-const cartsOf = ({ ofOrders }: Sources) =>
-  [
-    sql<CartRow>`select * from carts where ${ofOrders}`,
-    wholeRows(sales.cartItems, sql`select * from cart_items where ${ofOrders} order by order_id, position`),
-  ] as const
+const cartsOf = ({ ofOrders }: Sources) => ({
+  carts: sql<CartRow>`select * from carts where ${ofOrders}`,
+  cartItems: wholeRows(sales.cartItems, sql`select * from cart_items where ${ofOrders} order by order_id, position`),
+})
 
-const hashesOf = ({ organization_id }: LoadScope) =>
-  sql<{ has_hashes: number }>`select ${hasHashes(organization_id)} as has_hashes`
-
-type ContentsRows = [PurchaseRow[]?, TransactionRow[]?, UserRow[]?, NamedRow[]?, CartRow[]?, CartItemRow[]?]
-type StateRows = [
-  { has_hashes: number }[],
-  sales.OrderRow[],
-  UserRow[],
-  UserRow[],
-  ProductRow[],
-  LocationRow[],
-  VariantRow[],
-  OptionRow[],
-  ...ContentsRows,
-]
+const hashesOf = ({ organization_id }: LoadScope) => ({
+  hashes: sql<{ has_hashes: number }>`select ${hasHashes(organization_id)} as has_hashes`,
+})
 
 /** Reads in one round trip what an import decides over. */
 export async function loadState(
@@ -195,30 +181,25 @@ export async function loadState(
   reads: Reads,
 ): Promise<ImportState> {
   const sources = sourcesOf(scope, group, reads)
-  const found = await db.batch([
-    ...(reads.hashes ? [hashesOf(scope)] : []),
-    wholeRows(sales.orders, sources.ordersOf),
+  const found = await db.batchNamed({
+    ...(reads.hashes ? hashesOf(scope) : {}),
+    orders: wholeRows(sales.orders, sources.ordersOf),
     ...namedIn(scope.edition_id, group, sources),
-    ...(reads.contents ? contentsOf(sources) : []),
-    ...(reads.contents && reads.before ? cartsOf(sources) : []),
-  ])
-  return stateOf((reads.hashes ? found : [[], ...found]) as StateRows)
-}
-
-function stateOf(found: StateRows): ImportState {
-  const [hashes, orders, byEmail, byPhone, products, locations, variants, options, ...contents] = found
-  const [bought = [], payments = [], holders = [], named = [], carts = [], cartItems = []] = contents
+    ...(reads.contents ? contentsOf(sources) : {}),
+    ...(reads.contents && reads.before ? cartsOf(sources) : {}),
+  })
+  const { hashes, products = [], locations = [], variants = [], options = [] } = found
   return {
-    has_hashes: hashes[0]?.has_hashes !== 0,
-    orders: new Map(orders.map((row) => [row.external_id ?? '', row])),
-    purchases: Map.groupBy(bought, (row) => row.order_id),
-    payments: new Map(payments.map((row) => [row.order_id, row])),
-    carts: new Map(carts.map((row) => [row.order_id, row])),
-    cartItems: Map.groupBy(cartItems, (row) => row.order_id),
-    holders,
-    names: new Map(named.map(({ id, name }) => [id, name])),
-    usersByEmail: new Map(byEmail.map((row) => [row.email ?? '', row])),
-    usersByPhone: new Map(byPhone.toReversed().map((row) => [row.phone_number ?? '', row])),
+    has_hashes: hashes?.[0]?.has_hashes !== 0,
+    orders: new Map(found.orders?.map((row) => [row.external_id ?? '', row])),
+    purchases: Map.groupBy(found.bought ?? [], (row) => row.order_id),
+    payments: new Map(found.payments?.map((row) => [row.order_id, row])),
+    carts: new Map(found.carts?.map((row) => [row.order_id, row])),
+    cartItems: Map.groupBy(found.cartItems ?? [], (row) => row.order_id),
+    holders: found.holders ?? [],
+    names: new Map(found.named?.map(({ id, name }) => [id, name])),
+    usersByEmail: new Map(found.byEmail?.map((row) => [row.email ?? '', row])),
+    usersByPhone: new Map(found.byPhone?.toReversed().map((row) => [row.phone_number ?? '', row])),
     products: new Map(products.map((row) => [row.name_folded, row])),
     locations: new Map(locations.map((row) => [row.name_folded, row])),
     variants: new Map(variants.map((row) => [childKey(row.product_id, row.name), row])),

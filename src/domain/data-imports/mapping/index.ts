@@ -1,4 +1,4 @@
-export { columnCounter, mergeStatistics, statisticsOf, type ColumnStatistics } from './columns/statistics.ts'
+export { ColumnCounter, mergeStatistics, statisticsOf, type ColumnStatistics } from './columns/statistics.ts'
 export {
   groupings,
   transformTypes,

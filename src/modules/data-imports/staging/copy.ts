@@ -8,7 +8,7 @@ import { ReadError } from '../../../domain/data-imports/files/faults.ts'
 import { type CanonicalChunk, canonicalChunks, type CopyPosition } from '../../../domain/data-imports/files/read.ts'
 import type { FileFormat, Segment } from '../../../domain/data-imports/files/format.ts'
 import type { FileSource } from '../../../domain/data-imports/files/source.ts'
-import { columnCounter, type ColumnStatistics, mergeStatistics } from '../../../domain/data-imports/mapping/index.ts'
+import { ColumnCounter, type ColumnStatistics, mergeStatistics } from '../../../domain/data-imports/mapping/index.ts'
 import { commitStep, type ImportRow } from '../background/steps.ts'
 import type { CopyStagePosition } from './parse-position.ts'
 import { canonicalPrefix, formatOf, storeSegment } from '../mapping/source.ts'
@@ -30,11 +30,11 @@ interface CountedColumns {
 /** A part of the copy as it grows. Its cells are counted as they come, column by column, and only its bytes are kept. */
 class Part {
   readonly bytes: Uint8Array<ArrayBuffer>[] = []
-  readonly #counters: ReturnType<typeof columnCounter>[]
+  readonly #counters: ColumnCounter[]
   size = 0
 
   constructor({ names, kind }: FileFormat) {
-    this.#counters = names.map(() => columnCounter(kind === 'xlsx'))
+    this.#counters = names.map(() => new ColumnCounter(kind === 'xlsx'))
   }
 
   add({ bytes, rows }: CanonicalChunk): void {
@@ -42,12 +42,12 @@ class Part {
     this.size += bytes.byteLength
     for (const { cells, kind, fault } of rows) {
       if (kind !== 'data' || fault) continue
-      for (const [index, { add }] of this.#counters.entries()) add(cells[index] ?? '')
+      for (const [index, counter] of this.#counters.entries()) counter.add(cells[index] ?? '')
     }
   }
 
   get statistics(): ColumnStatistics[] {
-    return this.#counters.map(({ statistics }) => statistics)
+    return this.#counters.map((counter) => counter.statistics)
   }
 }
 

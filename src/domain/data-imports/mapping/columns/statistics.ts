@@ -99,17 +99,21 @@ const noCells = (isTyped: boolean): ColumnStatistics => ({
   longest: 0,
 })
 
-function countValue(statistics: ColumnStatistics, text: string): void {
-  const { values } = statistics
-  const count = Object.hasOwn(values, text) ? (values[text] ?? 0) : 0
-  if (
-    count === 0 &&
-    (text.length > maxValueLength || text === '__proto__' || Object.keys(values).length >= maxValues)
-  ) {
-    statistics.has_more_values = true
-    return
+/** Counts the different cells of a column, up to `maxValues` of them. */
+class ValueCounter {
+  readonly #counts = new Map<string, number>()
+  #hasMore = false
+
+  add(text: string): void {
+    const count = this.#counts.get(text)
+    const isFull = this.#counts.size >= maxValues
+    if (count === undefined && (isFull || text.length > maxValueLength || text === '__proto__')) this.#hasMore = true
+    else this.#counts.set(text, (count ?? 0) + 1)
   }
-  values[text] = count + 1
+
+  get counted(): Pick<ColumnStatistics, 'values' | 'has_more_values'> {
+    return { values: Object.fromEntries(this.#counts), has_more_values: this.#hasMore }
+  }
 }
 
 function countCell(statistics: ColumnStatistics, facts: CellFacts): void {
@@ -118,36 +122,50 @@ function countCell(statistics: ColumnStatistics, facts: CellFacts): void {
   for (const kind of facts.kinds) statistics.kinds[kind]++
   if (facts.number) countNumber(statistics.numbers, facts.text, facts.number)
   if (facts.date) countDate(statistics.dates, facts.text, facts.date)
-  countValue(statistics, facts.text)
   if (statistics.samples.length < maxSamples)
     statistics.samples = keepFirst(statistics.samples, [facts.text.slice(0, maxSampleLength)], maxSamples)
 }
 
-const maxRemembered = 1000
+const maxRemembered = 300
+const maxRememberedLength = 100
 
 /** Counts the cells of one column. Cells that repeat are read once. */
-export function columnCounter(isTyped = false): { add: (cell: string) => void; statistics: ColumnStatistics } {
-  const statistics = noCells(isTyped)
-  const remembered = new Map<string, CellFacts>()
-  return {
-    statistics,
-    add: (cell) => {
-      const text = cleanCell(cell)
-      if (text === '') {
-        statistics.blank++
-        return
-      }
-      const facts = remembered.get(text) ?? factsOf(text)
-      if (remembered.size < maxRemembered) remembered.set(text, facts)
-      countCell(statistics, facts)
-    },
+export class ColumnCounter {
+  readonly #statistics: ColumnStatistics
+  readonly #values = new ValueCounter()
+  readonly #remembered = new Map<string, CellFacts>()
+
+  constructor(isTyped = false) {
+    this.#statistics = noCells(isTyped)
+  }
+
+  add(cell: string): void {
+    const text = cleanCell(cell)
+    if (text === '') {
+      this.#statistics.blank++
+      return
+    }
+    countCell(this.#statistics, this.#factsOf(text))
+    this.#values.add(text)
+  }
+
+  get statistics(): ColumnStatistics {
+    return { ...this.#statistics, ...this.#values.counted }
+  }
+
+  #factsOf(text: string): CellFacts {
+    const known = this.#remembered.get(text)
+    if (known) return known
+    const facts = factsOf(text)
+    if (this.#remembered.size < maxRemembered && text.length <= maxRememberedLength) this.#remembered.set(text, facts)
+    return facts
   }
 }
 
 export function statisticsOf(cells: Iterable<string>, isTyped = false): ColumnStatistics {
-  const { add, statistics } = columnCounter(isTyped)
-  for (const cell of cells) add(cell)
-  return statistics
+  const counter = new ColumnCounter(isTyped)
+  for (const cell of cells) counter.add(cell)
+  return counter.statistics
 }
 
 function mergeValues(
