@@ -38,7 +38,7 @@ describe('between the calculation and the sending', () => {
     await seedMarketingConsent(crowd)
   })
 
-  it('whoever unsubscribes is left out', async () => {
+  it('leaves out people who unsubscribe', async () => {
     const { campaign } = await seedReady(crowd)
     await marketing(campaign.segment_id)
     await post(`/v1/campaigns/${campaign.id}/send-now`, {})
@@ -53,7 +53,7 @@ describe('between the calculation and the sending', () => {
     expect((await capturedOf(id)).map(({ recipient }) => recipient).join(' ')).not.toContain(address)
   })
 
-  it('whoever withdraws the consent elsewhere is left out', async () => {
+  it('leaves out people who withdraw the consent elsewhere', async () => {
     const id = await calculated(crowd)
     const [first] = crowd.people
     await write(sql`update consent_records set status = 'withdrawn' where user_id = ${first?.id ?? ''}`)

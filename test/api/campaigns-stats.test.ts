@@ -70,7 +70,7 @@ describe('getCampaignStats', () => {
     expect([body.count, body.results.map(({ state }: { state: string }) => state)]).toEqual([2, ['sent', 'sent']])
   })
 
-  it('count each person once in each number, whatever is told and how often', async () => {
+  it('count each person once in each number, whatever is reported and how often', async () => {
     const { id, crowd } = await started(5)
     const [a, b, c, d, e] = crowd.people.map(({ seq }) => seq)
     const dead = crowd.people[4]?.email

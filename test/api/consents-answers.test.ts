@@ -20,7 +20,7 @@ const kindsOf = async (consent: string) =>
 const statusesOf = async (consent: string) => (await recordsOf(shop.user, consent)).map(({ status }) => status)
 
 describe('giveConsent', () => {
-  it('writes the first record of a chain, with the wording that was shown, and tells of it in the same commit', async () => {
+  it('writes the first record of a chain, with the wording that was shown, and announces it in the same commit', async () => {
     const at = await given({ expires_after_days: 10 })
     const reply = await answer('give', at, { evidence: { form: 'f-1' }, order_id: shop.order })
     expect(reply.status).toBe(200)

@@ -256,7 +256,7 @@ it('lists the rows of an order that an undo has deleted by its id, and of no ord
 })
 
 describe('streamImportEvents', () => {
-  it('tells the state, each change of it, and the end', async () => {
+  it('sends the state, each change of it, and the end', async () => {
     const id = await seedStarted(
       shop,
       Array.from({ length: 3 }, () => aRow()),

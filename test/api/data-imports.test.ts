@@ -211,7 +211,7 @@ describe('importExternalOrders', () => {
     expect(actions(real)).toEqual(actions(dry))
   })
 
-  it('skips, refuses or updates an order that it has, as told', async () => {
+  it('skips, refuses or updates an order that it has, as the options say', async () => {
     const shop = await seedShop()
     const order = anOrder({ external_id: 'same', status: 'confirmed' })
     const [id] = await givenOrders(shop, [order])

@@ -197,7 +197,7 @@ describe('getOrder', () => {
     expect(body.customer).toMatchObject({ api_id: body.purchases[0].user.api_id })
   })
 
-  it('tells whether nothing has changed', async () => {
+  it('has the same ETag until something of it changes', async () => {
     const first = await get(`/v1/orders/${ids[0]}`)
     const again = await get(`/v1/orders/${ids[0]}`)
     expect(again.headers.get('etag')).toBe(first.headers.get('etag'))

@@ -74,7 +74,7 @@ describe('the page of a link to unsubscribe', () => {
     expect(actionOf(path, back.text)).toBe(path)
   })
 
-  it('takes back what leaving did, in one POST: the suppression, the consent, and tells of it', async () => {
+  it('takes back what leaving did, in one POST: the suppression and the consent, and announces it', async () => {
     const { id, crowd, consent } = await sent(2)
     const [person, other] = crowd.people
     const expires = Date.now() + 86_400_000_000

@@ -231,7 +231,7 @@ async function runStep(machine: Machine, model: Model, { first, and, dies }: Ste
 }
 
 describe('uses of a purchase', () => {
-  it('are counted exactly and told once each, whatever happens to the purchase and in whichever order', async () => {
+  it('are counted exactly and announced once each, whatever happens to the purchase and in whichever order', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.constantFrom(1, 2, 2, 3, null),

@@ -205,7 +205,7 @@ describe('messages', () => {
   })
 })
 
-describe('whoever was fenced out', () => {
+describe('a calculation that was fenced out', () => {
   const fences: Record<string, (id: string) => Promise<unknown>> = {
     'by a reset': async (id) => {
       await db.batch([sql`update segments set heartbeat_at = 1 where id = ${id}`])

@@ -92,9 +92,9 @@ it('keeps its counter true, and its announcements in turn, when phones come and 
 
 it('follows the latest callback of Google, in any order, with repeats and crashes', async () => {
   const keys = await givenGoogleKeys()
-  const told = fc.record({ at: fc.nat({ max: 8 }), event: fc.constantFrom('save' as const, 'del' as const), crash })
+  const callback = fc.record({ at: fc.nat({ max: 8 }), event: fc.constantFrom('save' as const, 'del' as const), crash })
   await fc.assert(
-    fc.asyncProperty(fc.array(told, { maxLength: 12 }), async (steps) => {
+    fc.asyncProperty(fc.array(callback, { maxLength: 12 }), async (steps) => {
       const pass = await givenPass('google')
       const start = Date.now() + 600_000
       let latest = 0

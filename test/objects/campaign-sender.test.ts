@@ -117,11 +117,11 @@ describe('events of messages', () => {
       await engine.consume(1)
       await engine.alarm()
       engine.now += 60_000
-      const told = engine.now
+      const reportedAt = engine.now
       for (const { seq } of crowd.people) {
         engine.now += 1000
         await engine.object.apply([{ n: seq, type: 'opened', at: engine.now }])
-        expect(engine.alarmAt).toBeLessThanOrEqual(told + 3000)
+        expect(engine.alarmAt).toBeLessThanOrEqual(reportedAt + 3000)
       }
     })
   })
