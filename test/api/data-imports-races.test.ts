@@ -77,7 +77,7 @@ describe('importExternalOrders', () => {
           else expect(live).toEqual([])
         }
       }),
-      { numRuns: 25 },
+      { numRuns: 12 },
     )
   })
 })
