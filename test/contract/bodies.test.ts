@@ -101,8 +101,7 @@ function together(found: readonly Fault[]): Fault[][] {
   const isBeside = (group: readonly Fault[], { path }: Fault) =>
     group.length < mostErrors &&
     group.every(
-      (other) =>
-        other.path.slice(0, -1).join('/') === path.slice(0, -1).join('/') && other.path.at(-1) !== path.at(-1),
+      (other) => other.path.slice(0, -1).join('/') === path.slice(0, -1).join('/') && other.path.at(-1) !== path.at(-1),
     )
   for (const fault of found) {
     const group = groups.find((one) => isBeside(one, fault))
