@@ -7,8 +7,8 @@ import { exclusionStatement } from '../../src/modules/campaigns/delivery/audienc
 import { applyEvents } from '../../src/modules/message-events/jobs.ts'
 import { get, post } from '../support/api.ts'
 import { alarm, capturedOf, realJob, rowOf, statsOf, until } from '../support/campaigns.ts'
-import { type Crowd, marketingTo, seedCrowd, seedReady } from '../support/seeding/campaigns.ts'
-import { seedMarketingConsent } from '../support/seeding/consents.ts'
+import { type Crowd, marketingTo, seedCrowd, seedReady } from '../support/seeding/messaging/campaigns.ts'
+import { seedMarketingConsent } from '../support/seeding/messaging/consents.ts'
 import { db, write } from '../support/seeding/rows.ts'
 import { pathsIn, visit } from '../support/visits.ts'
 

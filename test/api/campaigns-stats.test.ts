@@ -7,7 +7,13 @@ import type { OutboundEmail } from '../../src/gateways/email/email.ts'
 import { applyEvents } from '../../src/modules/message-events/jobs.ts'
 import { get, post, publicUrl } from '../support/api.ts'
 import { alarm, consume, realJob, statsOf, until } from '../support/campaigns.ts'
-import { seedCampaignInStatus, type Crowd, seedCrowd, seedReady, seedRecipients } from '../support/seeding/campaigns.ts'
+import {
+  seedCampaignInStatus,
+  type Crowd,
+  seedCrowd,
+  seedReady,
+  seedRecipients,
+} from '../support/seeding/messaging/campaigns.ts'
 import { write } from '../support/seeding/rows.ts'
 
 const nothing = {

@@ -10,9 +10,9 @@ import {
   seedCrowd,
   seedReady,
   inRecipientStore,
-} from '../support/seeding/campaigns.ts'
-import { seedMessage } from '../support/seeding/email-messages.ts'
-import { seedSegment } from '../support/seeding/segments.ts'
+} from '../support/seeding/messaging/campaigns.ts'
+import { seedMessage } from '../support/seeding/messaging/email-messages.ts'
+import { seedSegment } from '../support/seeding/messaging/segments.ts'
 
 let crowd: Crowd
 beforeAll(async () => {

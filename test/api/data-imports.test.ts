@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { get } from '../support/api.ts'
-import { anOrder, givenOrders, seedShop, importOrders } from '../support/seeding/orders.ts'
+import { anOrder, givenOrders, seedShop, importOrders } from '../support/seeding/sales/orders.ts'
 import { contentsOf } from '../support/orders.ts'
 
 interface Refusal {

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { get, patch } from '../support/api.ts'
 import { costOf } from '../support/cost.ts'
 import { givenMember } from '../support/seeding/members.ts'
-import { anOrder, givenOrders, seedShop, type Shop } from '../support/seeding/orders.ts'
+import { anOrder, givenOrders, seedShop, type Shop } from '../support/seeding/sales/orders.ts'
 
 let shop: Shop
 let ids: string[]

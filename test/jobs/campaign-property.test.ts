@@ -10,7 +10,7 @@ import { findCampaign } from '../../src/modules/campaigns/queries.ts'
 import { retryFailed, sendCampaignNow } from '../../src/modules/campaigns/schedule/start.ts'
 import { type Conduct, conducts, type Engine, withEngine } from '../support/campaign-engine.ts'
 import { rowOf } from '../support/campaigns.ts'
-import { type Crowd, seedCampaigns, seedCrowd, seedReady } from '../support/seeding/campaigns.ts'
+import { type Crowd, seedCampaigns, seedCrowd, seedReady } from '../support/seeding/messaging/campaigns.ts'
 import { write } from '../support/seeding/rows.ts'
 
 const people = 33

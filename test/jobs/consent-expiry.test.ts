@@ -3,8 +3,8 @@ import { sweepConsents } from '../../src/modules/consents/jobs.ts'
 import { get } from '../support/api.ts'
 import { realJob } from '../support/campaigns.ts'
 import { answer, eventsOf, expectWhole, recordsOf } from '../support/consents.ts'
-import { seedBuyer, seedTrades } from '../support/seeding/trades.ts'
-import { givenConsent } from '../support/seeding/consents.ts'
+import { seedBuyer, seedTrades } from '../support/seeding/sales/trades.ts'
+import { givenConsent } from '../support/seeding/messaging/consents.ts'
 
 const day = 86_400_000
 /** A sweep at that time. */

@@ -10,7 +10,7 @@ import { findUsablePurchase, findUse } from '../../src/modules/purchases/uses/us
 import type { Reply } from '../support/api.ts'
 import { realJob } from '../support/campaigns.ts'
 import { contextAt } from '../support/context.ts'
-import { anOrder, seedShop, importOrders, type Shop } from '../support/seeding/orders.ts'
+import { anOrder, seedShop, importOrders, type Shop } from '../support/seeding/sales/orders.ts'
 import { announcedOf, purchaseRow, revert, scan, usesOf } from '../support/purchases.ts'
 import { db } from '../support/seeding/rows.ts'
 

@@ -16,10 +16,10 @@ import {
   refundRow,
   refusedFor,
 } from '../support/refund-payments.ts'
-import { seedDueRefund } from '../support/seeding/refunds.ts'
-import { seedSale, type Sale } from '../support/seeding/trades.ts'
+import { seedDueRefund } from '../support/seeding/sales/refunds.ts'
+import { seedSale, type Sale } from '../support/seeding/sales/trades.ts'
 import { db, write } from '../support/seeding/rows.ts'
-import { seedReceiptMessage } from '../support/seeding/email-messages.ts'
+import { seedReceiptMessage } from '../support/seeding/messaging/email-messages.ts'
 
 beforeEach(() => db.batch([sql`delete from transactional_emails`, sql`update refund_requests set due_at = null`]))
 

@@ -5,7 +5,7 @@ import { endRegistration, takeRegistration } from '../../src/modules/wallet/appl
 import { receiveGoogleCallback } from '../../src/modules/wallet/google/google-callback.ts'
 import { realJob } from '../support/campaigns.ts'
 import { callbackBody, givenGoogleKeys, kindsOf, passRow, registrationsOf } from '../support/wallet.ts'
-import { givenPass, type Pass } from '../support/seeding/wallet-passes.ts'
+import { givenPass, type Pass } from '../support/seeding/sales/wallet-passes.ts'
 
 /** A job that dies at its first transaction, before it is written or after. */
 function dying(when: 'before' | 'after'): JobCtx {

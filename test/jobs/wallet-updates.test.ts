@@ -20,7 +20,7 @@ import {
   register,
   registrationsOf,
 } from '../support/wallet.ts'
-import { givenPass } from '../support/seeding/wallet-passes.ts'
+import { givenPass } from '../support/seeding/sales/wallet-passes.ts'
 import { passJsonOf } from '../support/pass-packages.ts'
 
 const minute = 60_000

@@ -4,8 +4,8 @@ import { purchases } from '../../../src/db/schema/sales/orders.ts'
 import { update } from '../../../src/db/write.ts'
 import { numberKey } from '../../../src/domain/orders/orders.ts'
 import { next, write } from '../seeding/rows.ts'
-import { seedDataImports } from '../seeding/data-imports.ts'
-import { seedLocation, seedTrade, seedTrades, seedUse } from '../seeding/trades.ts'
+import { seedDataImports } from '../seeding/imports/data-imports.ts'
+import { seedLocation, seedTrade, seedTrades, seedUse } from '../seeding/sales/trades.ts'
 import { bodyId, onceInWorld, pathId, queryId, type SampleOf } from './sample.ts'
 
 const firstEdition = (world: { a: { id: string; editions: readonly [{ id: string }, unknown] } }) => ({

@@ -1,5 +1,5 @@
 import { next } from '../seeding/rows.ts'
-import { seedAnswers, seedConsent, seedConsents } from '../seeding/consents.ts'
+import { seedAnswers, seedConsent, seedConsents } from '../seeding/messaging/consents.ts'
 import type { World } from '../world.ts'
 import { bodyId, onceInWorld, pathId, queryId, type Sample, type SampleOf } from './sample.ts'
 

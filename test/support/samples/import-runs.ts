@@ -5,7 +5,7 @@ import type { StoredFormat } from '../../../src/domain/data-imports/files/format
 import { update } from '../../../src/db/write.ts'
 import { utf8 } from '../../../src/domain/text/encoding.ts'
 import { next, write } from '../seeding/rows.ts'
-import { addStaged, aBadRow, aRow, seedStaged } from '../seeding/staged-imports.ts'
+import { addStaged, aBadRow, aRow, seedStaged } from '../seeding/imports/staged-imports.ts'
 import type { World } from '../world.ts'
 import { onceInWorld, pathId, type Reference, type SampleOf } from './sample.ts'
 

@@ -1,5 +1,5 @@
-import { seedTrade } from '../seeding/trades.ts'
-import { type SeededRefund, seedRefund, seedRefunds } from '../seeding/refunds.ts'
+import { seedTrade } from '../seeding/sales/trades.ts'
+import { type SeededRefund, seedRefund, seedRefunds } from '../seeding/sales/refunds.ts'
 import type { Person, World } from '../world.ts'
 import { bodyId, onceInWorld, pathId, queryId, type Sample, type SampleOf } from './sample.ts'
 
