@@ -8,7 +8,7 @@ import { seedEdition } from '../support/seeding/editions.ts'
 import { givenMember, type Member, seedMember, seedToken } from '../support/seeding/members.ts'
 import { givenOrganization, type Organization } from '../support/seeding/organizations.ts'
 import { seedEntries } from '../support/seeding/audit-log.ts'
-import { seedSegment } from '../support/seeding/segments.ts'
+import { seedSegment } from '../support/seeding/messaging/segments.ts'
 
 interface Entry {
   id: string

@@ -9,7 +9,7 @@ import {
   seedReady,
   inRecipientStore,
   seedRecipients,
-} from '../support/seeding/campaigns.ts'
+} from '../support/seeding/messaging/campaigns.ts'
 import { alarm, rowOf } from '../support/campaigns.ts'
 import { db, write } from '../support/seeding/rows.ts'
 

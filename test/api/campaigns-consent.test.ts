@@ -7,8 +7,8 @@ import { exclusionStatement } from '../../src/modules/campaigns/delivery/audienc
 import { applyEvents } from '../../src/modules/message-events/jobs.ts'
 import { get, post } from '../support/api.ts'
 import { alarm, capturedOf, realJob, rowOf, statsOf, until } from '../support/campaigns.ts'
-import { type Crowd, marketingTo, seedCrowd, seedReady } from '../support/seeding/campaigns.ts'
-import { seedMarketingConsent } from '../support/seeding/consents.ts'
+import { type Crowd, marketingTo, seedCrowd, seedReady } from '../support/seeding/messaging/campaigns.ts'
+import { seedMarketingConsent } from '../support/seeding/messaging/consents.ts'
 import { db, write } from '../support/seeding/rows.ts'
 import { pathsIn, visit } from '../support/visits.ts'
 
@@ -38,7 +38,7 @@ describe('between the calculation and the sending', () => {
     await seedMarketingConsent(crowd)
   })
 
-  it('whoever unsubscribes is left out', async () => {
+  it('leaves out people who unsubscribe', async () => {
     const { campaign } = await seedReady(crowd)
     await marketing(campaign.segment_id)
     await post(`/v1/campaigns/${campaign.id}/send-now`, {})
@@ -53,7 +53,7 @@ describe('between the calculation and the sending', () => {
     expect((await capturedOf(id)).map(({ recipient }) => recipient).join(' ')).not.toContain(address)
   })
 
-  it('whoever withdraws the consent elsewhere is left out', async () => {
+  it('leaves out people who withdraw the consent elsewhere', async () => {
     const id = await calculated(crowd)
     const [first] = crowd.people
     await write(sql`update consent_records set status = 'withdrawn' where user_id = ${first?.id ?? ''}`)

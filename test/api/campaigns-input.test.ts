@@ -6,10 +6,16 @@ import { app } from '../../src/app.ts'
 import { inZone } from '../../src/domain/campaigns/schedule.ts'
 import { sweepCampaigns } from '../../src/modules/campaigns/jobs.ts'
 import { get, patch, post, requestOf } from '../support/api.ts'
-import { seedCampaignInStatus, type Crowd, seedCampaigns, seedCrowd, seedReady } from '../support/seeding/campaigns.ts'
+import {
+  seedCampaignInStatus,
+  type Crowd,
+  seedCampaigns,
+  seedCrowd,
+  seedReady,
+} from '../support/seeding/messaging/campaigns.ts'
 import { alarm, realJob, rowOf, until } from '../support/campaigns.ts'
-import { seedMessage } from '../support/seeding/email-messages.ts'
-import { seedSegment } from '../support/seeding/segments.ts'
+import { seedMessage } from '../support/seeding/messaging/email-messages.ts'
+import { seedSegment } from '../support/seeding/messaging/segments.ts'
 import { write } from '../support/seeding/rows.ts'
 
 let crowd: Crowd

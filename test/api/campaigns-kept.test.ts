@@ -11,7 +11,13 @@ import { scheduleCampaign } from '../../src/modules/campaigns/schedule/schedule.
 import { deleteMessage } from '../../src/modules/email-messages/delete.ts'
 import { findMessage } from '../../src/modules/email-messages/queries.ts'
 import { get, patch, post, remove } from '../support/api.ts'
-import { seedCampaignInStatus, type Crowd, type Ready, seedCrowd, seedReady } from '../support/seeding/campaigns.ts'
+import {
+  seedCampaignInStatus,
+  type Crowd,
+  type Ready,
+  seedCrowd,
+  seedReady,
+} from '../support/seeding/messaging/campaigns.ts'
 import { capturedOf, realJob, rowOf, until } from '../support/campaigns.ts'
 import { interrupted } from '../support/context.ts'
 import { givenMember } from '../support/seeding/members.ts'

@@ -10,9 +10,9 @@ import {
   ignoreStarts,
   inRecipientStore,
   seedRecipients,
-} from '../support/seeding/campaigns.ts'
+} from '../support/seeding/messaging/campaigns.ts'
 import { realJob, rowOf, until } from '../support/campaigns.ts'
-import { seedSegment } from '../support/seeding/segments.ts'
+import { seedSegment } from '../support/seeding/messaging/segments.ts'
 import { db, write } from '../support/seeding/rows.ts'
 import { project } from '../../src/modules/campaigns/delivery/projection.ts'
 import { seedEdition } from '../support/seeding/editions.ts'

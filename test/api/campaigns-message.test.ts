@@ -7,10 +7,10 @@ import { scheduleCampaign } from '../../src/modules/campaigns/schedule/schedule.
 import { sendCampaignNow } from '../../src/modules/campaigns/schedule/start.ts'
 import { updateCampaign } from '../../src/modules/campaigns/update.ts'
 import { get, patch, post } from '../support/api.ts'
-import { seedCampaignInStatus, type Crowd, seedCrowd } from '../support/seeding/campaigns.ts'
+import { seedCampaignInStatus, type Crowd, seedCrowd } from '../support/seeding/messaging/campaigns.ts'
 import { rowOf } from '../support/campaigns.ts'
 import { interrupted } from '../support/context.ts'
-import { seedMessage } from '../support/seeding/email-messages.ts'
+import { seedMessage } from '../support/seeding/messaging/email-messages.ts'
 import { givenMember } from '../support/seeding/members.ts'
 import { write } from '../support/seeding/rows.ts'
 

@@ -4,8 +4,8 @@ import { failure } from '../../src/domain/messaging/messaging.ts'
 import type { OutboundEmail } from '../../src/gateways/email/email.ts'
 import { get, post } from '../support/api.ts'
 import { capturedOf, realJob, rowOf, statsOf, until } from '../support/campaigns.ts'
-import { seedCrowd, seedReady } from '../support/seeding/campaigns.ts'
-import { seedVerified } from '../support/seeding/sender-domains.ts'
+import { seedCrowd, seedReady } from '../support/seeding/messaging/campaigns.ts'
+import { seedVerified } from '../support/seeding/messaging/sender-domains.ts'
 import { db, next } from '../support/seeding/rows.ts'
 
 describe('a campaign', () => {

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import type { TranslatedDict } from '../../src/domain/languages.ts'
 import { get, patch, post } from '../support/api.ts'
 import { capturedOf, until } from '../support/campaigns.ts'
-import { type Crowd, marketingTo, seedCrowd, seedReady } from '../support/seeding/campaigns.ts'
+import { type Crowd, marketingTo, seedCrowd, seedReady } from '../support/seeding/messaging/campaigns.ts'
 import { write } from '../support/seeding/rows.ts'
 import { seedPeople } from '../support/seeding/customers.ts'
 

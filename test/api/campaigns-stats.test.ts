@@ -7,7 +7,13 @@ import type { OutboundEmail } from '../../src/gateways/email/email.ts'
 import { applyEvents } from '../../src/modules/message-events/jobs.ts'
 import { get, post, publicUrl } from '../support/api.ts'
 import { alarm, consume, realJob, statsOf, until } from '../support/campaigns.ts'
-import { seedCampaignInStatus, type Crowd, seedCrowd, seedReady, seedRecipients } from '../support/seeding/campaigns.ts'
+import {
+  seedCampaignInStatus,
+  type Crowd,
+  seedCrowd,
+  seedReady,
+  seedRecipients,
+} from '../support/seeding/messaging/campaigns.ts'
 import { write } from '../support/seeding/rows.ts'
 
 const nothing = {
@@ -70,7 +76,7 @@ describe('getCampaignStats', () => {
     expect([body.count, body.results.map(({ state }: { state: string }) => state)]).toEqual([2, ['sent', 'sent']])
   })
 
-  it('count each person once in each number, whatever is told and how often', async () => {
+  it('count each person once in each number, whatever is reported and how often', async () => {
     const { id, crowd } = await started(5)
     const [a, b, c, d, e] = crowd.people.map(({ seq }) => seq)
     const dead = crowd.people[4]?.email

@@ -10,9 +10,9 @@ import {
   seedCrowd,
   seedReady,
   inRecipientStore,
-} from '../support/seeding/campaigns.ts'
-import { seedMessage } from '../support/seeding/email-messages.ts'
-import { seedSegment } from '../support/seeding/segments.ts'
+} from '../support/seeding/messaging/campaigns.ts'
+import { seedMessage } from '../support/seeding/messaging/email-messages.ts'
+import { seedSegment } from '../support/seeding/messaging/segments.ts'
 
 let crowd: Crowd
 beforeAll(async () => {
@@ -107,7 +107,7 @@ describe('createCampaign', () => {
     ])
   })
 
-  it('tells all ids that lead nowhere', async () => {
+  it('names all ids that lead nowhere', async () => {
     const reply = await post('/v1/campaigns', await body({ segment_id: 'seg_none', email_message_id: 'eml_none' }))
     expect(reply.body.errors).toMatchObject([
       { pointer: '#/segment_id', code: 'does_not_exist' },
@@ -133,7 +133,7 @@ describe('updateCampaign', () => {
 })
 
 describe('sendCampaignNow', () => {
-  it('tells everything that is missing at once', async () => {
+  it('names everything that is missing at once', async () => {
     const email = await seedReady(crowd, {
       email_message_id: await seedMessage(crowd, { type: 'other', blocks: [], subject: { da: 'Hej' } }),
     })

@@ -9,7 +9,7 @@ import { seedScene } from '../support/seeding/customers.ts'
 import { seedEdition } from '../support/seeding/editions.ts'
 import { write } from '../support/seeding/rows.ts'
 import { visit } from '../support/visits.ts'
-import { givenConsent } from '../support/seeding/consents.ts'
+import { givenConsent } from '../support/seeding/messaging/consents.ts'
 
 describe('a link to the page', () => {
   it('opens nothing when it is forged, foreign, too old, of another kind or to an address that is not theirs', async () => {

@@ -2,10 +2,10 @@ import { sql } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
 import { post } from '../support/api.ts'
 import { write } from '../support/seeding/rows.ts'
-import { aReceiptOrder, seedShopWithReceipts } from '../support/seeding/orders.ts'
+import { aReceiptOrder, seedShopWithReceipts } from '../support/seeding/sales/orders.ts'
 import { providerOf, receiptEngine, receiptsOf, sell } from '../support/receipts.ts'
 import { capturedOf, until } from '../support/campaigns.ts'
-import { seedCrowd, seedReady } from '../support/seeding/campaigns.ts'
+import { seedCrowd, seedReady } from '../support/seeding/messaging/campaigns.ts'
 import { pathsIn, sent, visit } from '../support/visits.ts'
 
 describe('ways to the page', () => {

@@ -9,7 +9,7 @@ import { contextAt } from '../support/context.ts'
 import { seedEndpoint } from '../support/seeding/webhooks.ts'
 import { write, db } from '../support/seeding/rows.ts'
 import { visit } from '../support/visits.ts'
-import { givenConsent } from '../support/seeding/consents.ts'
+import { givenConsent } from '../support/seeding/messaging/consents.ts'
 
 describe('the page of a person’s consents', () => {
   it.each([

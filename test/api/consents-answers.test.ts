@@ -2,8 +2,8 @@ import { sql } from 'drizzle-orm'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { get, patch } from '../support/api.ts'
 import { answer, eventsOf, expectWhole, codeOf, recordsOf } from '../support/consents.ts'
-import { seedBuyer, type Buyer } from '../support/seeding/trades.ts'
-import { givenQuestion, givenConsent } from '../support/seeding/consents.ts'
+import { seedBuyer, type Buyer } from '../support/seeding/sales/trades.ts'
+import { givenQuestion, givenConsent } from '../support/seeding/messaging/consents.ts'
 import { seedSibling } from '../support/seeding/customers.ts'
 import { costOf } from '../support/cost.ts'
 import { givenMember } from '../support/seeding/members.ts'
@@ -20,7 +20,7 @@ const kindsOf = async (consent: string) =>
 const statusesOf = async (consent: string) => (await recordsOf(shop.user, consent)).map(({ status }) => status)
 
 describe('giveConsent', () => {
-  it('writes the first record of a chain, with the wording that was shown, and tells of it in the same commit', async () => {
+  it('writes the first record of a chain, with the wording that was shown, and announces it in the same commit', async () => {
     const at = await given({ expires_after_days: 10 })
     const reply = await answer('give', at, { evidence: { form: 'f-1' }, order_id: shop.order })
     expect(reply.status).toBe(200)

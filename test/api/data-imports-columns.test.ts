@@ -10,9 +10,9 @@ import {
   targetsOf,
   columnsOf,
 } from '../support/data-imports.ts'
-import { givenImport } from '../support/seeding/data-imports.ts'
-import { seedShop } from '../support/seeding/orders.ts'
-import { givenConsent } from '../support/seeding/consents.ts'
+import { givenImport } from '../support/seeding/imports/data-imports.ts'
+import { seedShop } from '../support/seeding/sales/orders.ts'
+import { givenConsent } from '../support/seeding/messaging/consents.ts'
 
 const plain = (rows: readonly string[]) =>
   csv(['Order ID;E-mail;Product;Quantity;Price', ...rows].map((line) => `${line}\r\n`).join(''))

@@ -12,11 +12,11 @@ import {
   targetsOf,
   work,
 } from '../support/data-imports.ts'
-import { givenImport, givenTable } from '../support/seeding/data-imports.ts'
+import { givenImport, givenTable } from '../support/seeding/imports/data-imports.ts'
 import { rowsOf, storedKeys } from '../support/files.ts'
 import pretix from '../support/import-mapping/pretix-german.json'
 import shopify from '../support/import-mapping/shopify.json'
-import { seedShop } from '../support/seeding/orders.ts'
+import { seedShop } from '../support/seeding/sales/orders.ts'
 
 const plain = (rows: readonly string[]) =>
   csv(['Order ID;E-mail;Product;Quantity;Price', ...rows].map((line) => `${line}\r\n`).join(''))

@@ -4,9 +4,9 @@ import { findCounted } from '../../src/modules/data-imports/preview/preview-coun
 import { get, patch } from '../support/api.ts'
 import { costOf } from '../support/cost.ts'
 import { preview, start, work } from '../support/imported-files.ts'
-import { seedShop, type Shop } from '../support/seeding/orders.ts'
+import { seedShop, type Shop } from '../support/seeding/sales/orders.ts'
 import { db, write } from '../support/seeding/rows.ts'
-import { aBadRow, aRow, seedStaged, seedStarted } from '../support/seeding/staged-imports.ts'
+import { aBadRow, aRow, seedStaged, seedStarted } from '../support/seeding/imports/staged-imports.ts'
 import { importer, importNow, runToEnd } from '../support/staged-imports.ts'
 
 let shop: Shop

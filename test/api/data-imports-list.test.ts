@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest'
 import { get, post } from '../support/api.ts'
 import { csv, pathOf, process, stagedRows, storedImport } from '../support/data-imports.ts'
 import { seedEdition } from '../support/seeding/editions.ts'
-import { givenImport } from '../support/seeding/data-imports.ts'
+import { givenImport } from '../support/seeding/imports/data-imports.ts'
 import { givenMember } from '../support/seeding/members.ts'
-import { anOrder, importOrders, seedShop } from '../support/seeding/orders.ts'
+import { anOrder, importOrders, seedShop } from '../support/seeding/sales/orders.ts'
 
 const table = csv('Order ID;E-mail;Product;Quantity;Price\r\nA-1;ana@example.dk;Day ticket;2;225,00\r\n')
 const idsOf = (reply: Awaited<ReturnType<typeof get>>) => reply.body.results.map(({ id }: { id: string }) => id)

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { get, patch } from '../support/api.ts'
 import { csv, pathOf, process, storedImport } from '../support/data-imports.ts'
-import { givenImport } from '../support/seeding/data-imports.ts'
-import { seedShop, type Shop } from '../support/seeding/orders.ts'
-import { seedProduct } from '../support/seeding/trades.ts'
+import { givenImport } from '../support/seeding/imports/data-imports.ts'
+import { seedShop, type Shop } from '../support/seeding/sales/orders.ts'
+import { seedProduct } from '../support/seeding/sales/trades.ts'
 
 const table = csv(
   ['Order ID;E-mail;Product;Quantity;Price', 'A-1;ana@example.dk;Day ticket;2;225', 'A-2;bo@example.dk;Camping;1;100']

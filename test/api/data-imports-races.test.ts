@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { call, get } from '../support/api.ts'
-import { anOrder, seedShop, importOrders } from '../support/seeding/orders.ts'
+import { anOrder, seedShop, importOrders } from '../support/seeding/sales/orders.ts'
 import { contentsOf } from '../support/orders.ts'
 
 describe('importExternalOrders', () => {
@@ -77,7 +77,7 @@ describe('importExternalOrders', () => {
           else expect(live).toEqual([])
         }
       }),
-      { numRuns: 25 },
+      { numRuns: 12 },
     )
   })
 })

@@ -6,10 +6,10 @@ import { encodeText } from '../../src/domain/data-imports/files/encoding/encode.
 import { get, post, requestOf } from '../support/api.ts'
 import { dump } from '../support/dump.ts'
 import { givenReadyImport, preview, start, work } from '../support/imported-files.ts'
-import { anOrder, seedShop, importOrders, type Shop } from '../support/seeding/orders.ts'
+import { anOrder, seedShop, importOrders, type Shop } from '../support/seeding/sales/orders.ts'
 import { contentsOf } from '../support/orders.ts'
 import { write } from '../support/seeding/rows.ts'
-import { aBadRow, aRow, type FileRow, seedStaged, seedStarted } from '../support/seeding/staged-imports.ts'
+import { aBadRow, aRow, type FileRow, seedStaged, seedStarted } from '../support/seeding/imports/staged-imports.ts'
 import { importNow, ordersNow, runToEnd } from '../support/staged-imports.ts'
 import { undoToEnd } from '../support/undone-imports.ts'
 
@@ -256,7 +256,7 @@ it('lists the rows of an order that an undo has deleted by its id, and of no ord
 })
 
 describe('streamImportEvents', () => {
-  it('tells the state, each change of it, and the end', async () => {
+  it('sends the state, each change of it, and the end', async () => {
     const id = await seedStarted(
       shop,
       Array.from({ length: 3 }, () => aRow()),

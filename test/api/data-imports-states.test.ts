@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import { expect, it } from 'vitest'
 import { orderStatuses, transactionStatuses } from '../../src/domain/orders/orders.ts'
 import { purchaseStatuses } from '../../src/domain/orders/purchases.ts'
-import { anOrder, seedShop, importOrders } from '../support/seeding/orders.ts'
+import { anOrder, seedShop, importOrders } from '../support/seeding/sales/orders.ts'
 import { db, write } from '../support/seeding/rows.ts'
 
 /** What an order's status makes of a payment and a purchase in each state; what is not named stays. */

@@ -2,9 +2,9 @@ import { sql } from 'drizzle-orm'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { post } from '../support/api.ts'
 import { contentsOf } from '../support/orders.ts'
-import { anOrder, importOrders, seedShop, type Shop } from '../support/seeding/orders.ts'
+import { anOrder, importOrders, seedShop, type Shop } from '../support/seeding/sales/orders.ts'
 import { db, write } from '../support/seeding/rows.ts'
-import { seedStarted } from '../support/seeding/staged-imports.ts'
+import { seedStarted } from '../support/seeding/imports/staged-imports.ts'
 import { importedFile, manyRows, undoToEnd } from '../support/undone-imports.ts'
 
 let shop: Shop

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { costOf } from '../support/cost.ts'
-import { anOrder, seedShop, importOrders } from '../support/seeding/orders.ts'
+import { anOrder, seedShop, importOrders } from '../support/seeding/sales/orders.ts'
 import { contentsOf } from '../support/orders.ts'
 
 const items = (...quantities: number[]) =>

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { get } from '../support/api.ts'
-import { anOrder, seedShop, importOrders, type Shop, givenTicket } from '../support/seeding/orders.ts'
+import { anOrder, seedShop, importOrders, type Shop, givenTicket } from '../support/seeding/sales/orders.ts'
 import { purchaseRow, scan } from '../support/purchases.ts'
 import { eventsOf } from '../support/webhook-rows.ts'
 import { db } from '../support/seeding/rows.ts'

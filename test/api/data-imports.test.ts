@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { get } from '../support/api.ts'
-import { anOrder, givenOrders, seedShop, importOrders } from '../support/seeding/orders.ts'
+import { anOrder, givenOrders, seedShop, importOrders } from '../support/seeding/sales/orders.ts'
 import { contentsOf } from '../support/orders.ts'
 
 interface Refusal {
@@ -211,7 +211,7 @@ describe('importExternalOrders', () => {
     expect(actions(real)).toEqual(actions(dry))
   })
 
-  it('skips, refuses or updates an order that it has, as told', async () => {
+  it('skips, refuses or updates an order that it has, as the options say', async () => {
     const shop = await seedShop()
     const order = anOrder({ external_id: 'same', status: 'confirmed' })
     const [id] = await givenOrders(shop, [order])

@@ -10,7 +10,7 @@ import { contextAt } from '../support/context.ts'
 import { write, db } from '../support/seeding/rows.ts'
 import { visit } from '../support/visits.ts'
 import { ask, deliver, linkIn, asked, statusOf } from '../support/double-opt-in.ts'
-import { givenConsent } from '../support/seeding/consents.ts'
+import { givenConsent } from '../support/seeding/messaging/consents.ts'
 
 describe('a link that confirms', () => {
   const expectDead = async (scene: Scene, path: string) => {

@@ -7,7 +7,7 @@ import { providerOf, receiptEngine } from '../support/receipts.ts'
 import { write, db } from '../support/seeding/rows.ts'
 import { visit } from '../support/visits.ts'
 import { request, ask, mailsOf, deliver, linkIn, asked, statusOf } from '../support/double-opt-in.ts'
-import { givenConsent } from '../support/seeding/consents.ts'
+import { givenConsent } from '../support/seeding/messaging/consents.ts'
 
 const minute = 60_000
 

@@ -5,11 +5,11 @@ import { readEditionChoices } from '../../src/modules/editions/meta/meta.ts'
 import { findEdition, listEditions } from '../../src/modules/editions/queries.ts'
 import { updateEdition } from '../../src/modules/editions/update.ts'
 import { contextAt } from '../support/context.ts'
-import { seedReceiptMessage } from '../support/seeding/email-messages.ts'
+import { seedReceiptMessage } from '../support/seeding/messaging/email-messages.ts'
 import { seedFeeRule, seedEdition } from '../support/seeding/editions.ts'
 import { seedFile } from '../support/seeding/files.ts'
 import { givenEvent, givenOrganization } from '../support/seeding/organizations.ts'
-import { seedTrades } from '../support/seeding/trades.ts'
+import { seedTrades } from '../support/seeding/sales/trades.ts'
 
 /** Authentication adds one statement to each. */
 describe('the cost of editions at the database', () => {

@@ -4,13 +4,13 @@ import { commitPart } from '../../src/db/commit.ts'
 import { openEditions } from '../../src/modules/editions/index.ts'
 import { call, get, patch, post, remove } from '../support/api.ts'
 import { dump } from '../support/dump.ts'
-import { seedMerchantAccount } from '../support/seeding/merchant-accounts.ts'
+import { seedMerchantAccount } from '../support/seeding/sales/merchant-accounts.ts'
 import { storedEdition, type EditionRow, seedEdition } from '../support/seeding/editions.ts'
 import { givenEvent, givenOrganization } from '../support/seeding/organizations.ts'
 import { givenMember } from '../support/seeding/members.ts'
 import { write, db } from '../support/seeding/rows.ts'
 import { seedEndpoint } from '../support/seeding/webhooks.ts'
-import { seedProduct } from '../support/seeding/trades.ts'
+import { seedProduct } from '../support/seeding/sales/trades.ts'
 
 async function given(columns: Partial<EditionRow> = {}) {
   const organisation = await givenOrganization()

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { call, get, patch, publicUrl, post } from '../support/api.ts'
 import { codes, refused } from '../support/editions.ts'
-import { seedReceiptMessage } from '../support/seeding/email-messages.ts'
+import { seedReceiptMessage } from '../support/seeding/messaging/email-messages.ts'
 import { seedFeeRule, storedEdition, type EditionRow, seedEdition } from '../support/seeding/editions.ts'
 import { seedFile } from '../support/seeding/files.ts'
-import { seedMerchantAccount } from '../support/seeding/merchant-accounts.ts'
+import { seedMerchantAccount } from '../support/seeding/sales/merchant-accounts.ts'
 import { givenEvent, givenOrganization } from '../support/seeding/organizations.ts'
 import { givenMember } from '../support/seeding/members.ts'
 

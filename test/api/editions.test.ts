@@ -199,7 +199,7 @@ describe('createEdition', () => {
 })
 
 describe('getEdition', () => {
-  it('answers the edition, and 304 to whoever has it already', async () => {
+  it('answers the edition, and 304 to clients that have it already', async () => {
     const organisation = await givenOrganization()
     const edition = await seedEdition(organisation)
     const viewer = await givenMember(organisation, 'viewer', edition.id)

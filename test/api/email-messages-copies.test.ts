@@ -6,7 +6,7 @@ import { contextAt } from '../support/context.ts'
 import { dump } from '../support/dump.ts'
 import { db, seededAt, write } from '../support/seeding/rows.ts'
 import { seedEdition } from '../support/seeding/editions.ts'
-import { aBlock, seedMessage } from '../support/seeding/email-messages.ts'
+import { aBlock, seedMessage } from '../support/seeding/messaging/email-messages.ts'
 import { buildWorld, type Who, type World } from '../support/world.ts'
 
 let world: World

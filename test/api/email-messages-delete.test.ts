@@ -6,7 +6,7 @@ import { findMessage } from '../../src/modules/email-messages/queries.ts'
 import { get, patch, remove } from '../support/api.ts'
 import { contextAt } from '../support/context.ts'
 import { db, freshId, seededAt, write } from '../support/seeding/rows.ts'
-import { seedMessage } from '../support/seeding/email-messages.ts'
+import { seedMessage } from '../support/seeding/messaging/email-messages.ts'
 import { buildWorld, type Who, type World } from '../support/world.ts'
 
 let world: World

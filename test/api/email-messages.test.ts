@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { get, patch, post, type Reply, remove, rootToken, publicUrl } from '../support/api.ts'
 import { dump } from '../support/dump.ts'
 import { db } from '../support/seeding/rows.ts'
-import { aBlock, seedMessage } from '../support/seeding/email-messages.ts'
+import { aBlock, seedMessage } from '../support/seeding/messaging/email-messages.ts'
 import { buildWorld, type Who, type World } from '../support/world.ts'
 
 let world: World

@@ -41,7 +41,7 @@ describe('an address', () => {
     expect(file.image.original).toBe(file.url)
   })
 
-  it('of a file of an import is signed in every answer, and opens it to whoever has it', async () => {
+  it('of a file of an import is signed in every answer, and opens it to everybody who has it', async () => {
     const file = await table()
     const path = `/v1/files/${file.id}`
     const [listed] = (await get(`/v1/files?organization_id=${organization.id}&purpose=import&page_size=1`)).body.results

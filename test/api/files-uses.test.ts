@@ -7,13 +7,13 @@ import { callWith, get, patch, post, publicUrl, remove, type Reply } from '../su
 import { contextAt } from '../support/context.ts'
 import { interruptedDatabase } from '../support/bindings.ts'
 import { freshPng, uploadRaw } from '../support/files.ts'
-import { seedShop, givenOrder } from '../support/seeding/orders.ts'
+import { seedShop, givenOrder } from '../support/seeding/sales/orders.ts'
 import { ask } from '../support/refunds.ts'
 import { db, freshId, seededAt, write } from '../support/seeding/rows.ts'
 import { seedEdition } from '../support/seeding/editions.ts'
 import { seedAccount, seedMember, seedToken } from '../support/seeding/members.ts'
 import { givenOrganization } from '../support/seeding/organizations.ts'
-import { seedMessage } from '../support/seeding/email-messages.ts'
+import { seedMessage } from '../support/seeding/messaging/email-messages.ts'
 import { image as bytesOf } from '../support/images.ts'
 
 interface Uploaded {

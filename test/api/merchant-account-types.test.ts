@@ -3,7 +3,7 @@ import { sql } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
 import { get } from '../support/api.ts'
 import { act, askFor, oneTicket } from '../support/refunds.ts'
-import { seedShopWithAccount, givenOrder } from '../support/seeding/orders.ts'
+import { seedShopWithAccount, givenOrder } from '../support/seeding/sales/orders.ts'
 import { db } from '../support/seeding/rows.ts'
 
 describe('a merchant account whose type was written as free text', () => {

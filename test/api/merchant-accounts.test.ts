@@ -7,7 +7,7 @@ import { LostRace } from '../../src/domain/errors.ts'
 import { deleteMerchantAccount } from '../../src/modules/merchant-accounts/delete.ts'
 import { findMerchantAccount } from '../../src/modules/merchant-accounts/queries.ts'
 import { contextAt, interrupted } from '../support/context.ts'
-import { anOrder, givenOrders, seedShop } from '../support/seeding/orders.ts'
+import { anOrder, givenOrders, seedShop } from '../support/seeding/sales/orders.ts'
 import { codes, refused } from '../support/editions.ts'
 import { seedEdition } from '../support/seeding/editions.ts'
 import { givenMember, givenAdmin } from '../support/seeding/members.ts'
@@ -16,7 +16,7 @@ import {
   seedMerchantAccounts,
   givenMerchantAccount,
   aMerchantAccount,
-} from '../support/seeding/merchant-accounts.ts'
+} from '../support/seeding/sales/merchant-accounts.ts'
 import { db } from '../support/seeding/rows.ts'
 
 afterEach(() => vi.restoreAllMocks())

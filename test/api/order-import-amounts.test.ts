@@ -4,7 +4,7 @@ import { callWith, get } from '../support/api.ts'
 import { interruptedDatabase } from '../support/bindings.ts'
 import { order, refusal, taken, ticket } from '../support/imported-orders.ts'
 import { contentsOf } from '../support/orders.ts'
-import { seedShop } from '../support/seeding/orders.ts'
+import { seedShop } from '../support/seeding/sales/orders.ts'
 import { write } from '../support/seeding/rows.ts'
 
 describe('amounts of another system', () => {

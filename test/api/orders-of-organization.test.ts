@@ -5,7 +5,7 @@ import { costOf } from '../support/cost.ts'
 import { nullsLast, readAs, walkAs } from '../support/lists.ts'
 import { seedEdition } from '../support/seeding/editions.ts'
 import { givenOrganization } from '../support/seeding/organizations.ts'
-import { seedTrades } from '../support/seeding/trades.ts'
+import { seedTrades } from '../support/seeding/sales/trades.ts'
 
 const sizes = [7, 0, 23, 1, 12]
 const fields = ['created', 'modified', 'order_number', 'status', 'type', 'amount'] as const

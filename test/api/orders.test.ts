@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { get, patch } from '../support/api.ts'
 import { costOf } from '../support/cost.ts'
 import { givenMember } from '../support/seeding/members.ts'
-import { anOrder, givenOrders, seedShop, type Shop } from '../support/seeding/orders.ts'
+import { anOrder, givenOrders, seedShop, type Shop } from '../support/seeding/sales/orders.ts'
 
 let shop: Shop
 let ids: string[]
@@ -197,7 +197,7 @@ describe('getOrder', () => {
     expect(body.customer).toMatchObject({ api_id: body.purchases[0].user.api_id })
   })
 
-  it('tells whether nothing has changed', async () => {
+  it('has the same ETag until something of it changes', async () => {
     const first = await get(`/v1/orders/${ids[0]}`)
     const again = await get(`/v1/orders/${ids[0]}`)
     expect(again.headers.get('etag')).toBe(first.headers.get('etag'))

@@ -13,7 +13,7 @@ import {
   settleAll,
   stateOf,
 } from '../support/refund-payments.ts'
-import { seedDueRefund } from '../support/seeding/refunds.ts'
+import { seedDueRefund } from '../support/seeding/sales/refunds.ts'
 import { db, unknownId, write } from '../support/seeding/rows.ts'
 import { deliverEvent, seedStripeSale, type StripeSale } from '../support/stripe-refunds.ts'
 

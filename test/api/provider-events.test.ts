@@ -5,10 +5,10 @@ import { fromBase64, toBase64, utf8 } from '../../src/domain/text/encoding.ts'
 import { applyEvents } from '../../src/modules/message-events/jobs.ts'
 import { get, post } from '../support/api.ts'
 import { sendEmails } from '../../src/modules/transactional-emails/jobs.ts'
-import { aReceiptOrder, seedShopWithReceipts } from '../support/seeding/orders.ts'
+import { aReceiptOrder, seedShopWithReceipts } from '../support/seeding/sales/orders.ts'
 import { receiptsOf, sell } from '../support/receipts.ts'
 import { realJob, statsOf, until } from '../support/campaigns.ts'
-import { seedCrowd, seedReady } from '../support/seeding/campaigns.ts'
+import { seedCrowd, seedReady } from '../support/seeding/messaging/campaigns.ts'
 import { db } from '../support/seeding/rows.ts'
 import { secret, sent, visit } from '../support/visits.ts'
 
@@ -98,7 +98,7 @@ describe('what providers tell', () => {
     const ids = new Map((await receiptsOf(shop)).map((row) => [row.order_id, row]))
     await sendEmails(realJob({ now: () => Date.now() + 1000 }))
     const of = (email: string | undefined) => [...ids.values()].filter(({ recipient }) => recipient === email)
-    const told = (id: string, type: string, more: object = {}) => ({
+    const eventOf = (id: string, type: string, more: object = {}) => ({
       type: `email.${type}`,
       created_at: new Date().toISOString(),
       data: { email_id: 'm-9', tags: { reference: id }, ...more },
@@ -107,8 +107,8 @@ describe('what providers tell', () => {
     const suppressed = () =>
       db.all(sql`select address, reason, channel, campaign_id from suppressions
         where organization_id = ${shop.organization_id} order by reason, address`)
-    await tell(told(of(hard)[0]?.id ?? '', 'bounced', bounce('Permanent')))
-    const softly = of(soft).map(({ id }) => told(id, 'bounced', bounce('Transient')))
+    await tell(eventOf(of(hard)[0]?.id ?? '', 'bounced', bounce('Permanent')))
+    const softly = of(soft).map(({ id }) => eventOf(id, 'bounced', bounce('Transient')))
     for (const event of [softly[0], softly[1], softly[1]]) await tell(event ?? {})
     const dead = { reason: 'hard_bounce', channel: 'email', campaign_id: null }
     expect(await suppressed()).toEqual([{ ...dead, address: hard }])
@@ -120,11 +120,11 @@ describe('what providers tell', () => {
     const status = async () => (await receiptsOf(shop)).find(({ id }) => id === lost?.id)
     await db.all(sql`update transactional_emails set status = 'failed', error_code = 'unknown', sent_at = null
       where id = ${lost?.id}`)
-    await tell(told(lost?.id ?? '', 'delivered'))
+    await tell(eventOf(lost?.id ?? '', 'delivered'))
     expect(await status()).toMatchObject({ status: 'sent', error_code: null, provider_id: 'm-9' })
-    await tell(told(lost?.id ?? '', 'complained'))
+    await tell(eventOf(lost?.id ?? '', 'complained'))
     expect(await suppressed()).toContainEqual({ ...dead, reason: 'complaint', address: doubtful })
-    expect((await tell(told('tem_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8', 'complained'))).status).toBe(200)
+    expect((await tell(eventOf('tem_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8', 'complained'))).status).toBe(200)
   })
 
   it('is not read to its end when it has none', async () => {

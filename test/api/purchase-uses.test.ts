@@ -4,7 +4,7 @@ import { call, get } from '../support/api.ts'
 import { costOf } from '../support/cost.ts'
 import { seedEdition } from '../support/seeding/editions.ts'
 import { givenMember } from '../support/seeding/members.ts'
-import { seedShop, type Shop, givenTicket } from '../support/seeding/orders.ts'
+import { seedShop, type Shop, givenTicket } from '../support/seeding/sales/orders.ts'
 import { announcedOf, purchaseRow, revert, scan, tally, usesOf } from '../support/purchases.ts'
 import { seedEndpoint } from '../support/seeding/webhooks.ts'
 import { deliveriesOf, eventsOf } from '../support/webhook-rows.ts'
@@ -23,7 +23,7 @@ const pointed = (body: { errors: { code: string; pointer: string | null }[] }) =
   body.errors.map(({ code, pointer }) => [code, pointer])
 
 describe('createPurchaseUse', () => {
-  it('counts the use, makes the ticket used and tells it in the same commit', async () => {
+  it('counts the use, makes the ticket used and announces it in the same commit', async () => {
     const ticket = await givenTicket(shop, { vendor_code: 'ABC-1' })
     const endpoint = await seedEndpoint({ organization: shop.organization_id, edition: shop.edition_id })
     const reply = await scan(ticket.id)

@@ -4,7 +4,7 @@ import { get } from '../support/api.ts'
 import { costOf } from '../support/cost.ts'
 import { seedEdition } from '../support/seeding/editions.ts'
 import { givenMember } from '../support/seeding/members.ts'
-import { seedShop, type Shop, givenTicket } from '../support/seeding/orders.ts'
+import { seedShop, type Shop, givenTicket } from '../support/seeding/sales/orders.ts'
 import { purchaseRow, scan } from '../support/purchases.ts'
 
 let shop: Shop

@@ -3,10 +3,10 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { sendEmails } from '../../src/modules/transactional-emails/jobs.ts'
 import { call, callWith } from '../support/api.ts'
 import { contextAt } from '../support/context.ts'
-import { aReceiptOrder, seedShopWithReceipts } from '../support/seeding/orders.ts'
+import { aReceiptOrder, seedShopWithReceipts } from '../support/seeding/sales/orders.ts'
 import { receiptsOf, sell } from '../support/receipts.ts'
-import { seedReceiptMessage } from '../support/seeding/email-messages.ts'
-import { seedVerified } from '../support/seeding/sender-domains.ts'
+import { seedReceiptMessage } from '../support/seeding/messaging/email-messages.ts'
+import { seedVerified } from '../support/seeding/messaging/sender-domains.ts'
 import { db } from '../support/seeding/rows.ts'
 
 beforeEach(() => db.all(sql`delete from transactional_emails`))

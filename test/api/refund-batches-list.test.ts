@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { get } from '../support/api.ts'
 import { actOn, sell, worked } from '../support/refund-batches.ts'
 import { givenMember } from '../support/seeding/members.ts'
-import { seedShop } from '../support/seeding/orders.ts'
-import { makeBatch } from '../support/seeding/refund-batches.ts'
+import { seedShop } from '../support/seeding/sales/orders.ts'
+import { makeBatch } from '../support/seeding/sales/refund-batches.ts'
 
 describe('listRefundBatches', () => {
   it('shows the batches of the edition alone, the newest first', async () => {

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
 import { get } from '../support/api.ts'
 import { act, ask, expectCountersToBeSums, faults, oneTicket, pay, refundsOf } from '../support/refunds.ts'
-import { seedShopWithAccount, givenOrder, seedShop } from '../support/seeding/orders.ts'
+import { seedShopWithAccount, givenOrder, seedShop } from '../support/seeding/sales/orders.ts'
 import {
   actOn,
   batchOf,
@@ -13,7 +13,7 @@ import {
   timesRequested,
   worked,
 } from '../support/refund-batches.ts'
-import { makeBatch } from '../support/seeding/refund-batches.ts'
+import { makeBatch } from '../support/seeding/sales/refund-batches.ts'
 import { db } from '../support/seeding/rows.ts'
 
 const dkk = (amount: number) => [{ currency: 'dkk', amount }]

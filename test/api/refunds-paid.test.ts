@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { get, patch } from '../support/api.ts'
 import { announcedOf, purchaseRow } from '../support/purchases.ts'
 import { act, askFor, paid, expectCountersToBeSums, refundRow, transactionRow } from '../support/refunds.ts'
-import { seedShopWithAccount, givenOrder } from '../support/seeding/orders.ts'
+import { seedShopWithAccount, givenOrder } from '../support/seeding/sales/orders.ts'
 import { db } from '../support/seeding/rows.ts'
 
 describe('a refund that a provider pays back', () => {

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { get, patch, post } from '../support/api.ts'
 import { givenMember } from '../support/seeding/members.ts'
-import { seedShop, givenOrder } from '../support/seeding/orders.ts'
+import { seedShop, givenOrder } from '../support/seeding/sales/orders.ts'
 import { actOn } from '../support/refund-batches.ts'
-import { makeBatch } from '../support/seeding/refund-batches.ts'
+import { makeBatch } from '../support/seeding/sales/refund-batches.ts'
 import { announcedOf } from '../support/purchases.ts'
 import { act, askFor, expectCountersToBeSums, faults } from '../support/refunds.ts'
 

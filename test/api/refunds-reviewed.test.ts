@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { get } from '../support/api.ts'
 import { givenMember } from '../support/seeding/members.ts'
-import { seedShop, type Shop, givenOrder } from '../support/seeding/orders.ts'
+import { seedShop, type Shop, givenOrder } from '../support/seeding/sales/orders.ts'
 import { announcedOf, purchaseRow, tally } from '../support/purchases.ts'
 import { refundEmailsOf } from '../support/refund-payments.ts'
 import {

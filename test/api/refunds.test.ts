@@ -4,7 +4,7 @@ import { get } from '../support/api.ts'
 import { costOf } from '../support/cost.ts'
 import { seedEdition } from '../support/seeding/editions.ts'
 import { givenMember } from '../support/seeding/members.ts'
-import { seedShop, type Shop, givenOrder } from '../support/seeding/orders.ts'
+import { seedShop, type Shop, givenOrder } from '../support/seeding/sales/orders.ts'
 import { announcedOf, purchaseRow, tally } from '../support/purchases.ts'
 import {
   act,
@@ -28,7 +28,7 @@ const parallel = <Result>(count: number, run: (index: number) => Promise<Result>
   Promise.all(Array.from({ length: count }, (_, index) => run(index)))
 
 describe('createPurchaseRefundRequest', () => {
-  it('reserves all that was paid without fees, and tells it in the same commit', async () => {
+  it('reserves all that was paid without fees, and announces it in the same commit', async () => {
     const { purchases, payment, order } = await givenOrder(shop, oneTicket)
     const [id = ''] = purchases
     const reply = await askFor(id, { comment: 'Is ill', metadata: { ticket: 7 } })

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { callWith, patch, post, remove, type Reply } from '../support/api.ts'
 import { dump } from '../support/dump.ts'
-import { seedMessage } from '../support/seeding/email-messages.ts'
+import { seedMessage } from '../support/seeding/messaging/email-messages.ts'
 import { buildWorld, type Who, type World } from '../support/world.ts'
 
 let world: World

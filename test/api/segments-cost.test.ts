@@ -7,10 +7,10 @@ import { get, patch, post } from '../support/api.ts'
 import { costOf } from '../support/cost.ts'
 import { seedEdition } from '../support/seeding/editions.ts'
 import { givenOrganization, type Organization } from '../support/seeding/organizations.ts'
-import { anOrder, seedShop, importOrders, type Shop } from '../support/seeding/orders.ts'
+import { anOrder, seedShop, importOrders, type Shop } from '../support/seeding/sales/orders.ts'
 import { calculated, calculator, messageFor, segmentNow } from '../support/segments.ts'
 import { seedPeople } from '../support/seeding/customers.ts'
-import { givenSegment } from '../support/seeding/segments.ts'
+import { givenSegment } from '../support/seeding/messaging/segments.ts'
 import { db } from '../support/seeding/rows.ts'
 
 type Sizes = typeof listSizes.$inferSelect

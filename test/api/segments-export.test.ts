@@ -6,10 +6,10 @@ import { call, callWith, get, requestOf } from '../support/api.ts'
 import { watchedDatabase } from '../support/bindings.ts'
 import { givenMember } from '../support/seeding/members.ts'
 import { givenOrganization } from '../support/seeding/organizations.ts'
-import { seedAnswer, seedConsent } from '../support/seeding/consents.ts'
+import { seedAnswer, seedConsent } from '../support/seeding/messaging/consents.ts'
 import { calculated } from '../support/segments.ts'
 import { seedPeople } from '../support/seeding/customers.ts'
-import { givenSegment } from '../support/seeding/segments.ts'
+import { givenSegment } from '../support/seeding/messaging/segments.ts'
 import { db } from '../support/seeding/rows.ts'
 
 const read = (text: string): string[][] => parse(text, { bom: true })

@@ -4,7 +4,7 @@ import { seedEdition } from '../support/seeding/editions.ts'
 import { givenMember } from '../support/seeding/members.ts'
 import { givenOrganization, type Organization } from '../support/seeding/organizations.ts'
 import { seedPeople } from '../support/seeding/customers.ts'
-import { givenSegment } from '../support/seeding/segments.ts'
+import { givenSegment } from '../support/seeding/messaging/segments.ts'
 import { segmentNow } from '../support/segments.ts'
 
 let organisation: Organization

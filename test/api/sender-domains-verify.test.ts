@@ -5,7 +5,7 @@ import { verifySenderDomain } from '../../src/modules/sender-domains/verify.ts'
 import { callWith, get, post } from '../support/api.ts'
 import { contextAt } from '../support/context.ts'
 import { db } from '../support/seeding/rows.ts'
-import { aDomain, givenSenderDomain, givenDomains } from '../support/seeding/sender-domains.ts'
+import { aDomain, givenSenderDomain, givenDomains } from '../support/seeding/messaging/sender-domains.ts'
 import { outcome, prove, setTexts, stored, verify } from '../support/sender-domains.ts'
 
 afterEach(() => vi.restoreAllMocks())

@@ -7,7 +7,7 @@ import {
   aDomain,
   givenSenderDomain,
   givenDomains,
-} from '../support/seeding/sender-domains.ts'
+} from '../support/seeding/messaging/sender-domains.ts'
 import { write } from '../support/seeding/rows.ts'
 import { outcome, prove, stored, verify } from '../support/sender-domains.ts'
 

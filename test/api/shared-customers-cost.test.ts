@@ -5,7 +5,7 @@ import { get } from '../support/api.ts'
 import { costOf } from '../support/cost.ts'
 import { seedEdition } from '../support/seeding/editions.ts'
 import { givenMember } from '../support/seeding/members.ts'
-import { seedCrowd } from '../support/seeding/campaigns.ts'
+import { seedCrowd } from '../support/seeding/messaging/campaigns.ts'
 import { seededAt, write } from '../support/seeding/rows.ts'
 import { seedPeople } from '../support/seeding/customers.ts'
 

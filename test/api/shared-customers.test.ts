@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { call, callWith, get, patch } from '../support/api.ts'
 import { interruptedDatabase } from '../support/bindings.ts'
 import { givenMember } from '../support/seeding/members.ts'
-import { anOrder, importOrders } from '../support/seeding/orders.ts'
+import { anOrder, importOrders } from '../support/seeding/sales/orders.ts'
 import { db } from '../support/seeding/rows.ts'
 import { attach, givenTwo, stored, stranger, type UserRow } from '../support/shared-customers.ts'
 

@@ -5,8 +5,8 @@ import { mintLinkToken } from '../../src/domain/campaigns/link-tokens.ts'
 import { applyEvents } from '../../src/modules/message-events/jobs.ts'
 import { post } from '../support/api.ts'
 import { type Captured, capturedOf, realJob, statsOf, until } from '../support/campaigns.ts'
-import { marketingTo, seedCrowd, seedReady } from '../support/seeding/campaigns.ts'
-import { seedMessage } from '../support/seeding/email-messages.ts'
+import { marketingTo, seedCrowd, seedReady } from '../support/seeding/messaging/campaigns.ts'
+import { seedMessage } from '../support/seeding/messaging/email-messages.ts'
 import { seedEndpoint } from '../support/seeding/webhooks.ts'
 import { db, write } from '../support/seeding/rows.ts'
 import { pathsIn, sent, visit } from '../support/visits.ts'
@@ -74,7 +74,7 @@ describe('the page of a link to unsubscribe', () => {
     expect(actionOf(path, back.text)).toBe(path)
   })
 
-  it('takes back what leaving did, in one POST: the suppression, the consent, and tells of it', async () => {
+  it('takes back what leaving did, in one POST: the suppression and the consent, and announces it', async () => {
     const { id, crowd, consent } = await sent(2)
     const [person, other] = crowd.people
     const expires = Date.now() + 86_400_000_000

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { call, get, patch } from '../support/api.ts'
 import { givenMember } from '../support/seeding/members.ts'
-import { anOrder, givenOrders, seedShop, type Shop } from '../support/seeding/orders.ts'
+import { anOrder, givenOrders, seedShop, type Shop } from '../support/seeding/sales/orders.ts'
 import { seedEdition } from '../support/seeding/editions.ts'
 
 async function givenCustomer(shop: Shop, customer: Record<string, unknown>) {

@@ -17,7 +17,7 @@ import {
   unregister,
   walletEvents,
 } from '../support/wallet.ts'
-import { givenPass, seedWalletPurchase, type Pass, givenPassOf } from '../support/seeding/wallet-passes.ts'
+import { givenPass, seedWalletPurchase, type Pass, givenPassOf } from '../support/seeding/sales/wallet-passes.ts'
 import { tokenOf } from '../support/pass-packages.ts'
 
 const added = 'wallet.vendorA.pass-added'

@@ -17,7 +17,7 @@ import {
   passRow,
   setRootKeys,
 } from '../support/wallet.ts'
-import { givenPass, type Pass } from '../support/seeding/wallet-passes.ts'
+import { givenPass, type Pass } from '../support/seeding/sales/wallet-passes.ts'
 
 const added = 'wallet.vendorB.pass-added'
 

@@ -6,9 +6,9 @@ import { toHex } from '../../src/domain/text/encoding.ts'
 import { call, callWith, get, post, publicUrl, remove } from '../support/api.ts'
 import { interruptedDatabase } from '../support/bindings.ts'
 import { db, write } from '../support/seeding/rows.ts'
-import { seedTrade } from '../support/seeding/trades.ts'
+import { seedTrade } from '../support/seeding/sales/trades.ts'
 import { capturedOf, latest, passRow } from '../support/wallet.ts'
-import { givenPass, seedWalletPurchase, givenPassOf } from '../support/seeding/wallet-passes.ts'
+import { givenPass, seedWalletPurchase, givenPassOf } from '../support/seeding/sales/wallet-passes.ts'
 import { download, passJsonOf } from '../support/pass-packages.ts'
 
 const pathOf = (purchase: string) => `/v1/purchases/${purchase}/wallet-passes`

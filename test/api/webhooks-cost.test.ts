@@ -5,7 +5,7 @@ import { exampleData } from '../../src/modules/webhooks/events/example-contract.
 import { findDelivery, findEndpoint, listDeliveries, listEndpoints } from '../../src/modules/webhooks/queries.ts'
 import { recoverDeliveries } from '../../src/modules/webhooks/delivery/recover.ts'
 import { contextAt } from '../support/context.ts'
-import { seedShop } from '../support/seeding/orders.ts'
+import { seedShop } from '../support/seeding/sales/orders.ts'
 import { seedDeliveries, seedEndpoint, seedEndpoints } from '../support/seeding/webhooks.ts'
 import { deliveriesOf } from '../support/webhook-rows.ts'
 

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { payloadOf } from '../../src/modules/webhooks/events/payload-contract.ts'
 import { seedEdition } from '../support/seeding/editions.ts'
-import { anOrder, seedShop, type Shop } from '../support/seeding/orders.ts'
+import { anOrder, seedShop, type Shop } from '../support/seeding/sales/orders.ts'
 import { db } from '../support/seeding/rows.ts'
 import { seedEndpoint } from '../support/seeding/webhooks.ts'
 import { deliveriesOf, eventsOf, quietClient } from '../support/webhook-rows.ts'
@@ -24,7 +24,7 @@ const take = async (orders: unknown[], options: Record<string, unknown> = {}) =>
   return reply
 }
 
-const told = async () => {
+const announced = async () => {
   const events = await eventsOf(shop.organization_id)
   return events.map((event) => payloadOf('purchase.action').strict().parse(JSON.parse(event.payload)))
 }
@@ -38,7 +38,7 @@ const purchases = () =>
   )
 
 describe('importExternalOrders with emit_webhooks', () => {
-  it('tells every endpoint that listens of each purchase that becomes active', async () => {
+  it('announces each purchase that becomes active to every endpoint that listens', async () => {
     const [edition, organisation] = [await seedEndpoint(place(), open), await seedEndpoint(place(null), open)]
     const other = await seedEdition({ id: shop.organization_id })
     const deaf = [
@@ -57,7 +57,7 @@ describe('importExternalOrders with emit_webhooks', () => {
         items: [item, { product: 'Poster', quantity: 1, unit_price: 5 }],
       }),
     ])
-    const events = await told()
+    const events = await announced()
     const bought = await purchases()
     expect(
       events
@@ -96,21 +96,21 @@ describe('importExternalOrders with emit_webhooks', () => {
     )
   })
 
-  it('tells nobody when it was not asked to, of a dry run, or of orders that are skipped', async () => {
+  it('announces nothing when it was not asked to, of a dry run, or of orders that are skipped', async () => {
     await seedEndpoint(place(), open)
     const order = anOrder()
     await take([order], { emit_webhooks: false })
     await take([order])
     await take([anOrder()], { dry_run: true })
-    expect(await told()).toEqual([])
+    expect(await announced()).toEqual([])
     expect(client.enqueued).toEqual([])
   })
 
-  it('tells what an update changes, once', async () => {
+  it('announces what an update changes, once', async () => {
     const order = anOrder({ external_id: 'U', status: 'pending' })
     const update = (change: Record<string, unknown>) => take([{ ...order, ...change }], { on_duplicate: 'update' })
     const actions = async () =>
-      (await told()).map(({ data }) => {
+      (await announced()).map(({ data }) => {
         const { action, purchase } = data as { action: string; purchase: { status: string; product: { name: string } } }
         return [action, purchase.status, purchase.product.name]
       })

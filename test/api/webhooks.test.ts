@@ -101,7 +101,7 @@ describe('createWebhook', () => {
     expect([...details].join(' ')).not.toMatch(/secret|10\.0/)
   })
 
-  it('takes no address of the service itself, and http where it is told so', async () => {
+  it('takes no address of the service itself, and http where the configuration allows it', async () => {
     const own = { PUBLIC_URL: 'https://api.tickets.dk' }
     const create = (url: string, bindings: object) =>
       callWith(bindings, '/v1/webhooks', { method: 'POST', body: anEndpoint({ url }) })

@@ -4,7 +4,7 @@ import type { Reply } from '../support/api.ts'
 import { changesSoFar, countChanges } from '../support/changes.ts'
 import { callerOf, sampleOf, send, standingSample, withBody } from '../support/operations.ts'
 import type { Sample } from '../support/samples/sample.ts'
-import { bodySchema, faults, spoiled } from '../support/schema.ts'
+import { bodySchema, type Fault, faults, spoiled } from '../support/schema.ts'
 import { buildWorld, type World } from '../support/world.ts'
 
 let world: World
@@ -68,11 +68,48 @@ const prepared = async (operation: Operation) => {
   return { caller, sample, before: await changesSoFar() }
 }
 
-/** Pointers of the answer that do not lead to the property, nor into it. */
-const strayPointers = (reply: Reply, pointer: string): string[] =>
-  ((reply.body?.errors ?? []) as { pointer: string }[])
-    .map((error) => error.pointer)
-    .filter((found) => found !== pointer && !found?.startsWith(`${pointer}/`))
+const pointerOf = ({ path }: Fault): string => `#/${path.join('/')}`
+const isIn = (found: string | null, pointer: string): boolean => found === pointer || !!found?.startsWith(`${pointer}/`)
+const nameOf = ({ path, what }: Fault): string => `${path.join('.')}: ${what}`
+
+interface FieldError {
+  code: string
+  pointer: string | null
+}
+
+/** Sends a body with these faults in it, and answers what is wrong with the answer: it names each of them, and no other. */
+async function complaints(ask: (body: object) => Promise<Reply>, body: Sample['body'], given: readonly Fault[]) {
+  const reply = await ask(given.reduce((spoilt, fault) => spoiled(spoilt, fault), body ?? {}))
+  if (reply.status !== 400 || reply.body?.code !== 'validation_error')
+    return [`${given.map(nameOf).join(', ')} is answered with ${reply.status} ${reply.body?.code}`]
+  const errors = reply.body.errors as FieldError[]
+  const named = given.flatMap((fault) => {
+    const [first] = errors.filter(({ pointer }) => isIn(pointer, pointerOf(fault)))
+    if (!first) return [`${nameOf(fault)} is not named`]
+    return fault.code && first.code !== fault.code ? [`${nameOf(fault)} has the code ${first.code}`] : []
+  })
+  const stray = errors.filter(({ pointer }) => !given.some((fault) => isIn(pointer, pointerOf(fault))))
+  return [...named, ...stray.map(({ pointer }) => `${given.map(nameOf).join(', ')} names ${pointer}`)]
+}
+
+/** Answers list at most so many errors. */
+const mostErrors = 100
+
+/** Faults of different fields of one object, so many at once as an answer names: a body with all of them has each. */
+function together(found: readonly Fault[]): Fault[][] {
+  const groups: Fault[][] = []
+  const isBeside = (group: readonly Fault[], { path }: Fault) =>
+    group.length < mostErrors &&
+    group.every(
+      (other) => other.path.slice(0, -1).join('/') === path.slice(0, -1).join('/') && other.path.at(-1) !== path.at(-1),
+    )
+  for (const fault of found) {
+    const group = groups.find((one) => isBeside(one, fault))
+    if (group) group.push(fault)
+    else groups.push([fault])
+  }
+  return groups
+}
 
 it('reads no more than a megabyte, whether it knows the length or not', async () => {
   const [operation] = withBody
@@ -108,20 +145,12 @@ describe.each(withBody.map((operation) => [operation.id, operation] as const))('
     const { caller, sample, before } = await prepared(operation)
     const found = faults(bodySchema(operation), sample.body, sampleOf(operation).itemwise)
     expect(found.length).toBeGreaterThan(0)
-    for (const fault of found) {
-      const name = `${fault.path.join('.')}: ${fault.what}`
-      const reply = await send(
-        operation,
-        { ...sample, body: spoiled(sample.body ?? {}, fault) },
-        { token: caller.token },
-      )
-      expect([name, reply.status, reply.body?.code]).toEqual([name, 400, 'validation_error'])
-      expect([name, reply.body.errors.length > 0, strayPointers(reply, `#/${fault.path.join('/')}`)]).toEqual([
-        name,
-        true,
-        [],
-      ])
-      if (fault.code) expect([name, reply.body.errors[0].code]).toEqual([name, fault.code])
+    const ask = (body: object) =>
+      send(operation, { ...sample, body: body as Record<string, unknown> }, { token: caller.token })
+    for (const group of together(found)) {
+      if (group.length > 1 && (await complaints(ask, sample.body, group)).length === 0) continue
+      // A fault may hide others: that of a field by which the rest is read.
+      for (const fault of group) expect(await complaints(ask, sample.body, [fault])).toEqual([])
     }
     expect(await changesSoFar()).toEqual(before)
   })

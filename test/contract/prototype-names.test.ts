@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { call } from '../support/api.ts'
+import { call, type Reply } from '../support/api.ts'
 import { callerOf, implemented, make, pathOf, send } from '../support/operations.ts'
 import type { Sample } from '../support/samples/sample.ts'
 import { buildWorld, type World } from '../support/world.ts'
@@ -57,16 +57,28 @@ function changed(value: unknown, [step, ...rest]: Place, change: (old: unknown) 
   return { ...object, [step]: changed(object[step], rest, change) }
 }
 
-function* samplesOf(sample: Sample, queryNames: readonly string[]): Generator<[what: string, Sample]> {
+/** What is sent, and which text of which field it changes. */
+interface Asked {
+  what: string
+  sample: Sample
+  pointer?: string
+  text?: string
+}
+
+function* requestsOf(sample: Sample, queryNames: readonly string[]): Generator<Asked> {
   for (const name of Object.keys(sample.path ?? {}))
-    for (const text of names) yield [`path ${name}`, { ...sample, path: { ...sample.path, [name]: text } }]
+    for (const text of names)
+      yield { what: `path ${name}`, sample: { ...sample, path: { ...sample.path, [name]: text } } }
   // Alone, so that no other parameter is refused first; all together, so that each one meets each name.
   for (const [index, name] of queryNames.entries())
     for (const text of [nameAt(index), names.join(',')])
-      yield [`query ${name}`, { ...sample, query: { ...sample.query, [name]: text } }]
-  for (const text of names)
-    yield [`each query ${text}`, { ...sample, query: Object.fromEntries(queryNames.map((name) => [name, text])) }]
-  yield ['query of such names', { ...sample, query: { ...sample.query, ...(keys as Record<string, string>) } }]
+      yield { what: `query ${name}`, sample: { ...sample, query: { ...sample.query, [name]: text } } }
+  for (const text of names) {
+    const query = Object.fromEntries(queryNames.map((name) => [name, text]))
+    yield { what: `each query ${text}`, sample: { ...sample, query } }
+  }
+  const query = { ...sample.query, ...(keys as Record<string, string>) }
+  yield { what: 'query of such names', sample: { ...sample, query } }
   for (const [index, { path, isObject }] of [...placesIn(sample.body)].entries()) {
     const changedBy = (change: (old: unknown) => unknown): Sample => ({
       ...sample,
@@ -74,10 +86,16 @@ function* samplesOf(sample: Sample, queryNames: readonly string[]): Generator<[w
     })
     const what = `body ${path.join('.')}`
     if (isObject)
-      for (const extra of [keys, nestedKeys]) yield [what, changedBy((old) => ({ ...(old as object), ...extra }))]
+      for (const extra of [keys, nestedKeys])
+        yield { what, sample: changedBy((old) => ({ ...(old as object), ...extra })) }
     else
       for (const text of [...textsAt(index), ...(path.at(-1) === 'expression' ? expressions : [])])
-        yield [`${what}: ${text.slice(0, 60)}`, changedBy(() => text)]
+        yield {
+          what: `${what}: ${text.slice(0, 60)}`,
+          sample: changedBy(() => text),
+          pointer: `#/${path.join('/')}`,
+          text,
+        }
   }
 }
 
@@ -88,15 +106,25 @@ const textsAt = (index: number): string[] => [nameAt(index), nameAt(index + 1), 
 
 const isFault = (status: number) => status >= 500
 
+/** A field that takes its own words or ids only: it refused a name of one word, so it reads nothing of longer texts. */
+const hasOwnForm = ({ status, body }: Reply, pointer: string | undefined): boolean =>
+  status === 400 &&
+  body.errors.length === 1 &&
+  body.errors[0].pointer === pointer &&
+  ['invalid_choice', 'invalid_id'].includes(body.errors[0].code)
+
 describe.each(implemented.map((operation) => [operation.id, operation] as const))('%s', (_, operation) => {
   it('knows nothing by the names that every object has', async () => {
     const caller = callerOf(operation, world)
     const sample = await make(operation, world, caller)
     const queryNames = Object.keys((operation.query as { shape?: object } | null)?.shape ?? {})
     const faults: string[] = []
-    for (const [what, one] of samplesOf(sample, queryNames)) {
-      const { status } = await send(operation, one, { token: caller.token })
-      if (isFault(status)) faults.push(what)
+    const formed = new Set<string | undefined>()
+    for (const { what, sample: one, pointer, text = '' } of requestsOf(sample, queryNames)) {
+      if (formed.has(pointer) && texts.includes(text)) continue
+      const reply = await send(operation, one, { token: caller.token })
+      if (isFault(reply.status)) faults.push(what)
+      if (hasOwnForm(reply, pointer)) formed.add(pointer)
     }
     expect(faults).toEqual([])
     // What it was asked changed nothing for anybody else.
@@ -133,8 +161,8 @@ describe('a request', () => {
         const { status } = await call(path, { method, ...(method === 'POST' ? { body: keys } : {}) })
         expect([path, method, isFault(status)]).toEqual([path, method, false])
       }
-    const told = await call(`/provider-events/${name}`, { method: 'POST', body: keys, token: null })
-    expect(told.status).toBe(404)
+    const reported = await call(`/provider-events/${name}`, { method: 'POST', body: keys, token: null })
+    expect(reported.status).toBe(404)
     const signedIn = await call('/v1/organizations', { token: name })
     expect(signedIn.status).toBe(401)
   })

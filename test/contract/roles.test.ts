@@ -5,7 +5,7 @@ import { call } from '../support/api.ts'
 import { implemented, make, pathOf, reads, replaced, send, standingSample, writes } from '../support/operations.ts'
 import { db, write } from '../support/seeding/rows.ts'
 import { seedMember, seedToken } from '../support/seeding/members.ts'
-import { seedSegment } from '../support/seeding/segments.ts'
+import { seedSegment } from '../support/seeding/messaging/segments.ts'
 import { buildWorld, everyone, seedPerson, type Person, type Who, type World } from '../support/world.ts'
 
 let world: World

@@ -2,7 +2,17 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import type { Operation } from '../../src/http/operations/operation.ts'
 import { call } from '../support/api.ts'
 import { changesSoFar, countChanges } from '../support/changes.ts'
-import { callerOf, implemented, make, pathOf, sampleOf, send, withBody, writes } from '../support/operations.ts'
+import {
+  callerOf,
+  implemented,
+  make,
+  pathOf,
+  sampleOf,
+  send,
+  standingSample,
+  withBody,
+  writes,
+} from '../support/operations.ts'
 import { bodySchema, misspelt, type Path, placesIn, placed } from '../support/schema.ts'
 import { buildWorld, type World } from '../support/world.ts'
 
@@ -14,11 +24,13 @@ beforeAll(async () => {
 
 const byId = (operations: readonly Operation[]) => operations.map((operation) => [operation.id, operation] as const)
 
-const prepared = async (operation: Operation) => {
+const prepared = async (operation: Operation, sampleFor = make) => {
   const caller = callerOf(operation, world)
-  const sample = await make(operation, world, caller)
+  const sample = await sampleFor(operation, world, caller)
   return { caller, sample, before: await changesSoFar() }
 }
+/** For requests that are refused. */
+const preparedToRefuse = (operation: Operation) => prepared(operation, standingSample)
 
 const absent: Record<string, string>[] = [{}, { 'content-type': 'application/json' }, { 'content-length': '0' }]
 const pointerOf = (path: Path): string => `#/${path.join('/')}`
@@ -26,7 +38,7 @@ const bodyless = writes.filter((operation) => operation.body === null && operati
 
 describe.each(byId(withBody))('%s', (_, operation) => {
   it('refuses a field that it does not know, at any depth, and writes nothing', async () => {
-    const { caller, sample, before } = await prepared(operation)
+    const { caller, sample, before } = await preparedToRefuse(operation)
     const places = placesIn(bodySchema(operation), sample.body, sampleOf(operation).itemwise)
     expect(places[0]).toEqual([])
     for (const place of places)
@@ -51,7 +63,7 @@ describe.each(byId(withBody))('%s', (_, operation) => {
   })
 
   it('names the field that may be meant', async () => {
-    const { caller, sample, before } = await prepared(operation)
+    const { caller, sample, before } = await preparedToRefuse(operation)
     for (const name of Object.keys(bodySchema(operation).properties ?? {}).filter(({ length }) => length > 3)) {
       const reply = await send(
         operation,
@@ -74,7 +86,7 @@ describe.each(byId(withBody))('%s', (_, operation) => {
   })
 
   it('takes an absent body for one without fields', async () => {
-    const { sample, caller } = await prepared(operation)
+    const { sample, caller } = await preparedToRefuse(operation)
     const required = bodySchema(operation).required ?? []
     for (const headers of absent) {
       const { body: _body, ...bare } = required.length ? sample : await make(operation, world, caller)

@@ -10,7 +10,7 @@ import { findCampaign } from '../../src/modules/campaigns/queries.ts'
 import { retryFailed, sendCampaignNow } from '../../src/modules/campaigns/schedule/start.ts'
 import { type Conduct, conducts, type Engine, withEngine } from '../support/campaign-engine.ts'
 import { rowOf } from '../support/campaigns.ts'
-import { type Crowd, seedCampaigns, seedCrowd, seedReady } from '../support/seeding/campaigns.ts'
+import { type Crowd, seedCampaigns, seedCrowd, seedReady } from '../support/seeding/messaging/campaigns.ts'
 import { write } from '../support/seeding/rows.ts'
 
 const people = 33
@@ -103,11 +103,11 @@ async function take(engine: Engine, one: Step): Promise<void> {
       engine.now += one.ms
       break
     case 'event': {
-      // Things happen to messages that arrived, and are told whenever it pleases the provider.
+      // Things happen to messages that arrived, and the provider reports them whenever it likes.
       const arrived = [...engine.provider.reached.keys()].toSorted((a, b) => a - b)
       const n = arrived[one.whom % Math.max(1, arrived.length)]
       const event = { n: n ?? 0, type: one.type, at: engine.now - one.ago }
-      // Each is told twice, and of opens an earlier one after the later.
+      // Each is reported twice, and of opens an earlier one after the later.
       if (n !== undefined) await engine.object.apply([event, { ...event, at: event.at - second }, event])
       break
     }

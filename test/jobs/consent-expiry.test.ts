@@ -3,8 +3,8 @@ import { sweepConsents } from '../../src/modules/consents/jobs.ts'
 import { get } from '../support/api.ts'
 import { realJob } from '../support/campaigns.ts'
 import { answer, eventsOf, expectWhole, recordsOf } from '../support/consents.ts'
-import { seedBuyer, seedTrades } from '../support/seeding/trades.ts'
-import { givenConsent } from '../support/seeding/consents.ts'
+import { seedBuyer, seedTrades } from '../support/seeding/sales/trades.ts'
+import { givenConsent } from '../support/seeding/messaging/consents.ts'
 
 const day = 86_400_000
 /** A sweep at that time. */
@@ -24,7 +24,7 @@ const kindsOf = async (organization: string) => (await eventsOf(organization)).m
 describe('the sweep of each minute', () => {
   beforeAll(() => sweepConsents(at(Date.now() + 2 * day)))
 
-  it('ends what is over in batches, each once, and tells of it with the batch', async () => {
+  it('ends what is over in batches, each once, and announces it with the batch', async () => {
     const { organization, consent, users } = await givenConsents(5)
     expect(await sweepConsents(at(Date.now()), 2)).toBe(0)
     const later = Date.now() + day + 1

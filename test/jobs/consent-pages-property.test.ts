@@ -10,7 +10,7 @@ import { ask, linkIn, mailsOf } from '../support/double-opt-in.ts'
 import { providerOf, receiptEngine } from '../support/receipts.ts'
 import { write } from '../support/seeding/rows.ts'
 import { visit } from '../support/visits.ts'
-import { givenConsent } from '../support/seeding/consents.ts'
+import { givenConsent } from '../support/seeding/messaging/consents.ts'
 
 type Step =
   | 'page gives'

@@ -13,10 +13,10 @@ import { updateConsent } from '../../src/modules/consents/update.ts'
 import { get } from '../support/api.ts'
 import { realJob } from '../support/campaigns.ts'
 import { eventsOf, expectWhole, recordsOf } from '../support/consents.ts'
-import { seedBuyer } from '../support/seeding/trades.ts'
-import { givenConsent } from '../support/seeding/consents.ts'
+import { seedBuyer } from '../support/seeding/sales/trades.ts'
+import { givenConsent } from '../support/seeding/messaging/consents.ts'
 import { contextAt } from '../support/context.ts'
-import { anOrder, importOrders } from '../support/seeding/orders.ts'
+import { anOrder, importOrders } from '../support/seeding/sales/orders.ts'
 import { db, write } from '../support/seeding/rows.ts'
 import { AppError } from '../../src/domain/errors.ts'
 
@@ -204,9 +204,9 @@ async function play(moves: readonly Move[]): Promise<void> {
   }
   await expectWhole(shop.organization)
   const events = (await eventsOf(shop.organization)).filter(({ kind }) => kind.startsWith('consent.'))
-  const told = events.map(({ payload }) => (JSON.parse(payload) as { data: { record_id: string } }).data.record_id)
+  const announced = events.map(({ payload }) => (JSON.parse(payload) as { data: { record_id: string } }).data.record_id)
   const rows = await recordsOf(shop.user, consent)
-  expect(told.toSorted()).toEqual(rows.map(({ id }) => id).toSorted())
+  expect(announced.toSorted()).toEqual(rows.map(({ id }) => id).toSorted())
   const { stats } = (await get(`/v1/consents/${consent}`)).body
   const none = { given: 0, skipped: 0, withdrawn: 0, expired: 0 }
   expect(stats).toEqual(model.status === 'none' ? none : { ...none, [model.status]: 1 })

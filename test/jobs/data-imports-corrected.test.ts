@@ -3,8 +3,8 @@ import { encodeText } from '../../src/domain/data-imports/files/encoding/encode.
 import { get, patch } from '../support/api.ts'
 import { columnsOf, csv, pathOf, stagedRows, work } from '../support/data-imports.ts'
 import { ordersOf, previewed, started } from '../support/imported-tables.ts'
-import { seedShop } from '../support/seeding/orders.ts'
-import { givenImport } from '../support/seeding/data-imports.ts'
+import { seedShop } from '../support/seeding/sales/orders.ts'
+import { givenImport } from '../support/seeding/imports/data-imports.ts'
 
 const lines = (rows: readonly string[]) => rows.map((row) => `${row}\r\n`).join('')
 

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { seedShop, type Shop } from '../support/seeding/orders.ts'
+import { seedShop, type Shop } from '../support/seeding/sales/orders.ts'
 import { importer, importNow, messageOf } from '../support/staged-imports.ts'
-import { many, seedStarted } from '../support/seeding/staged-imports.ts'
+import { many, seedStarted } from '../support/seeding/imports/staged-imports.ts'
 import { beginUndo } from '../support/undone-imports.ts'
 
 let shop: Shop

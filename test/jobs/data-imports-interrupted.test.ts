@@ -1,9 +1,9 @@
 import { sql } from 'drizzle-orm'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { contentsOf } from '../support/orders.ts'
-import { seedShop, type Shop } from '../support/seeding/orders.ts'
+import { seedShop, type Shop } from '../support/seeding/sales/orders.ts'
 import { write } from '../support/seeding/rows.ts'
-import { aBadRow, many, seedStarted } from '../support/seeding/staged-imports.ts'
+import { aBadRow, many, seedStarted } from '../support/seeding/imports/staged-imports.ts'
 import { expectExact, importer, importNow, messageOf, runToEnd } from '../support/staged-imports.ts'
 
 let shop: Shop

@@ -5,8 +5,8 @@ import type { Encoding } from '../../src/domain/data-imports/files/encoding/name
 import { type Answers, ordersOf, previewed, started, suggestionsOf } from '../support/imported-tables.ts'
 import type { RawUpload } from '../support/files.ts'
 import { textRow, workbook } from '../support/xlsx.ts'
-import { seedShop } from '../support/seeding/orders.ts'
-import { givenImport } from '../support/seeding/data-imports.ts'
+import { seedShop } from '../support/seeding/sales/orders.ts'
+import { givenImport } from '../support/seeding/imports/data-imports.ts'
 
 interface Kind {
   name: string

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
-import { givenImport } from '../support/seeding/data-imports.ts'
+import { givenImport } from '../support/seeding/imports/data-imports.ts'
 import { process, stagedRows } from '../support/data-imports.ts'
-import { seedShop } from '../support/seeding/orders.ts'
+import { seedShop } from '../support/seeding/sales/orders.ts'
 
 it('a row that is longer than what a step reads is staged like others, and so are the rows around it', async () => {
   const lines = ['Order ID;E-mail;Product;Price;Note']

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { get, patch, post } from '../support/api.ts'
 import { bodyFor, csv, pathOf, process, work } from '../support/data-imports.ts'
-import { givenTable, givenImport } from '../support/seeding/data-imports.ts'
+import { givenTable, givenImport } from '../support/seeding/imports/data-imports.ts'
 import { type RawUpload, uploadRaw } from '../support/files.ts'
 import { started } from '../support/imported-tables.ts'
 import { textRow, workbook } from '../support/xlsx.ts'
-import { seedShop } from '../support/seeding/orders.ts'
+import { seedShop } from '../support/seeding/sales/orders.ts'
 
 const xlsx: RawUpload = {
   name: 'orders.xlsx',

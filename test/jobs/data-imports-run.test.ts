@@ -1,13 +1,20 @@
 import { sql } from 'drizzle-orm'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { answer, expectWhole, recordsOf } from '../support/consents.ts'
-import { givenConsent } from '../support/seeding/consents.ts'
+import { givenConsent } from '../support/seeding/messaging/consents.ts'
 import { costOf } from '../support/cost.ts'
 import { contentsOf } from '../support/orders.ts'
-import { seedShop, importOrders, type Shop } from '../support/seeding/orders.ts'
-import { seedReceiptMessage } from '../support/seeding/email-messages.ts'
+import { seedShop, importOrders, type Shop } from '../support/seeding/sales/orders.ts'
+import { seedReceiptMessage } from '../support/seeding/messaging/email-messages.ts'
 import { db, write } from '../support/seeding/rows.ts'
-import { aBadRow, aRow, type FileRow, freshOrderId, many, seedStarted } from '../support/seeding/staged-imports.ts'
+import {
+  aBadRow,
+  aRow,
+  type FileRow,
+  freshOrderId,
+  many,
+  seedStarted,
+} from '../support/seeding/imports/staged-imports.ts'
 import { expectExact, importer, messageOf, runToEnd } from '../support/staged-imports.ts'
 
 let shop: Shop

@@ -1,14 +1,14 @@
 import { sql } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
 import { get, post } from '../support/api.ts'
-import { givenConsent } from '../support/seeding/consents.ts'
+import { givenConsent } from '../support/seeding/messaging/consents.ts'
 import { recordsOf } from '../support/consents.ts'
 import { columnsOf, csv, mapColumns, pathOf } from '../support/data-imports.ts'
 import { seedEdition } from '../support/seeding/editions.ts'
 import { previewed, started, suggestionsOf } from '../support/imported-tables.ts'
 import { db, write } from '../support/seeding/rows.ts'
-import { type Shop, seedShop } from '../support/seeding/orders.ts'
-import { givenImport } from '../support/seeding/data-imports.ts'
+import { type Shop, seedShop } from '../support/seeding/sales/orders.ts'
+import { givenImport } from '../support/seeding/imports/data-imports.ts'
 
 const tableOf = (rows: readonly string[]) => csv(rows.map((row) => `${row}\r\n`).join(''))
 

@@ -1,10 +1,10 @@
 import * as fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { sql } from 'drizzle-orm'
-import { givenConsent } from '../support/seeding/consents.ts'
-import { seedShop, importOrders, type Shop } from '../support/seeding/orders.ts'
+import { givenConsent } from '../support/seeding/messaging/consents.ts'
+import { seedShop, importOrders, type Shop } from '../support/seeding/sales/orders.ts'
 import { db, write } from '../support/seeding/rows.ts'
-import { aRow, seedStarted } from '../support/seeding/staged-imports.ts'
+import { aRow, seedStarted } from '../support/seeding/imports/staged-imports.ts'
 import { importNow, ordersNow, runToEnd } from '../support/staged-imports.ts'
 import { stateBeside, totalsOf, undoneNow, undoToEnd } from '../support/undone-imports.ts'
 

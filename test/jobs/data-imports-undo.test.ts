@@ -4,11 +4,11 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import type { Statement } from '../../src/db/database.ts'
 import { workOnImport } from '../../src/modules/data-imports/background/work.ts'
 import { get, post } from '../support/api.ts'
-import { seedShop, type Shop, importOrders, anOrder } from '../support/seeding/orders.ts'
+import { seedShop, type Shop, importOrders, anOrder } from '../support/seeding/sales/orders.ts'
 import { contentsOf } from '../support/orders.ts'
 import { scan } from '../support/purchases.ts'
 import { db, write, freshId, unknownId } from '../support/seeding/rows.ts'
-import { aRow } from '../support/seeding/staged-imports.ts'
+import { aRow } from '../support/seeding/imports/staged-imports.ts'
 import { importer, importNow, messageOf, ordersNow } from '../support/staged-imports.ts'
 import {
   beginUndo,
@@ -21,8 +21,8 @@ import {
 } from '../support/undone-imports.ts'
 import { eventsOf } from '../support/webhook-rows.ts'
 import { seedEndpoint } from '../support/seeding/webhooks.ts'
-import { enableWallet } from '../support/seeding/wallet-passes.ts'
-import { seedMessage } from '../support/seeding/email-messages.ts'
+import { enableWallet } from '../support/seeding/sales/wallet-passes.ts'
+import { seedMessage } from '../support/seeding/messaging/email-messages.ts'
 
 const textOf = (statement: Statement): string => new SQLiteSyncDialect().sqlToQuery(statement.getSQL()).sql
 

@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest'
 import { bodyFor, jobAt, storedImport } from '../support/data-imports.ts'
-import { givenTable } from '../support/seeding/data-imports.ts'
+import { givenTable } from '../support/seeding/imports/data-imports.ts'
 import { workOnImport } from '../../src/modules/data-imports/jobs.ts'
 import { post } from '../support/api.ts'
 import { textRow, workbook } from '../support/xlsx.ts'
-import { seedShop } from '../support/seeding/orders.ts'
+import { seedShop } from '../support/seeding/sales/orders.ts'
 
 const note = 'n'.repeat(8000)
 const rows = (count: number) =>

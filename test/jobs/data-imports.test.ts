@@ -15,9 +15,9 @@ import {
   storedImport,
   work,
 } from '../support/data-imports.ts'
-import { givenTable, givenImport } from '../support/seeding/data-imports.ts'
+import { givenTable, givenImport } from '../support/seeding/imports/data-imports.ts'
 import { rowsOf } from '../support/files.ts'
-import { type Shop, seedShop } from '../support/seeding/orders.ts'
+import { type Shop, seedShop } from '../support/seeding/sales/orders.ts'
 
 const table = csv(
   [

@@ -9,7 +9,7 @@ import { sweepErasures } from '../../src/modules/personal-data/jobs.ts'
 import { get, post } from '../support/api.ts'
 import { alarm, capturedOf, consume, realJob, rowOf, statsOf, until } from '../support/campaigns.ts'
 import { cellsWith, finishErasures, givenKnown } from '../support/personal-data.ts'
-import { seedCrowd, seedReady, inRecipientStore } from '../support/seeding/campaigns.ts'
+import { seedCrowd, seedReady, inRecipientStore } from '../support/seeding/messaging/campaigns.ts'
 import { freshId, write } from '../support/seeding/rows.ts'
 
 const stubOf = (id: string) => env.CAMPAIGN_SENDER.get(env.CAMPAIGN_SENDER.idFromName(id))

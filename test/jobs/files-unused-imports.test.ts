@@ -8,7 +8,7 @@ import { callWith, get, patch, post } from '../support/api.ts'
 import { interruptedDatabase } from '../support/bindings.ts'
 import { contextAt } from '../support/context.ts'
 import { accountOf, rowsOf, storedKeys, uploadRaw } from '../support/files.ts'
-import { seedShop, type Shop } from '../support/seeding/orders.ts'
+import { seedShop, type Shop } from '../support/seeding/sales/orders.ts'
 import { db, next } from '../support/seeding/rows.ts'
 
 const dayMs = 86_400_000

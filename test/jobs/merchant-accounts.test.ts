@@ -5,7 +5,7 @@ import { accessOf, accessOfStarted, accessOfWebhook } from '../../src/modules/me
 import { resealMerchantAccounts } from '../../src/modules/merchant-accounts/jobs.ts'
 import { patch } from '../support/api.ts'
 import { contextAt } from '../support/context.ts'
-import { seedMerchantAccount, givenMerchantAccount } from '../support/seeding/merchant-accounts.ts'
+import { seedMerchantAccount, givenMerchantAccount } from '../support/seeding/sales/merchant-accounts.ts'
 import { seedEdition } from '../support/seeding/editions.ts'
 import { givenOrganization } from '../support/seeding/organizations.ts'
 import { db } from '../support/seeding/rows.ts'

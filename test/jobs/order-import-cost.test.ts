@@ -3,10 +3,10 @@ import { sql } from 'drizzle-orm'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { get } from '../support/api.ts'
 import { costOf } from '../support/cost.ts'
-import { anOrder, givenOrders, seedShop, importOrders, type Shop } from '../support/seeding/orders.ts'
+import { anOrder, givenOrders, seedShop, importOrders, type Shop } from '../support/seeding/sales/orders.ts'
 import { db } from '../support/seeding/rows.ts'
 import { importer, importNow, messageOf } from '../support/staged-imports.ts'
-import { many, seedStarted } from '../support/seeding/staged-imports.ts'
+import { many, seedStarted } from '../support/seeding/imports/staged-imports.ts'
 
 let shop: Shop
 beforeEach(async () => {

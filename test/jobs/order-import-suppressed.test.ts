@@ -5,9 +5,9 @@ import { type Client, Database } from '../../src/db/database.ts'
 import { newMeter } from '../../src/domain/meter.ts'
 import { addressHash } from '../../src/domain/messaging/suppressions.ts'
 import { workOnImports } from '../../src/modules/data-imports/jobs.ts'
-import { seedShop, type Shop } from '../support/seeding/orders.ts'
+import { seedShop, type Shop } from '../support/seeding/sales/orders.ts'
 import { db, write } from '../support/seeding/rows.ts'
-import { aRow, seedStarted } from '../support/seeding/staged-imports.ts'
+import { aRow, seedStarted } from '../support/seeding/imports/staged-imports.ts'
 import { expectExact, importer, messageOf } from '../support/staged-imports.ts'
 
 let shop: Shop

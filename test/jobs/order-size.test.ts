@@ -1,6 +1,6 @@
 import { env } from 'cloudflare:workers'
 import { expect, it } from 'vitest'
-import { anOrder, importOrders, seedShop } from '../support/seeding/orders.ts'
+import { anOrder, importOrders, seedShop } from '../support/seeding/sales/orders.ts'
 
 const bytesOfDatabase = async (): Promise<number> => (await env.DB.prepare('select 1').run()).meta.size_after ?? 0
 

@@ -2,7 +2,7 @@ import * as fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { contextAt } from '../support/context.ts'
 import { createFakeStripe, type FakeStripe, serveStripe } from '../support/fake-stripe.ts'
-import { seedDueRefund } from '../support/seeding/refunds.ts'
+import { seedDueRefund } from '../support/seeding/sales/refunds.ts'
 import { refundEngine, settleAll, stateOf } from '../support/refund-payments.ts'
 import { deliverEvent, seedStripeSale } from '../support/stripe-refunds.ts'
 

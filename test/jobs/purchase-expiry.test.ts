@@ -8,7 +8,7 @@ import { Database } from '../../src/db/database.ts'
 import { newMeter } from '../../src/domain/meter.ts'
 import { sweepPurchases } from '../../src/modules/purchases/jobs.ts'
 import { realJob } from '../support/campaigns.ts'
-import { seedShop, type Shop, givenTicket } from '../support/seeding/orders.ts'
+import { seedShop, type Shop, givenTicket } from '../support/seeding/sales/orders.ts'
 import { announcedOf, purchaseRow, revert, scan } from '../support/purchases.ts'
 import { seedEndpoint } from '../support/seeding/webhooks.ts'
 import { deliveriesOf, eventsOf } from '../support/webhook-rows.ts'
@@ -37,13 +37,13 @@ const statusesOf = async (shop: Shop): Promise<Record<string, number>> => {
 
 const expectExpiredOnce = async (shop: Shop, count: number) => {
   expect(await statusesOf(shop)).toEqual({ expired: count })
-  const told = (await eventsOf(shop.organization_id)).map(({ payload }) => JSON.parse(payload).data)
-  expect(told.map(({ action }) => action)).toEqual(Array.from({ length: count }, () => 'expired'))
-  expect(new Set(told.map(({ purchase }) => purchase.id)).size).toBe(count)
+  const announced = (await eventsOf(shop.organization_id)).map(({ payload }) => JSON.parse(payload).data)
+  expect(announced.map(({ action }) => action)).toEqual(Array.from({ length: count }, () => 'expired'))
+  expect(new Set(announced.map(({ purchase }) => purchase.id)).size).toBe(count)
 }
 
 describe('the sweep of purchases', () => {
-  it('expires what is over by the cron trigger, and tells it with the time of the end', async () => {
+  it('expires what is over by the cron trigger, and announces it with the time of the end', async () => {
     const shop = await seedShop()
     const endpoint = await seedEndpoint({ organization: shop.organization_id, edition: shop.edition_id })
     const [due, later, used, pending, endless] = [

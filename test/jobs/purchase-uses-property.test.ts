@@ -10,7 +10,7 @@ import { findUsablePurchase, findUse } from '../../src/modules/purchases/uses/us
 import type { Reply } from '../support/api.ts'
 import { realJob } from '../support/campaigns.ts'
 import { contextAt } from '../support/context.ts'
-import { anOrder, seedShop, importOrders, type Shop } from '../support/seeding/orders.ts'
+import { anOrder, seedShop, importOrders, type Shop } from '../support/seeding/sales/orders.ts'
 import { announcedOf, purchaseRow, revert, scan, usesOf } from '../support/purchases.ts'
 import { db } from '../support/seeding/rows.ts'
 
@@ -231,7 +231,7 @@ async function runStep(machine: Machine, model: Model, { first, and, dies }: Ste
 }
 
 describe('uses of a purchase', () => {
-  it('are counted exactly and told once each, whatever happens to the purchase and in whichever order', async () => {
+  it('are counted exactly and announced once each, whatever happens to the purchase and in whichever order', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.constantFrom(1, 2, 2, 3, null),

@@ -57,7 +57,7 @@ describe('the queue consumer', () => {
     posted.mockRestore()
   })
 
-  it('lets go of messages that say nothing it knows, and keeps them for whoever looks', async () => {
+  it('acknowledges messages of an unknown kind, and keeps them as dead letters', async () => {
     const mark = crypto.randomUUID()
     vi.spyOn(console, 'error').mockImplementation(() => undefined)
     const bodies = [{ type: 'unheard-of', mark }, mark, null]

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { failure } from '../../src/domain/messaging/messaging.ts'
 import { transactionalEmailLifecycle } from '../../src/domain/messaging/transactional-emails.ts'
 import { sweepEmails } from '../../src/modules/transactional-emails/jobs.ts'
-import { aReceiptOrder, seedShopWithReceipts, type Shop } from '../support/seeding/orders.ts'
+import { aReceiptOrder, seedShopWithReceipts, type Shop } from '../support/seeding/sales/orders.ts'
 import { type Conduct, providerOf, receiptEngine, receiptsOf, sell } from '../support/receipts.ts'
 import { db } from '../support/seeding/rows.ts'
 

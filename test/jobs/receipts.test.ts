@@ -6,9 +6,9 @@ import { insert, update } from '../../src/db/write.ts'
 import { failure, type SendFailure } from '../../src/domain/messaging/messaging.ts'
 import type { OutboundEmail } from '../../src/gateways/email/email.ts'
 import { sweepEmails } from '../../src/modules/transactional-emails/jobs.ts'
-import { aReceiptOrder, seedShopWithReceipts, type Shop } from '../support/seeding/orders.ts'
+import { aReceiptOrder, seedShopWithReceipts, type Shop } from '../support/seeding/sales/orders.ts'
 import { providerOf, receiptEngine, receiptsOf, sell } from '../support/receipts.ts'
-import { seedVerified } from '../support/seeding/sender-domains.ts'
+import { seedVerified } from '../support/seeding/messaging/sender-domains.ts'
 import { db } from '../support/seeding/rows.ts'
 
 const minute = 60_000

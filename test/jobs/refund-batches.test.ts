@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { Database } from '../../src/db/database.ts'
 import { newMeter } from '../../src/domain/meter.ts'
 import { get } from '../support/api.ts'
-import { seedShop, type Shop, givenOrder, seedShopWithAccount } from '../support/seeding/orders.ts'
+import { seedShop, type Shop, givenOrder, seedShopWithAccount } from '../support/seeding/sales/orders.ts'
 import {
   actOn,
   batchOf,
@@ -18,7 +18,7 @@ import {
   timesRequested,
   worked,
 } from '../support/refund-batches.ts'
-import { makeBatch } from '../support/seeding/refund-batches.ts'
+import { makeBatch } from '../support/seeding/sales/refund-batches.ts'
 import { act, ask, expectCountersToBeSums, pay, refundsOf } from '../support/refunds.ts'
 import { db } from '../support/seeding/rows.ts'
 

@@ -16,10 +16,10 @@ import {
   refundRow,
   refusedFor,
 } from '../support/refund-payments.ts'
-import { seedDueRefund } from '../support/seeding/refunds.ts'
-import { seedSale, type Sale } from '../support/seeding/trades.ts'
+import { seedDueRefund } from '../support/seeding/sales/refunds.ts'
+import { seedSale, type Sale } from '../support/seeding/sales/trades.ts'
 import { db, write } from '../support/seeding/rows.ts'
-import { seedReceiptMessage } from '../support/seeding/email-messages.ts'
+import { seedReceiptMessage } from '../support/seeding/messaging/email-messages.ts'
 
 beforeEach(() => db.batch([sql`delete from transactional_emails`, sql`update refund_requests set due_at = null`]))
 
@@ -100,7 +100,7 @@ describe('the confirmation of a refund', () => {
     expect((await sent())[0]).toMatch(/^Your refund for order/)
   })
 
-  it('is not sent to who has no address, who is not to be told, and whose address is dead', async () => {
+  it('is not sent to customers without an address, to those who are not to be notified, and to dead addresses', async () => {
     const [silent, without, dead] = [await seedSale(), await seedSale(), await seedSale()]
     await write(sql`update users set email = null, phone_number = '+4520999999' where id = ${without.user}`)
     const address = `${dead.user}@example.test`

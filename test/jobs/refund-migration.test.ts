@@ -2,9 +2,9 @@ import { env } from 'cloudflare:workers'
 import { sql } from 'drizzle-orm'
 import { expect, it } from 'vitest'
 import { actOn, expectTotalsToBeSums, sell, worked } from '../support/refund-batches.ts'
-import { makeBatch } from '../support/seeding/refund-batches.ts'
+import { makeBatch } from '../support/seeding/sales/refund-batches.ts'
 import { ask, expectCountersToBeSums, pay, refundsOf } from '../support/refunds.ts'
-import { seedShopWithAccount, givenOrder } from '../support/seeding/orders.ts'
+import { seedShopWithAccount, givenOrder } from '../support/seeding/sales/orders.ts'
 import { db } from '../support/seeding/rows.ts'
 
 it('the migration that makes the table of refund requests anew keeps every request, and what refers to it', async () => {

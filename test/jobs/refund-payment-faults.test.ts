@@ -18,7 +18,7 @@ import {
   underWay,
   untouched,
 } from '../support/refund-payments.ts'
-import { seedDueRefund } from '../support/seeding/refunds.ts'
+import { seedDueRefund } from '../support/seeding/sales/refunds.ts'
 
 const minute = 60_000
 const hour = 60 * minute

@@ -20,8 +20,8 @@ import {
   stateOf,
   untouched,
 } from '../support/refund-payments.ts'
-import { seedDueRefund } from '../support/seeding/refunds.ts'
-import { seedSale, seedPurchaseLike } from '../support/seeding/trades.ts'
+import { seedDueRefund } from '../support/seeding/sales/refunds.ts'
+import { seedSale, seedPurchaseLike } from '../support/seeding/sales/trades.ts'
 import { db, write } from '../support/seeding/rows.ts'
 
 beforeEach(settleAll)

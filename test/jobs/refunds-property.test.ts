@@ -2,7 +2,7 @@ import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { get, type Reply } from '../support/api.ts'
 import { act, ask, expectCountersToBeSums, pay, refundsOf } from '../support/refunds.ts'
-import { seedShopWithAccount, type BoughtOrder, givenOrder } from '../support/seeding/orders.ts'
+import { seedShopWithAccount, type BoughtOrder, givenOrder } from '../support/seeding/sales/orders.ts'
 
 type Amount = 'all' | 'half' | 'a cent too much' | number
 

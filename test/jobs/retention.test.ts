@@ -24,7 +24,7 @@ import { contextAt } from '../support/context.ts'
 import { count, eventsOf, runUntilDone, seedAt, seedPlace } from '../support/retention.ts'
 import { seedEntries } from '../support/seeding/audit-log.ts'
 import { type Place, write } from '../support/seeding/rows.ts'
-import { seedSegment } from '../support/seeding/segments.ts'
+import { seedSegment } from '../support/seeding/messaging/segments.ts'
 import { seedDeliveries, seedEndpoint } from '../support/seeding/webhooks.ts'
 
 const now = Date.now()

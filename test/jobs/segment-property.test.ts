@@ -13,7 +13,7 @@ import { updateSegment } from '../../src/modules/segments/update.ts'
 import { givenOrganization } from '../support/seeding/organizations.ts'
 import { calculator, type Death, segmentNow } from '../support/segments.ts'
 import { seedPeople } from '../support/seeding/customers.ts'
-import { givenSegment } from '../support/seeding/segments.ts'
+import { givenSegment } from '../support/seeding/messaging/segments.ts'
 import { db } from '../support/seeding/rows.ts'
 
 const minute = 60_000

@@ -15,7 +15,7 @@ import { dump } from '../support/dump.ts'
 import { givenOrganization } from '../support/seeding/organizations.ts'
 import { calculator, type Death, membersNow, messageFor, segmentNow } from '../support/segments.ts'
 import { seedPeople } from '../support/seeding/customers.ts'
-import { givenSegment } from '../support/seeding/segments.ts'
+import { givenSegment } from '../support/seeding/messaging/segments.ts'
 import { db } from '../support/seeding/rows.ts'
 
 const size = 2
@@ -205,7 +205,7 @@ describe('messages', () => {
   })
 })
 
-describe('whoever was fenced out', () => {
+describe('a calculation that was fenced out', () => {
   const fences: Record<string, (id: string) => Promise<unknown>> = {
     'by a reset': async (id) => {
       await db.batch([sql`update segments set heartbeat_at = 1 where id = ${id}`])

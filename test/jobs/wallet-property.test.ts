@@ -5,7 +5,7 @@ import { endRegistration, takeRegistration } from '../../src/modules/wallet/appl
 import { receiveGoogleCallback } from '../../src/modules/wallet/google/google-callback.ts'
 import { realJob } from '../support/campaigns.ts'
 import { callbackBody, givenGoogleKeys, kindsOf, passRow, registrationsOf } from '../support/wallet.ts'
-import { givenPass, type Pass } from '../support/seeding/wallet-passes.ts'
+import { givenPass, type Pass } from '../support/seeding/sales/wallet-passes.ts'
 
 /** A job that dies at its first transaction, before it is written or after. */
 function dying(when: 'before' | 'after'): JobCtx {
@@ -92,9 +92,9 @@ it('keeps its counter true, and its announcements in turn, when phones come and 
 
 it('follows the latest callback of Google, in any order, with repeats and crashes', async () => {
   const keys = await givenGoogleKeys()
-  const told = fc.record({ at: fc.nat({ max: 8 }), event: fc.constantFrom('save' as const, 'del' as const), crash })
+  const callback = fc.record({ at: fc.nat({ max: 8 }), event: fc.constantFrom('save' as const, 'del' as const), crash })
   await fc.assert(
-    fc.asyncProperty(fc.array(told, { maxLength: 12 }), async (steps) => {
+    fc.asyncProperty(fc.array(callback, { maxLength: 12 }), async (steps) => {
       const pass = await givenPass('google')
       const start = Date.now() + 600_000
       let latest = 0

@@ -20,7 +20,7 @@ import {
   register,
   registrationsOf,
 } from '../support/wallet.ts'
-import { givenPass } from '../support/seeding/wallet-passes.ts'
+import { givenPass } from '../support/seeding/sales/wallet-passes.ts'
 import { passJsonOf } from '../support/pass-packages.ts'
 
 const minute = 60_000
@@ -93,16 +93,16 @@ describe('a change of a purchase', () => {
     expect(await updatesOf(pass.id)).toEqual([])
   })
 
-  it('is not lost when the job dies in the middle: the lease runs out, and only what was not told is told', async () => {
+  it('is not lost when the job dies in the middle: the lease runs out, and only phones that were not notified are notified', async () => {
     const pass = await givenPass()
     for (const phone of ['one', 'two', 'three']) await register(pass, `${pass.serial}-${phone}`)
     await change(pass.purchase, 'used')
-    const told: string[] = []
+    const notified: string[] = []
     const dying = jobWith({
       pushApple: async ({ push_token, pass_id }: Push) => {
         if (pass_id !== pass.id) return 'sent'
-        if (told.length === 1) throw new Error('the machine died')
-        told.push(push_token)
+        if (notified.length === 1) throw new Error('the machine died')
+        notified.push(push_token)
         return 'sent'
       },
     })
@@ -111,20 +111,20 @@ describe('a change of a purchase', () => {
       jobWith(
         {
           pushApple: async ({ push_token, pass_id }: Push) => {
-            if (pass_id === pass.id) told.push(push_token)
+            if (pass_id === pass.id) notified.push(push_token)
             return 'sent'
           },
         },
         minutes,
       )
     await sweepPassUpdates(going(1))
-    expect(told).toHaveLength(1)
+    expect(notified).toHaveLength(1)
     await sweepPassUpdates(going(6))
     await sweepPassUpdates(going(12))
-    expect([told.length, new Set(told).size]).toEqual([3, 3])
+    expect([notified.length, new Set(notified).size]).toEqual([3, 3])
   })
 
-  it('stays due when the purchase changes again while the platform is told', async () => {
+  it('stays due when the purchase changes again while the platform is notified', async () => {
     const pass = await givenPass('google')
     await change(pass.purchase, 'used')
     const states: string[] = []

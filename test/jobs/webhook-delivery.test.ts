@@ -11,7 +11,7 @@ import { db } from '../support/seeding/rows.ts'
 const day = 86_400_000
 
 describe('announce', () => {
-  it('tells active, subscribed endpoints of the organisation and the edition, each once', async () => {
+  it('makes a delivery for active, subscribed endpoints of the organisation and the edition, each once', async () => {
     const organisation = await givenOrganization()
     const edition = await seedEdition(organisation)
     const other = await seedEdition(organisation)

@@ -5,8 +5,8 @@ import { describe, expect, it } from 'vitest'
 import { get, post } from '../support/api.ts'
 import { type Conduct, type Engine, withEngine } from '../support/campaign-engine.ts'
 import { alarm, capturedOf, consume, realJob, rowOf, statsOf, until } from '../support/campaigns.ts'
-import { type Crowd, seedCrowd, seedReady } from '../support/seeding/campaigns.ts'
-import { aBlock } from '../support/seeding/email-messages.ts'
+import { type Crowd, seedCrowd, seedReady } from '../support/seeding/messaging/campaigns.ts'
+import { aBlock } from '../support/seeding/messaging/email-messages.ts'
 import { db, write } from '../support/seeding/rows.ts'
 
 const startRow = (campaignId: string, now: number) =>
@@ -117,11 +117,11 @@ describe('events of messages', () => {
       await engine.consume(1)
       await engine.alarm()
       engine.now += 60_000
-      const told = engine.now
+      const reportedAt = engine.now
       for (const { seq } of crowd.people) {
         engine.now += 1000
         await engine.object.apply([{ n: seq, type: 'opened', at: engine.now }])
-        expect(engine.alarmAt).toBeLessThanOrEqual(told + 3000)
+        expect(engine.alarmAt).toBeLessThanOrEqual(reportedAt + 3000)
       }
     })
   })

@@ -60,7 +60,7 @@ describe('the Resend gateway before a provider that misbehaves', () => {
     expect((await resendGateway(options()).send(mails, 'k5')).map(({ ok }) => ok)).toEqual([true, false, true])
   })
 
-  it('waits as it is told, and tells an account at fault from a message at fault', async () => {
+  it('waits as the provider says, and tells an account at fault from a message at fault', async () => {
     provider.tell({ status: 429, name: 'rate_limit_exceeded', headers: { 'retry-after': '2' } })
     const gateway = resendGateway(options())
     expect(await gateway.send(emails(1), 'k6')).toMatchObject([{ kind: 'rate_limited', retryAfterMs: 2000 }])

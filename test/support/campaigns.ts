@@ -8,7 +8,7 @@ import { select } from '../../src/db/select.ts'
 import { openJob } from '../../src/entry/job.ts'
 import { sendCampaigns } from '../../src/modules/campaigns/jobs.ts'
 import { get, type Reply } from './api.ts'
-import type { CampaignRow } from './seeding/campaigns.ts'
+import type { CampaignRow } from './seeding/messaging/campaigns.ts'
 import { db } from './seeding/rows.ts'
 
 const stubOf = (id: string) => env.CAMPAIGN_SENDER.get(env.CAMPAIGN_SENDER.idFromName(id))

@@ -5,7 +5,7 @@ import { utf8 } from '../../src/domain/text/encoding.ts'
 import { get, patch, post, type Reply } from './api.ts'
 import { contextAt } from './context.ts'
 import { rowsOf } from './files.ts'
-import type { Shop } from './seeding/orders.ts'
+import type { Shop } from './seeding/sales/orders.ts'
 
 export const csv = (text: string): Uint8Array<ArrayBuffer> => utf8(text)
 

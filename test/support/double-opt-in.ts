@@ -7,7 +7,7 @@ import { give } from './consent-pages.ts'
 import { seedScene, type Scene } from './seeding/customers.ts'
 import { type Conduct, providerOf, receiptEngine, selectEmails } from './receipts.ts'
 import { db } from './seeding/rows.ts'
-import { givenConsent } from './seeding/consents.ts'
+import { givenConsent } from './seeding/messaging/consents.ts'
 
 export const request = { method: 'double_opt_in', source: 'checkout' }
 export const ask = (scene: Scene, consent: string, fields: object = {}) =>

@@ -1,8 +1,8 @@
 import { expect } from 'vitest'
 import { get, patch, post, type Reply, created } from './api.ts'
-import type { Shop } from './seeding/orders.ts'
+import type { Shop } from './seeding/sales/orders.ts'
 import { importNow, runToEnd } from './staged-imports.ts'
-import { givenTable } from './seeding/data-imports.ts'
+import { givenTable } from './seeding/imports/data-imports.ts'
 
 /** Runs what the import has to do, as the queue would. */
 export async function work(id: string): Promise<{ status: string } & Record<string, unknown>> {

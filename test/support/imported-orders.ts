@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 import { get } from './api.ts'
-import { anOrder, importOrders, type Shop } from './seeding/orders.ts'
+import { anOrder, importOrders, type Shop } from './seeding/sales/orders.ts'
 
 export interface ShownPurchase {
   id: string

@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import { get, post } from './api.ts'
 import { columnsOf, mapColumns, pathOf, process, work } from './data-imports.ts'
-import type { Shop } from './seeding/orders.ts'
+import type { Shop } from './seeding/sales/orders.ts'
 
 interface ShownOrder {
   id: string

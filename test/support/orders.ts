@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import type { Shop } from './seeding/orders.ts'
+import type { Shop } from './seeding/sales/orders.ts'
 import { db } from './seeding/rows.ts'
 
 const countOf = async (table: string, shop: Shop): Promise<number> => {

@@ -6,11 +6,11 @@ import { sweepErasures } from '../../src/modules/personal-data/jobs.ts'
 import { patch, post } from './api.ts'
 import { realJob, until } from './campaigns.ts'
 import { columnsOf, tableNames } from './dump.ts'
-import { seedReady } from './seeding/campaigns.ts'
-import { seedConsent } from './seeding/consents.ts'
+import { seedReady } from './seeding/messaging/campaigns.ts'
+import { seedConsent } from './seeding/messaging/consents.ts'
 import { freshId, next, write } from './seeding/rows.ts'
 import { seedEndpoint } from './seeding/webhooks.ts'
-import { seedShopWithReceipts, type Shop } from './seeding/orders.ts'
+import { seedShopWithReceipts, type Shop } from './seeding/sales/orders.ts'
 
 /** What only this person has: wherever one of these stands, something of the person is left. */
 export interface Known extends Shop {

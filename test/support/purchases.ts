@@ -3,7 +3,7 @@ import type { purchases, purchaseUses } from '../../src/db/schema/sales/orders.t
 import { type EventData, payloadOf } from '../../src/modules/webhooks/events/payload-contract.ts'
 import { post, type Reply, type Request } from './api.ts'
 import { eventsOf } from './webhook-rows.ts'
-import type { Ticket } from './seeding/orders.ts'
+import type { Ticket } from './seeding/sales/orders.ts'
 import { db } from './seeding/rows.ts'
 
 type PurchaseRow = typeof purchases.$inferSelect

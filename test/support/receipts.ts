@@ -12,7 +12,7 @@ import { sendEmails } from '../../src/modules/transactional-emails/jobs.ts'
 import type { Reply } from './api.ts'
 import { contextAt } from './context.ts'
 import { db } from './seeding/rows.ts'
-import { type Shop, importOrders } from './seeding/orders.ts'
+import { type Shop, importOrders } from './seeding/sales/orders.ts'
 
 export type EmailRow = typeof transactionalEmails.$inferSelect
 

@@ -4,7 +4,7 @@ import type { JobCtx } from '../../src/context.ts'
 import { sweepRefundBatches, workRefundBatches } from '../../src/modules/refund-batches/jobs.ts'
 import { get, post, type Reply } from './api.ts'
 import { realJob } from './campaigns.ts'
-import { anOrder, importOrders, type Shop } from './seeding/orders.ts'
+import { anOrder, importOrders, type Shop } from './seeding/sales/orders.ts'
 import { db } from './seeding/rows.ts'
 
 export const batchOf = async (id: string): Promise<Reply['body']> => (await get(`/v1/refund-batches/${id}`)).body

@@ -14,8 +14,8 @@ import { contextAt } from './context.ts'
 import { type Provider, providerOf } from './payment-provider.ts'
 import { type EmailRow, selectEmails } from './receipts.ts'
 import { db, write } from './seeding/rows.ts'
-import { type Trade, seedSale } from './seeding/trades.ts'
-import { seedDueRefund } from './seeding/refunds.ts'
+import { type Trade, seedSale } from './seeding/sales/trades.ts'
+import { seedDueRefund } from './seeding/sales/refunds.ts'
 
 export { type Conduct, type Provider, providerOf } from './payment-provider.ts'
 type PurchaseRow = typeof purchases.$inferSelect

@@ -6,7 +6,7 @@ import { select } from '../../src/db/select.ts'
 import { payRefunds } from '../../src/modules/refund-payments/jobs.ts'
 import { post, type Reply } from './api.ts'
 import { realJob } from './campaigns.ts'
-import type { Shop } from './seeding/orders.ts'
+import type { Shop } from './seeding/sales/orders.ts'
 import { db } from './seeding/rows.ts'
 
 type RefundRow = typeof refundRequests.$inferSelect

@@ -4,7 +4,7 @@ import { senderDomains } from '../../src/db/schema/messaging/sender-domains.ts'
 import { select } from '../../src/db/select.ts'
 import { call, post, type Reply } from './api.ts'
 import { db } from './seeding/rows.ts'
-import type { Domains } from './seeding/sender-domains.ts'
+import type { Domains } from './seeding/messaging/sender-domains.ts'
 
 export const setTexts = async (name: string, texts: string[]) => {
   const reply = await call(`/dev/dns/${name}`, { method: 'PUT', body: { texts }, token: null })

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import type { users } from '../../src/db/schema/users.ts'
 import { seedEdition } from './seeding/editions.ts'
 import { givenMember } from './seeding/members.ts'
-import { anOrder, seedShop, importOrders, type Shop } from './seeding/orders.ts'
+import { anOrder, seedShop, importOrders, type Shop } from './seeding/sales/orders.ts'
 import { db } from './seeding/rows.ts'
 
 export type UserRow = typeof users.$inferSelect

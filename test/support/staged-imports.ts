@@ -8,7 +8,7 @@ import { select } from '../../src/db/select.ts'
 import { newMeter } from '../../src/domain/meter.ts'
 import { workOnImports } from '../../src/modules/data-imports/jobs.ts'
 import { contextAt } from './context.ts'
-import type { Shop } from './seeding/orders.ts'
+import type { Shop } from './seeding/sales/orders.ts'
 import { db } from './seeding/rows.ts'
 import { type Death, dyingClient } from './segments.ts'
 

@@ -5,7 +5,7 @@ import { update } from '../../src/db/write.ts'
 import { sealSecrets } from '../../src/modules/merchant-accounts/secrets.ts'
 import { testConfig } from './context.ts'
 import { type FakeEvent, type FakePayment, type FakeStripe, signedPost } from './fake-stripe.ts'
-import { seedSale, type Sale } from './seeding/trades.ts'
+import { seedSale, type Sale } from './seeding/sales/trades.ts'
 import { randomBytes, write } from './seeding/rows.ts'
 
 export const webhookSecret = 'whsec_of_the_tests'

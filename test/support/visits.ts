@@ -5,7 +5,7 @@ import type { CampaignEventsMessage } from '../../src/context.ts'
 import { toBase64, utf8 } from '../../src/domain/text/encoding.ts'
 import { post } from './api.ts'
 import { type Captured, capturedOf, until } from './campaigns.ts'
-import { type Crowd, marketingTo, seedCrowd, seedReady } from './seeding/campaigns.ts'
+import { type Crowd, marketingTo, seedCrowd, seedReady } from './seeding/messaging/campaigns.ts'
 
 const phone = 'Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) AppleWebKit/605.1.15'
 export const secret = `whsec_${toBase64(utf8('a secret of thirty-two characters'))}`

@@ -10,7 +10,7 @@ import {
 import type { walletRegistrations } from '../../src/db/schema/wallet.ts'
 import { call, type Reply, type Request } from './api.ts'
 import { db, next } from './seeding/rows.ts'
-import type { PassRow, Pass } from './seeding/wallet-passes.ts'
+import type { PassRow, Pass } from './seeding/sales/wallet-passes.ts'
 
 export type RegistrationRow = typeof walletRegistrations.$inferSelect
 

@@ -23,7 +23,7 @@ describe('the verdict', () => {
     ])
   })
 
-  it('stays healthy with what is merely told', () => {
+  it('stays healthy with findings that only inform', () => {
     expect(verdict(() => ({ order_currencies: ['eur'] }))).toEqual([
       'healthy',
       { critical: 0, warning: 0, info: 1 },
@@ -33,7 +33,7 @@ describe('the verdict', () => {
 })
 
 describe('a check as it is answered', () => {
-  it('tells what holds, or what is wrong and what to do about it', () => {
+  it('says what holds, or what is wrong and what to do about it', () => {
     const answer = (change: Change) =>
       examine({ ...sound, ...change(sound) })
         .map(presentCheck)

@@ -68,7 +68,7 @@ describe('the rows of an order', () => {
     ])
   })
 
-  it('are no order if one of them is wrong, and every fault is told once', () => {
+  it('are no order if one of them is wrong, and every fault is listed once', () => {
     const [decision] = ordersOf([
       ['A', 'nobody', 'Day', '2', '10'],
       ['A', '', '', '1', '10'],

@@ -76,7 +76,7 @@ describe('the GatewayAPI gateway', () => {
     expect((await gateway.send(messages, 'k')).map(({ ok }) => ok)).toEqual([true, false, true])
   })
 
-  it('asks no further once it is told to wait: the others were not sent', async () => {
+  it('asks no further once the provider asks it to wait: the others were not sent', async () => {
     const fetched = answering(() => new Response('', { status: 429 }))
     const results = await gateway.send(
       Array.from({ length: 20 }, () => anSms()),

@@ -1,5 +1,11 @@
 import { next } from '../seeding/rows.ts'
-import { type CampaignRow, seedCampaigns, seedReady, ignoreStarts, seedRecipients } from '../seeding/campaigns.ts'
+import {
+  type CampaignRow,
+  seedCampaigns,
+  seedReady,
+  ignoreStarts,
+  seedRecipients,
+} from '../seeding/messaging/campaigns.ts'
 import type { World } from '../world.ts'
 import { bodyId, pathId, queryId, type SampleOf } from './sample.ts'
 

@@ -4,19 +4,17 @@ import { purchases } from '../../../src/db/schema/sales/orders.ts'
 import { update } from '../../../src/db/write.ts'
 import { numberKey } from '../../../src/domain/orders/orders.ts'
 import { next, write } from '../seeding/rows.ts'
-import { seedDataImports } from '../seeding/data-imports.ts'
-import { seedLocation, seedTrade, seedTrades, seedUse } from '../seeding/trades.ts'
-import type { World } from '../world.ts'
-import { bodyId, pathId, queryId, type SampleOf } from './sample.ts'
+import { seedDataImports } from '../seeding/imports/data-imports.ts'
+import { seedLocation, seedTrade, seedTrades, seedUse } from '../seeding/sales/trades.ts'
+import { bodyId, onceInWorld, pathId, queryId, type SampleOf } from './sample.ts'
 
 const firstEdition = (world: { a: { id: string; editions: readonly [{ id: string }, unknown] } }) => ({
   organization: world.a.id,
   edition: world.a.editions[0].id,
 })
 
-const passes = new WeakMap<World, ReturnType<typeof seedPass>>()
-
-async function seedPass(world: World) {
+/** One purchase without a limit, which any number of requests use, and locations of each place. */
+const passOf = onceInWorld(async (world) => {
   const trade = await seedTrade(firstEdition(world))
   await write(update(purchases, { is_unlimited_use: true }, sql`id = ${trade.purchase}`))
   return {
@@ -25,14 +23,14 @@ async function seedPass(world: World) {
     foreign: await seedLocation({ organization: world.b.id, edition: world.b.editions[0].id }),
     sibling: await seedLocation({ organization: world.a.id, edition: world.a.editions[1].id }),
   }
-}
+})
 
-/** One purchase without a limit, which any number of requests use, and locations of each place. */
-function passOf(world: World): ReturnType<typeof seedPass> {
-  const pass = passes.get(world) ?? seedPass(world)
-  passes.set(world, pass)
-  return pass
-}
+/** Uses that other organisations and editions have recorded. */
+const usesOfOthers = onceInWorld(async (world) => {
+  const foreign = await seedUse({ organization: world.b.id, edition: world.b.editions[0].id })
+  const sibling = await seedUse({ organization: world.a.id, edition: world.a.editions[1].id })
+  return [pathId('id', foreign.purchase, sibling.purchase), pathId('use_id', foreign.use, sibling.use)]
+})
 
 /** An import that has ended, and no other under way in its organisation. */
 async function undoable(place: Parameters<typeof seedDataImports>[0]): Promise<string> {
@@ -98,14 +96,7 @@ export const commerceSamples: Record<string, SampleOf> = {
   revertPurchaseUse: {
     make: async (world) => {
       const { purchase, use } = await seedUse(firstEdition(world))
-      const [foreign, sibling] = [
-        await seedUse({ organization: world.b.id, edition: world.b.editions[0].id }),
-        await seedUse({ organization: world.a.id, edition: world.a.editions[1].id }),
-      ]
-      return {
-        path: { id: purchase, use_id: use },
-        references: [pathId('id', foreign.purchase, sibling.purchase), pathId('use_id', foreign.use, sibling.use)],
-      }
+      return { path: { id: purchase, use_id: use }, references: await usesOfOthers(world) }
     },
   },
 

@@ -1,15 +1,15 @@
 import { next } from '../seeding/rows.ts'
-import { seedAnswers, seedConsent, seedConsents } from '../seeding/consents.ts'
+import { seedAnswers, seedConsent, seedConsents } from '../seeding/messaging/consents.ts'
 import type { World } from '../world.ts'
-import { bodyId, pathId, queryId, type Sample, type SampleOf } from './sample.ts'
+import { bodyId, onceInWorld, pathId, queryId, type Sample, type SampleOf } from './sample.ts'
 
 const firstPlace = ({ a }: World) => ({ organization: a.id, edition: a.editions[0].id })
 
 /** The like of a definition in organisation B, and in edition 2 of A. */
-const others = async ({ a, b }: World) => ({
+const others = onceInWorld(async ({ a, b }) => ({
   foreign: await seedConsent({ organization: b.id, edition: b.editions[0].id }),
   sibling: await seedConsent({ organization: a.id, edition: a.editions[1].id }),
-})
+}))
 
 const oneConsent = async (world: World): Promise<Sample> => {
   const { foreign, sibling } = await others(world)
@@ -44,14 +44,8 @@ const anAnswer = async (world: World, answers: number): Promise<Sample> => {
   return { path: path ?? {}, body: body(), references: [...references, order] }
 }
 
-const histories = new WeakMap<World, Sample>()
-
 /** The same person and definition at each call. */
-async function historyOf(world: World): Promise<Sample> {
-  const sample = histories.get(world) ?? (await oneAnswer(world, 1))
-  histories.set(world, sample)
-  return sample
-}
+const historyOf = onceInWorld((world) => oneAnswer(world, 1))
 
 export const consentSamples: Record<string, SampleOf> = {
   listConsents: {

@@ -2,56 +2,50 @@ import { sql } from 'drizzle-orm'
 import { dataImports } from '../../../src/db/schema/data-imports.ts'
 import { update } from '../../../src/db/write.ts'
 import { next, write } from '../seeding/rows.ts'
-import { seedImport, seedImportColumns, seedImportProducts, seedTable } from '../seeding/data-imports.ts'
+import { seedImport, seedImportColumns, seedImportProducts, seedTable } from '../seeding/imports/data-imports.ts'
 import type { World } from '../world.ts'
 import { hiddenCatalogue } from './catalogue.ts'
-import { bodyId, pathId, queryId, type Reference, type SampleOf, withReferences } from './sample.ts'
+import { bodyId, onceInWorld, pathId, queryId, type Reference, type SampleOf, withReferences } from './sample.ts'
 import type { DataImportStatus } from '../../../src/domain/data-imports/data-imports.ts'
 
 const tenant = ({ a }: World) => ({ organization: a.id, edition: a.editions[0].id })
 const foreign = ({ b }: World) => ({ organization: b.id, edition: b.editions[0].id })
 const sibling = ({ a }: World) => ({ organization: a.id, edition: a.editions[1].id })
 
-const others = async (world: World, status?: DataImportStatus): Promise<Reference> =>
-  pathId('id', await seedImport(foreign(world), status), await seedImport(sibling(world), status))
+const othersIn = (status?: DataImportStatus) =>
+  onceInWorld(async (world): Promise<Reference> =>
+    pathId('id', await seedImport(foreign(world), status), await seedImport(sibling(world), status)),
+  )
+const othersByStatus = new Map<DataImportStatus | undefined, ReturnType<typeof othersIn>>()
+
+function others(world: World, status?: DataImportStatus): Promise<Reference> {
+  const found = othersByStatus.get(status) ?? othersIn(status)
+  othersByStatus.set(status, found)
+  return found(world)
+}
 
 const fresh = async (world: World, status?: DataImportStatus) => ({
   path: { id: await seedImport(tenant(world), status) },
   references: [await others(world, status)],
 })
 
-const listed = new WeakMap<World, Promise<string>>()
-
 /** One import for the lists of a world. */
-const listedImport = (world: World): Promise<string> => {
-  const id = listed.get(world) ?? seedImport(tenant(world), 'mapping_products')
-  listed.set(world, id)
-  return id
-}
-
-const changed = new WeakMap<World, Promise<string>>()
+const listedImport = onceInWorld((world) => seedImport(tenant(world), 'mapping_products'))
 
 /** One import for all changes of a world. */
-const changedImport = (world: World): Promise<string> => {
-  const id = changed.get(world) ?? seedImport(tenant(world))
-  changed.set(world, id)
-  return id
-}
-
-const columnsOfOthers = new WeakMap<World, Promise<Reference>>()
+const changedImport = onceInWorld((world) => seedImport(tenant(world)))
 
 /** A column of the file of an import elsewhere. */
-const columnOfOthers = (world: World): Promise<Reference> => {
+const columnOfOthers = onceInWorld(async (world): Promise<Reference> => {
   const seedIn = async (place: ReturnType<typeof foreign>) =>
     (await seedImportColumns(await seedImport(place), 1))[0] ?? ''
-  const column =
-    columnsOfOthers.get(world) ??
-    Promise.all([seedIn(foreign(world)), seedIn(sibling(world))]).then(([one, other]) =>
-      bodyId('mappings.0.id', one, other),
-    )
-  columnsOfOthers.set(world, column)
-  return column
-}
+  return bodyId('mappings.0.id', await seedIn(foreign(world)), await seedIn(sibling(world)))
+})
+
+/** A file of a table elsewhere. */
+const tableOfOthers = onceInWorld(async (world): Promise<Reference> =>
+  bodyId('file_id', await seedTable(foreign(world)), await seedTable(sibling(world))),
+)
 
 export const importSamples: Record<string, SampleOf> = {
   createDataImport: {
@@ -73,10 +67,7 @@ export const importSamples: Record<string, SampleOf> = {
     make: async (world) => ({
       path: { id: await changedImport(world) },
       body: { name: `Orders ${next()}`, external_source: `shop-${next()}` },
-      references: [
-        await others(world),
-        bodyId('file_id', await seedTable(foreign(world)), await seedTable(sibling(world))),
-      ],
+      references: [await others(world), await tableOfOthers(world)],
     }),
   },
 

@@ -1,5 +1,5 @@
 import { next } from '../seeding/rows.ts'
-import { aBlock, seedMessage, seedMessages } from '../seeding/email-messages.ts'
+import { aBlock, seedMessage, seedMessages } from '../seeding/messaging/email-messages.ts'
 import type { World } from '../world.ts'
 import { bodyId, pathId, queryId, type SampleOf } from './sample.ts'
 

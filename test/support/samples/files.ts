@@ -3,7 +3,7 @@ import { freshPng } from '../files.ts'
 import { next } from '../seeding/rows.ts'
 import { seedFile, seedFiles, seedUpload, seedStoredFile } from '../seeding/files.ts'
 import type { World } from '../world.ts'
-import { bodyId, pathId, queryId, type Reference, type SampleOf } from './sample.ts'
+import { bodyId, onceInWorld, pathId, queryId, type Reference, type SampleOf } from './sample.ts'
 
 const tenant = ({ a }: World) => ({ organization: a.id, edition: a.editions[0].id })
 const foreign = ({ b }: World) => ({ organization: b.id, edition: b.editions[0].id })
@@ -11,25 +11,21 @@ const sibling = ({ a }: World) => ({ organization: a.id, edition: a.editions[1].
 
 const table = () => utf8(`name,number\r\nÆgir,${next()}\r\n`)
 
-const fileIn = async (world: World): Promise<Reference> =>
-  pathId('id', await seedFile(foreign(world)), await seedFile(sibling(world)))
+const fileIn = onceInWorld(async (world): Promise<Reference> =>
+  pathId('id', await seedFile(foreign(world)), await seedFile(sibling(world))),
+)
 
-const uploadIn = async (world: World): Promise<Reference> =>
-  pathId('id', await seedUpload(foreign(world), table()), await seedUpload(sibling(world), table()))
+const uploadIn = onceInWorld(async (world): Promise<Reference> =>
+  pathId('id', await seedUpload(foreign(world), table()), await seedUpload(sibling(world), table())),
+)
 
 const freshFile = async (world: World) => ({
   path: { id: (await seedStoredFile({ ...tenant(world), content: freshPng() })).id },
   references: [await fileIn(world)],
 })
 
-const changedFiles = new WeakMap<World, Promise<{ path: { id: string } }>>()
-
 /** One file for all changes of a world. */
-const changedFile = (world: World): Promise<{ path: { id: string } }> => {
-  const file = changedFiles.get(world) ?? freshFile(world)
-  changedFiles.set(world, file)
-  return file
-}
+const changedFile = onceInWorld(freshFile)
 
 const partOf = async (bytes: Uint8Array<ArrayBuffer>) => ({
   bytes,

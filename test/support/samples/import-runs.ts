@@ -5,30 +5,25 @@ import type { StoredFormat } from '../../../src/domain/data-imports/files/format
 import { update } from '../../../src/db/write.ts'
 import { utf8 } from '../../../src/domain/text/encoding.ts'
 import { next, write } from '../seeding/rows.ts'
-import { addStaged, aBadRow, aRow, seedStaged } from '../seeding/staged-imports.ts'
+import { addStaged, aBadRow, aRow, seedStaged } from '../seeding/imports/staged-imports.ts'
 import type { World } from '../world.ts'
-import { pathId, type Reference, type SampleOf } from './sample.ts'
+import { onceInWorld, pathId, type Reference, type SampleOf } from './sample.ts'
 
 const tenant = ({ a }: World) => ({ organization_id: a.id, edition_id: a.editions[0].id })
 const foreign = ({ b }: World) => ({ organization_id: b.id, edition_id: b.editions[0].id })
 const sibling = ({ a }: World) => ({ organization_id: a.id, edition_id: a.editions[1].id })
 
-const others = async (world: World): Promise<Reference> =>
-  pathId('id', await seedStaged(foreign(world), [aRow()]), await seedStaged(sibling(world), [aRow()]))
+const others = onceInWorld(async (world): Promise<Reference> =>
+  pathId('id', await seedStaged(foreign(world), [aRow()]), await seedStaged(sibling(world), [aRow()])),
+)
 
 const fresh = async (world: World) => ({
   path: { id: await seedStaged(tenant(world), [aRow()]) },
   references: [await others(world)],
 })
 
-const listed = new WeakMap<World, Promise<string>>()
-
 /** One import for the lists of a world. */
-const listedImport = (world: World): Promise<string> => {
-  const id = listed.get(world) ?? seedStaged(tenant(world), [aRow()])
-  listed.set(world, id)
-  return id
-}
+const listedImport = onceInWorld((world) => seedStaged(tenant(world), [aRow()]))
 
 const ofList: SampleOf = {
   make: async (world) => ({ path: { id: await listedImport(world) }, references: [await others(world)] }),

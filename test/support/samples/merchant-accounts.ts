@@ -1,4 +1,4 @@
-import { dropMerchantAccounts, seedMerchantAccounts } from '../seeding/merchant-accounts.ts'
+import { dropMerchantAccounts, seedMerchantAccounts } from '../seeding/sales/merchant-accounts.ts'
 import { next } from '../seeding/rows.ts'
 import type { World } from '../world.ts'
 import { bodyId, pathId, queryId, type Sample, type SampleOf } from './sample.ts'

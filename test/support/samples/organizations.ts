@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import { db, next } from '../seeding/rows.ts'
 import { seedAccount, seedMember, seedMembers } from '../seeding/members.ts'
 import { seedEvents, seedOrganizations } from '../seeding/organizations.ts'
-import { dropSenderDomains, seedSenderDomain, seedSenderDomains } from '../seeding/sender-domains.ts'
+import { dropSenderDomains, seedSenderDomain, seedSenderDomains } from '../seeding/messaging/sender-domains.ts'
 import { bodyId, pathId, queryId, type Sample, type SampleOf } from './sample.ts'
 import type { World } from '../world.ts'
 

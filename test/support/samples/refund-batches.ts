@@ -1,4 +1,4 @@
-import { seedRefundBatches } from '../seeding/refund-batches.ts'
+import { seedRefundBatches } from '../seeding/sales/refund-batches.ts'
 import type { World } from '../world.ts'
 import { hiddenCatalogue } from './catalogue.ts'
 import { pathId, type Sample, type SampleOf, withReferences } from './sample.ts'

@@ -1,5 +1,5 @@
-import { seedDueRefund } from '../seeding/refunds.ts'
-import { seedTrade } from '../seeding/trades.ts'
+import { seedDueRefund } from '../seeding/sales/refunds.ts'
+import { seedTrade } from '../seeding/sales/trades.ts'
 import { pathId, type SampleOf } from './sample.ts'
 
 /** A refund that waits for somebody to pay it by hand. */

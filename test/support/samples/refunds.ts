@@ -1,7 +1,7 @@
-import { seedTrade } from '../seeding/trades.ts'
-import { type SeededRefund, seedRefund, seedRefunds } from '../seeding/refunds.ts'
+import { seedTrade } from '../seeding/sales/trades.ts'
+import { type SeededRefund, seedRefund, seedRefunds } from '../seeding/sales/refunds.ts'
 import type { Person, World } from '../world.ts'
-import { bodyId, pathId, queryId, type Sample, type SampleOf } from './sample.ts'
+import { bodyId, onceInWorld, pathId, queryId, type Sample, type SampleOf } from './sample.ts'
 
 const places = ({ a, b }: World) => ({
   own: { organization: a.id, edition: a.editions[0].id },
@@ -11,32 +11,24 @@ const places = ({ a, b }: World) => ({
 
 type Columns = Parameters<typeof seedRefund>[1]
 
+/** One request of another organisation, and one of another edition. */
+const refundsOfOthers = onceInWorld(async (world): Promise<[SeededRefund, SeededRefund]> => {
+  const { foreign, sibling } = places(world)
+  return [await seedRefund(foreign), await seedRefund(sibling)]
+})
+
 /** A request of each place, in one state; `body` goes with it. */
 const ofRequest =
   (columns: (caller: Person) => Columns, body?: Record<string, unknown>) =>
   async (world: World, caller: Person): Promise<Sample> => {
-    const { own, foreign, sibling } = places(world)
-    const [mine, theirs, beside] = [
-      await seedRefund(own, columns(caller)),
-      await seedRefund(foreign),
-      await seedRefund(sibling),
-    ]
+    const mine = await seedRefund(places(world).own, columns(caller))
+    const [theirs, beside] = await refundsOfOthers(world)
     return {
       path: { id: mine.refund },
       ...(body ? { body } : {}),
       references: [pathId('id', theirs.refund, beside.refund)],
     }
   }
-
-const listed = new WeakMap<World, Promise<[SeededRefund, SeededRefund]>>()
-
-/** One request of another organisation, and one of another edition. */
-function listedOf(world: World): Promise<[SeededRefund, SeededRefund]> {
-  const { foreign, sibling } = places(world)
-  const known = listed.get(world) ?? Promise.all([seedRefund(foreign), seedRefund(sibling)])
-  listed.set(world, known)
-  return known
-}
 
 const asked = {
   amount: 50,
@@ -68,7 +60,7 @@ export const refundSamples: Record<string, SampleOf> = {
   listRefundRequests: {
     make: async (world) => {
       const { own, foreign, sibling } = places(world)
-      const [theirs, beside] = await listedOf(world)
+      const [theirs, beside] = await refundsOfOthers(world)
       return {
         query: { edition_id: own.edition },
         references: [

@@ -34,6 +34,16 @@ export interface SampleOf {
   sortValue?: Record<string, (item: Record<string, unknown>) => unknown>
 }
 
+/** Makes something once in each world: what many samples refer to, and no request changes. */
+export function onceInWorld<Made>(makeIn: (world: World) => Made): (world: World) => Made {
+  const known = new WeakMap<World, { made: Made }>()
+  return (world) => {
+    const { made } = known.get(world) ?? { made: makeIn(world) }
+    known.set(world, { made })
+    return made
+  }
+}
+
 /** A sample that refers to more. */
 export const withReferences = <S extends Sample>(sample: S, more: readonly Reference[]): S => ({
   ...sample,

@@ -1,5 +1,5 @@
 import { next } from '../seeding/rows.ts'
-import { type SegmentRow, seedSegment, seedSegments } from '../seeding/segments.ts'
+import { type SegmentRow, seedSegment, seedSegments } from '../seeding/messaging/segments.ts'
 import type { World } from '../world.ts'
 import { bodyId, pathId, queryId, type SampleOf } from './sample.ts'
 

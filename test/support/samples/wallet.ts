@@ -1,5 +1,5 @@
-import { enableWallet, seedPasses } from '../seeding/wallet-passes.ts'
-import { seedPurchaseLike } from '../seeding/trades.ts'
+import { enableWallet, seedPasses } from '../seeding/sales/wallet-passes.ts'
+import { seedPurchaseLike } from '../seeding/sales/trades.ts'
 import type { World } from '../world.ts'
 import { pathId, type SampleOf } from './sample.ts'
 

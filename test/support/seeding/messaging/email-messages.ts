@@ -1,7 +1,7 @@
-import { emailMessages } from '../../../src/db/schema/messaging/email-messages.ts'
-import type { Block } from '../../../src/domain/email/blocks/blocks.ts'
-import { freshId, next, seededTimes, write } from './rows.ts'
-import { insertAll } from '../../../src/db/write.ts'
+import { emailMessages } from '../../../../src/db/schema/messaging/email-messages.ts'
+import type { Block } from '../../../../src/domain/email/blocks/blocks.ts'
+import { freshId, next, seededTimes, write } from '../rows.ts'
+import { insertAll } from '../../../../src/db/write.ts'
 
 /** Of an edition, of an organisation, or of the platform. */
 interface MessagePlace {

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
-import { refundItems, refundRequests, type RefundRow } from '../../../src/db/schema/sales/refunds.ts'
-import { insert, insertAll } from '../../../src/db/write.ts'
-import { freshId, next, type Place, seededTimes, write } from './rows.ts'
+import { refundItems, refundRequests, type RefundRow } from '../../../../src/db/schema/sales/refunds.ts'
+import { insert, insertAll } from '../../../../src/db/write.ts'
+import { freshId, next, type Place, seededTimes, write } from '../rows.ts'
 import { type Sale, seedTrades, type Trade } from './trades.ts'
 
 type Columns = Partial<typeof refundRequests.$inferInsert>

@@ -1,15 +1,22 @@
 import { sql } from 'drizzle-orm'
-import { freshId, next, type Place, seededAt, seededTimes, write } from './rows.ts'
-import { searchText } from '../../../src/domain/text/fold.ts'
-import { numberKey } from '../../../src/domain/orders/orders.ts'
-import { insert, insertAll, update } from '../../../src/db/write.ts'
-import { products, locations } from '../../../src/db/schema/sales/catalog.ts'
-import { users, userEditions } from '../../../src/db/schema/users.ts'
-import { orders, carts, cartItems, transactions, purchases, purchaseUses } from '../../../src/db/schema/sales/orders.ts'
-import { givenOrganization } from './organizations.ts'
-import { seedEdition } from './editions.ts'
-import { seedEndpoint } from './webhooks.ts'
-import type { PaymentService } from '../../../src/domain/refunds/merchant-accounts.ts'
+import { freshId, next, type Place, seededAt, seededTimes, write } from '../rows.ts'
+import { searchText } from '../../../../src/domain/text/fold.ts'
+import { numberKey } from '../../../../src/domain/orders/orders.ts'
+import { insert, insertAll, update } from '../../../../src/db/write.ts'
+import { products, locations } from '../../../../src/db/schema/sales/catalog.ts'
+import { users, userEditions } from '../../../../src/db/schema/users.ts'
+import {
+  orders,
+  carts,
+  cartItems,
+  transactions,
+  purchases,
+  purchaseUses,
+} from '../../../../src/db/schema/sales/orders.ts'
+import { givenOrganization } from '../organizations.ts'
+import { seedEdition } from '../editions.ts'
+import { seedEndpoint } from '../webhooks.ts'
+import type { PaymentService } from '../../../../src/domain/refunds/merchant-accounts.ts'
 import { seedMerchantAccount } from './merchant-accounts.ts'
 
 export interface Trade {

@@ -1,8 +1,8 @@
 import { sql } from 'drizzle-orm'
-import { editions, merchantAccounts } from '../../../src/db/schema/editions.ts'
-import { insert, insertAll, update } from '../../../src/db/write.ts'
-import { created } from '../api.ts'
-import { freshId, next, seededAt, write } from './rows.ts'
+import { editions, merchantAccounts } from '../../../../src/db/schema/editions.ts'
+import { insert, insertAll, update } from '../../../../src/db/write.ts'
+import { created } from '../../api.ts'
+import { freshId, next, seededAt, write } from '../rows.ts'
 
 export const aMerchantAccount = (organization: { id: string }, fields: object = {}) => ({
   organization_id: organization.id,

@@ -1,12 +1,12 @@
 import { sql } from 'drizzle-orm'
-import { consentRecords, consents, consentVersions } from '../../../src/db/schema/consents.ts'
-import { insert, insertAll } from '../../../src/db/write.ts'
-import { contentHash, hashVersion, recordHash } from '../../../src/domain/consents/consent-records.ts'
-import type { AnswerStatus } from '../../../src/domain/consents/consents.ts'
-import { created } from '../api.ts'
-import type { UserRow } from './customers.ts'
-import { db, freshId, next, type Place, seededAt, type WidePlace, write } from './rows.ts'
-import type { Buyer } from './trades.ts'
+import { consentRecords, consents, consentVersions } from '../../../../src/db/schema/consents.ts'
+import { insert, insertAll } from '../../../../src/db/write.ts'
+import { contentHash, hashVersion, recordHash } from '../../../../src/domain/consents/consent-records.ts'
+import type { AnswerStatus } from '../../../../src/domain/consents/consents.ts'
+import { created } from '../../api.ts'
+import type { UserRow } from '../customers.ts'
+import { db, freshId, next, type Place, seededAt, type WidePlace, write } from '../rows.ts'
+import type { Buyer } from '../sales/trades.ts'
 
 export const aConsent = (organization: string, fields: Record<string, unknown> = {}) => ({
   organization_id: organization,

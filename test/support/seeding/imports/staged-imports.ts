@@ -5,13 +5,13 @@ import {
   productOf,
   productKey,
   groupKeyOf,
-} from '../../../src/domain/data-imports/mapping/index.ts'
-import { dataImports, importRows, importProducts } from '../../../src/db/schema/data-imports.ts'
-import { freshId, write, seededAt } from './rows.ts'
-import type { Shop } from './orders.ts'
-import { stagedData, groupRows } from '../../../src/modules/data-imports/background/staged-rows.ts'
-import { insert, insertAll } from '../../../src/db/write.ts'
-import { importNow } from '../staged-imports.ts'
+} from '../../../../src/domain/data-imports/mapping/index.ts'
+import { dataImports, importRows, importProducts } from '../../../../src/db/schema/data-imports.ts'
+import { freshId, write, seededAt } from '../rows.ts'
+import type { Shop } from '../sales/orders.ts'
+import { stagedData, groupRows } from '../../../../src/modules/data-imports/background/staged-rows.ts'
+import { insert, insertAll } from '../../../../src/db/write.ts'
+import { importNow } from '../../staged-imports.ts'
 
 /** A row of a file, as a mapping reads it. */
 export interface FileRow {

@@ -1,8 +1,8 @@
 import type { Shop } from './orders.ts'
-import { type Reply, post } from '../api.ts'
-import { refundBatches } from '../../../src/db/schema/sales/refund-batches.ts'
-import { freshId, next, type Place, seededAt, write } from './rows.ts'
-import { insertAll } from '../../../src/db/write.ts'
+import { type Reply, post } from '../../api.ts'
+import { refundBatches } from '../../../../src/db/schema/sales/refund-batches.ts'
+import { freshId, next, type Place, seededAt, write } from '../rows.ts'
+import { insertAll } from '../../../../src/db/write.ts'
 
 /** Asks for a batch; the answer, whether it was made or not. */
 export const makeBatch = (shop: Shop, change: Record<string, unknown> = {}, token?: string): Promise<Reply> =>
