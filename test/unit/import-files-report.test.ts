@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { cleanCell } from '../../src/domain/data-imports/import-cells.ts'
 import { encodeText } from '../../src/domain/data-imports/files/encoding/encode.ts'
 import { encodings, markOf, type Encoding } from '../../src/domain/data-imports/files/encoding/names.ts'
 import type { FileFormat } from '../../src/domain/data-imports/files/format.ts'
@@ -13,9 +14,9 @@ async function reportOf(file: FileSource, format: FileFormat, rows: IndexedRow[]
   const original = (place: { offset: number; length: number }) =>
     format.kind === 'csv' ? readBytes(file, place.offset, place.length) : null
   const parts = [reportHeader(format, format.header && (await original(format.header)))]
-  for (const { line, cells, sourceOffset, sourceLength } of rows) {
+  for (const { line, cells, fault, sourceOffset, sourceLength } of rows) {
     const raw = await original({ offset: sourceOffset, length: sourceLength })
-    parts.push(reportRow(format, { line, cells, raw, errors: ['The price is missing.', 'Say "why"; please.'] }))
+    parts.push(reportRow(format, { line, cells, raw, fault, errors: ['The price is missing.', 'Say "why"; please.'] }))
   }
   return Uint8Array.from(parts.flatMap((part) => Array.from(part)))
 }
@@ -39,7 +40,7 @@ describe('the report of failed rows', () => {
         markLength: markOf(encoding).length,
       })
       expect(again.format.names).toEqual(['_line', '_errors', ...format.names])
-      expect(again.rows.map(({ cells }) => cells)).toEqual(
+      expect(again.rows.map(({ cells }) => cells.map(cleanCell))).toEqual(
         rows.slice(1).map(({ line, cells }) => [`${line}`, 'The price is missing. Say "why"; please.', ...cells]),
       )
     },
@@ -54,6 +55,34 @@ describe('the report of failed rows', () => {
     )
     const again = await readAll(fileOfBytes(report), await inspectFile(fileOfBytes(report)))
     expect(again.rows.map(({ fault }) => fault?.code)).toEqual(['too_many_cells', 'open_quote'])
+  })
+
+  it('runs nothing that a cell of the original says, and is read again as what it said', async () => {
+    const cells = [
+      '=HYPERLINK("https://example.test","Win")',
+      '@SUM(1)',
+      '+1+cmd',
+      '-1+1',
+      '="0012"',
+      '+45 20',
+      '-5,00',
+    ]
+    const quotedCells = cells.map((cell) => `"${cell.replaceAll('"', '""')}"`)
+    const file = fileOfBytes(encodeText(`a;b;c;d;e;f;g\r\n${quotedCells.join(';')}\r\n"=open;2`, 'utf-8'))
+    const { format, rows } = await inspectAndRead(file)
+    const report = await reportOf(file, format, rows)
+    const again = await inspectAndRead(fileOfBytes(report))
+    expect(again.rows[0]?.cells.slice(2)).toEqual([
+      `'=HYPERLINK("https://example.test","Win")`,
+      "'@SUM(1)",
+      "'+1+cmd",
+      "'-1+1",
+      '="0012"',
+      '+45 20',
+      '-5,00',
+    ])
+    expect(again.rows[0]?.cells.slice(2).map(cleanCell)).toEqual(rows[0]?.cells.map(cleanCell))
+    expect(again.rows.map(({ fault }) => fault?.code)).toEqual([undefined, 'open_quote'])
   })
 
   it('names the columns where the original does not', async () => {

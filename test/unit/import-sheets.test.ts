@@ -1,39 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { faultOf, inspectAndRead } from '../support/import-files.ts'
+import { bytesOf, itemsOf, one, sheet, targetsOf } from '../support/import-mapping/sheets.ts'
 import { type WholeFile, wholeFile } from '../support/import-mapping/whole-file.ts'
 import { textRow, workbook } from '../support/xlsx.ts'
 import { fileOfBytes } from '../../src/domain/data-imports/files/source.ts'
-import type { TargetMapping } from '../../src/domain/data-imports/mapping/index.ts'
-import { utf8 } from '../../src/domain/text/encoding.ts'
-
-const bytesOf = (lines: readonly string[]) => utf8(lines.map((line) => `${line}\r\n`).join(''))
-
-const sheet = (lines: readonly string[], answers: TargetMapping[] = []): Promise<WholeFile> =>
-  wholeFile(bytesOf(lines), answers)
-
-const one = (target: string, column: number): TargetMapping => ({ target, columns: [column] })
-
-/** The target that is suggested for each header. */
-const targetsOf = ({ columns }: WholeFile): Record<string, string> =>
-  Object.fromEntries(columns.map((column) => column.replace(/,? \d\.?\d* by .*$|, 1 by .*$/, '').split(' = ')))
-
-const suggested = async (header: string, ...rows: string[]) => targetsOf(await sheet([header, ...rows]))
-
-interface ShownItem {
-  product: string
-  quantity: number
-  unit_price_minor?: number
-  line_total_minor?: number
-}
-
-const itemsOf = ({ orders }: WholeFile): unknown[] =>
-  (orders ?? []).flatMap((order) => {
-    const { errors, items } = order as { errors?: string[]; items: ShownItem[] }
-    return (
-      errors ??
-      items.map((item) => `${item.quantity} ${item.product} ${item.unit_price_minor ?? `= ${item.line_total_minor}`}`)
-    )
-  })
 
 const header = 'Ordre-id;E-mail;Billet;Antal;Pris'
 
@@ -236,80 +206,5 @@ describe('rows that are no orders', () => {
       line: 2,
       column: null,
     })
-  })
-})
-
-describe('suggestions', () => {
-  it('take no products, places or kinds of customers for names of people', async () => {
-    const rows = [
-      '1;a@example.test;Dagsbillet;1;100',
-      '2;b@example.test;Partout;1;500',
-      '3;c@example.test;Dagsbillet;2;100',
-    ]
-    expect(await suggested('Ordre;E-mail;Navn;Antal;Pris', ...rows)).toMatchObject({ Navn: 'nothing' })
-    expect(await suggested('Ordre;E-mail;Kunde;Antal;Pris', ...rows)).toMatchObject({ Kunde: 'nothing' })
-  })
-
-  it('know people by the words for them', async () => {
-    const rows = ['1;Ida Holm;a@example.test;Bo Ek;Dag;100', '1;Ida Holm;a@example.test;Cy Fo;Dag;100']
-    expect(await suggested('Ordre;Køber;E-mail;Deltager;Billet;Pris', ...rows)).toMatchObject({
-      Køber: 'customer.full_name',
-      Deltager: 'item.user.full_name',
-    })
-    const german = ['1;Müller, Jürgen;a@example.test;Dag;100', '2;Weiß, Käthe;b@example.test;Dag;100']
-    expect(await suggested('Nr.;Name, Vorname;E-Mail;Karte;Preis', ...german)).toMatchObject({
-      'Name, Vorname': 'customer.full_name',
-    })
-    const english = ['1;Ida;Holm;a@example.test;Dag;100', '2;Bo;Ek;b@example.test;Dag;100']
-    expect(await suggested('Order;First;Last;Email;Ticket;Price', ...english)).toMatchObject({
-      First: 'customer.first_name',
-      Last: 'customer.last_name',
-    })
-  })
-
-  it('take the status of tickets for that of tickets, and no total of rows for that of orders', async () => {
-    const rows = ['1;a@example.test;T-1;Dag;100;Betalt;100', '1;a@example.test;T-2;Barn;50;Refunderet;50']
-    const file = await sheet(['Ordrenr.;E-mail;Billetnr.;Billettype;Pris;Status;Total', ...rows])
-    expect(targetsOf(file)).toMatchObject({ Status: 'item.status', Total: 'nothing' })
-    expect(file.orders).toMatchObject([{ items: [{ status: 'active' }, { status: 'cancelled' }] }])
-  })
-
-  it('take no days that are yet to come for days of orders', async () => {
-    const rows = ['1;a@example.test;Dag;100;2027-06-05', '2;b@example.test;Dag;100;2027-06-06']
-    expect(await suggested('Ordre;E-mail;Billet;Pris;Dato', ...rows)).toMatchObject({ Dato: 'nothing' })
-  })
-
-  it('know telephone numbers that are written in different ways', async () => {
-    const rows = [
-      "1;a@example.test;Dag;100;'+45 20 12 34 56",
-      "2;b@example.test;Dag;100;'20123457",
-      '3;c@example.test;Dag;100;n/a',
-    ]
-    expect(await suggested('Ordre;E-mail;Billet;Pris;Mobilnr.', ...rows)).toMatchObject({
-      'Mobilnr.': 'customer.phone_number',
-    })
-  })
-
-  it.each([
-    ['Betalt', 'ja', 'nej'],
-    ['Bezahlt?', 'Ja', 'Nein'],
-    ['Paid', 'TRUE', 'FALSE'],
-    ['Opłacone', 'tak', 'nie'],
-  ])('take %s with %s and %s for a status', async (name, yes, no) => {
-    const rows = [`1;a@example.test;Dag;100;${yes}`, `2;b@example.test;Dag;100;${no}`]
-    const file = await sheet([`Ordre;E-mail;Billet;Pris;${name}`, ...rows])
-    expect(targetsOf(file)).toMatchObject({ [name]: `order.status` })
-    expect(file.orders).toMatchObject([{ status: 'completed' }, { status: 'pending' }])
-  })
-
-  it('take no amounts and no days of payment for a status', async () => {
-    const rows = ['1;a@example.test;Dag;100;100,00', '2;b@example.test;Dag;100;50,00']
-    expect(await suggested('Ordre;E-mail;Billet;Pris;Betalt', ...rows)).toMatchObject({ Betalt: 'nothing' })
-  })
-
-  it('know when an order was placed, in other words', async () => {
-    const rows = ['1;a@example.test;Dag;100;2026-05-01 10:00', '2;b@example.test;Dag;100;2026-05-02 10:00']
-    for (const name of ['Placed', 'Sold at', 'Bokad', 'Bestilt d.', 'Timestamp', 'Tidsstempel', 'Zeitstempel'])
-      expect(await suggested(`Ordre;E-mail;Billet;Pris;${name}`, ...rows)).toMatchObject({ [name]: 'order.created' })
   })
 })

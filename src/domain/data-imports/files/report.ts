@@ -1,5 +1,6 @@
 import { encodeText } from './encoding/encode.ts'
 import { markOf } from './encoding/names.ts'
+import type { RowFault } from './faults.ts'
 import type { CsvFormat, FileFormat, XlsxFormat } from './format.ts'
 import { joinBytes } from './lines.ts'
 
@@ -9,6 +10,7 @@ export interface FailedRow {
   errors: string[]
   cells: string[]
   raw: Uint8Array | null
+  fault?: RowFault | null
 }
 
 /** The columns that a report adds; first, because rows differ in length. They are no columns when it is read again. */
@@ -27,6 +29,12 @@ function cellText(cell: string, { delimiter, quotes }: WrittenFormat): string {
 
 /** What a spreadsheet would run begins with an apostrophe, which reading takes off again. */
 const guarded = (cell: string): string => (/^[=@]|^[+-](?![\d\s.,()]*$)/.test(cell) ? `'${cell}` : cell)
+
+/** `="0012"`, by which exporters keep a cell as it is, runs nothing. */
+const isFormula = (cell: string): boolean => guarded(cell) !== cell && !/^="(?:[^"]|"")*"$/.test(cell)
+
+/** A row without formulas is repeated byte by byte; one with an open quotation mark cannot be written anew. */
+const isRepeated = ({ cells, fault }: FailedRow): boolean => fault?.code === 'open_quote' || !cells.some(isFormula)
 
 const lineFeed = 10
 const carriageReturn = 13
@@ -55,13 +63,13 @@ export function reportHeader(format: FileFormat, header: Uint8Array | null): Uin
   return joinBytes([mark, encodeText(separator + added, encoding), rest])
 }
 
-/** A row of the report: what is wrong with it, and the original as it is. */
+/** A row of the report: what is wrong with it, and the original, in which a spreadsheet runs nothing. */
 export function reportRow(format: FileFormat, row: FailedRow): Uint8Array {
   const written = writtenOf(format)
   const { delimiter, encoding, lineBreak } = written
   const added = `${row.line}${delimiter}${cellText(guarded(row.errors.join(' ')), written)}${delimiter}`
-  const rest = row.raw
-    ? endedBytes(row.raw, written)
-    : encodeText(row.cells.map((cell) => cellText(guarded(cell), written)).join(delimiter) + lineBreak, encoding)
+  const texts = row.cells.map((cell) => cellText(isFormula(cell) ? guarded(cell) : cell, written))
+  const rest =
+    row.raw && isRepeated(row) ? endedBytes(row.raw, written) : encodeText(texts.join(delimiter) + lineBreak, encoding)
   return joinBytes([encodeText(added, encoding), rest])
 }

@@ -65,6 +65,7 @@ async function* reportOf(ctx: Ctx, row: LoadedImport): AsyncGenerator<Uint8Array
         errors: problemsOf(errors, file_line).map(({ message }) => message),
         cells: cells[index]?.cells ?? [],
         raw: raw[index] ?? null,
+        fault: cells[index]?.fault ?? null,
       })
     after = last.row_number
   }
