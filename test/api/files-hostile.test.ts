@@ -29,7 +29,12 @@ function expectHarmless(headers: Headers, type: string): void {
 }
 
 const refused = hostileFiles.filter(({ expected: [code], size }) => !code.includes('/') && size === undefined)
-const statusOf: Record<string, number> = { empty_file: 400, invalid_image: 400, type_mismatch: 400, unsupported_file_type: 415 }
+const statusOf: Record<string, number> = {
+  empty_file: 400,
+  invalid_image: 400,
+  type_mismatch: 400,
+  unsupported_file_type: 415,
+}
 
 describe('a file that means harm', () => {
   it('is refused with its reason, as it was declared, and nothing is kept of it', async () => {

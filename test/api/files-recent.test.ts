@@ -44,8 +44,7 @@ describe('a part of a public file', () => {
       sql`update files set status = 'quarantined' where id = ${quarantined.id}`,
     )
     at(60)
-    for (const file of [deleted, quarantined])
-      for (const _ of [1, 2]) expect(await part(pathOf(file))).toEqual(gone)
+    for (const file of [deleted, quarantined]) for (const _ of [1, 2]) expect(await part(pathOf(file))).toEqual(gone)
   })
 
   it('is gone at once where this isolate deleted the file or made it private', async () => {

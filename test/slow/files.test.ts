@@ -74,6 +74,7 @@ const file = {
   created_at: modifiedAt,
   variant: 'original' as const,
   is_signed: false,
+  read_at: null,
 }
 
 const job = {
