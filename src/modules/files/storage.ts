@@ -60,7 +60,7 @@ const holdAll = (guards: readonly Statement[]): SQL =>
 
 /**
  * Takes the bytes for the organisation unless it has the same ones; bytes that were lost come back with all their files.
- * Guards are asked in the same statement: each one more costs an upload of a small file a part of its time.
+ * Guards are asked in the same statement, which saves one each.
  */
 export const keepContent = (content: StoredContent, now: number, guards: readonly Statement[] = []): Statement =>
   sql`insert into stored_objects (storage_key, organization_id, checksum_sha256, size, created_at)
