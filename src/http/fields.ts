@@ -110,7 +110,9 @@ export const Translated = (max: number) =>
 
 export const Image = z
   .object({ thumbnail: z.string(), optimized: z.string(), large: z.string(), original: z.string() })
-  .openapi('Image')
+  .openapi('Image', {
+    description: 'Addresses of an image. Without the Images binding each of them answers the original.',
+  })
 
 /** A named shape or null: the document would lose the null of `.nullable()` beside a reference. */
 export const orNull = <S extends z.ZodType>(schema: S) => z.union([schema, z.null()])

@@ -136,6 +136,17 @@ describe('completeFileUpload', () => {
     expect(await accountOf(here.id)).toEqual({ objects: 1, references: [1], ...isWhole })
   })
 
+  it('makes one file under several requests at once', async () => {
+    const bytes = tableOf(5000)
+    const upload = await startUpload(here, bytes)
+    await putPart(upload.id, 1, bytes)
+    const replies = await Promise.all(Array.from({ length: 5 }, () => completeParts(upload.id)))
+    expect(new Set(replies.map(({ status, body }) => `${status} ${body.id}`)).size).toBe(1)
+    expect([replies[0]?.status, (await get(`/v1/files?organization_id=${here.id}`)).body.count]).toEqual([201, 1])
+    expect(await accountOf(here.id)).toEqual({ objects: 1, references: [1], ...isWhole })
+    expect(await usedBytes(here.id)).toBe(bytes.length)
+  })
+
   it('takes 500 MB as a table, and no more than others as an image', async () => {
     const completeAs = async (size: number, bytes: Uint8Array<ArrayBuffer>) => {
       const edition = (await seedEdition(here)).id

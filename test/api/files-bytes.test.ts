@@ -49,7 +49,9 @@ describe('bytes', () => {
 
   it('stop at the limit of the organisation, exactly', async () => {
     const here = await givenOrganization()
-    const size = freshPng().length
+    // A number that counts on has one digit more at some time.
+    const sized = () => png(crypto.randomUUID())
+    const size = sized().length
     const limit = (bytes: number) =>
       rowsOf(
         'insert into organization_storage values (?, 0, ?) on conflict do update set limit_bytes = excluded.limit_bytes',
@@ -57,10 +59,8 @@ describe('bytes', () => {
         bytes,
       )
     await limit(2 * size)
-    const first = freshPng()
-    const replies = await Promise.all(
-      [first, freshPng(), freshPng(), freshPng()].map((bytes) => uploadRaw(here.id, bytes)),
-    )
+    const first = sized()
+    const replies = await Promise.all([first, sized(), sized(), sized()].map((bytes) => uploadRaw(here.id, bytes)))
     expect(replies.map(({ status }) => status).toSorted()).toEqual([201, 201, 409, 409])
     expect(replies.find(({ status }) => status === 409)?.body.code).toBe('storage_full')
     expect(await accountOf(here.id)).toMatchObject({ objects: 2, isCounted: true, isStored: true, lost: 0 })

@@ -2,6 +2,7 @@ import { env } from 'cloudflare:workers'
 import { sql } from 'drizzle-orm'
 import { describe, expect, it, vi } from 'vitest'
 import { derivedKey, derivedPrefix } from '../../src/domain/files/addresses.ts'
+import { get } from '../support/api.ts'
 import { fakeImages, fetchFile, pathOf } from '../support/served-files.ts'
 import { seedStoredFile } from '../support/seeding/files.ts'
 import { image, imageNames } from '../support/images.ts'
@@ -116,6 +117,11 @@ describe('a variant', () => {
     expect(bytes).toEqual(file.content)
     expect(headers.get('etag')).toBe(`"${file.checksum_sha256}"`)
     expect(headers.get('cache-control')).toBe('public, max-age=60')
+  })
+
+  it('may be the original, and the document of the API says when', async () => {
+    const { components } = (await get('/openapi.json')).body
+    expect(components.schemas.Image.description).toMatch(/Without the Images binding .* original/)
   })
 
   it('is shared by files with the same bytes', async () => {

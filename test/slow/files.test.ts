@@ -75,6 +75,7 @@ const file = {
   variant: 'original' as const,
   read_at: null,
   is_signed: false,
+  read_at: null,
 }
 
 const job = {

@@ -6,7 +6,7 @@ export const maxNameLength = 255
 /* oxlint-disable no-control-regex -- these are what is taken out */
 const invisible =
   /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffd]/gu
-/** No name of Windows has them. */
+/** Windows allows none of them in a name. */
 const forbidden = /[<>:"|?*]/g
 const reserved = /^(?:con|prn|aux|nul|conin\$|conout\$|com[\d¹²³]|lpt[\d¹²³])(?=\.|$)/i
 

@@ -1,7 +1,7 @@
 import { toHex } from '../../domain/text/encoding.ts'
 import type { StoredBody } from './files.ts'
 
-/** Counts, hashes and keeps the beginning of bytes that go by. */
+/** Counts and hashes bytes, and keeps the first of them. */
 export class Digest {
   readonly #stream = new crypto.DigestStream('SHA-256')
   readonly #writer = this.#stream.getWriter()

@@ -38,7 +38,7 @@ interface ListedObject {
 export class TooManyBytes extends Error {}
 /** A body ended before the bytes that were announced. */
 export class TooFewBytes extends Error {}
-/** What the store has is not what the parts say, or the upload is over. */
+/** The store does not have these parts, or the upload was aborted. */
 export class PartsRefused extends Error {}
 
 /**
@@ -49,7 +49,7 @@ export interface FileStore {
   put: (body: ReadableStream<Uint8Array>, options: PutOptions) => Promise<StoredBody>
   /** Null where there is no such object. */
   open: (key: string, range?: { offset: number; length: number }) => Promise<OpenObject | null>
-  /** Keys without an object are none to mind. */
+  /** Keys without an object are ignored. */
   delete: (keys: readonly string[]) => Promise<void>
   /** Objects in the order of their keys. */
   list: (options: { prefix: string; after: string; limit: number }) => Promise<ListedObject[]>

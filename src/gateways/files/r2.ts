@@ -1,12 +1,8 @@
-import { toHex } from '../../domain/text/encoding.ts'
 import { Digest } from './digest.ts'
 import { type FileStore, type PutOptions, PartsRefused, type StoredBody, TooFewBytes, TooManyBytes } from './files.ts'
 
 /** What the store takes as one part of an upload. A body of unknown length is held so far, and never further. */
 const windowBytes = 5 * 1024 * 1024
-
-/** A smaller body of known length is read whole and stored at once: to stream it takes longer, and saves little memory. */
-const streamedFromBytes = 256 * 1024
 
 /** A stored file is hashed range by range: what the store sends ahead of the hash stays small. */
 const rangeBytes = 8 * 1024 * 1024
@@ -54,26 +50,6 @@ async function passOn<Result>(
     throw error
   }
   return [await digest.end(), await stored]
-}
-
-/** All bytes of a body of known length. */
-async function readWhole(body: Body, size: number): Promise<Uint8Array<ArrayBuffer>> {
-  const bytes = new Uint8Array(size)
-  let filled = 0
-  for await (const chunk of body) {
-    if (filled + chunk.byteLength > size) throw new TooManyBytes()
-    bytes.set(chunk, filled)
-    filled += chunk.byteLength
-  }
-  if (filled < size) throw new TooFewBytes()
-  return bytes
-}
-
-/** Stores a small body while it is hashed. */
-async function putWhole(bucket: R2Bucket, bytes: Uint8Array<ArrayBuffer>, options: PutOptions): Promise<StoredBody> {
-  const { key, headBytes } = options
-  const [digest] = await Promise.all([crypto.subtle.digest('SHA-256', bytes), bucket.put(key, bytes, once)])
-  return { size: bytes.byteLength, checksum_sha256: toHex(digest), head: bytes.subarray(0, headBytes) }
 }
 
 /** Cuts a body of unknown length into windows; `flush` gets each full one, and the last with `isLast`. */
@@ -173,7 +149,6 @@ export const r2Files = (bucket: R2Bucket): FileStore => ({
     const { key, size, most, headBytes } = options
     if (size === null) return putUnknown(bucket, body, options)
     if (size > most) throw new TooManyBytes()
-    if (size < streamedFromBytes) return putWhole(bucket, await readWhole(body, size), options)
     const [stored] = await passOn(body, { size, headBytes }, (stream) => bucket.put(key, stream, once))
     return stored
   },

@@ -15,7 +15,7 @@ interface SweepRow {
 /** Sorts after every key of a prefix. */
 const endOf = (prefix: string): string => `${prefix}\uffff`
 
-/** Objects that came long ago and that no row knows: their request died between the store and the database. */
+/** Deletes old objects without a row: their request died between the store and the database. */
 async function removeUnknown(job: JobCtx, listed: readonly { key: string; uploaded_at: number }[]): Promise<void> {
   const old = listed.filter(({ uploaded_at }) => uploaded_at < job.now() - unclaimedAfterMs)
   if (old.length === 0) return
@@ -28,7 +28,7 @@ async function removeUnknown(job: JobCtx, listed: readonly { key: string; upload
   await job.files.delete(old.filter(({ key }) => !keys.has(storageKeyOf(key))).map(({ key }) => key))
 }
 
-/** Rows whose bytes the store does not have: the next upload of the same bytes brings them back. */
+/** Marks rows whose bytes the store does not have. The next upload of the same bytes restores them. */
 async function markMissing({ db, now }: JobCtx, from: string, to: string, present: readonly string[]): Promise<number> {
   const lost = await db.all(
     sql<{ storage_key: string }>`update stored_objects set is_missing = 1
@@ -38,7 +38,7 @@ async function markMissing({ db, now }: JobCtx, from: string, to: string, presen
   return lost.length
 }
 
-/** Answers where to go on; null at the end. */
+/** Returns the key to go on from; null at the end. */
 async function step(job: JobCtx, prefix: string, after: string): Promise<string | null> {
   const listed = await job.files.list({ prefix, after, limit: objectsAStep })
   const next = listed.length < objectsAStep ? null : (listed.at(-1)?.key ?? null)

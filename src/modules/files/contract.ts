@@ -59,7 +59,7 @@ export const File = z
   })
   .openapi('File')
 
-/** What stands beside the bytes. */
+/** The fields of an upload beside its bytes. */
 const UploadFields = z.object({
   organization_id: Id('org'),
   edition_id: Id('edt').optional().openapi({ description: 'Without it the file belongs to the whole organisation.' }),

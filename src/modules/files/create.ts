@@ -29,7 +29,7 @@ type NewFileFields = Pick<
 > &
   Partial<Pick<StoredFile, 'width' | 'height'>>
 
-/** A file of bytes that are stored. */
+/** The row of a new file whose bytes are stored. */
 export function newFile(ctx: Ctx, received: ReceivedFile, fields: NewFileFields): StoredFile {
   const now = ctx.now()
   return {
@@ -50,7 +50,7 @@ export function newFile(ctx: Ctx, received: ReceivedFile, fields: NewFileFields)
   }
 }
 
-/** The row of a file. It refers to the bytes that the organisation has, which may be those of an earlier upload. */
+/** Inserts the row of a file. Its `storage_key` is the one of the same bytes that the organisation may have already. */
 export function insertFile(row: StoredFile & { storage_key: string | null }): Statement {
   const content = { ...row, storage_key: row.storage_key ?? '' }
   const names = Object.keys(row) as (keyof StoredFile)[]

@@ -12,12 +12,12 @@ import { releaseContent } from './storage.ts'
 export const fileInUse = (row: FileRow, detail: string): AppError =>
   new AppError('file_in_use', detail, { extra: { related_objects: row.used_by } })
 
-/** A reference that was made meanwhile makes this decide again. */
+/** Aborts the transaction, to be decided again, when something began to use the file meanwhile. */
 export const stillUnused = ({ id }: Pick<FileRow, 'id'>): Statement => stillHolds(sql`not ${isUsed(sql`${id}`)}`)
 
 type DeletedFile = Pick<FileRow, 'id' | 'version' | 'organization_id' | 'storage_key'>
 
-/** Statements that delete a file that nothing refers to. What was changed meanwhile makes them decide again. */
+/** Deletes a file that nothing uses. A change made meanwhile aborts the transaction, to be decided again. */
 export const deletion = (row: DeletedFile, now: number): Statement[] => {
   const { id, version, organization_id, storage_key } = row
   return [
@@ -28,7 +28,7 @@ export const deletion = (row: DeletedFile, now: number): Statement[] => {
   ]
 }
 
-/** The bytes go within a minute after their last file. */
+/** A sweep deletes the bytes within a minute after the last file that has them. */
 export async function deleteFile(ctx: Ctx, row: FileRow): Promise<null> {
   if (row.is_used) throw fileInUse(row, 'This file is in use.')
   await commit(ctx, null, [...openEditions(row.edition_id), ...deletion(row, ctx.now())])

@@ -7,15 +7,15 @@ import { deletion } from './delete.ts'
 import type { StoredFile } from './queries.ts'
 import { isUsed } from './references.ts'
 
-/** Its place in `storage_sweeps`: the last id that was looked at. */
+/** Its row in `storage_sweeps` holds the last id that was looked at. */
 const sweepName = 'unused-imports'
 const filesASweep = 500
 const deletionsASweep = 50
 
-/** SQL evaluates the second part for files of the purpose alone. */
+/** A CASE, so that references are looked up for files of imports alone. */
 const isUnusedImport = sql`case when purpose = 'import' then not ${isUsed(sql`files.id`)} else 0 end`
 
-/** Decides by what the file is at this moment: somebody may use it, change it or delete it meanwhile. */
+/** Reads the file again before each try: somebody may use, change or delete it meanwhile. */
 const deleteUnused = (job: JobCtx, id: string): Promise<void> =>
   decideAgain(async () => {
     const row = await job.db.first(sql<Pick<StoredFile, 'id' | 'version' | 'organization_id' | 'storage_key'>>`

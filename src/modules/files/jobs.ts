@@ -10,7 +10,7 @@ export { sweepScans } from './scanning/jobs-scan.ts'
 
 /** Objects of one sweep: the rest waits for the next minute. */
 const objectsASweep = 100
-/** Smaller images and the like of one object. */
+/** Variants that one object may have. */
 const mostDerived = 100
 
 interface DueObject {
@@ -18,14 +18,14 @@ interface DueObject {
   store_upload_id: string | null
 }
 
-/** Keys of an object and of what was made of it. */
+/** The keys of an object and of its variants. Parts of an unfinished upload are dropped first. */
 async function keysOf({ files }: JobCtx, { storage_key, store_upload_id }: DueObject): Promise<string[]> {
   if (store_upload_id !== null) await files.abortParts({ key: storage_key, uploadId: store_upload_id })
   const derived = await files.list({ prefix: derivedPrefix(storage_key), after: '', limit: mostDerived })
   return [storage_key, ...derived.map(({ key }) => key)]
 }
 
-/** Removes what rows have let go. Removing it twice is no harm. */
+/** Deletes the objects that rows list for deletion. May be repeated after a crash. */
 export async function sweepObjects(job: JobCtx): Promise<void> {
   const due = await job.db.all(
     sql<DueObject>`select storage_key, store_upload_id from objects_to_delete order by storage_key limit ${objectsASweep}`,

@@ -39,7 +39,7 @@ const tenantOf = ({ organization_id, edition_id }: FileRow): Tenant => ({
   editions: edition_id === null ? [] : [edition_id],
 })
 
-/** Puts into an answer the address of a file that has no lasting one. Those who may not run imports get none. */
+/** Adds the signed address of a private file. Callers who may not run imports get none. */
 export async function signFile(answer: PresentedFile, row: FileRow, ctx: Ctx): Promise<PresentedFile> {
   if (!isPrivate(row) || !mayAt(ctx.caller, writers, tenantOf(row))) return answer
   const { config, now } = ctx

@@ -1,12 +1,11 @@
 import { Hono } from 'hono'
-import { LostRace } from '../../domain/errors.ts'
 import { parseJson, readBody } from '../../http/requests/body.ts'
 import type { AppContext, AppEnv } from '../../http/env.ts'
 import { logError } from '../../http/log.ts'
 import { limitFiles } from '../../http/middleware/rate-limit.ts'
 import { takeScanAnswer } from './scanning/scan.ts'
-import { type Served, serveCopy, serveFile } from './serving/serve.ts'
-import { type FileAddress, findServedFile, openServedFile, type ServedFile } from './serving/served-file.ts'
+import { serveAddress, serveCopy, serveFile } from './serving/serve.ts'
+import { type FileAddress, findServedFile } from './serving/served-file.ts'
 
 type ServeJob = Parameters<typeof findServedFile>[0]
 
@@ -17,13 +16,13 @@ const addressOf = (c: AppContext): FileAddress => ({
   token: c.req.query('token'),
 })
 
-/** The address without its query: nothing that a client adds makes another copy. */
+/** The address without its query, so that all queries share one copy. */
 const copyAddress = (c: AppContext): string => {
   const { origin, pathname } = new URL(c.req.url)
   return origin + pathname
 }
 
-/** Copies are whole, and stand for those addresses that need no token. Parts are read from the store. */
+/** The cache keeps whole files at addresses without a token. Parts are read from the store. */
 const isForCopies = (c: AppContext): boolean =>
   c.req.query('token') === undefined && c.req.header('range') === undefined
 
@@ -35,10 +34,10 @@ async function fromCopy(c: AppContext): Promise<Response | null> {
 
 const maxAnswerBytes = 10_000
 
-/** Larger files are rare, and read from the store each time. */
+/** Larger files are rare, and are not copied into the cache. */
 const maxCopiedBytes = 10_000_000
 
-/** Read anew from the store: a client that reads slowly would hold the bytes of both in memory. */
+/** Reads the file from the store once more: with one stream for both, a slow client would keep the bytes in memory. */
 async function keepCopy(c: AppContext, job: ServeJob): Promise<void> {
   const file = await findServedFile(job, addressOf(c))
   if (!file) return
@@ -53,24 +52,11 @@ const isCopied = (c: AppContext, { status, headers }: Response): boolean =>
 const inBackground = (c: AppContext, work: Promise<unknown>): void =>
   c.executionCtx.waitUntil(work.catch((error: unknown) => logError(c.var.requestId, error)))
 
-/** Parts by a row that an earlier request read, as copies are; by a fresh one where that turns out to be out of date. */
-async function fromStore(c: AppContext, job: ServeJob): Promise<Served> {
-  const address = addressOf(c)
-  const answer = (file: ServedFile) => serveFile(job, file, c.req.raw, (work) => inBackground(c, work))
-  const file = await openServedFile(job, address, { mayBeRecent: c.req.header('range') !== undefined })
-  try {
-    return await answer(file)
-  } catch (error) {
-    if (!(error instanceof LostRace)) throw error
-    return answer(await openServedFile(job, address))
-  }
-}
-
 async function serve(c: AppContext, job: ServeJob): Promise<Response> {
   const copied = await fromCopy(c)
   if (copied) return copied
   await limitFiles(c)
-  const { response, fault } = await fromStore(c, job)
+  const { response, fault } = await serveAddress(job, addressOf(c), c.req.raw, (work) => inBackground(c, work))
   if (fault !== undefined) logError(c.var.requestId, fault)
   if (isCopied(c, response)) inBackground(c, keepCopy(c, job))
   return response
@@ -79,7 +65,7 @@ async function serve(c: AppContext, job: ServeJob): Promise<Response> {
 const scanAnswer = async (c: AppContext): Promise<Record<string, unknown>> =>
   parseJson(await readBody(c, maxAnswerBytes), c.req.raw.headers)
 
-/** What everybody with the address of a file reaches without a token of the API. */
+/** The routes that need no token of the API, only the address of a file. */
 export function servedFiles(open: (c: AppContext) => ServeJob): Hono<AppEnv> {
   const routes = new Hono<AppEnv>({ strict: false })
   routes.get('/files/:id/:key/:variant', (c) => serve(c, open(c)))

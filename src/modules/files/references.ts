@@ -9,7 +9,7 @@ interface FileReference {
   /** What refers to the file, as answers name it: its type, and the field that holds the reference. */
   type: string
   field: string
-  /** Where the table only says what refers to a file: how that is joined. */
+  /** Joins the table of what uses the file, where `table` only lists pairs of ids. */
   join?: SQL
   id: SQL
   name: SQL

@@ -46,7 +46,7 @@ mount(files, uploads.getFileUpload, {
 
 mount(files, uploads.putFileUploadPart, {
   load: (ctx, { id }) => findUpload(ctx, id),
-  // A part that is sent again takes the place of one without a row.
+  // Nothing to discard: the part that is sent again replaces the one without a row.
   file: { receive: (ctx, file, at) => receivePart(ctx, file, at), discard: async () => undefined },
   handle: (ctx, { params, loaded, received }) => keepPart(ctx, loaded, { number: params.number, received }),
   present: presentUpload,

@@ -13,10 +13,10 @@ import {
 } from '../../domain/files/files.ts'
 import { TooFewBytes, TooManyBytes } from '../../gateways/files/files.ts'
 
-/** Each set of bytes has a key of its own, which is used once and names nobody. */
+/** A random key for each upload. It is used once and tells nothing of the organisation. */
 export const newStorageKey = (ctx: Ctx): string => `objects/${toHex(ctx.randomBytes(16))}`
 
-/** A refusal in place of what the store says about a body. */
+/** The refusal for an error of the store that is the client's fault; other errors as they are. */
 export function storeRefusal(error: unknown, most: number): unknown {
   if (error instanceof TooManyBytes) return fileTooLarge(most)
   if (error instanceof TooFewBytes)
@@ -24,7 +24,7 @@ export function storeRefusal(error: unknown, most: number): unknown {
   return error
 }
 
-/** Stores the bytes of a request while they come in. Rows refer to them once the request is decided. */
+/** Stores the bytes of a request while they come in. No row refers to them before the commit. */
 export async function receiveFile(ctx: Ctx, file: IncomingFile): Promise<ReceivedFile> {
   const storage_key = newStorageKey(ctx)
   const { body, size, most, name, declared } = file
@@ -36,7 +36,7 @@ export async function receiveFile(ctx: Ctx, file: IncomingFile): Promise<Receive
   }
 }
 
-/** Bytes of a request that was refused. */
+/** Deletes the bytes of a request that was refused. */
 export const discardFile = (ctx: Ctx, { storage_key }: ReceivedFile): Promise<void> => ctx.files.delete([storage_key])
 
 interface StoredContent {
@@ -60,7 +60,7 @@ const holdAll = (guards: readonly Statement[]): SQL =>
 
 /**
  * Takes the bytes for the organisation unless it has the same ones; bytes that were lost come back with all their files.
- * Guards are asked in the same statement: each one more costs an upload of a small file a part of its time.
+ * Guards are asked in the same statement, which saves one each.
  */
 export const keepContent = (content: StoredContent, now: number, guards: readonly Statement[] = []): Statement =>
   sql`insert into stored_objects (storage_key, organization_id, checksum_sha256, size, created_at)
@@ -69,7 +69,7 @@ export const keepContent = (content: StoredContent, now: number, guards: readonl
     on conflict (organization_id, checksum_sha256) do update set storage_key = excluded.storage_key, is_missing = 0
       where stored_objects.is_missing = 1`
 
-/** True for bytes that the organisation did not have before this transaction: to be asked before a file refers to them. */
+/** True for bytes that the organisation did not have before this transaction. Ask before the row of the file is inserted. */
 const isNew = (key: string): SQL => sql`(${isStored(key)} and not ${hasFiles(key)})`
 
 const withinLimit = sql`used_bytes + excluded.used_bytes <= coalesce(limit_bytes, ${defaultStorageBytes})`
@@ -91,16 +91,16 @@ export const releaseBytes = (organizationId: string, bytes: number, condition: S
   sql`update organization_storage set used_bytes = used_bytes - ${bytes}
     where organization_id = ${organizationId} and ${condition}`
 
-/** Bytes that were counted while they came in, and that the organisation turns out to have already. */
+/** Uncounts the bytes of an upload in parts when the organisation has the same bytes already. */
 export const releaseKnownContent = ({ organization_id, size, storage_key }: StoredContent): Statement =>
   releaseBytes(organization_id, size, sql`not ${isNew(storage_key)}`)
 
-/** Bytes that nothing needs because others are the same. */
+/** Has uploaded bytes deleted when the organisation keeps the same ones under another key. */
 export const dropUnused = (storageKey: string, now: number): Statement =>
   sql`insert into objects_to_delete (storage_key, created_at) select ${storageKey}, ${now}
     where not ${isStored(storageKey)}`
 
-/** Lets the bytes go with their last file. */
+/** Uncounts bytes and has them deleted when no file has them any more. */
 export const releaseContent = (organizationId: string, storageKey: string, now: number): Statement[] => [
   sql`insert into objects_to_delete (storage_key, created_at) select storage_key, ${now} from stored_objects
     where storage_key = ${storageKey} and not ${hasFiles(storageKey)}`,

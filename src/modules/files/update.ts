@@ -19,7 +19,7 @@ export async function updateFile(ctx: Ctx, row: FileRow, input: UpdateFileInput)
   if (changes.purpose !== undefined) checkPurpose(changes.purpose, row.mime_type)
   if (changes.edition_id !== undefined) await checkMove(ctx, writers, row.organization_id, changes.edition_id)
   const isMoved = changes.edition_id !== undefined || changes.purpose !== undefined
-  // What refers to the file chose it where it stands and for what it is.
+  // Whatever uses the file chose it by its place and its purpose.
   if (isMoved && row.is_used) throw fileInUse(row, 'Something shows this file where it is.')
   const next = { ...row, ...changes, modified_at: ctx.now() }
   const all = { ...changes, search: searchOf(next), modified_at: next.modified_at }

@@ -19,7 +19,7 @@ import {
   verdicts,
 } from '../../../domain/files/scans.ts'
 
-/** What a file begins as: nobody reads it before the scanner has answered, where there is one. */
+/** The status of a new file: in quarantine until the scanner has answered, where there is one. */
 export const firstStatus = ({ files }: Config): 'ready' | 'quarantined' => (files.scan ? 'quarantined' : 'ready')
 
 /** Asks the scanner about a file that the same transaction makes; the scan itself begins after it. */
@@ -39,7 +39,7 @@ interface Claimed {
   checksum_sha256: string
 }
 
-/** Takes scans that are due, so that nobody else asks about them before the next time. */
+/** Claims scans that are due and sets when they are due again. */
 export async function claimScans(job: JobCtx, files: { id: string } | { most: number }): Promise<Claimed[]> {
   const at = job.now()
   const chosen =
@@ -56,7 +56,7 @@ export async function claimScans(job: JobCtx, files: { id: string } | { most: nu
     where ${inList(sql`id`, ids)}`)
 }
 
-/** Takes a verdict once. What was infected stays so, and nobody reads it. */
+/** Records a verdict once. An infected file stays infected, and nobody can read it. */
 async function recordVerdict(job: JobCtx, fileId: string, { verdict, reason }: ScanAnswer): Promise<void> {
   const at = job.now()
   const status = verdict === 'clean' ? 'ready' : 'quarantined'
@@ -70,7 +70,7 @@ async function recordVerdict(job: JobCtx, fileId: string, { verdict, reason }: S
   forgetServedFile(fileId)
 }
 
-/** Asks about one file that was claimed. An answer that comes later comes by `takeScanAnswer`. */
+/** Asks the scanner about one claimed file. Later answers arrive at `takeScanAnswer`. */
 export async function scanFile(job: JobCtx, file: Claimed): Promise<void> {
   const { config, now, scanner } = job
   if (!scanner) return
@@ -88,7 +88,7 @@ export async function scanFile(job: JobCtx, file: Claimed): Promise<void> {
   if (answer) await recordVerdict(job, file_id, answer)
 }
 
-/** Asks about a file as soon as it is there. What is lost here the sweep finds. */
+/** Asks the scanner about a new file. The sweep repeats what fails here. */
 export async function requestScan(job: JobCtx, fileId: string): Promise<void> {
   if (!job.scanner) return
   const [claimed] = await claimScans(job, { id: fileId })

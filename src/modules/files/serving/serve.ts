@@ -4,7 +4,7 @@ import { contentDisposition } from '../../../domain/files/names.ts'
 import { failedCondition, httpDate, isRangeWanted, parseRange, type Validators } from '../../../domain/files/ranges.ts'
 import { isImageType } from '../../../domain/files/types.ts'
 import { derivedKey } from '../../../domain/files/addresses.ts'
-import type { ServedFile } from './served-file.ts'
+import { type FileAddress, openServedFile, type ServedFile } from './served-file.ts'
 import { openVariant } from './variants.ts'
 
 /**
@@ -16,7 +16,7 @@ const lasting = 'public, max-age=31536000, s-maxage=60, immutable'
 const passing = 'public, max-age=60'
 const unkept = 'private, no-store'
 
-/** Some bytes of the store, and what is said of them. */
+/** Bytes of the store, with what the headers say of them. */
 interface Representation extends Validators {
   key: string
   size: number
@@ -72,7 +72,7 @@ const headersOf = ({ type, name, size, etag, modifiedAt, cacheControl }: Represe
   new Headers({
     'content-type': type,
     'content-length': String(size),
-    // A page that hides in a file is never shown as one.
+    // Browsers never show a file that is no image as a page.
     'content-disposition': contentDisposition(isImageType(type) ? 'inline' : 'attachment', name),
     'content-security-policy': "default-src 'none'; sandbox",
     'x-content-type-options': 'nosniff',
@@ -140,7 +140,7 @@ async function answer(job: JobCtx, request: Request, found: Representation): Pro
 
 type KeepAlive = (work: Promise<unknown>) => void
 
-export interface Served {
+interface Served {
   response: Response
   fault?: unknown
 }
@@ -154,6 +154,25 @@ export async function serveFile(
 ): Promise<Served> {
   const found = await representationOf(job, file, keepAlive)
   return { response: await answer(job, request, found), fault: found.fault }
+}
+
+/**
+ * The answer to a request for what an address names. Parts are served by a row that an earlier request read, or by a
+ * fresh one where that turns out to be out of date.
+ */
+export async function serveAddress(
+  job: JobCtx,
+  address: FileAddress,
+  request: Request,
+  keepAlive: KeepAlive,
+): Promise<Served> {
+  const file = await openServedFile(job, address, { mayBeRecent: request.headers.has('range') })
+  try {
+    return await serveFile(job, file, request, keepAlive)
+  } catch (error) {
+    if (!(error instanceof LostRace)) throw error
+    return serveFile(job, await openServedFile(job, address), request, keepAlive)
+  }
 }
 
 /** The answer to a request from a copy in a cache; null where the copy cannot tell. */

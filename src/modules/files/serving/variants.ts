@@ -16,12 +16,12 @@ const shapes: Record<MadeVariant, ImageShape> = {
 /** A request waits so long for one that makes the same variant, and then makes it too. */
 const waitMs = 10_000
 
-/** What this isolate makes now. The store keeps the first of those that several isolates make. */
+/** Variants that this isolate is making. Of several isolates the first one's variant is kept. */
 const making = new Map<string, Promise<void>>()
 
 type VariantSource = Pick<ServedFile, 'storage_key'>
 
-/** Rows that refer to the bytes count: the last one may have gone while the variant was made. */
+/** False when the last file with these bytes was deleted while the variant was made. */
 async function isReferred({ db }: JobCtx, { storage_key }: VariantSource): Promise<boolean> {
   const anyFile = select({ storage_key: files.storage_key })
     .from(files)

@@ -28,7 +28,7 @@ function checkParts({ size, parts }: UploadRow): void {
   if (missing.length) throw incomplete(missing)
 }
 
-/** One object of the parts, and what it is. A request that died here is made again: what is joined stays joined. */
+/** Joins the parts into one object and reads it. May be repeated after a crash: joining twice is no failure. */
 async function join(ctx: Ctx, row: UploadRow): Promise<ReceivedFile> {
   const { storage_key, store_upload_id, name } = row
   const parts = row.parts.map(({ number, store_etag }) => ({ number, etag: store_etag }))
@@ -43,7 +43,7 @@ async function join(ctx: Ctx, row: UploadRow): Promise<ReceivedFile> {
   return { ...stored, storage_key, name, declared: row.content_type }
 }
 
-/** Makes a file of an upload. The bytes are counted already; those that the organisation has are counted once. */
+/** Makes a file of an upload. Its bytes were counted at the start, and are uncounted when the organisation has them. */
 export async function completeUpload(ctx: Ctx, row: UploadRow): Promise<FileRow> {
   if (row.file_id !== null) return commit(ctx, await findFile(ctx, row.file_id), openEditions(row.edition_id))
   checkParts(row)

@@ -9,7 +9,7 @@ import { dropUpload } from './uploads.ts'
 
 const uploadsASweep = 50
 
-/** Drops uploads whose day is over; of those that became files only the row. */
+/** Drops uploads after a day. Of completed ones only the row of the upload goes; the file stays. */
 export async function sweepUploads(job: JobCtx): Promise<void> {
   const now = job.now()
   const due = await job.db.all(

@@ -14,10 +14,10 @@ import { countBytes, newStorageKey, releaseBytes, storeRefusal } from '../storag
 import type { StartUploadInput } from './upload-contract.ts'
 import type { UploadColumns, UploadRow } from './upload-queries.ts'
 
-/** What it is comes out once it is complete. */
+/** The type is known once the upload is complete. */
 const unknownType = 'application/octet-stream'
 
-/** The store's upload is begun before its row: where no row follows, the store drops it after a week. */
+/** Begins the store's upload before the row is written. Without a row the store drops it after a week. */
 export async function startUpload(ctx: Ctx, input: StartUploadInput): Promise<UploadRow> {
   const { organization_id, edition_id = null, size, title } = input
   await checkTenant(ctx, organization_id, edition_id)
@@ -68,7 +68,7 @@ interface PartAt {
   loaded: UploadRow
 }
 
-/** Stores a part while it comes in. Nobody sees it before its row is there. */
+/** Stores a part while it comes in. It counts once `keepPart` has written its row. */
 export async function receivePart(ctx: Ctx, file: IncomingFile, { params, loaded }: PartAt): Promise<ReceivedFile> {
   const number = numberOf(params.number, loaded.size)
   if (loaded.file_id !== null) throw completed()
@@ -92,7 +92,7 @@ export async function receivePart(ctx: Ctx, file: IncomingFile, { params, loaded
   return { ...stored, store_etag: stored.etag, storage_key, name: '', declared: null }
 }
 
-/** The part counts from now on. Others may have come meanwhile. */
+/** Writes the row of a stored part. Other parts may have come meanwhile. */
 export async function keepPart(
   ctx: Ctx,
   row: UploadRow,
@@ -114,7 +114,7 @@ export async function keepPart(
   ])
 }
 
-/** Lets go of an upload that is no file: its row goes, and what the store has of it. */
+/** Deletes an upload that is not completed, and has its parts deleted from the store. */
 export const dropUpload = (row: UploadColumns, now: number): Statement[] => [
   sql`delete from file_uploads where id = ${row.id} and version = ${row.version} and file_id is null`,
   changedOne(),
