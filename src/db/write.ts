@@ -1,4 +1,4 @@
-import { type Column, getTableColumns, type InferInsertModel, type SQL, sql, type Table } from 'drizzle-orm'
+import { type Column, getTableColumns, type InferInsertModel, is, SQL, sql, type Table } from 'drizzle-orm'
 import { changedOne } from './commit.ts'
 import { sameJson } from '../domain/text/json.ts'
 import type { Statement } from './database.ts'
@@ -24,9 +24,12 @@ const namesOf = (written: readonly Written[]): SQL =>
     sql`, `,
   )
 
-/** Bound values, stored as the modes of their columns say. */
+/** Bound values, stored as the modes of their columns say. An expression stays as it is. */
 const valuesOf = (written: readonly Written[], row: object): SQL[] =>
-  written.map(({ name, column }) => sql`${sql.param(row[name as keyof typeof row], column)}`)
+  written.map(({ name, column }) => {
+    const value: unknown = row[name as keyof typeof row]
+    return is(value, SQL) ? value : sql`${sql.param(value, column)}`
+  })
 
 export function insert<T extends Table>(table: T, row: InsertModel<T>): SQL {
   const written = columnsIn(table, row)
@@ -97,12 +100,14 @@ export function insertAll<T extends Table>(table: T, rows: readonly InsertModel<
   )
 }
 
-/** Changes the given columns of the rows that `where` names. */
-export function update<T extends Table>(table: T, changes: Partial<InsertModel<T>>, where: SQL): SQL {
+type Changes<T extends Table> = { [Name in keyof InsertModel<T>]?: InsertModel<T>[Name] | SQL }
+
+/** Changes the given columns of the rows that `where` names. Expressions read the row as it was. */
+export function update<T extends Table>(table: T, changes: Changes<T>, where: SQL | undefined): SQL {
   const written = columnsIn(table, changes)
   const values = valuesOf(written, changes)
   const sets = written.map(({ name }, index) => sql`${columnName(name)} = ${values[index]}`)
-  return sql`update ${table} set ${sql.join(sets, sql`, `)} where ${where}`
+  return sql`update ${table} set ${sql.join(sets, sql`, `)} where ${where ?? sql`0`}`
 }
 
 const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null

@@ -3,6 +3,8 @@ import type { Statement } from '../../db/database.ts'
 import { capturedMessages } from '../../db/schema/messaging/dev-mailbox.ts'
 import { transactionalEmails } from '../../db/schema/messaging/transactional-emails.ts'
 import type { erasures } from '../../db/schema/personal-data.ts'
+import { orders, purchases } from '../../db/schema/sales/orders.ts'
+import { refundRequests } from '../../db/schema/sales/refunds.ts'
 import { userEditions } from '../../db/schema/users.ts'
 import { update } from '../../db/write.ts'
 import type { ChannelAddress } from '../../domain/messaging/suppressions.ts'
@@ -43,9 +45,11 @@ const capturedStatement = ({ organization_id, user_id, user_seq }: ErasureRow): 
 
 /** Texts about a refund, in which a person may be named. */
 const refundStatement = ({ user_id }: ErasureRow): Statement =>
-  sql`update refund_requests set comment = '', note = null, rejection_reason = iif(rejection_reason is null, null, ''),
-      metadata = '{}'
-    where user_id = ${user_id}`
+  update(
+    refundRequests,
+    { comment: '', note: null, rejection_reason: sql`iif(rejection_reason is null, null, '')`, metadata: {} },
+    eq(refundRequests.user_id, user_id),
+  )
 
 const auditStatement = ({ organization_id, user_id }: ErasureRow): Statement =>
   sql`update audit_log indexed by audit_log_of_resource set changes = (select json_group_array(json_object('field', value ->> 'field',
@@ -71,8 +75,8 @@ export async function blankingStatements(erasure: ErasureRow, now: number): Prom
   const { user_id } = erasure
   return [
     update(userEditions, blankContact, sql`${eq(userEditions.user_id, user_id)}`),
-    sql`update orders set search = search_own, metadata = '{}' where user_id = ${user_id}`,
-    sql`update purchases set metadata = '{}' where user_id = ${user_id}`,
+    update(orders, { search: sql`${orders.search_own}`, metadata: {} }, eq(orders.user_id, user_id)),
+    update(purchases, { metadata: {} }, eq(purchases.user_id, user_id)),
     refundStatement(erasure),
     ...forgetForUndo(user_id),
     erasedAnswers(user_id),

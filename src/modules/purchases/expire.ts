@@ -4,6 +4,7 @@ import { changedExactly } from '../../db/commit.ts'
 import { purchases } from '../../db/schema/sales/orders.ts'
 import { type RowOf, selection } from '../../db/select.ts'
 import { inList, inWords } from '../../db/visibility.ts'
+import { update } from '../../db/write.ts'
 import { LostRace } from '../../domain/errors.ts'
 import { purchaseLifecycle } from '../../domain/orders/purchases.ts'
 import { passChanged } from '../wallet/index.ts'
@@ -35,9 +36,12 @@ async function expire(job: JobCtx, due: readonly DuePurchase[], now: number): Pr
   )
   const ids = due.map(({ id }) => id)
   const statements = [
-    sql`update ${purchases} set status = ${status}, modified_at = ${now}, version = version + 1
-      where ${inList(sql`id`, ids)} and ${inList(sql`status`, purchaseLifecycle.sourcesOf(status))}
+    update(
+      purchases,
+      { status, modified_at: now, version: sql`${purchases.version} + 1` },
+      sql`${inList(sql`id`, ids)} and ${inList(sql`status`, purchaseLifecycle.sourcesOf(status))}
         and valid_until <= ${now}`,
+    ),
     changedExactly(ids.length),
     passChanged(ids, now),
   ]

@@ -3,7 +3,7 @@ import type { JobCtx } from '../../context.ts'
 import { changedOne } from '../../db/commit.ts'
 import type { Statement } from '../../db/database.ts'
 import { transactions } from '../../db/schema/sales/orders.ts'
-import { refundRequests, type RefundRow } from '../../db/schema/sales/refunds.ts'
+import { refundItems, refundRequests, type RefundRow } from '../../db/schema/sales/refunds.ts'
 import { insert, update } from '../../db/write.ts'
 import { inList } from '../../db/visibility.ts'
 import { purchaseLifecycle } from '../../domain/orders/purchases.ts'
@@ -62,9 +62,14 @@ function cancelPurchases(refund: RefundRow, purchases: readonly RefundedPurchase
   if (!refund.cancel_purchase) return []
   const ids = purchases.filter(isCancellable).map(({ id }) => id)
   return [
-    sql`update refund_items set status_before = (select status from purchases
-        where purchases.id = refund_items.purchase_id and ${inList(sql`status`, cancellable)})
-      where refund_request_id = ${refund.id}`,
+    update(
+      refundItems,
+      {
+        status_before: sql`(select status from purchases
+          where purchases.id = refund_items.purchase_id and ${inList(sql`status`, cancellable)})`,
+      },
+      eq(refundItems.refund_request_id, refund.id),
+    ),
     ...(ids.length ? [passChanged(ids, now)] : []),
   ]
 }

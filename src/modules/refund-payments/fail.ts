@@ -2,9 +2,9 @@ import { and, eq, type SQL, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
 import { stillHolds } from '../../db/commit.ts'
 import type { Statement } from '../../db/database.ts'
-import { refundRequests, type RefundRow } from '../../db/schema/sales/refunds.ts'
+import { refundItems, refundRequests, type RefundRow } from '../../db/schema/sales/refunds.ts'
 import { inList } from '../../db/visibility.ts'
-import { updateVersion } from '../../db/write.ts'
+import { update, updateVersion } from '../../db/write.ts'
 import type { PurchaseStatus } from '../../domain/orders/purchases.ts'
 import type { RefundOutcome } from '../../gateways/payments/payments.ts'
 import { refundEmailStatements } from '../transactional-emails/index.ts'
@@ -81,6 +81,13 @@ const otherCancellations = (refundId: string): SQL<OtherCancellation> =>
       and ${and(eq(refundRequests.status, 'completed'), eq(refundRequests.cancel_purchase, true))}
     group by others.purchase_id`
 
+const forgetStatus = ({ id }: RefundRow, purchaseIds: readonly string[]): Statement =>
+  update(
+    refundItems,
+    { status_before: null },
+    and(eq(refundItems.refund_request_id, id), inList(sql`${refundItems.purchase_id}`, purchaseIds)),
+  )
+
 /** Moves the cancellation to the other refund: the purchase stays cancelled until that refund fails as well. */
 function moveCancellations(refund: RefundRow, others: readonly OtherCancellation[]): Statement[] {
   const pairs = JSON.stringify(others.map(({ refund_request_id, purchase_id }) => [refund_request_id, purchase_id]))
@@ -91,11 +98,10 @@ function moveCancellations(refund: RefundRow, others: readonly OtherCancellation
           sql`update refund_items set status_before = (select own.status_before from refund_items as own
               where own.refund_request_id = ${refund.id} and own.purchase_id = refund_items.purchase_id)
             where (refund_request_id, purchase_id) in (select value ->> 0, value ->> 1 from json_each(${pairs}))`,
-          sql`update refund_items set status_before = null where refund_request_id = ${refund.id}
-            and ${inList(
-              sql`purchase_id`,
-              others.map(({ purchase_id }) => purchase_id),
-            )}`,
+          forgetStatus(
+            refund,
+            others.map(({ purchase_id }) => purchase_id),
+          ),
         ]
       : []),
   ]
@@ -134,13 +140,7 @@ export async function takenBackStatements(
         },
       ),
       cancelTransaction(refund.id),
-      ...(restored.length
-        ? [
-            sql`update refund_items set status_before = null
-              where refund_request_id = ${refund.id} and ${inList(sql`purchase_id`, restored)}`,
-            passChanged(restored, now),
-          ]
-        : []),
+      ...(restored.length ? [forgetStatus(refund, restored), passChanged(restored, now)] : []),
       ...(await refundEmailStatements(ctx, 'refund_correction', { ...refund, status, amount_minor: amountOf(refund) })),
     ],
     announcements: announced(refund, purchases, now, (purchase) =>

@@ -1,8 +1,10 @@
-import { type SQL, sql } from 'drizzle-orm'
+import { eq, type SQL, sql } from 'drizzle-orm'
 import type { Statement } from '../../db/database.ts'
 import { paymentRest, purchaseShare } from '../../db/refunds.ts'
+import { transactions } from '../../db/schema/sales/orders.ts'
 import { heldStatuses } from '../../domain/orders/purchases.ts'
 import { inList } from '../../db/visibility.ts'
+import { update } from '../../db/write.ts'
 import type { Share, Shared } from '../../domain/refunds/refund-shares.ts'
 import type { SubjectPurchase } from './subject.ts'
 import type { RefundRow } from '../../db/schema/sales/refunds.ts'
@@ -35,9 +37,12 @@ export function reserveStatements({ refund, shares, purchases }: Reservation, am
         and ${inList(sql`purchases.status`, heldStatuses)}
         and purchases.refunded_minor + purchases.reserved_minor = given.value ->> 2
         and ${purchaseShare(sql`purchases`, fees)} >= given.value ->> 1`,
-    sql`update transactions set reserved_minor = reserved_minor + ${amount}
-      where id = ${refund.transaction_id} and changes() = ${shares.items.length}
+    update(
+      transactions,
+      { reserved_minor: sql`${transactions.reserved_minor} + ${amount}` },
+      sql`id = ${refund.transaction_id} and changes() = ${shares.items.length}
         and ${paymentRest(sql`transactions`)} >= ${amount}`,
+    ),
   ]
 }
 
@@ -77,8 +82,11 @@ export function shrinkStatements(refund: RefundRow, before: readonly Share[], af
   return [
     sql`update purchases set reserved_minor = reserved_minor - (given.value ->> 1), version = version + 1
       from json_each(${given}) as given where purchases.id = given.value ->> 0`,
-    sql`update transactions set reserved_minor = reserved_minor - ${refund.requested_minor - total}
-      where id = ${refund.transaction_id}`,
+    update(
+      transactions,
+      { reserved_minor: sql`${transactions.reserved_minor} - ${refund.requested_minor - total}` },
+      eq(transactions.id, refund.transaction_id),
+    ),
     sql`update refund_items set amount_minor = given.value ->> 2, price_minor = given.value ->> 3,
         deposit_minor = given.value ->> 4, handling_fee_minor = given.value ->> 5
       from json_each(${given}) as given

@@ -1,5 +1,8 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { Statement } from '../../db/database.ts'
+import { suppressions } from '../../db/schema/consents.ts'
+import { softBounces } from '../../db/schema/messaging/campaigns.ts'
+import { remove } from '../../db/write.ts'
 import { addressHash, type ChannelAddress } from '../../domain/messaging/suppressions.ts'
 
 /** Addresses with their hashes, as one bound value: `[[channel, address, hash]]`. */
@@ -52,8 +55,8 @@ export async function hashedSuppressions(
       from (${own}) as own cross join suppressions on suppressions.organization_id = ${organization_id}
         and suppressions.channel = own.channel and suppressions.address = own.address
       where true on conflict do nothing`,
-    sql`delete from suppressions where ${isOwn}`,
-    sql`delete from soft_bounces where ${isOwn}`,
+    remove(suppressions, isOwn),
+    remove(softBounces, isOwn),
   ]
 }
 

@@ -1,7 +1,8 @@
-import { sql } from 'drizzle-orm'
+import { eq, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { commit, refuseUnless } from '../../db/commit.ts'
 import type { Statement } from '../../db/database.ts'
+import { orders } from '../../db/schema/sales/orders.ts'
 import { userEditions, users } from '../../db/schema/users.ts'
 import { changeableEditions, isSharedOutside } from '../../db/customer-visibility.ts'
 import { inList } from '../../db/visibility.ts'
@@ -37,7 +38,11 @@ export const customerOrdersSearch = (
   userId: string,
   contact: Pick<ShownUserRow, 'email' | 'phone_number'>,
 ): Statement =>
-  sql`update orders set search = search_own || ${searchSeparator + contactSearch(contact)} where user_id = ${userId}`
+  update(
+    orders,
+    { search: sql`${orders.search_own} || ${searchSeparator + contactSearch(contact)}` },
+    eq(orders.user_id, userId),
+  )
 
 /** Refuses a customer of other editions, and stores the contact with the caller's editions too. */
 const changeInEditions = (user: LoadedUser, contact: Contact, editionIds: readonly string[]): Statement[] => [

@@ -1,5 +1,7 @@
-import { sql } from 'drizzle-orm'
+import { and, eq, sql } from 'drizzle-orm'
 import type { Statement } from '../../db/database.ts'
+import { walletPasses, walletRegistrations } from '../../db/schema/wallet.ts'
+import { remove, update } from '../../db/write.ts'
 import { changeColumns } from './pass-changed.ts'
 
 /**
@@ -9,10 +11,12 @@ import { changeColumns } from './pass-changed.ts'
 export function eraseWallet(userId: string, now: number): Statement[] {
   const own = sql`purchase_id in (select id from purchases where user_id = ${userId})`
   return [
-    sql`delete from wallet_registrations where pass_id in (select id from wallet_passes where ${own})`,
-    sql`update wallet_passes set ${changeColumns(now)}
-      where ${own} and platform = 'google'`,
-    sql`update wallet_passes set token_hash = null, registrations_count = 0, update_due_at = null
-      where ${own} and platform = 'apple'`,
+    remove(walletRegistrations, sql`pass_id in (select id from wallet_passes where ${own})`),
+    update(walletPasses, changeColumns(now), and(own, eq(walletPasses.platform, 'google'))),
+    update(
+      walletPasses,
+      { token_hash: null, registrations_count: 0, update_due_at: null },
+      and(own, eq(walletPasses.platform, 'apple')),
+    ),
   ]
 }

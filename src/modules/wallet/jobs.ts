@@ -3,6 +3,7 @@ import { decideAgain } from '../../db/commit.ts'
 import type { JobCtx } from '../../context.ts'
 import { walletPasses, walletRegistrations } from '../../db/schema/wallet.ts'
 import { select, selection } from '../../db/select.ts'
+import { update as updateRows } from '../../db/write.ts'
 import { nextUpdateAt, updateLeaseMs } from '../../domain/wallet/wallet.ts'
 import { type AnnouncedPass, announcedFields, announcedJoins } from './announce-change.ts'
 import { contentOf } from './content.ts'
@@ -62,8 +63,17 @@ const deletePhone = (job: JobCtx, passId: string, phone: PhoneToPush): Promise<v
   })
 
 const noteNotified = (job: JobCtx, pass: PassRow, phone: PhoneToPush): Promise<unknown> =>
-  job.db.all(sql`update wallet_registrations set notified_number = ${pass.change_number}
-    where pass_id = ${pass.id} and device_id = ${phone.device_id} and push_token = ${phone.push_token}`)
+  job.db.all(
+    updateRows(
+      walletRegistrations,
+      { notified_number: pass.change_number },
+      and(
+        eq(walletRegistrations.pass_id, pass.id),
+        eq(walletRegistrations.device_id, phone.device_id),
+        eq(walletRegistrations.push_token, phone.push_token),
+      ),
+    ),
+  )
 
 /** Pushes to some phones of the pass, each noted as soon as its push is sent; the rest stays due. */
 async function pushApple(job: JobCtx, pass: PassRow): Promise<boolean> {

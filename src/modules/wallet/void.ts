@@ -1,7 +1,8 @@
-import { sql } from 'drizzle-orm'
+import { and, eq, inArray, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { changedOne, commit } from '../../db/commit.ts'
-import { inList } from '../../db/visibility.ts'
+import { walletPasses } from '../../db/schema/wallet.ts'
+import { update } from '../../db/write.ts'
 import { walletPassLifecycle } from '../../domain/wallet/wallet.ts'
 import { openEditions } from '../editions/index.ts'
 import { changeColumns } from './pass-changed.ts'
@@ -15,9 +16,17 @@ export async function voidPass(ctx: Ctx, pass: PassRow): Promise<null> {
   const now = ctx.now()
   return commit(ctx, null, [
     ...openEditions(pass.edition_id),
-    sql`update wallet_passes set status = ${target}, voided_at = ${now}, modified_at = ${now}, version = version + 1,
-        ${changeColumns(now)}
-      where id = ${pass.id} and ${inList(sql`status`, walletPassLifecycle.sourcesOf(target))}`,
+    update(
+      walletPasses,
+      {
+        ...changeColumns(now),
+        status: target,
+        voided_at: now,
+        modified_at: now,
+        version: sql`${walletPasses.version} + 1`,
+      },
+      and(eq(walletPasses.id, pass.id), inArray(walletPasses.status, walletPassLifecycle.sourcesOf(target))),
+    ),
     changedOne(),
   ])
 }

@@ -1,6 +1,8 @@
-import { sql } from 'drizzle-orm'
+import { and, eq, lt, lte, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
+import { campaigns } from '../../../db/schema/messaging/campaigns.ts'
 import { inWords } from '../../../db/visibility.ts'
+import { update } from '../../../db/write.ts'
 import { type CampaignStatus, runningStatuses } from '../../../domain/campaigns/lifecycle.ts'
 import { lateAfterMs, missedSchedule } from '../../../domain/campaigns/schedule.ts'
 import { type CampaignRow, readCampaign } from './campaign-row.ts'
@@ -9,14 +11,14 @@ import { currentSegment } from './segment-snapshot.ts'
 /** Starts a campaign that is due, or fails one that is long overdue. A second call changes nothing. */
 export async function startDue(job: JobCtx, id: string): Promise<CampaignRow | null> {
   const now = job.now()
-  const status = (one: CampaignStatus) => sql`status = ${one}`
-  const due = sql`id = ${id} and ${status('scheduled')} and scheduled_at <= ${now}`
+  const { scheduled_at } = campaigns
+  const due = and(eq(campaigns.id, id), eq(campaigns.status, 'scheduled'), lte(scheduled_at, now))
+  const change = { segment_snapshot: currentSegment, version: sql`${campaigns.version} + 1`, modified_at: now }
+  const missed = { ...change, status: 'failed' as const, error_message: missedSchedule, completed_at: now }
+  const begun = { ...change, status: 'calculating' as const, run: sql`${campaigns.run} + 1`, heartbeat_at: now }
   await job.db.batch([
-    sql`update campaigns set ${status('failed')}, error_message = ${missedSchedule}, completed_at = ${now},
-      segment_snapshot = ${currentSegment}, version = version + 1, modified_at = ${now} where ${due} and scheduled_at < ${now - lateAfterMs}`,
-    sql`update campaigns set ${status('calculating')}, run = run + 1, heartbeat_at = ${now}, error_message = '',
-      completed_at = null, segment_snapshot = ${currentSegment}, version = version + 1, modified_at = ${now}
-      where ${due}`,
+    update(campaigns, missed, and(due, lt(scheduled_at, now - lateAfterMs))),
+    update(campaigns, { ...begun, error_message: '', completed_at: null }, due),
   ])
   return readCampaign(job, id)
 }

@@ -1,6 +1,8 @@
-import { type SQL, sql } from 'drizzle-orm'
+import { eq, type SQL, sql } from 'drizzle-orm'
+import { campaigns } from '../../../db/schema/messaging/campaigns.ts'
 import type { Statement } from '../../../db/database.ts'
 import { inList } from '../../../db/visibility.ts'
+import { update } from '../../../db/write.ts'
 import { runningStatuses } from '../../../domain/campaigns/lifecycle.ts'
 
 /**
@@ -16,10 +18,13 @@ export const currentSegment: SQL = sql`(select json_object('edition_id', iif(cam
 
 /** In the transaction that starts or ends the campaign. */
 export const keepSegment = (campaignId: string): Statement =>
-  sql`update campaigns set segment_snapshot = ${currentSegment} where id = ${campaignId}`
+  update(campaigns, { segment_snapshot: currentSegment }, eq(campaigns.id, campaignId))
 
 /** Once the segment has been calculated for a run, unless it changed since. */
 export const keepCalculated = ({ id, run }: { id: string; run: number }, epoch: number): Statement =>
-  sql`update campaigns set segment_snapshot = ${currentSegment}
-    where id = ${id} and run = ${run} and ${inList(sql`status`, runningStatuses)}
-      and exists (select 1 from segments where id = campaigns.segment_id and members_epoch = ${epoch})`
+  update(
+    campaigns,
+    { segment_snapshot: currentSegment },
+    sql`id = ${id} and run = ${run} and ${inList(sql`status`, runningStatuses)}
+      and exists (select 1 from segments where id = campaigns.segment_id and members_epoch = ${epoch})`,
+  )

@@ -1,7 +1,9 @@
-import { type SQL, sql } from 'drizzle-orm'
+import { and, eq, isNotNull, type SQL, sql } from 'drizzle-orm'
 import { type ConsentScope, definitionOf, isCurrentConsent, isShadowed } from '../../../db/consents.ts'
 import type { Statement } from '../../../db/database.ts'
+import { consentRecords } from '../../../db/schema/consents.ts'
 import { inList, inWords } from '../../../db/visibility.ts'
+import { update } from '../../../db/write.ts'
 import type { AnswerState, AnswerStatus } from '../../../domain/consents/consents.ts'
 import type { Channel } from '../../../domain/messaging/messaging.ts'
 
@@ -92,4 +94,8 @@ export const givenAmong = (people: SQL, definition: SQL): SQL =>
 
 /** Blanks the evidence of a person's answers. Its hash stays, so that the chains stay intact. */
 export const erasedAnswers = (userId: string): Statement =>
-  sql`update consent_records set evidence = null where user_id = ${userId} and evidence is not null`
+  update(
+    consentRecords,
+    { evidence: null },
+    and(eq(consentRecords.user_id, userId), isNotNull(consentRecords.evidence)),
+  )

@@ -1,6 +1,9 @@
-import { type SQL, sql } from 'drizzle-orm'
+import { and, eq, not, type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../../context.ts'
+import type { Statement } from '../../../db/database.ts'
+import { campaigns } from '../../../db/schema/messaging/campaigns.ts'
 import { inList } from '../../../db/visibility.ts'
+import { update } from '../../../db/write.ts'
 import { AppError, type FieldError } from '../../../domain/errors.ts'
 import { campaignStatusesInNeed } from '../../../domain/segments.ts'
 import type { MessageDetailRow } from '../queries.ts'
@@ -22,9 +25,12 @@ const isInNeed = inList(sql`campaigns.status`, campaignStatusesInNeed)
 const campaignsUsing = (message: MessageDetailRow): SQL => sql`email_message_id = ${message.id} and ${isInNeed}`
 
 /** Campaigns that are over do not keep the message from being deleted. They remember its id. */
-export const detachFromEnded = (message: MessageDetailRow): SQL =>
-  sql`update campaigns set deleted_message_id = email_message_id, email_message_id = null
-    where email_message_id = ${message.id} and not ${isInNeed}`
+export const detachFromEnded = (message: MessageDetailRow): Statement =>
+  update(
+    campaigns,
+    { deleted_message_id: sql`${campaigns.email_message_id}`, email_message_id: null },
+    and(eq(campaigns.email_message_id, message.id), not(isInNeed)),
+  )
 
 /** True while nothing needs the message, for the statement that deletes it. */
 export const isUnused = (message: MessageDetailRow): SQL =>

@@ -1,6 +1,8 @@
-import { sql } from 'drizzle-orm'
+import { and, eq, gte, isNull, sql } from 'drizzle-orm'
 import type { Ctx } from '../../../context.ts'
 import { changedOne, commit } from '../../../db/commit.ts'
+import { purchases, purchaseUses } from '../../../db/schema/sales/orders.ts'
+import { update } from '../../../db/write.ts'
 import { checkRevertible } from '../../../domain/orders/purchases.ts'
 import { openEditions } from '../../editions/index.ts'
 import { passChanged } from '../../wallet/index.ts'
@@ -14,15 +16,26 @@ export async function revertUse(ctx: Ctx, use: LoadedUse): Promise<LoadedUse> {
   const { purchase } = use
   checkRevertible(purchase)
   const now = ctx.now()
-  const status = 'active'
-  const change = status === purchase.status ? sql`` : sql`status = ${status},`
+  const status = 'active' as const
+  const counted = {
+    uses_count: sql`${purchases.uses_count} - ${use.quantity}`,
+    modified_at: now,
+    version: sql`${purchases.version} + 1`,
+  }
+  const change = status === purchase.status ? counted : { ...counted, status }
   const reverted: LoadedUse = { ...use, reverted_at: now, purchase: { ...purchase, status } }
   return commit(ctx, reverted, [
-    sql`update purchase_uses set reverted_at = ${now} where id = ${use.id} and reverted_at is null`,
+    update(purchaseUses, { reverted_at: now }, and(eq(purchaseUses.id, use.id), isNull(purchaseUses.reverted_at))),
     changedOne(),
-    sql`update purchases set uses_count = uses_count - ${use.quantity}, ${change} modified_at = ${now},
-        version = version + 1
-      where id = ${purchase.id} and status = ${purchase.status} and uses_count >= ${use.quantity}`,
+    update(
+      purchases,
+      change,
+      and(
+        eq(purchases.id, purchase.id),
+        eq(purchases.status, purchase.status),
+        gte(purchases.uses_count, use.quantity),
+      ),
+    ),
     changedOne(),
     ...openEditions(purchase.edition_id),
     ...(status === purchase.status ? [] : [passChanged([purchase.id], now)]),

@@ -2,9 +2,9 @@ import type { z } from '@hono/zod-openapi'
 import { type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../../context.ts'
 import { changedOne, commit } from '../../../db/commit.ts'
-import { purchaseUses } from '../../../db/schema/sales/orders.ts'
+import { purchases, purchaseUses } from '../../../db/schema/sales/orders.ts'
 import { inList } from '../../../db/visibility.ts'
-import { insert } from '../../../db/write.ts'
+import { insert, update } from '../../../db/write.ts'
 import { fieldError, invalid } from '../../../domain/errors.ts'
 import { toIso } from '../../../domain/time/instants.ts'
 import { purchaseLifecycle, statusAfterUse } from '../../../domain/orders/purchases.ts'
@@ -34,10 +34,13 @@ function countUses(purchase: UsablePurchase, quantity: number, status: 'active' 
       ? sql`is_unlimited_use = 0 and ${after} = uses_limit`
       : sql`(is_unlimited_use = 1 or ${after} < uses_limit)`
   // A status that is set is written into every index that has it, also when it stays the same.
-  const change = status === purchase.status ? sql`` : sql`status = ${status},`
-  return sql`update purchases set uses_count = ${after}, ${change} modified_at = ${now}, version = version + 1
-    where id = ${purchase.id} and ${inList(sql`status`, purchaseLifecycle.sourcesOf('used'))} and ${leadsThere}
-      and (valid_until is null or valid_until > ${now})`
+  const change = status === purchase.status ? {} : { status }
+  return update(
+    purchases,
+    { ...change, uses_count: after, modified_at: now, version: sql`${purchases.version} + 1` },
+    sql`id = ${purchase.id} and ${inList(sql`status`, purchaseLifecycle.sourcesOf('used'))} and ${leadsThere}
+      and (valid_until is null or valid_until > ${now})`,
+  )
 }
 
 export async function usePurchase(ctx: Ctx, purchase: UsablePurchase, input: UseInput): Promise<LoadedUse> {

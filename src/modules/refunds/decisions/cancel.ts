@@ -4,7 +4,7 @@ import { commit } from '../../../db/commit.ts'
 import type { Statement } from '../../../db/database.ts'
 import { refundRequests } from '../../../db/schema/sales/refunds.ts'
 import { inList } from '../../../db/visibility.ts'
-import { updateVersion } from '../../../db/write.ts'
+import { update, updateVersion } from '../../../db/write.ts'
 import { permissionDenied } from '../../../domain/errors.ts'
 import { checkTransition } from '../../../domain/refunds/refund-amounts.ts'
 import { refundLifecycle } from '../../../domain/refunds/refunds.ts'
@@ -56,6 +56,6 @@ export function cancelRefundsOf(purchaseIds: readonly string[], now: number): St
       from (select transaction_id, sum(requested_minor) as amount_minor from refund_requests
         where ${asked} group by transaction_id) as released
       where transactions.id = released.transaction_id`,
-    sql`update refund_requests set status = ${status}, modified_at = ${now}, version = version + 1 where ${asked}`,
+    update(refundRequests, { status, modified_at: now, version: sql`${refundRequests.version} + 1` }, asked),
   ]
 }

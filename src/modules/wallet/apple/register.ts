@@ -1,9 +1,9 @@
-import { sql } from 'drizzle-orm'
+import { and, eq, gt, gte, isNotNull, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
 import { changedOne } from '../../../db/commit.ts'
 import type { Statement } from '../../../db/database.ts'
-import { walletRegistrations } from '../../../db/schema/wallet.ts'
-import { insert } from '../../../db/write.ts'
+import { walletPasses, walletRegistrations } from '../../../db/schema/wallet.ts'
+import { insert, update } from '../../../db/write.ts'
 import { LostRace } from '../../../domain/errors.ts'
 import { maxRegistrations } from '../../../domain/wallet/wallet.ts'
 import { announcementsOf } from '../announce-change.ts'
@@ -15,6 +15,10 @@ interface RegisteredPhone {
   push_token: string
 }
 
+/** The registration of a phone for a pass. */
+export const isRegistration = (pass: { id: string }, device: string) =>
+  and(eq(walletRegistrations.pass_id, pass.id), eq(walletRegistrations.device_id, device))
+
 /** A pass has room for one more phone: the one that registered first goes where it has none. */
 function roomFor(pass: RegisteredPass): Statement[] {
   if (pass.registrations_count < maxRegistrations) return []
@@ -22,8 +26,11 @@ function roomFor(pass: RegisteredPass): Statement[] {
     sql`delete from wallet_registrations where (pass_id, device_id) = (select pass_id, device_id
       from wallet_registrations where pass_id = ${pass.id} order by created_at, device_id limit 1)`,
     changedOne(),
-    sql`update wallet_passes set registrations_count = registrations_count - 1
-      where id = ${pass.id} and registrations_count >= ${maxRegistrations}`,
+    update(
+      walletPasses,
+      { registrations_count: sql`${walletPasses.registrations_count} - 1` },
+      and(eq(walletPasses.id, pass.id), gte(walletPasses.registrations_count, maxRegistrations)),
+    ),
     changedOne(),
   ]
 }
@@ -37,14 +44,12 @@ export async function registerPhone(job: JobCtx, pass: RegisteredPass, phone: Re
   const { device, push_token } = phone
   if (pass.push_token !== null) {
     if (pass.push_token !== push_token)
-      await job.db.batch([
-        sql`update wallet_registrations set push_token = ${push_token}, modified_at = ${now}
-          where pass_id = ${pass.id} and device_id = ${device}`,
-      ])
+      await job.db.batch([update(walletRegistrations, { push_token, modified_at: now }, isRegistration(pass, device))])
     return false
   }
   const isFirst = pass.registrations_count === 0
-  const added = isFirst ? sql`, added_at = ${now}, removed_at = null, modified_at = ${now}` : sql``
+  const added = isFirst ? { added_at: now, removed_at: null, modified_at: now } : {}
+  const count = walletPasses.registrations_count
   const row = {
     pass_id: pass.id,
     device_id: device,
@@ -58,8 +63,11 @@ export async function registerPhone(job: JobCtx, pass: RegisteredPass, phone: Re
     [
       ...roomFor(pass),
       insert(walletRegistrations, row),
-      sql`update wallet_passes set registrations_count = registrations_count + 1 ${added}
-        where id = ${pass.id} and token_hash is not null and ${isFirst ? sql`registrations_count = 0` : sql`registrations_count > 0`}`,
+      update(
+        walletPasses,
+        { ...added, registrations_count: sql`${count} + 1` },
+        and(eq(walletPasses.id, pass.id), isNotNull(walletPasses.token_hash), isFirst ? eq(count, 0) : gt(count, 0)),
+      ),
       changedOne(),
     ],
     announcementsOf(pass, isFirst ? 'added' : null, now),

@@ -1,23 +1,30 @@
-import { sql } from 'drizzle-orm'
+import { and, eq, gt, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
 import { changedOne } from '../../../db/commit.ts'
+import { walletPasses, walletRegistrations } from '../../../db/schema/wallet.ts'
+import { remove, update } from '../../../db/write.ts'
 import { announcementsOf } from '../announce-change.ts'
 import { commitAnnounced } from '../../webhooks/index.ts'
 import type { RegisteredPass } from './apple-service.ts'
+import { isRegistration } from './register.ts'
 
 /** Notes that a phone does not hold the pass any more, or takes no updates of it. The last one is `removed`. */
 export async function unregisterPhone(job: JobCtx, pass: RegisteredPass, device: string): Promise<void> {
   if (pass.push_token === null) return
   const now = job.now()
   const isLast = pass.registrations_count === 1
-  const removed = isLast ? sql`, removed_at = ${now}, modified_at = ${now}` : sql``
+  const removed = isLast ? { removed_at: now, modified_at: now } : {}
+  const count = walletPasses.registrations_count
   await commitAnnounced(
     job,
     [
-      sql`delete from wallet_registrations where pass_id = ${pass.id} and device_id = ${device}`,
+      remove(walletRegistrations, isRegistration(pass, device)),
       changedOne(),
-      sql`update wallet_passes set registrations_count = registrations_count - 1 ${removed}
-        where id = ${pass.id} and ${isLast ? sql`registrations_count = 1` : sql`registrations_count > 1`}`,
+      update(
+        walletPasses,
+        { ...removed, registrations_count: sql`${count} - 1` },
+        and(eq(walletPasses.id, pass.id), isLast ? eq(count, 1) : gt(count, 1)),
+      ),
       changedOne(),
     ],
     announcementsOf(pass, isLast ? 'removed' : null, now),

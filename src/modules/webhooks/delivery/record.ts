@@ -1,14 +1,9 @@
-import { eq, type SQL, sql } from 'drizzle-orm'
+import { and, eq, type SQL, sql } from 'drizzle-orm'
 import type { Statement } from '../../../db/database.ts'
-import { webhookDeliveries, webhookEndpoints } from '../../../db/schema/messaging/webhooks.ts'
+import { webhookAttempts, webhookDeliveries, webhookEndpoints } from '../../../db/schema/messaging/webhooks.ts'
 import { inList, inWords } from '../../../db/visibility.ts'
 import { update } from '../../../db/write.ts'
-import {
-  type DeliveryStatus,
-  type DisabledReason,
-  type NextReason,
-  openStatuses,
-} from '../../../domain/webhooks/webhooks.ts'
+import { type DeliveryStatus, type DisabledReason, openStatuses } from '../../../domain/webhooks/webhooks.ts'
 import type { AttemptOutcome } from './attempt.ts'
 
 /** Written out for the partial indexes of open deliveries. */
@@ -130,9 +125,12 @@ export const recordStatements = (outcomes: readonly AttemptOutcome[]): [Statemen
 ]
 
 const putOff = (waiting: SQL, until: number): Statement[] => [
-  sql`update webhook_attempts set next_retry_at = ${until}, next_reason = ${'breaker' satisfies NextReason} where (delivery_id, number) in
-    (select id, attempts from webhook_deliveries where ${waiting})`,
-  sql`update webhook_deliveries set next_retry_at = ${until} where ${waiting}`,
+  update(
+    webhookAttempts,
+    { next_retry_at: until, next_reason: 'breaker' },
+    sql`(delivery_id, number) in (select id, attempts from webhook_deliveries where ${waiting})`,
+  ),
+  update(webhookDeliveries, { next_retry_at: until }, waiting),
 ]
 
 const isOpenBefore = (until: number): SQL => sql`${isOpen} and next_retry_at < ${until} and manual is null`
@@ -170,8 +168,17 @@ export const failOpenDeliveries = (endpointIds: readonly string[], now: number):
 
 export function switchOff(endpointId: string, reason: Exclude<DisabledReason, 'manual'>, now: number): Statement[] {
   return [
-    sql`update webhook_endpoints set is_active = 0, disabled_at = ${now}, disabled_reason = ${reason},
-      version = version + 1, modified_at = ${now} where id = ${endpointId} and is_active = 1`,
+    update(
+      webhookEndpoints,
+      {
+        is_active: false,
+        disabled_at: now,
+        disabled_reason: reason,
+        version: sql`${webhookEndpoints.version} + 1`,
+        modified_at: now,
+      },
+      and(eq(webhookEndpoints.id, endpointId), eq(webhookEndpoints.is_active, true)),
+    ),
     failOpenDeliveries([endpointId], now),
   ]
 }
