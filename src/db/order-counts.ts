@@ -85,11 +85,19 @@ export const versionOfOrders = (editions: SQL): SQL => ofEditions(sql`changes`, 
 
 export const allOrders = (editions: SQL): SQL => ofEditions(columnsOf({}), editions)
 
+/** Numbers of orders. */
+export interface Estimate {
+  total: number
+  matching: number
+  /** What an index of the filter alone leads to. */
+  found: number
+}
+
 /**
  * About how many orders there are, how many of them match, and how many of them an index of the filter alone leads to.
  * Spans count as a whole.
  */
-export function estimateOf(counted: CountedOrders): SQL<{ total: number; matching: number; found: number }> {
+export function estimateOf(counted: CountedOrders): SQL<Estimate> {
   const spanOf = (moment: number) => Math.floor(moment / 2 ** coarseBits)
   const { editions, status, type, from, until } = counted
   const isWithin = sql`(${from === undefined ? sql`1` : sql`span >= ${spanOf(from)}`}
@@ -100,20 +108,27 @@ export function estimateOf(counted: CountedOrders): SQL<{ total: number; matchin
     from order_counts where span_bits = ${sql.raw(String(coarseBits))} and edition_id in (${editions})`
 }
 
-/** The span in which the row of a number stands, and how many rows come before it. */
-function spanAt(counted: CountedOrders, isDesc: boolean, step: { bits: number; offset: SQL; within: SQL }): SQL {
-  const [direction, last] = isDesc ? [sql`desc`, sql`asc`] : [sql`asc`, sql`desc`]
-  return sql`select span, passed from (
-      select span, sum(n) over (order by span ${direction}) - n as passed from (
-        select span, sum(${columnsOf(counted)}) as n from order_counts
-        where span_bits = ${sql.raw(String(step.bits))} and edition_id in (${counted.editions}) ${step.within}
-        group by span))
-    where passed <= ${step.offset} order by span ${last} limit 1`
+/**
+ * A recursive query that halves `size` spans until one is left, in which the row behind `ahead` others stands. `near` are
+ * the orders of the half that comes first: together they are as many spans as there are.
+ */
+function halving(counted: CountedOrders, isDesc: boolean, search: { name: SQL; bits: number; begin: SQL }): SQL {
+  const { name, bits, begin } = search
+  const near = (lo: SQL, size: SQL) => sql`(select coalesce(sum(${columnsOf(counted)}), 0) from order_counts
+    where span_bits = ${sql.raw(String(bits))} and edition_id in (${counted.editions})
+      and span >= ${lo} ${isDesc ? sql`+ ${size} / 2` : sql``} and span < ${lo} + ${isDesc ? size : sql`${size} / 2`})`
+  const isUpper = isDesc ? sql`near > ahead` : sql`near <= ahead`
+  const next = sql`iif(${isUpper}, lo + size / 2, lo)`
+  return sql`${name} (lo, size, ahead, near) as (
+      select lo, size, ahead, ${near(sql`lo`, sql`size`)} from (${begin})
+      union all
+      select ${next}, size / 2, iif(near <= ahead, ahead - near, ahead), ${near(next, sql`(size / 2)`)}
+        from ${name} where size > 1)`
 }
 
 /**
  * Where a page begins in the order of creation: the edge of a fine span, and how many rows from there on are before the
- * page. It reads the coarse spans and the fine ones of one of them.
+ * page. It reads about as many rows as there are coarse spans, and fine ones in one of them.
  */
 export function startOfOrders(counted: CountedOrders, isDesc: boolean, offset: number): PageStart {
   const { from, until, ...all } = counted
@@ -121,23 +136,20 @@ export function startOfOrders(counted: CountedOrders, isDesc: boolean, offset: n
   const before = isDesc
     ? until !== undefined && countOfOrders({ ...all, from: until })
     : from !== undefined && countOfOrders({ ...all, until: from })
-  const shift = coarseBits - fineBits
-  const ofCoarse = sql.raw(
-    `span between (select span << ${shift} from coarse) and (select (span << ${shift}) + ${2 ** shift - 1} from coarse)`,
-  )
-  const wanted = sql`(select rows from wanted)`
+  const parts = sql.raw(String(2 ** (coarseBits - fineBits)))
+  const end = (direction: 'asc' | 'desc') => sql`(select span from order_counts
+    where span_bits = ${sql.raw(String(coarseBits))} and edition_id in (${all.editions}) order by span ${sql.raw(direction)} limit 1)`
+  // A power of two, so that it can be halved: one year of spans, four, or all that there can be.
+  const coarse = sql`select lo, case when length < 64 then 64 when length < 256 then 256 else 1048576 end as size, ahead
+    from (select ${end('asc')} as lo, ${end('desc')} - ${end('asc')} as length,
+      ${offset} ${before ? sql`+ ${before}` : sql``} as ahead)`
+  const fine = sql`select lo * ${parts} as lo, ${parts} as size, ahead from coarse where size = 1`
   return {
-    ctes: sql`wanted (rows) as materialized (select ${offset} ${before ? sql`+ ${before}` : sql``}),
-      coarse as materialized (${spanAt(all, isDesc, { bits: coarseBits, offset: wanted, within: sql`` })}),
-      fine as materialized (${spanAt(all, isDesc, {
-        bits: fineBits,
-        offset: sql`(select ${wanted} - passed from coarse)`,
-        within: sql`and ${ofCoarse}`,
-      })}),
+    ctes: sql`${halving(all, isDesc, { name: sql`coarse`, bits: coarseBits, begin: coarse })},
+      ${halving(all, isDesc, { name: sql`fine`, bits: fineBits, begin: fine })},
       start (moment, skipped) as materialized (
-        select (fine.span ${isDesc ? sql`+ 1` : sql``}) << ${sql.raw(String(fineBits))},
-          ${wanted} - coarse.passed - fine.passed from coarse, fine)`,
+        select (lo ${isDesc ? sql`+ 1` : sql``}) << ${sql.raw(String(fineBits))}, ahead from fine where size = 1)`,
     where: sql`orders.created_at ${isDesc ? sql`<` : sql`>=`} (select moment from start)`,
-    offset: sql`coalesce((select skipped from start), 0)`,
+    offset: sql`(select skipped from start)`,
   }
 }

@@ -1,4 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm'
+import type { PageRequest } from '../domain/page.ts'
 import type { Database } from './database.ts'
 
 /** The count of a list, and for lists that store it what it was counted from. */
@@ -39,6 +40,10 @@ const fromTheFirstRow: PageRoute = { start: null, countedFromEnd: null }
 
 /** So many rows are read one by one before a page is looked for in another way. */
 const shortSkip = 200
+
+/** Whether a page is asked for by a number, and is not one of the first. */
+export const isFarPage = ({ page, size, after }: PageRequest): boolean =>
+  after === null && (page - 1) * size >= shortSkip
 
 interface Numbered {
   counting: Counting | null

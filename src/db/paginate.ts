@@ -264,7 +264,9 @@ export async function paginate<Row>(
   })
   const asked = { after, limit: request.size + 1, offset, ...route }
   const { columns } = source
-  const rows = sql<Row & Record<string, string | number>>`${route.start ? sql`with ${route.start.ctes}` : sql``}
+  const rows = sql<
+    Row & Record<string, string | number>
+  >`${route.start ? sql`with recursive ${route.start.ctes}` : sql``}
     select ${sql.join(names, sql`, `)}, ${is(columns, SQL) ? columns : selection(columns)}
     from (${pageOf(source, sort, keys, asked)}) as page ${source.joins}
     order by ${outerOrder}`

@@ -1,5 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm'
-import type { Database, Statement } from './database.ts'
+import type { Database } from './database.ts'
 import { coarseBits, countColumns, fineBits } from './order-counts.ts'
 
 /** A coarse span of an edition. */
@@ -36,8 +36,10 @@ const counts = sql.raw(
 )
 const sums = sql.raw(names.map((name) => `sum(${name})`).join(', '))
 
+type Repair = SQL<{ span_bits: number; span: number }>
+
 /** Counts the orders of a span anew. Rows that the statements answer were wrong. */
-export function recountStatements({ edition_id, span }: OrderSpan): Statement<{ span_bits: number; span: number }>[] {
+export function recountStatements({ edition_id, span }: OrderSpan): readonly [fine: Repair, coarse: Repair] {
   const fineSpans = sql`span_bits = ${fine} and edition_id = ${edition_id} and span >> ${coarse} - ${fine} = ${span}`
   const [from, until] = [sql`${span} << ${coarse}`, sql`(${span} + 1) << ${coarse}`]
   return [

@@ -5,8 +5,8 @@ import { app } from '../../src/app.ts'
 import { get, post, requestOf } from '../support/api.ts'
 import { watchedDatabase } from '../support/bindings.ts'
 import { givenReadyImport, start, work } from '../support/imported-files.ts'
-import { seedShop } from '../support/seeding/orders.ts'
-import { many, seedStarted } from '../support/seeding/staged-imports.ts'
+import { seedShop } from '../support/seeding/sales/orders.ts'
+import { many, seedStarted } from '../support/seeding/imports/staged-imports.ts'
 
 const shop = await seedShop()
 

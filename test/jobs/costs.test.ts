@@ -7,7 +7,7 @@ import type { Reply } from '../support/api.ts'
 import { withEngine } from '../support/campaign-engine.ts'
 import { rowOf } from '../support/campaigns.ts'
 import { freshPng } from '../support/files.ts'
-import { seedCrowd, seedReady } from '../support/seeding/campaigns.ts'
+import { seedCrowd, seedReady } from '../support/seeding/messaging/campaigns.ts'
 import {
   anOrder,
   givenOrders,
@@ -15,7 +15,7 @@ import {
   seedShop,
   seedShopWithReceipts,
   type Shop,
-} from '../support/seeding/orders.ts'
+} from '../support/seeding/sales/orders.ts'
 import { db, write } from '../support/seeding/rows.ts'
 import { seedOpenEndpoint } from '../support/seeding/webhooks.ts'
 

@@ -5,8 +5,8 @@ import { get } from '../support/api.ts'
 import { columnsOf, mapColumns, pathOf, process } from '../support/data-imports.ts'
 import { started } from '../support/imported-tables.ts'
 import type { WholeFile } from '../support/import-mapping/whole-file.ts'
-import { givenImport } from '../support/seeding/data-imports.ts'
-import { seedShop, type Shop } from '../support/seeding/orders.ts'
+import { givenImport } from '../support/seeding/imports/data-imports.ts'
+import { seedShop, type Shop } from '../support/seeding/sales/orders.ts'
 
 interface ExpectedOrder {
   errors?: string[]

@@ -18,6 +18,8 @@ beforeEach(async () => {
 const rowsAnOrder = {
   /** With one index an ordering or filter of the lists of an edition, which those of its organisation merge. */
   order: 10,
+  /** Its fine and its coarse span of the time of creation. */
+  order_counts: 2,
   cart: 1,
   cart_item: 1,
   payment: 2,

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { sweepDeliveries } from '../../src/modules/webhooks/jobs.ts'
 import { callWith, type Reply } from '../support/api.ts'
 import { interruptedDatabase } from '../support/bindings.ts'
-import { anOrder, givenTicket, seedShop, type Shop } from '../support/seeding/orders.ts'
+import { anOrder, givenTicket, seedShop, type Shop } from '../support/seeding/sales/orders.ts'
 import { seedOpenEndpoint } from '../support/seeding/webhooks.ts'
 import { attemptsOf, deliveriesOf, engine, answers } from '../support/webhooks.ts'
 

@@ -73,7 +73,6 @@ const file = {
   storage_key: 'key',
   created_at: modifiedAt,
   variant: 'original' as const,
-  read_at: null,
   is_signed: false,
   read_at: null,
 }

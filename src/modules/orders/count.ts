@@ -5,6 +5,7 @@ import {
   allOrders,
   type CountedOrders,
   countOfOrders,
+  type Estimate,
   estimateOf,
   startOfOrders,
   versionOfOrders,
@@ -105,9 +106,11 @@ const isByCreation = (ordering: OrderOrdering): boolean =>
 export function startOf(ctx: Ctx, filters: OrderFilters, ordering: OrderOrdering) {
   const counted = countedOf(filters)
   if (!counted || !isByCreation(ordering)) return undefined
+  // Where an edition is named, what the caller may see is a matter of the rows, and not of their places.
+  const named = filters.edition_id ? { ...counted, editions: sql`${filters.edition_id}` } : counted
   return (skipped: number): PageStart => {
-    const start = startOfOrders(counted, ordering[0]?.desc ?? true, skipped)
-    return { ...start, ctes: sql`${withEditions(ctx, filters)}, ${start.ctes}` }
+    const start = startOfOrders(named, ordering[0]?.desc ?? true, skipped)
+    return filters.edition_id ? start : { ...start, ctes: sql`${withEditions(ctx, filters)}, ${start.ctes}` }
   }
 }
 
@@ -125,9 +128,7 @@ export async function fewMatch(ctx: Ctx, filters: OrderFilters, ordering: OrderO
   const [by] = ordering
   if (!counted || !isFiltered || isByCreation(ordering) || (status && !type && by?.name === 'status')) return false
   if (type && !status && by?.name === 'type') return false
-  const estimate = await ctx.db.first(
-    sql`with ${withEditions(ctx, filters)} ${estimateOf(counted)}` as ReturnType<typeof estimateOf>,
-  )
+  const estimate = await ctx.db.first(sql<Estimate>`with ${withEditions(ctx, filters)} ${estimateOf(counted)}`)
   if (!estimate) return false
   return estimate.found < (rowsOfPage * estimate.total) / Math.max(1, estimate.matching)
 }

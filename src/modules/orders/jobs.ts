@@ -44,7 +44,7 @@ export async function recountOrders({ db, now }: Pick<JobCtx, 'db' | 'now'>): Pr
       await db.batch([position])
       break
     }
-    const [fine = [], coarse = []] = await db.batch([...recountStatements(next), position])
+    const [fine, coarse] = await db.batch([...recountStatements(next), position])
     if (fine.length + coarse.length > 0) wrong.push(`${keyOf(next)} (${fine.length} of its parts)`)
     orders += (await db.first(ordersOf(next)))?.n ?? 0
     last = next

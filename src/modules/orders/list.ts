@@ -1,6 +1,7 @@
-import { eq, gte, lte, type SQL, sql } from 'drizzle-orm'
+import { eq, type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { containsDigits, containsFolded, containsFoldedOrDigits } from '../../db/contains.ts'
+import { isFarPage } from '../../db/page-by-number.ts'
 import { nullable, type Owners, paginate, type SortKey } from '../../db/paginate.ts'
 import { editions } from '../../db/schema/editions.ts'
 import { orders, transactions } from '../../db/schema/sales/orders.ts'
@@ -53,6 +54,9 @@ export function containsText(view: CustomerView, text: string): SQL {
 }
 
 type OrderCondition = (value: string, view: CustomerView) => SQL
+
+/** Two bounds of one kind would leave it to chance which of them an index begins at. */
+const createdAt = (isBound: boolean): SQL => (isBound ? sql`+${orders.created_at}` : sql`${orders.created_at}`)
 
 const textFilters = {
   transaction_id: (id) =>
@@ -108,7 +112,14 @@ function scopes(filters: OrderFilters): SQL[] {
   ]
 }
 
-function conditions(ctx: Ctx, view: CustomerView, filters: OrderFilters): SQL[] {
+interface Asked {
+  view: CustomerView
+  filters: OrderFilters
+  /** The end of the list from which spans lead to a page: its bound there is not that of an index. */
+  beginsAt: 'first' | 'last' | null
+}
+
+function conditions(ctx: Ctx, { view, filters, beginsAt }: Asked): SQL[] {
   if (!filters.edition_id && !filters.organization_id && !filters.customer_id)
     throw invalid(
       parameterError(null, 'required_filter', 'Give at least one of edition_id, organization_id, customer_id.'),
@@ -123,8 +134,8 @@ function conditions(ctx: Ctx, view: CustomerView, filters: OrderFilters): SQL[] 
     ...texts,
     ...(status ? [eq(orders.status, status)] : []),
     ...(type ? [eq(orders.type, type)] : []),
-    ...(created_after === undefined ? [] : [gte(orders.created_at, created_after)]),
-    ...(created_before === undefined ? [] : [lte(orders.created_at, created_before)]),
+    ...(created_after === undefined ? [] : [sql`${createdAt(beginsAt === 'first')} >= ${created_after}`]),
+    ...(created_before === undefined ? [] : [sql`${createdAt(beginsAt === 'last')} <= ${created_before}`]),
     visibleIn(ctx.caller, orderVisibility, filters),
   ]
 }
@@ -170,7 +181,9 @@ export async function listOrders(
   filters: OrderFilters,
 ): Promise<Page<OrderListRow>> {
   const view = customersSeenBy(ctx.caller)
-  const where = conditions(ctx, view, filters)
+  const start = startOf(ctx, filters, ordering)
+  const end = (ordering[0]?.desc ?? true) ? 'last' : 'first'
+  const where = conditions(ctx, { view, filters, beginsAt: start && isFarPage(page) ? end : null })
   const areFew = await fewMatch(ctx, filters, ordering)
   // Each index has one column and the time of creation.
   const owners = ownersOf(ctx, filters, ordering.length <= 1 && !areFew)
@@ -181,7 +194,7 @@ export async function listOrders(
     owners,
     hasTies: true,
     count: await countingOf(ctx, filters, { view, where, owners }),
-    startOf: startOf(ctx, filters, ordering),
+    startOf: start,
     sort: sortOf(ordering, areFew ? sortedKeys : listedKeys(filters)),
     columns: listFields(view),
     joins: sql`join ${orders} on ${orders.seq} = page.key join ${users} on ${users.id} = ${orders.user_id}
