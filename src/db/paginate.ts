@@ -2,7 +2,7 @@ import { is, SQL, sql } from 'drizzle-orm'
 import { AppError } from '../domain/errors.ts'
 import type { Page, PageRequest } from '../domain/page.ts'
 import type { Database } from './database.ts'
-import { answering, type Fields, type RowOf, selection } from './select.ts'
+import { answering, type Fields, type Query, type RowOf, selection } from './select.ts'
 
 /**
  * A column that may be NULL. NULL is last in both directions. `indexed` says that an index has the column as it is:
@@ -29,7 +29,7 @@ export const nullable = (column: SQL, { indexed = false } = {}): NullableKey => 
   absent: [sql`${column} is null`],
 })
 
-interface OrderKey {
+export interface OrderKey {
   by: SQL
   desc: boolean
 }
@@ -65,10 +65,10 @@ export interface ListSource<Columns extends SQL | Fields = SQL> {
 
 type Listed = Pick<ListSource, 'from' | 'key' | 'where' | 'owners'>
 
-const and = (conditions: readonly SQL[]): SQL => (conditions.length ? sql.join([...conditions], sql` and `) : sql`1`)
+export const and = (conditions: readonly SQL[]): SQL => (conditions.length ? sql.join([...conditions], sql` and `) : sql`1`)
 
 /** Rows that come after the given keys; one row comparison, which an index serves, when all keys run the same way. */
-function beyond(sort: readonly OrderKey[], after: After): SQL {
+export function beyond(sort: readonly OrderKey[], after: After): SQL {
   const sign = (desc: boolean) => (desc ? sql`<` : sql`>`)
   if (sort.every((key) => key.desc === sort[0]?.desc)) {
     const values = after.map((value) => sql`${value}`)
@@ -86,10 +86,10 @@ function beyond(sort: readonly OrderKey[], after: After): SQL {
 
 const isNullable = (by: SortKey['by']): by is NullableKey => 'column' in by
 
-const ofOwners = ({ owners }: Listed): SQL[] => (owners ? [sql`${owners.column} in (${owners.ids})`] : [])
+export const ofOwners = ({ owners }: Pick<ListSource, 'owners'>): SQL[] => (owners ? [sql`${owners.column} in (${owners.ids})`] : [])
 
 /** A column that may be NULL makes two keys: whether it is NULL, and its value or 0. */
-const keysOf = (sort: readonly SortKey[]): OrderKey[] =>
+const orderKeysOf = (sort: readonly SortKey[]): OrderKey[] =>
   sort.flatMap(({ by, desc }) =>
     isNullable(by)
       ? [
@@ -101,7 +101,7 @@ const keysOf = (sort: readonly SortKey[]): OrderKey[] =>
 
 const keyName = (index: number): SQL => sql.raw(`k${index}`)
 
-const orderOf = (sort: readonly OrderKey[]): SQL =>
+export const orderOf = (sort: readonly OrderKey[]): SQL =>
   sql.join(
     sort.map(({ by, desc }) => sql`${by} ${desc ? sql`desc` : sql`asc`}`),
     sql`, `,
@@ -121,7 +121,7 @@ interface Run {
   after: After | null
 }
 
-const keyColumns = (shown: readonly SQL[]): SQL =>
+export const keyColumns = (shown: readonly SQL[]): SQL =>
   sql.join(
     shown.map((by, index) => sql`${by} as ${keyName(index)}`),
     sql`, `,
@@ -215,9 +215,52 @@ interface RowsAsked extends Window {
 function pageOf(source: Listed, sort: readonly SortKey[], keys: readonly OrderKey[], page: RowsAsked): SQL {
   const [first, ...rest] = sort
   if (first && isNullable(first.by) && first.by.indexed)
-    return valuesFirst(source, { by: first.by, desc: first.desc }, keysOf(rest), page)
+    return valuesFirst(source, { by: first.by, desc: first.desc }, orderKeysOf(rest), page)
   const run = { sort: keys, shown: keys.map((key) => key.by), where: [], after: page.after }
   return rowsOf(source, run, page)
+}
+
+/** A source's sort, which its key ends. */
+const wholeSort = (source: Pick<ListSource, 'sort' | 'key'>): SortKey[] => [
+  ...source.sort,
+  { by: source.key, desc: source.sort.at(-1)?.desc ?? false },
+]
+
+/** The keys of a list's order, and those of the row before the page that is asked for. */
+export function keysOf(source: Pick<ListSource, 'sort' | 'key'>, request: PageRequest) {
+  const keys = orderKeysOf(wholeSort(source))
+  return { keys, after: request.after?.length === keys.length ? request.after : null }
+}
+
+type Keyed<Row> = Row & Record<string, string | number>
+
+/** Columns and keys of the rows of one page, whose keys `page` has. */
+export function rowsOfPage<Row>(
+  { columns, joins }: Pick<ListSource<SQL | Fields>, 'columns' | 'joins'>,
+  keys: readonly OrderKey[],
+  page: SQL,
+): SQL<Keyed<Row>> | Query<Keyed<Row>> {
+  const names = keys.map((_, index) => sql`page.${keyName(index)}`)
+  const outerOrder = orderOf(keys.map(({ desc }, index) => ({ by: sql`page.${keyName(index)}`, desc })))
+  const rows = sql<Keyed<Row>>`
+    select ${sql.join(names, sql`, `)}, ${is(columns, SQL) ? columns : selection(columns)}
+    from (${page}) as page ${joins}
+    order by ${outerOrder}`
+  return is(columns, SQL) ? rows : answering(columns, rows)
+}
+
+/** `found` has one row more than the page where another page follows. */
+export function pageFrom<Row>(request: PageRequest, keys: readonly OrderKey[], found: Keyed<Row>[], count: number) {
+  const rows = found.slice(0, request.size)
+  const last = rows.at(-1)
+  const { page, size } = request
+  const after = last && found.length > size ? keys.map((_, index) => last[`k${index}`] ?? '') : null
+  return { rows, count, page, size, after }
+}
+
+/** Throws where a page by number is behind the last. */
+export function judgePage({ page, size }: PageRequest, after: After | null, count: number): void {
+  if (page > 1 && !after && (page - 1) * size >= count) throw new AppError('invalid_page', 'Invalid page.')
 }
 
 /**
@@ -236,18 +279,9 @@ export async function paginate<Row>(
   request: PageRequest,
   source: ListSource<SQL | Fields>,
 ): Promise<Page<Row>> {
-  const sort = [...source.sort, { by: source.key, desc: source.sort.at(-1)?.desc ?? false }]
-  const keys = keysOf(sort)
-  const after = request.after?.length === keys.length ? request.after : null
-  const skipped = (request.page - 1) * request.size
-  const names = keys.map((_, index) => sql`page.${keyName(index)}`)
-  const outerOrder = orderOf(keys.map(({ desc }, index) => ({ by: sql`page.${keyName(index)}`, desc })))
-  const asked = { after, limit: request.size + 1, offset: after ? 0 : skipped }
-  const { columns } = source
-  const rows = sql<Row & Record<string, string | number>>`
-    select ${sql.join(names, sql`, `)}, ${is(columns, SQL) ? columns : selection(columns)}
-    from (${pageOf(source, sort, keys, asked)}) as page ${source.joins}
-    order by ${outerOrder}`
+  const sort = wholeSort(source)
+  const { keys, after } = keysOf(source, request)
+  const asked = { after, limit: request.size + 1, offset: after ? 0 : (request.page - 1) * request.size }
   const known = source.count ?? null
   const count =
     known === null
@@ -255,16 +289,18 @@ export async function paginate<Row>(
           n: number
         }>`select count(*) as n from ${source.from} where ${and([...ofOwners(source), ...source.where])}`
       : sql<{ n: number }>`select ${known} as n`
-  const [found, [total]] = await db.batch([is(columns, SQL) ? rows : answering(columns, rows), count])
+  const [found, [total]] = await db.batch([rowsOfPage<Row>(source, keys, pageOf(source, sort, keys, asked)), count])
   const n = total?.n ?? 0
-  if (request.page > 1 && !after && skipped >= n) throw new AppError('invalid_page', 'Invalid page.')
-  const rowsOfPage = found.slice(0, request.size)
-  const last = rowsOfPage.at(-1)
-  return {
-    rows: rowsOfPage,
-    count: n,
-    page: request.page,
-    size: request.size,
-    after: last && found.length > request.size ? keys.map((_, index) => last[`k${index}`] ?? '') : null,
-  }
+  judgePage(request, after, n)
+  return pageFrom<Row>(request, keys, found, n)
+}
+
+/** The keys of the row at a place of the list, of which none are read but those before it; null behind the end. */
+export async function keysAt(db: Database, source: ListSource, offset: number): Promise<After | null> {
+  const sort = wholeSort(source)
+  const { keys } = keysOf(source, { page: 1, size: 1, after: null })
+  const row = await db.first(
+    sql<Record<string, string | number>>`${pageOf(source, sort, keys, { after: null, limit: 1, offset })}`,
+  )
+  return row ? keys.map((_, index) => row[`k${index}`] ?? '') : null
 }

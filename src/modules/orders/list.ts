@@ -2,6 +2,7 @@ import { eq, gte, lte, type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { containsDigits, containsFolded, containsFoldedOrDigits } from '../../db/contains.ts'
 import { nullable, type Owners, paginate, type SortKey } from '../../db/paginate.ts'
+import { paginateNewest, paginateSearch } from '../../db/search/paginate-search.ts'
 import { editions } from '../../db/schema/editions.ts'
 import { orders, transactions } from '../../db/schema/sales/orders.ts'
 import { users } from '../../db/schema/users.ts'
@@ -12,6 +13,7 @@ import { invalid, parameterError } from '../../domain/errors.ts'
 import type { OrderStatus, orderTypes } from '../../domain/orders/orders.ts'
 import { type OrderBy, type Page, type PageRequest, sortBy } from '../../domain/page.ts'
 import { editionSummaryFields } from '../editions/index.ts'
+import { searchOf } from './search.ts'
 
 /** What each answer about an order shows of it and of its customer. */
 export const orderFields = (view: CustomerView) => ({
@@ -172,8 +174,9 @@ export function listOrders(
   filters: OrderFilters,
 ): Promise<Page<OrderListRow>> {
   const view = customersSeenBy(ctx.caller)
-  return paginate(ctx.db, page, {
-    from: sql`${orders}`,
+  const source = {
+    table: sql`${orders}`,
+    tableJoins: sql``,
     key: sql`${orders.seq}`,
     where: conditions(ctx, view, filters),
     owners: ownersOf(ctx, filters, ordering),
@@ -181,5 +184,10 @@ export function listOrders(
     columns: listFields(view),
     joins: sql`join ${orders} on ${orders.seq} = page.key join ${users} on ${users.id} = ${orders.user_id}
       ${view.join} join ${editions} on ${editions.id} = ${orders.edition_id}`,
-  })
+  }
+  const search = searchOf(filters, visibleIn(ctx.caller, editionVisibility, filters))
+  if (search === null) return paginate(ctx.db, page, { ...source, from: source.table })
+  if (search !== 'short') return paginateSearch(ctx.db, page, source, search)
+  const newest = [...scopes(filters), visibleIn(ctx.caller, orderVisibility, filters)]
+  return paginateNewest(ctx.db, page, source, { ...source, from: source.table, where: newest, sort: sortOf([]) })
 }
