@@ -1,7 +1,7 @@
 import { is, SQL, sql } from 'drizzle-orm'
-import { AppError } from '../domain/errors.ts'
 import type { Page, PageRequest } from '../domain/page.ts'
 import type { Database } from './database.ts'
+import { judgePage, type Keyed, pageFrom } from './page-rows.ts'
 import { answering, type Fields, type Query, type RowOf, selection } from './select.ts'
 
 /**
@@ -65,7 +65,8 @@ export interface ListSource<Columns extends SQL | Fields = SQL> {
 
 type Listed = Pick<ListSource, 'from' | 'key' | 'where' | 'owners'>
 
-export const and = (conditions: readonly SQL[]): SQL => (conditions.length ? sql.join([...conditions], sql` and `) : sql`1`)
+export const and = (conditions: readonly SQL[]): SQL =>
+  conditions.length ? sql.join([...conditions], sql` and `) : sql`1`
 
 /** Rows that come after the given keys; one row comparison, which an index serves, when all keys run the same way. */
 export function beyond(sort: readonly OrderKey[], after: After): SQL {
@@ -86,7 +87,8 @@ export function beyond(sort: readonly OrderKey[], after: After): SQL {
 
 const isNullable = (by: SortKey['by']): by is NullableKey => 'column' in by
 
-export const ofOwners = ({ owners }: Pick<ListSource, 'owners'>): SQL[] => (owners ? [sql`${owners.column} in (${owners.ids})`] : [])
+export const ofOwners = ({ owners }: Pick<ListSource, 'owners'>): SQL[] =>
+  owners ? [sql`${owners.column} in (${owners.ids})`] : []
 
 /** A column that may be NULL makes two keys: whether it is NULL, and its value or 0. */
 const orderKeysOf = (sort: readonly SortKey[]): OrderKey[] =>
@@ -232,8 +234,6 @@ export function keysOf(source: Pick<ListSource, 'sort' | 'key'>, request: PageRe
   return { keys, after: request.after?.length === keys.length ? request.after : null }
 }
 
-type Keyed<Row> = Row & Record<string, string | number>
-
 /** Columns and keys of the rows of one page, whose keys `page` has. */
 export function rowsOfPage<Row>(
   { columns, joins }: Pick<ListSource<SQL | Fields>, 'columns' | 'joins'>,
@@ -247,20 +247,6 @@ export function rowsOfPage<Row>(
     from (${page}) as page ${joins}
     order by ${outerOrder}`
   return is(columns, SQL) ? rows : answering(columns, rows)
-}
-
-/** `found` has one row more than the page where another page follows. */
-export function pageFrom<Row>(request: PageRequest, keys: readonly OrderKey[], found: Keyed<Row>[], count: number) {
-  const rows = found.slice(0, request.size)
-  const last = rows.at(-1)
-  const { page, size } = request
-  const after = last && found.length > size ? keys.map((_, index) => last[`k${index}`] ?? '') : null
-  return { rows, count, page, size, after }
-}
-
-/** Throws where a page by number is behind the last. */
-export function judgePage({ page, size }: PageRequest, after: After | null, count: number): void {
-  if (page > 1 && !after && (page - 1) * size >= count) throw new AppError('invalid_page', 'Invalid page.')
 }
 
 /**
@@ -292,7 +278,7 @@ export async function paginate<Row>(
   const [found, [total]] = await db.batch([rowsOfPage<Row>(source, keys, pageOf(source, sort, keys, asked)), count])
   const n = total?.n ?? 0
   judgePage(request, after, n)
-  return pageFrom<Row>(request, keys, found, n)
+  return pageFrom<Row>(request, keys.length, found, n)
 }
 
 /** The keys of the row at a place of the list, of which none are read but those before it; null behind the end. */

@@ -1,17 +1,23 @@
 import { type SQL, sql } from 'drizzle-orm'
-import { inCapitals, matching } from '../../domain/text/trigrams.ts'
+import { inCapitals, markShifts, matching, quotedMark } from '../../domain/text/trigrams.ts'
 
 /** Which rows of an index are meant. */
 export interface IndexScope {
-  /** Of editions or organisations; none for those of all. */
-  marks: readonly SQL[]
+  /** The marks of editions or organisations, joined as FTS5 takes them; null for those of all. */
+  marks: SQL | null
   /** A condition on the caller, without columns of the index. Nothing is read where it is false. */
   isVisible: SQL
 }
 
-/** As `quotedMark`, for the organisation of an edition. */
+/** The mark of one scope, or those of several. */
+export const marksOf = (kind: 'edition' | 'organization', ids: readonly string[]): SQL =>
+  sql`${ids.map((id) => quotedMark(kind, id)).join(' OR ')}`
+
+/** The mark of the organisation of an edition. */
 export const markOfOrganization = (editionId: string): SQL => {
-  const moved = [3, 2, 1].map((place) => sql.raw(`unicode(substr(organization_id, -${place})) + ${0xe0100 - 0x20}`))
+  const moved = [3, 2, 1].map((place) =>
+    sql.raw(`unicode(substr(organization_id, -${place})) + ${markShifts.organization}`),
+  )
   return sql`(select '"' || char(${sql.join(moved, sql`, `)}) || '"' from editions where id = ${editionId})`
 }
 
@@ -24,9 +30,7 @@ interface Entries {
 function entries({ marks, isVisible }: IndexScope, { table, texts, limit }: Entries): SQL {
   const name = sql.raw(table)
   const found = matching(texts)
-  const match = marks.length
-    ? sql`'(' || ${sql.join([...marks], sql` || ' OR ' || `)} || ') AND (' || ${found} || ')'`
-    : sql`${found}`
+  const match = marks ? sql`'(' || ${marks} || ') AND (' || ${found} || ')'` : sql`${found}`
   return sql`select ${name}.rowid as key from ${name} where ${name} match ${match} and ${isVisible} ${limit}`
 }
 

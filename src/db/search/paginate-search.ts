@@ -1,10 +1,10 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { Page, PageRequest } from '../../domain/page.ts'
 import type { Database } from '../database.ts'
+import { judgePage, pageFrom } from '../page-rows.ts'
 import {
   and,
   beyond,
-  judgePage,
   keyColumns,
   keysAt,
   keysOf,
@@ -12,7 +12,6 @@ import {
   ofOwners,
   type OrderKey,
   orderOf,
-  pageFrom,
   paginate,
   rowsOfPage,
 } from '../paginate.ts'
@@ -36,9 +35,11 @@ export interface IndexSearch {
 }
 
 /** A list with a search: `from` is `table` and what `tableJoins` adds to it. */
-export interface SearchedSource<F extends Fields> extends Omit<ListSource<F>, 'from'> {
+export interface SearchedSource<F extends Fields> extends Omit<ListSource<F>, 'from' | 'count'> {
   table: SQL
   tableJoins: SQL
+  /** What `countMatches` said of more than are read at once, where it is remembered for the state that the data has. */
+  matches?: Matches | null
 }
 
 /** The rows of a scope from the newest on, which an index has in this order. */
@@ -99,7 +100,7 @@ async function pageOfFew<F extends Fields>(
   const columns = keys.map((_, index) => sql`value ->> ${sql.raw(String(index + 1))}`)
   const page = sql`select value ->> 0 as key, ${keyColumns(columns)} from json_each(${JSON.stringify(shown)})`
   const rows = await db.all(rowsOfPage<RowOf<F>>(source, keys, page))
-  return pageFrom<RowOf<F>>(request, keys, rows, matches.length)
+  return pageFrom<RowOf<F>>(request, keys.length, rows, matches.length)
 }
 
 const distinctKeys = (search: IndexSearch): SQL =>
@@ -137,13 +138,9 @@ export async function paginateSearch<F extends Fields>(
   source: SearchedSource<F>,
   search: IndexSearch,
 ): Promise<Page<RowOf<F>>> {
-  // A list that is known to have many has no few candidates.
-  if ((source.count ?? 0) <= mostAtOnce) {
-    const order = keysOf(source, request)
-    const few = await fewCandidates(db, source, search, order)
-    if (few) return pageOfFew(db, request, source, few)
-  }
-  const { candidates, count } = await countMatches(db, source, search)
+  const few = source.matches ? null : await fewCandidates(db, source, search, keysOf(source, request))
+  if (few) return pageOfFew(db, request, source, few)
+  const { candidates, count } = source.matches ?? (await countMatches(db, source, search))
   if (count >= candidates * sparse) return paginate(db, request, { ...whole(source), count })
   const from = sql`(${distinctKeys(search)}) as found cross join ${source.table} on ${source.key} = found.key
     ${source.tableJoins}`

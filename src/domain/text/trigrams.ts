@@ -5,7 +5,7 @@ const gramLength = 3
 const mostGrams = 24
 
 /** Where the migrations move the last characters of an id: to code points that folded text never has. */
-const shifts = { edition: 0x300 - 0x20, organization: 0xe0100 - 0x20 }
+export const markShifts = { edition: 0x300 - 0x20, organization: 0xe0100 - 0x20 }
 
 const quoted = (text: string): string => `"${text.replaceAll('"', '""')}"`
 
@@ -13,8 +13,10 @@ const quoted = (text: string): string => `"${text.replaceAll('"', '""')}"`
  * What the texts of an edition or organisation are marked with, as FTS5 takes it. Few share a mark, so rows are compared
  * too.
  */
-export const quotedMark = (kind: keyof typeof shifts, id: string): string =>
-  quoted(String.fromCodePoint(...Array.from(id.slice(-gramLength), (letter) => letter.charCodeAt(0) + shifts[kind])))
+export const quotedMark = (kind: keyof typeof markShifts, id: string): string =>
+  quoted(
+    String.fromCodePoint(...Array.from(id.slice(-gramLength), (letter) => letter.charCodeAt(0) + markShifts[kind])),
+  )
 
 export const isIndexed = (text: string): boolean => Array.from(text).length >= gramLength
 

@@ -1,9 +1,9 @@
 import { sql, type SQL } from 'drizzle-orm'
 import { foldedOrDigits } from '../../db/contains.ts'
-import { markOfOrganization, ordersOfContacts, ordersWithTexts } from '../../db/search/match-texts.ts'
+import { markOfOrganization, marksOf, ordersOfContacts, ordersWithTexts } from '../../db/search/match-texts.ts'
 import type { IndexSearch } from '../../db/search/paginate-search.ts'
 import { fold, phoneDigits } from '../../domain/text/fold.ts'
-import { isIndexed, quotedMark } from '../../domain/text/trigrams.ts'
+import { isIndexed } from '../../domain/text/trigrams.ts'
 
 /** The filters of a list of orders that say how it is searched. */
 interface Filters {
@@ -53,11 +53,11 @@ export function searchOf(filters: Filters, isVisible: SQL): IndexSearch | 'short
   const inEditions = sql`exists (select 1 from editions where ${edition_id ? sql`id = ${edition_id}` : sql`1`}
     and ${organization_id ? sql`organization_id = ${organization_id}` : sql`1`} and ${isVisible})`
   const ofOrganization = organization_id
-    ? [sql`${quotedMark('organization', organization_id)}`]
+    ? marksOf('organization', [organization_id])
     : edition_id
-      ? [markOfOrganization(edition_id)]
-      : []
-  const marks = edition_id ? [sql`${quotedMark('edition', edition_id)}`] : ofOrganization
+      ? markOfOrganization(edition_id)
+      : null
+  const marks = edition_id ? marksOf('edition', [edition_id]) : ofOrganization
   const { texts, inOrder, inContact } = longest
   return {
     parts: (limit) => [

@@ -2,8 +2,8 @@ import { eq, type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { containsFoldedOrDigits, foldedOrDigits } from '../../db/contains.ts'
 import { nullable, type NullableKey, paginate, type SortKey } from '../../db/paginate.ts'
-import { customersWithTexts } from '../../db/search/match-texts.ts'
-import { type NewestRows, paginateNewest, paginateSearch } from '../../db/search/paginate-search.ts'
+import { customersWithTexts, marksOf } from '../../db/search/match-texts.ts'
+import { type IndexSearch, type NewestRows, paginateNewest, paginateSearch } from '../../db/search/paginate-search.ts'
 import { users } from '../../db/schema/users.ts'
 import { answering, fromJson, type RowOf, selection } from '../../db/select.ts'
 import {
@@ -17,7 +17,7 @@ import { inList, type Visibility, visible, visibleIn } from '../../db/visibility
 import { reachOf, type Tenant } from '../../domain/accounts/access.ts'
 import { notFound } from '../../domain/errors.ts'
 import { type OrderBy, type Page, type PageRequest, sortBy } from '../../domain/page.ts'
-import { isIndexed, quotedMark } from '../../domain/text/trigrams.ts'
+import { isIndexed } from '../../domain/text/trigrams.ts'
 
 type WholeUserRow = typeof users.$inferSelect
 
@@ -105,22 +105,28 @@ const sortKeys = (view: CustomerView) => ({
   last_seen: nullable(view.column('last_seen_at'), { indexed: view.isWhole }),
 })
 
-/** Organisations whose customers a list may have; none for those of all. */
-function organizationsOf(ctx: Ctx, { organization_id }: UserFilters): string[] {
+/** Organisations whose customers a list may have; null for all. */
+function organizationsOf(ctx: Ctx, { organization_id }: UserFilters): string[] | null {
   const reach = reachOf(ctx.caller)
-  if (reach.all) return organization_id === undefined ? [] : [organization_id]
+  if (reach.all) return organization_id === undefined ? null : [organization_id]
   const reached = [...reach.organizations, ...reach.editions.map((grant) => grant.organization_id)]
   return [...new Set(reached)].filter((id) => organization_id === undefined || id === organization_id)
 }
 
-const marksOf = (ctx: Ctx, filters: UserFilters): SQL[] =>
-  organizationsOf(ctx, filters).map((id) => sql`${quotedMark('organization', id)}`)
+function indexSearch(ctx: Ctx, filters: UserFilters, texts: readonly string[]): IndexSearch {
+  const ids = organizationsOf(ctx, filters)
+  const marks = ids?.length ? marksOf('organization', ids) : null
+  const isVisible = ids?.length === 0 ? sql`0` : sql`1`
+  return { parts: (limit) => [customersWithTexts({ marks, isVisible }, texts)(limit)] }
+}
 
-/** A text of one or two letters is looked for among the newest customers of the organisation, or of all. */
+/** A text of one or two letters is looked for among the newest customers of the organisation, or of several. */
 function newestOf(ctx: Ctx, filters: UserFilters): NewestRows {
-  const [id, ...others] = organizationsOf(ctx, filters)
+  const ids = organizationsOf(ctx, filters)
   const list = { from: sql`users`, key: sql`${users.seq}` }
-  if (!id || others.length) return { ...list, where: [], sort: [{ by: list.key, desc: true }] }
+  const [id] = ids ?? []
+  if (id === undefined || ids?.length !== 1)
+    return { ...list, where: ids?.length === 0 ? [sql`0`] : [], sort: [{ by: list.key, desc: true }] }
   return { ...list, where: [eq(users.organization_id, id)], sort: [{ by: sql`${users.created_at}`, desc: true }] }
 }
 
@@ -145,11 +151,9 @@ export function listUsers(
   const from = sql`users ${source.tableJoins}`
   if (!filters.search) return paginate(ctx.db, page, { ...source, from })
   const texts = foldedOrDigits(filters.search)
-  if (texts.every(isIndexed)) {
-    const scope = { marks: marksOf(ctx, filters), isVisible: sql`1` }
-    return paginateSearch(ctx.db, page, source, { parts: (limit) => [customersWithTexts(scope, texts)(limit)] })
-  }
-  return paginateNewest(ctx.db, page, source, newestOf(ctx, filters))
+  return texts.every(isIndexed)
+    ? paginateSearch(ctx.db, page, source, indexSearch(ctx, filters, texts))
+    : paginateNewest(ctx.db, page, source, newestOf(ctx, filters))
 }
 
 export interface LoadedUser extends ShownUserRow {
