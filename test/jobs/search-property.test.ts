@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { rootToken } from '../support/api.ts'
 import { walkAs } from '../support/lists.ts'
@@ -14,15 +14,17 @@ import { givenSearchColumns, searchColumns } from '../../src/domain/accounts/use
 import { digitsOf, fold, phoneDigits, phoneNeedles, searchText } from '../../src/domain/text/fold.ts'
 
 /** Letters that folding and SQL treat in ways of their own, few enough that texts meet. */
-const letter = fc.constantFrom(
-  ...['a', 'A', 'b', 'n', 'Æ', 'ß', 'Ł', 'İ', 'ς', 'É', 'e\u0301', '🎪', '👩‍👩‍👧', '中', '文', 'ﬁ', '％'],
-  ...['"', "'", '%', '_', '*', '(', ')', '-', '+', ':', '\\', '^', '{', '0', '1', '2', ' ', '@', '.', 'OR', 'NEAR'],
+const oddLetters = [
+  ['a', 'A', 'b', 'n', 'Æ', 'ß', 'Ł', 'İ', 'ς', 'É', 'e\u0301', '🎪', '👩‍👩‍👧', '中', '文', 'ﬁ', '％'],
+  ['"', "'", '%', '_', '*', '(', ')', '-', '+', ':', '\\', '^', '{', '0', '1', '2', ' ', '@', '.', 'OR', 'NEAR'],
   // What editions and organisations are marked with.
-  ...['\u0341\u0342\u0333', '\u{E0131}'],
-)
-const text = (maxLength: number) => fc.array(letter, { minLength: 1, maxLength }).map((letters) => letters.join(''))
+  ['\u0341\u0342\u0333', '\u{E0131}'],
+].flat()
+const letter = fc.constantFrom(...oddLetters)
+const text = (maxLength: number) =>
+  fc.array(letter, { minLength: 1, maxLength }).map((letters) => letters.join('').trim())
 /** An order number has up to 16 characters. */
-const orderNumber = text(6).map((number) => number.slice(0, 16).toWellFormed().replaceAll('\ufffd', ''))
+const orderNumber = text(6).map((number) => number.slice(0, 16).toWellFormed().replaceAll('\ufffd', '').trim() || 'n')
 
 const person = fc.record({
   email: text(12),

@@ -14,7 +14,8 @@ const blockLength = 50
  * are found by `rare`, every eighth by `common`, and so are as many customers by `seldom` and `often`.
  */
 export async function seedSearchedOrders(shop: Shop, from: number, to: number): Promise<void> {
-  const numbers = sql`with recursive numbers (n) as (select ${from} union all select n + 1 from numbers where n < ${to})`
+  // A bound number is no integer: as a text it would end with `.0`.
+  const numbers = sql`with recursive numbers (n) as (select cast(${from} as integer) union all select n + 1 from numbers where n < ${to})`
   const isRare = sql`(n <= ${rareBlocks * blockLength} and n % ${blockLength} = 0)`
   const number = sql`iif(${isRare}, 'rare-', iif(n % 8 = 0, 'common-', 'n-')) || n`
   const email = sql`iif(${isRare}, 'seldom', iif(n % 8 = 0, 'often', 'guest')) || n || '@example.test'`
