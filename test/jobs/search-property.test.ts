@@ -259,6 +259,6 @@ it('every search finds what a comparison of all rows finds, whatever was written
         }
       },
     ),
-    { numRuns: 8, endOnFailure: true },
+    { numRuns: 6, endOnFailure: true },
   )
 })
