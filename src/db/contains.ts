@@ -5,12 +5,15 @@ const anyOf = (conditions: readonly SQL[]): SQL => sql`(${sql.join([...condition
 
 const contains = (column: SQL, part: string): SQL => sql`instr(${column}, ${part}) > 0`
 
+/** The texts of which one has to be in a folded column that also holds telephone numbers as digits. */
+export const foldedOrDigits = (needle: string): string[] => [fold(needle), ...phoneNeedles(needle)]
+
 /** The contains-filter on a folded column: exact, without the limits of LIKE. */
 export const containsFolded = (column: SQL, needle: string): SQL => contains(column, fold(needle))
 
 /** As above for a column that also holds telephone numbers as digits: `+45 12 34` finds `451234`. */
 export const containsFoldedOrDigits = (column: SQL, needle: string): SQL =>
-  anyOf([fold(needle), ...phoneNeedles(needle)].map((part) => contains(column, part)))
+  anyOf(foldedOrDigits(needle).map((part) => contains(column, part)))
 
 /** Compares digits alone; a needle without any digit finds nothing. */
 export function containsDigits(column: SQL, needle: string): SQL {

@@ -1,15 +1,15 @@
 import { is, SQL, sql } from 'drizzle-orm'
-import { AppError } from '../domain/errors.ts'
 import type { Page, PageRequest } from '../domain/page.ts'
 import type { Database } from './database.ts'
 import type { ListedKey, ListSource, NullableKey, Owners, SortKey } from './list-source.ts'
 import { type Counting, type PageRoute, routeTo, type Window, windowFromEnd } from './page-by-number.ts'
-import { answering, type Fields, type RowOf, selection } from './select.ts'
+import { judgePage, type Keyed, pageFrom } from './page-rows.ts'
+import { answering, type Fields, type Query, type RowOf, selection } from './select.ts'
 
 export type { Counting } from './page-by-number.ts'
 export { type ListSource, nullable, type NullableKey, type Owners, type SortKey } from './list-source.ts'
 
-interface OrderKey {
+export interface OrderKey {
   by: SQL
   desc: boolean
 }
@@ -18,12 +18,13 @@ type After = readonly (string | number)[]
 
 type Listed = Pick<ListSource, 'from' | 'key' | 'where' | 'owners' | 'hasTies'>
 
-const and = (conditions: readonly SQL[]): SQL => (conditions.length ? sql.join([...conditions], sql` and `) : sql`1`)
+export const and = (conditions: readonly SQL[]): SQL =>
+  conditions.length ? sql.join([...conditions], sql` and `) : sql`1`
 
 const runsOneWay = (sort: readonly OrderKey[]): boolean => sort.every(({ desc }) => desc === sort[0]?.desc)
 
 /** Rows that come after the given keys; one row comparison, which an index serves, when all keys run the same way. */
-function beyond(sort: readonly OrderKey[], after: After): SQL {
+export function beyond(sort: readonly OrderKey[], after: After): SQL {
   const sign = (desc: boolean) => (desc ? sql`<` : sql`>`)
   if (runsOneWay(sort)) {
     // The rowid has no collation of its own. Without one SQLite compares no key of an index with it.
@@ -43,10 +44,11 @@ function beyond(sort: readonly OrderKey[], after: After): SQL {
 const isNullable = (by: SortKey['by']): by is NullableKey => 'column' in by
 const isListed = (by: SortKey['by']): by is ListedKey => 'listed' in by
 
-const ofOwners = ({ owners }: Listed): SQL[] => (owners ? [sql`${owners.column} in (${owners.ids})`] : [])
+export const ofOwners = ({ owners }: Pick<ListSource, 'owners'>): SQL[] =>
+  owners ? [sql`${owners.column} in (${owners.ids})`] : []
 
 /** A column that may be NULL makes two keys: whether it is NULL, and its value or 0. */
-const keysOf = (sort: readonly SortKey[]): OrderKey[] =>
+const orderKeysOf = (sort: readonly SortKey[]): OrderKey[] =>
   sort.flatMap(({ by, desc }) =>
     isNullable(by)
       ? [
@@ -58,7 +60,7 @@ const keysOf = (sort: readonly SortKey[]): OrderKey[] =>
 
 const keyName = (index: number): SQL => sql.raw(`k${index}`)
 
-const orderOf = (sort: readonly OrderKey[]): SQL =>
+export const orderOf = (sort: readonly OrderKey[]): SQL =>
   sql.join(
     sort.map(({ by, desc }) => sql`${by} ${desc ? sql`desc` : sql`asc`}`),
     sql`, `,
@@ -78,7 +80,7 @@ interface Run {
   after: After | null
 }
 
-const keyColumns = (shown: readonly SQL[]): SQL =>
+export const keyColumns = (shown: readonly SQL[]): SQL =>
   sql.join(
     shown.map((by, index) => sql`${by} as ${keyName(index)}`),
     sql`, `,
@@ -207,9 +209,10 @@ const windowOf = ({ limit, offset, start, countedFromEnd }: RowsAsked): Window =
 
 function pageOf(source: Listed, sort: readonly SortKey[], keys: readonly OrderKey[], page: RowsAsked): SQL {
   const [first, ...rest] = sort
-  if (first && isListed(first.by)) return valueByValue(source, { by: first.by, desc: first.desc }, keysOf(rest), page)
+  if (first && isListed(first.by))
+    return valueByValue(source, { by: first.by, desc: first.desc }, orderKeysOf(rest), page)
   if (first && isNullable(first.by) && first.by.indexed)
-    return valuesFirst(source, { by: first.by, desc: first.desc }, keysOf(rest), page)
+    return valuesFirst(source, { by: first.by, desc: first.desc }, orderKeysOf(rest), page)
   const { start, countedFromEnd, after } = page
   const run = {
     sort: countedFromEnd ? reversedOrder(keys) : keys,
@@ -231,6 +234,34 @@ function countingOf(source: ListSource<SQL | Fields>): Counting {
   return { statement: sql<{ n: number }>`select count(*) as n from ${source.from} where ${conditions}` }
 }
 
+/** A source's sort, which its key ends. */
+function wholeSort({ sort, key }: Pick<ListSource, 'sort' | 'key'>): readonly SortKey[] {
+  const last = sort.at(-1)
+  return last?.by === key ? sort : [...sort, { by: key, desc: last?.desc ?? false }]
+}
+
+/** The keys of a list's order, and those of the row before the page that is asked for. */
+export function keysOf(source: Pick<ListSource, 'sort' | 'key'>, request: PageRequest) {
+  const keys = orderKeysOf(wholeSort(source))
+  return { keys, after: request.after?.length === keys.length ? request.after : null }
+}
+
+/** Columns and keys of the rows of one page, whose keys `page` has. */
+export function rowsOfPage<Row>(
+  { columns, joins }: Pick<ListSource<SQL | Fields>, 'columns' | 'joins'>,
+  keys: readonly OrderKey[],
+  page: SQL,
+  start: PageRoute['start'] = null,
+): SQL<Keyed<Row>> | Query<Keyed<Row>> {
+  const names = keys.map((_, index) => sql`page.${keyName(index)}`)
+  const outerOrder = orderOf(keys.map(({ desc }, index) => ({ by: sql`page.${keyName(index)}`, desc })))
+  const rows = sql<Keyed<Row>>`${start ? sql`with recursive ${start.ctes}` : sql``}
+    select ${sql.join(names, sql`, `)}, ${is(columns, SQL) ? columns : selection(columns)}
+    from (${page}) as page ${joins}
+    order by ${outerOrder}`
+  return is(columns, SQL) ? rows : answering(columns, rows)
+}
+
 /**
  * One page and the exact count of the whole list, from one snapshot. Throws `invalid_page` past the end; page 1 of
  * nothing is an empty page. One row more than the page says whether another follows: the count does not, for a client
@@ -247,14 +278,9 @@ export async function paginate<Row>(
   request: PageRequest,
   source: ListSource<SQL | Fields>,
 ): Promise<Page<Row>> {
-  const last = source.sort.at(-1)
-  const sort = last?.by === source.key ? source.sort : [...source.sort, { by: source.key, desc: last?.desc ?? false }]
-  const keys = keysOf(sort)
-  const after = request.after?.length === keys.length ? request.after : null
-  const skipped = (request.page - 1) * request.size
-  const names = keys.map((_, index) => sql`page.${keyName(index)}`)
-  const outerOrder = orderOf(keys.map(({ desc }, index) => ({ by: sql`page.${keyName(index)}`, desc })))
-  const offset = after ? 0 : skipped
+  const sort = wholeSort(source)
+  const { keys, after } = keysOf(source, request)
+  const offset = after ? 0 : (request.page - 1) * request.size
   const counting = countingOf(source)
   const route = await routeTo(db, offset, {
     counting: isCounting(source.count) ? counting : null,
@@ -262,25 +288,19 @@ export async function paginate<Row>(
     // Rows without a value are last in both directions.
     isReversible: !sort.some(({ by }) => isNullable(by)),
   })
-  const asked = { after, limit: request.size + 1, offset, ...route }
-  const { columns } = source
-  const rows = sql<
-    Row & Record<string, string | number>
-  >`${route.start ? sql`with recursive ${route.start.ctes}` : sql``}
-    select ${sql.join(names, sql`, `)}, ${is(columns, SQL) ? columns : selection(columns)}
-    from (${pageOf(source, sort, keys, asked)}) as page ${source.joins}
-    order by ${outerOrder}`
-  const [found, [total]] = await db.batch([is(columns, SQL) ? rows : answering(columns, rows), counting.statement])
+  const page = pageOf(source, sort, keys, { after, limit: request.size + 1, offset, ...route })
+  const [found, [total]] = await db.batch([rowsOfPage<Row>(source, keys, page, route.start), counting.statement])
   if (total) counting.counted?.(total)
   const n = total?.n ?? 0
-  if (request.page > 1 && !after && skipped >= n) throw new AppError('invalid_page', 'Invalid page.')
-  const rowsOfPage = found.slice(0, request.size)
-  const end = rowsOfPage.at(-1)
-  return {
-    rows: rowsOfPage,
-    count: n,
-    page: request.page,
-    size: request.size,
-    after: end && found.length > request.size ? keys.map((_, index) => end[`k${index}`] ?? '') : null,
-  }
+  judgePage(request, after, n)
+  return pageFrom<Row>(request, keys.length, found, n)
+}
+
+/** The keys of the row at a place of the list, of which none are read but those before it; null behind the end. */
+export async function keysAt(db: Database, source: ListSource, offset: number): Promise<After | null> {
+  const sort = wholeSort(source)
+  const { keys } = keysOf(source, { page: 1, size: 1, after: null })
+  const asked = { after: null, limit: 1, offset, start: null, countedFromEnd: null }
+  const row = await db.first(sql<Record<string, string | number>>`${pageOf(source, sort, keys, asked)}`)
+  return row ? keys.map((_, index) => row[`k${index}`] ?? '') : null
 }

@@ -12,6 +12,7 @@ const erased = [
   'users.email_folded',
   'users.phone_digits',
   'users.search',
+  'users.search_given',
   'user_editions.email',
   'user_editions.phone_number',
   'user_editions.first_name',

@@ -15,7 +15,8 @@ const byName = (database: Database) =>
 const rowsOf = (database: Database) =>
   Object.fromEntries(
     declarationsOf(database)
-      .filter(({ type }) => type === 'table')
+      // A search index has its rows in tables of its own.
+      .filter(({ type, sql }) => type === 'table' && !sql.includes('using fts5'))
       .map(({ name }) => [name, database.prepare(`select * from "${name}"`).all()]),
   )
 

@@ -15,7 +15,7 @@ export interface Column {
 
 export async function tableNames(): Promise<string[]> {
   const { results } = await env.DB.prepare(
-    `select name from sqlite_master where type = 'table' and name not like 'sqlite\\_%' escape '\\'
+    `select name from pragma_table_list where schema = 'main' and type = 'table' and name not like 'sqlite\\_%' escape '\\'
       and name not like '\\_cf\\_%' escape '\\' order by name`,
   ).all<{ name: string }>()
   return results.map(({ name }) => name).filter((name) => name !== 'd1_migrations')

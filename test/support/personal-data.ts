@@ -143,7 +143,9 @@ export async function allColumns(campaign: string): Promise<string[]> {
 export async function cellsWith({ marks, campaign }: Pick<Known, 'marks' | 'campaign'>): Promise<Cells> {
   const found: Cells = {}
   for (const table of await tableNames()) {
-    const { results } = await env.DB.prepare(`select * from "${table}"`).all()
+    // Without columns that are made of others when they are read.
+    const names = (await columnsOf(table)).map(({ name }) => `"${name}"`).join(', ')
+    const { results } = await env.DB.prepare(`select ${names} from "${table}"`).all()
     marked(results, table, marks, found)
   }
   const rows = await runInDurableObject(objectOf(campaign), (_, { storage }) =>

@@ -14,6 +14,13 @@ function rowsOf(database: DatabaseSync, table: string): string[] {
     .map(({ row }) => `insert into ${quoted(table)} (${names.join(', ')}) values (${String(row)})`)
 }
 
+/** The settings of a search index. */
+const settingsOf = (database: DatabaseSync, table: string): string[] =>
+  database
+    .prepare(`select quote(k) as name, quote(v) as value from ${quoted(`${table}_config`)} where k <> 'version'`)
+    .all()
+    .map(({ name, value }) => `insert into ${table} (${table}, rank) values (${String(name)}, ${String(value)})`)
+
 /** Runs statements in one transaction, as D1 runs a batch. */
 export function databaseOf(statements: readonly string[]): DatabaseSync {
   const database = new DatabaseSync(':memory:')
@@ -39,11 +46,20 @@ export const declarationsOf = (database: DatabaseSync) =>
 function snapshotOf(migrations: readonly D1Migration[]): string[] {
   const database = databaseOf(migrations.flatMap(({ queries }) => queries))
   const declarations = declarationsOf(database)
-  const tables = declarations.filter(({ type }) => type === 'table')
+  const shadows = new Set(
+    database
+      .prepare(`select name from pragma_table_list where type = 'shadow'`)
+      .all()
+      .map(({ name }) => String(name)),
+  )
+  // A search index makes its own tables.
+  const tables = declarations.filter(({ type, name }) => type === 'table' && !shadows.has(name))
   // Rows stand before triggers, which ran when the rows were written.
   return [
     ...tables.map(({ sql }) => sql),
-    ...tables.flatMap(({ name }) => rowsOf(database, name)),
+    ...tables.flatMap(({ name }) =>
+      shadows.has(`${name}_config`) ? settingsOf(database, name) : rowsOf(database, name),
+    ),
     ...['index', 'view', 'trigger'].flatMap((wanted) =>
       declarations.filter(({ type }) => type === wanted).map(({ sql }) => sql),
     ),

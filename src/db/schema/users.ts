@@ -25,6 +25,7 @@ export const users = sqliteTable('users', {
   email_folded: text().notNull().default(''),
   phone_digits: text().notNull().default(''),
   search: text().notNull(),
+  search_given: text().notNull().default(''),
   last_seen_at: integer(),
   erased_at: integer(),
   version: integer().notNull().default(1),

@@ -93,6 +93,7 @@ export class PeopleDecisions {
       organization_id: edition.organization_id,
       ...contact,
       ...searchColumns(contact),
+      search_given: '',
       locale: given.locale ?? given.language ?? edition.default_language,
       msg_channel: given.email === null ? 'sms' : 'email',
       is_verified: false,

@@ -189,7 +189,8 @@ export const listOrders = operation({
       customer_email: TextFilter.optional().openapi({ description: partial }),
       customer_phone: TextFilter.optional().openapi({ description: 'Part of it; digits alone are compared.' }),
       search: TextFilter.optional().openapi({
-        description: 'Part of order number, order id, external id, customer e-mail, customer phone or transaction id.',
+        description:
+          'Part of order number, order id, external id, customer e-mail, customer phone or transaction id. One or two letters are looked for among the newest 10,000 orders.',
       }),
       status: z.enum(orderStatuses).optional(),
       type: z.enum(orderTypes).optional(),

@@ -11,10 +11,7 @@ import {
   versionOfOrders,
 } from '../../db/order-counts.ts'
 import type { Counting, PageStart } from '../../db/page-by-number.ts'
-import type { Owners } from '../../db/paginate.ts'
 import { editions } from '../../db/schema/editions.ts'
-import { orders } from '../../db/schema/sales/orders.ts'
-import type { CustomerView } from '../../db/customer-visibility.ts'
 import { visibilityOf, visibleIn } from '../../db/visibility.ts'
 import type { OrderStatus, orderTypes } from '../../domain/orders/orders.ts'
 import type { OrderBy } from '../../domain/page.ts'
@@ -37,7 +34,7 @@ export interface OrderFilters {
 
 export type OrderOrdering = readonly OrderBy<'created' | 'modified' | 'order_number' | 'status' | 'type' | 'amount'>[]
 
-const editionVisibility = visibilityOf(sql`${editions.organization_id}`, sql`${editions.id}`)
+export const editionVisibility = visibilityOf(sql`${editions.organization_id}`, sql`${editions.id}`)
 
 /** The ids of the editions of a list, where it is one of an edition or of an organisation. */
 export const editionsOf = (ctx: Ctx, { edition_id, organization_id }: OrderFilters): SQL =>
@@ -71,29 +68,29 @@ function countedOf(filters: OrderFilters): CountedOrders | null {
   return { editions: listed, status, type, from: created_after, until }
 }
 
-interface ConditionsOfList {
-  view: CustomerView
-  where: readonly SQL[]
-  owners: Owners | undefined
+interface CountedList {
+  /** Whether the caller sees all that is stored of customers. */
+  isWhole: boolean
+  /** An expression that counts the list. */
+  count: SQL
 }
 
 /** How a list is counted without reading what it counts; null where its index leads to few orders. */
-export async function countingOf(ctx: Ctx, filters: OrderFilters, list: ConditionsOfList): Promise<Counting | null> {
+export async function countingOf(ctx: Ctx, filters: OrderFilters, list: CountedList): Promise<Counting | null> {
   const counted = countedOf(filters)
   if (counted)
     return {
       statement: sql`with ${withEditions(ctx, filters)} select ${countOfOrders(counted)} as n`,
     }
   // What roles of editions find depends on more than the orders and their customers.
-  if (!isOfWholeEditions(filters) || !list.view.isWhole) return null
+  if (!isOfWholeEditions(filters) || !list.isWhole) return null
   const { edition_id, organization_id, status, type, created_after, created_before } = filters
   const ids = editionsOf(ctx, filters)
-  const owned = list.owners ? sql`${list.owners.column} in (${list.owners.ids}) and` : sql``
   return countOncePerState(ctx.db, {
     asked: ['orders', edition_id, organization_id, status, type, created_after, created_before, textsOf(filters)],
     version: versionOfOrders(ids),
     rows: allOrders(ids),
-    count: sql`(select count(*) from ${orders} where ${owned} ${sql.join([...list.where], sql` and `)})`,
+    count: list.count,
     now: ctx.now,
     later: ctx.afterCommit,
   })

@@ -3,6 +3,7 @@ import type { Ctx } from '../../context.ts'
 import { containsDigits, containsFolded, containsFoldedOrDigits } from '../../db/contains.ts'
 import { isFarPage } from '../../db/page-by-number.ts'
 import { nullable, type Owners, paginate, type SortKey } from '../../db/paginate.ts'
+import { paginateNewest, paginateSearch } from '../../db/search/paginate-search.ts'
 import { editions } from '../../db/schema/editions.ts'
 import { orders, transactions } from '../../db/schema/sales/orders.ts'
 import { users } from '../../db/schema/users.ts'
@@ -13,7 +14,16 @@ import { invalid, parameterError } from '../../domain/errors.ts'
 import { orderStatuses, orderTypes } from '../../domain/orders/orders.ts'
 import { type Page, type PageRequest, sortBy } from '../../domain/page.ts'
 import { editionSummaryFields } from '../editions/index.ts'
-import { countingOf, editionsOf, fewMatch, type OrderFilters, type OrderOrdering, startOf } from './count.ts'
+import {
+  countingOf,
+  editionsOf,
+  editionVisibility,
+  fewMatch,
+  type OrderFilters,
+  type OrderOrdering,
+  startOf,
+} from './count.ts'
+import { searchOf } from './search.ts'
 
 /** What each answer about an order shows of it and of its customer. */
 export const orderFields = (view: CustomerView) => ({
@@ -187,17 +197,30 @@ export async function listOrders(
   const areFew = await fewMatch(ctx, filters, ordering)
   // Each index has one column and the time of creation.
   const owners = ownersOf(ctx, filters, ordering.length <= 1 && !areFew)
-  return paginate(ctx.db, page, {
-    from: sql`${orders}`,
+  const source = {
+    table: sql`${orders}`,
+    tableJoins: sql``,
     key: sql`${orders.seq}`,
     where,
     owners,
     hasTies: true,
-    count: await countingOf(ctx, filters, { view, where, owners }),
-    startOf: start,
     sort: sortOf(ordering, areFew ? sortedKeys : listedKeys(filters)),
     columns: listFields(view),
     joins: sql`join ${orders} on ${orders.seq} = page.key join ${users} on ${users.id} = ${orders.user_id}
       ${view.join} join ${editions} on ${editions.id} = ${orders.edition_id}`,
-  })
+  }
+  const search = searchOf(filters, visibleIn(ctx.caller, editionVisibility, filters))
+  if (search === 'short') {
+    const newest = [...scopes(filters), visibleIn(ctx.caller, orderVisibility, filters)]
+    const sort = sortOf([], sortKeys)
+    return paginateNewest(ctx.db, page, source, { ...source, from: source.table, where: newest, sort })
+  }
+  if (search !== null) {
+    const counting = (count: SQL) => countingOf(ctx, filters, { isWhole: view.isWhole, count })
+    return paginateSearch(ctx.db, page, { ...source, counting }, search)
+  }
+  const ofOwners = owners ? sql`${owners.column} in (${owners.ids}) and` : sql``
+  const counted = sql`(select count(*) from ${orders} where ${ofOwners} ${sql.join(where, sql` and `)})`
+  const count = await countingOf(ctx, filters, { isWhole: view.isWhole, count: counted })
+  return paginate(ctx.db, page, { ...source, from: source.table, count, startOf: start })
 }

@@ -62,7 +62,8 @@ export const listUsers = operation({
       edition_id: IdFilter.optional(),
       organization_id: IdFilter.optional(),
       search: TextFilter.optional().openapi({
-        description: 'Part of a name, an e-mail address or a telephone number.',
+        description:
+          'Part of a name, an e-mail address or a telephone number. One or two letters are looked for among the newest 10,000 customers.',
       }),
     },
     fixedSize: true,

@@ -1,7 +1,9 @@
 import { eq, type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
-import { containsFoldedOrDigits } from '../../db/contains.ts'
+import { containsFoldedOrDigits, foldedOrDigits } from '../../db/contains.ts'
 import { type Counting, nullable, type NullableKey, paginate, type SortKey } from '../../db/paginate.ts'
+import { customersWithTexts, marksOf } from '../../db/search/match-texts.ts'
+import { type IndexSearch, type NewestRows, paginateNewest, paginateSearch } from '../../db/search/paginate-search.ts'
 import { users } from '../../db/schema/users.ts'
 import { answering, fromJson, type RowOf, selection } from '../../db/select.ts'
 import {
@@ -11,10 +13,11 @@ import {
   type ShownColumn,
   shownColumns,
 } from '../../db/customer-visibility.ts'
-import { inList, visibilityOf, visible, visibleIn } from '../../db/visibility.ts'
-import type { Tenant } from '../../domain/accounts/access.ts'
+import { inList, type Visibility, visibilityOf, visible, visibleIn } from '../../db/visibility.ts'
+import { reachOf, type Tenant } from '../../domain/accounts/access.ts'
 import { notFound } from '../../domain/errors.ts'
 import { type OrderBy, type Page, type PageRequest, sortBy } from '../../domain/page.ts'
+import { isIndexed } from '../../domain/text/trigrams.ts'
 
 type WholeUserRow = typeof users.$inferSelect
 
@@ -58,25 +61,27 @@ const columnsOf = (view: CustomerView) => ({
 })
 
 /** The edition's organisation leads to the index of the order that is asked for. */
-const joinedEdition = (view: CustomerView, id: string): SQL[] =>
+const joinedEdition = (view: CustomerView, id: string, visibility: Visibility): SQL[] =>
   view.isWhole
     ? [
         sql`users.organization_id = (select organization_id from editions where id = ${id})`,
         sql`exists (select 1 from user_editions where user_id = users.id and edition_id = ${id})`,
       ]
-    : [listVisibility.inEditions([id])]
+    : [visibility.inEditions([id])]
 
 function conditions(ctx: Ctx, view: CustomerView, filters: UserFilters): SQL[] {
   const { edition_id, organization_id, search } = filters
+  // What the search index found is judged row by row.
+  const visibility = search ? userVisibility : listVisibility
   const found = (text: string) =>
     view.matches(
       containsFoldedOrDigits(sql`${users.search}`, text),
       containsFoldedOrDigits(givenSearch('name_folded', 'email_folded', 'phone_digits'), text),
     )
   return [
-    visibleIn(ctx.caller, listVisibility, filters),
+    visibleIn(ctx.caller, visibility, filters),
     ...(organization_id ? [eq(users.organization_id, organization_id)] : []),
-    ...(edition_id ? joinedEdition(view, edition_id) : []),
+    ...(edition_id ? joinedEdition(view, edition_id, visibility) : []),
     ...(search ? [found(search)] : []),
   ]
 }
@@ -111,6 +116,31 @@ const sortKeys = (view: CustomerView) => ({
   last_seen: nullable(view.column('last_seen_at'), { indexed: view.isWhole }),
 })
 
+/** Organisations whose customers a list may have; null for all. */
+function organizationsOf(ctx: Ctx, { organization_id }: UserFilters): string[] | null {
+  const reach = reachOf(ctx.caller)
+  if (reach.all) return organization_id === undefined ? null : [organization_id]
+  const reached = [...reach.organizations, ...reach.editions.map((grant) => grant.organization_id)]
+  return [...new Set(reached)].filter((id) => organization_id === undefined || id === organization_id)
+}
+
+function indexSearch(ctx: Ctx, filters: UserFilters, texts: readonly string[]): IndexSearch {
+  const ids = organizationsOf(ctx, filters)
+  const marks = ids?.length ? marksOf('organization', ids) : null
+  const isVisible = ids?.length === 0 ? sql`0` : sql`1`
+  return { parts: (limit) => [customersWithTexts({ marks, isVisible }, texts)(limit)] }
+}
+
+/** A text of one or two letters is looked for among the newest customers of the organisation, or of several. */
+function newestOf(ctx: Ctx, filters: UserFilters): NewestRows {
+  const ids = organizationsOf(ctx, filters)
+  const list = { from: sql`users`, key: sql`${users.seq}` }
+  const [id] = ids ?? []
+  if (id === undefined || ids?.length !== 1)
+    return { ...list, where: ids?.length === 0 ? [sql`0`] : [], sort: [{ by: list.key, desc: true }] }
+  return { ...list, where: [eq(users.organization_id, id)], sort: [{ by: sql`${users.created_at}`, desc: true }] }
+}
+
 export function listUsers(
   ctx: Ctx,
   page: PageRequest,
@@ -120,15 +150,21 @@ export function listUsers(
   const view = customersSeenBy(ctx.caller)
   // Only a search and an order by contacts read which customers are hidden for all rows, not just for those of the page.
   const isJudged = filters.search !== undefined || ordering.some(({ name }) => name !== 'date_joined')
-  return paginate(ctx.db, page, {
-    from: isJudged ? sql`users ${view.join}` : sql`users`,
+  const source = {
+    table: sql`users`,
+    tableJoins: isJudged ? view.join : sql``,
     key: sql`${users.seq}`,
     where: conditions(ctx, view, filters),
-    count: countOf(ctx, filters),
     sort: sortBy<keyof ReturnType<typeof sortKeys>, SortKey['by']>(ordering, '-date_joined', sortKeys(view)),
     columns: columnsOf(view),
     joins: sql`join ${users} on ${users.seq} = page.key ${view.join}`,
-  })
+  }
+  const from = sql`users ${source.tableJoins}`
+  if (!filters.search) return paginate(ctx.db, page, { ...source, from, count: countOf(ctx, filters) })
+  const texts = foldedOrDigits(filters.search)
+  return texts.every(isIndexed)
+    ? paginateSearch(ctx.db, page, source, indexSearch(ctx, filters, texts))
+    : paginateNewest(ctx.db, page, source, newestOf(ctx, filters))
 }
 
 export interface LoadedUser extends ShownUserRow {

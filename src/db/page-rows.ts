@@ -1,0 +1,24 @@
+import { AppError } from '../domain/errors.ts'
+import type { Page, PageRequest } from '../domain/page.ts'
+
+/** A row of a list with the keys that it is ordered by. */
+export type Keyed<Row> = Row & Record<string, string | number>
+
+/** `found` has one row more than the page where another page follows. */
+export function pageFrom<Row>(request: PageRequest, keyCount: number, found: Keyed<Row>[], count: number): Page<Row> {
+  const rows = found.slice(0, request.size)
+  const last = rows.at(-1)
+  const { page, size } = request
+  const after =
+    last && found.length > size ? Array.from({ length: keyCount }, (_, index) => last[`k${index}`] ?? '') : null
+  return { rows, count, page, size, after }
+}
+
+/** Throws where a page by number is behind the last. */
+export function judgePage(
+  { page, size }: PageRequest,
+  after: readonly (string | number)[] | null,
+  count: number,
+): void {
+  if (page > 1 && !after && (page - 1) * size >= count) throw new AppError('invalid_page', 'Invalid page.')
+}

@@ -1,0 +1,38 @@
+/** Code points of one entry of the search index. A shorter text is not in it. */
+const gramLength = 3
+
+/** So many entries are enough to find a text: what they find is compared with the text itself. */
+const mostGrams = 24
+
+/** Where the migrations move the last characters of an id: to code points that folded text never has. */
+export const markShifts = { edition: 0x300 - 0x20, organization: 0xe0100 - 0x20 }
+
+const quoted = (text: string): string => `"${text.replaceAll('"', '""')}"`
+
+/**
+ * What the texts of an edition or organisation are marked with, as FTS5 takes it. Few share a mark, so rows are compared
+ * too.
+ */
+export const quotedMark = (kind: keyof typeof markShifts, id: string): string =>
+  quoted(
+    String.fromCodePoint(...Array.from(id.slice(-gramLength), (letter) => letter.charCodeAt(0) + markShifts[kind])),
+  )
+
+export const isIndexed = (text: string): boolean => Array.from(text).length >= gramLength
+
+/** As the index has names of customers, so that a search for contacts does not find them. */
+export const inCapitals = (text: string): string => text.replaceAll(/[a-z]/g, (letter) => letter.toUpperCase())
+
+function gramsOf(text: string): string[] {
+  const letters = Array.from(text)
+  const grams = [...new Set(letters.slice(gramLength - 1).map((_, at) => letters.slice(at, at + gramLength).join('')))]
+  const step = Math.max(1, grams.length / mostGrams)
+  return grams.filter((_, at) => Math.floor(at / step) > Math.floor((at - 1) / step))
+}
+
+/**
+ * The expression of FTS5 for rows that may contain one of the texts. All rows that do are among those that it finds.
+ * Each text is one that the index has.
+ */
+export const matching = (texts: readonly string[]): string =>
+  texts.map((text) => `(${gramsOf(text).map(quoted).join(' AND ')})`).join(' OR ')

@@ -1,0 +1,36 @@
+import { type SQL, sql } from 'drizzle-orm'
+import type { Shop } from './sales/orders.ts'
+import { write } from './rows.ts'
+
+/** Ids of rows by their number; those of two shops differ. */
+const idOf = (prefix: string, shop: Shop): SQL => sql`${prefix} || substr(${shop.edition_id}, -6) || printf('%08d', n)`
+
+/** Numbers up to the first of 40 blocks, each with one order that has the rare text. */
+const rareBlocks = 40
+const blockLength = 50
+
+/**
+ * Orders number `from` up to `to`, each of a customer of its own, one second after the other. Forty of the first 2,000
+ * are found by `rare`, every eighth by `common`, and so are as many customers by `seldom` and `often`.
+ */
+export async function seedSearchedOrders(shop: Shop, from: number, to: number): Promise<void> {
+  // A bound number is no integer: as a text it would end with `.0`.
+  const numbers = sql`with recursive numbers (n) as (select cast(${from} as integer) union all select n + 1 from numbers where n < ${to})`
+  const isRare = sql`(n <= ${rareBlocks * blockLength} and n % ${blockLength} = 0)`
+  const number = sql`iif(${isRare}, 'rare-', iif(n % 8 = 0, 'common-', 'n-')) || n`
+  const email = sql`iif(${isRare}, 'seldom', iif(n % 8 = 0, 'often', 'guest')) || n || '@example.test'`
+  const own = sql`${number} || char(31) || lower(${idOf('ord_', shop)})`
+  await write(
+    sql`${numbers} insert into users (id, organization_id, email, locale, msg_channel, email_folded, search,
+        created_at, modified_at)
+      select ${idOf('usr_', shop)}, ${shop.organization_id}, ${email}, 'en', 'email', ${email},
+        'ann b' || char(31) || ${email}, n * 1000, 1 from numbers`,
+    sql`${numbers} insert into user_editions (edition_id, user_id, created_at, name_folded, email_folded)
+      select ${shop.edition_id}, ${idOf('usr_', shop)}, n * 1000, 'ann b', ${email} from numbers`,
+    sql`${numbers} insert into orders (id, organization_id, edition_id, user_id, order_number, type, status, amount_minor,
+        currency, items_count, has_payment, number_folded, search_own, search, created_at, modified_at)
+      select ${idOf('ord_', shop)}, ${shop.organization_id}, ${shop.edition_id}, ${idOf('usr_', shop)}, ${number},
+        'imported', iif(n % 4 = 0, 'pending', 'completed'), 100, 'dkk', 1, 1, ${number}, ${own},
+        ${own} || char(31) || ${email}, n * 1000, n * 1000 from numbers`,
+  )
+}
