@@ -76,8 +76,8 @@ function readInstant(texts: readonly string[], { date, localTime }: CellFormat):
 }
 
 function readAmount(text: string, { number }: CellFormat): CellResult {
-  if (isFree(text)) return { value: { minor: 0, currency: null } }
   const parsed = parseNumber(text, number)
+  if (!parsed && isFree(text)) return { value: { minor: 0, currency: null } }
   if (!parsed) return fault('invalid_number', `${quoted(text)} is not an amount.`)
   const minor = minorOf(parsed)
   if (minor === 'too_exact') return fault('invalid_number', `${quoted(text)} has more than two decimals.`)
@@ -86,7 +86,7 @@ function readAmount(text: string, { number }: CellFormat): CellResult {
 }
 
 function readQuantity(text: string, { number }: CellFormat): CellResult {
-  const parsed = parseNumber(withoutUnit(text), number)
+  const parsed = parseNumber(text, number) ?? parseNumber(withoutUnit(text), number)
   const whole = parsed && parsed.currency === null ? wholeOf(parsed) : null
   return whole === null || whole === 0 || Math.abs(whole) > maxUnitsPerItem
     ? fault('invalid_number', `${quoted(text)} is not a number of tickets from 1 to ${maxUnitsPerItem}.`)
@@ -123,10 +123,10 @@ const longestNational = 10
  */
 function phoneOf(text: string, country_code: string | null): string | null {
   const digits = text.replaceAll(/\D/g, '')
-  const hasCode = country_code !== null && digits.startsWith(country_code.replace('+', '')) && !/[+(]/.test(text)
-  const whole = hasCode ? normalizePhone(`+${digits}`, null) : null
-  if (whole !== null && digits.length > longestNational) return whole
-  return normalizePhone(text, country_code) ?? whole
+  const hasCode = country_code !== null && digits.startsWith(country_code.replace('+', ''))
+  const whole = () => (hasCode ? normalizePhone(`+${digits}`, null) : null)
+  const isLong = digits.length > longestNational && !/[+(]/.test(text)
+  return (isLong ? whole() : null) ?? normalizePhone(text, country_code) ?? whole()
 }
 
 function readStatusCell(text: string, type: 'order_status' | 'item_status'): CellResult {
