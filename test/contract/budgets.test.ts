@@ -132,7 +132,7 @@ const budgets: Record<string, Omit<Cost, 'round_trips'> & { round_trips?: number
   skipConsent: { queries: 7, rows_read: 34, rows_written: 4 },
   withdrawConsent: { queries: 8, rows_read: 36, rows_written: 5 },
   // A row of a purchase stands in an index by its time and in one by its status.
-  importExternalOrders: { queries: 21, rows_read: 39, rows_written: 43 },
+  importExternalOrders: { queries: 17, rows_read: 39, rows_written: 43 },
   listDataImports: { queries: 3, rows_read: 19, rows_written: 0 },
   createDataImport: { queries: 4, rows_read: 7, rows_written: 3 },
   getDataImport: { queries: 2, rows_read: 8, rows_written: 0 },
