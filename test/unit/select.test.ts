@@ -1,5 +1,5 @@
 import { eq, getTableColumns, sql } from 'drizzle-orm'
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { paginate } from '../../src/db/paginate.ts'

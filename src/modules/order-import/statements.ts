@@ -38,30 +38,28 @@ function growth(organizationId: string, writes: readonly Write[], lists: LongerL
   return [growLists(organizationId, { ...lists, ...added })]
 }
 
-/** What an edition says of a customer: the last that it said of each field. */
-function givenLast(rows: readonly NewRows['userEditions'][]): Statement[] {
-  const said = {
-    email: sql`excluded.email is not null`,
-    phone_number: sql`excluded.phone_number is not null`,
-    name: sql`excluded.first_name || excluded.last_name <> ''`,
-    locale: sql`excluded.locale is not null`,
-  }
-  const fields: [keyof typeof said, string[]][] = [
-    ['email', ['email', 'email_folded']],
-    ['phone_number', ['phone_number', 'phone_digits']],
-    ['name', ['first_name', 'last_name', 'name_folded']],
-    ['locale', ['locale']],
-  ]
-  const columns = fields.flatMap(([field, names]) =>
-    names.map((name) => ({ name: sql.raw(name), isSaid: said[field] })),
-  )
-  const sets = columns.map(({ name, isSaid }) => sql`${name} = iif(${isSaid}, excluded.${name}, user_editions.${name})`)
-  const differs = columns.map(({ name, isSaid }) => sql`(${isSaid} and excluded.${name} is not user_editions.${name})`)
-  return insertAll(userEditions, rows).map(
-    (insert) => sql`${insert} on conflict (edition_id, user_id) do update
-      set ${sql.join(sets, sql`, `)} where ${sql.join(differs, sql` or `)}`,
-  )
-}
+/** Columns of what an edition says of a customer, with the condition that something is said of them. */
+const said: readonly (readonly [condition: string, columns: readonly string[]])[] = [
+  ['excluded.email is not null', ['email', 'email_folded']],
+  ['excluded.phone_number is not null', ['phone_number', 'phone_digits']],
+  ["excluded.first_name || excluded.last_name <> ''", ['first_name', 'last_name', 'name_folded']],
+  ['excluded.locale is not null', ['locale']],
+]
+
+const saidColumns = said.flatMap(([isSaid, columns]) => columns.map((name) => ({ name, isSaid })))
+const saidSets = saidColumns.map(
+  ({ name, isSaid }) => `${name} = iif(${isSaid}, excluded.${name}, user_editions.${name})`,
+)
+const saidOtherwise = saidColumns.map(
+  ({ name, isSaid }) => `(${isSaid} and excluded.${name} is not user_editions.${name})`,
+)
+
+/** The last that an edition said of each field. */
+const lastSaid = sql.raw(`on conflict (edition_id, user_id) do update
+  set ${saidSets.join(', ')} where ${saidOtherwise.join(' or ')}`)
+
+const givenLast = (rows: readonly NewRows['userEditions'][]): Statement[] =>
+  insertAll(userEditions, rows).map((insert) => sql`${insert} ${lastSaid}`)
 
 /** A customer as they were read, whom no edition knows by now that the caller may not speak for. */
 function userStatements(

@@ -26,9 +26,12 @@ const others =
 
 export const isCurrency = (code: string): code is Currency => (currencies as readonly string[]).includes(code)
 
+const longestMark = Math.max(...[...currencies, ...Object.keys(marks)].map(({ length }) => length))
+
 /** The code of a mark beside an amount; `kr` for a crown of any country, null for what is no currency. */
 export function currencyOfMark(mark: string): string | null {
   const plain = mark.toLowerCase().replace(/\.$/, '')
+  if (plain.length > longestMark) return null
   const known = Object.hasOwn(marks, plain) ? marks[plain] : undefined
   return known ?? (isCurrency(plain) || others.test(plain) ? plain : null)
 }

@@ -4,13 +4,21 @@ import { folded } from './folded.ts'
 /** Longer texts are no words that anybody compares. */
 const maxWordLength = 200
 
-/** A cell as it is compared: folded, without punctuation at its ends, with single spaces. */
-export const plainWord = (text: string): string =>
+const wordOf = (text: string): string =>
   text.length > maxWordLength
     ? text
     : folded(text)
         .replaceAll(/[\s_]+/g, ' ')
         .replaceAll(/^[\s"'([#]+|[\s"')\].!:;]+$/g, '')
+
+/** Each cell is compared with several lists, one after the other. */
+let last = { text: '', word: '' }
+
+/** A cell as it is compared: folded, without punctuation at its ends, with single spaces. */
+export function plainWord(text: string): string {
+  if (text !== last.text) last = { text, word: wordOf(text) }
+  return last.word
+}
 
 const wordsOf = (lines: readonly string[]): ReadonlySet<string> =>
   new Set(lines.flatMap((line) => line.split(',').map((word) => plainWord(word.trim()))))
