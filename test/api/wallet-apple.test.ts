@@ -88,7 +88,7 @@ describe('registering a phone', () => {
     expect((await callWith(arriving, registrationPath, { token: null, headers, body })).status).toBe(201)
     expect(await kindsOf(pass.organization)).toEqual([added])
     expect(await passRow(pass.id)).toMatchObject({ registrations_count: 2 })
-    const leaving = interruptedDatabase(/delete from wallet_registrations/, () => unregister(pass, 'phone-2'))
+    const leaving = interruptedDatabase(/delete from "wallet_registrations"/, () => unregister(pass, 'phone-2'))
     const request = { method: 'DELETE', token: null, headers }
     expect((await callWith(leaving, registrationPath, request)).status).toBe(200)
     expect(await kindsOf(pass.organization)).toEqual([added, removed])

@@ -65,9 +65,9 @@ export async function previewSetting(
   return { setting, run, headers }
 }
 
-type ShownColumn = 'status' | 'order_number' | 'amount_minor' | 'items_count' | 'user_id' | 'metadata'
+type PreviewedColumn = 'status' | 'order_number' | 'amount_minor' | 'items_count' | 'user_id' | 'metadata'
 
-const shown: readonly (readonly [field: string, column: ShownColumn])[] = [
+const shown: readonly (readonly [field: string, column: PreviewedColumn])[] = [
   ['status', 'status'],
   ['order_number', 'order_number'],
   ['amount', 'amount_minor'],
@@ -77,7 +77,7 @@ const shown: readonly (readonly [field: string, column: ShownColumn])[] = [
 ]
 
 /** JSON is shown as its text. */
-const shownValue = (value: OrderRow[ShownColumn]) =>
+const shownValue = (value: OrderRow[PreviewedColumn]) =>
   typeof value === 'object' && value !== null ? JSON.stringify(value) : value
 
 const inUnits = (field: string, value: string | number | null) => (field === 'amount' ? toMajor(Number(value)) : value)

@@ -34,7 +34,7 @@ export interface MerchantAccountFactRow {
   sealed_with: string | null
 }
 
-export interface FeeRuleFactRow {
+interface FeeRuleFactRow {
   is_active: boolean
   currency: string
 }
