@@ -48,7 +48,8 @@ export interface Owners {
 
 /**
  * A list: `key` is the unique row key of the table `from` and ends every order; `columns` and `joins` are looked up
- * for the rows of the page only, through `page.key`.
+ * for the rows of the page only, through `page.key`; the first join is a cross join, since the planner does not know how
+ * short the page is.
  */
 export interface ListSource<Columns extends SQL | Fields = SQL> {
   from: SQL
@@ -77,7 +78,7 @@ const and = (conditions: readonly SQL[]): SQL => (conditions.length ? sql.join([
 const runsOneWay = (sort: readonly OrderKey[]): boolean => sort.every(({ desc }) => desc === sort[0]?.desc)
 
 /** Rows that come after the given keys; one row comparison, which an index serves, when all keys run the same way. */
-function beyond(sort: readonly OrderKey[], after: After): SQL {
+function beyond(sort: readonly OrderKey[], after: After | readonly SQL[]): SQL {
   const sign = (desc: boolean) => (desc ? sql`<` : sql`>`)
   if (runsOneWay(sort)) {
     // The rowid has no collation of its own. Without one SQLite compares no key of an index with it.
@@ -163,13 +164,14 @@ function rowsOf(source: Listed, run: Run, window: Window): SQL {
 }
 
 /**
- * The key of the first row that meets the conditions and comes after the given keys; NULL where there is none. Each key
- * has a read of its own, so that an index leads to the row however many rows share the keys before.
+ * The key of the first row that meets the conditions and comes after the given keys; NULL where there is none. Where an
+ * index does not lead to all keys at once, each has a read of its own, however many rows share the keys before.
  */
 function nextKey(source: Listed, conditions: readonly SQL[], sort: readonly OrderKey[], after: readonly SQL[]): SQL {
   const first = (more: readonly SQL[], order: readonly OrderKey[]): SQL =>
     sql`(select ${source.key} from ${source.from} where ${and([...more, ...conditions])} order by ${orderOf(order)} limit 1)`
   if (after.length === 0) return first([], sort)
+  if (!source.hasTies && runsOneWay(sort)) return first([beyond(sort, after)], sort)
   const reads = sort.map((key, index) => {
     const same = sort.slice(0, index).map((earlier, at) => sql`${earlier.by} = ${after[at]}`)
     return first([...same, sql`${key.by} ${key.desc ? sql`<` : sql`>`} ${after[index]}`], sort.slice(index))
@@ -275,7 +277,7 @@ export async function paginate<Row>(
   const { columns } = source
   const rows = sql<Row & Record<string, string | number>>`
     select ${sql.join(names, sql`, `)}, ${is(columns, SQL) ? columns : selection(columns)}
-    from (${pageOf(source, sort, keys, asked)}) as page ${source.joins}
+    from (${pageOf(source, sort, keys, asked)}) as page cross ${source.joins}
     order by ${outerOrder}`
   const [found, [total]] = await db.batch([is(columns, SQL) ? rows : answering(columns, rows), countOf(source)])
   const n = total?.n ?? 0
