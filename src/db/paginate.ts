@@ -78,7 +78,7 @@ const and = (conditions: readonly SQL[]): SQL => (conditions.length ? sql.join([
 const runsOneWay = (sort: readonly OrderKey[]): boolean => sort.every(({ desc }) => desc === sort[0]?.desc)
 
 /** Rows that come after the given keys; one row comparison, which an index serves, when all keys run the same way. */
-function beyond(sort: readonly OrderKey[], after: After | readonly SQL[]): SQL {
+function beyond(sort: readonly OrderKey[], after: After): SQL {
   const sign = (desc: boolean) => (desc ? sql`<` : sql`>`)
   if (runsOneWay(sort)) {
     // The rowid has no collation of its own. Without one SQLite compares no key of an index with it.
@@ -164,14 +164,13 @@ function rowsOf(source: Listed, run: Run, window: Window): SQL {
 }
 
 /**
- * The key of the first row that meets the conditions and comes after the given keys; NULL where there is none. Where an
- * index does not lead to all keys at once, each has a read of its own, however many rows share the keys before.
+ * The key of the first row that meets the conditions and comes after the given keys; NULL where there is none. Each key
+ * has a read of its own, so that an index leads to the row however many rows share the keys before.
  */
 function nextKey(source: Listed, conditions: readonly SQL[], sort: readonly OrderKey[], after: readonly SQL[]): SQL {
   const first = (more: readonly SQL[], order: readonly OrderKey[]): SQL =>
     sql`(select ${source.key} from ${source.from} where ${and([...more, ...conditions])} order by ${orderOf(order)} limit 1)`
   if (after.length === 0) return first([], sort)
-  if (!source.hasTies && runsOneWay(sort)) return first([beyond(sort, after)], sort)
   const reads = sort.map((key, index) => {
     const same = sort.slice(0, index).map((earlier, at) => sql`${earlier.by} = ${after[at]}`)
     return first([...same, sql`${key.by} ${key.desc ? sql`<` : sql`>`} ${after[index]}`], sort.slice(index))
