@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { orderStatuses, orderTypes } from '../../src/domain/orders/orders.ts'
 import { recountOrders } from '../../src/modules/orders/jobs.ts'
