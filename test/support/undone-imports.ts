@@ -41,6 +41,8 @@ const ofImports = new Set([
   'import_products',
   'import_constants',
   'list_sizes',
+  // Their spans stay, and count how often they changed.
+  'order_counts',
   'audit_log',
 ])
 /** Move on with every change of what is put back. */

@@ -26,10 +26,14 @@ export const orderCounts = sqliteTable(
   (table) => [primaryKey({ columns: [table.span_bits, table.edition_id, table.span] })],
 )
 
-export const listCounts = sqliteTable('list_counts', {
-  slot: integer().primaryKey(),
-  key: text().notNull(),
-  version: integer().notNull(),
-  total: integer().notNull(),
-  counted_at: integer().notNull(),
-})
+export const listCounts = sqliteTable(
+  'list_counts',
+  {
+    slot: integer().notNull(),
+    key: text().notNull(),
+    version: integer().notNull(),
+    total: integer().notNull(),
+    counted_at: integer().notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.slot] })],
+)
