@@ -73,7 +73,7 @@ const budgets: Record<string, Omit<Cost, 'round_trips'> & { round_trips?: number
   listTemplateVariables: { queries: 1, rows_read: 4, rows_written: 0 },
   listUsers: { queries: 3, rows_read: 84, rows_written: 0 },
   getUser: { queries: 2, rows_read: 12, rows_written: 0 },
-  updateUser: { queries: 7, rows_read: 27, rows_written: 5 },
+  updateUser: { queries: 7, rows_read: 27, rows_written: 6 },
   eraseUser: { queries: 23, rows_read: 213, rows_written: 40 },
   exportUser: { queries: 21, rows_read: 60, rows_written: 0 },
   listFiles: { queries: 3, rows_read: 13, rows_written: 0 },
