@@ -21,7 +21,7 @@ import type { Fields, RowOf } from '../select.ts'
 const mostAtOnce = 500
 
 /** A text that is too short for the index is looked for in so many rows, the newest of its scope. */
-export const newestSearched = 10_000
+const newestSearched = 10_000
 
 /** Where less than this share of what the index finds also matches, the rest of the list is not walked for it. */
 const sparse = 1 / 20
