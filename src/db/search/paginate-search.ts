@@ -22,7 +22,7 @@ import type { Fields, RowOf } from '../select.ts'
 const mostAtOnce = 500
 
 /** A text that is too short for the index is looked for in so many rows, the newest of its scope. */
-export const newestSearched = 10_000
+const newestSearched = 10_000
 
 /**
  * Reads the keys of all rows that may match from the index. Each part reads at most `limit` entries, and is as long as

@@ -72,7 +72,7 @@ const joinedEdition = (view: CustomerView, id: string, visibility: Visibility): 
 function conditions(ctx: Ctx, view: CustomerView, filters: UserFilters): SQL[] {
   const { edition_id, organization_id, search } = filters
   // What the search index found is judged row by row.
-  const visibility = search ? userVisibility : listVisibility
+  const visibility = search && view.isWhole ? userVisibility : listVisibility
   const found = (text: string) =>
     view.matches(
       containsFoldedOrDigits(sql`${users.search}`, text),
@@ -160,7 +160,8 @@ export function listUsers(
     joins: sql`join ${users} on ${users.seq} = page.key ${view.join}`,
   }
   const from = sql`users ${source.tableJoins}`
-  if (!filters.search) return paginate(ctx.db, page, { ...source, from, count: countOf(ctx, filters) })
+  // Roles of an edition compare its customers: the index has those of the whole organisation.
+  if (!filters.search || !view.isWhole) return paginate(ctx.db, page, { ...source, from, count: countOf(ctx, filters) })
   const texts = foldedOrDigits(filters.search)
   return texts.every(isIndexed)
     ? paginateSearch(ctx.db, page, source, indexSearch(ctx, filters, texts))
