@@ -58,11 +58,11 @@ async function compare(name: string, crowd: Crowd): Promise<void> {
 
 const delayOf = (crowd: Crowd): Promise<Delay> => stroll(client, receiver, crowd, { everyMs, events: strollEvents })
 
-const healthy = { organizations: 5, healthy: 10, hanging: 0, timeout_seconds: 2 }
+const allWell = { organizations: 5, healthy: 10, hanging: 0, timeout_seconds: 2 }
 const mixed = { organizations: 10, healthy: 8, hanging: 2 }
 
 async function allHealthy(): Promise<void> {
-  const crowd = await gather(client, receiver, 'a', healthy)
+  const crowd = await gather(client, receiver, 'a', allWell)
   await flood(client, crowd, 2)
   await floor(client, receiver, crowd, { count: 500, concurrency })
   await compare('(a) 50 healthy endpoints', crowd)
@@ -103,7 +103,7 @@ async function knownToHang(): Promise<void> {
 }
 
 async function someFail(): Promise<void> {
-  const crowd = await gather(client, receiver, 'c', healthy)
+  const crowd = await gather(client, receiver, 'c', allWell)
   for (const path of crowd.paths) {
     let firsts = 0
     receiver.tell(path, (_, nth) => (nth === 1 && ++firsts % 5 === 0 ? 500 : 200))

@@ -1,7 +1,7 @@
 import type { JobCtx } from '../context.ts'
 import { deleteDeadMessages } from '../db/dead-messages.ts'
 import { deleteExpiredKeys } from '../db/idempotency.ts'
-import { deleteOldCounts } from '../db/list-counts.ts'
+import { deleteOldCounts } from '../db/lists/list-counts.ts'
 import type { Bindings } from '../http/env.ts'
 import { logError } from '../http/log.ts'
 import { sweepAuditLog } from '../modules/audit-log/jobs.ts'

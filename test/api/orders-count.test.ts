@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
-import { deleteOldCounts } from '../../src/db/list-counts.ts'
+import { deleteOldCounts } from '../../src/db/lists/list-counts.ts'
 import { rootToken } from '../support/api.ts'
 import { costOf } from '../support/cost.ts'
 import { idsOf, readAs } from '../support/lists.ts'
@@ -125,11 +125,11 @@ describe('a page of listOrders by its number', () => {
 })
 
 describe('a count that no span knows', () => {
-  const search = { search: 'nr 12', ordering: 'created' }
+  const search = { search: 'nr 1', ordering: 'created' }
   const counted = async (query: Record<string, string> = search) => {
     const reply = await read({}, query)
     const expected = (await storedOrders(shop.organization_id)).filter(({ order_number }) =>
-      String(order_number).slice(2).startsWith('12'),
+      String(order_number).slice(2).startsWith('1'),
     )
     return { count: reply.body.count, expected: expected.length, rows: costOf(reply).rows_read }
   }
@@ -137,10 +137,11 @@ describe('a count that no span knows', () => {
   it('is made once for each state of the orders', async () => {
     const first = await counted()
     expect(first.count).toBe(first.expected)
-    expect(first.rows).toBeGreaterThan(10_000)
-    await vi.waitUntil(async () => (await counted()).rows < 10_000)
-    const again = await counted()
-    expect([again.count, again.rows < first.rows - 9_000]).toEqual([first.count, true])
+    // More than the index gives out at once, so that all that match are counted.
+    expect(first.count).toBeGreaterThan(1000)
+    const isRemembered = (rows: number) => rows < first.rows - first.count
+    await vi.waitUntil(async () => isRemembered((await counted()).rows))
+    expect((await counted()).count).toBe(first.count)
     // Another list has a count of its own.
     const { body } = await read({ status: 'pending' }, search)
     expect(body.count).toBeLessThan(first.count)
@@ -154,20 +155,22 @@ describe('a count that no span knows', () => {
     }
     const found = await count(search)
     await seedManyOrders(shop, 12)
-    expect(await count(search)).toBe(found + 1)
+    // Of the numbers 1 to 12 four begin with 1.
+    expect(await count(search)).toBe(found + 4)
     const twelfth = sql`edition_id = ${shop.edition_id} and order_number = '12'`
     await write(
       sql`update orders set search = 'other', search_own = 'other' where seq = (select max(seq) from orders where ${twelfth})`,
     )
-    expect(await count(search)).toBe(found)
+    expect(await count(search)).toBe(found + 3)
     await write(
-      sql`delete from orders where seq = (select max(seq) from orders where edition_id = ${shop.edition_id} and search like 'nr 12%')`,
+      sql`delete from orders where seq = (select max(seq) from orders where edition_id = ${shop.edition_id} and search like 'nr 1%')`,
     )
-    expect(await count(search)).toBe(found - 1)
+    expect(await count(search)).toBe(found + 2)
     expect(await count(by)).toBe(0)
     await write(sql`update users set email_folded = 'someone-new@example.test'
       where id = (select user_id from orders where ${twelfth} order by seq desc limit 1)`)
-    expect(await count(by)).toBe(12)
+    // Their customer had the twelve new orders, of which one is gone.
+    expect(await count(by)).toBe(11)
   })
 
   it('is forgotten after a day', async () => {

@@ -257,22 +257,13 @@ describe('a refund that was made at Stripe itself', () => {
     expect(await stateOf(sale)).toMatchObject({ payment: ['captured', 0, 0], refunds: [['cancelled', 2500]] })
   })
 
-  it.each(['pending', 'authorized', 'cancelled'])(
-    'counts on a payment that is %s here, because Stripe took the money',
-    async (status) => {
-      const sale = await seedStripeSale(fake)
-      await write(sql`update transactions set status = ${status} where id = ${sale.transaction}`)
-      const made = payInDashboard(sale, 2500)
-      await deliverEvent(sale.account, lastEvent())
-      expect(await stateOf(sale)).toMatchObject({
-        payment: ['partially_refunded', 2500, 0],
-        refunds: [['captured', 2500]],
-      })
-      fake.store.change(made.id, 'failed')
-      await deliverEvent(sale.account, lastEvent())
-      expect((await stateOf(sale)).payment).toEqual(['captured', 0, 0])
-    },
-  )
+  it.each(['pending', 'authorized', 'cancelled'])('counts on a payment that is %s here', async (status) => {
+    const sale = await seedStripeSale(fake)
+    await write(sql`update transactions set status = ${status} where id = ${sale.transaction}`)
+    payInDashboard(sale, 2500)
+    await deliverEvent(sale.account, lastEvent())
+    expect((await stateOf(sale)).payment).toEqual(['partially_refunded', 2500, 0])
+  })
 
   it('that is pending is reserved, and asked for when no event says how it ends', async () => {
     const sale = await seedStripeSale(fake)

@@ -29,6 +29,7 @@ export const tablesLeft: Readonly<Record<string, string>> = {
   members: 'Roles are given to people, edition by edition.',
   files: 'Files are shared: the copy names the same image.',
   orders: 'Sales are not copied.',
+  order_counts: 'Sales are not copied.',
   cart_items: 'Sales are not copied.',
   purchases: 'Sales are not copied.',
   purchase_uses: 'Sales are not copied.',

@@ -1,6 +1,6 @@
 import { eq, getTableColumns, gte, lt, type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
-import { paginate } from '../../db/paginate.ts'
+import { paginate } from '../../db/lists/paginate.ts'
 import { auditLog } from '../../db/schema/audit-log.ts'
 import { accounts, members } from '../../db/schema/organizations.ts'
 import type { RowOf } from '../../db/select.ts'

@@ -1,7 +1,7 @@
 import { and, eq, getTableColumns, isNull, or, type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { keyOfFile } from '../../db/images.ts'
-import { paginate } from '../../db/paginate.ts'
+import { paginate } from '../../db/lists/paginate.ts'
 import { accessTokens } from '../../db/schema/auth.ts'
 import { members } from '../../db/schema/organizations.ts'
 import { answering, fromJson, type RowOf, select, selection } from '../../db/select.ts'

@@ -1,7 +1,7 @@
 import { and, eq, getTableColumns, type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { containsFolded } from '../../db/contains.ts'
-import { paginate } from '../../db/paginate.ts'
+import { paginate } from '../../db/lists/paginate.ts'
 import { consents, consentStats } from '../../db/schema/consents.ts'
 import { editions } from '../../db/schema/editions.ts'
 import { organizations } from '../../db/schema/organizations.ts'

@@ -1,7 +1,7 @@
 import { and, eq, type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { containsFolded } from '../../db/contains.ts'
-import { paginate } from '../../db/paginate.ts'
+import { paginate } from '../../db/lists/paginate.ts'
 import { dataImports } from '../../db/schema/data-imports.ts'
 import { editions } from '../../db/schema/editions.ts'
 import { files } from '../../db/schema/files/files.ts'

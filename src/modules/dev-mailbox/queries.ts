@@ -1,6 +1,6 @@
 import { eq, getTableColumns, type SQL, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
-import { paginate } from '../../db/paginate.ts'
+import { paginate } from '../../db/lists/paginate.ts'
 import { capturedMessages } from '../../db/schema/messaging/dev-mailbox.ts'
 import { type RowOf, select } from '../../db/select.ts'
 import { AppError, notFound } from '../../domain/errors.ts'

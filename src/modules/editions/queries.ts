@@ -1,7 +1,7 @@
 import { and, eq, getTableColumns, type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { containsFolded } from '../../db/contains.ts'
-import { nullable, paginate, type SortKey } from '../../db/paginate.ts'
+import { nullable, paginate, type SortKey } from '../../db/lists/paginate.ts'
 import { editions } from '../../db/schema/editions.ts'
 import { files } from '../../db/schema/files/files.ts'
 import { events, organizations } from '../../db/schema/organizations.ts'

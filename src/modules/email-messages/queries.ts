@@ -1,6 +1,6 @@
 import { and, eq, getTableColumns, type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
-import { paginate } from '../../db/paginate.ts'
+import { paginate } from '../../db/lists/paginate.ts'
 import { editions } from '../../db/schema/editions.ts'
 import { emailMessages } from '../../db/schema/messaging/email-messages.ts'
 import { organizations } from '../../db/schema/organizations.ts'

@@ -1,7 +1,7 @@
 import { and, eq, getTableColumns, type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { containsFolded } from '../../db/contains.ts'
-import { paginate } from '../../db/paginate.ts'
+import { paginate } from '../../db/lists/paginate.ts'
 import { files } from '../../db/schema/files/files.ts'
 import { fromFlag, fromJson, type RowOf, select } from '../../db/select.ts'
 import { inList, type Visibility, visible, visibleIn } from '../../db/visibility.ts'

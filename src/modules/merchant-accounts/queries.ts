@@ -1,6 +1,6 @@
 import { and, eq, getTableColumns, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
-import { paginate } from '../../db/paginate.ts'
+import { paginate } from '../../db/lists/paginate.ts'
 import { merchantAccounts } from '../../db/schema/editions.ts'
 import { select } from '../../db/select.ts'
 import { visibilityOf, visible, visibleIn } from '../../db/visibility.ts'

@@ -123,10 +123,10 @@ function sourcesOf(
 type Sources = ReturnType<typeof sourcesOf>
 
 /** Null where there is nothing to look for. */
-const unlessEmpty = <Value, Query>(
+const unlessEmpty = <Value, Statement>(
   values: readonly Value[],
-  query: (values: readonly Value[]) => Query,
-): Query | null => (values.length === 0 ? null : query(values))
+  query: (values: readonly Value[]) => Statement,
+): Statement | null => (values.length === 0 ? null : query(values))
 
 /** Customers and products that the orders name; null for what they do not name. */
 function namedIn(edition_id: string, group: readonly ExternalOrder[], { usersOf }: Sources) {

@@ -1,16 +1,16 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
-import { countOncePerState } from '../../db/list-counts.ts'
+import { countOncePerState } from '../../db/lists/list-counts.ts'
 import {
   allOrders,
   type CountedOrders,
   countOfOrders,
-  type Estimate,
+  type MatchEstimate,
   estimateOf,
   startOfOrders,
   versionOfOrders,
-} from '../../db/order-counts.ts'
-import type { Counting, PageStart } from '../../db/page-by-number.ts'
+} from '../../db/lists/order-counts.ts'
+import type { Counting, PageStart } from '../../db/lists/page-by-number.ts'
 import { editions } from '../../db/schema/editions.ts'
 import { visibilityOf, visibleIn } from '../../db/visibility.ts'
 import type { OrderStatus, orderTypes } from '../../domain/orders/orders.ts'
@@ -68,7 +68,7 @@ function countedOf(filters: OrderFilters): CountedOrders | null {
   return { editions: listed, status, type, from: created_after, until }
 }
 
-interface CountedList {
+interface CountingOfOrders {
   /** Whether the caller sees all that is stored of customers. */
   isWhole: boolean
   /** An expression that counts the list. */
@@ -76,7 +76,7 @@ interface CountedList {
 }
 
 /** How a list is counted without reading what it counts; null where its index leads to few orders. */
-export async function countingOf(ctx: Ctx, filters: OrderFilters, list: CountedList): Promise<Counting | null> {
+export async function countingOf(ctx: Ctx, filters: OrderFilters, list: CountingOfOrders): Promise<Counting | null> {
   const counted = countedOf(filters)
   if (counted)
     return {
@@ -125,7 +125,7 @@ export async function fewMatch(ctx: Ctx, filters: OrderFilters, ordering: OrderO
   const [by] = ordering
   if (!counted || !isFiltered || isByCreation(ordering) || (status && !type && by?.name === 'status')) return false
   if (type && !status && by?.name === 'type') return false
-  const estimate = await ctx.db.first(sql<Estimate>`with ${withEditions(ctx, filters)} ${estimateOf(counted)}`)
+  const estimate = await ctx.db.first(sql<MatchEstimate>`with ${withEditions(ctx, filters)} ${estimateOf(counted)}`)
   if (!estimate) return false
   return estimate.found < (rowsOfPage * estimate.total) / Math.max(1, estimate.matching)
 }

@@ -1,7 +1,7 @@
 import { sql, type SQL } from 'drizzle-orm'
 import { foldedOrDigits } from '../../db/contains.ts'
-import { markOfOrganization, marksOf, ordersOfContacts, ordersWithTexts } from '../../db/search/match-texts.ts'
-import type { IndexSearch } from '../../db/search/paginate-search.ts'
+import { markOfOrganization, marksOf, ordersOfContacts, ordersWithTexts } from '../../db/lists/match-texts.ts'
+import type { IndexSearch } from '../../db/lists/paginate-search.ts'
 import { fold, phoneDigits } from '../../domain/text/fold.ts'
 import { isIndexed } from '../../domain/text/trigrams.ts'
 

@@ -1,7 +1,7 @@
 import { and, eq, getTableColumns, type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { containsFolded } from '../../db/contains.ts'
-import { paginate } from '../../db/paginate.ts'
+import { paginate } from '../../db/lists/paginate.ts'
 import { keyOfFile } from '../../db/images.ts'
 import { accounts, events, members, organizations } from '../../db/schema/organizations.ts'
 import { type RowOf, select } from '../../db/select.ts'

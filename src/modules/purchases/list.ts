@@ -1,6 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
-import { type Owners, paginate, type SortKey } from '../../db/paginate.ts'
+import { type Owners, paginate, type SortKey } from '../../db/lists/paginate.ts'
 import { purchases } from '../../db/schema/sales/orders.ts'
 import { customersSeenBy } from '../../db/customer-visibility.ts'
 import { visibleIn } from '../../db/visibility.ts'

@@ -1,6 +1,6 @@
 import { asc, eq, getTableColumns, type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
-import { type Owners, paginate } from '../../db/paginate.ts'
+import { type Owners, paginate } from '../../db/lists/paginate.ts'
 import { editions } from '../../db/schema/editions.ts'
 import { organizations } from '../../db/schema/organizations.ts'
 import { products, variants } from '../../db/schema/sales/catalog.ts'
@@ -137,10 +137,10 @@ const sortKeys = {
   status: sql`${refundRequests.status}`,
 }
 
-type Ordering = readonly OrderBy<keyof typeof sortKeys>[]
+type RefundOrdering = readonly OrderBy<keyof typeof sortKeys>[]
 
 /** Requests of one status follow the time of creation, as the index does. */
-function sortOf(ordering: Ordering) {
+function sortOf(ordering: RefundOrdering) {
   const sort = sortBy(ordering, '-created', sortKeys)
   const last = sort.at(-1)
   return last?.by === sortKeys.status ? [...sort, { by: sortKeys.created, desc: last.desc }] : sort
@@ -149,7 +149,7 @@ function sortOf(ordering: Ordering) {
 export function listRefunds(
   ctx: Ctx,
   page: PageRequest,
-  ordering: Ordering,
+  ordering: RefundOrdering,
   filters: RefundFilters,
 ): Promise<Page<RefundDetailRow>> {
   const view = customersSeenBy(ctx.caller)

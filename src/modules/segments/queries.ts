@@ -1,7 +1,7 @@
 import { and, eq, getTableColumns, isNull, type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { containsFolded } from '../../db/contains.ts'
-import { nullable, paginate, type SortKey } from '../../db/paginate.ts'
+import { nullable, paginate, type SortKey } from '../../db/lists/paginate.ts'
 import { editions } from '../../db/schema/editions.ts'
 import { organizations } from '../../db/schema/organizations.ts'
 import { segments, type StoredSegmentRow } from '../../db/schema/messaging/segments.ts'

@@ -1,6 +1,6 @@
 import { and, eq, getTableColumns, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
-import { paginate } from '../../db/paginate.ts'
+import { paginate } from '../../db/lists/paginate.ts'
 import { senderDomains } from '../../db/schema/messaging/sender-domains.ts'
 import { select } from '../../db/select.ts'
 import { visibilityOf, visible } from '../../db/visibility.ts'

@@ -1,9 +1,9 @@
 import { eq, type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { containsFoldedOrDigits, foldedOrDigits } from '../../db/contains.ts'
-import { type Counting, nullable, type NullableKey, paginate, type SortKey } from '../../db/paginate.ts'
-import { customersWithTexts, marksOf } from '../../db/search/match-texts.ts'
-import { type IndexSearch, type NewestRows, paginateNewest, paginateSearch } from '../../db/search/paginate-search.ts'
+import { type Counting, nullable, type NullableKey, paginate, type SortKey } from '../../db/lists/paginate.ts'
+import { customersWithTexts, marksOf } from '../../db/lists/match-texts.ts'
+import { type IndexSearch, type NewestRows, paginateNewest, paginateSearch } from '../../db/lists/paginate-search.ts'
 import { users } from '../../db/schema/users.ts'
 import { answering, fromJson, type RowOf, selection } from '../../db/select.ts'
 import {

@@ -1,6 +1,6 @@
 import { and, eq, getTableColumns, type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
-import { paginate } from '../../db/paginate.ts'
+import { paginate } from '../../db/lists/paginate.ts'
 import {
   type webhookAttempts,
   webhookDeliveries,

@@ -4,7 +4,7 @@ import { seedPeople } from './customers.ts'
 
 /** The first moment of creation of such orders, and the time over which they are spread. */
 export const manyFrom = Date.UTC(2026, 0, 1)
-export const manyDays = 300
+const manyDays = 300
 
 /** Orders of one customer, made by one statement: spread over 300 days, with every status, type and amount. */
 export async function seedManyOrders(place: { organization_id: string; edition_id: string }, count: number) {

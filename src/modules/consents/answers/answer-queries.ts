@@ -1,7 +1,7 @@
 import { eq, getTableColumns, type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../../context.ts'
 import { isShadowed } from '../../../db/consents.ts'
-import { paginate } from '../../../db/paginate.ts'
+import { paginate } from '../../../db/lists/paginate.ts'
 import { consentRecords, consents } from '../../../db/schema/consents.ts'
 import { users } from '../../../db/schema/users.ts'
 import { answering, fromFlag, fromJson, jsonFlag, type RowOf, selection } from '../../../db/select.ts'

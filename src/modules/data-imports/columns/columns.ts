@@ -1,6 +1,6 @@
 import type { Ctx } from '../../../context.ts'
 import { type Page, type PageRequest, sortBy } from '../../../domain/page.ts'
-import { paginate } from '../../../db/paginate.ts'
+import { paginate } from '../../../db/lists/paginate.ts'
 import { sql } from 'drizzle-orm'
 import { readOptions } from '../../../domain/data-imports/data-imports.ts'
 import { canonicalRangeLength, readCanonical, type IndexedRow } from '../../../domain/data-imports/files/canonical.ts'

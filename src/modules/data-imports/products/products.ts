@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import type { Ctx } from '../../../context.ts'
 import { containsFolded } from '../../../db/contains.ts'
-import { paginate } from '../../../db/paginate.ts'
+import { paginate } from '../../../db/lists/paginate.ts'
 import { type Page, type PageRequest, sortBy } from '../../../domain/page.ts'
 import type { LoadedImport } from '../queries.ts'
 import type { ProductFilters, ProductOrdering } from './product-contract.ts'

@@ -1,7 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm'
-import { sha256, toHex } from '../domain/text/encoding.ts'
-import { dayMs } from '../domain/time/instants.ts'
-import type { Database } from './database.ts'
+import { sha256, toHex } from '../../domain/text/encoding.ts'
+import { dayMs } from '../../domain/time/instants.ts'
+import type { Database } from '../database.ts'
 import type { Counting, CountRow } from './page-by-number.ts'
 
 /** The places of `list_counts`, so many that lists that are read at the same time rarely share one. */

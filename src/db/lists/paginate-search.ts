@@ -1,21 +1,10 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { Page, PageRequest } from '../../domain/page.ts'
 import type { Database } from '../database.ts'
-import { judgePage, pageFrom } from '../page-rows.ts'
-import {
-  and,
-  beyond,
-  keyColumns,
-  keysAt,
-  keysOf,
-  type ListSource,
-  ofOwners,
-  type OrderKey,
-  orderOf,
-  paginate,
-  rowsOfPage,
-} from '../paginate.ts'
-import type { Counting, CountRow } from '../page-by-number.ts'
+import { judgePage, pageFrom } from './page-rows.ts'
+import { and, beyond, type OrderKey } from './order-keys.ts'
+import { keyColumns, keysAt, keysOf, type ListSource, ofOwners, orderOf, paginate, rowsOfPage } from './paginate.ts'
+import type { Counting, CountRow } from './page-by-number.ts'
 import type { Fields, RowOf } from '../select.ts'
 
 /** Up to so many rows that may match are read, compared and ordered at once. */
@@ -49,7 +38,7 @@ const isMatch = (source: Pick<ListSource, 'where' | 'owners'>): SQL =>
 const joined = ({ table, tableJoins, key }: Pick<SearchedSource<Fields>, 'table' | 'tableJoins' | 'key'>): SQL =>
   sql`left join ${table} on ${key} = found.key ${tableJoins}`
 
-interface Candidate {
+interface PossibleMatch {
   part: number
   key: number | null
   is_match: number
@@ -69,7 +58,7 @@ async function fewCandidates<F extends Fields>(
     sql` union all `,
   )
   const { keys, after } = order
-  const rows = await db.all(sql<Candidate & Record<string, string | number>>`
+  const rows = await db.all(sql<PossibleMatch & Record<string, string | number>>`
     select found.part, ${source.key} as key, ${keyColumns(keys.map(({ by }) => by))}, ${isMatch(source)} as is_match,
       ${after ? beyond(keys, after) : sql`1`} as is_after
     from (${found}) as found ${joined(source)} order by ${orderOf(keys)}`)
@@ -81,7 +70,7 @@ async function pageOfFew<F extends Fields>(
   db: Database,
   request: PageRequest,
   source: SearchedSource<F>,
-  candidates: readonly (Candidate & Record<string, string | number>)[],
+  candidates: readonly (PossibleMatch & Record<string, string | number>)[],
 ): Promise<Page<RowOf<F>>> {
   const { keys, after } = keysOf(source, request)
   const matches = [

@@ -1,6 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { Counting, PageStart } from './page-by-number.ts'
-import type { Fields } from './select.ts'
+import type { Fields } from '../select.ts'
 
 /**
  * A column that may be NULL. NULL is last in both directions. `indexed` says that an index has the column as it is:

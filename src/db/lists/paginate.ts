@@ -1,45 +1,16 @@
 import { is, SQL, sql } from 'drizzle-orm'
-import type { Page, PageRequest } from '../domain/page.ts'
-import type { Database } from './database.ts'
+import type { Page, PageRequest } from '../../domain/page.ts'
+import type { Database } from '../database.ts'
 import type { ListedKey, ListSource, NullableKey, Owners, SortKey } from './list-source.ts'
 import { type Counting, type PageRoute, routeTo, type Window, windowFromEnd } from './page-by-number.ts'
+import { type After, and, beyond, type OrderKey, runsOneWay } from './order-keys.ts'
 import { judgePage, type Keyed, pageFrom } from './page-rows.ts'
-import { answering, type Fields, type Query, type RowOf, selection } from './select.ts'
+import { answering, type Fields, type Query, type RowOf, selection } from '../select.ts'
 
 export type { Counting } from './page-by-number.ts'
 export { type ListSource, nullable, type NullableKey, type Owners, type SortKey } from './list-source.ts'
 
-export interface OrderKey {
-  by: SQL
-  desc: boolean
-}
-
-type After = readonly (string | number)[]
-
 type Listed = Pick<ListSource, 'from' | 'key' | 'where' | 'owners' | 'hasTies'>
-
-export const and = (conditions: readonly SQL[]): SQL =>
-  conditions.length ? sql.join([...conditions], sql` and `) : sql`1`
-
-const runsOneWay = (sort: readonly OrderKey[]): boolean => sort.every(({ desc }) => desc === sort[0]?.desc)
-
-/** Rows that come after the given keys; one row comparison, which an index serves, when all keys run the same way. */
-export function beyond(sort: readonly OrderKey[], after: After): SQL {
-  const sign = (desc: boolean) => (desc ? sql`<` : sql`>`)
-  if (runsOneWay(sort)) {
-    // The rowid has no collation of its own. Without one SQLite compares no key of an index with it.
-    const values = after.map((value, at) => (at === after.length - 1 ? sql`${value} collate binary` : sql`${value}`))
-    return sql`(${sql.join(
-      sort.map((key) => key.by),
-      sql`, `,
-    )}) ${sign(sort[0]?.desc ?? false)} (${sql.join(values, sql`, `)})`
-  }
-  const alternatives = sort.map((key, index) => {
-    const equal = sort.slice(0, index).map((earlier, at) => sql`${earlier.by} = ${after[at]}`)
-    return sql`(${and([...equal, sql`${key.by} ${sign(key.desc)} ${after[index]}`])})`
-  })
-  return sql`(${sql.join(alternatives, sql` or `)})`
-}
 
 const isNullable = (by: SortKey['by']): by is NullableKey => 'column' in by
 const isListed = (by: SortKey['by']): by is ListedKey => 'listed' in by

@@ -1,5 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm'
-import type { Database } from './database.ts'
+import type { Database } from '../database.ts'
 import { coarseBits, countColumns, fineBits } from './order-counts.ts'
 
 /** A coarse span of an edition. */

@@ -1,5 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm'
-import { type OrderStatus, orderStatuses, orderTypes } from '../domain/orders/orders.ts'
+import { type OrderStatus, orderStatuses, orderTypes } from '../../domain/orders/orders.ts'
 import type { PageStart } from './page-by-number.ts'
 
 type OrderType = (typeof orderTypes)[number]
@@ -86,7 +86,7 @@ export const versionOfOrders = (editions: SQL): SQL => ofEditions(sql`changes`, 
 export const allOrders = (editions: SQL): SQL => ofEditions(columnsOf({}), editions)
 
 /** Numbers of orders. */
-export interface Estimate {
+export interface MatchEstimate {
   total: number
   matching: number
   /** What an index of the filter alone leads to. */
@@ -97,7 +97,7 @@ export interface Estimate {
  * About how many orders there are, how many of them match, and how many of them an index of the filter alone leads to.
  * Spans count as a whole.
  */
-export function estimateOf(counted: CountedOrders): SQL<Estimate> {
+export function estimateOf(counted: CountedOrders): SQL<MatchEstimate> {
   const spanOf = (moment: number) => Math.floor(moment / 2 ** coarseBits)
   const { editions, status, type, from, until } = counted
   const isWithin = sql`(${from === undefined ? sql`1` : sql`span >= ${spanOf(from)}`}

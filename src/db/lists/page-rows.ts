@@ -1,5 +1,5 @@
-import { AppError } from '../domain/errors.ts'
-import type { Page, PageRequest } from '../domain/page.ts'
+import { AppError } from '../../domain/errors.ts'
+import type { Page, PageRequest } from '../../domain/page.ts'
 
 /** A row of a list with the keys that it is ordered by. */
 export type Keyed<Row> = Row & Record<string, string | number>

@@ -1,6 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm'
-import type { PageRequest } from '../domain/page.ts'
-import type { Database } from './database.ts'
+import type { PageRequest } from '../../domain/page.ts'
+import type { Database } from '../database.ts'
 
 /** The count of a list, and for lists that store it what it was counted from. */
 export interface CountRow {

@@ -1,7 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm'
-import type { ListSizes, MeanSizes } from '../domain/cel/index.ts'
-import { maxCombinations, noLists } from '../domain/cel/index.ts'
-import type { Database } from './database.ts'
+import type { ListSizes, MeanSizes } from '../../domain/cel/index.ts'
+import { maxCombinations, noLists } from '../../domain/cel/index.ts'
+import type { Database } from '../database.ts'
 
 /** Lengths of the lists that the people of an organisation have. */
 export interface KnownSizes {
