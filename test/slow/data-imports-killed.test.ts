@@ -8,7 +8,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { launch, type Launcher } from '../support/launcher.ts'
 
 const token = 'root-token-of-data-imports'
-const rows = 100_000
+const rows = 40_000
 const rowsAnOrder = 2
 const orders = rows / rowsAnOrder
 
@@ -152,7 +152,7 @@ async function staged(): Promise<{ id: string; edition_id: string }> {
   return { id, edition_id }
 }
 
-it('makes each order of 100,000 rows once and takes all of them back, killed three times and once', async () => {
+it('makes each order of 40,000 rows once and takes all of them back, killed three times and once', async () => {
   const { id, edition_id } = await staged()
   const before = tableCounts()
   await call('POST', `/v1/data-imports/${id}/start`, {})
@@ -187,4 +187,4 @@ it('makes each order of 100,000 rows once and takes all of them back, killed thr
     undone_orders: orders,
   })
   expect(withoutKept(tableCounts())).toEqual(withoutKept(before))
-}, 2_700_000)
+}, 1_800_000)
