@@ -8,7 +8,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { launch, type Launcher } from '../support/launcher.ts'
 
 const token = 'root-token-of-data-imports'
-const rows = 40_000
+const rows = 100_000
 const rowsAnOrder = 2
 const orders = rows / rowsAnOrder
 

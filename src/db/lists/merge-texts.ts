@@ -1,0 +1,21 @@
+import { sql } from 'drizzle-orm'
+import type { Database } from '../database.ts'
+
+/** Pages of 4 KB that one statement writes, in about 200 ms. */
+const pagesAStep = 2000
+const maxSteps = 100
+
+const changes = sql<{ total: number }>`select total_changes() as total`
+
+/**
+ * Merges the segments of the index of customers into one, which has nothing left of texts that were removed: FTS5 keeps
+ * them in the segments that it wrote before. Ends after 100 steps while others keep writing to the index.
+ */
+export async function mergeCustomerIndex(db: Database): Promise<void> {
+  const merge = sql`insert into customer_search (customer_search, rank) values ('merge', ${sql.raw(`-${pagesAStep}`)})`
+  for (let step = 0; step < maxSteps; step++) {
+    const [[before], , [after]] = await db.batch([changes, merge, changes])
+    // FTS5's documentation: a merge that had nothing to do changes less than two rows.
+    if (Number(after?.total) - Number(before?.total) < 2) return
+  }
+}
