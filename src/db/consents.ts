@@ -9,12 +9,15 @@ export interface ConsentScope {
   edition_id: string | SQL | null
 }
 
+/** Holds for an answer with this status. It is written out for the partial indexes of answers. */
+export const hasStatus = (record: SQL, status: AnswerStatus): SQL => inWords(sql`${record}.status`, [status])
+
 /**
  * Holds for an answer that counts at `now`: given, not over, and given to the present wording where a change needs a
  * new answer.
  */
 export const isCurrentConsent = (record: SQL, definition: SQL, now: number): SQL =>
-  sql`(${inWords(sql`${record}.status`, ['given'] satisfies AnswerStatus[])} and coalesce(${record}.expires_at > ${sql.raw(String(now))}, 1)
+  sql`(${hasStatus(record, 'given')} and coalesce(${record}.expires_at > ${sql.raw(String(now))}, 1)
     and not (${definition}.reconsent_on_change = 1 and ${record}.consent_version < ${definition}.wording_version))`
 
 /** Holds for definitions of the organisation that the edition replaces by its own with the same key. */

@@ -1,8 +1,8 @@
-import { type SQL, sql } from 'drizzle-orm'
+import { eq, type SQL, sql } from 'drizzle-orm'
 import type { Caller } from '../domain/accounts/access.ts'
-import type { FilePurpose, fileStatuses } from '../domain/files/files.ts'
 import { stillHolds } from './commit.ts'
-import { inWords, visibilityOf, visible } from './visibility.ts'
+import { files } from './schema/files/files.ts'
+import { visibilityOf, visible } from './visibility.ts'
 
 interface Shower {
   organization_id: string | null
@@ -12,7 +12,7 @@ interface Shower {
 
 /** True for the rows of `files` that the shower may show: images of its organisation that are ready. */
 export const isShowable = (caller: Caller, { organization_id, edition_id }: Shower): SQL =>
-  sql`(files.organization_id = ${organization_id} and ${inWords(sql`files.purpose`, ['image'] satisfies FilePurpose[])} and ${inWords(sql`files.status`, ['ready'] satisfies (typeof fileStatuses)[number][])}
+  sql`(files.organization_id = ${organization_id} and ${eq(files.purpose, 'image')} and ${eq(files.status, 'ready')}
     and (files.edition_id is null or files.edition_id = ${edition_id}
       or ${visible(caller, visibilityOf(sql`files.organization_id`, sql`files.edition_id`))}))`
 

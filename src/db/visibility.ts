@@ -1,5 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm'
 import { type Caller, type Reach, reachOf, type RoleCode } from '../domain/accounts/access.ts'
+import { editions } from './schema/editions.ts'
 
 /** An id list of any length as one bound parameter. */
 export const inList = (column: SQL, values: readonly (string | number)[]): SQL =>
@@ -30,6 +31,8 @@ export const visibilityOf = (organization: SQL, edition: SQL): Visibility => ({
   inEditions: (ids) => inList(edition, ids),
 })
 
+export const editionVisibility = visibilityOf(sql`${editions.organization_id}`, sql`${editions.id}`)
+
 /** True for the rows that the caller reaches through one of `roles`; every read of the API goes through this. */
 export function visible(caller: Caller, table: Visibility, roles?: readonly RoleCode[]): SQL {
   const reach = reachOf(caller, roles)
@@ -37,23 +40,23 @@ export function visible(caller: Caller, table: Visibility, roles?: readonly Role
 }
 
 function within(reach: Extract<Reach, { all: false }>, table: Visibility): SQL {
-  const editions = reach.editions.flatMap((grant) => grant.edition_id ?? [])
+  const editionIds = reach.editions.flatMap((grant) => grant.edition_id ?? [])
   return either([
     ...(reach.organizations.length ? [table.inOrganizations(reach.organizations)] : []),
-    ...(editions.length ? [table.inEditions(editions)] : []),
+    ...(editionIds.length ? [table.inEditions(editionIds)] : []),
   ])
+}
+
+interface AskedTenant {
+  organization_id?: string | undefined
+  edition_id?: string | undefined
 }
 
 /**
  * As `visible`, for a list of one organisation or one edition: what the caller reaches there is decided
  * before the first row, so that an index alone can find and count the rows.
  */
-export function visibleIn(
-  caller: Caller,
-  table: Visibility,
-  asked: { organization_id?: string | undefined; edition_id?: string | undefined },
-  roles?: readonly RoleCode[],
-): SQL {
+export function visibleIn(caller: Caller, table: Visibility, asked: AskedTenant, roles?: readonly RoleCode[]): SQL {
   const reach = reachOf(caller, roles)
   if (reach.all) return sql`1`
   const { organization_id, edition_id } = asked
@@ -62,4 +65,12 @@ export function visibleIn(
   if (reach.editions.some((grant) => grant.edition_id === edition_id)) return sql`1`
   return sql`exists (select 1 from editions where editions.id = ${edition_id}
     and ${inList(sql`editions.organization_id`, reach.organizations)})`
+}
+
+/** A query of the `id` of the editions that the caller sees: of one of them, those of an organisation, or all. */
+export function editionsSeenBy(caller: Caller, { edition_id, organization_id }: AskedTenant): SQL {
+  return sql`select ${editions.id} as id from ${editions}
+    where ${edition_id ? sql`${editions.id} = ${edition_id}` : sql`1`}
+      and ${organization_id ? sql`${editions.organization_id} = ${organization_id}` : sql`1`}
+      and ${visibleIn(caller, editionVisibility, { edition_id, organization_id })}`
 }

@@ -1,5 +1,6 @@
 import { AppError } from '../../domain/errors.ts'
 import type { Page, PageRequest } from '../../domain/page.ts'
+import type { KeyValues } from './order-keys.ts'
 
 /** A row of a list with the keys that it is ordered by. */
 export type Keyed<Row> = Row & Record<string, string | number>
@@ -15,10 +16,6 @@ export function pageFrom<Row>(request: PageRequest, keyCount: number, found: Key
 }
 
 /** Throws where a page by number is behind the last. */
-export function judgePage(
-  { page, size }: PageRequest,
-  after: readonly (string | number)[] | null,
-  count: number,
-): void {
+export function judgePage({ page, size }: PageRequest, after: KeyValues | null, count: number): void {
   if (page > 1 && !after && (page - 1) * size >= count) throw new AppError('invalid_page', 'Invalid page.')
 }

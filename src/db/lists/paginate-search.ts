@@ -2,8 +2,10 @@ import { type SQL, sql } from 'drizzle-orm'
 import type { Page, PageRequest } from '../../domain/page.ts'
 import type { Database } from '../database.ts'
 import { judgePage, pageFrom } from './page-rows.ts'
-import { and, beyond, type OrderKey } from './order-keys.ts'
-import { keyColumns, keysAt, keysOf, type ListSource, ofOwners, orderOf, paginate, rowsOfPage } from './paginate.ts'
+import type { ListSource } from './list-source.ts'
+import { and, beyond, keyColumns, keysOf, type KeyValues, type OrderKey, orderOf, reversedOrder } from './order-keys.ts'
+import { ofOwners, selectPageRows } from './page-statement.ts'
+import { keysAt, paginate } from './paginate.ts'
 import type { Counting, CountRow } from './page-by-number.ts'
 import type { Fields, RowOf } from '../select.ts'
 
@@ -50,7 +52,7 @@ async function fewCandidates<F extends Fields>(
   db: Database,
   source: SearchedSource<F>,
   search: IndexSearch,
-  order: { keys: readonly OrderKey[]; after: readonly (string | number)[] | null },
+  order: { keys: readonly OrderKey[]; after: KeyValues | null },
 ) {
   const parts = search.parts(sql`limit ${mostAtOnce + 1}`)
   const found = sql.join(
@@ -86,7 +88,7 @@ async function pageOfFew<F extends Fields>(
     .map((row) => [row.key, ...keys.map((_, index) => row[`k${index}`])])
   const columns = keys.map((_, index) => sql`value ->> ${sql.raw(String(index + 1))}`)
   const page = sql`select value ->> 0 as key, ${keyColumns(columns)} from json_each(${JSON.stringify(shown)})`
-  const rows = await db.all(rowsOfPage<RowOf<F>>(source, keys, page))
+  const rows = await db.all(selectPageRows<RowOf<F>>(source, keys, page))
   return pageFrom<RowOf<F>>(request, keys.length, rows, matches.length)
 }
 
@@ -141,12 +143,8 @@ export async function paginateNewest<F extends Fields>(
   const scope = { ...newest, columns: sql``, joins: sql`` }
   const first = await keysAt(db, scope, newestSearched)
   const { keys } = keysOf(newest, request)
-  return paginate(db, request, { ...whole(source), where: [...source.where, ...(first ? [before(keys, first)] : [])] })
+  return paginate(db, request, {
+    ...whole(source),
+    where: [...source.where, ...(first ? [beyond(reversedOrder(keys), first)] : [])],
+  })
 }
-
-/** Rows that stand before one in an order. */
-const before = (keys: readonly OrderKey[], row: readonly (string | number)[]): SQL =>
-  beyond(
-    keys.map(({ by, desc }) => ({ by, desc: !desc })),
-    row,
-  )

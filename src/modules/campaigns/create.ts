@@ -1,6 +1,6 @@
 import type { Ctx } from '../../context.ts'
 import { commit } from '../../db/commit.ts'
-import { growCampaigns } from '../../db/lists/list-sizes.ts'
+import { growCampaigns } from '../../db/cel/list-sizes.ts'
 import { campaigns } from '../../db/schema/messaging/campaigns.ts'
 import { insert } from '../../db/write.ts'
 import { invalid } from '../../domain/errors.ts'

@@ -1,8 +1,7 @@
 import { sql } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
 import { contactSeenInEdition } from '../../db/customer-visibility.ts'
-import { inWords } from '../../db/visibility.ts'
-import type { AnswerStatus } from '../../domain/consents/consents.ts'
+import { hasStatus } from '../../db/consents.ts'
 import { LostRace } from '../../domain/errors.ts'
 import { commitAnnounced } from '../webhooks/index.ts'
 import { answerAnnouncements, answerRaces, answerStatements, expiryRecord, type RecordRow } from './answers/records.ts'
@@ -23,7 +22,8 @@ const dueConsents = ({ db, now }: JobCtx, limit: number): Promise<DueRow[]> =>
   db.all(
     sql<DueRow>`select r.*, consents.key, ${contactSeenInEdition(sql`users`, 'email', sql`r.edition_id`)} as email
       from (select user_id, consent_id, number from consent_records
-        where is_latest = 1 and ${inWords(sql`status`, ['given'] satisfies AnswerStatus[])} and expires_at is not null and expires_at <= ${now()}
+        where is_latest = 1 and ${hasStatus(sql`consent_records`, 'given')}
+          and expires_at is not null and expires_at <= ${now()}
         order by expires_at limit ${limit}) as due
       cross join consent_records r on r.user_id = due.user_id and r.consent_id = due.consent_id and r.number = due.number
       cross join consents on consents.id = r.consent_id cross join users on users.id = r.user_id`,

@@ -7,7 +7,7 @@ import { emailMessages } from '../../db/schema/messaging/email-messages.ts'
 import { triggers } from '../../db/schema/triggers.ts'
 import { type RowOf, select } from '../../db/select.ts'
 import { update, updateVersion } from '../../db/write.ts'
-import { visibilityOf, visible } from '../../db/visibility.ts'
+import { editionVisibility, visible } from '../../db/visibility.ts'
 import { editionFieldOf, type TriggerKind } from '../../domain/messaging/email-messages.ts'
 import { editionSummaryFields } from './summary.ts'
 
@@ -16,8 +16,6 @@ const targetFields = { ...editionSummaryFields, organization_id, is_archived, de
 
 /** The edition that a message is for. */
 export type TargetEdition = RowOf<typeof targetFields>
-
-const editionVisibility = visibilityOf(sql`${editions.organization_id}`, sql`${editions.id}`)
 
 /** The edition, where the caller has any role in it. */
 export const reachedEdition = (ctx: Ctx, id: string): Promise<TargetEdition | undefined> =>

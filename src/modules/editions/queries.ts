@@ -1,12 +1,13 @@
 import { and, eq, getTableColumns, type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { containsFolded } from '../../db/contains.ts'
-import { nullable, paginate, type SortKey } from '../../db/lists/paginate.ts'
+import { nullable, type SortKey } from '../../db/lists/list-source.ts'
+import { paginate } from '../../db/lists/paginate.ts'
 import { editions } from '../../db/schema/editions.ts'
 import { files } from '../../db/schema/files/files.ts'
 import { events, organizations } from '../../db/schema/organizations.ts'
 import { select } from '../../db/select.ts'
-import { visibilityOf, visible } from '../../db/visibility.ts'
+import { editionVisibility, visible } from '../../db/visibility.ts'
 import type { Tenant } from '../../domain/accounts/access.ts'
 import { openEndedMs } from '../../domain/editions/editions.ts'
 import { notFound } from '../../domain/errors.ts'
@@ -20,8 +21,6 @@ export type EditionListRow = EditionRow & OrganizationSummaryRow
 export type EditionDetailRow = EditionListRow & { event_name: string; image_key: string | null }
 
 const columns = { ...getTableColumns(editions), ...organizationSummaryFields }
-
-const editionVisibility = visibilityOf(sql`${editions.organization_id}`, sql`${editions.id}`)
 
 /** `editionStatus` of the domain, for `editions` in a statement. */
 export const statusAt = (now: number): SQL<{ status: string }> => sql`case

@@ -1,6 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
-import { inList, type Visibility, visibilityOf, visible } from '../../db/visibility.ts'
+import { editionVisibility, inList, type Visibility, visibilityOf, visible } from '../../db/visibility.ts'
 
 interface FileReference {
   table: string
@@ -25,7 +25,7 @@ export const fileReferences: readonly FileReference[] = [
     field: 'meta_image_id',
     id: sql`editions.id`,
     name: sql`editions.full_name`,
-    visibility: visibilityOf(sql`editions.organization_id`, sql`editions.id`),
+    visibility: editionVisibility,
   },
   {
     table: 'organizations',

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { changedExactly, changedOne, stillHolds } from '../../db/commit.ts'
 import type { Statement } from '../../db/database.ts'
-import { growLists } from '../../db/lists/list-sizes.ts'
+import { growLists } from '../../db/cel/list-sizes.ts'
 import { locations, options, products, variants } from '../../db/schema/sales/catalog.ts'
 import { cartItems, carts, orders, purchases, transactions } from '../../db/schema/sales/orders.ts'
 import { userEditions, users } from '../../db/schema/users.ts'

@@ -1,52 +1,23 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { countOncePerState } from '../../db/lists/list-counts.ts'
-import {
-  allOrders,
-  type CountedOrders,
-  countOfOrders,
-  type MatchEstimate,
-  estimateOf,
-  startOfOrders,
-  versionOfOrders,
-} from '../../db/lists/order-counts.ts'
 import type { Counting, PageStart } from '../../db/lists/page-by-number.ts'
-import { editions } from '../../db/schema/editions.ts'
-import { visibilityOf, visibleIn } from '../../db/visibility.ts'
-import type { OrderStatus, orderTypes } from '../../domain/orders/orders.ts'
-import type { OrderBy } from '../../domain/page.ts'
-
-export interface OrderFilters {
-  edition_id?: string | undefined
-  organization_id?: string | undefined
-  customer_id?: string | undefined
-  transaction_id?: string | undefined
-  order_number?: string | undefined
-  external_id?: string | undefined
-  customer_email?: string | undefined
-  customer_phone?: string | undefined
-  search?: string | undefined
-  status?: OrderStatus | undefined
-  type?: (typeof orderTypes)[number] | undefined
-  created_after?: number | undefined
-  created_before?: number | undefined
-}
-
-export type OrderOrdering = readonly OrderBy<'created' | 'modified' | 'order_number' | 'status' | 'type' | 'amount'>[]
-
-export const editionVisibility = visibilityOf(sql`${editions.organization_id}`, sql`${editions.id}`)
-
-/** The ids of the editions of a list, where it is one of an edition or of an organisation. */
-export const editionsOf = (ctx: Ctx, { edition_id, organization_id }: OrderFilters): SQL =>
-  sql`select ${editions.id} as id from ${editions}
-    where ${edition_id ? sql`${editions.id} = ${edition_id}` : sql`1`}
-      and ${organization_id ? sql`${editions.organization_id} = ${organization_id}` : sql`1`}
-      and ${visibleIn(ctx.caller, editionVisibility, { edition_id, organization_id })}`
+import { editionsSeenBy } from '../../db/visibility.ts'
+import {
+  countOfAllOrders,
+  countOfOrders,
+  estimateOf,
+  type MatchEstimate,
+  versionOfOrders,
+} from './counts/count-orders.ts'
+import type { CountedOrders } from './counts/spans.ts'
+import { startOfOrders } from './counts/start-of-page.ts'
+import type { OrderFilters, OrderOrdering } from './filters.ts'
 
 const listed = sql`select id from listed`
 
 const withEditions = (ctx: Ctx, filters: OrderFilters): SQL =>
-  sql`listed (id) as materialized (${editionsOf(ctx, filters)})`
+  sql`listed (id) as materialized (${editionsSeenBy(ctx.caller, filters)})`
 
 const isOfWholeEditions = ({ edition_id, organization_id, customer_id, external_id, transaction_id }: OrderFilters) =>
   (!!edition_id || !!organization_id) && !customer_id && !external_id && transaction_id === undefined
@@ -85,11 +56,11 @@ export async function countingOf(ctx: Ctx, filters: OrderFilters, list: Counting
   // What roles of editions find depends on more than the orders and their customers.
   if (!isOfWholeEditions(filters) || !list.isWhole) return null
   const { edition_id, organization_id, status, type, created_after, created_before } = filters
-  const ids = editionsOf(ctx, filters)
+  const ids = editionsSeenBy(ctx.caller, filters)
   return countOncePerState(ctx.db, {
     asked: ['orders', edition_id, organization_id, status, type, created_after, created_before, textsOf(filters)],
     version: versionOfOrders(ids),
-    rows: allOrders(ids),
+    rows: countOfAllOrders(ids),
     count: list.count,
     now: ctx.now,
     later: ctx.afterCommit,

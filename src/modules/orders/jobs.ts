@@ -1,5 +1,5 @@
 import type { JobCtx } from '../../context.ts'
-import { findNextSpan, ordersOf, type OrderSpan, recountStatements } from '../../db/lists/recount-orders.ts'
+import { findNextSpan, ordersOf, type OrderSpan, recountStatements } from './counts/recount.ts'
 import { findSweepPosition, sweepPositionStatement } from '../../db/sweep-positions.ts'
 
 const sweepName = 'order-counts'

@@ -2,27 +2,21 @@ import { eq, type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { containsDigits, containsFolded, containsFoldedOrDigits } from '../../db/contains.ts'
 import { isFarPage } from '../../db/lists/page-by-number.ts'
-import { nullable, type Owners, paginate, type SortKey } from '../../db/lists/paginate.ts'
+import { nullable, type Owners, type SortKey } from '../../db/lists/list-source.ts'
+import { paginate } from '../../db/lists/paginate.ts'
 import { paginateNewest, paginateSearch } from '../../db/lists/paginate-search.ts'
 import { editions } from '../../db/schema/editions.ts'
 import { orders, transactions } from '../../db/schema/sales/orders.ts'
 import { users } from '../../db/schema/users.ts'
 import { type RowOf, select } from '../../db/select.ts'
 import { type CustomerView, customerFields, customersSeenBy, givenSearch } from '../../db/customer-visibility.ts'
-import { visibilityOf, visibleIn } from '../../db/visibility.ts'
+import { editionsSeenBy, visibilityOf, visibleIn } from '../../db/visibility.ts'
 import { invalid, parameterError } from '../../domain/errors.ts'
 import { orderStatuses, orderTypes } from '../../domain/orders/orders.ts'
 import { type Page, type PageRequest, sortBy } from '../../domain/page.ts'
 import { editionSummaryFields } from '../editions/index.ts'
-import {
-  countingOf,
-  editionsOf,
-  editionVisibility,
-  fewMatch,
-  type OrderFilters,
-  type OrderOrdering,
-  startOf,
-} from './count.ts'
+import { countingOf, fewMatch, startOf } from './count.ts'
+import type { OrderFilters, OrderOrdering } from './filters.ts'
 import { searchOf } from './search.ts'
 
 /** What each answer about an order shows of it and of its customer. */
@@ -93,7 +87,7 @@ const isOfEditions = ({ organization_id, edition_id, customer_id, external_id }:
 
 function ownersOf(ctx: Ctx, filters: OrderFilters, isOrdered: boolean): Owners | undefined {
   return isOfEditions(filters)
-    ? { column: sql`${orders.edition_id}`, ids: editionsOf(ctx, filters), isOrdered }
+    ? { column: sql`${orders.edition_id}`, ids: editionsSeenBy(ctx.caller, filters), isOrdered }
     : undefined
 }
 
@@ -209,7 +203,7 @@ export async function listOrders(
     joins: sql`join ${orders} on ${orders.seq} = page.key join ${users} on ${users.id} = ${orders.user_id}
       ${view.join} join ${editions} on ${editions.id} = ${orders.edition_id}`,
   }
-  const search = searchOf(filters, visibleIn(ctx.caller, editionVisibility, filters))
+  const search = searchOf(ctx.caller, filters)
   if (search === 'short') {
     const newest = [...scopes(filters), visibleIn(ctx.caller, orderVisibility, filters)]
     const sort = sortOf([], sortKeys)

@@ -1,6 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
-import { type Owners, paginate, type SortKey } from '../../db/lists/paginate.ts'
+import type { Owners, SortKey } from '../../db/lists/list-source.ts'
+import { paginate } from '../../db/lists/paginate.ts'
 import { purchases } from '../../db/schema/sales/orders.ts'
 import { customersSeenBy } from '../../db/customer-visibility.ts'
 import { visibleIn } from '../../db/visibility.ts'

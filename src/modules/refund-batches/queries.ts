@@ -5,7 +5,7 @@ import { editions } from '../../db/schema/editions.ts'
 import { organizations } from '../../db/schema/organizations.ts'
 import { refundBatches, type refundBatchTotals } from '../../db/schema/sales/refund-batches.ts'
 import { fromJson, type RowOf, select } from '../../db/select.ts'
-import { visibilityOf, visible } from '../../db/visibility.ts'
+import { editionVisibility, visibilityOf, visible } from '../../db/visibility.ts'
 import type { Tenant } from '../../domain/accounts/access.ts'
 import { notFound } from '../../domain/errors.ts'
 import { type OrderBy, type Page, type PageRequest, sortBy } from '../../domain/page.ts'
@@ -57,11 +57,10 @@ const editionFields = {
 export type EditionForBatch = RowOf<typeof editionFields>
 
 export async function findEdition(ctx: Ctx, id: string): Promise<EditionForBatch & { tenant: Tenant }> {
-  const visibility = visibilityOf(sql`${editions.organization_id}`, sql`${editions.id}`)
   const row = await ctx.db.first(
     select(editionFields)
       .from(editions)
-      .where(and(eq(editions.id, id), visible(ctx.caller, visibility))),
+      .where(and(eq(editions.id, id), visible(ctx.caller, editionVisibility))),
   )
   if (!row) throw notFound()
   return { ...row, tenant: { organization_id: row.organization_id, editions: [row.id] } }

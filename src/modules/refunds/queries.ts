@@ -1,6 +1,7 @@
 import { asc, eq, getTableColumns, type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
-import { type Owners, paginate } from '../../db/lists/paginate.ts'
+import type { Owners } from '../../db/lists/list-source.ts'
+import { paginate } from '../../db/lists/paginate.ts'
 import { editions } from '../../db/schema/editions.ts'
 import { organizations } from '../../db/schema/organizations.ts'
 import { products, variants } from '../../db/schema/sales/catalog.ts'
@@ -9,7 +10,7 @@ import { refundItems, refundRequests } from '../../db/schema/sales/refunds.ts'
 import { users } from '../../db/schema/users.ts'
 import { answering, orNull, type RowOf, select, selection } from '../../db/select.ts'
 import { type CustomerView, customerFields, customersSeenBy } from '../../db/customer-visibility.ts'
-import { visibilityOf, visible, visibleIn } from '../../db/visibility.ts'
+import { editionsSeenBy, visibilityOf, visible, visibleIn } from '../../db/visibility.ts'
 import type { Tenant } from '../../domain/accounts/access.ts'
 import { notFound } from '../../domain/errors.ts'
 import type { Share } from '../../domain/refunds/refund-shares.ts'
@@ -110,15 +111,9 @@ const conditionsOf: Record<keyof RefundFilters, RefundCondition> = {
 const isOfEditions = ({ edition_id, order_id, purchase_id, customer_id }: RefundFilters): boolean =>
   !edition_id && !order_id && !purchase_id && !customer_id
 
-const editionVisibility = visibilityOf(sql`${editions.organization_id}`, sql`${editions.id}`)
-
 function ownersOf(ctx: Ctx, filters: RefundFilters, isOrdered: boolean): Owners | undefined {
   if (!isOfEditions(filters)) return undefined
-  const { organization_id } = filters
-  const ofOrganization = organization_id ? sql`${editions.organization_id} = ${organization_id}` : sql`1`
-  const ids = sql`select ${editions.id} as id from ${editions}
-    where ${ofOrganization} and ${visibleIn(ctx.caller, editionVisibility, filters)}`
-  return { column: sql`${refundRequests.edition_id}`, ids, isOrdered }
+  return { column: sql`${refundRequests.edition_id}`, ids: editionsSeenBy(ctx.caller, filters), isOrdered }
 }
 
 function conditions(ctx: Ctx, view: CustomerView, filters: RefundFilters): SQL[] {

@@ -48,6 +48,8 @@ export async function calculateSegments(
 
 const calculationsASweep = 100
 
+const calculating: SegmentStatus = 'calculating'
+
 /** Enqueues calculations again that no consumer works on, and fails those that were idle for long. */
 export async function sweepCalculations(job: JobCtx): Promise<void> {
   const now = job.now()
@@ -55,9 +57,7 @@ export async function sweepCalculations(job: JobCtx): Promise<void> {
   const quiet = await job.db.all(
     select({ id: segmentId, epoch: number, heartbeat_at: heartbeat })
       .from(segments)
-      .where(
-        and(inWords(sql`${status}`, ['calculating'] satisfies SegmentStatus[]), lte(heartbeat, now - quietAfterMs)),
-      )
+      .where(and(inWords(sql`${status}`, [calculating]), lte(heartbeat, now - quietAfterMs)))
       .orderBy(heartbeat)
       .limit(calculationsASweep),
   )

@@ -3,7 +3,7 @@ import type { Ctx } from '../../context.ts'
 import { editions } from '../../db/schema/editions.ts'
 import { organizations } from '../../db/schema/organizations.ts'
 import { select } from '../../db/select.ts'
-import { visibilityOf, visible } from '../../db/visibility.ts'
+import { editionVisibility, visibilityOf, visible } from '../../db/visibility.ts'
 import { reachOf } from '../../domain/accounts/access.ts'
 import { type FieldError, invalid } from '../../domain/errors.ts'
 import type { SegmentTenant } from './calculation/audience.ts'
@@ -16,7 +16,6 @@ export interface TenantInput {
 /** How a request names its own parts: a body by pointers, a query by names. */
 type Naming = (name: keyof TenantInput | null, code: string, detail: string) => FieldError
 
-const editionVisibility = visibilityOf(sql`${editions.organization_id}`, sql`${editions.id}`)
 /** The whole of an organisation is seen by its own roles alone. */
 const organizationVisibility = {
   ...visibilityOf(sql`${organizations.id}`, sql`${organizations.id}`),

@@ -1,9 +1,8 @@
-import { and, eq, ne, sql } from 'drizzle-orm'
+import { and, eq, ne } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { commit } from '../../db/commit.ts'
 import type { Statement } from '../../db/database.ts'
 import { senderDomains } from '../../db/schema/messaging/sender-domains.ts'
-import { inWords } from '../../db/visibility.ts'
 import { updateVersion } from '../../db/write.ts'
 import { AppError, fieldError, LostRace, permissionDenied } from '../../domain/errors.ts'
 import {
@@ -11,12 +10,12 @@ import {
   isProofGone,
   outcomeOf,
   ownershipRecord,
-  type SenderDomainStatus,
   type SenderDomainVerifier,
   type TxtAnswer,
 } from '../../domain/messaging/sender-domains.ts'
 import type { VerifySenderDomainInput } from './contract.ts'
 import { type SenderDomainRow, selectSenderDomains } from './queries.ts'
+import { isVerified } from './verified.ts'
 
 type DomainChanges = Partial<SenderDomainRow>
 
@@ -34,14 +33,9 @@ const asVerified = (row: SenderDomainRow, by: SenderDomainVerifier, now: number)
 
 const asPending: DomainChanges = { status: 'pending', verified_by: null, verified_at: null }
 
-/** The status is written out because the index holds verified rows only. */
 const holderOf = (ctx: Ctx, row: SenderDomainRow): Promise<SenderDomainRow | undefined> => {
-  const { id, domain, status } = senderDomains
-  return ctx.db.first(
-    selectSenderDomains().where(
-      and(eq(domain, row.domain), inWords(sql`${status}`, ['verified'] satisfies SenderDomainStatus[]), ne(id, row.id)),
-    ),
-  )
+  const { id, domain } = senderDomains
+  return ctx.db.first(selectSenderDomains().where(and(eq(domain, row.domain), isVerified, ne(id, row.id))))
 }
 
 /** Takes the domain from the organisation that has it, whose proof is gone; refuses while there is one. */

@@ -1,7 +1,9 @@
 import { eq, type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { containsFoldedOrDigits, foldedOrDigits } from '../../db/contains.ts'
-import { type Counting, nullable, type NullableKey, paginate, type SortKey } from '../../db/lists/paginate.ts'
+import { nullable, type NullableKey, type SortKey } from '../../db/lists/list-source.ts'
+import type { Counting } from '../../db/lists/page-by-number.ts'
+import { paginate } from '../../db/lists/paginate.ts'
 import { customersWithTexts, marksOf } from '../../db/lists/match-texts.ts'
 import { type IndexSearch, type NewestRows, paginateNewest, paginateSearch } from '../../db/lists/paginate-search.ts'
 import { users } from '../../db/schema/users.ts'
@@ -13,7 +15,7 @@ import {
   type ShownColumn,
   shownColumns,
 } from '../../db/customer-visibility.ts'
-import { inList, type Visibility, visibilityOf, visible, visibleIn } from '../../db/visibility.ts'
+import { editionsSeenBy, inList, type Visibility, visible, visibleIn } from '../../db/visibility.ts'
 import { reachOf, type Tenant } from '../../domain/accounts/access.ts'
 import { notFound } from '../../domain/errors.ts'
 import { type OrderBy, type Page, type PageRequest, sortBy } from '../../domain/page.ts'
@@ -89,11 +91,9 @@ function conditions(ctx: Ctx, view: CustomerView, filters: UserFilters): SQL[] {
 /** Who joined an edition is counted there, which the customers themselves need not be read for. */
 function countOf(ctx: Ctx, { edition_id, organization_id, search }: UserFilters): Counting | null {
   if (!edition_id || search) return null
-  const visibility = visibilityOf(sql`editions.organization_id`, sql`editions.id`)
   return {
-    statement: sql`select count(*) as n from user_editions where edition_id = (select id from editions
-      where id = ${edition_id} ${organization_id ? sql`and organization_id = ${organization_id}` : sql``}
-        and ${visibleIn(ctx.caller, visibility, { organization_id, edition_id })})`,
+    statement: sql`select count(*) as n from user_editions
+      where edition_id = (${editionsSeenBy(ctx.caller, { edition_id, organization_id })})`,
   }
 }
 

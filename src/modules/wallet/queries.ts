@@ -94,7 +94,9 @@ export const listPasses = (
     joins: sql`join ${walletPasses} on ${columns.id} = page.key`,
   })
 
-/** The partial index of active passes needs `active` written out. */
+const active: WalletPassStatus = 'active'
+
+/** The status is written out for the partial index of active passes. */
 export const activePass = (purchaseId: string, platform: WalletPlatform) =>
   select(columns)
     .from(walletPasses)
@@ -102,6 +104,6 @@ export const activePass = (purchaseId: string, platform: WalletPlatform) =>
       and(
         eq(columns.purchase_id, purchaseId),
         eq(columns.platform, platform),
-        inWords(sql`${columns.status}`, ['active'] satisfies WalletPassStatus[]),
+        inWords(sql`${columns.status}`, [active]),
       ),
     )

@@ -1,8 +1,8 @@
 import { sql } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
 import { contactSeenInEdition } from '../../../db/customer-visibility.ts'
-import { inWords } from '../../../db/visibility.ts'
-import { type AnswerStatus, type SettledStatus, stateOf } from '../../../domain/consents/consents.ts'
+import { hasStatus } from '../../../db/consents.ts'
+import { type SettledStatus, stateOf } from '../../../domain/consents/consents.ts'
 import { LostRace } from '../../../domain/errors.ts'
 import { commitAnnounced } from '../../webhooks/index.ts'
 import { answerAnnouncements, answerRaces, answerStatements, closingRecord, type RecordRow } from './records.ts'
@@ -21,7 +21,8 @@ export async function sweepLapsed(job: JobCtx): Promise<number> {
   const rows = await job.db.all(sql<LapsedRow>`select r.*, consents.key,
       ${contactSeenInEdition(sql`users`, 'email', sql`r.edition_id`)} as email
     from (select user_id, consent_id, number from consent_records indexed by consent_records_waiting
-        where is_latest = 1 and ${inWords(sql`status`, ['pending'] satisfies AnswerStatus[])} and expires_at <= ${now} order by expires_at limit ${answersASweep}) due
+        where is_latest = 1 and ${hasStatus(sql`consent_records`, 'pending')} and expires_at <= ${now}
+        order by expires_at limit ${answersASweep}) due
       cross join consent_records r on r.user_id = due.user_id and r.consent_id = due.consent_id and r.number = due.number
       join consents on consents.id = r.consent_id join users on users.id = r.user_id`)
   if (rows.length === 0) return 0

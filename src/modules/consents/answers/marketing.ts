@@ -1,10 +1,10 @@
 import { and, eq, isNotNull, type SQL, sql } from 'drizzle-orm'
-import { type ConsentScope, definitionOf, isCurrentConsent, isShadowed } from '../../../db/consents.ts'
+import { type ConsentScope, definitionOf, hasStatus, isCurrentConsent, isShadowed } from '../../../db/consents.ts'
 import type { Statement } from '../../../db/database.ts'
 import { consentRecords } from '../../../db/schema/consents.ts'
-import { inList, inWords } from '../../../db/visibility.ts'
+import { inList } from '../../../db/visibility.ts'
 import { update } from '../../../db/write.ts'
-import type { AnswerState, AnswerStatus } from '../../../domain/consents/consents.ts'
+import type { AnswerState } from '../../../domain/consents/consents.ts'
 import type { Channel } from '../../../domain/messaging/messaging.ts'
 
 /** Where marketing is meant to go from, and through which channel. */
@@ -33,8 +33,6 @@ const definitions = (scope: MarketingScope): SQL =>
     ${isDefinedThere(scope)}
     and exists (select 1 from json_each(channels) where value = ${scope.channel})`
 
-const hasAnswer = (status: AnswerStatus): SQL => inWords(sql`r.status`, [status])
-
 const isGiven = (now: number): SQL => sql`exists (select 1 from consents c where c.id = r.consent_id
   and ${isCurrentConsent(sql`r`, sql`c`, now)})`
 
@@ -42,7 +40,7 @@ const answers = (user: SQL, scope: MarketingScope): SQL =>
   sql`from consent_records r where r.user_id = ${user} and r.is_latest = 1 and r.consent_id in (${definitions(scope)})`
 
 const bestFirst = (now: number): SQL =>
-  sql`order by case when ${isGiven(now)} then 0 when ${hasAnswer('withdrawn')} then 1 else 2 end, r.occurred_at desc
+  sql`order by case when ${isGiven(now)} then 0 when ${hasStatus(sql`r`, 'withdrawn')} then 1 else 2 end, r.occurred_at desc
     limit 1`
 
 /**
@@ -50,7 +48,7 @@ const bestFirst = (now: number): SQL =>
  * `expired`.
  */
 export const marketingStatus = (user: SQL, scope: MarketingScope, now: number): SQL =>
-  sql`coalesce((select case when ${isGiven(now)} then 'given' when ${hasAnswer('given')} then 'expired' else r.status end
+  sql`coalesce((select case when ${isGiven(now)} then 'given' when ${hasStatus(sql`r`, 'given')} then 'expired' else r.status end
     ${answers(user, scope)} ${bestFirst(now)}), 'none')`
 
 /** An answer that something was decided by. */
@@ -81,7 +79,7 @@ export const answersToKeys = (user: SQL, keys: readonly string[], scope: Consent
 /** Why a person gets no marketing; null for a person who gets it. A withdrawn consent counts as unsubscribed. */
 export const marketingRefusal = (user: SQL, scope: MarketingScope, now: number): SQL =>
   sql`case when exists (select 1 ${answers(user, scope)} and ${isGiven(now)}) then null
-    when exists (select 1 ${answers(user, scope)} and ${hasAnswer('withdrawn')}) then 'unsubscribed' else 'no_consent' end`
+    when exists (select 1 ${answers(user, scope)} and ${hasStatus(sql`r`, 'withdrawn')}) then 'unsubscribed' else 'no_consent' end`
 
 /** How many people have given a definition. */
 export const givenCount = (definition: SQL): SQL =>
@@ -90,7 +88,8 @@ export const givenCount = (definition: SQL): SQL =>
 /** As `givenCount`, among the `id` of some people: others answer to the organisation's definitions too. */
 export const givenAmong = (people: SQL, definition: SQL): SQL =>
   sql`(select count(*) from ${people} join consent_records on consent_records.user_id = ${people}.id
-    and consent_records.consent_id = ${definition}.id and is_latest = 1 where ${inWords(sql`status`, ['given'] satisfies AnswerStatus[])})`
+    and consent_records.consent_id = ${definition}.id and is_latest = 1
+    where ${hasStatus(sql`consent_records`, 'given')})`
 
 /** Blanks the evidence of a person's answers. Its hash stays, so that the chains stay intact. */
 export const erasedAnswers = (userId: string): Statement =>

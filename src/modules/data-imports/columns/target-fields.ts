@@ -1,6 +1,8 @@
-import { sql } from 'drizzle-orm'
+import { and, eq } from 'drizzle-orm'
 import type { Ctx } from '../../../context.ts'
-import { visibilityOf, visible } from '../../../db/visibility.ts'
+import { editions } from '../../../db/schema/editions.ts'
+import { select } from '../../../db/select.ts'
+import { editionVisibility, visible } from '../../../db/visibility.ts'
 import { parameterError, invalid } from '../../../domain/errors.ts'
 import { consentsInEdition } from '../../consents/index.ts'
 import { keepers } from '../contract-parts.ts'
@@ -10,8 +12,9 @@ import type { EditionConsent } from '../mapping/state.ts'
 export async function consentTargets(ctx: Ctx, editionId: string | undefined): Promise<readonly EditionConsent[]> {
   if (editionId === undefined) return []
   const edition = await ctx.db.first(
-    sql<{ id: string; organization_id: string }>`select id, organization_id from editions where id = ${editionId}
-      and ${visible(ctx.caller, visibilityOf(sql`editions.organization_id`, sql`editions.id`), keepers)}`,
+    select({ id: editions.id, organization_id: editions.organization_id })
+      .from(editions)
+      .where(and(eq(editions.id, editionId), visible(ctx.caller, editionVisibility, keepers))),
   )
   if (!edition) throw invalid(parameterError('edition_id', 'does_not_exist', 'Object does not exist.'))
   return consentsInEdition(ctx.db, edition)

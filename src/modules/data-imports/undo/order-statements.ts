@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { changedExactly, changedOne, stillHolds } from '../../../db/commit.ts'
 import type { Statement } from '../../../db/database.ts'
-import { shrinkLists } from '../../../db/lists/list-sizes.ts'
+import { shrinkLists } from '../../../db/cel/list-sizes.ts'
 import { cartItems, carts, orders, transactions } from '../../../db/schema/sales/orders.ts'
 import { inList } from '../../../db/visibility.ts'
 import { insertAll, isEmpty, update, updateVersion } from '../../../db/write.ts'

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { changedExactly, changedOne } from '../../../db/commit.ts'
 import type { Database, Statement } from '../../../db/database.ts'
-import { shrinkLists } from '../../../db/lists/list-sizes.ts'
+import { shrinkLists } from '../../../db/cel/list-sizes.ts'
 import { userEditions, users } from '../../../db/schema/users.ts'
 import { inList } from '../../../db/visibility.ts'
 import { update } from '../../../db/write.ts'

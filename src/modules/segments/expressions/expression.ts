@@ -1,5 +1,5 @@
 import type { Ctx } from '../../../context.ts'
-import { findListSizes } from '../../../db/lists/list-sizes.ts'
+import { findListSizes } from '../../../db/cel/list-sizes.ts'
 import { type CelError, checkExpression, costError, hasNestedLists } from '../../../domain/cel/index.ts'
 import { fieldError, invalid } from '../../../domain/errors.ts'
 

@@ -2,7 +2,7 @@ import { type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../../context.ts'
 import { predicateOf } from '../../../db/cel/index.ts'
 import { isStatementFailure } from '../../../db/failures.ts'
-import { findListSizes, type KnownSizes, readListSizes } from '../../../db/lists/list-sizes.ts'
+import { findListSizes, type KnownSizes, readListSizes } from '../../../db/cel/list-sizes.ts'
 import {
   type CheckedExpression,
   checkExpression,

@@ -1,6 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm'
-import type { ListSizes, MeanSizes } from '../../domain/cel/index.ts'
-import { maxCombinations, noLists } from '../../domain/cel/index.ts'
+import { type ListSizes, maxCombinations, type MeanSizes, noLists } from '../../domain/cel/index.ts'
 import type { Database } from '../database.ts'
 
 /** Lengths of the lists that the people of an organisation have. */

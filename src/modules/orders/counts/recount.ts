@@ -1,6 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm'
-import type { Database } from '../database.ts'
-import { coarseBits, countColumns, fineBits } from './order-counts.ts'
+import type { Database } from '../../../db/database.ts'
+import { coarseBits, countColumns, fineBits, ordersInSpan, written } from './spans.ts'
 
 /** A coarse span of an edition. */
 export interface OrderSpan {
@@ -11,7 +11,7 @@ export interface OrderSpan {
 const names = countColumns.map(({ name }) => name)
 const columns = sql.raw(names.join(', '))
 const excluded = sql.raw(names.map((name) => `excluded.${name}`).join(', '))
-const [fine, coarse] = [fineBits, coarseBits].map((bits) => sql.raw(String(bits))) as [SQL, SQL]
+const [fine, coarse] = [written(fineBits), written(coarseBits)]
 
 /** The next span behind this one that has orders or counts. */
 export const findNextSpan = (db: Database, { edition_id, span }: OrderSpan): Promise<OrderSpan | undefined> =>
@@ -60,5 +60,5 @@ export function recountStatements({ edition_id, span }: OrderSpan): readonly [fi
 
 /** The number of orders that a span is said to have. */
 export const ordersOf = ({ edition_id, span }: OrderSpan): SQL<{ n: number }> =>
-  sql`select ${sql.raw(names.join(' + '))} as n from order_counts
+  sql`select ${ordersInSpan()} as n from order_counts
     where span_bits = ${coarse} and edition_id = ${edition_id} and span = ${span}`

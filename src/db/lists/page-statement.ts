@@ -1,0 +1,194 @@
+import { is, SQL, sql } from 'drizzle-orm'
+import { answering, type Fields, type Query, selection } from '../select.ts'
+import type { ListedKey, ListSource, NullableKey, Owners, SortKey } from './list-source.ts'
+import {
+  and,
+  beyond,
+  isListed,
+  isNullable,
+  keyColumns,
+  keyName,
+  type KeyValues,
+  type OrderKey,
+  orderKeysOf,
+  orderOf,
+  reversedOrder,
+  runsOneWay,
+  stepsBeyond,
+} from './order-keys.ts'
+import { type PageRoute, type Window, windowFromEnd } from './page-by-number.ts'
+import type { Keyed } from './page-rows.ts'
+
+type Listed = Pick<ListSource, 'from' | 'key' | 'where' | 'owners' | 'hasTies'>
+
+export const ofOwners = ({ owners }: Pick<ListSource, 'owners'>): SQL[] =>
+  owners ? [sql`${owners.column} in (${owners.ids})`] : []
+
+interface IndexedKey {
+  by: NullableKey
+  desc: boolean
+}
+
+/** Rows of a list that one order of one index has, one after the other. */
+interface Run {
+  /** Keys in their order, those that are the same in all rows left out. */
+  sort: readonly OrderKey[]
+  /** Expressions of all keys. */
+  shown: readonly SQL[]
+  where: readonly SQL[]
+  after: KeyValues | null
+}
+
+/** The first rows of a run, with their keys. */
+function selectRun(source: Listed, run: Run, window: Window): SQL {
+  const { sort, shown, where, after } = run
+  if (source.owners?.isOrdered) return mergeOwners(source, source.owners, run, window)
+  const rows = (order: readonly OrderKey[], more: readonly SQL[], { limit, offset }: Window): SQL => {
+    // Of two bounds of one column SQLite seeks by the first.
+    const conditions = [...more, ...ofOwners(source), ...source.where, ...where]
+    return sql`select ${source.key} as key, ${keyColumns(shown)} from ${source.from} where ${and(conditions)}
+      order by ${orderOf(order)} limit ${limit} offset ${offset}`
+  }
+  if (!after) return rows(sort, [], window)
+  if (!source.hasTies || sort.length === 1 || !runsOneWay(sort)) return rows(sort, [beyond(sort, after)], window)
+  const [others, last] = [sort.slice(0, -1), sort.slice(-1)]
+  const same = others.map(({ by }, at) => sql`${by} = ${after[at]}`)
+  const whole = { limit: window.limit, offset: 0 }
+  return sql`select * from (${rows(last, [...same, beyond(last, after.slice(-1))], whole)})
+    union all select * from (${rows(sort, [beyond(others, after.slice(0, -1))], whole)})
+    limit ${window.limit} offset ${window.offset}`
+}
+
+/**
+ * The key of the first row that meets the conditions and comes after the given keys; NULL where there is none. Each key
+ * has a read of its own, so that an index leads to the row however many rows share the keys before.
+ */
+function nextKey(source: Listed, conditions: readonly SQL[], sort: readonly OrderKey[], after: readonly SQL[]): SQL {
+  const first = (more: readonly SQL[], order: readonly OrderKey[]): SQL =>
+    sql`(select ${source.key} from ${source.from} where ${and([...more, ...conditions])} order by ${orderOf(order)} limit 1)`
+  if (after.length === 0) return first([], sort)
+  const reads = stepsBeyond(sort, after).map((step, index) => first(step, sort.slice(index)))
+  return reads.length > 1 ? sql`coalesce(${sql.join(reads.toReversed(), sql`, `)})` : (reads[0] ?? sql`null`)
+}
+
+/**
+ * The first rows of a run of several owners. The queue of a recursive query holds the next row of each owner. It gives out
+ * the first of these rows and gets the next row of the same owner.
+ */
+function mergeOwners(source: Listed, { column, ids }: Owners, run: Run, { limit, offset }: Window): SQL {
+  const { sort, shown, where, after } = run
+  const { from, key } = source
+  const next = (owner: SQL, keys: readonly SQL[]): SQL =>
+    nextKey(source, [sql`${column} = ${owner}`, ...source.where, ...where], sort, keys)
+  // The keys of the order are the last of those that are shown.
+  const names = sort.map((_, index) => keyName(shown.length - sort.length + index))
+  const given = after ? after.map((value) => sql`${value}`) : []
+  const seen = names.map((name) => sql`seen.${name}`)
+  const order = sort.map(({ desc }, index) => ({ by: names[index] ?? sql`key`, desc }))
+  return sql`with recursive merged as (
+      select owners.id as owner, ${key} as key, ${keyColumns(shown)}
+        from (${ids}) as owners join ${from} on ${key} = ${next(sql`owners.id`, given)}
+      union all
+      select seen.owner, ${key}, ${keyColumns(shown)}
+        from merged as seen join ${from} on ${key} = ${next(sql`seen.owner`, seen)}
+      order by ${orderOf(order)} limit ${limit} offset ${offset}
+    ) select key, ${sql.join(
+      shown.map((_, index) => keyName(index)),
+      sql`, `,
+    )} from merged`
+}
+
+interface AskedRows extends PageRoute {
+  after: KeyValues | null
+  limit: number
+  offset: number
+}
+
+/** Runs one after the other. Those behind are not read before they are needed. */
+function chained(source: Listed, runs: readonly Run[], { limit, offset }: Window): SQL {
+  const parts = runs.map((run, index) =>
+    selectRun(source, index === 0 ? run : { ...run, after: null }, { limit: sql`${limit} + ${offset}`, offset: 0 }),
+  )
+  const union = sql.join(
+    parts.map((part) => sql`select * from (${part})`),
+    sql` union all `,
+  )
+  return sql`select * from (${union}) limit ${limit} offset ${offset}`
+}
+
+/** The rows with a value in the first column, then those without one. */
+function valuesFirst(source: Listed, { by, desc }: IndexedKey, rest: readonly OrderKey[], page: AskedRows): SQL {
+  const { after } = page
+  const others = rest.map((key) => key.by)
+  const groups = by.absent.map((condition, index): Run => {
+    const shown = [sql.raw(String(index + 1)), sql`0`, ...others]
+    return { sort: rest, shown, where: [condition], after: after && after.slice(2) }
+  })
+  const shown = [sql`0`, by.column, ...others]
+  const sort = [{ by: by.column, desc }, ...rest]
+  const runs: Run[] = [{ sort, shown, where: [by.present], after: after && after.slice(1) }, ...groups]
+  // The first key of a cursor says in which run it was.
+  const begun = Number(after?.[0] ?? 0)
+  return chained(source, runs[begun] ? runs.slice(begun) : runs, page)
+}
+
+/** The rows of each value of the first column. */
+function valueByValue(
+  source: Listed,
+  first: { by: ListedKey; desc: boolean },
+  rest: readonly OrderKey[],
+  page: AskedRows,
+) {
+  const { after, countedFromEnd } = page
+  const { listed, values } = first.by
+  const inOrder = first.desc !== (countedFromEnd !== null) ? values.toReversed() : values
+  const runs = inOrder.map((value) => ({
+    sort: countedFromEnd ? reversedOrder(rest) : rest,
+    shown: [listed, ...rest.map((key) => key.by)],
+    where: [sql`${listed} = ${value}`],
+    after: after && after.slice(1),
+  }))
+  const begun = after ? Math.max(0, inOrder.indexOf(String(after[0]))) : 0
+  return chained(source, runs.slice(begun), windowOf(page))
+}
+
+const windowOf = ({ limit, offset, start, countedFromEnd }: AskedRows): Window =>
+  countedFromEnd ? windowFromEnd({ limit, offset }, countedFromEnd) : { limit, offset: start?.offset ?? offset }
+
+/** A query of the rows of a page by their keys: `key` of the row, and `k0`, `k1` and so on of the order. */
+export function selectPageKeys(
+  source: Listed,
+  sort: readonly SortKey[],
+  keys: readonly OrderKey[],
+  page: AskedRows,
+): SQL {
+  const [first, ...rest] = sort
+  if (first && isListed(first.by))
+    return valueByValue(source, { by: first.by, desc: first.desc }, orderKeysOf(rest), page)
+  if (first && isNullable(first.by) && first.by.indexed)
+    return valuesFirst(source, { by: first.by, desc: first.desc }, orderKeysOf(rest), page)
+  const { start, countedFromEnd, after } = page
+  const run = {
+    sort: countedFromEnd ? reversedOrder(keys) : keys,
+    shown: keys.map((key) => key.by),
+    where: start ? [start.where] : [],
+    after,
+  }
+  return selectRun(source, run, windowOf(page))
+}
+
+/** Columns and keys of the rows of one page, whose keys `page` has. */
+export function selectPageRows<Row>(
+  { columns, joins }: Pick<ListSource<SQL | Fields>, 'columns' | 'joins'>,
+  keys: readonly OrderKey[],
+  page: SQL,
+  start: PageRoute['start'] = null,
+): SQL<Keyed<Row>> | Query<Keyed<Row>> {
+  const names = keys.map((_, index) => sql`page.${keyName(index)}`)
+  const outerOrder = orderOf(keys.map(({ desc }, index) => ({ by: sql`page.${keyName(index)}`, desc })))
+  const rows = sql<Keyed<Row>>`${start ? sql`with recursive ${start.ctes}` : sql``}
+    select ${sql.join(names, sql`, `)}, ${is(columns, SQL) ? columns : selection(columns)}
+    from (${page}) as page cross ${joins}
+    order by ${outerOrder}`
+  return is(columns, SQL) ? rows : answering(columns, rows)
+}

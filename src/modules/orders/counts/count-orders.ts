@@ -1,0 +1,75 @@
+import { type SQL, sql } from 'drizzle-orm'
+import { areSpans, coarseBits, type CountedOrders, fineBits, fineInCoarse, ordersInSpan } from './spans.ts'
+
+/** Numbers from the first up to the second, and without it. Open where one is undefined. */
+type Range = readonly [from: number | undefined, until: number | undefined]
+
+const within = (column: SQL, [from, until]: Range): SQL => sql`
+  ${from === undefined ? sql`` : sql`and ${column} >= ${from}`} ${until === undefined ? sql`` : sql`and ${column} < ${until}`}`
+
+const countSpans = (counted: CountedOrders, bits: number, range: Range): SQL =>
+  sql`(select coalesce(sum(${ordersInSpan(counted)}), 0) from order_counts
+    where ${areSpans(bits, counted.editions)} ${within(sql`span`, range)})`
+
+/** Without an index of status and type together, the rows of the moments between are looked up. */
+const countRows = ({ editions, status, type }: CountedOrders, range: Range): SQL =>
+  sql`(select count(*) from orders where edition_id in (${editions}) ${within(sql`created_at`, range)}
+    ${status ? sql`and status = ${status}` : sql``} ${type ? sql`and type = ${type}` : sql``})`
+
+/** The number of the edge of spans that is nearest to a moment. */
+const nearestEdge = (moment: number, bits: number): number => Math.round(moment / 2 ** bits)
+
+/** Corrects a count that begins at `edge` and should begin at `from`; a part of a sum. */
+function correction(from: number, edge: number, countBetween: (range: Range) => SQL): SQL {
+  if (from === edge) return sql``
+  return edge < from ? sql`- ${countBetween([edge, from])}` : sql`+ ${countBetween([from, edge])}`
+}
+
+/** Corrects a count that begins at the coarse edge nearest to a moment and should begin at the moment. */
+function correctionAt(counted: CountedOrders, moment: number): SQL {
+  const coarse = nearestEdge(moment, coarseBits) * fineInCoarse
+  const fine = nearestEdge(moment, fineBits)
+  return sql`${correction(fine, coarse, (range) => countSpans(counted, fineBits, range))}
+    ${correction(moment, fine * 2 ** fineBits, (range) => countRows(counted, range))}`
+}
+
+/**
+ * The exact number of these orders, as an expression. It reads the coarse spans between, and from the nearest edge to
+ * each end at most half a coarse span of fine ones and half a fine one of orders.
+ */
+export function countOfOrders(counted: CountedOrders): SQL {
+  const { from, until } = counted
+  if (from !== undefined && until !== undefined && from >= until) return sql`0`
+  const edgeOf = (moment: number | undefined) => (moment === undefined ? undefined : nearestEdge(moment, coarseBits))
+  const atBegin = from === undefined ? sql`` : correctionAt(counted, from)
+  const atEnd = until === undefined ? sql`` : sql`- (0 ${correctionAt(counted, until)})`
+  return sql`(${countSpans(counted, coarseBits, [edgeOf(from), edgeOf(until)])} ${atBegin} ${atEnd})`
+}
+
+const sumOfSpans = (value: SQL, editions: SQL): SQL =>
+  sql`(select coalesce(sum(${value}), 0) from order_counts where ${areSpans(coarseBits, editions)})`
+
+/** The sum of all changes of these editions: two states of their lists never have the same. */
+export const versionOfOrders = (editions: SQL): SQL => sumOfSpans(sql`changes`, editions)
+
+export const countOfAllOrders = (editions: SQL): SQL => sumOfSpans(ordersInSpan(), editions)
+
+/** Numbers of orders. */
+export interface MatchEstimate {
+  total: number
+  matching: number
+  /** The orders that match the status alone, or without a status the type alone: an index leads to these. */
+  found: number
+}
+
+/** Estimates how many orders match. Spans count as a whole. */
+export function estimateOf(counted: CountedOrders): SQL<MatchEstimate> {
+  const spanOf = (moment: number) => Math.floor(moment / 2 ** coarseBits)
+  const { editions, status, type, from, until } = counted
+  const isWithin = sql`(${from === undefined ? sql`1` : sql`span >= ${spanOf(from)}`}
+    and ${until === undefined ? sql`1` : sql`span <= ${spanOf(until)}`})`
+  const sum = (columns: SQL) => sql`coalesce(sum(iif(${isWithin}, ${columns}, 0)), 0)`
+  return sql`select coalesce(sum(${ordersInSpan()}), 0) as total, ${sum(ordersInSpan(counted))} as matching,
+    ${sum(ordersInSpan(status ? { status } : { type }))} as found
+    from order_counts where ${areSpans(coarseBits, editions)}`
+}

@@ -1,0 +1,37 @@
+import { type SQL, sql } from 'drizzle-orm'
+import { type OrderStatus, orderStatuses, type OrderType, orderTypes } from '../../../domain/orders/orders.ts'
+
+/** Spans of `order_counts` are `created_at >> bits`. */
+export const fineBits = 21
+export const coarseBits = 29
+/** The number of fine spans in a coarse one. */
+export const fineInCoarse = 2 ** (coarseBits - fineBits)
+
+/** A constant in a statement. It is not bound, because a statement has at most 100 parameters. */
+export const written = (value: number): SQL => sql.raw(String(value))
+
+/** Orders that `order_counts` can count. */
+export interface CountedOrders {
+  /** A query of the ids of their editions. */
+  editions: SQL
+  status?: OrderStatus | undefined
+  type?: OrderType | undefined
+  /** The first moment of creation, and the first one behind the last. Milliseconds UTC. */
+  from?: number | undefined
+  until?: number | undefined
+}
+
+/** Columns of `order_counts`, by the status and the type that they count. */
+export const countColumns = orderStatuses.flatMap((status) =>
+  orderTypes.map((type) => ({ status, type, name: `${status}_${type.replaceAll('-', '_')}` })),
+)
+
+/** The number of orders of a row of `order_counts`. */
+export function ordersInSpan({ status, type }: Pick<CountedOrders, 'status' | 'type'> = {}): SQL {
+  const chosen = countColumns.filter((one) => (!status || one.status === status) && (!type || one.type === type))
+  return sql.raw(chosen.map(({ name }) => name).join(' + '))
+}
+
+/** Condition of the rows of `order_counts` that have spans of this length, of some editions. */
+export const areSpans = (bits: number, editions: SQL): SQL =>
+  sql`span_bits = ${written(bits)} and edition_id in (${editions})`
