@@ -1,9 +1,10 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
 import { answering, fromJson, type Query } from '../../../db/select.ts'
-import { inList, inWords } from '../../../db/visibility.ts'
+import { inList } from '../../../db/visibility.ts'
 import type { DeliveryClaim, ClaimedEndpoint } from '../../../domain/webhooks/webhook-sender.ts'
-import { maxInFlight, openStatuses } from '../../../domain/webhooks/webhooks.ts'
+import { maxInFlight } from '../../../domain/webhooks/webhooks.ts'
+import { isLeased, isWaiting } from './open-deliveries.ts'
 
 /** Longer than any request may take together with what comes after it. */
 const leaseMs = 60_000
@@ -19,13 +20,12 @@ export const isOneOf = (endpointIds: readonly string[]): SQL => inList(sql`id`, 
 /**
  * Claims due deliveries of the endpoints for which the condition holds, retries by hand first, then the oldest. An
  * endpoint has at most four requests in flight, and one while it is being probed. While its breaker is open, only
- * retries by hand are claimed. No other consumer gets them before the lease ends. The indexes are named because the
- * planner would read all deliveries that the endpoint ever had.
+ * retries by hand are claimed. No other consumer gets them before the lease ends.
  */
 export const claimStatement = (job: JobCtx, areChosen: SQL): Query<DeliveryClaim> => {
   const now = job.now()
-  const due = sql`${inWords(sql`status`, openStatuses)} and next_retry_at <= ${now}
-    and (lease_until is null or lease_until <= ${now})`
+  const due = sql`endpoint_id = lanes.id and next_retry_at <= ${now}`
+  const inOrder = sql`order by event_id limit ${maxInFlight}`
   const claimed = sql<DeliveryClaim>`update webhook_deliveries set attempts = attempts + 1, last_attempt_at = ${now},
       lease_until = ${now + leaseMs}, modified_at = ${now}
     where id in (
@@ -40,10 +40,13 @@ export const claimStatement = (job: JobCtx, areChosen: SQL): Query<DeliveryClaim
           order by deliveries.manual is null, deliveries.event_id) as place
         from lanes join webhook_deliveries as deliveries on deliveries.id in (
           select id from (select id from webhook_deliveries indexed by webhook_deliveries_asked
-            where endpoint_id = lanes.id and manual is not null and ${due} order by event_id limit ${maxInFlight})
+            where manual is not null and ${isWaiting} and ${due} ${inOrder})
           union all
           select id from (select id from webhook_deliveries indexed by webhook_deliveries_open
-            where not lanes.is_resting and endpoint_id = lanes.id and ${due} order by event_id limit ${maxInFlight}))
+            where not lanes.is_resting and ${isWaiting} and ${due} ${inOrder})
+          union all
+          select id from (select id from webhook_deliveries indexed by webhook_deliveries_leased
+            where (manual is not null or not lanes.is_resting) and ${isLeased} and lease_until <= ${now} and ${due} ${inOrder}))
         where free > 0
       ) where place <= free)
     returning id, endpoint_id, event_id, attempts, status, step, manual, lease_until,
