@@ -33,7 +33,7 @@ export const enqueueEndpoints = (job: JobCtx, lane: Lane, endpointIds: readonly 
   )
 
 /** The endpoints of the events' organisations, so that the cost does not depend on what else is due. */
-export const ofEvents = (eventIds: readonly string[]): SQL =>
+const ofEvents = (eventIds: readonly string[]): SQL =>
   sql`organization_id in (select organization_id from webhook_events where ${inList(sql`id`, eventIds)})`
 
 /** Endpoints with due deliveries of these events, but for those of the condition. */
