@@ -2,9 +2,22 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
-import { type Delay, dismiss, flood, floor, gather, hang, type Rate, settled, stroll } from './bench/webhooks.ts'
+import {
+  type Costs,
+  costsNow,
+  type Delay,
+  dismiss,
+  flood,
+  floor,
+  gather,
+  hang,
+  type Rate,
+  settled,
+  stroll,
+} from './bench/webhooks.ts'
 import { createClient } from './support/client.ts'
 import { startReceiver } from './support/receiver.ts'
+import { processorSeconds } from './support/runtime-use.ts'
 import { startServer } from './support/server.ts'
 
 /**
@@ -41,19 +54,43 @@ const perSecond = (rates: Rate[]): number => median(rates.map((rate) => rate.per
 const say = (name: string, what: string) => console.log(`${name.padEnd(44)} ${what}`)
 const spell = ({ p50_ms, p99_ms }: Delay) => `p50 ${p50_ms.toFixed(1)} ms, p99 ${p99_ms.toFixed(1)} ms`
 
+/** Milliseconds of processors that the runtime takes for one of so many. */
+async function processorMs<T>(count: number, work: () => Promise<T>): Promise<[T, number]> {
+  const before = processorSeconds()
+  const result = await work()
+  return [result, ((processorSeconds() - before) * 1000) / count]
+}
+
+const spellCosts = (before: Costs, after: Costs, count: number): string => {
+  const of = (unit: keyof Costs) => ((after[unit] - before[unit]) / count).toFixed(2)
+  return `${of('round_trips')} round trips, ${of('queries')} queries, ${of('rows_read')} rows read, ${of('rows_written')} written`
+}
+
 async function compare(name: string, crowd: Crowd): Promise<void> {
   const count = eventsARound * crowd.paths.length
   const rates: Rate[] = []
   const floors: Rate[] = []
+  const times = { service: [] as number[], bare: [] as number[] }
+  const before = await costsNow(client)
   for (let round = 0; round < rounds; round++) {
-    floors.push(await floor(client, receiver, crowd, { count, concurrency }))
-    rates.push(await flood(client, crowd, eventsARound))
+    const [bare, bareMs] = await processorMs(count, () => floor(client, receiver, crowd, { count, concurrency }))
+    const [rate, ms] = await processorMs(count, () => flood(client, crowd, eventsARound))
+    floors.push(bare)
+    rates.push(rate)
+    times.bare.push(bareMs)
+    times.service.push(ms)
   }
+  const after = await costsNow(client)
   const [service, bare] = [perSecond(rates), perSecond(floors)]
   say(
     name,
     `${service.toFixed(0)} deliveries/s of ${bare.toFixed(0)} posts/s by bare fetch: ${((100 * service) / bare).toFixed(0)} %`,
   )
+  say(
+    '    one takes of processors',
+    `${median(times.service).toFixed(3)} ms; a bare post ${median(times.bare).toFixed(3)} ms`,
+  )
+  say('    one takes of the database', spellCosts(before, after, rounds * count))
 }
 
 const delayOf = (crowd: Crowd): Promise<Delay> => stroll(client, receiver, crowd, { everyMs, events: strollEvents })

@@ -15,11 +15,12 @@ export interface CampaignCosts {
   object_requests: number
 }
 
-const meters: Meter[] = []
+/** What batches of messages and metered jobs have cost. */
+export const meters: Meter[] = []
 let objectRows = 0
 let objectRequests = 0
 
-function meteredJob(env: Bindings): JobCtx {
+export function meteredJob(env: Bindings): JobCtx {
   const job = openJob(env)
   meters.push(job.db.meter)
   return job

@@ -6,10 +6,12 @@ import { webhookEndpoints } from '../../src/db/schema/messaging/webhooks.ts'
 import { inList } from '../../src/db/visibility.ts'
 import { insertAll } from '../../src/db/write.ts'
 import { mintSecret } from '../../src/domain/webhooks/webhook-signature.ts'
+import { newMeter } from '../../src/domain/meter.ts'
 import { openJob } from '../../src/entry/job.ts'
 import { randomBytes } from '../../src/entry/random.ts'
 import { announceAll } from '../../src/modules/webhooks/index.ts'
 import { switchOff } from '../../src/modules/webhooks/delivery/record.ts'
+import { meteredJob, meters } from './campaigns-worker.ts'
 
 /** What the bench of webhooks asks of the Worker: the engine without the API around it, and the floor beside it. */
 export const webhooksBench = new Hono<{ Bindings: Bindings }>()
@@ -55,7 +57,7 @@ webhooksBench.post('/floor/webhooks/endpoints', async (c) => {
 /** Announces so many events in one transaction, as the verbs of a request do, and says when it was committed. */
 webhooksBench.post('/floor/webhooks/announce', async (c) => {
   const { organization_id, count } = await c.req.json<{ organization_id: string; count: number }>()
-  const job = openJob(c.env)
+  const job = meteredJob(c.env)
   const ids: string[] = []
   const newId: typeof job.newId = (kind) => {
     const id = job.newId(kind)
@@ -64,7 +66,7 @@ webhooksBench.post('/floor/webhooks/announce', async (c) => {
   }
   const announcement = { kind: 'purchase.action' as const, organization_id, edition_id: null, data: purchase }
   const statements = announceAll(
-    { ...job, newId, afterAnswer: () => openJob(c.env) },
+    { ...job, newId, afterAnswer: () => meteredJob(c.env) },
     Array.from({ length: count }, () => announcement),
   )
   const enqueue: (() => Promise<unknown>)[] = []
@@ -84,6 +86,14 @@ webhooksBench.post('/floor/webhooks/open', async (c) => {
           where endpoint_id = webhook_endpoints.id and status in ('pending', 'retrying'))) as open`,
   )
   return c.json({ open: row?.open === 1 })
+})
+
+/** What announcing and delivering has cost at the database since the Worker began. */
+webhooksBench.get('/floor/webhooks/costs', (c) => {
+  const total = newMeter()
+  for (const meter of meters)
+    for (const unit of ['round_trips', 'queries', 'rows_read', 'rows_written'] as const) total[unit] += meter[unit]
+  return c.json(total)
 })
 
 /** Switches the endpoints of these organisations off and ends what waits for them. */

@@ -24,6 +24,16 @@ export interface Delay {
   p99_ms: number
 }
 
+/** What announcing and delivering has cost at the database since the Worker began. */
+export interface Costs {
+  round_trips: number
+  queries: number
+  rows_read: number
+  rows_written: number
+}
+
+export const costsNow = (client: Client): Promise<Costs> => client.get<Costs>('/floor/webhooks/costs')
+
 interface Announced {
   ids: string[]
   committed_at: number

@@ -31,6 +31,11 @@ export type DeliveryStatus = (typeof deliveryStatuses)[number]
 /** Deliveries in these wait for an attempt. */
 export const openStatuses = deliveryLifecycle.sourcesOf('success')
 
+/** Deliveries in these have ended without success. */
+export const lostStatuses = deliveryLifecycle
+  .sourcesOf('retrying')
+  .filter((status) => status !== deliveryLifecycle.initial)
+
 /** Why an endpoint was switched off: by hand, by an answer 410, or after days of nothing but failures. */
 export const disabledReasons = ['manual', 'gone', 'failing'] as const
 export type DisabledReason = (typeof disabledReasons)[number]

@@ -8,11 +8,13 @@ import {
   webhookEvents,
 } from '../../db/schema/messaging/webhooks.ts'
 import { fromJson, jsonFlag, select } from '../../db/select.ts'
-import { inList, type Visibility, visibilityOf, visible, visibleIn } from '../../db/visibility.ts'
+import { inList, inWords, type Visibility, visibilityOf, visible, visibleIn } from '../../db/visibility.ts'
 import type { Tenant } from '../../domain/accounts/access.ts'
 import { notFound } from '../../domain/errors.ts'
 import { type Page, type PageRequest, sortBy } from '../../domain/page.ts'
+import { type DeliveryStatus, lostStatuses, openStatuses } from '../../domain/webhooks/webhooks.ts'
 import type { WebhookFilters, WebhookOrdering } from './contract.ts'
+import { openOf } from './delivery/open-deliveries.ts'
 import { attemptsShown, type DeliveryFilters, type DeliveryQuery } from './delivery/delivery-contract.ts'
 import { readers } from './endpoint-contract.ts'
 
@@ -100,6 +102,15 @@ const matchesFilters = (endpoint: EndpointRow, { organization_id, is_active }: D
   (organization_id === undefined || organization_id === endpoint.organization_id) &&
   (is_active === undefined || is_active === endpoint.is_active)
 
+/** Where few deliveries of the endpoint can be of the status, the condition names those, so that no other is read. */
+function hasStatus({ id }: EndpointRow, status: DeliveryStatus): SQL {
+  const isThis = sql`${deliveryColumns.status} = ${status}`
+  if (lostStatuses.includes(status)) return sql`${isThis} and ${inWords(sql`${deliveryColumns.status}`, lostStatuses)}`
+  if (openStatuses.includes(status))
+    return sql`${isThis} and ${deliveryColumns.id} in (${openOf(sql`endpoint_id = ${id}`)})`
+  return isThis
+}
+
 export const listDeliveries = (
   ctx: Ctx,
   endpoint: EndpointRow,
@@ -111,7 +122,7 @@ export const listDeliveries = (
     key: sql`${deliveryColumns.id}`,
     where: [
       matchesFilters(endpoint, filters) ? reachedDeliveries(ctx, endpoint) : sql`0`,
-      ...(filters.status ? [eq(deliveryColumns.status, filters.status)] : []),
+      ...(filters.status ? [hasStatus(endpoint, filters.status)] : []),
       ...(filters.edition_id ? [eventWhere(eq(webhookEvents.edition_id, filters.edition_id))] : []),
     ],
     sort: sortBy(ordering, '-created', {

@@ -21,6 +21,7 @@ import { inList, inWords } from '../../../db/visibility.ts'
 import type { DataImportStatus } from '../../../domain/data-imports/data-imports.ts'
 import { workingStatuses } from '../../../domain/refunds/refund-batches.ts'
 import { dayMs } from '../../../domain/time/instants.ts'
+import { lostStatuses } from '../../../domain/webhooks/webhooks.ts'
 import { isVerifiedSender } from '../../sender-domains/index.ts'
 import type { EditionRow } from '../queries.ts'
 
@@ -155,6 +156,7 @@ const longestScheduleMs = 11 * dayMs
 const hasExhausted = (editionId: string, now: number): SQL => sql`exists (select 1 from ${webhookDeliveries}
   join ${webhookEvents} on ${webhookEvents.id} = ${webhookDeliveries.event_id}
   where ${webhookDeliveries.endpoint_id} = ${webhookEndpoints.id} and ${eq(webhookDeliveries.status, 'exhausted')}
+    and ${inWords(sql`${webhookDeliveries.status}`, lostStatuses)}
     and ${webhookDeliveries.created_at} >= ${now - longestScheduleMs}
     and ${webhookDeliveries.last_attempt_at} >= ${now - dayMs} and ${webhookEvents.edition_id} = ${editionId})`
 

@@ -2,9 +2,9 @@ import { type SQL, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
 import { webhookEndpoints } from '../../../db/schema/messaging/webhooks.ts'
 import { answering, type Query, type RowOf, select } from '../../../db/select.ts'
-import { inList, inWords } from '../../../db/visibility.ts'
-import { openStatuses } from '../../../domain/webhooks/webhooks.ts'
+import { inList } from '../../../db/visibility.ts'
 import type { Lane } from '../../../domain/webhooks/webhook-sender.ts'
+import { isLeased, isWaiting } from './open-deliveries.ts'
 
 const endpointsASweep = 1000
 
@@ -33,7 +33,7 @@ export const enqueueEndpoints = (job: JobCtx, lane: Lane, endpointIds: readonly 
   )
 
 /** The endpoints of the events' organisations, so that the cost does not depend on what else is due. */
-export const ofEvents = (eventIds: readonly string[]): SQL =>
+const ofEvents = (eventIds: readonly string[]): SQL =>
   sql`organization_id in (select organization_id from webhook_events where ${inList(sql`id`, eventIds)})`
 
 /** Endpoints with due deliveries of these events, but for those of the condition. */
@@ -49,9 +49,13 @@ export const sweepDeliveries = async (job: JobCtx): Promise<number> =>
     await job.db.all(
       answering(
         dueFields,
-        sql<Due>`select distinct endpoint_id, is_slow
-        from webhook_deliveries join webhook_endpoints on webhook_endpoints.id = endpoint_id
-        where ${inWords(sql`status`, openStatuses)} and ${isDue(job.now())} limit ${endpointsASweep}`,
+        sql<Due>`select distinct endpoint_id, is_slow from (
+            select endpoint_id from webhook_deliveries indexed by webhook_deliveries_due
+              where ${isWaiting} and next_retry_at <= ${job.now()}
+            union all
+            select endpoint_id from webhook_deliveries indexed by webhook_deliveries_leased
+              where ${isLeased} and lease_until <= ${job.now()} and next_retry_at <= ${job.now()}) as due
+          join webhook_endpoints on webhook_endpoints.id = endpoint_id limit ${endpointsASweep}`,
       ),
     ),
   )

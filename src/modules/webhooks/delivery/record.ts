@@ -5,8 +5,8 @@ import { inList, inWords } from '../../../db/visibility.ts'
 import { update } from '../../../db/write.ts'
 import { type DeliveryStatus, type DisabledReason, openStatuses } from '../../../domain/webhooks/webhooks.ts'
 import type { AttemptOutcome } from './attempt.ts'
+import { isWaiting, openOf } from './open-deliveries.ts'
 
-/** Written out for the partial indexes of open deliveries. */
 const isOpen = inWords(sql`webhook_deliveries.status`, openStatuses)
 
 /** The error of an attempt that was not made. */
@@ -133,7 +133,7 @@ const putOff = (waiting: SQL, until: number): Statement[] => [
   update(webhookDeliveries, { next_retry_at: until }, waiting),
 ]
 
-const isOpenBefore = (until: number): SQL => sql`${isOpen} and next_retry_at < ${until} and manual is null`
+const isWaitingBefore = (until: number): SQL => sql`${isWaiting} and next_retry_at < ${until} and manual is null`
 
 /**
  * Pauses an endpoint until then. Deliveries that are due earlier wait, and their attempts say why. A requested attempt
@@ -141,12 +141,12 @@ const isOpenBefore = (until: number): SQL => sql`${isOpen} and next_retry_at < $
  */
 export const openBreaker = (endpointId: string, until: number): Statement[] => [
   update(webhookEndpoints, { breaker_until: until }, eq(webhookEndpoints.id, endpointId)),
-  ...putOff(sql`endpoint_id = ${endpointId} and ${isOpenBefore(until)}`, until),
+  ...putOff(sql`endpoint_id = ${endpointId} and ${isWaitingBefore(until)}`, until),
 ]
 
 /** These deliveries wait for a breaker that is open already. */
 export const waitFor = (deliveryIds: readonly string[], until: number): Statement[] =>
-  putOff(sql`${inList(sql`id`, deliveryIds)} and ${isOpenBefore(until)}`, until)
+  putOff(sql`${inList(sql`id`, deliveryIds)} and ${isWaitingBefore(until)}`, until)
 
 /**
  * Makes deliveries due that wait for the open breakers of these endpoints. It has to run before the breakers are
@@ -155,7 +155,7 @@ export const waitFor = (deliveryIds: readonly string[], until: number): Statemen
 export const endWaiting = (endpointIds: readonly string[], now: number): Statement =>
   sql`update webhook_deliveries set next_retry_at = ${now} where id in (
     select webhook_deliveries.id from webhook_endpoints cross join webhook_deliveries
-      on endpoint_id = webhook_endpoints.id and ${isOpen} and next_retry_at = breaker_until
+      on endpoint_id = webhook_endpoints.id and ${isWaiting} and next_retry_at = breaker_until
     where ${inList(sql`webhook_endpoints.id`, endpointIds)} and breaker_until > ${now})`
 
 /** Open deliveries of endpoints that are switched off fail. They can be recovered. */
@@ -163,7 +163,7 @@ export const failOpenDeliveries = (endpointIds: readonly string[], now: number):
   update(
     webhookDeliveries,
     { status: 'failed', next_retry_at: null, lease_until: null, manual: null, modified_at: now },
-    sql`${isOpen} and ${inList(sql`endpoint_id`, endpointIds)}`,
+    sql`id in (${openOf(inList(sql`endpoint_id`, endpointIds))})`,
   )
 
 export function switchOff(endpointId: string, reason: Exclude<DisabledReason, 'manual'>, now: number): Statement[] {

@@ -4,15 +4,13 @@ import { changedExactly, commit } from '../../../db/commit.ts'
 import { webhookDeliveries } from '../../../db/schema/messaging/webhooks.ts'
 import { select } from '../../../db/select.ts'
 import { update } from '../../../db/write.ts'
-import { inList } from '../../../db/visibility.ts'
+import { inWords } from '../../../db/visibility.ts'
 import { fieldError, invalid } from '../../../domain/errors.ts'
-import { deliveryLifecycle } from '../../../domain/webhooks/webhooks.ts'
+import { lostStatuses } from '../../../domain/webhooks/webhooks.ts'
 import type { RecoverDeliveriesInput } from './delivery-contract.ts'
 import { type EndpointRow, reachedDeliveries } from '../queries.ts'
 import { enqueueEndpoints } from './enqueue.ts'
 import { endpointInactive } from '../endpoint-checks.ts'
-
-const ended = deliveryLifecycle.sourcesOf('retrying').filter((status) => status !== deliveryLifecycle.initial)
 
 /**
  * Puts deliveries that ended without success back to the start of the schedule. They are counted first, because the
@@ -33,7 +31,7 @@ export async function recoverDeliveries(
         : fieldError(['until'], 'end_before_start', 'The end is before the start.'),
     )
   if (!endpoint.is_active) throw endpointInactive()
-  const lost = sql`${reachedDeliveries(ctx, endpoint)} and ${inList(sql`status`, ended)}
+  const lost = sql`${reachedDeliveries(ctx, endpoint)} and ${inWords(sql`status`, lostStatuses)}
     and created_at >= ${since} and created_at <= ${until}
     and exists (select 1 from webhook_endpoints where id = ${endpoint.id} and is_active = 1)`
   const counted = await ctx.db.first(

@@ -1,9 +1,8 @@
-import { type SQL, sql } from 'drizzle-orm'
+import { sql } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
 import { changedOne } from '../../../db/commit.ts'
 import type { Statement } from '../../../db/database.ts'
 import { webhookEvents } from '../../../db/schema/messaging/webhooks.ts'
-import { inList } from '../../../db/visibility.ts'
 import { insert, insertAll } from '../../../db/write.ts'
 import { toIso } from '../../../domain/time/instants.ts'
 import { deliveryLifecycle, type EventKind } from '../../../domain/webhooks/webhooks.ts'
@@ -36,27 +35,17 @@ function eventOf(job: JobCtx, announcement: Announcement) {
   return { id, organization_id, edition_id, kind, payload, created_at: now }
 }
 
-const columns = sql.raw('(id, endpoint_id, event_id, kind, status, next_retry_at, created_at, modified_at)')
-
 /** Ids that one statement looks up: far below D1's limit for one bound value. */
 const eventsAStatement = 10_000
 
-/** One statement for any number of events, by the endpoints of each event's organisation. */
-function deliveriesOf(job: JobCtx, eventIds: readonly string[]): SQL {
-  const now = job.now()
-  // SQL makes the ids, because only SQL knows the endpoints: the time and the cell's mark of the event's id, then 64
-  // random bits in hexadecimal.
-  return sql`insert into webhook_deliveries ${columns}
-    select 'whd_' || substr(events.id, 5, length(events.id) - 20) || hex(randomblob(8)), endpoints.id, events.id, events.kind,
-      ${deliveryLifecycle.initial},
-      max(${now}, coalesce(endpoints.breaker_until, 0)), ${now}, ${now}
-    from webhook_events as events cross join webhook_endpoints as endpoints
-      on endpoints.organization_id = events.organization_id
-    where ${inList(sql`events.id`, eventIds)} and endpoints.is_active = 1
-      and (endpoints.edition_id is null or endpoints.edition_id = events.edition_id)
-      and exists (select 1 from json_each(endpoints.events) where value = events.kind)
-    on conflict do nothing`
-}
+const areSubscribed = sql`(webhook_endpoints.edition_id is null or webhook_endpoints.edition_id = events.edition_id)
+  and exists (select 1 from json_each(webhook_endpoints.events) where value = events.kind)`
+
+/**
+ * SQL makes the ids, because only SQL knows the endpoints: the time and the cell's mark of the event's id, then 64 random
+ * bits in hexadecimal.
+ */
+const deliveryId = sql`'whd_' || substr(event_id, 5, length(event_id) - 20) || hex(randomblob(8))`
 
 /**
  * Statements that write these events and their deliveries to every subscribed, active endpoint. They are part of the
@@ -69,8 +58,8 @@ export function announceAll(job: JobCtx, announcements: readonly Announcement[])
   const ids = events.map(({ id }) => id)
   const deliveries: Statement[] = []
   for (let start = 0; start < ids.length; start += eventsAStatement) {
-    const some = ids.slice(start, start + eventsAStatement)
-    deliveries.push(...onTheirWay(job, deliveriesOf(job, some), some))
+    const eventIds = ids.slice(start, start + eventsAStatement)
+    deliveries.push(...onTheirWay(job, { eventIds, areRecipients: areSubscribed, id: deliveryId }))
   }
   return [...insertAll(webhookEvents, events), ...deliveries]
 }
@@ -99,9 +88,11 @@ export function announceTo(
     created_at: now,
     modified_at: now,
   }
-  const add = sql`insert into webhook_deliveries ${columns}
-    select ${delivery.id}, id, ${event.id}, ${event.kind}, ${delivery.status}, ${delivery.next_retry_at}, ${now}, ${now}
-    from webhook_endpoints where id = ${endpoint.id} and is_active = 1`
-  const statements = [insert(webhookEvents, event), ...onTheirWay(job, add, [event.id], [changedOne()])]
+  const added = {
+    eventIds: [event.id],
+    areRecipients: sql`webhook_endpoints.id = ${endpoint.id}`,
+    id: sql`${delivery.id}`,
+  }
+  const statements = [insert(webhookEvents, event), ...onTheirWay(job, added, [changedOne()])]
   return { event, delivery, statements }
 }
