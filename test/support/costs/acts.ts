@@ -49,7 +49,7 @@ export const acts = {
     units: {
       invocations: 0.002,
       rows_read: 31.547,
-      rows_written: 5.122,
+      rows_written: 4.122,
       queue_operations: 0.003,
       object_requests: 0.02,
     },
