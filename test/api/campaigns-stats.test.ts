@@ -60,7 +60,7 @@ describe('getCampaignStats', () => {
     },
   )
 
-  it('of a run that its object has not heard of are zeros', async () => {
+  it('of a run that its campaign object has not started are zeros', async () => {
     const { campaign } = await seedReady(await seedCrowd(1), { status: 'calculating', run: 1 })
     expect(await statsOf(campaign.id)).toEqual(nothing)
   })
@@ -76,7 +76,7 @@ describe('getCampaignStats', () => {
     expect([body.count, body.results.map(({ state }: { state: string }) => state)]).toEqual([2, ['sent', 'sent']])
   })
 
-  it('count each person once in each number, whatever is reported and how often', async () => {
+  it('count each person once in each number, for any reports in any number', async () => {
     const { id, crowd } = await started(5)
     const [a, b, c, d, e] = crowd.people.map(({ seq }) => seq)
     const dead = crowd.people[4]?.email
@@ -178,7 +178,7 @@ describe('getCampaignStats', () => {
 })
 
 describe('retryFailedCampaignRecipients', () => {
-  it('goes on after the account of the provider was mended, to each person once', async () => {
+  it('continues after the provider account was repaired, and sends to each person once', async () => {
     const { id } = await started(4)
     const wrong = answering(() => failure('configuration', 'invalid_api_key', 'no such key'))
     expect(await until(id, ['sent', 'failed'], wrong)).toMatchObject({
@@ -208,7 +208,7 @@ describe('retryFailedCampaignRecipients', () => {
     expect(reached.length).toBe(4)
   })
 
-  it('sends nothing to those who were refused for good, and neither does send-now', async () => {
+  it('sends nothing to recipients who were refused for good, and send-now does not either', async () => {
     const { id } = await started(2)
     const calls: string[] = []
     const refusing = answering((message) => {
@@ -226,7 +226,7 @@ describe('retryFailedCampaignRecipients', () => {
     expect([calls.length, (await statsOf(id)).failed]).toEqual([2, 2])
   })
 
-  it('leaves out who has unsubscribed since', async () => {
+  it('skips people who have unsubscribed since', async () => {
     const { id, crowd } = await started(2)
     await until(
       id,

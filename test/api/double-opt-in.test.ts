@@ -66,7 +66,7 @@ describe('giving a consent that is confirmed by e-mail', () => {
     expect((await visit(`/consents${all}`)).status).toBe(200)
   })
 
-  it('makes one record and one event of a link that is opened by many at once and again later', async () => {
+  it('writes one record and one event when a link is opened many times, at once and later', async () => {
     const { scene, path } = await asked()
     const replies = await Promise.all(Array.from({ length: 6 }, () => visit(path, { method: 'POST' })))
     expect(replies.map(({ status }) => status)).toEqual(replies.map(() => 200))
@@ -78,7 +78,7 @@ describe('giving a consent that is confirmed by e-mail', () => {
     expect((await eventsOf(scene.organization)).map(({ kind }) => kind)).toEqual(['consent.given'])
   })
 
-  it('writes one message however often and at once it is asked, and one more after an hour', async () => {
+  it('sends one message for many requests at once, and one more after an hour', async () => {
     const scene = await seedScene()
     const consent = await givenConsent(scene.organization)
     const replies = await Promise.all(Array.from({ length: 5 }, () => ask(scene, consent.id)))
@@ -154,7 +154,7 @@ describe('giving a consent that is confirmed by e-mail', () => {
     ])
   })
 
-  it('has no time of its own, and is only for giving', async () => {
+  it('refuses a time, and exists for giving only', async () => {
     const scene = await seedScene()
     const consent = await givenConsent(scene.organization)
     const before = await stateOf(scene)
