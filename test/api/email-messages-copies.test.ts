@@ -170,8 +170,8 @@ describe('duplicateEmailMessage', () => {
   })
 })
 
-describe('what other groups use of messages', () => {
-  it('compiles a message once for each language, and again when it was changed', async () => {
+describe('how other groups use messages', () => {
+  it('compiles a message once for each language, and again after a change', async () => {
     const id = await seedMessage({ organization: world.a.id, edition: world.a.editions[0].id })
     const ctx = contextAt(seededAt)
     const renditions = () =>
@@ -194,7 +194,7 @@ describe('what other groups use of messages', () => {
     expect(await templateOf(ctx, 'eml_nothing', 'en')).toBeNull()
   })
 
-  it('frames templates with the edition that sends them', async () => {
+  it('shows the name of the sending edition in the frame of a template', async () => {
     const ctx = contextAt(seededAt)
     const id = await seedMessage({ organization: null, edition: null })
     const [one, two] = [(await seedEdition(world.a)).id, (await seedEdition(world.b)).id]

@@ -32,14 +32,14 @@ async function tell(event: object, signedWith = secret) {
   return visit('/provider-events/resend', { method: 'POST', body, headers }, null)
 }
 
-describe('what providers tell', () => {
+describe('events of providers', () => {
   const about = (id: string, n: number, type: string, more: object = {}) => ({
     type: `email.${type}`,
     created_at: new Date().toISOString(),
     data: { email_id: 'm-1', tags: { reference: referenceOf(id, n) }, ...more },
   })
 
-  it('counts once, in any order, and keeps dead addresses from the next campaign', async () => {
+  it('count once, in any order, and exclude dead addresses from the next campaign', async () => {
     const { id, crowd } = await sent(3)
     const [bounced, complaining, happy] = crowd.people
     const replies = [
@@ -71,7 +71,7 @@ describe('what providers tell', () => {
     expect(body.results.map(({ address }: { address: string }) => address)).toContain(bounced?.email)
   })
 
-  it('takes an address for dead after the third soft bounce, each message counted once', async () => {
+  it('suppress an address after the third soft bounce, counting each message once', async () => {
     const crowd = await seedCrowd(1)
     const n = crowd.people[0]?.seq ?? 0
     const suppressed = async () =>
@@ -88,7 +88,7 @@ describe('what providers tell', () => {
     }
   })
 
-  it('of receipts counts for what is sent to the same address later', async () => {
+  it('of receipts affect later messages to the same address', async () => {
     await db.all(sql`delete from transactional_emails`)
     const shop = await seedShopWithReceipts()
     const orders = Array.from({ length: 4 }, () => aReceiptOrder())
@@ -127,7 +127,7 @@ describe('what providers tell', () => {
     expect((await tell(eventOf('tem_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8', 'complained'))).status).toBe(200)
   })
 
-  it('is not read to its end when it has none', async () => {
+  it('are refused without reading a body of unlimited length', async () => {
     let given = 0
     const endless = new ReadableStream({
       pull: (controller) => {
@@ -141,7 +141,7 @@ describe('what providers tell', () => {
     expect(given).toBeLessThan(1_000_000)
   })
 
-  it('is not believed without the signature, and not of strangers', async () => {
+  it('are refused without a valid signature, and for unknown messages', async () => {
     expect(
       (await tell(about('cmp_x', 1, 'opened'), `whsec_${toBase64(utf8('another secret of some characters'))}`)).status,
     ).toBe(401)
