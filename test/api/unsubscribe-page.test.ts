@@ -74,7 +74,7 @@ describe('the page of a link to unsubscribe', () => {
     expect(actionOf(path, back.text)).toBe(path)
   })
 
-  it('takes back what leaving did, in one POST: the suppression and the consent, and announces it', async () => {
+  it('lifts the suppression and the withdrawal that unsubscribing wrote, in one POST, and announces it', async () => {
     const { id, crowd, consent } = await sent(2)
     const [person, other] = crowd.people
     const expires = Date.now() + 86_400_000_000
@@ -127,7 +127,7 @@ describe('the page of a link to unsubscribe', () => {
     expect(await suppressionsOf(crowd.organization)).toMatchObject([{ reason: 'unsubscribed' }])
   })
 
-  it('leaves alone what leaving did not do', async () => {
+  it('leaves changes that came from elsewhere', async () => {
     const { crowd, captured } = await sent(1)
     const [person] = crowd.people
     const [path = ''] = pathsIn(captured[0], 'u')
@@ -168,7 +168,7 @@ describe('the page of a link to unsubscribe', () => {
     },
   )
 
-  it('takes no token of another kind, none that is forged, and none of nobody', async () => {
+  it('refuses tokens of another kind, forged ones, and those of a person who does not exist', async () => {
     const { id, crowd, captured } = await sent(1)
     const [path = ''] = pathsIn(captured[0], 'u')
     const left = await leave(path)
@@ -186,7 +186,7 @@ describe('the page of a link to unsubscribe', () => {
     expect(await suppressionsOf(crowd.organization)).toMatchObject([{ reason: 'unsubscribed' }])
   })
 
-  it('ends as it was last said, however often and in whatever order', async () => {
+  it('has the state of the last action, for any sequence of actions', async () => {
     const { crowd, captured } = await sent(1)
     const [person] = crowd.people
     const [path = ''] = pathsIn(captured[0], 'u')
@@ -216,7 +216,7 @@ describe('the page of a link to unsubscribe', () => {
 })
 
 describe('transactional messages', () => {
-  it('of a campaign by e-mail have no way out, neither in words nor in headers', async () => {
+  it('of a campaign by e-mail have no unsubscribe link, neither in texts nor in headers', async () => {
     const crowd = await seedCrowd(1)
     const message = await seedMessage(crowd, {
       type: 'campaign',
@@ -243,7 +243,7 @@ describe('transactional messages', () => {
   })
 })
 
-describe('contents that were kept before transactional messages lost their way out', () => {
+describe('contents of transactional messages that an older version stored', () => {
   let mails: Captured[]
   let marketing: Captured[]
   beforeAll(async () => {
@@ -260,7 +260,7 @@ describe('contents that were kept before transactional messages lost their way o
     marketing = (await sent(1)).captured
   })
 
-  it('still say the same, so that a call that is repeated is the same call', () => {
+  it('keep their unsubscribe link, so that a repeated call has equal messages', () => {
     for (const mail of [mails[0], marketing[0]]) {
       expect(JSON.parse(mail?.headers ?? '{}')).toMatchObject({ 'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click' })
       expect(pathsIn(mail, 'u')).toHaveLength(1)
