@@ -38,8 +38,8 @@ afterAll(async () => {
   await rm(stateDir, { recursive: true, force: true, maxRetries: 5 })
 })
 
-describe('a campaign over a provider that misbehaves', () => {
-  it('reaches each person exactly once, whatever becomes of the calls', async () => {
+describe('a campaign at a provider with faults', () => {
+  it('reaches each person exactly once, after any faults of the calls', async () => {
     const played = new Map<string, Conduct>()
     provider.tell((call, nth) => {
       const fault = nth === 1 ? faults[played.size] : undefined
@@ -60,7 +60,7 @@ describe('a campaign over a provider that misbehaves', () => {
     expect([...provider.counts().values()].filter((times) => times !== 1)).toEqual([])
   })
 
-  it('stops when the provider refuses the key, and goes on with the others once that is mended', async () => {
+  it('stops when the provider refuses the key, and sends the rest once the key is repaired', async () => {
     provider.forget()
     let calls = 0
     provider.tell(() => (++calls > 3 ? { status: 403, name: 'invalid_api_key' } : 'accept'))

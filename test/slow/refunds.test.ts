@@ -125,7 +125,7 @@ const sumOf = (amounts: readonly number[]): number => amounts.reduce((sum, one) 
 
 describe(`two crashes in the middle of ${count} refunds over a Stripe that cuts connections`, () => {
   it(
-    'pay each order back exactly once, and the sums are equal to the cent',
+    'pay each order back exactly once, and the sums agree to the cent',
     async () => {
       const place = await givenEdition()
       const orders = await sell(place)

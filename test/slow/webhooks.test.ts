@@ -21,7 +21,7 @@ beforeAll(async () => {
 afterAll(() => place?.close())
 
 describe('deliveries over real queues to a real receiver', () => {
-  it('are signed so that standardwebhooks takes them', async () => {
+  it('have signatures that standardwebhooks accepts', async () => {
     const endpoint = await givenEndpoint(place)
     const delivery = await ended(place, endpoint, await send(place, endpoint))
     expect(delivery).toMatchObject({ status: 'success', attempts: 1, response_status_code: 200 })
@@ -30,7 +30,7 @@ describe('deliveries over real queues to a real receiver', () => {
     expect(posts[0]?.headers['webhook-signature']).toBe(delivery.signature)
   })
 
-  it('come again after a failure, as the same event with a new signature', async () => {
+  it('are repeated after a failure, as the same event with a new signature', async () => {
     const endpoint = await givenEndpoint(place)
     place.receiver.tell(endpoint.path, (_, nth) => (nth === 1 ? 500 : 200))
     const delivery = await ended(place, endpoint, await send(place, endpoint))
@@ -42,7 +42,7 @@ describe('deliveries over real queues to a real receiver', () => {
     expect((second?.at ?? 0) - (first?.at ?? 0)).toBeGreaterThanOrEqual(800)
   })
 
-  it('never follow a redirect, and are exhausted at the end of the schedule', async () => {
+  it('never follow a redirect, and end as exhausted', async () => {
     const endpoint = await givenEndpoint(place)
     const elsewhere = place.receiver.url('/elsewhere')
     place.receiver.tell(endpoint.path, { status: 302, headers: { location: elsewhere } })
@@ -52,7 +52,7 @@ describe('deliveries over real queues to a real receiver', () => {
     expect(place.receiver.posts('/elsewhere')).toEqual([])
   })
 
-  it('end with the endpoint that answers 410', async () => {
+  it('end when the endpoint answers 410', async () => {
     const endpoint = await givenEndpoint(place)
     place.receiver.tell(endpoint.path, 410)
     const delivery = await ended(place, endpoint, await send(place, endpoint))
@@ -80,7 +80,7 @@ describe('deliveries over real queues to a real receiver', () => {
     expect(first?.duration_ms).toBeLessThan(3000)
   })
 
-  it('read no more than the start of a huge answer', async () => {
+  it('read only the start of a huge answer', async () => {
     const endpoint = await givenEndpoint(place, { timeout_seconds: 5 })
     place.receiver.tell(endpoint.path, 'huge')
     const delivery = await ended(place, endpoint, await send(place, endpoint))
@@ -109,7 +109,7 @@ describe('deliveries over real queues to a real receiver', () => {
 })
 
 describe('a crash in the middle of 500 deliveries', () => {
-  it('loses none, repeats at most what was in flight, and keeps the count of attempts true', async () => {
+  it('loses none, repeats at most those under way, and keeps the count of attempts correct', async () => {
     const endpoints = await Promise.all(
       Array.from({ length: 5 }, () => givenEndpoint(place, { edition_id: place.edition_id })),
     )

@@ -32,7 +32,7 @@ const tooMuch = `It makes more than ${maxRenderedLength} characters of text.`
 const name = 'x'.repeat(4000)
 const output = '{{ customer.first_name }}'
 
-describe('what a rendering makes', () => {
+describe('the size of a rendering', () => {
   it.each([
     ['text', { text: repeated(2500, output) }],
     ['markup', { html: repeated(2500, 'x'.repeat(1000)) }],
@@ -52,7 +52,7 @@ describe('what a rendering makes', () => {
     expect(faultOf(() => personalise(templateOf(parts), values as never))).toBe(tooMuch)
   })
 
-  it('stops with the first text beyond the budget', () => {
+  it('stops at the first text beyond the limit', () => {
     const spent: number[] = []
     class Watched extends Budget {
       override spend(length: number): void {
@@ -66,14 +66,14 @@ describe('what a rendering makes', () => {
     expect(spent).toEqual([4000, 4000])
   })
 
-  it('may be as much as the budget, to the letter', () => {
+  it('may be exactly at the limit', () => {
     const text = 'x'.repeat(1000)
     const parsed = parse('text', `{% capture a %}${text}{% endcapture %}{{ a }}`)
     expect(render('text', parsed, {}, budgetsOf(new Budget(2000)))).toBe(text)
     expect(() => render('text', parsed, {}, budgetsOf(new Budget(1999)))).toThrow(/more than 1999/)
   })
 
-  it('is less for an SMS', () => {
+  it('has a lower limit for an SMS', () => {
     const template = templateOf({ text: repeated(50, '{{ customer.first_name }}') })
     const of = (length: number, most?: number) =>
       faultOf(() => personalise(template, { customer: { first_name: 'x'.repeat(length) } }, most))
@@ -85,7 +85,7 @@ describe('what a rendering makes', () => {
   })
 })
 
-describe('a text that makes too much of the samples', () => {
+describe('a text that is too large with the sample values', () => {
   it.each([
     ['by captures', `<p>a</p>\n{% capture a %}${repeated(500, 'x'.repeat(2000))}{% endcapture %}`, 2],
     ['by what it puts out', `<p>a</p>\n<p>{% assign x = "${'x'.repeat(2000)}" %}</p>\n${repeated(250, '{{ x }}')}`, 3],

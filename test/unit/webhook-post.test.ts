@@ -28,7 +28,7 @@ const streamed = (parts: readonly Uint8Array[], error?: Error): ReadableStream<U
   })
 }
 
-describe('plainText', () => {
+describe('the stored text of an answer', () => {
   it.each([
     ['{\r\n\t"error": "unknown topic"\n}\n', '{ "error": "unknown topic" }'],
     ['a\u0000b\u001b[31mred\u007f', 'ab[31mred'],
@@ -45,7 +45,7 @@ describe('plainText', () => {
     expect(plainText(new Uint8Array(1024).fill(0xff), 1024)).toBe('\ufffd'.repeat(341))
   })
 
-  it('is storable, short and unchanged the second time, whatever bytes come', () => {
+  it('is storable, short and unchanged the second time, for any bytes', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 60 }), fc.integer({ min: 4, max: 60 }), (bytes, max) => {
         const plain = plainText(bytes, max)
@@ -57,8 +57,8 @@ describe('plainText', () => {
   })
 })
 
-describe('a post', () => {
-  it('keeps the beginning of what was answered', async () => {
+describe('a webhook post', () => {
+  it('keeps the beginning of the answer', async () => {
     const known = await posted(
       () => new Response('unknown topic', { status: 422, headers: { 'content-length': '13' } }),
     )
@@ -73,7 +73,7 @@ describe('a post', () => {
     expect(redirect).toMatchObject({ status: 302, error: 'redirect', text: '' })
   })
 
-  it('reads no more than the limit of a body without end', async () => {
+  it('reads an endless answer only up to a limit', async () => {
     let pulled = 0
     const endless = new ReadableStream<Uint8Array>({
       pull(controller) {
@@ -103,7 +103,7 @@ describe('a post', () => {
     expect(result).toEqual({ status: null, error, retryAfter: null, text: null, durationMs: expect.any(Number) })
   })
 
-  it('says that the connection broke when the answer had begun', async () => {
+  it('reports a connection that breaks during the answer', async () => {
     const result = await posted(() => new Response(streamed([utf8('ab')], new Error('Network connection lost.'))))
     expect(result).toMatchObject({ status: null, error: 'connection_reset', text: null })
   })
