@@ -222,7 +222,7 @@ describe('an entry', () => {
   })
 })
 
-describe('using a token after it has expired', () => {
+describe('using a token that is no longer valid', () => {
   const uses = async (id: string): Promise<Record<string, unknown>[]> =>
     (
       await env.DB.prepare("select * from audit_log where token_id = ? and action = 'rejectAccessToken' order by id")
@@ -233,7 +233,7 @@ describe('using a token after it has expired', () => {
   it.each([
     ['revoked', { revoked_at: 1 }],
     ['expired', { expires_at: 1 }],
-  ] as const)('is recorded when it was %s, once an hour however often it is tried', async (reason, columns) => {
+  ] as const)('is recorded when it was %s, once an hour for any number of tries', async (reason, columns) => {
     const ended = await seedToken(admin.account_id, { organization: organisation.id, ...columns })
     const replies = await Promise.all(Array.from({ length: 5 }, () => get('/v1/auth/user-info', ended.token)))
     replies.push(await get('/v1/auth/user-info', ended.token))

@@ -85,7 +85,7 @@ describe('a token of the identity provider', () => {
     ['of a time that is no number', () => sign({ iat: 'yesterday' as unknown as number })],
     ['to log out', () => sign({}, { typ: 'logout+jwt' })],
     ['of an event', () => sign({}, { typ: 'secevent+jwt' })],
-    ['that tells of events', () => sign({ events: { 'http://schemas.openid.net/event/backchannel-logout': {} } })],
+    ['that is a logout event', () => sign({ events: { 'http://schemas.openid.net/event/backchannel-logout': {} } })],
     ['of an unknown type', () => sign({}, { typ: 'application/dpop+jwt' })],
     ['whose type is a list', () => sign({}, { typ: ['JWT'] })],
     ['to refresh', () => sign({ typ: 'Refresh' })],
@@ -179,7 +179,7 @@ describe('a token of the identity provider', () => {
       'keys are out of reach',
       (url, whole) => (url.endsWith('/keys') ? Promise.reject(new TypeError('network')) : whole(url)),
     ],
-  ])('asks to try again when %s, and leaves the provider alone for a minute', async (_, failing) => {
+  ])('is answered with 503 when %s, and the provider is not called for a minute', async (_, failing) => {
     vi.spyOn(console, 'error').mockImplementation(() => {})
     const [token, whole] = [await sign(), answer]
     vi.spyOn(Date, 'now').mockReturnValue(Date.now())

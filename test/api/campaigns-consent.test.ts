@@ -68,7 +68,7 @@ describe('a person who opts out between the calculation and the sending', () => 
     ['complaint', true, 'unsubscribed'],
   ])(
     'a %s leaves the address out (marketing: %s), also when the person has another one by now',
-    async (reason, isMarketing, told) => {
+    async (reason, isMarketing, outcome) => {
       const id = await calculated(crowd, isMarketing)
       const [first, second] = crowd.people
       await write(
@@ -79,7 +79,7 @@ describe('a person who opts out between the calculation and the sending', () => 
         sql`update users set email = ${`new-${first?.email}`} where id = ${first?.id ?? ''}`,
       )
       await until(id, ['sent', 'failed'])
-      expect((await skipped(id)).toSorted()).toEqual([first, second].map((one) => [one?.email, told]).toSorted())
+      expect((await skipped(id)).toSorted()).toEqual([first, second].map((one) => [one?.email, outcome]).toSorted())
       expect((await rowOf(id)).sent_count).toBe(1)
     },
   )

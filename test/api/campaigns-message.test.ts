@@ -83,7 +83,7 @@ describe('changing a message that a campaign is about to send', () => {
   it.each([
     ['is scheduled', verbs.schedule],
     ['is sent', verbs.send],
-  ])('makes the campaign decide anew that %s while it changes', async (_, verb) => {
+  ])('aborts a campaign that %s at the same time, which then decides again', async (_, verb) => {
     const id = await seedCampaignInStatus(crowd, 'draft')
     const { email_message_id } = await rowOf(id)
     const ctx = interrupted(async () => void (await patch(`/v1/email-messages/${email_message_id}`, { blocks: [] })))

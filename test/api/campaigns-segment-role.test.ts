@@ -206,7 +206,7 @@ describe('a segment that moves while an edition role writes', () => {
     ['is changed', 'scheduled', (ctx, campaign) => updateCampaign(ctx, campaign, { name: 'Mine' })],
     ['is cancelled', 'scheduled', (ctx, campaign) => cancelCampaign(ctx, campaign)],
     ['is deleted', 'draft', (ctx, campaign) => deleteCampaign(ctx, campaign)],
-  ])('makes the verb decide anew when its campaign %s', async (_, status, verb) => {
+  ])('aborts a verb whose campaign %s, which then decides again', async (_, status, verb) => {
     const id = await campaignTo(crowd.edition, status)
     const before = await rowOf(id)
     const ctx = interrupted(() => moved(id, null))

@@ -68,7 +68,7 @@ describe('getCampaignStats', () => {
   it.each([
     ['sending', { pending: 2, cancelled: 0 }],
     ['cancelled', { pending: 0, cancelled: 2 }],
-  ] as const)('of one that is %s tell those who are left', async (status, left) => {
+  ] as const)('of a campaign that is %s count the remaining recipients', async (status, left) => {
     const { campaign } = await seedReady(await seedCrowd(1), { status, run: 1 })
     await seedRecipients(campaign.id, 6, { run: 1_000_000, status })
     expect(await statsOf(campaign.id)).toEqual({ ...nothing, total_recipients: 6, sent: 2, failed: 2, ...left })
@@ -107,17 +107,17 @@ describe('getCampaignStats', () => {
       },
     ])
     const at = Date.now() + 60_000
-    const tell = (type: RecipientEvent['type'], ...whom: (number | undefined)[]) =>
+    const reported = (type: RecipientEvent['type'], ...whom: (number | undefined)[]) =>
       whom.map((n): RecipientEvent => ({ n: n ?? 0, type, at, bounce: type === 'bounced' ? 'block' : null }))
     const events = [
-      ...tell('opened', a, b, a),
-      ...tell('clicked', c, c),
-      ...tell('machine_opened', a, d),
-      ...tell('bounced', d),
-      ...tell('complained', b),
-      ...tell('unsubscribed', c),
+      ...reported('opened', a, b, a),
+      ...reported('clicked', c, c),
+      ...reported('machine_opened', a, d),
+      ...reported('bounced', d),
+      ...reported('complained', b),
+      ...reported('unsubscribed', c),
       // Nobody of this campaign.
-      ...tell('opened', 2_000_000_000),
+      ...reported('opened', 2_000_000_000),
     ]
     const message = { type: 'campaign.events' as const, campaign_id: id, events }
     await applyEvents(realJob(), [message, message])
@@ -169,7 +169,7 @@ describe('getCampaignStats', () => {
       { code: 'invalid_choice', attr: 'engagement' },
     ])
     // Somebody whom the provider had refused has it after all.
-    await applyEvents(realJob(), [{ ...message, events: tell('delivered', e) }])
+    await applyEvents(realJob(), [{ ...message, events: reported('delivered', e) }])
     expect(await statsOf(id)).toMatchObject({ sent: 5, failed: 0, delivered: 5, open_rate: 0.6 })
     await alarm(id)
     const { body } = await get(`/v1/campaigns/${id}`)

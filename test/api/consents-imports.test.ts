@@ -99,10 +99,10 @@ describe('consents of an order that is imported', () => {
       anOrder({ consents: { [key]: true } }),
       anOrder(),
     ])
-    const told = reply.body.results.map(({ errors }: { errors: { code: string; pointer: string }[] }) =>
+    const answered = reply.body.results.map(({ errors }: { errors: { code: string; pointer: string }[] }) =>
       errors.map(({ code, pointer }) => `${code} ${pointer}`),
     )
-    expect(told).toEqual([
+    expect(answered).toEqual([
       ['does_not_exist #/orders/0/consents/nothing'],
       [`consent_inactive #/orders/1/consents/${key}`],
       [],

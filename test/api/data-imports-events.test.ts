@@ -12,13 +12,13 @@ const shop = await seedShop()
 
 const csv = ['Order ID;E-mail;Product;Quantity;Unit price', 'E-1;ane@example.test;Day ticket;1;100,00', ''].join('\r\n')
 
-interface Told {
+interface ImportEvent {
   event: string
   status: string
   created_orders: number
 }
 
-const eventsIn = (text: string): Told[] =>
+const eventsIn = (text: string): ImportEvent[] =>
   text
     .split('\n\n')
     .filter((one) => one.startsWith('event: '))

@@ -220,7 +220,7 @@ describe('processColumnMappings', () => {
   it.each([
     ['pretix', pretix, 'pretix'],
     ['Shopify', shopify, 'shopify'],
-  ])('knows an export of %s and brings it to ready as suggested', async (_, { text }, source) => {
+  ])('detects an export of %s, and its suggestions make the import ready', async (_, { text }, source) => {
     const tenant = await seedShop()
     const read = await givenImport(tenant, csv(text))
     expect(read).toMatchObject({ status: 'mapping_columns', detected_source: { source }, external_source: source })

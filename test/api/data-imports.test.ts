@@ -169,10 +169,10 @@ describe('importExternalOrders', () => {
       created_orders: 2,
       failed_orders: bad.length + 2,
     })
-    const told = reply.body.results
+    const answered = reply.body.results
       .slice(1, 1 + bad.length)
       .map(({ action, errors }: { action: string; errors: Refusal[] }) => [action, errors[0]?.code, errors[0]?.pointer])
-    expect(told).toEqual(bad.map(([, code, pointer], at) => ['error', code, `#/orders/${at + 1}${pointer}`]))
+    expect(answered).toEqual(bad.map(([, code, pointer], at) => ['error', code, `#/orders/${at + 1}${pointer}`]))
     expect(await contentsOf(shop)).toMatchObject({ orders: 2, users: 2, products: 1 })
   })
 

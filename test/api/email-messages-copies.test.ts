@@ -54,7 +54,7 @@ describe('adoptEmailMessage', () => {
     ['receipt', 'transaction_receipt_email_id', 'receipt'],
     ['receipt_online', 'transaction_receipt_email_id', 'receipt'],
     ['refund_confirmation', 'refund_confirmation_email_id', 'refund_confirmation'],
-  ] as const)('makes a %s what the edition sends', async (type, field, kind) => {
+  ] as const)('makes a %s the message that the edition sends', async (type, field, kind) => {
     const edition = (await seedEdition(world.a)).id
     const id = await template({ type })
     const first = await post(path(id, '/adopt'), { edition_id: edition, title: 'First' }, token('OM'))

@@ -92,7 +92,7 @@ describe('a malicious file name', () => {
     [`attachment; filename=.htaccess`, 'htaccess.png'],
     [`inline; filename="aux.png"`, '_aux.png'],
     [`attachment`, 'file.png'],
-  ])('%j is harmless where it is kept and where it is served', async (disposition, expected) => {
+  ])('%j is stored and served without harm', async (disposition, expected) => {
     const { id } = await givenOrganization()
     const bytes = (await seedStoredFile()).content
     bytes.set(latin('\u0089PNG\r\n\u001a\n\0\0\0\u000dIHDR\0\0\0\u0009\0\0\0\u0009\u0008\u0002\0\0\0'))

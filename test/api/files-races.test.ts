@@ -32,7 +32,7 @@ describe('duplicating an edition', () => {
   it.for([
     ['before its rows are read', /select .* from "events"/],
     ['before the copy is written', /insert into "?editions"? /],
-  ] as const)('while its image is taken away and deleted, %s, has a copy without it', async ([, statement]) => {
+  ] as const)('copies no image that is removed and deleted at the same time: %s', async ([, statement]) => {
     const edition = (await seedEdition(organization)).id
     const file = await upload()
     await patch(`/v1/editions/${edition}`, { meta_image_id: file.id })

@@ -246,7 +246,7 @@ describe('the scanner behind FILE_SCAN_URL', () => {
     ['an unknown verdict', Response.json({ verdict: 'maybe' })],
     ['a redirect', new Response(null, { status: 302, headers: { location: 'https://elsewhere.example' } })],
     ['no connection', new TypeError('network')],
-  ])('has said nothing by %s', async (_, response) => {
+  ])('gives no verdict by %s', async (_, response) => {
     expect((await answering(response)).found).toBeNull()
   })
 

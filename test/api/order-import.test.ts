@@ -74,8 +74,8 @@ describe('items with a holder', () => {
     await seedEndpoint({ organization: shop.organization_id, edition: shop.edition_id }, { breaker_until: null })
     await taken(shop, { items: [ticket({ user: { email: 'ida@example.dk' } })] }, { emit_webhooks: true })
     await taken(shop, { status: 'cancelled', items: [ticket()] }, { emit_webhooks: true })
-    const told = (await eventsOf(shop.organization_id)).map(({ payload }) => JSON.parse(payload).data)
-    expect(told.map(({ action, user }) => [action, user.email])).toEqual([
+    const announced = (await eventsOf(shop.organization_id)).map(({ payload }) => JSON.parse(payload).data)
+    expect(announced.map(({ action, user }) => [action, user.email])).toEqual([
       ['activated', 'ida@example.dk'],
       ['cancelled', 'ida@example.dk'],
     ])
@@ -171,13 +171,13 @@ describe('a dry run', () => {
       const dry = await importOrders(shop, orders, { on_duplicate, dry_run: true })
       expect(await contentsOf(shop)).toMatchObject({ orders: 0, users: 0, data_imports: 0 })
       const real = await importOrders(shop, orders, { on_duplicate })
-      const told = (reply: typeof real) =>
+      const outcomeOf = (reply: typeof real) =>
         reply.body.results.map(({ action, errors, warnings }: Record<string, unknown>) => ({
           action,
           errors,
           warnings,
         }))
-      expect(told(dry)).toEqual(told(real))
+      expect(outcomeOf(dry)).toEqual(outcomeOf(real))
       const ids = dry.body.results.map(({ order_id }: { order_id: string | null }) => order_id)
       expect(ids).toEqual([null, null, null])
       const rows = await db.all(sql`select id from purchases where edition_id = ${shop.edition_id}`)

@@ -104,7 +104,7 @@ describe('the sender of a payment event', () => {
 
 describe('an event about a refund that this service requested', () => {
   it('completes the refund when the call had no answer, and is not recorded as a refund from outside', async () => {
-    fake.tell('accept and cut')
+    fake.respondWith('accept and cut')
     const { sale, refund } = await seedPaid()
     expect((await refundRow(refund)).status).toBe('processing')
     for (let time = 0; time < 3; time++) expect((await deliverEvent(sale.account, lastEvent())).status).toBe(200)
@@ -171,7 +171,7 @@ describe('an event about a refund that this service requested', () => {
   })
 
   it('is requested again when the service or Stripe fails, and changes nothing until then', async () => {
-    fake.tell('accept and cut')
+    fake.respondWith('accept and cut')
     const { sale, refund } = await seedPaid()
     const event = lastEvent()
     vi.restoreAllMocks()
@@ -185,7 +185,7 @@ describe('an event about a refund that this service requested', () => {
   })
 
   it('of an abandoned attempt completes the request that waits for the next attempt', async () => {
-    fake.tell('accept and cut')
+    fake.respondWith('accept and cut')
     const { sale, refund } = await seedPaid()
     await write(
       sql`update refund_requests set status = 'approved', provider_key = null, due_at = ${Date.now()}, attempts = 1,
@@ -198,7 +198,7 @@ describe('an event about a refund that this service requested', () => {
   })
 
   it('of an attempt that counted as failed counts the paid amount, and marks the refund for people', async () => {
-    fake.tell('accept and cut')
+    fake.respondWith('accept and cut')
     const { sale, refund } = await seedPaid()
     await write(
       sql`update refund_requests set status = 'failed', due_at = null, version = version + 1 where id = ${refund}`,

@@ -57,7 +57,7 @@ describe('settleRefundRequest', () => {
     [{ status: 'rejected' }],
     [{ status: 'cancelled' }],
     [{ service: 'stripe' }],
-  ] as const)('refuses what does not wait for it: %j', async (columns) => {
+  ] as const)('is refused for a refund that does not wait for it: %j', async (columns) => {
     const { refund } = await given(columns)
     const before = await refundRow(refund)
     const { status, body } = await settle(refund)

@@ -64,7 +64,7 @@ describe('a payment that changes while a refund is approved', () => {
   it.each([
     ['becomes smaller than what is reserved of it', sql`amount_minor = 23499`],
     ['is cancelled', sql`status = 'cancelled'`],
-  ])('and %s is decided on anew', async (_, change) => {
+  ])('and %s aborts the approval, which then decides again', async (_, change) => {
     const { purchases, payment } = await givenOrder(shop, oneTicket)
     const { body } = await askFor(purchases[0] ?? '')
     const ctx = interruptedOnce(() => db.all(sql`update transactions set ${change} where id = ${payment}`))

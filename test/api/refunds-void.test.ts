@@ -62,7 +62,7 @@ describe('approveRefundRequest', () => {
     [{ amount: 1e300 }, 'max_value'],
     [{ note: 'x'.repeat(2001) }, 'max_length'],
     [{ reason: 'other' }, 'unknown_field'],
-  ])('refuses what is wrong with a field and changes nothing: %j', async (body, code) => {
+  ])('refuses an invalid field and changes nothing: %j', async (body, code) => {
     const sale = await seedSale()
     const asked = await askFor(sale.purchase)
     const before = await stateOf(sale)

@@ -116,7 +116,7 @@ describe('createPurchaseRefundRequest', () => {
     [{ reason: 'boredom' }, 'invalid_choice #/reason'],
     [{ purchase_id: 'pur_1' }, 'unknown_field #/purchase_id'],
     [{ comment: 'x'.repeat(2001) }, 'max_length #/comment'],
-  ])('refuses what is wrong with a field and changes nothing: %#', async (body, fault) => {
+  ])('refuses an invalid field and changes nothing: %#', async (body, fault) => {
     const { purchases, payment } = await givenOrder(shop, oneTicket)
     expect(faults(await askFor(purchases[0] ?? '', body))).toEqual([400, fault])
     expect(await transactionRow(payment)).toMatchObject({ reserved_minor: 0 })
@@ -126,7 +126,7 @@ describe('createPurchaseRefundRequest', () => {
     ['pending', 'pending', 'purchase_not_refundable'],
     ['confirmed', 'active', 'transaction_not_captured'],
     ['cancelled', 'cancelled', 'purchase_not_refundable'],
-  ])('refuses what was not paid or is gone: an order that is %s', async (status, current, code) => {
+  ])('is refused for an order that is %s', async (status, current, code) => {
     const { purchases } = await givenOrder(shop, { ...oneTicket, status })
     const reply = await askFor(purchases[0] ?? '')
     expect([reply.status, reply.body.code, (await purchaseRow(purchases[0] ?? '')).status]).toEqual([

@@ -147,7 +147,7 @@ describe('resetSegmentToDraft', () => {
     { status: 'calculating' as const, epoch: 4, heartbeat_at: 1 },
     { status: 'failed' as const, epoch: 4, error_message: 'no', members_epoch: 2, user_count: 3 },
     { status: 'ready' as const, epoch: 4, members_epoch: 4, user_count: 3 },
-  ])('makes an empty draft of %j and fences its calculation', async (columns) => {
+  ])('makes an empty draft of %j, and stops its calculation', async (columns) => {
     const { id } = await seedSegment(tenant, columns)
     const { status, body } = await reset(id)
     expect([status, body.status, body.user_count, body.error_message]).toEqual([200, 'draft', 0, ''])

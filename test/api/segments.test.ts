@@ -174,7 +174,7 @@ describe('updateSegment', () => {
     { communication_type: 'marketing' },
     { communication_channel: 'sms' },
     { edition_id: null },
-  ])('makes a draft of it when the meaning changes: %j', async (change) => {
+  ])('makes the segment a draft when its members may change: %j', async (change) => {
     const { id, seq } = await seedSegment(place(), ready)
     const { body } = await patch(`/v1/segments/${id}`, change)
     expect(body).toMatchObject({ ...change, status: 'draft', user_count: 0, calculated_at: null })

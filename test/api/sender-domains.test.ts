@@ -42,7 +42,7 @@ describe('createSenderDomain', () => {
     ['Mu\u0308ller-Fest.de', 'xn--mller-fest-9db.de'],
     ['a.b.c.example', 'a.b.c.example'],
     ['co.uk', 'co.uk'],
-  ])('spells %s as the name system does', async (given_, spelled) => {
+  ])('stores %s as DNS spells it', async (given_, spelled) => {
     expect((await givenSenderDomain(await givenDomains(), given_)).domain).toBe(spelled)
   })
 

@@ -43,36 +43,41 @@ describe('the page of a link to unsubscribe', () => {
     ['se', 'nyheter och erbjudanden via e-post', 'Prenumerera igen'],
     ['nl', 'nieuws en aanbiedingen per e-mail', 'Opnieuw aanmelden'],
     ['pl', 'wiadomości i ofert', 'Zapisz mnie ponownie'],
-  ])('says in %s whose messages of which kind stop, and gives the way back', async (locale, kind, again) => {
-    const crowd = await seedCrowd(1, { enabled_languages: ['en', 'da', 'se', 'nl', 'pl'] })
-    const [person] = crowd.people
-    await write(
-      sql`update organizations set name = 'Nord & <b>lys</b>' where id = ${crowd.organization}`,
-      sql`update users set locale = ${locale} where id = ${person?.id ?? ''}`,
-    )
-    const { campaign } = await seedReady(crowd)
-    const consent = await marketingTo(crowd, campaign.segment_id)
-    await write(sql`update consents set title = '{"en":"<i>Letters</i>","da":"<i>Letters</i>"}' where id = ${consent}`)
-    await post(`/v1/campaigns/${campaign.id}/send-now`, {})
-    await until(campaign.id, ['sent'])
-    const [path = ''] = pathsIn((await capturedOf(campaign.id))[0], 'u')
-    const asked = await visit(path)
-    const left = await leave(path)
-    const looked = await visit(path)
-    const back = await visit(actionOf(path, left.text), { method: 'POST' })
-    for (const page of [asked, left, looked, back]) {
-      expect(page.status).toBe(200)
-      expect(page.text).toContain(kind)
-      expect(page.text).toContain('Nord &amp; &lt;b&gt;lys&lt;/b&gt;')
-      expect(page.text).toContain(person?.email)
-      expect(page.text).toContain('&lt;i&gt;Letters&lt;/i&gt; (')
-      expect(page.text).toContain(`<html lang="${locale === 'se' ? 'sv' : locale}">`)
-      expect(page.text).not.toMatch(/undefined|null|\[object/)
-    }
-    expect([asked, left, looked, back].map(({ text }) => text.includes(again))).toEqual([false, true, true, false])
-    expect(looked.text).toBe(left.text)
-    expect(actionOf(path, back.text)).toBe(path)
-  })
+  ])(
+    'names in %s the organisation and the kind of messages that stop, and offers to undo it',
+    async (locale, kind, again) => {
+      const crowd = await seedCrowd(1, { enabled_languages: ['en', 'da', 'se', 'nl', 'pl'] })
+      const [person] = crowd.people
+      await write(
+        sql`update organizations set name = 'Nord & <b>lys</b>' where id = ${crowd.organization}`,
+        sql`update users set locale = ${locale} where id = ${person?.id ?? ''}`,
+      )
+      const { campaign } = await seedReady(crowd)
+      const consent = await marketingTo(crowd, campaign.segment_id)
+      await write(
+        sql`update consents set title = '{"en":"<i>Letters</i>","da":"<i>Letters</i>"}' where id = ${consent}`,
+      )
+      await post(`/v1/campaigns/${campaign.id}/send-now`, {})
+      await until(campaign.id, ['sent'])
+      const [path = ''] = pathsIn((await capturedOf(campaign.id))[0], 'u')
+      const asked = await visit(path)
+      const left = await leave(path)
+      const looked = await visit(path)
+      const back = await visit(actionOf(path, left.text), { method: 'POST' })
+      for (const page of [asked, left, looked, back]) {
+        expect(page.status).toBe(200)
+        expect(page.text).toContain(kind)
+        expect(page.text).toContain('Nord &amp; &lt;b&gt;lys&lt;/b&gt;')
+        expect(page.text).toContain(person?.email)
+        expect(page.text).toContain('&lt;i&gt;Letters&lt;/i&gt; (')
+        expect(page.text).toContain(`<html lang="${locale === 'se' ? 'sv' : locale}">`)
+        expect(page.text).not.toMatch(/undefined|null|\[object/)
+      }
+      expect([asked, left, looked, back].map(({ text }) => text.includes(again))).toEqual([false, true, true, false])
+      expect(looked.text).toBe(left.text)
+      expect(actionOf(path, back.text)).toBe(path)
+    },
+  )
 
   it('lifts the suppression and the withdrawal that unsubscribing wrote, in one POST, and announces it', async () => {
     const { id, crowd, consent } = await sent(2)

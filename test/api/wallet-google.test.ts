@@ -26,16 +26,16 @@ beforeAll(async () => {
   keys = await givenGoogleKeys()
 })
 
-const tell = async (pass: Pass, event: 'save' | 'del', options?: CallbackOptions) =>
+const postCallback = async (pass: Pass, event: 'save' | 'del', options?: CallbackOptions) =>
   callback(await callbackBody(keys, pass, event, options))
 
 describe('a callback of Google', () => {
   it('marks the pass as added and announces it; its removal is stored and not announced', async () => {
     const pass = await givenPass('google')
-    expect((await tell(pass, 'save')).status).toBe(200)
+    expect((await postCallback(pass, 'save')).status).toBe(200)
     expect(await passRow(pass.id)).toMatchObject({ added_at: expect.any(Number), removed_at: null })
     expect(await kindsOf(pass.organization)).toEqual([added])
-    expect((await tell(pass, 'del')).status).toBe(200)
+    expect((await postCallback(pass, 'del')).status).toBe(200)
     expect(await kindsOf(pass.organization)).toEqual([added])
     const { body } = await get(`/v1/purchases/${pass.purchase}`)
     expect(body.wallet_passes).toMatchObject([
@@ -49,7 +49,7 @@ describe('a callback of Google', () => {
     const replies = await Promise.all(Array.from({ length: 10 }, () => callback(body)))
     expect(replies.map(({ status }) => status)).toEqual(Array.from({ length: 10 }, () => 200))
     expect(await kindsOf(pass.organization)).toEqual([added])
-    await tell(pass, 'del')
+    await postCallback(pass, 'del')
     const before = await passRow(pass.id)
     expect((await callback(body)).status).toBe(200)
     expect(await passRow(pass.id)).toEqual(before)
@@ -94,7 +94,7 @@ describe('a callback of Google', () => {
 
   it('is accepted with the newer name of the sender too', async () => {
     const pass = await givenPass('google')
-    expect((await tell(pass, 'save', { sender: 'GoogleWalletPasses' })).status).toBe(200)
+    expect((await postCallback(pass, 'save', { sender: 'GoogleWalletPasses' })).status).toBe(200)
     expect(await kindsOf(pass.organization)).toEqual([added])
   })
 
@@ -185,7 +185,7 @@ describe('a callback with invalid signatures', () => {
   it('is refused once the root key has expired', async () => {
     const pass = await givenPass('google')
     await setRootKeys([keys.root], Date.now() - 1)
-    const reply = await tell(pass, 'save')
+    const reply = await postCallback(pass, 'save')
     await setRootKeys([keys.root], Date.now() + 86_400_000)
     expect(reply.status).toBe(401)
   })
@@ -204,7 +204,7 @@ describe('the root keys of Google', () => {
       body: { keys: [] },
     })
     expect(set.status).toBe(404)
-    expect((await tell(pass, 'save')).status).toBe(200)
+    expect((await postCallback(pass, 'save')).status).toBe(200)
   })
 
   it('are fetched from both addresses of Google, cached, and fetched again when no key fits', async () => {

@@ -83,7 +83,7 @@ describe('updateWebhook', () => {
   it.each([
     ['another address', { url: 'https://moved.example.com/events' }, {}],
     ['being switched on', { is_active: true }, { is_active: false }],
-  ])('closes the breaker by %s, and what waited for it is due', async (_, change, columns) => {
+  ])('closes the breaker by %s, and makes the waiting deliveries due', async (_, change, columns) => {
     const { send, enqueued } = quietClient()
     const state = { failures_in_row: 9, failing_since: 1, is_slow: true, ...columns }
     const endpoint = await seedEndpoint(inEdition(), state)

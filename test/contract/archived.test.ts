@@ -74,8 +74,10 @@ describe.each(changes.map((operation) => [operation.id, operation] as const))('%
     const after = await changesSoFar()
     await archive(0)
     if (open[id]) return expect([reply.status, reply.text]).toEqual([operation.status, reply.text])
-    const told = listing.has(id) ? reply.body?.errors.map((error: { code: string }) => error.code) : [reply.body?.code]
-    expect([reply.status, told]).toEqual([409, expect.arrayContaining(['edition_archived'])])
+    const errors = listing.has(id)
+      ? reply.body?.errors.map((error: { code: string }) => error.code)
+      : [reply.body?.code]
+    expect([reply.status, errors]).toEqual([409, expect.arrayContaining(['edition_archived'])])
     expect(after).toEqual(before)
   })
 })

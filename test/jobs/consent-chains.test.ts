@@ -45,7 +45,7 @@ it.each([
   ['evidence_hash', 1],
   ['record_hash', 3],
   ['is_latest', 3],
-] as const)('names the record in which one byte of %s was changed', async (column, number) => {
+] as const)('the check names the record in which one byte of %s was changed', async (column, number) => {
   const [row] = await query<{ value: string | number | null }>(
     `select ${column} as value from consent_records where number = ${number} and user_id = '${user}'`,
   )

@@ -52,7 +52,7 @@ describe('a running campaign with an erased recipient', () => {
   it.each([
     ['is under way', 'leased', 0],
     ['has to be repeated as it was', 'ready', 1],
-  ])('keeps a recipient whole while a call to them %s, and is asked again', async (_, state, isRepeat) => {
+  ])('keeps the data of the person while a call %s, and the erasure is repeated', async (_, state, isRepeat) => {
     const { id, person } = await sending(3)
     await inRecipientStore(id, (store) =>
       store.storage.sql.exec(

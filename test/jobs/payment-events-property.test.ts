@@ -31,7 +31,7 @@ describe('payment events in any order, repeated and lost', () => {
         await settleAll()
         const sale = await seedStripeSale(fake)
         const script = [...conducts]
-        fake.tell(() => script.shift() ?? 'accept')
+        fake.respondWith(() => script.shift() ?? 'accept')
         let left = sale.amount
         for (const amount of amounts) {
           if (amount > left) continue

@@ -206,7 +206,7 @@ describe('endpoints that hang', () => {
     sent.filter((post) => post.url === url).map(({ headers }) => `${headers['webhook-id']}`)
 
   for (const known of [true, false])
-    it(`delay no others, ${known ? ’where they were healthy before’ : ’where nothing was known of them’}`, async () => {
+    it(`delay no others, ${known ? 'where they were healthy before' : 'where nothing was known of them'}`, async () => {
       const where = await place()
       const endpoints = await Promise.all(Array.from({ length: 16 }, () => seedOpenEndpoint(where)))
       const ids = endpoints.map(({ id }) => id)

@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => provider?.stop())
 beforeEach(() => {
   provider.forget()
-  provider.tell('accept')
+  provider.respondWith('accept')
   provider.delay(0)
 })
 
@@ -31,7 +31,7 @@ describe('the Resend gateway at a provider with faults', () => {
 
   it.for(['accept and hang', 'accept and cut'] as const)('sends once when it repeats a call after: %s', async (how) => {
     const mails = emails(3)
-    provider.tell((_, nth) => (nth === 1 ? how : 'accept'))
+    provider.respondWith((_, nth) => (nth === 1 ? how : 'accept'))
     const gateway = resendGateway(options())
     for (const result of await gateway.send(mails, 'k2')) expect(result).toMatchObject({ ok: false, kind: 'unknown' })
     const again = await gateway.send(mails, 'k2')
@@ -61,14 +61,14 @@ describe('the Resend gateway at a provider with faults', () => {
   })
 
   it('waits as the provider asks, and distinguishes faults of the account from faults of a message', async () => {
-    provider.tell({ status: 429, name: 'rate_limit_exceeded', headers: { 'retry-after': '2' } })
+    provider.respondWith({ status: 429, name: 'rate_limit_exceeded', headers: { 'retry-after': '2' } })
     const gateway = resendGateway(options())
     expect(await gateway.send(emails(1), 'k6')).toMatchObject([{ kind: 'rate_limited', retryAfterMs: 2000 }])
-    provider.tell({ status: 403, name: 'invalid_api_key' })
+    provider.respondWith({ status: 403, name: 'invalid_api_key' })
     expect(await gateway.send(emails(1), 'k6')).toMatchObject([{ kind: 'configuration' }])
-    provider.tell({ status: 503 })
+    provider.respondWith({ status: 503 })
     expect(await gateway.send(emails(1), 'k6')).toMatchObject([{ kind: 'transient' }])
-    provider.tell('cut')
+    provider.respondWith('cut')
     expect(await gateway.send(emails(1), 'k6')).toMatchObject([{ kind: 'unknown' }])
     expect(provider.accepted()).toEqual([])
   })
@@ -78,7 +78,7 @@ describe('the GatewayAPI gateway at a provider with faults', () => {
   it('returns a result for each number', async () => {
     const messages = Array.from({ length: 20 }, () => anSms())
     const odd = messages[3]?.reference ?? ''
-    provider.tell(({ references }) => (references.includes(odd) ? 'accept and hang' : 'accept'))
+    provider.respondWith(({ references }) => (references.includes(odd) ? 'accept and hang' : 'accept'))
     const results = await gatewayApi(options()).send(messages, 'k')
     expect(results.map(({ ok }) => ok)).toEqual(messages.map((_, index) => index !== 3))
     expect(results[3]).toMatchObject({ kind: 'unknown', code: 'timeout' })
@@ -93,9 +93,9 @@ describe('the events that the provider signs', () => {
     await gatewayApi(options()).send([anSms()], 'k')
     const [mail, sms] = provider.accepted()
     if (!mail || !sms) throw new Error('nothing was accepted')
-    const told = resendEvent(secrets.email.webhookSecret, resendEventOf('email.delivered', mail))
+    const signed = resendEvent(secrets.email.webhookSecret, resendEventOf('email.delivered', mail))
     expect(
-      await eventsOf(secrets, 'resend', { ...told, headers: new Headers(told.headers) }, Date.now()),
+      await eventsOf(secrets, 'resend', { ...signed, headers: new Headers(signed.headers) }, Date.now()),
     ).toMatchObject([{ type: 'delivered', reference: mail.reference, providerId: mail.id }])
     const said = smsEvent(secrets.sms.webhookSecret, 'delivered', sms)
     expect(

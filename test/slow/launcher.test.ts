@@ -23,7 +23,7 @@ describe('npm start with a wrong variable', () => {
     [{ EMAIL_PROVIDER: 'foo' }, 'EMAIL_PROVIDER is "foo". It is one of capture, resend, cloudflare.'],
     [{ EMAIL_FROM: 'Events' }, 'EMAIL_FROM is "Events". It looks like: Events <no-reply@example.com>'],
     [{ WEBHOOK_RETRY_SCHEDULE: 'x' }, 'WEBHOOK_RETRY_SCHEDULE is "x". It is seconds, separated by commas: 5,300,1800'],
-  ] as const)('says so in one line before it makes anything: %o', async ([env, line]) => {
+  ] as const)('fails with one line before it writes anything: %o', async ([env, line]) => {
     const stateDir = join(folder, 'never-made')
     const launcher = await launch({ STATE_DIR: stateDir, ...env })
     expect((await launcher.ended).code).toBe(1)
@@ -48,7 +48,7 @@ describe('npm start with a wrong variable', () => {
     [{ EMAIL_API_BASE: 'ftp://x' }, 'EMAIL_API_BASE is "ftp://x". It looks like: https://events.example.com'],
     [{ OIDC_ISSUER: 'https://id.example' }, 'OIDC_AUDIENCE is not set. OIDC_ISSUER needs it.'],
     [{ ROOT_TOKEN: 'a\nb' }, "ROOT_TOKEN may not hold line ends, nor ' and ` together."],
-  ] as const)('has this line for %o', ([env, line]) => {
+  ] as const)('prints one line for %o', ([env, line]) => {
     expect(() => checkSettings(env)).toThrow(new Error(line))
   })
 
@@ -62,7 +62,7 @@ describe('npm start with a wrong variable', () => {
       EMAIL_FROM: 'Events <no-reply@example.com>',
     },
     { EMAIL_PROVIDER: 'resend', EMAIL_API_KEY: 're_1', PUBLIC_URL: 'https://events.example.com' },
-  ])('has nothing against variables that are right, or empty: %o', (env) => {
+  ])('accepts valid and empty variables: %o', (env) => {
     expect(() => checkSettings(env)).not.toThrow()
   })
 })

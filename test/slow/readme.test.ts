@@ -175,8 +175,8 @@ describe('the demonstration data', () => {
   it('include delivered webhooks, one of them at the second attempt, and a failed one', async () => {
     const path = `/v1/webhooks/${given['WEBHOOK']}/deliveries`
     const { results } = await client.get<Page<{ id: string; status: string; attempts: number }>>(path)
-    const told = results.map(({ status, attempts }) => `${status} ${attempts}`).toSorted()
-    expect(told).toEqual(['exhausted 10', ...Array.from({ length: 6 }, () => 'success 1'), 'success 2'])
+    const outcomes = results.map(({ status, attempts }) => `${status} ${attempts}`).toSorted()
+    expect(outcomes).toEqual(['exhausted 10', ...Array.from({ length: 6 }, () => 'success 1'), 'success 2'])
     const lost = results.find(({ status }) => status === 'exhausted')
     const { attempt_log } = await client.get<{ attempt_log: object[] }>(`${path}/${lost?.id}`)
     expect(attempt_log).toHaveLength(10)

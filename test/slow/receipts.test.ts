@@ -14,7 +14,7 @@ afterAll(async () => {
 })
 beforeEach(() => {
   provider.forget()
-  provider.tell('accept')
+  provider.respondWith('accept')
 })
 
 const arrived = (count: number, seconds?: number) =>
@@ -40,7 +40,7 @@ describe('receipts over real queues to a real provider', () => {
   })
 
   it('are delivered once when the provider cuts connections after it accepted', async () => {
-    provider.tell((_, nth) => (nth === 1 ? 'accept and cut' : 'accept'))
+    provider.respondWith((_, nth) => (nth === 1 ? 'accept and cut' : 'accept'))
     await sellWithReceipts(place, 5, 'cut')
     await arrived(5)
     // Each is asked for again with the same key after half a minute, and answered from what was accepted.
@@ -56,7 +56,7 @@ describe('receipts over real queues to a real provider', () => {
 
   it('wait while the provider limits the rate', async () => {
     let isResting = true
-    provider.tell(() =>
+    provider.respondWith(() =>
       isResting ? { status: 429, name: 'rate_limit_exceeded', headers: { 'retry-after': '2' } } : 'accept',
     )
     await sellWithReceipts(place, 20, 'rest')

@@ -131,7 +131,7 @@ describe(`two crashes in the middle of ${count} refunds over a Stripe that cuts 
       const orders = await sell(place)
       // Of twenty first calls one is made and its answer lost, and one is lost altogether.
       let seen = 0
-      fake.tell((_, nth) => {
+      fake.respondWith((_, nth) => {
         if (nth > 1) return 'accept'
         seen++
         return seen % 20 === 0 ? 'accept and cut' : seen % 20 === 10 ? 'cut' : 'accept'

@@ -66,7 +66,7 @@ describe('a refund through the fake of Stripe over the network', () => {
     const ask = stripePayments({ ...account, api_key: key }, { apiBase: fake.url, timeoutMs: 300 })
     for (const conduct of ['accept and hang', 'accept and cut', 'cut', { status: 500 }] as const) {
       const payment = fake.store.pay({ amount: 5000, currency: 'dkk' })
-      fake.tell((_, nth) => (nth === 1 ? conduct : 'accept'))
+      fake.respondWith((_, nth) => (nth === 1 ? conduct : 'accept'))
       const call = aCall({ payment: payment.id, key: payment.id })
       expect(await ask.refund(call)).toMatchObject({ state: 'unknown' })
       expect(await ask.refund(call)).toMatchObject({ state: 'completed' })
@@ -76,7 +76,7 @@ describe('a refund through the fake of Stripe over the network', () => {
 
   it('is paid once while the same key is processed', async () => {
     const payment = fake.store.pay({ amount: 5000, currency: 'dkk' })
-    fake.tell('accept')
+    fake.respondWith('accept')
     fake.delay(150)
     const call = aCall({ payment: payment.id, key: 'one' })
     const outcomes = await Promise.all([gateway(fake.url).refund(call), gateway(fake.url).refund(call)])

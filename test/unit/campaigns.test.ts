@@ -172,7 +172,9 @@ describe('recipient events', () => {
     ['GET', 'facebookexternalhit/1.1', true],
     ['GET', 'curl/8.5.0', true],
     ['GET', null, true],
-  ])('know machines: %s %s is one: %s', (method, agent, is) => expect(isMachine(method, agent)).toBe(is))
+  ])('detect machines: a %s by %s is one of a machine: %s', (method, agent, is) =>
+    expect(isMachine(method, agent)).toBe(is),
+  )
 
   it('are matched by references that providers accept', () => {
     const id = newId('campaign', 1, Math.random)
@@ -182,7 +184,7 @@ describe('recipient events', () => {
   })
 
   it('count a later failure as a bounce, and ignore late events', () => {
-    const told = {
+    const outcome = {
       id: 'e',
       reference: null,
       providerId: 'p',
@@ -192,8 +194,8 @@ describe('recipient events', () => {
       url: null,
       detail: '',
     }
-    expect(recipientEvent(3, { ...told, type: 'failed' })).toMatchObject({ n: 3, type: 'bounced' })
-    expect(recipientEvent(3, { ...told, type: 'deferred' })).toBeNull()
+    expect(recipientEvent(3, { ...outcome, type: 'failed' })).toMatchObject({ n: 3, type: 'bounced' })
+    expect(recipientEvent(3, { ...outcome, type: 'deferred' })).toBeNull()
   })
 })
 

@@ -47,7 +47,7 @@ describe('the size of a rendering', () => {
     ],
     ['values of lists', { text: repeated(2500, '{{ customer.many }}') }],
     ['all of it together', { html: repeated(150, 'x'.repeat(6000)), text: repeated(150, 'x'.repeat(8000)) }],
-  ])('is charged while it is made: %s', (_, parts) => {
+  ])('is counted during rendering: %s', (_, parts) => {
     const values = { customer: { first_name: name, many: Array.from({ length: 40 }, () => ['x'.repeat(100)]) } }
     expect(faultOf(() => personalise(templateOf(parts), values as never))).toBe(tooMuch)
   })
@@ -96,7 +96,7 @@ describe('a text that is too large with the sample values', () => {
       '\n{{ "aaaaaaaaaa" | replace: "a", "bbbbbbbbbb" | replace: "b", "cccccccccccccccccccc" }}'.repeat(40),
       1,
     ],
-  ])('is refused with the place where it does: %s', (_, source, from) => {
+  ])('is refused with its place: %s', (_, source, from) => {
     const [error] = faultsOf({ blocks: [richText(source)] })
     expect(error).toMatchObject({ pointer: '#/blocks/0/data/text/en', code: 'template_too_large' })
     expect(Number(error?.line)).toBeGreaterThanOrEqual(from)

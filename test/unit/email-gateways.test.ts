@@ -85,7 +85,7 @@ describe('the Resend gateway', () => {
     [429, 'daily_quota_exceeded', 'rate_limited', 3_600_000],
     [429, 'monthly_quota_exceeded', 'configuration', null],
     [500, 'application_error', 'transient', null],
-  ])('takes %i %s for %s', async (status, name, kind, retryAfterMs) => {
+  ])('reads %i %s as %s', async (status, name, kind, retryAfterMs) => {
     answering(status, refused(name))
     const [first, second] = await resend.send([anEmail(), anEmail()], 'k')
     expect(first).toEqual({ ok: false, kind, code: name, detail: `said ${name}`, retryAfterMs })
@@ -137,7 +137,7 @@ describe('the Resend gateway', () => {
     ['200 with something else', 200, ['a'], 'unknown'],
     ['200 with a refusal of nobody', 200, { data: [], errors: [{ index: 7, message: 'no' }] }, 'unknown'],
     ['200 with a refusal without a place', 200, { data: [], errors: [{ message: 'no' }] }, 'unknown'],
-  ])('knows what %s means', async (_, status, body, kind) => {
+  ])('reads the fault %s', async (_, status, body, kind) => {
     answering(status, body)
     expect(await resend.send([anEmail()], 'k')).toMatchObject([{ ok: false, kind }])
   })
@@ -232,7 +232,7 @@ describe('the Cloudflare gateway', () => {
     ['E_RECIPIENT_SUPPRESSED', 'permanent'],
     ['E_VALIDATION_ERROR', 'permanent'],
     ['E_INTERNAL_SERVER_ERROR', 'unknown'],
-  ])('takes %s for %s', async (code, kind) => {
+  ])('reads %s as %s', async (code, kind) => {
     const gateway = sending(() => {
       throw Object.assign(new Error('no'), { code })
     })

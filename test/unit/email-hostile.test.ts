@@ -102,7 +102,7 @@ describe('rich text', () => {
     '&#xE000;0&#xE001;<a href="&#xE000;0&#xE001;">x</a>{{ "javascript:alert(1)" }}',
     '<p {% if true %}onclick="alert(1)"{% endif %}>x</p>',
     '<p style="{{ "color:red" }};background:url(x)">x</p>',
-  ])('%j comes out without anything that acts', (source) => {
+  ])('%j loses everything active', (source) => {
     // What is refused is not sent.
     expectHarmless(made(source)?.html ?? '', inFrame)
   })

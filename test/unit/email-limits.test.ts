@@ -65,7 +65,7 @@ describe('a hostile template', () => {
     '{{ order.items[0].name }}{{ order["items"][0]["name"] }}',
     `{% for item in order.items %}${'{{ item.name }}, '.repeat(10)}{% endfor %}`,
     `{% for item in order.items %}{% assign half = item.quantity | divided_by: 2 %}{{ half }}, {{ half }}{% endfor %}`,
-  ])('is not what organisers write: %s', (source) => {
+  ])('is no ordinary template like this: %s', (source) => {
     expect(faultsOf({ blocks: [richText(`<p>${source}</p>`)] })).toEqual([])
   })
 })

@@ -111,7 +111,7 @@ describe('a cell', () => {
     ['customer.last_name', 'n/a', null],
     ['customer.last_name', '\u2013', null],
     ['item.quantity', "'2", 2],
-  ])('of %s is without the guards of exporters: %j is %j', (target, cell, expected) => {
+  ])('of %s is read without the protective marks of exporters: %j is %j', (target, cell, expected) => {
     expect(valueOf(one(target), cell)).toEqual(expected)
   })
 

@@ -57,7 +57,7 @@ describe('suggestions for sheets', () => {
     ['Bezahlt?', 'Ja', 'Nein'],
     ['Paid', 'TRUE', 'FALSE'],
     ['Opłacone', 'tak', 'nie'],
-  ])('take %s with %s and %s for a status', async (name, yes, no) => {
+  ])('read %s with %s and %s as a status', async (name, yes, no) => {
     const rows = [`1;a@example.test;Dag;100;${yes}`, `2;b@example.test;Dag;100;${no}`]
     const file = await sheet([`Ordre;E-mail;Billet;Pris;${name}`, ...rows])
     expect(targetsOf(file)).toMatchObject({ [name]: `order.status` })

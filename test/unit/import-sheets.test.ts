@@ -53,11 +53,14 @@ describe('numbers that could be misread', () => {
   it.each([
     [',' as const, [125_050, 125_000, 125]],
     ['.' as const, [125_050, 125, 125]],
-  ])('of texts in a workbook are read as the user says (%s), beside numbers', async (decimal, expected) => {
-    const answers = [{ ...one('item.unit_price', 3), transform: { type: 'number' as const, decimal } }]
-    const { orders } = await wholeFile(prices(numeric('1250.5'), '1.250', numeric('1.25')), answers)
-    expect(orders).toMatchObject(expected.map((unit_price_minor) => ({ items: [{ unit_price_minor }] })))
-  })
+  ])(
+    'as texts in a workbook are read with the separator that the user names (%s), beside numbers',
+    async (decimal, expected) => {
+      const answers = [{ ...one('item.unit_price', 3), transform: { type: 'number' as const, decimal } }]
+      const { orders } = await wholeFile(prices(numeric('1250.5'), '1.250', numeric('1.25')), answers)
+      expect(orders).toMatchObject(expected.map((unit_price_minor) => ({ items: [{ unit_price_minor }] })))
+    },
+  )
 
   it('as texts in a workbook with a clear comma are read by it, beside numbers', async () => {
     const { orders } = await wholeFile(prices(numeric('99.5'), '1.250,50', '1.250', numeric('33.333')), [])

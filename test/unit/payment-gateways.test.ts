@@ -58,7 +58,7 @@ describe('a refund through Stripe', () => {
     ['fraud', 'fraudulent'],
     ['product_unavailable', 'requested_by_customer'],
     ['other', 'requested_by_customer'],
-  ] as const)('says the reason %s as %s', async (reason, said) => {
+  ] as const)('sends the reason %s as %s', async (reason, said) => {
     const fetched = answering(200, aRefund())
     await gateway().refund(aCall({ reason }))
     expect(new URLSearchParams(fetched.mock.calls[0]?.[1]?.body as string).get('reason')).toBe(said)
@@ -124,7 +124,7 @@ describe('a refund through Stripe', () => {
     [401, {}, 'account_not_ready', true],
     [403, { code: 'account_invalid' }, 'account_not_ready', true],
     [422, {}, 'invalid_request', false],
-  ])('takes %i %o for %s', async (status, error, code, isRetryable) => {
+  ])('reads %i %o as %s', async (status, error, code, isRetryable) => {
     answering(status, { error: { type: 'invalid_request_error', message: 'No.', ...error } })
     expect(await gateway().refund(aCall())).toMatchObject({ state: 'failed', code, is_retryable: isRetryable })
   })
@@ -145,7 +145,7 @@ describe('a refund through Stripe', () => {
     [200, { object: 'charge', id: 'ch_1' }],
     [200, aRefund({ id: 7 })],
     [200, `"${'x'.repeat(600_000)}"`],
-  ])('knows nothing after %i %s', async (status, body) => {
+  ])('has an unknown result after %i %s', async (status, body) => {
     answering(status, body)
     expect(await gateway().refund(aCall())).toMatchObject({ state: 'unknown' })
   })
@@ -155,7 +155,7 @@ describe('a refund through Stripe', () => {
     serveStripe(fake)
     const payment = fake.store.pay({ amount: 5000, currency: 'dkk' })
     for (const conduct of ['cut', 'accept and cut', 'accept and hang'] as const) {
-      fake.tell(conduct)
+      fake.respondWith(conduct)
       const call = aCall({ payment: payment.id, key: `rfr:${conduct}` })
       expect(await gateway().refund(call)).toMatchObject({ state: 'unknown' })
     }

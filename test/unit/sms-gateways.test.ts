@@ -43,7 +43,7 @@ describe('the GatewayAPI gateway', () => {
     // Nothing tells whether it went out before it broke, and a repetition would send it twice.
     [500, 'unknown'],
     [502, 'unknown'],
-  ])('takes %i for %s', async (status, kind) => {
+  ])('reads %i as %s', async (status, kind) => {
     answering(() => Response.json({ code: '0x0213', message: 'no' }, { status, headers: { 'retry-after': '3' } }))
     expect(gateway.deduplicates).toBe(false)
     expect(await gateway.send([anSms()], 'k')).toEqual([

@@ -69,7 +69,7 @@ describe('a refund at a Stripe with faults', () => {
       const fake = createFakeStripe()
       serveStripe(fake)
       const payment = fake.store.pay({ amount: 5000, currency: 'dkk' })
-      fake.tell((_, nth) => (nth === 1 ? conduct : 'accept'))
+      fake.respondWith((_, nth) => (nth === 1 ? conduct : 'accept'))
       const call = aCall({ payment: payment.id })
       expect(await gateway().refund(call)).toMatchObject({ state: 'unknown' })
       expect(await gateway().refund(call)).toMatchObject({ state: 'completed' })
@@ -81,10 +81,10 @@ describe('a refund at a Stripe with faults', () => {
     const fake = createFakeStripe()
     serveStripe(fake)
     const payment = fake.store.pay({ amount: 5000, currency: 'dkk' })
-    fake.tell('accept and fail')
+    fake.respondWith('accept and fail')
     const call = aCall({ payment: payment.id })
     expect(await gateway().refund(call)).toMatchObject({ state: 'unknown' })
-    fake.tell('accept')
+    fake.respondWith('accept')
     expect(await gateway().refund(call)).toMatchObject({ state: 'unknown' })
     expect(await gateway().lookup({ ...call, provider_reference: null })).toMatchObject({ state: 'completed' })
     expect(fake.store.paidBack(payment.id)).toBe(1250)
@@ -179,7 +179,7 @@ describe('an event of Stripe', () => {
     '{"id":"evt_1","type":"charge.refunded","data":{"object":{"object":"charge","id":"ch_1"}}}',
     '{"id":"evt_1","type":"refund.updated","data":{"object":{"object":"refund"}}}',
     '{"id":"evt_1","type":"payout.paid","data":{"object":{"object":"refund","id":"re_1","amount":1,"currency":"dkk"}}}',
-  ])('of another kind is none of ours: %s', async (text) => {
+  ])('of another kind is ignored: %s', async (text) => {
     const { headers } = await signedPost(secret, { body: text }, now)
     expect(await verify(headers['stripe-signature'], text)).toBeNull()
   })

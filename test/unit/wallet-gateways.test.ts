@@ -150,7 +150,7 @@ describe('an update at Google', () => {
     [409, 'transient'],
     [429, 'transient'],
     [503, 'transient'],
-  ])('calls %i %s', async (status, kind) => {
+  ])('treats the answer %i as %s', async (status, kind) => {
     answering(status)
     expect(await livePasses(options()).updateGoogle(content, 1)).toMatchObject({ ok: false, kind })
   })
@@ -211,7 +211,7 @@ describe('a signature in DER', () => {
     ['something behind', [0x30, 9, 2, 1, 1, 2, 1, 1, 2, 1, 1]],
     ['a number that is too long', [0x30, 38, 2, 33, ...Array.from({ length: 33 }, () => 1), 2, 1, 1]],
     ['a number without digits', [0x30, 5, 2, 0, 2, 1, 1]],
-  ])('with %s is none', (_, bytes) => expect(rawSignature(Uint8Array.from(bytes))).toBeNull())
+  ])('with %s is invalid', (_, bytes) => expect(rawSignature(Uint8Array.from(bytes))).toBeNull())
 
   it('is converted to two numbers of 32 bytes', () => {
     const raw = rawSignature(Uint8Array.of(0x30, 7, 2, 2, 0, 0x81, 2, 1, 5))

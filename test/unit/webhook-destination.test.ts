@@ -98,7 +98,7 @@ describe('a webhook destination', () => {
     'javascript:alert(1)',
     'data:text/plain,x',
     'file:///etc/passwd',
-  ])('is none: %j', (url) => {
+  ])('is refused: %j', (url) => {
     expect(destinationFault(url, strict)).toBe('malformed')
   })
 

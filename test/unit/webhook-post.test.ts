@@ -35,11 +35,11 @@ describe('the stored text of an answer', () => {
     ['\u202Eevil\u2066\u200B', 'evil'],
     ['a\u2028b', 'a b'],
     ['  \n ', ''],
-  ])('makes one line without marks of %j', (given, plain) => {
+  ])('is one line without control characters for %j', (given, plain) => {
     expect(plainText(utf8(given), 1024)).toBe(plain)
   })
 
-  it('cuts between characters', () => {
+  it('is cut between characters', () => {
     expect(plainText(utf8('æ'.repeat(10)), 7)).toBe('æææ')
     expect(plainText(utf8('🎪🎪'), 7)).toBe('🎪')
     expect(plainText(new Uint8Array(1024).fill(0xff), 1024)).toBe('\ufffd'.repeat(341))
@@ -96,7 +96,7 @@ describe('a webhook post', () => {
     ['TLS handshake failed: received corrupt message', 'tls_failure'],
     ['internal error; reference = qkh7m8n28e4h6k4jsgk975r4', 'network_error'],
     ['', 'network_error'],
-  ])('that fails with %j says %s', async (message, error) => {
+  ])('that fails with %j records %s', async (message, error) => {
     const result = await posted(() => {
       throw new Error(message)
     })
@@ -117,7 +117,7 @@ describe('a webhook post', () => {
     [500, 'error code: 1016', 'http_error'],
     [530, 'my error code: 1016', 'http_error'],
     [200, 'error code: 1016', null],
-  ])('answered by %i %j says %s', async (status, body, error) => {
+  ])('answered by %i %j records %s', async (status, body, error) => {
     expect(await posted(() => new Response(body, { status }))).toMatchObject({ status, error, text: body.trim() })
   })
 })
