@@ -1,7 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm'
 import { type Caller, type Reach, reachOf, type RoleCode } from '../domain/accounts/access.ts'
 
-/** An id list of any length as one bound parameter. */
+/** A list of ids of any length as one bound parameter. */
 export const inList = (column: SQL, values: readonly (string | number)[]): SQL =>
   sql`${column} in (select value from json_each(${JSON.stringify(values)}))`
 

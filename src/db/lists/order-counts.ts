@@ -47,13 +47,13 @@ const ofMoments = ({ editions, status, type }: CountedOrders, range: Range): SQL
 /** The number of the edge of spans that is nearest to a moment. */
 const nearestEdge = (moment: number, bits: number): number => Math.round(moment / 2 ** bits)
 
-/** What a count from `from` has too much where it is made from `edge`; negative where it lacks something. */
+/** The orders between `from` and `edge` by which a count from the edge is too high; negative when it is too low. */
 function beyond(from: number, edge: number, between: (range: Range) => SQL): SQL {
   if (from === edge) return sql``
   return edge < from ? sql`- ${between([edge, from])}` : sql`+ ${between([from, edge])}`
 }
 
-/** What is between the edge of a coarse span and a moment near it, as a part of a sum. */
+/** The number between the edge of a coarse span and a moment near it, as a part of a sum. */
 function corrected(counted: CountedOrders, moment: number): SQL {
   const coarse = nearestEdge(moment, coarseBits) * 2 ** (coarseBits - fineBits)
   const fine = nearestEdge(moment, fineBits)
@@ -85,11 +85,11 @@ export const versionOfOrders = (editions: SQL): SQL => ofEditions(sql`changes`, 
 
 export const allOrders = (editions: SQL): SQL => ofEditions(columnsOf({}), editions)
 
-/** Numbers of orders. */
+/** Counts of orders. */
 export interface MatchEstimate {
   total: number
   matching: number
-  /** What an index of the filter alone leads to. */
+  /** The number of orders that an index of the filter finds. */
   found: number
 }
 
