@@ -143,7 +143,7 @@ async function someFail(): Promise<void> {
   const crowd = await gather(client, receiver, 'c', allWell)
   for (const path of crowd.paths) {
     let firsts = 0
-    receiver.tell(path, (_, nth) => (nth === 1 && ++firsts % 5 === 0 ? 500 : 200))
+    receiver.respondWith(path, (_, nth) => (nth === 1 && ++firsts % 5 === 0 ? 500 : 200))
   }
   await compare('(c) 20 % of first attempts fail', crowd)
 }

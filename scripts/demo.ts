@@ -18,7 +18,7 @@ const quit = new AbortController()
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => quit.abort())
 
 const title = (text: string) => console.log(`\n${text}`)
-const tell = (...lines: string[]) => {
+const print = (...lines: string[]) => {
   for (const text of lines) console.log(`  ${text}`)
 }
 
@@ -39,7 +39,7 @@ async function setUp(root: Client, url: string): Promise<{ manager: Client; admi
     start_date: '2010-12-01T08:00:00Z',
     end_date: '2010-12-24T18:00:00Z',
   })
-  tell(`organisation Harbour Gifts, event Christmas Market, edition ${full_name}`)
+  print(`organisation Harbour Gifts, event Christmas Market, edition ${full_name}`)
   const add = async (email: string, role: string, scopes: string[]) => {
     const member = await root.post<Made>(`/v1/organizations/${organization_id}/members`, { email, role })
     const { token } = await root.post<{ token: string }>('/v1/auth/tokens', {
@@ -47,7 +47,7 @@ async function setUp(root: Client, url: string): Promise<{ manager: Client; admi
       member_id: member.id,
       scopes,
     })
-    tell(`${email} is ${role}, with a token for ${scopes.join(' and ')}`)
+    print(`${email} is ${role}, with a token for ${scopes.join(' and ')}`)
     return createClient(url, token)
   }
   const manager = await add('manager@harbour.example', 'manager', ['read', 'write'])
@@ -68,26 +68,26 @@ async function main(url: string, rootToken: string, { receiver, stripe }: Around
   const lines = await readLines()
   const orders = ordersOf(lines)
   title(`Import of a file: ${lines.length} lines of a real shop are ${orders.length} invoices`)
-  await importTable(manager, tenant, await tableWithAddresses(), tell)
+  await importTable(manager, tenant, await tableWithAddresses(), print)
   title('The same invoices from a program, as JSON: nothing is made twice')
-  tell(...account(await importOrders(manager, tenant, orders)))
+  print(...account(await importOrders(manager, tenant, orders)))
 
   title('Lists, filters, search, pages')
-  const order = await findOrders(manager, tenant, tell)
+  const order = await findOrders(manager, tenant, print)
   title('One order, one purchase, its customer')
-  await followCustomer(manager, tenant, order, tell)
+  await followCustomer(manager, tenant, order, print)
   title('Webhooks: signed, retried, recovered')
-  await followWebhooks({ admin, receiver, tenant }, orders.slice(0, 10), tell)
+  await followWebhooks({ admin, receiver, tenant }, orders.slice(0, 10), print)
   title('Wallet passes: added, removed, announced')
-  await followWallet({ root: createClient(url, rootToken), admin, url, receiver, tenant }, tell)
+  await followWallet({ root: createClient(url, rootToken), admin, url, receiver, tenant }, print)
   title('Consents and uses: answered, ended, announced')
   const [old] = orders.filter(({ status }) => status === 'completed')
   if (!old) throw new Error('No order is completed.')
-  await followConsents({ admin, receiver, tenant, order: old }, tell)
+  await followConsents({ admin, receiver, tenant, order: old }, print)
   title('A refund through a fake of Stripe: paid once, confirmed, announced')
-  await followRefund({ admin, url, receiver, stripe, tenant, order: old }, tell)
+  await followRefund({ admin, url, receiver, stripe, tenant, order: old }, print)
   title('A campaign to those who came back')
-  await runCampaign(manager, url, tenant, tell)
+  await runCampaign(manager, url, tenant, print)
 }
 
 // Retries after a second each, so that nobody has to wait for hours to see them.

@@ -80,7 +80,7 @@ export async function gather(
 
 /** From now on the hanging endpoints of the crowd take requests and never answer. */
 export const hang = (receiver: Receiver, crowd: Crowd): void =>
-  crowd.hanging.forEach((path) => receiver.tell(path, 'hang'))
+  crowd.hanging.forEach((path) => receiver.respondWith(path, 'hang'))
 
 /** Switches the crowd's endpoints off, so that what comes next is measured without them. */
 export const dismiss = (client: Client, { organization_ids }: Crowd): Promise<unknown> =>

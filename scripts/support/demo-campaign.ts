@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import type { Client, Page } from './client.ts'
 import type { Tenant } from './demo-import.ts'
 
-type Tell = (...lines: string[]) => void
+type Print = (...lines: string[]) => void
 
 interface Made {
   id: string
@@ -42,7 +42,7 @@ async function eventually<T>(ask: () => Promise<T>, holds: (value: T) => boolean
 }
 
 /** Regulars are found by an expression and get a message of blocks; one of them follows a link. */
-export async function runCampaign(client: Client, url: string, tenant: Tenant, tell: Tell): Promise<void> {
+export async function runCampaign(client: Client, url: string, tenant: Tenant, print: Print): Promise<void> {
   const segment = await client.post<Made>('/v1/segments', {
     ...tenant,
     name: 'Regulars',
@@ -50,7 +50,7 @@ export async function runCampaign(client: Client, url: string, tenant: Tenant, t
     communication_channel: 'email',
     expression,
   })
-  tell(`segment of those for whom ${expression}`)
+  print(`segment of those for whom ${expression}`)
   const message = await client.post<Made>('/v1/email-messages', {
     ...tenant,
     title: 'Thank you',
@@ -79,20 +79,20 @@ export async function runCampaign(client: Client, url: string, tenant: Tenant, t
     ({ status }) => !['calculating', 'sending'].includes(status),
   )
   if (ended.status !== 'sent') throw new Error(`The campaign is ${ended.status}: ${ended.error_message}`)
-  tell(
+  print(
     `campaign ${campaign.id} is ${ended.status} after ${((performance.now() - started) / 1000).toFixed(1)} s: ${ended.sent_count} of ${ended.total_recipients} sent, ${ended.skipped_count} skipped`,
   )
 
   const outbox = (await fetch(`${url}/dev/outbox.json?channel=email`).then((answer) => answer.json())) as Page<Captured>
   const [mail] = outbox.results
   const whole = (await fetch(`${url}/dev/outbox/${mail?.id}.json`).then((answer) => answer.json())) as { html: string }
-  tell(`${url}/dev/outbox shows ${outbox.count} mails, among them: ${mail?.subject}`)
+  print(`${url}/dev/outbox shows ${outbox.count} mails, among them: ${mail?.subject}`)
 
   const link = /href="(http[^"]+\/t\/c\/[^"]+)"/.exec(whole.html)?.[1] ?? ''
   // A visit sooner than a person can come is counted as a machine's.
   await wait(2500)
   const followed = await fetch(link, { redirect: 'manual', headers: { 'user-agent': phone } })
-  tell(`its link leads to ${followed.headers.get('location')}; a transactional message has no link to unsubscribe`)
+  print(`its link leads to ${followed.headers.get('location')}; a transactional message has no link to unsubscribe`)
   const [recipient] = await eventually(
     async () =>
       (await client.get<Page<Recipient>>(`${path}/recipients?state=sent&page_size=500`)).results.filter(
@@ -100,8 +100,8 @@ export async function runCampaign(client: Client, url: string, tenant: Tenant, t
       ),
     (found) => found.length > 0,
   )
-  tell(`${recipient?.address} clicked at ${recipient?.clicked_at}`)
+  print(`${recipient?.address} clicked at ${recipient?.clicked_at}`)
   const stats = await client.get<Record<string, number>>(`${path}/stats`)
   const names = ['sent', 'failed', 'delivered', 'opened', 'clicked', 'open_rate', 'click_rate']
-  tell(`stats: ${names.map((name) => `${name} ${stats[name]}`).join(', ')}`)
+  print(`stats: ${names.map((name) => `${name} ${stats[name]}`).join(', ')}`)
 }

@@ -4,7 +4,7 @@ import type { Tenant } from './demo-import.ts'
 import type { ExternalOrder } from './external-order.ts'
 import type { Receiver } from './receiver.ts'
 
-type Tell = (...lines: string[]) => void
+type Print = (...lines: string[]) => void
 
 interface Options {
   admin: Client
@@ -48,7 +48,7 @@ async function importAnswer(admin: Client, tenant: Tenant, order: ExternalOrder)
 }
 
 /** People answer a consent, one lets it end, a ticket is used: all of it arrives at an endpoint. */
-export async function followConsents({ admin, receiver, tenant, order }: Options, tell: Tell): Promise<void> {
+export async function followConsents({ admin, receiver, tenant, order }: Options, print: Print): Promise<void> {
   const endpoint = await admin.post<{ secret: string }>('/v1/webhooks', {
     ...tenant,
     name: 'Consents',
@@ -68,8 +68,8 @@ export async function followConsents({ admin, receiver, tenant, order }: Options
   const active = `/v1/purchases?edition_id=${tenant.edition_id}&status=active&page_size=1`
   const purchase = (await admin.get<Page<{ id: string }>>(active)).results[0]
   await admin.post(`/v1/purchases/${purchase?.id}/uses`, {})
-  tell(`consent ${consent} was given and withdrawn by one customer, skipped by another, imported for a third;`)
-  tell(`purchase ${purchase?.id} was used`)
+  print(`consent ${consent} was given and withdrawn by one customer, skipped by another, imported for a third;`)
+  print(`purchase ${purchase?.id} was used`)
   const missing = () => {
     const found = new Set(receiver.posts(path).map(({ body }) => kindOf(body)))
     return kinds.filter((kind) => !found.has(kind))
@@ -79,7 +79,7 @@ export async function followConsents({ admin, receiver, tenant, order }: Options
   const posts = receiver.posts(path)
   if (posts.some(({ verified }) => verified.length === 0)) throw new Error('A signature is wrong.')
   for (const kind of kinds)
-    tell(`${kind}: ${posts.filter(({ body }) => kindOf(body) === kind).length}, with right signatures`)
+    print(`${kind}: ${posts.filter(({ body }) => kindOf(body) === kind).length}, with right signatures`)
   const { results: records } = await admin.get<Page<Entry>>(`/v1/user/${first?.id}/consents/${consent}/records`)
-  tell(`its records of the first: ${records.map(({ status }) => status).join(', ')}`)
+  print(`its records of the first: ${records.map(({ status }) => status).join(', ')}`)
 }

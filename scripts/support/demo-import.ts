@@ -3,7 +3,7 @@ import { ApiError, type Client, type Page } from './client.ts'
 import { type ExternalOrder, ordersPerCall } from './external-order.ts'
 import { tableName } from './online-retail.ts'
 
-type Tell = (...lines: string[]) => void
+type Print = (...lines: string[]) => void
 
 interface Result {
   index: number
@@ -141,15 +141,15 @@ const answers = [
 const american = { source_column: 'InvoiceDate', transform: { type: 'date', args: { order: 'mdy' } } }
 
 /** Answers what the service asks, until the rows are read. */
-async function mapColumns(client: Client, id: string, tell: Tell): Promise<void> {
-  tell('what keeps the rows from being read:', ...(await processed(client, id)))
+async function mapColumns(client: Client, id: string, print: Print): Promise<void> {
+  print('what keeps the rows from being read:', ...(await processed(client, id)))
   await client.patch(pathOf(id, '/column-mappings'), { mappings: answers })
   const answered = answers.map(({ source_column, target_field }) => `  ${source_column.padEnd(12)} is ${target_field}`)
-  tell('mapped by hand, and what is asked then:', ...answered, ...(await processed(client, id)))
+  print('mapped by hand, and what is asked then:', ...answered, ...(await processed(client, id)))
   await client.patch(pathOf(id, '/column-mappings'), { mappings: [american] })
   const left = await processed(client, id)
   if (left.length > 0) throw new Error(left.join('\n'))
-  tell('the shop writes the month first; with that every row is read')
+  print('the shop writes the month first; with that every row is read')
 }
 
 async function previewed(client: Client, id: string): Promise<string[]> {
@@ -179,40 +179,40 @@ const brokenInvoice = '536414'
 const mendedRow = `${brokenInvoice},22139,RETROSPOT TEA SET CERAMIC 11 PC,56,12/1/10 11:52,4.25,,United Kingdom,lost-and-found@example.com`
 
 /** Mends the broken row where the report shows it, and imports the rest of the report without the credit notes. */
-async function mendReport(client: Client, tenant: Tenant, id: string, tell: Tell): Promise<void> {
+async function mendReport(client: Client, tenant: Tenant, id: string, print: Print): Promise<void> {
   const report = await client.download(pathOf(id, '/error-report'))
   const [header = '', ...rows] = report.trimEnd().split('\r\n')
   const broken = rows.find((row) => row.includes(`,${brokenInvoice},`))
   if (!broken) throw new Error(`Invoice ${brokenInvoice} is not in the report.`)
-  tell(`the error report has ${rows.length} rows; the broken one:`, `  ${broken}`)
+  print(`the error report has ${rows.length} rows; the broken one:`, `  ${broken}`)
   const mended = `${broken.slice(0, broken.indexOf(`,${brokenInvoice},`) + 1)}${mendedRow}`
-  tell('mended, as it would be in a spreadsheet:', `  ${mended}`)
+  print('mended, as it would be in a spreadsheet:', `  ${mended}`)
   const again = await uploaded(client, tenant, `${header}\r\n${mended}\r\n`, 'errors.csv')
   await client.patch(pathOf(again.id, '/column-mappings'), { mappings: [american] })
   const left = await processed(client, again.id)
   if (left.length > 0) throw new Error(left.join('\n'))
-  tell(`uploaded again, its columns known from before: ${madeOf(await started(client, again.id))}`)
+  print(`uploaded again, its columns known from before: ${madeOf(await started(client, again.id))}`)
 }
 
 /** Brings a file in as its shop keeps it: suggestions, preview, a mended row, undone, and once more. */
-export async function importTable(client: Client, tenant: Tenant, table: string, tell: Tell): Promise<void> {
+export async function importTable(client: Client, tenant: Tenant, table: string, print: Print): Promise<void> {
   const first = await uploaded(client, tenant, table, tableName)
-  tell(`${tableName} is uploaded and read: ${first.total_rows} rows; suggested for its columns:`)
-  tell(...(await suggestions(client, first.id)))
-  await mapColumns(client, first.id, tell)
-  tell(...(await previewed(client, first.id)))
-  tell(madeOf(await started(client, first.id)))
-  await mendReport(client, tenant, first.id, tell)
+  print(`${tableName} is uploaded and read: ${first.total_rows} rows; suggested for its columns:`)
+  print(...(await suggestions(client, first.id)))
+  await mapColumns(client, first.id, print)
+  print(...(await previewed(client, first.id)))
+  print(madeOf(await started(client, first.id)))
+  await mendReport(client, tenant, first.id, print)
   const count = async () => (await client.get<Page<object>>(`/v1/orders?edition_id=${tenant.edition_id}`)).count
   await client.post(pathOf(first.id, '/undo'), {})
   const undone = await settled(client, first.id)
-  tell(
+  print(
     `the first import undone: ${undone.undone_orders} orders gone, ${undone.kept_orders} kept, ${await count()} left`,
   )
   const second = await uploaded(client, tenant, table, tableName)
   await client.patch(pathOf(second.id, '/column-mappings'), { mappings: [american] })
   const left = await processed(client, second.id)
   if (left.length > 0) throw new Error(left.join('\n'))
-  tell(`the same file again, its columns known from before: ${madeOf(await started(client, second.id))}`)
-  tell(`${await count()} orders in the edition`)
+  print(`the same file again, its columns known from before: ${madeOf(await started(client, second.id))}`)
+  print(`${await count()} orders in the edition`)
 }

@@ -6,7 +6,7 @@ import { signedPost } from './fake-stripe.ts'
 import type { FakeStripeServer } from './fake-stripe-server.ts'
 import type { Receiver } from './receiver.ts'
 
-type Tell = (...lines: string[]) => void
+type Print = (...lines: string[]) => void
 
 interface Options {
   admin: Client
@@ -82,7 +82,7 @@ async function postEvents(url: string, account: string, stripe: FakeStripeServer
 }
 
 /** A purchase is paid back through Stripe: money, purchase, event and mail say the same. */
-export async function followRefund(options: Options, tell: Tell): Promise<void> {
+export async function followRefund(options: Options, print: Print): Promise<void> {
   const { admin, url, receiver, stripe, tenant } = options
   const account = await admin.post<{ id: string }>('/v1/merchant-accounts', {
     organization_id: tenant.organization_id,
@@ -100,15 +100,15 @@ export async function followRefund(options: Options, tell: Tell): Promise<void> 
   const body = { reason: 'customer_request', cancel_purchase: true }
   const asked = await admin.post<Refund>(`/v1/purchases/${purchase}/refund-requests`, body)
   const approved = await admin.post<Refund>(`/v1/refund-requests/${asked.id}/approve`, {})
-  tell(`refund ${asked.id} of purchase ${purchase}: ${asked.status}, then ${approved.status}`)
+  print(`refund ${asked.id} of purchase ${purchase}: ${asked.status}, then ${approved.status}`)
   const paid = await eventually('The money', async () => {
     const now = await admin.get<Refund>(`/v1/refund-requests/${asked.id}`)
     return now.status === 'completed' ? now : undefined
   })
   const amount = `${paid.refunded_amount} ${paid.currency}`
-  tell(`the fake of Stripe paid ${amount} back as ${paid.provider_reference}; the request is ${paid.status}`)
+  print(`the fake of Stripe paid ${amount} back as ${paid.provider_reference}; the request is ${paid.status}`)
   const { status } = await admin.get<{ status: string }>(`/v1/purchases/${purchase}`)
-  tell(`the purchase is ${status}`)
+  print(`the purchase is ${status}`)
 
   const post = await eventually('The event', async () =>
     receiver.posts(path).find(({ body: text }) => {
@@ -117,15 +117,15 @@ export async function followRefund(options: Options, tell: Tell): Promise<void> 
     }),
   )
   if (post.verified.length === 0) throw new Error('The signature of the event is wrong.')
-  tell(`the event ${post.id} says purchase.action: refunded, and its signature is right`)
+  print(`the event ${post.id} says purchase.action: refunded, and its signature is right`)
   const mails = () => mailsTo(email, url)
   const mail = await eventually('The mail', async () => (await mails())[0])
-  tell(`a mail to ${mail.to} in /dev/outbox: ${mail.subject}`)
+  print(`a mail to ${mail.to} in /dev/outbox: ${mail.subject}`)
 
   await postEvents(url, account.id, stripe)
   const again = await admin.get<Refund>(`/v1/refund-requests/${asked.id}`)
   const total = stripe.store.refunds.reduce((sum, refund) => sum + refund.amount, 0) / 100
   if (total !== paid.refunded_amount || again.refunded_amount !== total) throw new Error('The sums differ.')
   if ((await mails()).length !== 1) throw new Error('The mail came more than once.')
-  tell(`Stripe posted what it says about it twice: ${total} ${paid.currency} are paid back, as before`)
+  print(`Stripe posted what it says about it twice: ${total} ${paid.currency} are paid back, as before`)
 }

@@ -30,7 +30,7 @@ interface Purchase {
   vendor_code: string | null
 }
 
-type Tell = (...lines: string[]) => void
+type Print = (...lines: string[]) => void
 
 const money = (amount: number, currency: string) => `${amount.toFixed(2)} ${currency.toUpperCase()}`
 
@@ -38,23 +38,23 @@ const line = (order: ListedOrder) =>
   `${order.external_id.padEnd(8)} ${order.status.padEnd(10)} ${money(order.amount, order.currency).padStart(12)}  ${String(order.items_count).padStart(5)} items  ${order.customer_email}`
 
 /** Finds orders in all the ways that the list has. */
-export async function findOrders(client: Client, { edition_id }: Tenant, tell: Tell): Promise<ListedOrder> {
+export async function findOrders(client: Client, { edition_id }: Tenant, print: Print): Promise<ListedOrder> {
   const list = (query: Record<string, string>) =>
     client.get<Page<ListedOrder>>(`/v1/orders?${new URLSearchParams({ edition_id, ...query }).toString()}`)
 
   const dearest = await list({ ordering: '-amount', page_size: '3' })
-  tell(`${dearest.count} orders in the edition; the three dearest:`, ...dearest.results.map(line))
+  print(`${dearest.count} orders in the edition; the three dearest:`, ...dearest.results.map(line))
   const cancelled = await list({ status: 'cancelled' })
-  tell(`${cancelled.count} of them cancelled:`, ...cancelled.results.map(line))
+  print(`${cancelled.count} of them cancelled:`, ...cancelled.results.map(line))
   const after = '2010-12-01T12:30:00Z'
-  tell(`${(await list({ created_after: after })).count} created after ${after}`)
+  print(`${(await list({ created_after: after })).count} created after ${after}`)
   const [first] = dearest.results
   if (!first) throw new Error('No order was found.')
   const { customer_email } = first
-  tell(`${(await list({ customer_email })).count} of customer ${customer_email}`)
+  print(`${(await list({ customer_email })).count} of customer ${customer_email}`)
   const number = first.external_id.slice(-4)
   const found = await list({ search: number })
-  tell(
+  print(
     `${found.count} found by the search for ${number}: ${found.results.map((order) => order.external_id).join(', ')}`,
   )
 
@@ -65,22 +65,22 @@ export async function findOrders(client: Client, { edition_id }: Tenant, tell: T
     for (const order of page.results) seen.add(order.id)
     page = page.next ? await client.get<Page<ListedOrder>>(page.next) : null
   }
-  tell(`walking by next: ${pages} pages of 20, ${seen.size} different orders`)
+  print(`walking by next: ${pages} pages of 20, ${seen.size} different orders`)
   return first
 }
 
 /** Reads an order and one of its purchases, gives its customer another address and finds the orders under it. */
-export async function followCustomer(client: Client, tenant: Tenant, listed: ListedOrder, tell: Tell): Promise<void> {
+export async function followCustomer(client: Client, tenant: Tenant, listed: ListedOrder, print: Print): Promise<void> {
   const order = await client.get<Order>(`/v1/orders/${listed.id}`)
   const [transaction] = order.transactions
-  tell(
+  print(
     `order ${order.external_id}: ${money(order.amount, order.currency)}, ${order.purchases.length} purchases, ` +
       (transaction ? `payment ${transaction.status} by ${transaction.service}` : 'no payment'),
   )
   const [bought] = order.purchases
   if (!bought) throw new Error('The order has no purchase.')
   const purchase = await client.get<Purchase>(`/v1/purchases/${bought.id}`)
-  tell(
+  print(
     `purchase ${purchase.vendor_code ?? purchase.id}: ${purchase.product.name} for ` +
       `${money(purchase.price_paid, order.currency)}, ${purchase.status}`,
   )
@@ -88,5 +88,5 @@ export async function followCustomer(client: Client, tenant: Tenant, listed: Lis
   await client.patch(`/v1/user/${order.customer.api_id}`, { email })
   const query = new URLSearchParams({ edition_id: tenant.edition_id, customer_email: email })
   const moved = await client.get<Page<ListedOrder>>(`/v1/orders?${query.toString()}`)
-  tell(`customer ${order.customer.email} is now ${email}: ${moved.count} orders found under the new address`)
+  print(`customer ${order.customer.email} is now ${email}: ${moved.count} orders found under the new address`)
 }

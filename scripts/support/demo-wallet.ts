@@ -6,7 +6,7 @@ import { makeGoogleKeys, signedCallback, spkiOf } from './google-callbacks.ts'
 import type { Receiver } from './receiver.ts'
 import { walletPath } from './seed-rows.ts'
 
-type Tell = (...lines: string[]) => void
+type Print = (...lines: string[]) => void
 
 interface Issued {
   id: string
@@ -72,7 +72,7 @@ async function saveAtGoogle(url: string, edition: string, pass: Issued): Promise
 }
 
 /** A purchase becomes a pass on both platforms, and all that wallets tell arrives at an endpoint. */
-export async function followWallet({ root, admin, url, receiver, tenant }: Options, tell: Tell): Promise<void> {
+export async function followWallet({ root, admin, url, receiver, tenant }: Options, print: Print): Promise<void> {
   const endpoint = await admin.post<{ secret: string }>('/v1/webhooks', {
     ...tenant,
     name: 'Wallets',
@@ -90,10 +90,10 @@ export async function followWallet({ root, admin, url, receiver, tenant }: Optio
   const issue = (platform: string) => admin.post<Issued>(`/v1/purchases/${purchase.id}/wallet-passes`, { platform })
   const apple = await issue('apple')
   const google = await issue('google')
-  tell(`purchase ${purchase.id} is pass ${apple.id} for Apple, and ${google.id} for Google`)
+  print(`purchase ${purchase.id} is pass ${apple.id} for Apple, and ${google.id} for Google`)
   await addAndRemoveOnPhone(url, apple)
   await saveAtGoogle(url, tenant.edition_id, google)
-  tell(
+  print(
     'a phone took the first in and dropped it; Google reported that the second was saved, and a forged callback got 401',
   )
   for (const deadline = Date.now() + patienceMs; receiver.posts(path).length < kinds.length; await wait(200))
@@ -103,6 +103,6 @@ export async function followWallet({ root, admin, url, receiver, tenant }: Optio
   for (const kind of kinds) {
     const found = posts.filter(({ body }) => (JSON.parse(body) as { type: string }).type === kind)
     if (found.length === 0) throw new Error(`${kind} did not arrive.`)
-    tell(`${kind} arrived ${found.length === 1 ? 'once' : `${found.length} times`}, with a right signature`)
+    print(`${kind} arrived ${found.length === 1 ? 'once' : `${found.length} times`}, with a right signature`)
   }
 }

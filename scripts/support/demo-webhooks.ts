@@ -18,7 +18,7 @@ interface Delivery {
   attempt_log: { number: number; status_code: number | null; duration_ms: number; next_retry_at: string | null }[]
 }
 
-type Tell = (...lines: string[]) => void
+type Print = (...lines: string[]) => void
 
 const path = '/orders'
 const patienceMs = 120_000
@@ -48,7 +48,7 @@ function describePost(post: Post): string[] {
 export async function followWebhooks(
   { admin, receiver, tenant }: { admin: Client; receiver: Receiver; tenant: Tenant },
   orders: readonly ExternalOrder[],
-  tell: Tell,
+  print: Print,
 ): Promise<void> {
   const endpoint = await admin.post<Endpoint>('/v1/webhooks', {
     ...tenant,
@@ -57,7 +57,7 @@ export async function followWebhooks(
     events: ['purchase.action'],
   })
   receiver.trust(path, endpoint.secret)
-  tell(`endpoint ${endpoint.id} at ${receiver.url(path)}, its secret shared with the receiver`)
+  print(`endpoint ${endpoint.id} at ${receiver.url(path)}, its secret shared with the receiver`)
 
   const deliveries = `/v1/webhooks/${endpoint.id}/deliveries`
   const detail = (id: string) => admin.get<Delivery>(`${deliveries}/${id}`)
@@ -80,33 +80,33 @@ export async function followWebhooks(
   const posts = receiver.posts(path)
   const right = posts.filter(({ verified }) => verified.length > 0).length
   const seconds = ((performance.now() - started) / 1000).toFixed(1)
-  tell(
+  print(
     `${made} orders came in with emit_webhooks: ${all} deliveries, all there after ${seconds} s`,
     `the receiver has ${posts.length} posts, ${new Set(posts.map(({ id }) => id)).size} different events, ${right} with a right signature`,
   )
   const [first] = posts
   if (!first || right < posts.length) throw new Error('The receiver did not get what was announced.')
-  tell('one of them:', ...describePost(first).map((line) => `  ${line}`))
+  print('one of them:', ...describePost(first).map((line) => `  ${line}`))
 
-  receiver.tell(path, (_, nth) => (nth < 3 ? 500 : 200))
+  receiver.respondWith(path, (_, nth) => (nth < 3 ? 500 : 200))
   const retried = await sendTest()
-  tell(
+  print(
     `the receiver fails twice: the delivery ends as ${retried.status} after ${retried.attempts} attempts`,
     ...logOf(retried),
   )
 
-  receiver.tell(path, 503)
+  receiver.respondWith(path, 503)
   const since = new Date().toISOString()
   const lost = await sendTest()
-  tell(`the receiver is down: the delivery is ${lost.status} after ${lost.attempts} attempts`, ...logOf(lost))
-  receiver.tell(path, 200)
+  print(`the receiver is down: the delivery is ${lost.status} after ${lost.attempts} attempts`, ...logOf(lost))
+  receiver.respondWith(path, 200)
   const { recovered } = await admin.post<{ recovered: number }>(`/v1/webhooks/${endpoint.id}/recover`, { since })
   const back = await eventually(
     () => detail(lost.id),
     ({ status }) => status === 'success',
   )
   const seen = receiver.counts(path).get(back.event_id)
-  tell(
+  print(
     `it is up again: ${recovered} recovered, its delivery ends as ${back.status}; the receiver saw its webhook-id ${seen} times`,
   )
 }

@@ -37,7 +37,7 @@ export interface FakeProvider {
   /** What EMAIL_API_BASE and SMS_API_BASE are set to. */
   url: string
   /** How calls are treated from now on; `nth` counts calls with the same key, or SMS with the same reference, from 1. */
-  tell: (conduct: Conduct | ((call: Call, nth: number) => Conduct)) => void
+  respondWith: (conduct: Conduct | ((call: Call, nth: number) => Conduct)) => void
   /** So long every answer takes. */
   delay: (ms: number) => void
   calls: () => readonly Call[]
@@ -180,7 +180,7 @@ export async function startFakeProvider(): Promise<FakeProvider> {
   const { port } = server.address() as AddressInfo
   return {
     url: `http://127.0.0.1:${port}`,
-    tell: (conduct) => {
+    respondWith: (conduct) => {
       conductOf = typeof conduct === 'function' ? conduct : () => conduct
     },
     delay: (ms) => {

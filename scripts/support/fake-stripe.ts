@@ -55,7 +55,7 @@ export interface FakeStripe {
   /** Payments, refunds and events, and what was paid back. */
   readonly store: FakeRefunds
   /** How calls that make refunds are treated from now on; `nth` counts calls with the same key from 1. */
-  tell: (conduct: Conduct | ((call: RefundCallSeen, nth: number) => Conduct)) => void
+  respondWith: (conduct: Conduct | ((call: RefundCallSeen, nth: number) => Conduct)) => void
   /** So long every answer takes. */
   delay: (ms: number) => void
   /** Every call that wanted to make a refund. */
@@ -203,7 +203,7 @@ export function createFakeStripe({ now = Date.now, apiKeys }: Options = {}): Fak
   return {
     store,
     calls: () => calls,
-    tell: (conduct) => {
+    respondWith: (conduct) => {
       conductOf = typeof conduct === 'function' ? conduct : () => conduct
     },
     delay: (ms) => {

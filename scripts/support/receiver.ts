@@ -34,7 +34,7 @@ export interface Post {
 export interface Receiver {
   url: (path: string) => string
   /** How posts to the path are answered from now on; 200 by default. */
-  tell: (path: string, behaviour: Behaviour) => void
+  respondWith: (path: string, behaviour: Behaviour) => void
   /** Checks posts to the path against this secret too. */
   trust: (path: string, secret: string) => void
   posts: (path: string) => Post[]
@@ -114,7 +114,7 @@ export async function startReceiver(): Promise<Receiver> {
   const { port } = server.address() as AddressInfo
   return {
     url: (path) => `http://127.0.0.1:${port}${path}`,
-    tell: (path, behaviour) => {
+    respondWith: (path, behaviour) => {
       placeOf(path).behaviour = behaviour
     },
     trust: (path, secret) => {

@@ -20,7 +20,7 @@ export interface UnitOfWork {
   afterCommit?: (work: Work) => void
 }
 
-/** What is due once a transaction stands. It may be lost: a sweep makes up for it. */
+/** Work that follows a commit. It may be lost: a sweep finds what is left. */
 type Work = () => Promise<unknown>
 
 interface FollowedStatement extends SQLWrapper {
@@ -57,7 +57,7 @@ export const changedExactly = (count: number): SQL =>
 /** Aborts the batch, as a lost race, unless what was decided on still holds. */
 export const stillHolds = (condition: SQL): SQL => sql`select case when ${condition} then 1 else json('guard') end`
 
-/** What a batch may be refused with by a condition that only the transaction itself can judge. */
+/** The refusals by conditions that are checked inside the transaction. */
 const refusals = {
   edition_archived: editionArchived,
   import_limit: importLimit,
@@ -107,7 +107,7 @@ export async function commit<Result>(
   return result
 }
 
-/** More than the requests that anybody makes to one row at the same moment. */
+/** More tries than simultaneous requests to one row in practice. */
 const maxTries = 20
 
 /** Reads, decides and commits once more after a lost race. */

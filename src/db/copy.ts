@@ -1,14 +1,14 @@
 import { getTableColumns, type SQL, sql, type Table } from 'drizzle-orm'
 import { columnName, slices } from './write.ts'
 
-/** A row to copy: its id, the id of its copy, and what the copy belongs to or points to. */
+/** A row to copy: its id, the id of its copy, and the ids to which the copy refers. */
 export interface CopiedRow {
   from: string
   to: string
   parent: string | null
 }
 
-/** Ids are ASCII, so that so many characters stay below D1's limit of 2 MB for one bound value. */
+/** The most characters of one bound value. Ids are ASCII, so this is below D1's limit of 2 MB. */
 const maxParameterLength = 1_500_000
 
 /** The parent of a `CopiedRow` inside the columns given to `copyRows`. */
@@ -16,7 +16,7 @@ export const copiedParent: SQL = sql`copied.value ->> 2`
 
 /**
  * Copies rows of a table as they are when the statement runs, but for their ids and the given columns. Columns that are
- * added to the table later are copied without another line. Few statements however many rows.
+ * added to the table later are copied too. Many rows take few statements.
  */
 export function copyRows(table: Table, rows: readonly CopiedRow[], columns: Readonly<Record<string, SQL>>): SQL[] {
   if (rows.length === 0) return []

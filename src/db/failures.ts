@@ -20,7 +20,7 @@ export const raisedRefusal = (error: unknown): string | null =>
 export const violatedUnique = (error: unknown): string | null =>
   /UNIQUE constraint failed: ([^|:]+?)(?:: SQLITE|\s*\||$)/.exec(messageOf(error))?.[1]?.trim() ?? null
 
-/** True for failures of the database that pass by themselves: the request may be tried again later. */
+/** True for temporary failures of the database: the request may be tried again later. */
 export const isTransient = (error: unknown): boolean =>
   /Network connection lost|storage caused object to be reset|reset because its code was updated|Cannot resolve D1 DB|Internal error while starting up|D1 DB is overloaded|exceeded timeout/i.test(
     messageOf(error),

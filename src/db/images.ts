@@ -20,5 +20,5 @@ export const isShowable = (caller: Caller, { organization_id, edition_id }: Show
 export const imageGuard = (caller: Caller, shower: Shower, id: string): SQL =>
   stillHolds(sql`exists (select 1 from files where files.id = ${id} and ${isShowable(caller, shower)})`)
 
-/** What opens the file that `column` names. */
+/** The key in the address of the file that `column` names. */
 export const keyOfFile = (column: SQL): SQL => sql`(select access_key from files where files.id = ${column})`

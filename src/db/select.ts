@@ -1,7 +1,7 @@
 import { Column, type DriverValueDecoder, type GetColumnData, is, SQL, type SQLWrapper, sql } from 'drizzle-orm'
 import { QueryBuilder, type SQLiteColumn } from 'drizzle-orm/sqlite-core'
 
-/** What a query answers: columns, or expressions with a type. The keys are the names in its rows. */
+/** The fields of a query: columns, or expressions with a type. The keys are the names in its rows. */
 export type Fields = Readonly<Record<string, SQLiteColumn | SQL>>
 
 /** The rows of these fields, as the modes of their columns say. */
@@ -37,7 +37,7 @@ export function select<F extends Fields>(fields: F) {
   return builder.select(Object.fromEntries(named) as F)
 }
 
-/** An expression that answers JSON of this type, which its author vouches for. */
+/** An expression that answers JSON. Its type is stated by the caller and not checked. */
 export const fromJson = <Value>(expression: SQL): SQL<Value> =>
   expression.mapWith((text: string): Value => JSON.parse(text) as Value)
 

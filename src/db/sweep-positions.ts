@@ -1,14 +1,14 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { Database } from './database.ts'
 
-/** Where a sweep goes on that looks at a share of a table each time. */
+/** The position of a sweep that reads a part of a table each time. */
 interface SweepPosition {
-  /** Empty before the first row and behind the last. */
+  /** Empty before the first row and after the last. */
   after: string
   begun_at: number
 }
 
-/** Null for a sweep that has never stopped anywhere. */
+/** Null for a sweep without a stored position. */
 export async function findSweepPosition(db: Database, name: string): Promise<SweepPosition | null> {
   const row = await db.first(
     sql<SweepPosition>`select after_key as after, begun_at from storage_sweeps where name = ${name}`,

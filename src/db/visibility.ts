@@ -2,7 +2,7 @@ import { type SQL, sql } from 'drizzle-orm'
 import { type Caller, type Reach, reachOf, type RoleCode } from '../domain/accounts/access.ts'
 import { editions } from './schema/editions.ts'
 
-/** An id list of any length as one bound parameter. */
+/** A list of ids of any length as one bound parameter. */
 export const inList = (column: SQL, values: readonly (string | number)[]): SQL =>
   sql`${column} in (select value from json_each(${JSON.stringify(values)}))`
 

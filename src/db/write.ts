@@ -63,7 +63,7 @@ const storedValue = ({ name, column }: Written, row: object): unknown => {
 /** Values that are bound by themselves: fewer than the 100 parameters that D1 takes. */
 const maxShared = 90
 
-/** Which columns have one value in all rows, and which do not. */
+/** The columns with one value in all rows, and the others. */
 function splitByValues(rows: readonly (readonly unknown[])[]): { shared: number[]; own: number[] } {
   const [first = []] = rows
   const shared: number[] = []
@@ -112,7 +112,7 @@ export function update<T extends Table>(table: T, changes: Changes<T>, where: SQ
 
 const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null
 
-/** What of `changes` the row does not have already. JSON that says the same is the same: of objects, and of texts in `json`. */
+/** The changes that differ from the row. Equal JSON is no change, as objects and as texts in `json`. */
 export function changesIn<Row extends object>(
   row: Row,
   changes: Partial<Row>,

@@ -12,7 +12,7 @@ const withoutSlash = (url: string): string => url.replace(/\/+$/, '')
 
 const hostOf = (url: string): string => (URL.canParse(url) ? new URL(url).hostname.toLowerCase() : '')
 
-/** A machine that serves itself has its receivers beside it: whether those may be called is another variable's say. */
+/** Whether the host is this machine. Another variable decides whether webhooks may go there. */
 const isThisMachine = (host: string): boolean => ['localhost', '127.0.0.1', '[::1]'].includes(host)
 
 function senderOf(env: Bindings): Mailbox {
@@ -35,7 +35,7 @@ function scheduleOf(text: string): readonly number[] {
   throw new Error(`WEBHOOK_RETRY_SCHEDULE is "${text}". It is seconds, separated by commas: 5,300,1800`)
 }
 
-/** Who can send messages and look for records. */
+/** The known providers of messages and of DNS. */
 const providers = {
   EMAIL_PROVIDER: ['capture', 'resend', 'cloudflare'],
   SMS_PROVIDER: ['capture', 'gatewayapi'],
@@ -57,7 +57,7 @@ function vendorOf(variable: 'WALLET_VENDOR_A' | 'WALLET_VENDOR_B', given: string
   throw new Error(`${variable} is "${given}". It is one of ${walletPlatforms.join(', ')}, or empty.`)
 }
 
-/** What `live` needs for a platform, by the name of its variable. */
+/** The variables that `live` needs for a platform. */
 const walletNeeds: Record<WalletPlatform, readonly (keyof Bindings)[]> = {
   apple: [
     'WALLET_APPLE_PASS_TYPE_ID',
@@ -110,7 +110,7 @@ function paymentBaseOf(text: string, isLoopbackOpen: boolean): string {
 
 function paymentsOf(env: Bindings, environment: Config['environment']): Config['payments'] {
   const isOpen = environment !== 'production'
-  // A secret that signs links may change at any time: in production it seals nothing that is to last.
+  // A secret that signs links may change at any time, so it encrypts no stored secrets in production.
   const secret = env.MERCHANT_KEY_SECRET || (isOpen ? env.LINK_SIGNING_KEY : '')
   return {
     apiBase: paymentBaseOf(env.PAYMENT_API_BASE, isOpen),

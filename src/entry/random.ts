@@ -1,6 +1,6 @@
 export const randomBytes = (length: number): Uint8Array => crypto.getRandomValues(new Uint8Array(length))
 
-/** Drawn many at once: an id takes sixteen numbers, and an order a dozen ids. */
+/** Many numbers are drawn at once, because an id needs sixteen of them, and an order a dozen ids. */
 const drawn = new Uint32Array(1024)
 let used = drawn.length
 

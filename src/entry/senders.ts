@@ -2,7 +2,7 @@ import type { CampaignSenders } from '../domain/campaigns/sender.ts'
 import type { WebhookSenders } from '../domain/webhooks/webhook-sender.ts'
 import type { Bindings } from '../http/env.ts'
 
-/** The objects of campaigns, by the ids of these. */
+/** The objects of campaigns, by the ids of the campaigns. */
 export const sendersOf = (env: Bindings): CampaignSenders => ({
   of: (campaignId) => env.CAMPAIGN_SENDER.get(env.CAMPAIGN_SENDER.idFromName(campaignId)),
 })

@@ -6,18 +6,18 @@ import type { Meter } from '../domain/meter.ts'
 export type Bindings = Env & {
   ROOT_TOKEN?: string
   LINK_SIGNING_KEY?: string
-  /** Without it LINK_SIGNING_KEY does its work. */
+  /** LINK_SIGNING_KEY replaces it when it is absent. */
   IDEMPOTENCY_KEY?: string
   EMAIL_API_KEY?: string
   EMAIL_WEBHOOK_SECRET?: string
-  /** Where EMAIL_PROVIDER is cloudflare. */
+  /** Present when EMAIL_PROVIDER is `cloudflare`. */
   EMAIL?: SendEmail
   SMS_API_KEY?: string
   FILE_SCAN_KEY?: string
   SMS_WEBHOOK_SECRET?: string
   /** Seals the secrets of merchant accounts. */
   MERCHANT_KEY_SECRET?: string
-  /** The one before, while it is replaced. */
+  /** The former secret, while it is replaced. */
   MERCHANT_KEY_SECRET_PREVIOUS?: string
   WALLET_APPLE_CERTIFICATE?: string
   WALLET_APPLE_PRIVATE_KEY?: string
@@ -35,7 +35,7 @@ interface Variables {
   ctx: Ctx
   meter: Meter
   operationId: string | undefined
-  /** What to do once a successful answer is out. */
+  /** Work that follows a successful answer. */
   afterCommit: (() => Promise<unknown>)[]
 }
 

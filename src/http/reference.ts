@@ -16,7 +16,7 @@ async function answerPage(c: Context<AppEnv>, page: Markup, headers: Record<stri
   })
 }
 
-/** `/` and `/docs/errors`: where everything is, and what each error means. */
+/** `/` with links to all documents, and `/docs/errors` with the meaning of each error. */
 export function reference(isDevelopment: (c: AppContext) => boolean): Hono<AppEnv> {
   const pages = new Hono<AppEnv>({ strict: false })
   const addressFor = (c: AppContext) => (path: string) => addressOf(c.env.PUBLIC_URL, c.req.url, path)

@@ -4,7 +4,7 @@ import { logError } from './log.ts'
 import { type HttpAnswer, pageOfCode, problem } from './problem.ts'
 import { addressOf } from './public-address.ts'
 
-/** The answer to any failure. What is no refusal of ours is logged whole and answered without a word about it. */
+/** The answer to any failure. An unexpected error is logged whole and answered without details. */
 export function answerOf(c: AppContext, error: unknown): HttpAnswer {
   const answer = (refusal: AppError) => {
     const type = addressOf(c.env.PUBLIC_URL, c.req.url, pageOfCode(refusal.code))

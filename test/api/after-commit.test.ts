@@ -50,7 +50,7 @@ function raced(happen: () => Promise<unknown>) {
 const use = (id: string) => db.all(sql`update purchases set status = 'used' where id = ${id}`)
 
 describe('a decision that lost its race', () => {
-  it('is made again, and its events are enqueued once', async () => {
+  it('is repeated, and its events are enqueued once', async () => {
     const { purchases } = await givenOrder(shop, oneTicket)
     const [id = ''] = purchases
     const { ctx, finish, tries } = raced(() => use(id))
@@ -60,7 +60,7 @@ describe('a decision that lost its race', () => {
     expect(await finish()).toEqual(['webhooks'])
   })
 
-  it('leaves no work behind when it is not made again', async () => {
+  it('enqueues nothing when it is not repeated', async () => {
     const { purchases } = await givenOrder(shop, oneTicket)
     const [id = ''] = purchases
     const { body } = await askFor(id)
@@ -71,7 +71,7 @@ describe('a decision that lost its race', () => {
     expect(work).not.toEqual([])
   })
 
-  it('of a use of a ticket leaves the work of the second try alone', async () => {
+  it('about a use of a ticket enqueues the work of the second try only', async () => {
     const { purchases } = await givenOrder(shop, oneTicket)
     const [id = ''] = purchases
     const { ctx, finish } = raced(() => db.all(sql`update purchases set uses_count = uses_limit where id = ${id}`))

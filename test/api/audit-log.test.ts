@@ -63,7 +63,7 @@ describe('listAuditLog', () => {
     expect(entry?.changes).toContainEqual({ field: 'name', before: null, after: 'Vinter', is_hidden: false })
   })
 
-  it('shows what was deleted', async () => {
+  it('shows what a deleted resource held', async () => {
     const member = await givenMember(organisation, 'viewer')
     await remove(`/v1/organizations/${organisation.id}/members/${member.id}`, admin.token)
     const [entry] = await logOf(organisation, `&action=removeOrganizationMember`, admin.token)
@@ -108,7 +108,7 @@ describe('listAuditLog', () => {
     ])
   })
 
-  it('asks for the organisation, except of the superuser', async () => {
+  it('requires the organisation, except from the superuser', async () => {
     const reply = await get('/v1/audit-log', admin.token)
     expect([reply.status, reply.body.errors]).toMatchObject([400, [{ code: 'required', attr: 'organization_id' }]])
     const all = await get('/v1/audit-log')
@@ -116,7 +116,7 @@ describe('listAuditLog', () => {
     for (const entry of all.body.results) expect(entry.organization_id).toBeNull()
   })
 
-  it('shows nothing of an organisation to an admin of another, nor to those who are less there', async () => {
+  it('shows no entries of an organisation to admins of another one, nor to roles below admin', async () => {
     const other = await givenOrganization()
     await seedMember(admin.account_id, { organization: other.id, role: 'manager' })
     await seedEntries(other.id, 3)
@@ -147,7 +147,7 @@ describe('an entry', () => {
     expect(await countEntries()).toBe(before)
   })
 
-  it('is made once of those who change the same row at the same time, and each change has its own', async () => {
+  it('is written for each change that succeeds, of several changes of a row at the same time', async () => {
     const replies = await Promise.all(
       Array.from({ length: 4 }, (_, at) =>
         patch(`/v1/organizations/${organisation.id}`, { name: `Race ${at}` }, admin.token),
@@ -156,7 +156,7 @@ describe('an entry', () => {
     for (const reply of replies) expect((await entriesOf(reply)).length).toBe(reply.status === 200 ? 1 : 0)
   })
 
-  it('of revoking a token twice is one', async () => {
+  it('is written once when a token is revoked twice', async () => {
     const token = await post('/v1/auth/tokens', { name: 'once', member_id: admin.id })
     const replies: Reply[] = []
     for (let tries = 0; tries < 2; tries++) replies.push(await remove(`/v1/auth/tokens/${token.body.id}`, admin.token))
@@ -165,7 +165,7 @@ describe('an entry', () => {
     expect((await entriesOf(replies[1] as Reply)).length).toBe(0)
   })
 
-  it('of an import is one, however many orders it brings', async () => {
+  it('is written once for an import, however many orders it has', async () => {
     const edition = await seedEdition(organisation)
     const orders = Array.from({ length: 60 }, (_, at) => ({
       external_id: `many-${at}`,
@@ -189,7 +189,7 @@ describe('an entry', () => {
     expect(entries[0]?.changes).not.toContain('Marker-Person')
   })
 
-  it('says of secrets and of contents of messages only that they changed', async () => {
+  it('states of secrets and message contents only that they changed', async () => {
     const edition = await seedEdition(organisation)
     const place = { organization_id: organisation.id, edition_id: edition.id }
     const message = await post(
@@ -222,7 +222,7 @@ describe('an entry', () => {
   })
 })
 
-describe('a token that is used after its end', () => {
+describe('using a token that is no longer valid', () => {
   const uses = async (id: string): Promise<Record<string, unknown>[]> =>
     (
       await env.DB.prepare("select * from audit_log where token_id = ? and action = 'rejectAccessToken' order by id")
@@ -233,7 +233,7 @@ describe('a token that is used after its end', () => {
   it.each([
     ['revoked', { revoked_at: 1 }],
     ['expired', { expires_at: 1 }],
-  ] as const)('is recorded when it was %s, once an hour however often it is tried', async (reason, columns) => {
+  ] as const)('is recorded when it was %s, once an hour for any number of tries', async (reason, columns) => {
     const ended = await seedToken(admin.account_id, { organization: organisation.id, ...columns })
     const replies = await Promise.all(Array.from({ length: 5 }, () => get('/v1/auth/user-info', ended.token)))
     replies.push(await get('/v1/auth/user-info', ended.token))
@@ -253,7 +253,7 @@ describe('a token that is used after its end', () => {
     expect((await logOf(organisation, `&resource_id=${ended.id}`, admin.token)).length).toBe(2)
   })
 
-  it('is recorded in each organisation of its owner when it is bound to none', async () => {
+  it('is recorded in every organisation of the owner when the token is bound to none', async () => {
     const other = await givenOrganization()
     const member = await givenMember(organisation, 'viewer')
     await seedMember(member.account_id, { organization: other.id, role: 'viewer' })
@@ -264,7 +264,7 @@ describe('a token that is used after its end', () => {
     )
   })
 
-  it('leaves nothing when nobody knows the token', async () => {
+  it('is not recorded for an unknown token', async () => {
     const before = await countEntries()
     await get('/v1/auth/user-info', `ecm_${'a'.repeat(36)}`)
     expect(await countEntries()).toBe(before)

@@ -38,7 +38,7 @@ describe('a minted token', () => {
     expect(forMember.body.expires_at).toBe(new Date(end).toISOString())
   })
 
-  it('dies with the token that minted it, and so do those that it minted', async () => {
+  it('is revoked with the token that minted it, and so are the tokens that it minted', async () => {
     const { account, member } = await seedPerson('OA', world.a)
     const [first, other] = [await seedToken(account), await seedToken(account)]
     const second = await mint({}, first.token)
@@ -54,7 +54,7 @@ describe('a minted token', () => {
     expect(shown).toContain(sibling.body.id)
   })
 
-  it('dies with a minter that is over, whatever its own row says', async () => {
+  it('ends with its expired minter, although its own row has no end', async () => {
     const minter = await seedToken(world.people.OV.account, { expires_at: Date.now() + dayMs })
     const minted = await mint({}, minter.token)
     await env.DB.prepare('update access_tokens set expires_at = ? where id = ?')
@@ -63,7 +63,7 @@ describe('a minted token', () => {
     expect(await statusWith(minted.body.token)).toBe(401)
   })
 
-  it('dies with the membership of the admin who minted it for another, for good', async () => {
+  it('ends for good when the admin who minted it for another member is removed', async () => {
     const account = await seedAccount()
     const admin = await seedMember(account, { organization: world.a.id, role: 'admin' })
     await seedMember(account, { organization: world.b.id, role: 'admin' })
@@ -80,14 +80,14 @@ describe('a minted token', () => {
     expect(await Promise.all(tokens.map(statusWith))).toEqual([401, 401, 200, 200])
   })
 
-  it('made by the superuser stands by itself', async () => {
+  it('ends with no other token when the superuser made it', async () => {
     const member = await seedPerson('OV', world.a)
     const made = await mint({ member_id: member.member, expires_at: null })
     expect([made.status, made.body.expires_at]).toEqual([201, null])
     expect(await statusWith(made.body.token)).toBe(200)
   })
 
-  it('is the last of nine at most: each is looked up whenever it is used', async () => {
+  it('has at most eight tokens above it, because each use looks all of them up', async () => {
     let { token } = await seedToken(world.people.OV.account)
     for (let generation = 1; generation <= 8; generation++) {
       const reply = await mint({}, token)
@@ -103,7 +103,7 @@ describe('a minted token', () => {
     expect(deep.rows_read - plain.rows_read).toBe(18)
   })
 
-  it('is worth as much as all that it came from, in any order of events', async () => {
+  it('is valid exactly while every token and member above it is, in any order of events', async () => {
     type Known = { id: string; token: string; parent: number; admin: number | null; isRevoked: boolean }
     const step = fc.oneof(
       {
@@ -177,7 +177,7 @@ const revokeDirectly = (id: string) =>
   env.DB.prepare('update access_tokens set revoked_at = 1 where id = ?').bind(id).run()
 
 describe('a token without an end', () => {
-  it('needs an admin of each organisation that it reaches', async () => {
+  it('can be made only by an admin of each organisation that it reaches', async () => {
     for (const role of ['OM', 'OV', 'EA', 'EM', 'EV'] as const) {
       const reply = await mint({ expires_at: null }, world.people[role].token)
       expect([role, reply.status, reply.body.required_roles, reply.body.errors[0].pointer]).toEqual([

@@ -58,7 +58,7 @@ const ask = (token: string, path = '/v1/auth/user-info') =>
   callWith({ OIDC_ISSUER: issuer, OIDC_AUDIENCE: audience }, path, { token })
 
 describe('a token of the identity provider', () => {
-  it('is the member of its verified e-mail address', async () => {
+  it('acts as the member with its verified e-mail address', async () => {
     const reply = await ask(await sign({ email: email.toUpperCase() }))
     expect(reply.status).toBe(200)
     expect(reply.body).toMatchObject({ email, token: { kind: 'oidc', id: null, scopes: ['read', 'write'] } })
@@ -68,7 +68,7 @@ describe('a token of the identity provider', () => {
     expect(requests).toHaveLength(2)
   })
 
-  it('has the roles of the memberships, whatever it claims', async () => {
+  it('has the roles of the memberships, not those in its claims', async () => {
     const token = await sign({ roles: ['admin'], organization_id: world.b.id, is_superuser: true, scope: 'admin' })
     expect((await ask(token, `/v1/organizations/${world.b.id}`)).status).toBe(404)
     expect((await ask(token, `/v1/organizations/${world.a.id}/members`)).status).toBe(403)
@@ -85,7 +85,7 @@ describe('a token of the identity provider', () => {
     ['of a time that is no number', () => sign({ iat: 'yesterday' as unknown as number })],
     ['to log out', () => sign({}, { typ: 'logout+jwt' })],
     ['of an event', () => sign({}, { typ: 'secevent+jwt' })],
-    ['that tells of events', () => sign({ events: { 'http://schemas.openid.net/event/backchannel-logout': {} } })],
+    ['that is a logout event', () => sign({ events: { 'http://schemas.openid.net/event/backchannel-logout': {} } })],
     ['of an unknown type', () => sign({}, { typ: 'application/dpop+jwt' })],
     ['whose type is a list', () => sign({}, { typ: ['JWT'] })],
     ['to refresh', () => sign({ typ: 'Refresh' })],
@@ -140,13 +140,13 @@ describe('a token of the identity provider', () => {
     expect((await ask(await sign({ iat: seconds(), ...more }, header))).status).toBe(200)
   })
 
-  it('may be a minute late', async () => {
+  it('is accepted up to a minute after its end', async () => {
     expect((await ask(await sign({ iat: seconds() + 30 }))).status).toBe(200)
     expect((await ask(await sign({ exp: seconds() - 30 }))).status).toBe(200)
     expect((await ask(await sign({ nbf: seconds() + 30 }))).status).toBe(200)
   })
 
-  it('of a key that came later is accepted', async () => {
+  it('is accepted when its key was published later', async () => {
     expect((await ask(await sign())).status).toBe(200)
     const later = await generateKeyPair('RS256', { extractable: true })
     const known = answer
@@ -160,7 +160,7 @@ describe('a token of the identity provider', () => {
     expect(requests).toEqual(['/.well-known/openid-configuration', '/keys', '/keys'])
   })
 
-  it('is refused where no provider is configured', async () => {
+  it('is refused where no identity provider is configured', async () => {
     const reply = await callWith({ OIDC_ISSUER: '', OIDC_AUDIENCE: '' }, '/v1/auth/user-info', { token: await sign() })
     expect(reply.status).toBe(401)
     expect(requests).toEqual([])
@@ -179,7 +179,7 @@ describe('a token of the identity provider', () => {
       'keys are out of reach',
       (url, whole) => (url.endsWith('/keys') ? Promise.reject(new TypeError('network')) : whole(url)),
     ],
-  ])('asks to try again when %s, and leaves the provider alone for a minute', async (_, failing) => {
+  ])('is answered with 503 when %s, and the provider is not called for a minute', async (_, failing) => {
     vi.spyOn(console, 'error').mockImplementation(() => {})
     const [token, whole] = [await sign(), answer]
     vi.spyOn(Date, 'now').mockReturnValue(Date.now())
@@ -202,7 +202,7 @@ describe('a token of the identity provider', () => {
     expect((await ask(token)).status).toBe(200)
   })
 
-  it('that hangs holds up the first request alone', async () => {
+  it('delays the first request only when the identity provider hangs', async () => {
     vi.spyOn(console, 'error').mockImplementation(() => {})
     vi.mocked(globalThis.fetch).mockImplementation(
       (input, init) =>
@@ -224,7 +224,7 @@ describe('a token of the identity provider', () => {
     expect(requests).toHaveLength(1)
   })
 
-  it('whose key id is unknown while the keys are out of reach holds up nobody with a known key', async () => {
+  it('with an unknown key id does not delay callers with known keys while the keys are out of reach', async () => {
     vi.spyOn(console, 'error').mockImplementation(() => {})
     expect((await ask(await sign())).status).toBe(200)
     const whole = answer
@@ -235,7 +235,7 @@ describe('a token of the identity provider', () => {
   })
 })
 
-describe('what a session of the identity provider mints', () => {
+describe('a token that a session of the identity provider mints', () => {
   const days = 86_400_000
   const mint = async (person: string, body: object = {}) =>
     callWith({ OIDC_ISSUER: issuer, OIDC_AUDIENCE: audience }, '/v1/auth/tokens', {
@@ -262,7 +262,7 @@ describe('what a session of the identity provider mints', () => {
     expect([endless.status, endless.body.errors]).toMatchObject([400, [{ code: 'too_late', pointer: '#/expires_at' }]])
   })
 
-  it('is judged by its strongest role, also for another member', async () => {
+  it('has the lifetime of its member’s strongest role', async () => {
     const person = `both-${next()}@example.test`
     const account = await seedAccount(person)
     await seedMember(account, { organization: world.b.id, role: 'viewer' })

@@ -20,7 +20,7 @@ const stored = (id: string) => env.DB.prepare('select * from access_tokens where
 const statusWith = async (token: string, path = '/v1/auth/user-info') => (await get(path, token)).status
 
 describe('createAccessToken', () => {
-  it('shows the token once and keeps its hash alone', async () => {
+  it('shows the token once and stores only its hash', async () => {
     const { token } = world.people.OA
     const reply = await create({ name: '  Box office ' }, token)
     expect(reply.status).toBe(201)
@@ -40,7 +40,7 @@ describe('createAccessToken', () => {
     expect(listed.text).not.toContain(reply.body.token)
   })
 
-  it('lives a year, until a time, or for ever', async () => {
+  it('expires after a year by default, at a given time, or never', async () => {
     const { token } = world.people.OA
     const before = Date.now()
     const year = await create({ name: 'Year' }, token)
@@ -56,7 +56,7 @@ describe('createAccessToken', () => {
       expect([expires_at, (await create({ name: 'x', expires_at }, token)).status]).toEqual([expires_at, 400])
   })
 
-  it('has no scope that its maker lacks', async () => {
+  it('refuses scopes that the caller’s token lacks', async () => {
     const { account } = world.people.OA
     const writer = await seedToken(account, { scopes: ['write'] })
     const made = await create({ name: 'Wider', scopes: ['read', 'write'] }, writer.token)
@@ -68,7 +68,7 @@ describe('createAccessToken', () => {
     expect((await create({ name: 'No', scopes: ['read'] }, reader.body.token)).status).toBe(403)
   })
 
-  it('for a member is bound to the organisation', async () => {
+  it('binds a token for another member to the organisation', async () => {
     const person = await seedPerson('OM', world.a)
     const reply = await create({ name: 'Desk', member_id: person.member }, world.people.OA.token)
     expect(reply.body).toMatchObject({ kind: 'service', organization_id: world.a.id })
@@ -78,7 +78,7 @@ describe('createAccessToken', () => {
     expect(renewed.body.organization_id).toBe(world.a.id)
   })
 
-  it('for a member is made by admins of the organisation alone', async () => {
+  it('for another member requires an admin of the organisation', async () => {
     const body = { name: 'x', member_id: world.a.member }
     for (const role of ['OM', 'OV'] as const) {
       const reply = await create(body, world.people[role].token)
@@ -92,7 +92,7 @@ describe('createAccessToken', () => {
     expect([nameless.status, nameless.body.errors[0].pointer]).toEqual([400, '#/member_id'])
   })
 
-  it('made in one organisation opens nothing of another, though its owner is an admin there', async () => {
+  it('makes a token that works in its own organisation only, although the owner is an admin elsewhere', async () => {
     const person = await seedPerson('OV', world.a)
     await seedMember(person.account, { organization: world.b.id, role: 'admin' })
     await seedMember(person.account, { organization: world.b.id, edition: world.b.editions[0].id, role: 'admin' })
@@ -146,7 +146,7 @@ describe('listAccessTokens', () => {
 })
 
 describe('revokeAccessToken', () => {
-  it('takes effect at once and for good', async () => {
+  it('takes effect at once and is final', async () => {
     const { account, token } = world.people.OM
     const victim = await seedToken(account)
     expect(await statusWith(victim.token)).toBe(200)
@@ -157,13 +157,13 @@ describe('revokeAccessToken', () => {
     expect((await stored(victim.id))?.['revoked_at']).toBe(first)
   })
 
-  it('ends the token that asks for it', async () => {
+  it('revokes the calling token itself', async () => {
     const own = await seedToken(world.people.OV.account)
     expect((await remove(`/v1/auth/tokens/${own.id}`, own.token)).status).toBe(204)
     expect(await statusWith(own.token)).toBe(401)
   })
 
-  it('lets an admin end the tokens of the organisation, and see no others', async () => {
+  it('lets an admin revoke tokens of the organisation, and see no others', async () => {
     const person = await seedPerson('OV', world.a)
     const bound = await seedToken(person.account, { organization: world.a.id })
     for (const role of ['OM', 'EA'] as const)
@@ -177,7 +177,7 @@ describe('revokeAccessToken', () => {
 })
 
 describe('getUserInfo', () => {
-  it('tells who calls and what they reach', async () => {
+  it('answers the caller and the caller’s reach', async () => {
     const email = `anna-${next()}@example.test`
     const account = await seedAccount(email)
     await seedMember(account, { organization: world.a.id, role: 'manager' })
@@ -209,7 +209,7 @@ describe('getUserInfo', () => {
     })
   })
 
-  it('tells a bound token what its organisation knows of the member, and nothing of others', async () => {
+  it('answers a bound token only what its organisation holds about the member', async () => {
     const account = await seedAccount()
     const here = await seedMember(account, { organization: world.a.id, role: 'manager' })
     const edition = world.a.editions[0].id
@@ -235,7 +235,7 @@ describe('getUserInfo', () => {
     expect([nobody.status, nobody.text.includes('usr_')]).toEqual([403, false])
   })
 
-  it('tells the stronger of two roles in an edition', async () => {
+  it('answers the stronger of two roles in an edition', async () => {
     const account = await seedAccount()
     await seedMember(account, { organization: world.a.id, role: 'viewer' })
     await seedMember(account, { organization: world.a.id, edition: world.a.editions[0].id, role: 'admin' })
@@ -245,7 +245,7 @@ describe('getUserInfo', () => {
     expect(shown).toMatchObject({ role: 'admin', source: 'edition' })
   })
 
-  it('notes when a token was used, now and then', async () => {
+  it('stores the time of the last use, at most once in a while', async () => {
     const { token, id } = await seedToken(world.people.OV.account)
     await env.DB.prepare('update access_tokens set last_used_at = null where id = ?').bind(id).run()
     const before = Date.now()
@@ -256,7 +256,7 @@ describe('getUserInfo', () => {
     expect((await stored(id))?.['last_used_at']).toBe(first)
   })
 
-  it('takes the word Bearer in any case', async () => {
+  it('accepts the word Bearer in any case', async () => {
     const { token } = world.people.OV
     const reply = await call('/v1/auth/user-info', { token: null, headers: { authorization: `bearer  ${token} ` } })
     expect(reply.status).toBe(200)

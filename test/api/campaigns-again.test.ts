@@ -35,7 +35,7 @@ const openedLate = async (id: string, n: number) => {
 }
 
 describe('a campaign that failed and is scheduled again', () => {
-  it('stays scheduled when somebody opens what went out before', async () => {
+  it('stays scheduled when a recipient opens the first message before the start', async () => {
     const { id, reached } = await stopped()
     const scheduled = await post(`/v1/campaigns/${id}/schedule`, { scheduled_at: tomorrow() })
     expect([scheduled.status, scheduled.body.status]).toEqual([200, 'scheduled'])
@@ -43,7 +43,7 @@ describe('a campaign that failed and is scheduled again', () => {
     expect(await rowOf(id)).toMatchObject({ status: 'scheduled', error_message: '', opened_count: 1, sent_count: 1 })
   })
 
-  it('stays cancelled, too', async () => {
+  it('stays cancelled when a recipient opens the first message before the start', async () => {
     const { id, reached } = await stopped()
     await post(`/v1/campaigns/${id}/schedule`, { scheduled_at: tomorrow() })
     expect((await post(`/v1/campaigns/${id}/cancel`, {})).body.status).toBe('cancelled')
@@ -64,7 +64,7 @@ describe('a campaign whose segment was deleted after it failed', () => {
     expect(await rowOf(campaign.id)).toEqual(before)
   })
 
-  it('fails when the deletion came before its start, and calculates nothing', async () => {
+  it('fails at its start and calculates nothing', async () => {
     const { campaign, segment } = await seedReady(crowd, { status: 'calculating', run: 1, heartbeat_at: Date.now() })
     await write(sql`update segments set deleted_at = 1 where id = ${segment.id}`)
     await objectOf(campaign.id).wake(campaign.id)
@@ -81,7 +81,7 @@ describe('a campaign whose segment was deleted after it failed', () => {
 })
 
 describe('deleting a campaign', () => {
-  it('is refused while somebody may have got it without our knowing', async () => {
+  it('is refused while the outcome of a recipient is unknown', async () => {
     const id = await seedCampaignInStatus(crowd, 'failed')
     const [first] = await seedRecipients(id, 1, { status: 'failed', projected: 99 })
     await inRecipientStore(id, (store) =>

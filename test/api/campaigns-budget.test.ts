@@ -49,8 +49,8 @@ async function send(id: string): Promise<void> {
   await until(id, ['sent', 'failed'])
 }
 
-describe('a message beyond its budget', () => {
-  it('fails for the recipient whose values make it so, for good, and for nobody else: SMS', async () => {
+describe('a message that exceeds its budget', () => {
+  it('fails for good for the one recipient whose values make it too large: SMS', async () => {
     const { crowd, long } = await withLongName(1500)
     const { campaign } = await seedReady(crowd, sms({ en: repeated(100, '{{ customer.first_name }}') }))
     await send(campaign.id)
@@ -67,7 +67,7 @@ describe('a message beyond its budget', () => {
     expect((await capturedOf(campaign.id)).length).toBe(3)
   })
 
-  it('fails for the recipient whose values make it so, for good, and for nobody else: e-mail', async () => {
+  it('fails for good for the one recipient whose values make it too large: e-mail', async () => {
     const { crowd, long } = await withLongName(5000)
     const place = { organization: crowd.organization, edition: crowd.edition }
     const message = await seedMessage(place, {
@@ -90,7 +90,7 @@ describe('a message beyond its budget', () => {
 })
 
 describe('the text of an SMS', () => {
-  it('is refused with its place when it makes more than 100,000 characters of samples, and nothing is changed', async () => {
+  it('is refused, with a pointer, when sample values make more than 100,000 characters of it', async () => {
     const crowd = await seedCrowd(0)
     const { campaign } = await seedReady(crowd, sms({ en: 'x' }))
     const before = await rowOf(campaign.id)
@@ -110,14 +110,14 @@ describe('the text of an SMS', () => {
     expect(await rowOf(campaign.id)).toEqual(before)
   })
 
-  it('points at the line and the column of what cannot be read', async () => {
+  it('is refused with line and column where it is no valid template', async () => {
     const crowd = await seedCrowd(0)
     const { campaign } = await seedReady(crowd, sms({ en: 'x' }))
     const reply = await patch(`/v1/campaigns/${campaign.id}`, { sms_body: { en: 'one\ntwo {{ "x" | shout }}' } })
     expect(reply.body.errors).toMatchObject([{ code: 'invalid_template', line: 2, column: 5 }])
   })
 
-  it('is measured when it is saved and kept with its sizes: reading renders nothing', async () => {
+  it('is measured when it is saved: reads use the stored sizes and render nothing', async () => {
     const crowd = await seedCrowd(0)
     const { campaign } = await seedReady(crowd, sms({ en: 'x' }))
     const path = `/v1/campaigns/${campaign.id}`
@@ -133,7 +133,7 @@ describe('the text of an SMS', () => {
     expect((await patch(path, { name: 'Renamed' })).body.sms_sizes).toEqual(kept)
   })
 
-  it('has no sizes where it was saved before these were kept, and gets them with its next text', async () => {
+  it('has no sizes when it was saved by an older version, and gets them with its next change', async () => {
     const crowd = await seedCrowd(0)
     const { campaign } = await seedReady(crowd, sms({ en: 'Hello' }))
     await write(sql`update campaigns set sms_sizes = null where id = ${campaign.id}`)
@@ -143,7 +143,7 @@ describe('the text of an SMS', () => {
     expect((await get(path)).body.sms_sizes).toMatchObject({ en: { parts: 1 } })
   })
 
-  it('loses its sizes with itself when the campaign becomes one of e-mails', async () => {
+  it('is removed with its sizes when the campaign becomes one of e-mails', async () => {
     const crowd = await seedCrowd(0)
     const { campaign } = await seedReady(crowd, sms({ en: 'Hello' }))
     const path = `/v1/campaigns/${campaign.id}`
@@ -152,7 +152,7 @@ describe('the text of an SMS', () => {
     expect((await rowOf(campaign.id)).sms_sizes).toEqual({})
   })
 
-  it('is measured where a campaign is made with it', async () => {
+  it('is measured when a campaign is created with it', async () => {
     const crowd = await seedCrowd(0)
     const { campaign } = await seedReady(crowd, sms({ en: 'x' }))
     const { segment_id, organization_id, edition_id } = campaign

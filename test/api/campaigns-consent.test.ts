@@ -31,14 +31,14 @@ const skipped = async (id: string): Promise<[string, string][]> =>
     ({ address, reason }: { address: string; reason: string }) => [address, reason],
   )
 
-describe('between the calculation and the sending', () => {
+describe('a person who opts out between the calculation and the sending', () => {
   let crowd: Crowd
   beforeEach(async () => {
     crowd = await seedCrowd(3)
     await seedMarketingConsent(crowd)
   })
 
-  it('leaves out people who unsubscribe', async () => {
+  it('gets no message after unsubscribing', async () => {
     const { campaign } = await seedReady(crowd)
     await marketing(campaign.segment_id)
     await post(`/v1/campaigns/${campaign.id}/send-now`, {})
@@ -53,7 +53,7 @@ describe('between the calculation and the sending', () => {
     expect((await capturedOf(id)).map(({ recipient }) => recipient).join(' ')).not.toContain(address)
   })
 
-  it('leaves out people who withdraw the consent elsewhere', async () => {
+  it('gets no message after withdrawing the consent by another way', async () => {
     const id = await calculated(crowd)
     const [first] = crowd.people
     await write(sql`update consent_records set status = 'withdrawn' where user_id = ${first?.id ?? ''}`)
@@ -68,7 +68,7 @@ describe('between the calculation and the sending', () => {
     ['complaint', true, 'unsubscribed'],
   ])(
     'a %s leaves the address out (marketing: %s), also when the person has another one by now',
-    async (reason, isMarketing, told) => {
+    async (reason, isMarketing, outcome) => {
       const id = await calculated(crowd, isMarketing)
       const [first, second] = crowd.people
       await write(
@@ -79,19 +79,19 @@ describe('between the calculation and the sending', () => {
         sql`update users set email = ${`new-${first?.email}`} where id = ${first?.id ?? ''}`,
       )
       await until(id, ['sent', 'failed'])
-      expect((await skipped(id)).toSorted()).toEqual([first, second].map((one) => [one?.email, told]).toSorted())
+      expect((await skipped(id)).toSorted()).toEqual([first, second].map((one) => [one?.email, outcome]).toSorted())
       expect((await rowOf(id)).sent_count).toBe(1)
     },
   )
 
-  it('a complaint keeps no transactional message back', async () => {
+  it('still gets transactional messages after a complaint', async () => {
     const id = await calculated(crowd, false)
     await write(sql`insert into suppressions (organization_id, channel, address, reason, created_at)
       values (${crowd.organization}, 'email', ${crowd.people[0]?.email ?? ''}, 'complaint', 1)`)
     expect((await until(id, ['sent', 'failed'])).sent_count).toBe(3)
   })
 
-  it('what is suppressed in another organisation, or for SMS, is not left out', async () => {
+  it('still gets a message after a suppression in another organisation or for SMS', async () => {
     const id = await calculated(crowd)
     const other = await seedCrowd(0)
     const address = crowd.people[0]?.email ?? ''
@@ -103,7 +103,7 @@ describe('between the calculation and the sending', () => {
     expect((await until(id, ['sent', 'failed'])).sent_count).toBe(3)
   })
 
-  it('costs as much with a long list of suppressed addresses as with a short one', async () => {
+  it('costs as many rows with a long suppression list as with a short one', async () => {
     await write(sql`insert into suppressions (organization_id, channel, address, reason, created_at)
       select ${crowd.organization}, 'email', 'gone-' || value || '@example.test', 'hard_bounce', 1
       from json_each(${JSON.stringify(Array.from({ length: 3000 }, (_, index) => index))})`)
@@ -121,7 +121,7 @@ describe('between the calculation and the sending', () => {
 })
 
 describe('a link to unsubscribe', () => {
-  it('of another campaign or another organisation, or forged, is like none at all and changes nothing', async () => {
+  it('of another campaign or organisation, or with a forged token, is answered as unknown and changes nothing', async () => {
     const crowd = await seedCrowd(1)
     const { campaign } = await seedReady(crowd)
     await marketingTo(crowd, campaign.segment_id)
@@ -147,8 +147,8 @@ describe('a link to unsubscribe', () => {
   })
 })
 
-describe('telling what providers report', () => {
-  it('twice, of somebody whose address is dead and who complains, keeps the first reason that counts more', async () => {
+describe('a hard bounce and a complaint of one address', () => {
+  it('keep the reason that weighs more, also when both are reported twice', async () => {
     const crowd = await seedCrowd(1)
     const { campaign } = await seedReady(crowd)
     await post(`/v1/campaigns/${campaign.id}/send-now`, {})

@@ -33,7 +33,7 @@ describe('the time of a schedule', () => {
     vi.restoreAllMocks()
   })
 
-  it('that the clocks show twice is the first of the two, unless the offset says the other', async () => {
+  it('is the first of two equal local times, unless an offset chooses the second', async () => {
     const id = await seedCampaignInStatus(crowd, 'draft')
     const day = '2027-10-31'
     vi.spyOn(Date, 'now').mockReturnValue(Date.UTC(2027, 8, 1))
@@ -65,7 +65,7 @@ describe('the time of a schedule', () => {
     }
   })
 
-  it('may be put off: the one before starts nothing', async () => {
+  it('can be moved later, and the earlier time starts nothing', async () => {
     const id = await seedCampaignInStatus(crowd, 'scheduled', { scheduled_at: Date.now() - 1000 })
     await post(`/v1/campaigns/${id}/schedule`, { scheduled_at: inAnHour() })
     await sweepCampaigns(realJob())
@@ -99,7 +99,7 @@ describe('a campaign that is due', () => {
 })
 
 describe('ids of a campaign', () => {
-  it('that lead to another organisation, another edition or nowhere are answered alike and change nothing', async () => {
+  it('that belong to others or do not exist get the same answer and change nothing', async () => {
     const other = { organization: crowd.organization, edition: (await seedCrowd(0)).edition }
     const foreign = {
       segment_id: [(await seedSegment(stranger)).id, (await seedSegment(other)).id, 'seg_none'],
@@ -119,7 +119,7 @@ describe('ids of a campaign', () => {
     expect(await rowOf(id)).toEqual(before)
   })
 
-  it('may be of a segment and a message of the whole organisation', async () => {
+  it('may name a segment and a message of the whole organisation', async () => {
     const whole = { organization: crowd.organization, edition: null }
     const segment = await seedSegment(whole)
     const reply = await post('/v1/campaigns', {
@@ -174,7 +174,7 @@ describe('a service that cannot send campaigns', () => {
     return [response.status, code, errors.map((one) => one.code)]
   }
 
-  it('says so', async () => {
+  it('is refused with a problem that names the missing configuration', async () => {
     const id = await seedCampaignInStatus(crowd, 'draft')
     const before = await rowOf(id)
     expect(await without(id, { LINK_SIGNING_KEY: '' })).toEqual([409, 'campaign_not_ready', ['links_not_configured']])
@@ -185,7 +185,7 @@ describe('a service that cannot send campaigns', () => {
 })
 
 describe('listCampaigns', () => {
-  it('shows each campaign with the fields of the list and no others', async () => {
+  it('answers the fields of the list schema and no others', async () => {
     const place = await seedCrowd(0)
     const { segment } = await seedReady(place, { scheduled_at: null })
     await seedCampaigns(place, segment.id, 1, { scheduled_at: Date.UTC(2030, 5, 1, 8) })

@@ -64,7 +64,7 @@ const starts = () =>
   ] as const
 
 describe('the segment of a campaign', () => {
-  it('is shown as it was when the campaign was sent, whatever happens to it', async () => {
+  it('is shown as it was at the start, after any later change', async () => {
     const { campaign, segment } = await givenSent()
     const kept = {
       id: segment.id,
@@ -92,7 +92,7 @@ describe('the segment of a campaign', () => {
     }
   })
 
-  it('is kept when a schedule starts, is missed or is cancelled', async () => {
+  it('is kept from the first start on, also when a schedule is missed or cancelled', async () => {
     const now = Date.now()
     const due = await seedReady(crowd, { status: 'scheduled', scheduled_at: now - 1000 })
     const missed = await seedReady(crowd, { status: 'scheduled', scheduled_at: now - 30 * 3_600_000 })
@@ -110,7 +110,7 @@ describe('the segment of a campaign', () => {
 })
 
 describe('a campaign to the whole organisation whose segment moves to an edition afterwards', () => {
-  it('shows the edition neither its recipients nor lets it go on', async () => {
+  it('answers 403 to the edition for its recipients and for a retry', async () => {
     const { campaign, segment } = await seedReady(crowd)
     await moveSegment(segment.id, null)
     await sendNow(campaign.id)
@@ -128,7 +128,7 @@ describe('a campaign to the whole organisation whose segment moves to an edition
     expect((await get(pathOf(campaign.id), manager)).status).toBe(200)
   })
 
-  it('stays closed to the edition when it is sent again to the edition', async () => {
+  it('stays closed to the edition after it is sent again to the edition', async () => {
     const { campaign, segment } = await seedReady(crowd, { status: 'failed' })
     await moveSegment(segment.id, null)
     await sendNow(campaign.id)
@@ -146,7 +146,7 @@ describe('a campaign to the whole organisation whose segment moves to an edition
 })
 
 describe('a campaign to an edition whose segment moves to the whole organisation afterwards', () => {
-  it('stays open to the edition, and is not sent again by it', async () => {
+  it('stays readable for the edition, and cannot be sent again by it', async () => {
     const { campaign, segment } = await givenFailed()
     await moveSegment(segment.id, null)
     expect((await get(pathOf(campaign.id, '/recipients'), manager)).body.count).toBe(3)
@@ -182,7 +182,7 @@ describe('the message of a campaign', () => {
     },
   )
 
-  it('keeps going out from the own copy of a campaign, when it and the segment are deleted', async () => {
+  it('is sent from the campaign’s own copy after it and the segment are deleted', async () => {
     const { campaign, segment, message } = await givenFailed()
     expect((await remove(`/v1/email-messages/${message}`)).status).toBe(204)
     expect((await remove(`/v1/segments/${segment.id}`)).status).toBe(204)
@@ -196,7 +196,7 @@ describe('the message of a campaign', () => {
     })
   })
 
-  it('is missed by a failed campaign that starts anew', async () => {
+  it('must exist again before a failed campaign can start anew', async () => {
     const { campaign, message } = await givenFailed()
     await remove(`/v1/email-messages/${message}`)
     for (const [more, body] of starts()) {
@@ -209,7 +209,7 @@ describe('the message of a campaign', () => {
     expect(await rowOf(campaign.id)).toMatchObject({ status: 'failed', run: 1 })
   })
 
-  it('is there or not used, when both are decided at once', async () => {
+  it('is not deleted and scheduled at the same time', async () => {
     const failed = await seedCampaignInStatus(crowd, 'failed')
     const message = (await rowOf(failed)).email_message_id ?? ''
     const late = interrupted(async () => void (await remove(`/v1/email-messages/${message}`)))

@@ -24,13 +24,13 @@ beforeAll(async () => {
 })
 
 describe('deleteCampaign', () => {
-  it('keeps what was sent to anybody', async () => {
+  it('is refused when recipients exist', async () => {
     const id = await seedCampaignInStatus(crowd, 'cancelled')
     await seedRecipients(id, 3, { status: 'cancelled', projected: 99 })
     expect((await remove(`/v1/campaigns/${id}`)).status).toBe(409)
   })
 
-  it('cascades to what was drawn for it', async () => {
+  it('deletes the links of the campaign too', async () => {
     const { campaign } = await seedReady(await seedCrowd(0))
     await post(`/v1/campaigns/${campaign.id}/send-now`, {})
     await until(campaign.id, ['failed'])
@@ -43,7 +43,7 @@ describe('deleteCampaign', () => {
 })
 
 describe('listCampaigns', () => {
-  it('filters by each of its parameters', async () => {
+  it('applies each filter', async () => {
     const place = await seedCrowd(0)
     const segment = await seedSegment(place)
     await seedCampaigns(place, segment.id, 2, { name: 'Ægir', search: 'aegir', status: 'draft' })
@@ -62,7 +62,7 @@ describe('listCampaigns', () => {
 })
 
 describe('listCampaignRecipients', () => {
-  it('filters by state and reason', async () => {
+  it('applies the filters of state and reason', async () => {
     const id = await seedCampaignInStatus(crowd, 'sent')
     const list = (query = '') => get(`/v1/campaigns/${id}/recipients${query}`)
     expect((await list()).body.count).toBe(3)
@@ -74,7 +74,7 @@ describe('listCampaignRecipients', () => {
     expect((await list('?state=cancelled')).body.count).toBe(0)
   })
 
-  it('shows those whom a cancelled campaign left as cancelled', async () => {
+  it('shows the pending recipients of a cancelled campaign as cancelled', async () => {
     const id = await seedCampaignInStatus(crowd, 'cancelled')
     await seedRecipients(id, 3, { status: 'cancelled', projected: 99 })
     const { body } = await get(`/v1/campaigns/${id}/recipients?state=cancelled`)
@@ -82,7 +82,7 @@ describe('listCampaignRecipients', () => {
     expect((await get(`/v1/campaigns/${id}/recipients?state=pending`)).body.count).toBe(0)
   })
 
-  it('tells of those whom nobody tried why', async () => {
+  it('gives the reason of every skipped recipient', async () => {
     const place = await seedCrowd(3)
     const [first, second] = place.people
     await write(
@@ -106,8 +106,8 @@ describe('listCampaignRecipients', () => {
   })
 })
 
-describe('the projection', () => {
-  it('of an earlier run or an earlier moment changes nothing', async () => {
+describe('a projection', () => {
+  it('of an earlier run or an earlier revision changes nothing', async () => {
     const { campaign } = await seedReady(crowd, { status: 'sending', run: 2, revision: 10 })
     await ignoreStarts(campaign.id)
     const before = await rowOf(campaign.id)
@@ -123,7 +123,7 @@ describe('the projection', () => {
 })
 
 describe('getCampaign', () => {
-  it('shows texts in all languages, and the counts of what was sent', async () => {
+  it('answers texts in all languages, and the counts of recipients', async () => {
     const own = await seedCrowd(2)
     const { campaign, segment, message } = await seedReady(own)
     const path = `/v1/campaigns/${campaign.id}`

@@ -28,14 +28,14 @@ const verbs = {
   send: async (ctx: Ctx, id: string) => sendCampaignNow(ctx, await findJudged(ctx, id)),
 }
 
-describe('a message that a campaign is about to send', () => {
+describe('changing a message that a campaign is about to send', () => {
   const unsendable: [string, Record<string, unknown>, string, string][] = [
     ['another type', { type: 'other' }, '#/type', 'wrong_type'],
     ['no block', { blocks: [] }, '#/blocks', 'no_blocks'],
     ['no subject in the language of the edition', { subject: { da: 'Hej' } }, '#/subject/en', 'missing_subject'],
   ]
 
-  it.each(unsendable)('does not get %s', async (_, change, pointer, code) => {
+  it.each(unsendable)('is refused: %s', async (_, change, pointer, code) => {
     for (const status of ['scheduled', 'calculating'] as const) {
       const id = await seedCampaignInStatus(crowd, status)
       const { email_message_id, name } = await rowOf(id)
@@ -56,7 +56,7 @@ describe('a message that a campaign is about to send', () => {
     }
   })
 
-  it('is judged for each edition that sends it, and for new faults only', async () => {
+  it('is judged for each edition that sends the message, and only new faults count', async () => {
     const other = await seedCrowd(0)
     const danish = await seedCrowd(0, { default_language: 'da' })
     const shared = await seedMessage({ organization: crowd.organization, edition: null }, { type: 'campaign' })
@@ -83,7 +83,7 @@ describe('a message that a campaign is about to send', () => {
   it.each([
     ['is scheduled', verbs.schedule],
     ['is sent', verbs.send],
-  ])('makes the campaign decide anew that %s while it changes', async (_, verb) => {
+  ])('aborts a campaign that %s at the same time, which then decides again', async (_, verb) => {
     const id = await seedCampaignInStatus(crowd, 'draft')
     const { email_message_id } = await rowOf(id)
     const ctx = interrupted(async () => void (await patch(`/v1/email-messages/${email_message_id}`, { blocks: [] })))
@@ -92,7 +92,7 @@ describe('a message that a campaign is about to send', () => {
     expect((await rowOf(id)).status).toBe('draft')
   })
 
-  it('makes a scheduled campaign decide anew that takes it while it changes', async () => {
+  it('aborts a campaign that takes the message at the same time, which then decides again', async () => {
     const id = await seedCampaignInStatus(crowd, 'scheduled')
     const next = await seedMessage(crowd, { type: 'campaign' })
     const ctx = interrupted(async () => void (await patch(`/v1/email-messages/${next}`, { type: 'other' })))
@@ -101,7 +101,7 @@ describe('a message that a campaign is about to send', () => {
     await expect(take()).rejects.toMatchObject({ code: 'campaign_not_ready' })
   })
 
-  it('is either changed or scheduled', async () => {
+  it('and scheduling its campaign at the same time: exactly one succeeds', async () => {
     for (let round = 0; round < 8; round++) {
       const id = await seedCampaignInStatus(crowd, 'draft')
       const { email_message_id } = await rowOf(id)

@@ -72,7 +72,7 @@ const verbs: [name: string, status: CampaignStatus, call: (id: string, token?: s
 ]
 
 describe('a campaign of an edition to a segment of the whole organisation', () => {
-  it.each(verbs)('takes a role in the organisation for %s', async (_, status, call) => {
+  it.each(verbs)('needs a role in the organisation for %s', async (_, status, call) => {
     const id = await campaignTo(null, status)
     const before = await rowOf(id)
     for (const token of [
@@ -95,12 +95,12 @@ describe('a campaign of an edition to a segment of the whole organisation', () =
     expect([allowed.status < 300, allowed.text]).toEqual([true, allowed.text])
   })
 
-  it.each(verbs)('stays open to the edition for %s when the segment is its own', async (_, status, call) => {
+  it.each(verbs)('is open to the edition for %s when the segment belongs to the edition', async (_, status, call) => {
     const reply = await call(await campaignTo(crowd.edition, status), manager)
     expect([reply.status < 300, reply.text]).toEqual([true, reply.text])
   })
 
-  it.each(verbs)('takes a role in the edition where the segment went, for %s', async (name, status, call) => {
+  it.each(verbs)('needs a role in the edition to which the segment moved, for %s', async (name, status, call) => {
     const id = await campaignTo(sibling, status)
     const reply = await call(id, manager)
     expect([reply.status, reply.body.code]).toEqual([403, 'permission_denied'])
@@ -110,13 +110,13 @@ describe('a campaign of an edition to a segment of the whole organisation', () =
     expect([allowed.status < 300, allowed.text]).toEqual([true, allowed.text])
   })
 
-  it('is still read in the edition that it stands in', async () => {
+  it('can still be read by roles of its own edition', async () => {
     const id = await campaignTo(null, 'sent')
     for (const path of [`/v1/campaigns/${id}`, `/v1/campaigns/${id}/stats`, '/v1/campaigns'])
       expect((await get(path, manager)).status).toBe(200)
   })
 
-  it('is made by nobody without a role in the organisation', async () => {
+  it('cannot be created without a role in the organisation', async () => {
     const { id: segment_id } = await whole()
     const body = {
       organization_id: crowd.organization,
@@ -167,7 +167,7 @@ describe('the message of a campaign that is about to go out', () => {
     },
   )
 
-  it('is judged where the segment went', async () => {
+  it('needs a role in the place to which the segment moved', async () => {
     const message = await messageOf(await campaignTo(sibling, 'scheduled'))
     expect((await change(message, manager)).status).toBe(403)
     const both = await seedRoles(['manager', crowd.edition], ['manager', sibling])
@@ -180,12 +180,12 @@ describe('the message of a campaign that is about to go out', () => {
     expect((await change(await messageOf(await campaignTo(null, status)), manager)).status).toBe(200)
   })
 
-  it('is open to the edition when the segment is its own', async () => {
+  it('is open to the edition when the segment belongs to it', async () => {
     expect((await change(await messageOf(await campaignTo(crowd.edition, 'scheduled')), manager)).status).toBe(200)
   })
 })
 
-describe('a segment that moves while an edition role decides', () => {
+describe('a segment that moves while an edition role writes', () => {
   const grants = () => [{ organization_id: crowd.organization, edition_id: crowd.edition, role: 'manager' as const }]
   const editionRole = () => contextAt(Date.now(), { is_superuser: false, grants: grants() })
 
@@ -206,7 +206,7 @@ describe('a segment that moves while an edition role decides', () => {
     ['is changed', 'scheduled', (ctx, campaign) => updateCampaign(ctx, campaign, { name: 'Mine' })],
     ['is cancelled', 'scheduled', (ctx, campaign) => cancelCampaign(ctx, campaign)],
     ['is deleted', 'draft', (ctx, campaign) => deleteCampaign(ctx, campaign)],
-  ])('makes the verb decide anew when its campaign %s', async (_, status, verb) => {
+  ])('aborts a verb whose campaign %s, which then decides again', async (_, status, verb) => {
     const id = await campaignTo(crowd.edition, status)
     const before = await rowOf(id)
     const ctx = interrupted(() => moved(id, null))
@@ -218,7 +218,7 @@ describe('a segment that moves while an edition role decides', () => {
     await verb(quiet, await findJudged(quiet, id))
   })
 
-  it('makes a campaign to it decide anew', async () => {
+  it('aborts the creation of a campaign to it, which then decides again', async () => {
     const { id: segment_id } = await seedSegment(crowd)
     const ctx = interrupted(() => write(update(segments, { edition_id: null }, sql`id = ${segment_id}`)))
     const input = {
@@ -233,7 +233,7 @@ describe('a segment that moves while an edition role decides', () => {
     expect(await counted()).toBe(before)
   })
 
-  it('makes a change of the message decide anew, as does a campaign that is scheduled', async () => {
+  it('aborts a change of the message and a scheduling, which then decide again', async () => {
     const id = await campaignTo(null, 'draft')
     const message = (await rowOf(id)).email_message_id ?? ''
     const ctx = interrupted(() => write(sql`update campaigns set status = 'scheduled' where id = ${id}`))

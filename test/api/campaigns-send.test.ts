@@ -9,7 +9,7 @@ import { seedVerified } from '../support/seeding/messaging/sender-domains.ts'
 import { db, next } from '../support/seeding/rows.ts'
 
 describe('a campaign', () => {
-  it('goes out by e-mail, in the language of each person, and counts what happened', async () => {
+  it('goes out by e-mail in the language of each person, and counts the outcomes', async () => {
     const crowd = await seedCrowd(7)
     const { campaign } = await seedReady(crowd)
     const started = await post(`/v1/campaigns/${campaign.id}/send-now`, {})
@@ -27,7 +27,7 @@ describe('a campaign', () => {
     expect(body.status).toBe('sent')
   })
 
-  it('reaches people, and is of organisations, whose names are not of one line', async () => {
+  it('is sent when names of people and organisations contain line breaks', async () => {
     const crowd = await seedCrowd(2)
     const { campaign } = await seedReady(crowd)
     const [odd] = crowd.people
@@ -45,7 +45,7 @@ describe('a campaign', () => {
     expect(captured.every(({ sender }) => sender.startsWith('Nord lys <'))).toBe(true)
   })
 
-  it('comes from the sender of the edition only while its domain is verified, and keeps it until the end', async () => {
+  it('is sent from the edition’s address only while its domain is verified, and keeps that address until its end', async () => {
     const domain = `nordlys-${next()}.example`
     const sender = { email_sender_name: 'Nordlys', email_sender_address: `Hello@${domain.toUpperCase()}` }
     const crowd = await seedCrowd(3, sender)
@@ -70,7 +70,7 @@ describe('a campaign', () => {
     expect(await send()).toEqual(platform)
   })
 
-  it('is not retried from a sender whose domain the organisation has lost', async () => {
+  it('cannot be retried from an address whose domain the organisation has lost', async () => {
     const domain = `nordlys-${next()}.example`
     const crowd = await seedCrowd(2, { email_sender_name: 'Nordlys', email_sender_address: `hello@${domain}` })
     await seedVerified(crowd.organization, domain)

@@ -19,7 +19,7 @@ async function send(crowd: Crowd, bodies: object): Promise<string> {
 }
 
 describe('the text of an SMS', () => {
-  it('is that of the default language where the own one is blank, its way out too', async () => {
+  it('is in the default language where the recipient’s language is blank, and so is the text to unsubscribe', async () => {
     // The first of them reads Danish, the others English.
     const crowd = await seedCrowd(2)
     const id = await send(crowd, { en: 'Doors open at ten', da: ' \n ' })
@@ -50,7 +50,7 @@ describe('the text of an SMS', () => {
     },
   )
 
-  it('is counted with its way out and its links as they go on the air', async () => {
+  it('is counted with the unsubscribe text and the links as they are sent', async () => {
     const crowd = await seedCrowd(0)
     const { campaign } = await seedReady(crowd, texts({ en: 'x' }))
     const sizes = async (sms_body: object) => (await patch(`/v1/campaigns/${campaign.id}`, { sms_body })).body.sms_sizes
@@ -85,7 +85,7 @@ describe('the sender of an SMS', () => {
 })
 
 describe('the number of an SMS', () => {
-  it('is E.164, and of the country of the edition where it has none of its own', async () => {
+  it('is E.164, and belongs to the edition’s country where it has no country code', async () => {
     const crowd = await seedCrowd(0, { default_country_code: '+46' })
     const numbers = ['+4520123456', '070-123 45 67', '12', 'none']
     crowd.people = await seedPeople(

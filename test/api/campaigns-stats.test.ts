@@ -60,7 +60,7 @@ describe('getCampaignStats', () => {
     },
   )
 
-  it('of a run that its object has not heard of are zeros', async () => {
+  it('of a run that its campaign object has not started are zeros', async () => {
     const { campaign } = await seedReady(await seedCrowd(1), { status: 'calculating', run: 1 })
     expect(await statsOf(campaign.id)).toEqual(nothing)
   })
@@ -68,7 +68,7 @@ describe('getCampaignStats', () => {
   it.each([
     ['sending', { pending: 2, cancelled: 0 }],
     ['cancelled', { pending: 0, cancelled: 2 }],
-  ] as const)('of one that is %s tell those who are left', async (status, left) => {
+  ] as const)('of a campaign that is %s count the remaining recipients', async (status, left) => {
     const { campaign } = await seedReady(await seedCrowd(1), { status, run: 1 })
     await seedRecipients(campaign.id, 6, { run: 1_000_000, status })
     expect(await statsOf(campaign.id)).toEqual({ ...nothing, total_recipients: 6, sent: 2, failed: 2, ...left })
@@ -76,7 +76,7 @@ describe('getCampaignStats', () => {
     expect([body.count, body.results.map(({ state }: { state: string }) => state)]).toEqual([2, ['sent', 'sent']])
   })
 
-  it('count each person once in each number, whatever is reported and how often', async () => {
+  it('count each person once in each number, for any reports in any number', async () => {
     const { id, crowd } = await started(5)
     const [a, b, c, d, e] = crowd.people.map(({ seq }) => seq)
     const dead = crowd.people[4]?.email
@@ -107,17 +107,17 @@ describe('getCampaignStats', () => {
       },
     ])
     const at = Date.now() + 60_000
-    const tell = (type: RecipientEvent['type'], ...whom: (number | undefined)[]) =>
+    const reported = (type: RecipientEvent['type'], ...whom: (number | undefined)[]) =>
       whom.map((n): RecipientEvent => ({ n: n ?? 0, type, at, bounce: type === 'bounced' ? 'block' : null }))
     const events = [
-      ...tell('opened', a, b, a),
-      ...tell('clicked', c, c),
-      ...tell('machine_opened', a, d),
-      ...tell('bounced', d),
-      ...tell('complained', b),
-      ...tell('unsubscribed', c),
+      ...reported('opened', a, b, a),
+      ...reported('clicked', c, c),
+      ...reported('machine_opened', a, d),
+      ...reported('bounced', d),
+      ...reported('complained', b),
+      ...reported('unsubscribed', c),
       // Nobody of this campaign.
-      ...tell('opened', 2_000_000_000),
+      ...reported('opened', 2_000_000_000),
     ]
     const message = { type: 'campaign.events' as const, campaign_id: id, events }
     await applyEvents(realJob(), [message, message])
@@ -169,7 +169,7 @@ describe('getCampaignStats', () => {
       { code: 'invalid_choice', attr: 'engagement' },
     ])
     // Somebody whom the provider had refused has it after all.
-    await applyEvents(realJob(), [{ ...message, events: tell('delivered', e) }])
+    await applyEvents(realJob(), [{ ...message, events: reported('delivered', e) }])
     expect(await statsOf(id)).toMatchObject({ sent: 5, failed: 0, delivered: 5, open_rate: 0.6 })
     await alarm(id)
     const { body } = await get(`/v1/campaigns/${id}`)
@@ -178,7 +178,7 @@ describe('getCampaignStats', () => {
 })
 
 describe('retryFailedCampaignRecipients', () => {
-  it('goes on after the account of the provider was mended, to each person once', async () => {
+  it('continues after the provider account was repaired, and sends to each person once', async () => {
     const { id } = await started(4)
     const wrong = answering(() => failure('configuration', 'invalid_api_key', 'no such key'))
     expect(await until(id, ['sent', 'failed'], wrong)).toMatchObject({
@@ -208,7 +208,7 @@ describe('retryFailedCampaignRecipients', () => {
     expect(reached.length).toBe(4)
   })
 
-  it('sends nothing to those who were refused for good, and neither does send-now', async () => {
+  it('sends nothing to recipients who were refused for good, and send-now does not either', async () => {
     const { id } = await started(2)
     const calls: string[] = []
     const refusing = answering((message) => {
@@ -226,7 +226,7 @@ describe('retryFailedCampaignRecipients', () => {
     expect([calls.length, (await statsOf(id)).failed]).toEqual([2, 2])
   })
 
-  it('leaves out who has unsubscribed since', async () => {
+  it('skips people who have unsubscribed since', async () => {
     const { id, crowd } = await started(2)
     await until(
       id,

@@ -78,7 +78,7 @@ describe('createCampaign', () => {
     ...fields,
   })
 
-  it('makes a draft, with texts in by language and out in the default one', async () => {
+  it('makes a draft from texts by language, and answers them in the default language', async () => {
     const reply = await post(
       '/v1/campaigns',
       await body({ sms_body: { da: 'Hej ł', en: 'Hello {{ customer.first_name }}' } }),
@@ -96,7 +96,7 @@ describe('createCampaign', () => {
     })
   })
 
-  it('refuses texts that are no templates', async () => {
+  it('refuses texts that are no valid templates', async () => {
     const reply = await post(
       '/v1/campaigns',
       await body({ sms_body: { en: 'Hello {{ customer.first_name', da: 'fine' } }),
@@ -107,7 +107,7 @@ describe('createCampaign', () => {
     ])
   })
 
-  it('names all ids that lead nowhere', async () => {
+  it('names every id that does not exist', async () => {
     const reply = await post('/v1/campaigns', await body({ segment_id: 'seg_none', email_message_id: 'eml_none' }))
     expect(reply.body.errors).toMatchObject([
       { pointer: '#/segment_id', code: 'does_not_exist' },
@@ -117,7 +117,7 @@ describe('createCampaign', () => {
 })
 
 describe('updateCampaign', () => {
-  it('drops what the other channel would have sent', async () => {
+  it('removes the content of the channel that is no longer used', async () => {
     const id = await seedCampaignInStatus(crowd, 'draft')
     const sms = await patch(`/v1/campaigns/${id}`, { channel: 'sms', sms_body: { en: 'Hi' } })
     expect(sms.body).toMatchObject({ channel: 'sms', email_message_id: null, sms_body: 'Hi' })
@@ -125,7 +125,7 @@ describe('updateCampaign', () => {
     expect(email.body).toMatchObject({ channel: 'email', email_message_id: null, sms_body: '' })
   })
 
-  it('keeps a scheduled campaign ready', async () => {
+  it('refuses a change that would make a scheduled campaign incomplete', async () => {
     const id = await seedCampaignInStatus(crowd, 'scheduled')
     const reply = await patch(`/v1/campaigns/${id}`, { email_message_id: null })
     expect([reply.status, reply.body.code]).toEqual([409, 'campaign_not_ready'])
@@ -133,7 +133,7 @@ describe('updateCampaign', () => {
 })
 
 describe('sendCampaignNow', () => {
-  it('names everything that is missing at once', async () => {
+  it('names everything that is missing in one answer', async () => {
     const email = await seedReady(crowd, {
       email_message_id: await seedMessage(crowd, { type: 'other', blocks: [], subject: { da: 'Hej' } }),
     })
@@ -160,7 +160,7 @@ describe('sendCampaignNow', () => {
     expect(missing.body.errors).toMatchObject([{ code: 'required', pointer: '#/email_message_id' }])
   })
 
-  it('fails when nobody can be reached, and says so', async () => {
+  it('ends as failed with a reason when no recipient can be reached', async () => {
     const empty = await seedCrowd(0)
     const { campaign } = await seedReady(empty)
     await post(`/v1/campaigns/${campaign.id}/send-now`, {})
@@ -173,7 +173,7 @@ describe('sendCampaignNow', () => {
 })
 
 describe('scheduleCampaign', () => {
-  it('takes local time of the edition, and shows it so', async () => {
+  it('accepts local time of the edition, and answers it in the same form', async () => {
     const id = await seedCampaignInStatus(crowd, 'draft')
     const today = new Date()
     // The next June that has not begun: a schedule is at most a year away.
@@ -194,7 +194,7 @@ describe('scheduleCampaign', () => {
     expect([reply.status, reply.body.errors]).toMatchObject([400, [{ code, pointer: '#/scheduled_at' }]])
   })
 
-  it('starts when its time has come, by the sweep or by the object, once', async () => {
+  it('starts once at its time, by the sweep or by the campaign object', async () => {
     const id = await seedCampaignInStatus(crowd, 'scheduled', { scheduled_at: Date.now() - 60_000 })
     await sweepCampaigns(realJob())
     await sweepCampaigns(realJob())
@@ -202,7 +202,7 @@ describe('scheduleCampaign', () => {
     expect([row.status, row.run, row.sent_count]).toEqual(['sent', 1, 3])
   })
 
-  it('fails what is more than six hours late', async () => {
+  it('ends as failed when it is more than six hours late', async () => {
     const id = await seedCampaignInStatus(crowd, 'scheduled', { scheduled_at: Date.now() - 6 * 3_600_000 - 1000 })
     await sweepCampaigns(realJob())
     const row = await until(id, ['failed'])
@@ -212,7 +212,7 @@ describe('scheduleCampaign', () => {
 })
 
 describe('cancelCampaign', () => {
-  it('of a run that its object has not heard of keeps it from starting', async () => {
+  it('prevents the start of a run that the campaign object has not received', async () => {
     const { campaign } = await seedReady(crowd, { status: 'calculating', run: 1 })
     const reply = await post(`/v1/campaigns/${campaign.id}/cancel`, {})
     expect([reply.status, reply.body.status]).toEqual([200, 'cancelled'])
@@ -221,7 +221,7 @@ describe('cancelCampaign', () => {
     expect(await rowOf(campaign.id)).toMatchObject({ status: 'cancelled', total_recipients: 0 })
   })
 
-  it('comes too late for what has been sent, whatever the row shows', async () => {
+  it('is refused once the campaign object has sent all, although the row still says sending', async () => {
     const id = await seedCampaignInStatus(crowd, 'sending')
     await inRecipientStore(id, (store) => store.change({ status: 'sent' }))
     const reply = await post(`/v1/campaigns/${id}/cancel`, {})

@@ -60,7 +60,7 @@ describe.each([
 ])('a deployment %s', (_, cell) => {
   const there = deployment(cell)
 
-  it('has it in the ids of everything that an import makes, of its events and deliveries, and of the audit log', async () => {
+  it('is in the ids of everything that an import makes, of its events and deliveries, and of the audit log', async () => {
     const { organization_id, edition_id } = await givenEdition(there)
     const endpoint = await seedEndpoint({ organization: organization_id, edition: null })
     const reply = await there.post('/v1/data-imports/external-orders', {
@@ -90,7 +90,7 @@ describe.each([
     expect([read.status, cellOf(read.headers.get('x-request-id') ?? '')]).toEqual([200, cell])
   })
 
-  it('has it in the access tokens that it makes, and takes them', async () => {
+  it('is in the access tokens that the cell makes, and the cell accepts them', async () => {
     const { organization_id } = await givenEdition(there)
     const account = await seedAccount()
     const member_id = await seedMember(account, { organization: organization_id, role: 'admin' })
@@ -101,7 +101,7 @@ describe.each([
     expect((await there.send('/v1/auth/user-info', { token: other })).status).toBe(401)
   })
 
-  it('has it in the address of a file, and serves the file there', async () => {
+  it('is in the address of a file, and the cell serves the file there', async () => {
     const { organization_id } = await givenEdition(there)
     const bytes = freshPng()
     const { body } = await uploadRaw(organization_id, bytes, { bindings: there.bindings })
@@ -110,7 +110,7 @@ describe.each([
     expect((await there.send(path, { token: null })).status).toBe(200)
   })
 
-  it('has it in the serial number of a pass, whose link downloads it', async () => {
+  it('is in the serial number of a pass, whose link downloads the pass', async () => {
     const { organization_id, edition_id } = await givenEdition(there)
     await there.post('/v1/data-imports/external-orders', {
       organization_id,
@@ -127,7 +127,7 @@ describe.each([
   })
 })
 
-it('a deployment that got its mark later reads and changes what it made before', async () => {
+it('can be added to a deployment later, which still reads and changes its older rows', async () => {
   const { organization_id, edition_id } = await givenEdition(deployment(''))
   const marked = deployment('k7')
   const changed = await marked.send(`/v1/editions/${edition_id}`, { method: 'PATCH', body: { name: 'Renamed' } })
@@ -145,7 +145,7 @@ it.each(['0', '-1', '1.5', 'ninety', '36501'])('a number of days such as %j refu
   expect(() => readConfig({ ...env, AUDIT_KEPT_DAYS: days })).toThrow(/^AUDIT_KEPT_DAYS is /)
 })
 
-it('marks and days that are right are taken, and have defaults', () => {
+it('the configuration accepts valid marks and days, and has defaults', () => {
   const day = 86_400_000
   const { cell, kept } = readConfig(env)
   expect([cell, kept]).toEqual(['', { webhooks: 90 * day, auditLog: 400 * day }])

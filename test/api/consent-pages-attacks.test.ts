@@ -12,7 +12,7 @@ import { visit } from '../support/visits.ts'
 import { givenConsent } from '../support/seeding/messaging/consents.ts'
 
 describe('a link to the page', () => {
-  it('opens nothing when it is forged, foreign, too old, of another kind or to an address that is not theirs', async () => {
+  it('is refused when it is forged, foreign, expired, of another kind or for another person’s address', async () => {
     const [scene, elsewhere] = [await seedScene(), await seedScene()]
     const consent = await givenConsent(scene.organization)
     await give(scene.person, consent.id)
@@ -44,7 +44,7 @@ describe('a link to the page', () => {
     expect((await visit(good)).status).toBe(200)
   })
 
-  it('works for every address of the person, and no longer once the address is another one', async () => {
+  it('works for every address of the person, and ends when that address changes', async () => {
     const scene = await seedScene()
     const [sms, mail] = [
       await pageOf(scene, scene.person, { channel: 'sms', address: scene.person.phone_number ?? '' }),
@@ -59,7 +59,7 @@ describe('a link to the page', () => {
     expect([(await visit(sms)).status, (await visit(mail)).status]).toEqual([200, 404])
   })
 
-  it('opens nothing once the person is erased', async () => {
+  it('is refused once the person is erased', async () => {
     const scene = await seedScene()
     const path = await pageOf(scene, scene.person)
     expect((await visit(path)).status).toBe(200)
@@ -68,7 +68,7 @@ describe('a link to the page', () => {
   })
 })
 
-describe('a form that is not as the page gave it out', () => {
+describe('a form that differs from the page', () => {
   const expectStale = async (
     change: (
       scene: Awaited<ReturnType<typeof seedScene>>,
@@ -87,32 +87,32 @@ describe('a form that is not as the page gave it out', () => {
     expect(await stateOf(scene)).toEqual(before)
   }
 
-  it('saves nothing of it when it names a consent of another organisation', () =>
+  it('saves nothing when it names a consent of another organisation', () =>
     expectStale(async () => {
       const foreign = await givenConsent((await seedScene()).organization)
       return { shown: [`${foreign.id} 1 0`], given: [foreign.id] }
     }))
 
-  it('nor one of an edition that does not know the person', () =>
+  it('saves nothing when it names a consent of an edition that does not know the person', () =>
     expectStale(async (scene) => {
       const edition = await seedEdition({ id: scene.organization })
       const { id } = await givenConsent(scene.organization, { edition_id: edition.id })
       return { shown: [`${id} 1 0`], given: [id] }
     }))
 
-  it('nor one that is not asked for any more', () =>
+  it('saves nothing when it names a consent that is no longer asked for', () =>
     expectStale(async (scene) => {
       const { id } = await givenConsent(scene.organization, { is_active: false })
       return { shown: [`${id} 1 0`], given: [id] }
     }))
 
-  it('nor one that does not rest on consent', () =>
+  it('saves nothing when it names a consent that does not rest on consent', () =>
     expectStale(async (scene) => {
       const { id } = await givenConsent(scene.organization, { type: 'terms', channels: [], legal_basis: 'contract' })
       return { shown: [`${id} 1 0`], given: [id] }
     }))
 
-  it('nor a box without what was shown, nor the same one twice, nor another wording', async () => {
+  it('saves nothing when a box has no shown version, comes twice, or has another wording', async () => {
     await expectStale(async (scene) => ({ shown: [], given: [(await givenConsent(scene.organization)).id] }))
     await expectStale(async (_, own) => ({ shown: [`${own} 1 0`], given: [] }))
     await expectStale(async (scene) => {
@@ -122,7 +122,7 @@ describe('a form that is not as the page gave it out', () => {
     await expectStale(async () => ({ shown: ['x'.repeat(5000)], given: [] }))
   })
 
-  it('changes nothing when it says nothing, and is refused when it is too large', async () => {
+  it('changes nothing when it is empty, and is refused when it is too large', async () => {
     const scene = await seedScene()
     const consent = await givenConsent(scene.organization)
     await give(scene.person, consent.id)

@@ -50,7 +50,7 @@ describe('the page of a person’s consents', () => {
     },
   )
 
-  it('is changed by nobody who only looks, and stays out of caches and of other pages', async () => {
+  it('changes nothing on GET, and cannot be cached or framed', async () => {
     const scene = await seedScene()
     const consent = await givenConsent(scene.organization)
     await give(scene.person, consent.id)
@@ -72,7 +72,7 @@ describe('the page of a person’s consents', () => {
     expect(headers.get('set-cookie')).toBeNull()
   })
 
-  it('gives and withdraws in one form, each with one record, one event and one entry of the audit log', async () => {
+  it('gives and withdraws in one form, each with one record, one event and one audit entry', async () => {
     const scene = await seedScene({ locale: 'da' })
     const [first, second, third] = [
       await givenConsent(scene.organization),
@@ -136,7 +136,7 @@ describe('the page of a person’s consents', () => {
     )
   })
 
-  it('makes one record of forms that are sent at the same time', async () => {
+  it('writes one record when two forms are sent at the same time', async () => {
     const scene = await seedScene()
     const consent = await givenConsent(scene.organization)
     const path = await pageOf(scene, scene.person)
@@ -147,7 +147,7 @@ describe('the page of a person’s consents', () => {
     expect(await eventsOf(scene.organization)).toHaveLength(1)
   })
 
-  it('shows how each stands: outdated, over, waiting, skipped, withdrawn', async () => {
+  it('shows the state of each consent: outdated, expired, pending, skipped, withdrawn', async () => {
     const scene = await seedScene()
     const texts = { text: { en: 'Another wording' } }
     const outdated = await givenConsent(scene.organization, { reconsent_on_change: true })
@@ -184,8 +184,8 @@ describe('the page of a person’s consents', () => {
   })
 })
 
-describe('what the page leaves to the person', () => {
-  it('is to withdraw what is not asked for any more', async () => {
+describe('what a person can do on the page', () => {
+  it('includes withdrawing a consent that is no longer asked for', async () => {
     const scene = await seedScene()
     const [held, gone] = [await givenConsent(scene.organization), await givenConsent(scene.organization)]
     await give(scene.person, held.id)
@@ -198,7 +198,7 @@ describe('what the page leaves to the person', () => {
     expect(await recordsOf(scene.person)).toMatchObject([{ status: 'given' }, { status: 'withdrawn', is_latest: 1 }])
   })
 
-  it('is to see, and not to change, what rests on a contract', async () => {
+  it('does not include changing an answer that rests on a contract', async () => {
     const scene = await seedScene()
     const terms = await givenConsent(scene.organization, { type: 'terms', channels: [], legal_basis: 'contract' })
     await give(scene.person, terms.id)
@@ -207,7 +207,7 @@ describe('what the page leaves to the person', () => {
     expect(formIn(text).shown).toEqual([])
   })
 
-  it('lifts that the address was unsubscribed, where news through this channel is agreed to, and nothing else', async () => {
+  it('includes lifting an unsubscription by a consent to marketing by that channel, and no other suppression', async () => {
     const scene = await seedScene()
     const [news, photo, text] = [
       await givenConsent(scene.organization),
@@ -238,7 +238,7 @@ describe('what the page leaves to the person', () => {
     }
   })
 
-  it('costs the same however many people and answers there are', async () => {
+  it('costs the same for any number of people and answers', async () => {
     const scene = await seedScene()
     const consent = await givenConsent(scene.organization)
     const path = await pageOf(scene, scene.person)

@@ -59,7 +59,7 @@ describe('giveConsent', () => {
     await expectWhole(shop.organization)
   })
 
-  it('changes nothing when it is repeated, and answers the same record', async () => {
+  it('writes nothing when it is repeated, and answers the same record', async () => {
     const at = await given()
     const first = await answer('give', at)
     const again = await answer('give', at, { source: 'portal' })
@@ -67,7 +67,7 @@ describe('giveConsent', () => {
     expect(await kindsOf(at.consent)).toEqual(['consent.given'])
   })
 
-  it('makes one record of two answers at the same time', async () => {
+  it('writes one record for two answers at the same time', async () => {
     const at = await given()
     const replies = await Promise.all([1, 2, 3, 4].map(() => answer('give', at)))
     expect(replies.map(({ status }) => status)).toEqual([200, 200, 200, 200])
@@ -80,7 +80,7 @@ describe('giveConsent', () => {
     expect(await kindsOf(at.consent)).toEqual((await statusesOf(at.consent)).map((status) => `consent.${status}`))
   })
 
-  it('asks anew once the wording has changed, where the consent says so', async () => {
+  it('needs a new answer once the wording has changed, where the consent requires it', async () => {
     const at = await given({ reconsent_on_change: true })
     await answer('give', at)
     expect((await patch(`/v1/consents/${at.consent}`, { text: { en: 'Write.', da: 'Skriv.' } })).body.version).toBe(2)
@@ -98,7 +98,7 @@ describe('giveConsent', () => {
     expect(await kindsOf(at.consent)).toEqual(['consent.given', 'consent.given'])
   })
 
-  it('records a consent that was over as expired first, each with its event', async () => {
+  it('first records an expired consent as expired, each record with its event', async () => {
     const at = await given({ expires_after_days: 1 })
     await write(sql`update consents set created_at = 0 where id = ${at.consent}`)
     await answer('give', at, { occurred_at: new Date(Date.now() - 3 * 86_400_000).toISOString() })
@@ -114,7 +114,7 @@ describe('giveConsent', () => {
 })
 
 describe('withdrawConsent', () => {
-  it('takes back what was given alone: answers go from state to state as the table says', async () => {
+  it('is possible only after an answer that the lifecycle allows to withdraw', async () => {
     const at = await given()
     expect(codeOf(await answer('withdraw', at))).toEqual([409, 'invalid_transition'])
     expect((await answer('skip', at)).body.status).toBe('skipped')
@@ -136,7 +136,7 @@ describe('withdrawConsent', () => {
     await expectWhole(shop.organization)
   })
 
-  it('takes back an inactive consent, which nobody can give', async () => {
+  it('is possible for an inactive consent, which cannot be given', async () => {
     const closed = await given()
     await answer('give', closed)
     await patch(`/v1/consents/${closed.consent}`, { is_active: false })
@@ -146,7 +146,7 @@ describe('withdrawConsent', () => {
 })
 
 describe('skipConsent', () => {
-  it('is refused for a required consent, and changes nothing of one that was given', async () => {
+  it('is refused for a required consent, and for one that was given', async () => {
     const required = await given({ is_required: true })
     expect(codeOf(await answer('skip', required))).toEqual([409, 'consent_required'])
     expect(await statusesOf(required.consent)).toEqual([])
@@ -175,7 +175,7 @@ describe('an answer', () => {
     expect(await statusesOf(at.consent)).toEqual([])
   })
 
-  it('that is older than the last one changes nothing', async () => {
+  it('that is older than the latest one changes nothing', async () => {
     const at = await given()
     await write(sql`update consents set created_at = 0 where id = ${at.consent}`)
     await answer('give', at, { occurred_at: '2026-01-03T00:00:00Z' })
@@ -185,7 +185,7 @@ describe('an answer', () => {
     expect(await statusesOf(at.consent)).toEqual(['given', 'withdrawn'])
   })
 
-  it('is to the wording of its time', async () => {
+  it('refers to the wording of its time', async () => {
     const at = await given()
     await write(
       sql`update consents set created_at = 0 where id = ${at.consent}`,

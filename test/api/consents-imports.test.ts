@@ -31,7 +31,7 @@ async function given(fields: Record<string, unknown> = {}) {
 }
 
 describe('consents of an order that is imported', () => {
-  it('are given with the time of the order, and the import as evidence', async () => {
+  it('are given at the time of the order, with the import as evidence', async () => {
     const { id, key } = await given()
     const email = someone()
     const order = anOrder({ customer: { email, locale: 'da' }, created: old, consents: { [key]: true } })
@@ -54,7 +54,7 @@ describe('consents of an order that is imported', () => {
     await expectWhole(shop.organization_id)
   })
 
-  it('are skipped where the source says that the question was shown, and otherwise say nothing', async () => {
+  it('are skipped only where the source states that the question was shown', async () => {
     const { id, key } = await given()
     const [silent, asked] = [someone(), someone()]
     await importOrders(shop, [anOrder({ customer: { email: silent }, consents: { [key]: false } })])
@@ -63,7 +63,7 @@ describe('consents of an order that is imported', () => {
     expect(await recordsOf(await userOf(asked), id)).toMatchObject([{ status: 'skipped' }])
   })
 
-  it('never take back a later withdrawal, and follow one another by their times', async () => {
+  it('never undo a later withdrawal, and are ordered by their times', async () => {
     const { id, key } = await given()
     const email = someone()
     const at = (created: string) => anOrder({ customer: { email }, created, consents: { [key]: true } })
@@ -91,7 +91,7 @@ describe('consents of an order that is imported', () => {
     expect(await recordsOf(user, everywhere.id)).toEqual([])
   })
 
-  it('with an unknown key or one that is not asked for refuse their own order alone', async () => {
+  it('that are unknown or no longer asked for make only their own order fail', async () => {
     const { id, key } = await given()
     await patch(`/v1/consents/${id}`, { is_active: false })
     const reply = await importOrders(shop, [
@@ -99,17 +99,17 @@ describe('consents of an order that is imported', () => {
       anOrder({ consents: { [key]: true } }),
       anOrder(),
     ])
-    const told = reply.body.results.map(({ errors }: { errors: { code: string; pointer: string }[] }) =>
+    const answered = reply.body.results.map(({ errors }: { errors: { code: string; pointer: string }[] }) =>
       errors.map(({ code, pointer }) => `${code} ${pointer}`),
     )
-    expect(told).toEqual([
+    expect(answered).toEqual([
       ['does_not_exist #/orders/0/consents/nothing'],
       [`consent_inactive #/orders/1/consents/${key}`],
       [],
     ])
   })
 
-  it('change nothing of the organisation for somebody whom other editions know, where an edition role imports', async () => {
+  it('of the organisation stay unchanged for a customer of other editions, when an edition role imports', async () => {
     const two = await givenTwo()
     const { id, key } = await givenConsent(two.mine.organization_id)
     const own = await givenConsent(two.mine.organization_id, { edition_id: two.mine.edition_id })
@@ -123,7 +123,7 @@ describe('consents of an order that is imported', () => {
     expect(await recordsOf(user, id)).toHaveLength(1)
   })
 
-  it('change nothing when the import only looks, or comes again', async () => {
+  it('stay unchanged by a dry run and by a repeated import', async () => {
     const { id, key } = await given()
     const email = someone()
     const order = anOrder({ customer: { email }, created: old, consents: { [key]: true } })

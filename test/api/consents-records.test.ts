@@ -16,7 +16,7 @@ beforeAll(async () => {
 const given = (fields?: Record<string, unknown>) => givenQuestion(shop, fields)
 
 describe('listConsentRecords', () => {
-  it('shows the whole history, newest first, each with the hash of the one before', async () => {
+  it('shows the whole history, newest first, each record with the hash of the one before', async () => {
     const at = await given()
     for (const action of ['skip', 'give', 'withdraw'] as const) await answer(action, at)
     const { body } = await get(`/v1/user/${shop.user}/consents/${at.consent}/records`)
@@ -32,7 +32,7 @@ describe('listConsentRecords', () => {
 })
 
 describe('getConsentProof', () => {
-  it('proves the wording as it was shown, and sees that a record was changed', async () => {
+  it('proves the wording that was shown, and detects a changed record', async () => {
     const at = await given()
     expect((await get(`/v1/user/${shop.user}/consents/${at.consent}/proof`)).status).toBe(404)
     await answer('give', at)
@@ -49,7 +49,7 @@ describe('getConsentProof', () => {
 })
 
 describe('listUserConsents', () => {
-  it('says of each consent where the person stands, and what can be done', async () => {
+  it('answers for each consent the current state and the possible actions', async () => {
     const [open, agreed] = [await given(), await given()]
     await answer('give', agreed)
     const { body } = await get(`/v1/user/${shop.user}/consents`)
@@ -60,7 +60,7 @@ describe('listUserConsents', () => {
 })
 
 describe('a role of an edition', () => {
-  it('answers for its own customers, and not the consents of the organisation for those whom others know', async () => {
+  it('may not change the organisation’s consents of a customer whom other editions know', async () => {
     const place = { organization: shop.organization, edition: shop.edition }
     const customer = await seedTrade(place)
     const { token } = await givenMember({ id: shop.organization }, 'manager', shop.edition)
@@ -89,8 +89,8 @@ describe('a role of an edition', () => {
   })
 })
 
-describe('an answer and its audit', () => {
-  it('stand in one commit: the entry names the customer, what was, and what is', async () => {
+describe('an answer and its audit entry', () => {
+  it('are in one commit: the entry names the customer, the state before and the state after', async () => {
     const at = await given()
     await answer('give', at)
     const entry = await db.first(sql<{ action: string; changes: string }>`select action, changes from audit_log

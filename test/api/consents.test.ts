@@ -28,7 +28,7 @@ const versionsOf = (consent: string) =>
     from consent_versions where consent_id = ${consent} order by version`)
 
 describe('createConsent', () => {
-  it('makes a definition with the first version of its wording', async () => {
+  it('stores a definition with the first version of its wording', async () => {
     const made = await givenConsent(shop.organization, {
       edition_id: shop.edition,
       key: 'photo',
@@ -81,7 +81,7 @@ describe('createConsent', () => {
     expect(refusalOf(emptied)).toEqual([400, 'validation_error', 'text_missing_default_language #/text'])
   })
 
-  it('keeps a key once in the organisation and once in each edition', async () => {
+  it('requires a key that is unique in the organisation or in the edition', async () => {
     const key = 'once'
     const taken = [400, 'validation_error', 'unique #/key']
     const everywhere = aConsent(shop.organization, { key })
@@ -96,7 +96,7 @@ describe('createConsent', () => {
 })
 
 describe('updateConsent', () => {
-  it('makes a version of each change of the wording, and of nothing else', async () => {
+  it('makes a new version for each change of the wording, and for no other change', async () => {
     const made = await givenConsent(shop.organization)
     const path = `/v1/consents/${made.id}`
     expect((await patch(path, { name: 'Other', position: 4, is_active: false })).body.version).toBe(1)
@@ -117,7 +117,7 @@ describe('updateConsent', () => {
     expect(versions[4]?.content_hash).toBe(body.content_hash)
   })
 
-  it('keeps both of two changes of the wording at the same time', async () => {
+  it('keeps both of two simultaneous changes of the wording', async () => {
     const made = await givenConsent(shop.organization)
     const path = `/v1/consents/${made.id}`
     await Promise.all([patch(path, { title: { en: 'A' } }), patch(path, { text: { en: 'B' } })])
@@ -125,7 +125,7 @@ describe('updateConsent', () => {
     expect(await versionsOf(made.id)).toHaveLength(3)
   })
 
-  it('makes earlier answers count no more, in audiences and expressions, only where it says so', async () => {
+  it('invalidates earlier answers, in audiences and expressions, only where it asks for new ones', async () => {
     for (const reconsent_on_change of [true, false]) {
       const made = await givenConsent(shop.organization, { reconsent_on_change })
       await answer('give', { user: shop.user, consent: made.id })
@@ -142,7 +142,7 @@ describe('updateConsent', () => {
 })
 
 describe('deleteConsent', () => {
-  it('takes a definition away that nobody has answered, and keeps one that is proof', async () => {
+  it('removes a definition without answers, and refuses one with answers', async () => {
     const made = await givenConsent(shop.organization)
     expect((await remove(`/v1/consents/${made.id}`)).status).toBe(204)
     expect((await get(`/v1/consents/${made.id}`)).status).toBe(404)
@@ -153,7 +153,7 @@ describe('deleteConsent', () => {
     expect((await get(`/v1/consents/${kept.id}`)).body.has_records).toBe(true)
   })
 
-  it('and an answer at the same time leave a definition with its answer, or neither', async () => {
+  it('keeps the definition when an answer commits first, and refuses the answer when it commits first', async () => {
     for (let round = 0; round < 4; round++) {
       const { id } = await givenConsent(shop.organization)
       const [gone, given] = await Promise.all([
@@ -196,7 +196,7 @@ describe('getConsent', () => {
 })
 
 describe('listConsents', () => {
-  it('filters by place, type, state and words', async () => {
+  it('filters by place, type, state and search', async () => {
     const other = await seedBuyer()
     const everywhere = await givenConsent(other.organization, { name: 'Æbler og pærer', key: 'fruit' })
     const here = await givenConsent(other.organization, { edition_id: other.edition, type: 'photo', channels: [] })

@@ -19,7 +19,7 @@ const plain = (rows: readonly string[]) =>
 const twoOrders = plain(['A-1;ana@example.dk;Day ticket;2;225,00', 'A-2;bo@example.dk;Day ticket;1;225,00'])
 
 describe('updateColumnMappings', () => {
-  it('changes all columns or none, and says what is wrong where', async () => {
+  it('changes all columns or none, and names each fault with its place', async () => {
     const tenant = await seedShop()
     const { id } = await givenImport(tenant, twoOrders)
     const before = await targetsOf(id)
@@ -55,7 +55,7 @@ describe('updateColumnMappings', () => {
     expect(taken.body.results[2]).toMatchObject({ target_field: 'item.product', is_suggested: false, confidence: 1 })
   })
 
-  it('takes constants, value maps that leave rows out, and two columns for a time', async () => {
+  it('accepts constants, value maps that leave rows out, and two columns for one time', async () => {
     const tenant = await seedShop()
     const table = csv(
       'Order ID;E-mail;Product;Price;Day;Clock;State\r\nA-1;a@b.dk;Ticket;10;31.12.2025;20:30;ok\r\nA-2;b@b.dk;Ticket;10;01.01.2026;10:00;test\r\n',
@@ -86,7 +86,7 @@ describe('updateColumnMappings', () => {
     expect(second).toMatchObject({ outcome: 'ignored', group_key: null })
   })
 
-  it('refuses to process two columns on one target that takes one, and says which', async () => {
+  it('refuses two columns for a target that takes one, and names them', async () => {
     const tenant = await seedShop()
     const { id } = await givenImport(tenant, twoOrders)
     const { body } = await mapColumns(id, [{ source_column: 'Quantity', target_field: 'item.unit_price' }])
@@ -144,7 +144,7 @@ describe('listColumnMappings', () => {
 })
 
 describe('listImportTargetFields', () => {
-  it('lists the fields of orders, and of the consents of the place', async () => {
+  it('lists the fields of orders, and of the consents that the edition asks for', async () => {
     const [shop, other] = [await seedShop(), await seedShop()]
     const [own, foreign] = [await givenConsent(shop.organization_id), await givenConsent(other.organization_id)]
     const { body } = await get(`/v1/data-imports/target-fields?edition_id=${shop.edition_id}`)

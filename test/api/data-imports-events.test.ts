@@ -12,13 +12,13 @@ const shop = await seedShop()
 
 const csv = ['Order ID;E-mail;Product;Quantity;Unit price', 'E-1;ane@example.test;Day ticket;1;100,00', ''].join('\r\n')
 
-interface Told {
+interface ImportEvent {
   event: string
   status: string
   created_orders: number
 }
 
-const eventsIn = (text: string): Told[] =>
+const eventsIn = (text: string): ImportEvent[] =>
   text
     .split('\n\n')
     .filter((one) => one.startsWith('event: '))
@@ -41,7 +41,7 @@ async function readUntil(reader: ReadableStreamDefaultReader<Uint8Array>, status
 }
 
 describe('streamImportEvents', () => {
-  it('ends with an import that is cancelled while somebody listens', async () => {
+  it('ends when the import is cancelled', async () => {
     const id = await seedStarted(shop, many(3))
     const response = await exports.default.fetch(requestOf(pathOf(id)))
     const cancelled = await post(`/v1/data-imports/${id}/cancel`, undefined)
@@ -50,7 +50,7 @@ describe('streamImportEvents', () => {
     expect(eventsIn(text).at(-1)).toEqual({ event: 'end', status: 'cancelled', created_orders: 0 })
   })
 
-  it('tells who comes late how it ended, also of an undo', async () => {
+  it('sends the final state to a client that connects after the end, also after an undo', async () => {
     const id = await givenReadyImport(shop, csv)
     expect(eventsIn((await get(pathOf(id))).text)).toEqual([{ event: 'end', status: 'ready', created_orders: 0 }])
     await start(id)
@@ -61,7 +61,7 @@ describe('streamImportEvents', () => {
     expect(eventsIn(reply.text).at(-1)).toMatchObject({ event: 'end', status: 'undone' })
   })
 
-  it('looks no more once its client has gone', async () => {
+  it('stops reading once the client has disconnected', async () => {
     const id = await seedStarted(shop, many(3))
     let looks = 0
     const bindings = watchedDatabase((statement) => {
@@ -80,7 +80,7 @@ describe('streamImportEvents', () => {
 })
 
 describe('an import that is undone', () => {
-  it('is imported again from the same file, as often as anybody likes, and its report too', async () => {
+  it('can be imported again from the same file any number of times, and so can its corrected report', async () => {
     const tenant = await seedShop()
     const bad = `${csv}E-2;bo@example.test;=cmd|' /C calc'!A0;1;abc\r\n`
     for (let round = 0; round < 2; round++) {

@@ -57,7 +57,7 @@ describe('createDataImport', () => {
     expect(await work(body.id)).toMatchObject({ status: 'mapping_columns', total_rows: 2 })
   })
 
-  it('refuses files of others, of other purposes and of other editions', async () => {
+  it('refuses files of other organisations, of other purposes and of other editions', async () => {
     const [tenant, other] = [await seedShop(), await seedShop()]
     const foreign = await givenTable(other.organization_id, twoOrders)
     const refused = await post('/v1/data-imports', bodyFor(tenant, foreign))
@@ -71,7 +71,7 @@ describe('createDataImport', () => {
     expect(await rowsOf('select id from data_imports where organization_id = ?', tenant.organization_id)).toEqual([])
   })
 
-  it('lets two imports of an organisation work at the same time, and no third', async () => {
+  it('lets two imports of an organisation run at the same time, and refuses a third', async () => {
     const tenant = await seedShop()
     const file = await givenTable(tenant.organization_id, twoOrders)
     const [one, two, three] = [
@@ -85,7 +85,7 @@ describe('createDataImport', () => {
     expect((await post('/v1/data-imports', bodyFor(tenant, file))).status).toBe(201)
   })
 
-  it('keeps the file from being deleted', async () => {
+  it('makes its file undeletable', async () => {
     const tenant = await seedShop()
     const { id, file } = await givenImport(tenant, twoOrders)
     const reply = await remove(`/v1/files/${file.id}`)
@@ -132,7 +132,7 @@ describe('updateDataImport', () => {
     expect(keys.filter((key) => !waiting.some(({ storage_key }) => storage_key === key))).toHaveLength(1)
   })
 
-  it('keeps what the user decided of columns that stay the same', async () => {
+  it('keeps the user’s decisions about columns that stay the same', async () => {
     const tenant = await seedShop()
     const { id } = await givenImport(tenant, twoOrders)
     await mapColumns(id, [{ source_index: 3, target_field: null, is_ignored: true }])
@@ -143,7 +143,7 @@ describe('updateDataImport', () => {
     expect(results[4]).toMatchObject({ target_field: 'item.unit_price', is_suggested: true })
   })
 
-  it('goes back to the columns where an option changes what the cells mean', async () => {
+  it('returns to the columns step when an option changes what the cells mean', async () => {
     const tenant = await seedShop()
     const { id } = await givenImport(tenant, twoOrders)
     expect((await process(id)).status).toBe('ready')
@@ -153,7 +153,7 @@ describe('updateDataImport', () => {
     expect(await process(id)).toMatchObject({ status: 'ready', total_orders: 2, valid_rows: 2 })
   })
 
-  it('refuses what is under way', async () => {
+  it('is refused while the import works', async () => {
     const tenant = await seedShop()
     const file = await givenTable(tenant.organization_id, twoOrders)
     const { body } = await post('/v1/data-imports', bodyFor(tenant, file))
@@ -162,7 +162,7 @@ describe('updateDataImport', () => {
 })
 
 describe('processColumnMappings', () => {
-  it('stages every row and makes orders of those with the same id, adjacent or not', async () => {
+  it('stages every row and groups rows with the same id into orders, adjacent or not', async () => {
     const tenant = await seedShop()
     const rows = [
       'A-1;ana@example.dk;Day ticket;2;225,00',
@@ -220,7 +220,7 @@ describe('processColumnMappings', () => {
   it.each([
     ['pretix', pretix, 'pretix'],
     ['Shopify', shopify, 'shopify'],
-  ])('knows an export of %s and brings it to ready as suggested', async (_, { text }, source) => {
+  ])('detects an export of %s, and its suggestions make the import ready', async (_, { text }, source) => {
     const tenant = await seedShop()
     const read = await givenImport(tenant, csv(text))
     expect(read).toMatchObject({ status: 'mapping_columns', detected_source: { source }, external_source: source })
@@ -249,7 +249,7 @@ describe('processColumnMappings', () => {
     })
   })
 
-  it('takes the options of the import for columns that say nothing else', async () => {
+  it('uses the options of the import where columns are blank', async () => {
     const tenant = await seedShop()
     const table = csv('Order ID;E-mail;Product;Price;Created at\r\nA-1;a@b.dk;Ticket;1.234;03/04/2026\r\n')
     const options = { decimal_separator: '.', date_format: 'mdy', timezone: 'UTC' }

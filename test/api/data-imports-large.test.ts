@@ -15,7 +15,7 @@ beforeEach(async () => {
 })
 
 describe('previewImportOrders', () => {
-  it('counts every order of a large import by what the import then does, and finds those of an action', async () => {
+  it('counts each order of a large import by what the import will do with it, and finds the orders of an action', async () => {
     const known = Array.from({ length: 3 }, () => aRow())
     await runToEnd(await seedStarted(shop, known))
     const shipping = (length: number) => Array.from({ length }, () => aRow({ 'item.product': 'Shipping' }))
@@ -64,7 +64,7 @@ describe('previewImportOrders', () => {
     expect(after).toMatchObject({ totals: null, totals_state: 'none' })
   })
 
-  it('counts again after a change of the import, and goes on where a consumer died', async () => {
+  it('counts again after a change of the import, and continues where a consumer died', async () => {
     const id = await seedStaged(
       shop,
       Array.from({ length: 1001 }, () => aRow()),
@@ -86,7 +86,7 @@ describe('previewImportOrders', () => {
 })
 
 describe('the cost of listImportRows', () => {
-  it('is the same for a page of rare rows among few and among many', async () => {
+  it('is the same for a page of rare rows in a short and in a long import', async () => {
     const costs = async (count: number) => {
       const id = await seedStaged(
         shop,

@@ -65,7 +65,7 @@ describe('an import that updates an order', () => {
     },
   )
 
-  it('does not take a captured payment back to authorized', async () => {
+  it('does not turn a captured payment back into an authorized one', async () => {
     const { shop, id } = await givenPaid()
     await pay(id, 'captured')
     await callWith({}, path, bodyOf(shop, { status: 'confirmed', items: dearer }))
@@ -75,7 +75,7 @@ describe('an import that updates an order', () => {
     expect(row.has_payment).toBe(true)
   })
 
-  it('brings a payment forward with its order', async () => {
+  it('moves a payment forward with its order', async () => {
     const { shop, id } = await givenPaid({ status: 'pending' })
     for (const [status, payment] of [
       ['confirmed', 'authorized'],

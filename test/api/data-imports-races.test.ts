@@ -5,7 +5,7 @@ import { anOrder, seedShop, importOrders } from '../support/seeding/sales/orders
 import { contentsOf } from '../support/orders.ts'
 
 describe('importExternalOrders', () => {
-  it('never makes a second order of one id, however many calls race', async () => {
+  it('makes one order of one id in simultaneous calls', async () => {
     const shop = await seedShop()
     const orders = Array.from({ length: 30 }, (_, at) =>
       anOrder({
@@ -25,7 +25,7 @@ describe('importExternalOrders', () => {
     expect(ids.size).toBe(30)
   })
 
-  it('answers a repeated call with the same key alike and makes nothing twice', async () => {
+  it('answers a repeated call with the same key in the same way, and makes nothing twice', async () => {
     const shop = await seedShop()
     const send = {
       method: 'POST',

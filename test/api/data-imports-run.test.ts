@@ -59,7 +59,7 @@ function rowsOf(cells: typeof table extends fc.Arbitrary<infer T> ? T : never): 
 }
 
 describe('previewImportOrders', () => {
-  it('says of every order what the import then does, whatever the table, and writes nothing', async () => {
+  it('announces for every order what the import then does, for any table, and writes nothing', async () => {
     const policies = fc.constantFrom('skip', 'update', 'error')
     const users = fc.constantFrom(true, true, false)
     await fc.assert(
@@ -96,7 +96,7 @@ describe('previewImportOrders', () => {
     )
   })
 
-  it('shows customers found or new, items, amounts, and field by field what an update changes', async () => {
+  it('shows known and new customers, items, amounts, and each field that an update changes', async () => {
     await importOrders(shop, [anOrder({ external_id: 'U-1', customer: { email: 'known@example.dk' } })], {
       source: 'shop',
     })
@@ -138,7 +138,7 @@ const csv = [
 ].join('\r\n')
 
 describe('startDataImport', () => {
-  it('imports an uploaded file, leaves out what has errors, and takes the mended report', async () => {
+  it('imports an uploaded file, leaves out rows with errors, and accepts the corrected report', async () => {
     const id = await givenReadyImport(shop, csv)
     const refused = await start(id)
     expect(refused).toMatchObject({ status: 409, body: { code: 'import_has_invalid_rows', invalid_rows: 1 } })
@@ -170,7 +170,7 @@ describe('startDataImport', () => {
     expect(await contentsOf(shop)).toMatchObject({ orders: 3, purchases: 5, users: 3 })
   })
 
-  it('goes on after its last orders where it failed in the middle', async () => {
+  it('continues after its last committed orders when it failed in the middle', async () => {
     const id = await seedStarted(
       shop,
       Array.from({ length: 30 }, () => aRow()),
@@ -200,7 +200,7 @@ describe('startDataImport', () => {
 })
 
 describe('downloadErrorReport', () => {
-  it('writes the report in the encoding of the file, and reads it again', async () => {
+  it('writes the report in the encoding of the file, and the report can be imported', async () => {
     const bytes = encodeText(csv.replace('bo@example.dk;Day', 'bo@example.dk;Dørbillet'), 'windows-1252')
     const id = await givenReadyImport(shop, bytes)
     expect((await start(id, { skip_invalid_rows: true })).status).toBe(200)
@@ -240,7 +240,7 @@ describe('listImportRows', () => {
   })
 })
 
-it('lists the rows of an order that an undo has deleted by its id, and of no order of another import', async () => {
+it('lists the rows of an order that an undo has deleted by its id, and rows of no other import', async () => {
   const [id, other] = [await seedStarted(shop, [aRow(), aRow()]), await seedStarted(shop, [aRow()])]
   await runToEnd(id)
   await runToEnd(other)

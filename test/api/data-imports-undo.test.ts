@@ -13,7 +13,7 @@ beforeEach(async () => {
 })
 
 describe('undoDataImport', () => {
-  it('is refused twice, after its time, of an import of external orders, and of one that is not over', async () => {
+  it('is refused a second time, after its time limit, for external orders, and before the end of the import', async () => {
     const undo = async (id: string) => {
       const { status, body } = await post(`/v1/data-imports/${id}/undo`, undefined)
       return [status, body.code]
@@ -30,7 +30,7 @@ describe('undoDataImport', () => {
     expect(await contentsOf(shop)).toMatchObject({ orders: 2 })
   })
 
-  it('is on record, and begins nothing in an edition that is archived', async () => {
+  it('writes an audit entry, and is refused in an archived edition', async () => {
     const { id } = await importedFile(shop, manyRows(1))
     await write(sql`update editions set is_archived = 1 where id = ${shop.edition_id}`)
     expect((await post(`/v1/data-imports/${id}/undo`, undefined)).body.code).toBe('edition_archived')

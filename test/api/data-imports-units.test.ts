@@ -8,7 +8,7 @@ const items = (...quantities: number[]) =>
 const full = () => anOrder({ items: items(1000, 1000, 1000, 1000, 1000) })
 
 describe('importExternalOrders', () => {
-  it('refuses a call of more than 20,000 units, points at the item that crosses it, and writes nothing', async () => {
+  it('refuses a call of more than 20,000 units, points at the first item beyond them, and writes nothing', async () => {
     const shop = await seedShop()
     const reply = await importOrders(shop, [full(), full(), full(), full(), anOrder({ items: items(1, 1) })])
     expect([reply.status, reply.body.code]).toEqual([400, 'validation_error'])
@@ -19,7 +19,7 @@ describe('importExternalOrders', () => {
     expect(costOf(reply).rows_written).toBe(0)
   })
 
-  it('counts the units of orders that cannot be taken, and of dry runs', async () => {
+  it('counts the units of invalid orders and of dry runs too', async () => {
     const shop = await seedShop()
     const bad = anOrder({ currency: 'jpy', items: items(1000, 1000, 1000, 1000, 1000) })
     const reply = await importOrders(shop, [bad, full(), full(), full(), anOrder({ items: items(1) })], {
@@ -28,7 +28,7 @@ describe('importExternalOrders', () => {
     expect(reply.body.errors?.[0]?.pointer).toBe('#/orders/4/items/0/quantity')
   })
 
-  it('does not let one quantity that no item may have refuse the other orders', async () => {
+  it('fails only its own order when one quantity is beyond the limit of an item', async () => {
     const shop = await seedShop()
     const odd = [1e9, 1e308, -5, 1.5, '7', null, {}].map((quantity) =>
       anOrder({ items: [{ product: 'Day ticket', quantity, unit_price: 1 }] }),
@@ -37,7 +37,7 @@ describe('importExternalOrders', () => {
     expect([reply.status, reply.body.created_orders, reply.body.failed_orders]).toEqual([201, 1, odd.length])
   })
 
-  it('takes exactly 20,000 units', async () => {
+  it('accepts exactly 20,000 units', async () => {
     const shop = await seedShop()
     const reply = await importOrders(shop, [full(), full(), full(), full()], { dry_run: true })
     expect([reply.status, reply.body.created_orders]).toEqual([201, 4])

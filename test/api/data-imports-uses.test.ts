@@ -14,7 +14,7 @@ beforeAll(async () => {
 const soon = () => new Date(Date.now() + 3_600_000).toISOString()
 
 describe('importExternalOrders', () => {
-  it('never moves a used or expired purchase back, and does not take uses away', async () => {
+  it('never moves a used or expired purchase back, and removes no uses', async () => {
     const ticket = await givenTicket(shop, { uses_limit: 2 })
     await scan(ticket.id)
     await ticket.again({ status: 'completed' })
@@ -28,7 +28,7 @@ describe('importExternalOrders', () => {
     expect(await purchaseRow(expired.id)).toMatchObject({ status: 'expired' })
   })
 
-  it('adds and announces nothing when an order is cancelled again', async () => {
+  it('announces nothing when an order is cancelled a second time', async () => {
     const ticket = await givenTicket(shop)
     await ticket.again({ status: 'cancelled' })
     const { order_id } = await purchaseRow(ticket.id)
@@ -38,7 +38,7 @@ describe('importExternalOrders', () => {
     expect(await eventsOf(shop.organization_id)).toHaveLength(before)
   })
 
-  it('changes the validity of tickets that it keeps', async () => {
+  it('changes the validity of existing tickets', async () => {
     const item = { product: 'Day ticket', quantity: 1, unit_price: 225 }
     const ticket = await givenTicket(shop, { valid_until: '2026-02-01T00:00:00Z' })
     const valid_until = soon()
@@ -49,7 +49,7 @@ describe('importExternalOrders', () => {
     expect((await get(`/v1/purchases/${ticket.id}`)).body).toMatchObject({ status: 'used', valid_until: null })
   })
 
-  it('refuses numbers of uses that are none', async () => {
+  it('refuses invalid numbers of uses', async () => {
     for (const [uses_limit, code] of [
       [0, 'min_value'],
       [1.5, 'invalid_type'],

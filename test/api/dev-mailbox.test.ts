@@ -30,7 +30,7 @@ describe('/dev/outbox', () => {
     await ctx.sms.send([anSms({ to: '+4528123456', body: `Code ${mark}` })], key())
   })
 
-  it('lists what was kept, newest first, page by page', async () => {
+  it('lists the kept messages, newest first, page by page', async () => {
     const first = await look(`/dev/outbox.json?to=${mark}&page_size=2`)
     expect(first.status).toBe(200)
     expect(first.body).toMatchObject({ count: 5, previous: null })
@@ -69,7 +69,7 @@ describe('/dev/outbox', () => {
     expect(page.text).toContain('srcdoc="&lt;base target=&quot;_blank&quot;&gt;&lt;p&gt;Welcome&lt;/p&gt;"')
   })
 
-  it('does not exist in production, where mail is real', async () => {
+  it('does not exist in production, where mail is sent', async () => {
     for (const path of ['/dev/outbox', '/dev/outbox.json', `/dev/outbox/${ids[0]}`, `/dev/outbox/${ids[0]}.json`]) {
       const reply = await callWith({ ENVIRONMENT: 'production' }, path, { token: null })
       expect([path, reply.status, reply.body.code]).toEqual([path, 404, 'not_found'])
@@ -77,7 +77,7 @@ describe('/dev/outbox', () => {
     }
   })
 
-  it('says so when a message is gone', async () => {
+  it('says that a message no longer exists', async () => {
     expect((await look('/dev/outbox/cap_none')).status).toBe(404)
     expect((await look('/dev/outbox.json?page=99999')).body.code).toBe('invalid_page')
   })
@@ -121,7 +121,7 @@ describe('a hostile message', () => {
 })
 
 describe('the capture gateways', () => {
-  it('keep a call that is repeated with its key once, with the same ids', async () => {
+  it('keep a repeated call with the same key once, with the same ids', async () => {
     const mails = [anEmail(), anEmail()]
     const again = key()
     const [first, second] = [await idsOf(ctx.email.send(mails, again)), await idsOf(ctx.email.send(mails, again))]
@@ -131,13 +131,13 @@ describe('the capture gateways', () => {
     expect(body.count).toBe(1)
   })
 
-  it('do not take another message for one that the key has kept', async () => {
+  it('refuse another message under a used key', async () => {
     const again = key()
     await ctx.email.send([anEmail()], again)
     expect(await ctx.email.send([anEmail()], again)).toMatchObject([{ ok: false, kind: 'unknown' }])
   })
 
-  it('keep the newest 2,000 and no more', async () => {
+  it('keep the newest 2,000 messages and no more', async () => {
     await db.batch([
       sql`with recursive numbers (n) as (select 1 union all select n + 1 from numbers where n < 2100)
         insert into captured_messages (id, channel, call_key, position, reference, sender, recipient, body, created_at)

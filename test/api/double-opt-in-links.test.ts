@@ -21,7 +21,7 @@ describe('a link that confirms', () => {
     expect(await stateOf(scene)).toEqual(before)
   }
 
-  it('is dead once the person has said otherwise', async () => {
+  it('is refused once the person has answered otherwise', async () => {
     const { scene, consent, path } = await asked()
     await give(scene.person, consent.id, {}, 'withdraw')
     await expectDead(scene, path)
@@ -34,13 +34,13 @@ describe('a link that confirms', () => {
     expect((await recordsOf(scene.person)).at(-1)).toMatchObject({ status: 'given', number: 4 })
   })
 
-  it('is dead once the consent is not asked for any more', async () => {
+  it('is refused once the consent is no longer asked for', async () => {
     const { scene, consent, path } = await asked()
     await patch(`/v1/consents/${consent.id}`, { is_active: false })
     await expectDead(scene, path)
   })
 
-  it('is dead once the address is not the person’s any more, and once the person is erased', async () => {
+  it('is refused once the address is not the person’s any more, and once the person is erased', async () => {
     const moved = await asked()
     await write(
       sql`update users set email = 'moved@example.test' where id = ${moved.scene.person.id}`,
@@ -52,7 +52,7 @@ describe('a link that confirms', () => {
     await expectDead(erased.scene, erased.path)
   })
 
-  it('is of one person, one consent and one answer', async () => {
+  it('is valid for one person, one consent and one answer', async () => {
     const { scene, consent, path } = await asked()
     const second = await givenConsent(scene.organization)
     const elsewhere = await seedScene()
@@ -83,7 +83,7 @@ describe('a link that confirms', () => {
     expect((await visit(path)).status).toBe(200)
   })
 
-  it('gives to the wording that was asked about, whatever it is by now', async () => {
+  it('gives consent to the wording that was asked about, although a newer one exists', async () => {
     const { scene, consent, path } = await asked({ reconsent_on_change: true })
     await patch(`/v1/consents/${consent.id}`, { text: { en: 'Something else altogether' } })
     const page = await visit(path)
@@ -93,7 +93,7 @@ describe('a link that confirms', () => {
     expect(await statusOf(scene, consent.id)).toMatchObject({ status: 'given', is_current: false })
   })
 
-  it('lifts that the address was unsubscribed since', async () => {
+  it('lifts an unsubscription that came after the request', async () => {
     const { scene, path } = await asked()
     await write(sql`insert into suppressions (organization_id, channel, address, reason, created_at)
       values (${scene.organization}, 'email', ${scene.person.email}, 'unsubscribed', 1)`)
@@ -102,12 +102,12 @@ describe('a link that confirms', () => {
   })
 })
 
-describe('a request that nobody confirms', () => {
+describe('a request that is not confirmed', () => {
   const lapse = async (scene: Scene) =>
     write(sql`update consent_records set expires_at = expires_at - ${8 * dayMs}, occurred_at = occurred_at - ${8 * dayMs}
       where organization_id = ${scene.organization} and status = 'pending'`)
 
-  it('is over after seven days, before and after the sweep, and is swept once', async () => {
+  it('expires after seven days, before and after the sweep, and is swept once', async () => {
     const { scene, consent, path } = await asked()
     const [record] = await recordsOf(scene.person)
     expect((record?.expires_at ?? 0) - (record?.occurred_at ?? 0)).toBe(7 * dayMs)
@@ -128,7 +128,7 @@ describe('a request that nobody confirms', () => {
     expect((await ask(scene, consent.id)).body.status).toBe('pending')
   })
 
-  it('leaves somebody who had withdrawn as one who has withdrawn, and is counted so', async () => {
+  it('leaves a person who had withdrawn as withdrawn, and is counted so', async () => {
     const scene = await seedScene()
     const consent = await givenConsent(scene.organization)
     await give(scene.person, consent.id)

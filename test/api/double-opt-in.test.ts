@@ -18,55 +18,60 @@ describe('giving a consent that is confirmed by e-mail', () => {
     ['se', 'Bekräfta: Day &', 'Ja, jag samtycker'],
     ['nl', 'Bevestig alstublieft: Day &', 'Ja, ik stem in'],
     ['pl', 'Prosimy o potwierdzenie: Day &', 'Tak, zgadzam się'],
-  ])('asks in %s, with the wording as text, and counts once the person says so', async (language, subject, button) => {
-    const texts = Object.fromEntries(
-      ['en', 'da', 'se', 'nl', 'pl'].map((one) => [one, `Day & <b>{{ customer.email }}</b> ${one}`]),
-    )
-    const { scene, consent, mail, path } = await asked({ title: texts, text: texts }, { language })
-    expect(mail.subject).toContain(subject)
-    expect(mail.subject).toContain('{{ customer.email }}')
-    expect(mail.html).toContain(`Day &amp; &lt;b&gt;&#123;&#123; customer.email }}&lt;/b&gt; ${language}`)
-    expect(mail.html).not.toContain('<b>{{')
-    expect(await recordsOf(scene.person)).toMatchObject([{ status: 'pending', method: 'double_opt_in', is_latest: 1 }])
-    expect(await statusOf(scene, consent.id)).toMatchObject({ status: 'pending', is_current: false })
-    expect(await eventsOf(scene.organization)).toEqual([])
+  ])(
+    'sends a message in %s with the wording as text, and counts after the confirmation',
+    async (language, subject, button) => {
+      const texts = Object.fromEntries(
+        ['en', 'da', 'se', 'nl', 'pl'].map((one) => [one, `Day & <b>{{ customer.email }}</b> ${one}`]),
+      )
+      const { scene, consent, mail, path } = await asked({ title: texts, text: texts }, { language })
+      expect(mail.subject).toContain(subject)
+      expect(mail.subject).toContain('{{ customer.email }}')
+      expect(mail.html).toContain(`Day &amp; &lt;b&gt;&#123;&#123; customer.email }}&lt;/b&gt; ${language}`)
+      expect(mail.html).not.toContain('<b>{{')
+      expect(await recordsOf(scene.person)).toMatchObject([
+        { status: 'pending', method: 'double_opt_in', is_latest: 1 },
+      ])
+      expect(await statusOf(scene, consent.id)).toMatchObject({ status: 'pending', is_current: false })
+      expect(await eventsOf(scene.organization)).toEqual([])
 
-    const before = await stateOf(scene)
-    for (const method of ['GET', 'HEAD', 'GET']) expect((await visit(path, { method })).status).toBe(200)
-    const page = await visit(path)
-    for (const text of [
-      button,
-      `Day &amp; &lt;b&gt;{{ customer.email }}&lt;/b&gt; ${language}`,
-      `lang="${language === 'se' ? 'sv' : language}"`,
-    ])
-      expect(page.text).toContain(text)
-    expect(await stateOf(scene)).toEqual(before)
+      const before = await stateOf(scene)
+      for (const method of ['GET', 'HEAD', 'GET']) expect((await visit(path, { method })).status).toBe(200)
+      const page = await visit(path)
+      for (const text of [
+        button,
+        `Day &amp; &lt;b&gt;{{ customer.email }}&lt;/b&gt; ${language}`,
+        `lang="${language === 'se' ? 'sv' : language}"`,
+      ])
+        expect(page.text).toContain(text)
+      expect(await stateOf(scene)).toEqual(before)
 
-    const done = await visit(path, { method: 'POST' })
-    expect([done.status, done.text.includes('<form')]).toEqual([200, false])
-    const [, given] = await recordsOf(scene.person)
-    expect(given).toMatchObject({
-      status: 'given',
-      method: 'double_opt_in',
-      source: 'confirmation_link',
-      language,
-      consent_version: 1,
-      content_hash: consent.content_hash,
-      is_latest: 1,
-    })
-    expect(await statusOf(scene, consent.id)).toMatchObject({ status: 'given', is_current: true })
-    const audit = await db.all(
-      sql<{ changes: string }>`select changes from audit_log where actor_id = ${scene.person.id}`,
-    )
-    expect(audit.map(({ changes }) => JSON.parse(changes))).toEqual([
-      [{ field: `consents.${consent.key}`, before: 'pending', after: 'given' }],
-    ])
-    // The page that it leads to is the person's.
-    const all = /href="\.\.(\/[\w-]+)"/.exec(done.text)?.[1]
-    expect((await visit(`/consents${all}`)).status).toBe(200)
-  })
+      const done = await visit(path, { method: 'POST' })
+      expect([done.status, done.text.includes('<form')]).toEqual([200, false])
+      const [, given] = await recordsOf(scene.person)
+      expect(given).toMatchObject({
+        status: 'given',
+        method: 'double_opt_in',
+        source: 'confirmation_link',
+        language,
+        consent_version: 1,
+        content_hash: consent.content_hash,
+        is_latest: 1,
+      })
+      expect(await statusOf(scene, consent.id)).toMatchObject({ status: 'given', is_current: true })
+      const audit = await db.all(
+        sql<{ changes: string }>`select changes from audit_log where actor_id = ${scene.person.id}`,
+      )
+      expect(audit.map(({ changes }) => JSON.parse(changes))).toEqual([
+        [{ field: `consents.${consent.key}`, before: 'pending', after: 'given' }],
+      ])
+      // The page that it leads to is the person's.
+      const all = /href="\.\.(\/[\w-]+)"/.exec(done.text)?.[1]
+      expect((await visit(`/consents${all}`)).status).toBe(200)
+    },
+  )
 
-  it('makes one record and one event of a link that is opened by many at once and again later', async () => {
+  it('writes one record and one event when a link is opened many times, at once and later', async () => {
     const { scene, path } = await asked()
     const replies = await Promise.all(Array.from({ length: 6 }, () => visit(path, { method: 'POST' })))
     expect(replies.map(({ status }) => status)).toEqual(replies.map(() => 200))
@@ -78,7 +83,7 @@ describe('giving a consent that is confirmed by e-mail', () => {
     expect((await eventsOf(scene.organization)).map(({ kind }) => kind)).toEqual(['consent.given'])
   })
 
-  it('writes one message however often and at once it is asked, and one more after an hour', async () => {
+  it('sends one message for many requests at once, and one more after an hour', async () => {
     const scene = await seedScene()
     const consent = await givenConsent(scene.organization)
     const replies = await Promise.all(Array.from({ length: 5 }, () => ask(scene, consent.id)))
@@ -126,7 +131,7 @@ describe('giving a consent that is confirmed by e-mail', () => {
     ['address_suppressed', null, 'unsubscribed'],
     ['address_suppressed', null, 'complaint'],
     ['address_suppressed', null, 'hard_bounce'],
-  ])('is refused as %s where nobody may be asked, and writes nothing', async (code, change, reason) => {
+  ])('is refused as %s where no message may be sent, and writes nothing', async (code, change, reason) => {
     const scene = await seedScene()
     const consent = await givenConsent(scene.organization)
     if (change)
@@ -154,7 +159,7 @@ describe('giving a consent that is confirmed by e-mail', () => {
     ])
   })
 
-  it('has no time of its own, and is only for giving', async () => {
+  it('refuses a time, and exists for giving only', async () => {
     const scene = await seedScene()
     const consent = await givenConsent(scene.organization)
     const before = await stateOf(scene)

@@ -90,7 +90,7 @@ describe('duplicateEdition', () => {
     expect(copy).toMatchObject({ version: 1, search: expect.stringContaining('vinterlys 2027') })
   })
 
-  it('copies what the edition owns with new ids, and turns all references to the copies', async () => {
+  it('copies what the edition owns under new ids, and replaces all references by those to the copies', async () => {
     const { edition, path, messages } = await givenFull()
     const before = await contentsOf(edition.id)
     const reply = await post(path, { name: 'Nordlys 2027' })
@@ -143,7 +143,7 @@ describe('duplicateEdition', () => {
       }
   })
 
-  it('sends the same e-mails as the source where they are shared', async () => {
+  it('uses the same e-mails as the source where they are shared', async () => {
     const { edition, path, messages } = await givenFull()
     const before = await contentsOf(edition.id)
     const reply = await post(path, { name: 'Nordlys 2027', email_template_mode: 'share' })
@@ -163,7 +163,7 @@ describe('duplicateEdition', () => {
     ])
   })
 
-  it('can be duplicated again from a copy', async () => {
+  it('can duplicate a copy', async () => {
     const { edition, path } = await givenFull()
     const first = (await post(path, { name: 'Nordlys 2027' })).body
     const second = (await post(`/v1/editions/${first.id}/duplicate`, { name: 'Nordlys 2028' })).body
@@ -174,7 +174,7 @@ describe('duplicateEdition', () => {
     expect((await ofEdition('products', edition.id)).length).toBe(2)
   })
 
-  it('takes a slug that is free in the organisation, and makes one of the name', async () => {
+  it('uses a given slug that is free, and makes one of the name otherwise', async () => {
     const { organisation, edition, path } = await given()
     const event = { event_id: null }
     const made = await post(path, { name: 'Nordlys Festival 2026', ...event })
@@ -186,7 +186,7 @@ describe('duplicateEdition', () => {
     expect(made.body.organization.id).toBe(organisation.id)
   })
 
-  it('makes a slug each for duplicates at the same time, and one edition of a given slug', async () => {
+  it('makes a slug for each of several duplicates at the same time, and one edition of a given slug', async () => {
     const { path } = await givenFull()
     const generated = await Promise.all([1, 2, 3].map(() => post(path, { name: '2027' })))
     expect(generated.map(({ status }) => status)).toEqual([201, 201, 201])
@@ -197,7 +197,7 @@ describe('duplicateEdition', () => {
       expect(codes(reply)).toEqual(refused('#/slug unique'))
   })
 
-  it('refuses what it cannot do, and makes nothing', async () => {
+  it('is refused for invalid input, and makes nothing', async () => {
     const { edition, path } = await givenFull()
     const foreign = await givenEvent(await givenOrganization())
     const before = await dump()
@@ -216,7 +216,7 @@ describe('duplicateEdition', () => {
     expect(after).toEqual(before)
   })
 
-  it('reads an archived edition, which stays as it is; the copy is open', async () => {
+  it('can copy an archived edition, and the copy is not archived', async () => {
     const { edition, path } = await givenFull()
     await write(sql`update editions set is_archived = 1, version = version + 1 where id = ${edition.id}`)
     const before = (await get(`/v1/editions/${edition.id}`)).text
@@ -228,7 +228,7 @@ describe('duplicateEdition', () => {
     expect((await get(`/v1/editions/${edition.id}`)).text).toBe(before)
   })
 
-  it('copies nothing of a source that changes in the meantime', async () => {
+  it('copies nothing of a source that changes at the same time', async () => {
     const { edition, messages } = await givenFull()
     const changes = [
       sql`delete from email_messages where id = ${messages.refund}`,
@@ -249,7 +249,7 @@ describe('duplicateEdition', () => {
     expect(left).toHaveLength(1)
   })
 
-  it('is for admins and managers of the organisation', async () => {
+  it('requires an admin or manager of the organisation', async () => {
     const { organisation, edition, path } = await given()
     for (const [role, editionId, status] of [
       ['admin', undefined, 201],
@@ -265,7 +265,7 @@ describe('duplicateEdition', () => {
     expect((await post(path, { name: 'Mine' }, token)).status).toBe(404)
   })
 
-  it('costs few statements, however much the edition owns', async () => {
+  it('takes few statements for any number of owned rows', async () => {
     const { organisation, edition, path } = await given()
     await seedEditionContents({ organization: organisation.id, edition: edition.id }, 2000)
     const { token } = await givenMember(organisation, 'admin')
@@ -291,7 +291,7 @@ describe('duplicateEdition', () => {
 })
 
 describe('a duplicate', () => {
-  it('is published by itself', async () => {
+  it('can be published by itself', async () => {
     const { path } = await given({ is_draft: false, published_at: 1000 })
     const copy = (await post(path, { name: '2027' })).body
     const published = (await patch(`/v1/editions/${copy.id}`, { is_draft: false })).body

@@ -47,7 +47,7 @@ const related = (health: { checks: Checked[] }, id: string) =>
 const change = (id: string, columns: Partial<EditionRow>) => write(update(editions, columns, sql`id = ${id}`))
 
 describe('getEditionHealthcheck', () => {
-  it('answers all checks of a fresh edition in their order, and that it can be published', async () => {
+  it('answers all checks of a new edition in their order, and that it can be published', async () => {
     const { edition } = await given()
     const health = await healthOf(edition.id)
     expect(health).toMatchObject({
@@ -71,7 +71,7 @@ describe('getEditionHealthcheck', () => {
     ])
   })
 
-  it('is healthy once everything is there', async () => {
+  it('is healthy when everything is configured', async () => {
     const { organisation, edition, tenant, place } = await given()
     const category = { id: freshId('category'), ...tenant, name: 'Tickets', modified_at: 1 }
     await write(insert(categories, category))
@@ -154,7 +154,7 @@ describe('getEditionHealthcheck', () => {
     })
   })
 
-  it('takes a design without a product for those of all products', async () => {
+  it('accepts a design without a product as the design of all products', async () => {
     const { edition, tenant, place } = await given()
     await seedProduct(place, { is_wallet_enabled: true })
     expect(failed(await healthOf(edition.id))).toContain('fulfilment.pass_design')
@@ -162,7 +162,7 @@ describe('getEditionHealthcheck', () => {
     expect(failed(await healthOf(edition.id))).not.toContain('fulfilment.pass_design')
   })
 
-  it('tells of products that an import made: they have no price here, and do not keep it from being published', async () => {
+  it('warns of imported products without a price, which do not prevent publishing', async () => {
     const { organisation, edition } = await given()
     const order = {
       external_id: 'A-1',
@@ -180,7 +180,7 @@ describe('getEditionHealthcheck', () => {
     expect(failed(await healthOf(edition.id))).not.toContain('payments.currency_locked')
   })
 
-  it('sees messages of active triggers, campaigns and segments', async () => {
+  it('checks messages of active triggers, campaigns and segments', async () => {
     const { organisation, edition, tenant, place } = await given()
     const reminder = await seedReceiptMessage(organisation, { type: 'reminder', title: 'Reminder', blocks: [] })
     const trigger = {
@@ -227,7 +227,7 @@ describe('getEditionHealthcheck', () => {
     expect(asked).toContain('consents.translated')
   })
 
-  it('sees endpoints that fail with its events, and tells only who may see them', async () => {
+  it('names endpoints that fail with the edition’s events, only to those who may see them', async () => {
     const { organisation, edition, place } = await given()
     const own = await seedEndpoint(place, { name: 'Own' })
     const wide = await seedEndpoint({ ...place, edition: null }, { name: 'Wide' })
@@ -255,7 +255,7 @@ describe('getEditionHealthcheck', () => {
     expect(failed(await healthOf(edition.id))).not.toContain(check)
   })
 
-  it('sees imports that nobody goes on with', async () => {
+  it('names imports that wait for a user', async () => {
     const { edition, place } = await given()
     const [id = ''] = await seedDataImports(place, 1)
     const age = (status: DataImportStatus, days: number) =>
@@ -273,7 +273,7 @@ describe('getEditionHealthcheck', () => {
     }
   })
 
-  it('looks at an event of the organisation alone', async () => {
+  it('accepts only an event of the same organisation', async () => {
     const { edition } = await given()
     await change(edition.id, { event_id: (await given()).edition.event_id })
     expect(failed(await healthOf(edition.id))).toContain('basics.event_linked')

@@ -61,7 +61,7 @@ describe('listEditions', () => {
     expect(await found('&status=past&is_draft=false')).toEqual([])
   })
 
-  it('searches without case and accents, and follows a new name', async () => {
+  it('searches without case and accents, also by a changed name', async () => {
     const organisation = await givenOrganization()
     const event = await givenEvent(organisation, 'Ærø Sommerfest')
     const { body } = await post('/v1/editions', { organization_id: organisation.id, event_id: event.id, name: '2026' })
@@ -71,7 +71,7 @@ describe('listEditions', () => {
     expect(ids(await list(organisation, '&search=100%25'))).toEqual([])
   })
 
-  it('orders by every key, in both directions and across pages', async () => {
+  it('sorts by every key, in both directions and across pages', async () => {
     const organisation = await givenOrganization()
     const event_id = (await givenEvent(organisation)).id
     const given = (name: string, created_at: number, start_at: number | null, end_at: number | null) =>
@@ -107,7 +107,7 @@ describe('listEditions', () => {
     }
   })
 
-  it('refuses what it does not know', async () => {
+  it('refuses unknown parameters and values', async () => {
     const reply = await get('/v1/editions?status=soon&is_draft=maybe&ordering=slug')
     expect(reply.body.errors.map((error: { attr: string }) => error.attr).toSorted()).toEqual([
       'is_draft',
@@ -117,7 +117,7 @@ describe('listEditions', () => {
     expect((await get('/v1/editions?page=0')).body.code).toBe('invalid_page')
   })
 
-  it('shows a caller what their roles reach, and nothing of a foreign or unknown organisation', async () => {
+  it('answers the editions in the caller’s reach, and none of foreign or unknown organisations', async () => {
     const [ours, theirs] = await Promise.all([givenOrganization(), givenOrganization()])
     const mine = await seedEdition(ours)
     const other = await seedEdition(ours)

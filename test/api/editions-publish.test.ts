@@ -28,7 +28,7 @@ const refusal = (reply: Awaited<ReturnType<typeof get>>) => ({
 })
 
 describe('publishing', () => {
-  it('is open to a fresh edition that has nothing but its name', async () => {
+  it('is possible for a new edition with only a name', async () => {
     const organisation = await givenOrganization()
     const event = await givenEvent(organisation)
     const created = await post('/v1/editions', { organization_id: organisation.id, event_id: event.id, name: '2026' })
@@ -54,7 +54,7 @@ describe('publishing', () => {
     expect(await dump()).toEqual(before)
   })
 
-  it('is judged by the edition as the same change makes it', async () => {
+  it('judges the edition as it is after the same change', async () => {
     const { organisation, edition, path } = await given({ enabled_languages: ['da'] })
     await sell(edition, 100)
     const account = await seedMerchantAccount(organisation)
@@ -72,7 +72,7 @@ describe('publishing', () => {
     expect(refusal(await patch(path, { is_draft: false, merchant_account_id: null })).status).toBe(200)
   })
 
-  it('needs no merchant account for what is free, or a draft, or has no price', async () => {
+  it('needs no merchant account when products are free, drafts, or without a price', async () => {
     const { edition, path } = await given()
     await sell(edition, 0)
     expect((await patch(path, { is_draft: false })).status).toBe(200)
@@ -85,7 +85,7 @@ describe('publishing', () => {
     expect((await patch(path, { name: 'Still a draft' })).status).toBe(200)
   })
 
-  it('keeps the first time through drafts and refusals', async () => {
+  it('keeps the first time of publication through drafts and refusals', async () => {
     const { edition, path } = await given()
     const first = (await patch(path, { is_draft: false })).body.published_at
     await patch(path, { is_draft: true })
@@ -95,7 +95,7 @@ describe('publishing', () => {
     expect((await patch(path, { is_draft: false })).body.published_at).toBe(first)
   })
 
-  it('can be repeated with its key once the edition is mended', async () => {
+  it('succeeds with the same key once the faults are repaired', async () => {
     const { edition, path } = await given()
     await sell(edition, 100)
     const publish = () =>
@@ -114,7 +114,7 @@ const archivedOf = (reply: Awaited<ReturnType<typeof get>>) => [reply.status, re
 const isArchived = [409, 'edition_archived']
 
 describe('an archived edition', () => {
-  it('is hidden unless asked for, and can still be read', async () => {
+  it('is hidden from lists unless asked for, and can still be read', async () => {
     const { organisation, edition, path } = await given({ is_archived: true })
     const list = `/v1/editions?organization_id=${organisation.id}`
     expect((await get(list)).body.count).toBe(0)
@@ -123,7 +123,7 @@ describe('an archived edition', () => {
     expect((await get(`${path}/healthcheck`)).body).toMatchObject({ can_publish: false, status: 'critical' })
   })
 
-  it('changes only by being taken out of the archive', async () => {
+  it('can be changed only by unarchiving it', async () => {
     const { organisation, path } = await given({ is_archived: true })
     const before = await dump()
     for (const body of [{ name: 'New' }, { is_draft: false }, { is_archived: true, name: 'New' }, { metadata: {} }])
@@ -136,7 +136,7 @@ describe('an archived edition', () => {
     expect(reply.body).toMatchObject({ is_archived: false, name: 'Back', is_draft: false })
   })
 
-  it('can be archived with a last change, but not published by it', async () => {
+  it('can be archived together with another change, but not with publishing', async () => {
     const { path } = await given()
     expect(refusal(await patch(path, { is_archived: true, is_draft: false })).checks).toEqual(['basics.not_archived'])
     expect((await patch(path, { is_archived: true, name: 'Over' })).body).toMatchObject({
@@ -145,7 +145,7 @@ describe('an archived edition', () => {
     })
   })
 
-  it('takes no webhook endpoints, and keeps those that it has as they are', async () => {
+  it('refuses new webhook endpoints and changes to existing ones', async () => {
     const { organisation, edition } = await given({ is_archived: true })
     const open = await seedEdition(organisation)
     const place = { organization: organisation.id, edition: edition.id }
@@ -168,7 +168,7 @@ describe('an archived edition', () => {
     expect((await remove(`/v1/webhooks/${own.id}`)).status).toBe(204)
   })
 
-  it('is judged inside the transaction that writes', async () => {
+  it('is checked inside the transaction that writes', async () => {
     const { edition } = await given({ is_archived: true })
     const open = await given()
     const rename = (id: string) => sql`update editions set name = 'Written' where id = ${id}`

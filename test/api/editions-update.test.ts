@@ -15,7 +15,7 @@ async function given(columns: Partial<EditionRow> = {}) {
 }
 
 describe('updateEdition', () => {
-  it('changes every field that the body has, and no other', async () => {
+  it('changes the fields of the body and no others', async () => {
     const { organisation, edition, path } = await given()
     const fields = {
       name: 'Vinter',
@@ -77,7 +77,7 @@ describe('updateEdition', () => {
     expect(untouched.body).toEqual({ ...reply.body, modified: untouched.body.modified })
   })
 
-  it('clears with null what may be empty', async () => {
+  it('sets optional fields to null', async () => {
     const { organisation, edition, path } = await given({ start_at: 1, end_at: 2 })
     const full = {
       fee_rule_id: await seedFeeRule(organisation),
@@ -148,7 +148,7 @@ describe('updateEdition', () => {
     expect(await storedEdition(edition.id)).toMatchObject({ version: 1, name: edition.name })
   })
 
-  it('holds a new date against the one that stays', async () => {
+  it('compares a new date with the stored other date', async () => {
     const { edition, path } = await given({ start_at: 1000, end_at: 2000 })
     const at = (ms: number) => new Date(ms).toISOString()
     expect(codes(await patch(path, { end_date: at(999) }))).toEqual(refused('#/end_date end_before_start'))
@@ -170,7 +170,7 @@ describe('updateEdition', () => {
     expect(again).toMatchObject({ is_draft: false, published_at: published.published_at })
   })
 
-  it('points only to what is there for this edition', async () => {
+  it('accepts only references that this edition may use', async () => {
     const { organisation, edition, path } = await given()
     const sibling = await seedEdition(organisation)
     const foreign = await givenOrganization()
@@ -209,7 +209,7 @@ describe('updateEdition', () => {
     expect(await storedEdition(edition.id)).toMatchObject({ version: 1, fee_rule_id: null, meta_image_id: null })
   })
 
-  it('lets an admin of the organisation show an image of another edition', async () => {
+  it('lets an admin of the organisation use an image of another edition', async () => {
     const { organisation, path } = await given()
     const image = await seedFile(
       { organization: organisation.id, edition: null },
@@ -219,7 +219,7 @@ describe('updateEdition', () => {
     expect((await patch(path, { meta_image_id: image }, admin.token)).body.meta_image.large).toContain(image)
   })
 
-  it('is whole for managers: merchant, fee, currency and archive too', async () => {
+  it('lets managers change every field', async () => {
     const { organisation, edition, path } = await given()
     const merchant_account_id = await seedMerchantAccount(organisation)
     const fee_rule_id = await seedFeeRule(organisation)
@@ -253,7 +253,7 @@ describe('updateEdition', () => {
     }
   })
 
-  it('is not for viewers, nor for those who cannot see it', async () => {
+  it('is refused to viewers, and answers 404 to callers without a role there', async () => {
     const { organisation, edition, path } = await given()
     const viewer = await givenMember(organisation, 'viewer')
     expect(await patch(path, { name: 'x' }, viewer.token)).toMatchObject({
@@ -266,7 +266,7 @@ describe('updateEdition', () => {
     expect(await storedEdition(edition.id)).toMatchObject({ name: edition.name, version: 1 })
   })
 
-  it('loses neither of two changes that come at once', async () => {
+  it('keeps both of two simultaneous changes', async () => {
     const { edition, path } = await given()
     const replies = await Promise.all([
       patch(path, { name: 'Both' }),
@@ -278,7 +278,7 @@ describe('updateEdition', () => {
     expect((await storedEdition(edition.id))?.version).toBe(4)
   })
 
-  it('refuses a change that was decided on an older state', async () => {
+  it('refuses a change that was decided on an outdated state', async () => {
     const { path } = await given()
     const etag = (await get(path)).headers.get('etag') ?? ''
     const send = (name: string, ifMatch: string) =>
@@ -290,7 +290,7 @@ describe('updateEdition', () => {
     expect((await send('Third', first.headers.get('etag') ?? '')).body.name).toBe('Third')
   })
 
-  it('keeps the slug when the name changes, and names the event once', async () => {
+  it('keeps the slug when the name changes, and shows the event’s name once', async () => {
     const organisation = await givenOrganization()
     const event = await givenEvent(organisation, 'Nordlys')
     const { body } = await post('/v1/editions', { organization_id: organisation.id, event_id: event.id, name: '2026' })

@@ -62,7 +62,7 @@ describe('createEdition', () => {
     expect(read.headers.get('etag')).toBe(reply.headers.get('etag'))
   })
 
-  it('keeps what the body says, ignores what the service sets, and refuses what a change sets', async () => {
+  it('stores the fields of the body, ignores read-only fields, and refuses fields that only a change may set', async () => {
     const { base } = await givenPlace()
     const refusedFields = await post('/v1/editions', { ...base, name: 'x', currency: 'usd', is_draft: false })
     expect(codes(refusedFields)).toEqual(refused('#/currency unknown_field', '#/is_draft unknown_field'))
@@ -94,13 +94,13 @@ describe('createEdition', () => {
     })
   })
 
-  it('takes the default language for the only one', async () => {
+  it('makes the default language the only enabled one', async () => {
     const { base } = await givenPlace()
     const { body } = await post('/v1/editions', { ...base, default_language: 'pl' })
     expect(body.enabled_languages).toEqual(['pl'])
   })
 
-  it('gives parallel editions of one name a slug each, and other organisations the same', async () => {
+  it('gives parallel editions of one name a slug each, and other organisations the same slug', async () => {
     const { base } = await givenPlace()
     const replies = await Promise.all([1, 2, 3, 4].map(() => post('/v1/editions', base)))
     expect(replies.map(({ status }) => status)).toEqual([201, 201, 201, 201])
@@ -125,7 +125,7 @@ describe('createEdition', () => {
     expect((await get(`/v1/editions?organization_id=${organisation.id}`)).body.count).toBe(1)
   })
 
-  it('refuses every field that is wrong, and stores nothing', async () => {
+  it('names every invalid field, and stores nothing', async () => {
     const { organisation, base } = await givenPlace()
     expect(codes(await post('/v1/editions', {}))).toEqual(
       refused('#/organization_id required', '#/event_id required', '#/name required'),
@@ -168,7 +168,7 @@ describe('createEdition', () => {
     expect((await get(`/v1/editions?organization_id=${organisation.id}`)).body.count).toBe(0)
   })
 
-  it('wants an event of the same organisation, and an organisation that the caller knows', async () => {
+  it('requires an event of the same organisation, and an organisation in the caller’s reach', async () => {
     const { organisation, base } = await givenPlace()
     const foreign = await givenPlace()
     const manager = await givenMember(organisation, 'manager')
@@ -183,7 +183,7 @@ describe('createEdition', () => {
     )
   })
 
-  it('is for admins and managers of the organisation', async () => {
+  it('requires an admin or manager of the organisation', async () => {
     const { organisation, base } = await givenPlace()
     const edition = await seedEdition(organisation)
     const viewer = await givenMember(organisation, 'viewer')
@@ -199,7 +199,7 @@ describe('createEdition', () => {
 })
 
 describe('getEdition', () => {
-  it('answers the edition, and 304 to clients that have it already', async () => {
+  it('answers the edition, and 304 to a client that has its ETag', async () => {
     const organisation = await givenOrganization()
     const edition = await seedEdition(organisation)
     const viewer = await givenMember(organisation, 'viewer', edition.id)
@@ -210,7 +210,7 @@ describe('getEdition', () => {
     expect(again.status).toBe(304)
   })
 
-  it('hides what the caller may not see exactly like what does not exist', async () => {
+  it('answers a hidden edition exactly like one that does not exist', async () => {
     const [ours, theirs] = await Promise.all([givenOrganization(), givenOrganization()])
     const mine = await seedEdition(ours)
     const sibling = await seedEdition(ours)

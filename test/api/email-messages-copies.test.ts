@@ -54,7 +54,7 @@ describe('adoptEmailMessage', () => {
     ['receipt', 'transaction_receipt_email_id', 'receipt'],
     ['receipt_online', 'transaction_receipt_email_id', 'receipt'],
     ['refund_confirmation', 'refund_confirmation_email_id', 'refund_confirmation'],
-  ] as const)('makes a %s what the edition sends', async (type, field, kind) => {
+  ] as const)('makes a %s the message that the edition sends', async (type, field, kind) => {
     const edition = (await seedEdition(world.a)).id
     const id = await template({ type })
     const first = await post(path(id, '/adopt'), { edition_id: edition, title: 'First' }, token('OM'))
@@ -88,7 +88,7 @@ describe('adoptEmailMessage', () => {
     expect((await editionNow(edition)).transaction_receipt_email_id).toBe(alone)
   })
 
-  it('lets one of two types win that are adopted at once', async () => {
+  it('leaves one of two receipt types that are adopted at once in use', async () => {
     const edition = (await seedEdition(world.a)).id
     const ids = await Promise.all((['receipt', 'receipt_online'] as const).map((type) => template({ type })))
     const adopted = await Promise.all(ids.map((id) => post(path(id, '/adopt'), { edition_id: edition })))
@@ -101,7 +101,7 @@ describe('adoptEmailMessage', () => {
     ).toBe(2)
   })
 
-  it('takes the messages of the platform too', async () => {
+  it('copies messages of the platform too', async () => {
     const [edition] = world.a.editions
     const { body } = await get('/v1/email-messages?scope=platform&type=receipt', token('EA'))
     const own = body.results.find(({ id }: { id: string }) => id.startsWith('eml_00000000000000000'))
@@ -110,7 +110,7 @@ describe('adoptEmailMessage', () => {
     expect((await editionNow(edition.id)).transaction_receipt_email_id).toBe(reply.body.id)
   })
 
-  it('takes no message of an edition, and puts none where it does not belong', async () => {
+  it('refuses messages of editions, and target editions that do not fit', async () => {
     const [mine, other] = world.a.editions
     const own = await post(path(mine.message, '/adopt'), { edition_id: other.id }, token('OA'))
     expect([own.status, own.body.code]).toEqual([409, 'email_message_not_template'])
@@ -143,7 +143,7 @@ describe('duplicateEmailMessage', () => {
     expect((await post(path(edition.message, '/duplicate'), {}, token('EA'))).status).toBe(403)
   })
 
-  it('changes nothing of the edition', async () => {
+  it('changes no setting of the edition', async () => {
     const edition = (await seedEdition(world.a)).id
     const id = await template({ type: 'receipt' })
     await post(path(id, '/duplicate'), { edition_id: edition }, token('OA'))
@@ -163,15 +163,15 @@ describe('duplicateEmailMessage', () => {
     expect(refusal(theirs)).toEqual([400, 'does_not_exist', '#/organization_id'])
   })
 
-  it('has titles that fit', async () => {
+  it('shortens titles that are too long', async () => {
     const id = await template({ title: 'x'.repeat(200) })
     const { body } = await post(path(id, '/duplicate'), {}, token('OA'))
     expect([body.title.length, body.title.endsWith(' (copy)')]).toEqual([200, true])
   })
 })
 
-describe('what other groups use of messages', () => {
-  it('compiles a message once for each language, and again when it was changed', async () => {
+describe('how other groups use messages', () => {
+  it('compiles a message once for each language, and again after a change', async () => {
     const id = await seedMessage({ organization: world.a.id, edition: world.a.editions[0].id })
     const ctx = contextAt(seededAt)
     const renditions = () =>
@@ -194,7 +194,7 @@ describe('what other groups use of messages', () => {
     expect(await templateOf(ctx, 'eml_nothing', 'en')).toBeNull()
   })
 
-  it('frames templates with the edition that sends them', async () => {
+  it('shows the name of the sending edition in the frame of a template', async () => {
     const ctx = contextAt(seededAt)
     const id = await seedMessage({ organization: null, edition: null })
     const [one, two] = [(await seedEdition(world.a)).id, (await seedEdition(world.b)).id]

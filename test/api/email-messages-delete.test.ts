@@ -21,7 +21,7 @@ const storedRow = async (id: string) =>
   db.first(sql<Record<string, unknown>>`select * from email_messages where id = ${id}`)
 
 describe('deleteEmailMessage', () => {
-  it('removes the message and what was compiled of it', async () => {
+  it('deletes the message and its compiled forms', async () => {
     const id = await seedMessage(tenant())
     await write(sql`insert into email_renditions (message_id, language, content_hash, subject, html, text, created_at)
       values (${id}, 'en', 'x', 'x', 'x', 'x', 1)`)
@@ -64,8 +64,8 @@ describe('deleteEmailMessage', () => {
   })
 })
 
-describe('a message that is removed while an edition starts to send it', () => {
-  it('makes the removal decide anew', async () => {
+describe('a message that is deleted while an edition starts to use it', () => {
+  it('aborts the deletion, which then decides again', async () => {
     const [edition] = world.a.editions
     const id = await seedMessage(tenant(), { type: 'receipt' })
     const ctx = contextAt(seededAt)
@@ -79,7 +79,7 @@ describe('a message that is removed while an edition starts to send it', () => {
     expect(await storedRow(id)).toBeDefined()
   })
 
-  it('is either there or not sent', async () => {
+  it('is either kept or not used', async () => {
     for (let round = 0; round < 12; round++) {
       const edition = world.a.editions[round % 2]?.id ?? ''
       const id = await seedMessage({ organization: world.a.id, edition: null }, { type: 'receipt' })

@@ -65,7 +65,7 @@ describe('the language of a message', () => {
     },
   )
 
-  it('is the one asked for where nothing is missing, amounts and days too', async () => {
+  it('is the requested one when it is complete, for amounts and dates too', async () => {
     const body = await preview({
       language: 'da',
       subject: { da: 'Subject da' },
@@ -79,7 +79,7 @@ describe('the language of a message', () => {
     expect(body.html).toContain('1.150,00\u00A0kr.')
   })
 
-  it('is English where the default one is not complete, else any that is', async () => {
+  it('is English when the default language is not complete, otherwise any complete one', async () => {
     await write(sql`update editions set default_language = 'nl' where id = ${world.a.editions[0].id}`)
     const asked = async (...of: Language[]) =>
       (await preview({ language: 'da', ...message({ block: 'da' }, ...of) })).language
@@ -89,7 +89,7 @@ describe('the language of a message', () => {
     await write(sql`update editions set default_language = 'en' where id = ${world.a.editions[0].id}`)
   })
 
-  it('is the one that lacks least where none is complete, and no text is lost', async () => {
+  it('is the one with the fewest missing texts when none is complete, and no text is lost', async () => {
     const body = await preview({
       language: 'da',
       subject: inLanguages('Subject', 'en', 'pl'),
@@ -124,7 +124,7 @@ const receiptIn = async (shop: Shop, locale: string) => {
 }
 
 describe('a receipt', () => {
-  it('is in the language of its reader with its amounts', async () => {
+  it('is in the language of its recipient, with amounts in that language', async () => {
     const shop = await seedShopWithReceipts()
     const mail = await receiptIn(shop, 'da')
     expect(mail.html).toContain('<html lang="da"')
@@ -133,7 +133,7 @@ describe('a receipt', () => {
     expect(mail.text).not.toContain('DKK')
   })
 
-  it('is in another as a whole where one block lacks a text, and is made anew when that text is written', async () => {
+  it('uses one language for all blocks when one block lacks a text, and changes when the text is added', async () => {
     const shop = await seedShopWithReceipts()
     const blocks = (title: object) =>
       JSON.stringify([
@@ -157,7 +157,7 @@ describe('a receipt', () => {
     expect(later.text).toContain('1.150,00\u00A0kr.')
   })
 
-  it('is not made of what an older renderer stored', async () => {
+  it('is not made from a form that an older renderer stored', async () => {
     const shop = { ...(await seedShopWithReceipts({ full_name: 'Nordlys 2026' })), edition_name: 'Nordlys 2026' }
     await receiptIn(shop, 'da')
     const [message] = await db.all(
@@ -178,7 +178,7 @@ describe('a receipt', () => {
 })
 
 describe('a campaign', () => {
-  it('speaks to each in one language, its day too', async () => {
+  it('uses one language for each recipient, also for dates', async () => {
     const crowd = await seedCrowd(2, {
       enabled_languages: ['en', 'da'],
       start_at: Date.UTC(2026, 5, 19, 12),
@@ -202,7 +202,7 @@ describe('a campaign', () => {
     expect(mail?.html).not.toContain('Afmeld')
   })
 
-  it('by SMS says its way out in the language of its text', async () => {
+  it('by SMS has its unsubscribe text in the language of its text', async () => {
     const crowd = await seedCrowd(1, { enabled_languages: ['en', 'da'] })
     const { campaign } = await seedReady(crowd, { channel: 'sms', sms_body: { en: 'Doors open', da: ' ' } })
     await marketingTo(crowd, campaign.segment_id)

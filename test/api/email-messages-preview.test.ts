@@ -31,7 +31,7 @@ describe('previewEmailMessage', () => {
     expect([body.missing_translations, body.unknown_variables]).toEqual([[], []])
   })
 
-  it('shows another language, its blocks, its subject and its values, and saves nothing', async () => {
+  it('shows another language with its blocks, subject and values, and saves nothing', async () => {
     const before = await dump()
     const { body } = await preview({
       language: 'se',
@@ -50,7 +50,7 @@ describe('previewEmailMessage', () => {
     expect(await dump()).toEqual(before)
   })
 
-  it('refuses values that are none, and those that make too much of it', async () => {
+  it('refuses invalid values, and values that make the message too large', async () => {
     const asked = async (en: string, context: object) => {
       const { status, body } = await preview({ blocks: [text(en)], context })
       return [status, body.errors?.[0] && `${body.errors[0].pointer} ${body.errors[0].code}`]
@@ -71,7 +71,7 @@ describe('previewEmailMessage', () => {
     ])
   })
 
-  it('points at the text that values make too much of, in its line and column, and saves nothing', async () => {
+  it('points at the line and column of the text that values make too large, and saves nothing', async () => {
     const before = await dump()
     const loops = (inside: string) => `{% for i in (1..8) %}{% for j in (1..50) %}${inside}{% endfor %}{% endfor %}`
     const name = loops('{{ customer.first_name }}')
@@ -111,7 +111,7 @@ describe('previewEmailMessage', () => {
     expect(await dump()).toEqual(before)
   })
 
-  it('points at the values where the text is the stored one', async () => {
+  it('points at the values when the stored text is used', async () => {
     const en = '{% for i in (1..50) %}{% for j in (1..50) %}{{ customer.first_name }}{% endfor %}{% endfor %}'
     const stored = await seedMessage({ organization: world.a.id, edition: world.a.editions[0].id }, { subject: { en } })
     const reply = await post(
@@ -125,7 +125,7 @@ describe('previewEmailMessage', () => {
     ])
   })
 
-  it('shows the markup alone where it is asked for html', async () => {
+  it('answers only the markup for the format html', async () => {
     const { body } = await preview({
       mode: 'html',
       blocks: [text('<p onclick="x()">Hi <i>you</i></p><script>1</script>')],
@@ -133,7 +133,7 @@ describe('previewEmailMessage', () => {
     expect(body.html).toBe('<p>Hi <i>you</i></p>')
   })
 
-  it('says which texts lack the language, and what is read instead', async () => {
+  it('names texts that lack the language, and the language that is used instead', async () => {
     const { body } = await preview({
       language: 'pl',
       subject: { da: 'Kun dansk' },
@@ -148,7 +148,7 @@ describe('previewEmailMessage', () => {
     expect(body.text).toContain('English')
   })
 
-  it('names variables that nothing fills in, and those that may be meant', async () => {
+  it('names unknown variables, and known ones with a similar name', async () => {
     const source =
       '{{ customer.firstname }}{{ order.total }}{{ secret }}{% for line in order.items %}{{ line.nam }}{{ line.total }}{{ forloop.index }}{% endfor %}{% assign mine = 1 %}{{ mine }}{{ order.items.size }}'
     const { body } = await preview({ blocks: [text(source)] })
@@ -159,7 +159,7 @@ describe('previewEmailMessage', () => {
     ])
   })
 
-  it('leads nowhere but to pages, whatever values are handed in', async () => {
+  it('has links to web pages only, for any values', async () => {
     const blocks = [{ type: 'button', data: { text: { en: 'Open' }, url: '{{ links.portal }}' } }]
     for (const portal of ['javascript:alert(1)', 'data:text/html,x', ' java\nscript:x', '//evil.example', { a: 1 }]) {
       const { body } = await preview({ blocks, context: { links: { portal } } })
@@ -169,7 +169,7 @@ describe('previewEmailMessage', () => {
     expect(body.html).not.toContain('"2')
   })
 
-  it('is not upset by values that are no values', async () => {
+  it('accepts values of wrong types without an error', async () => {
     const context = JSON.parse(
       '{"__proto__": {"polluted": "yes"}, "constructor": {"x": 1}, "customer": null, "order": "x"}',
     )
@@ -181,7 +181,7 @@ describe('previewEmailMessage', () => {
     expect(({} as Record<string, unknown>)['polluted']).toBeUndefined()
   })
 
-  it('holds what it is handed to what saving holds it to', async () => {
+  it('applies the same limits to given content as saving does', async () => {
     const reply = await preview({ blocks: [aBlock('fine'), text('{% if %}')], subject: { en: 'fine' } })
     expect([reply.status, reply.body.errors[0].pointer, reply.body.errors[0].code]).toEqual([
       400,
@@ -192,14 +192,14 @@ describe('previewEmailMessage', () => {
     expect((await preview({ language: 'fr' })).body.errors[0].pointer).toBe('#/language')
   })
 
-  it('is for tokens that may only read too', async () => {
+  it('is open to read-only tokens', async () => {
     const { token } = await seedToken(world.people.OV.account, { scopes: ['read'] })
     expect((await preview({}, token)).status).toBe(200)
   })
 })
 
 describe('listTemplateVariables', () => {
-  it('lists every variable with its meaning and a sample', async () => {
+  it('lists every variable with its meaning and a sample value', async () => {
     const { body } = await get('/v1/email-messages/template-variables', world.people.EV.token)
     expect(body.categories.map(({ name }: { name: string }) => name)).toEqual([
       'customer',

@@ -32,7 +32,7 @@ const preview = async (id: string, source: string, more: object = {}) => {
 }
 
 describe('the variables of templates', () => {
-  it('of lists say their list, the name inside its loop, and the loop', () => {
+  it('of lists name their list, the name inside its loop, and the loop', () => {
     expect(listed.find(({ name }) => name === 'item.name')).toEqual({
       variable: 'item.name',
       description: 'Name of the product.',
@@ -44,7 +44,7 @@ describe('the variables of templates', () => {
     expect(listed.map(({ variable }) => variable).filter((name) => !/^[a-z_]+\.[a-z_]+$/.test(name))).toEqual([])
   })
 
-  it.each(emailMessageTypes)('each alone show a value, without a warning, in a message of type %s', async (type) => {
+  it.each(emailMessageTypes)('each show a value without a warning in a message of type %s', async (type) => {
     const id = await ofType(type)
     const here = listed.filter(({ message_types }) => message_types?.includes(type) ?? true)
     expect(here.length).toBeGreaterThan(30)
@@ -59,7 +59,7 @@ describe('the variables of templates', () => {
     }
   })
 
-  it('that stand outside of their loop, or are none of it, bring a name that works', async () => {
+  it('that are used outside of their loop, or are unknown in it, get a suggestion that works', async () => {
     const id = await ofType('receipt')
     const source =
       '{{ item.name }}{% for line in order.items %}{{ line.nam }}{{ line.total }}{% endfor %}{{ item.colour }}{{ order.items.first.name }}'
@@ -74,7 +74,7 @@ describe('the variables of templates', () => {
 })
 
 describe('links.unsubscribe', () => {
-  it('is for campaigns alone', () => {
+  it('exists in campaigns only', () => {
     expect(listed.find(({ variable }) => variable === 'links.unsubscribe')?.message_types).toEqual(['campaign'])
   })
 

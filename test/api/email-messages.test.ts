@@ -27,7 +27,7 @@ const aMessage = (change: Record<string, unknown> = {}) => ({
 })
 
 describe('createEmailMessage', () => {
-  it('stores an empty message of an edition, and shows its subject as recipients read it', async () => {
+  it('stores an empty message of an edition, and answers its subject as recipients read it', async () => {
     const reply = await post('/v1/email-messages', aMessage({ title: ' Kvittering ' }), token('EM'))
     expect(reply.status).toBe(201)
     expect(reply.headers.get('location')).toBe(publicUrl + path(reply.body.id))
@@ -46,7 +46,7 @@ describe('createEmailMessage', () => {
     expect((await get(path(reply.body.id), token('EV'))).text).toBe(reply.text)
   })
 
-  it('stores a template of the organisation for those who have a role there', async () => {
+  it('stores a template of the organisation for roles of the organisation', async () => {
     const template = aMessage({ edition_id: null, scope: 'template' })
     const reply = await post('/v1/email-messages', template, token('OM'))
     expect([reply.status, reply.body.scope, reply.body.edition]).toEqual([201, 'template', null])
@@ -63,7 +63,7 @@ describe('createEmailMessage', () => {
     expect(english.body.subject).toBe('Only English')
   })
 
-  it('refuses a scope that its edition does not fit, and whatever it cannot use', async () => {
+  it('refuses a scope that does not fit its edition, and references that it cannot use', async () => {
     const cases: [Record<string, unknown>, string][] = [
       [{ edition_id: null }, '#/edition_id required'],
       [{ scope: 'template' }, '#/scope scope_mismatch'],
@@ -83,7 +83,7 @@ describe('createEmailMessage', () => {
     expect(await dump()).toEqual(before)
   })
 
-  it('makes nothing new in an archived edition', async () => {
+  it('is refused in an archived edition', async () => {
     const edition = world.b.editions[1].id
     await db.batch([sql`update editions set is_archived = 1 where id = ${edition}`])
     const reply = await post('/v1/email-messages', aMessage({ organization_id: world.b.id, edition_id: edition }))
@@ -92,7 +92,7 @@ describe('createEmailMessage', () => {
 })
 
 describe('getEmailMessage', () => {
-  it('shows all languages with the blocks, to roles of the place alone', async () => {
+  it('answers all languages and blocks, to roles of its organisation or edition only', async () => {
     const id = await seedMessage(tenant(), { title: 'Receipt', blocks: [aBlock('Welcome')] })
     expect((await get(path(id), token('EV'))).body).toMatchObject({
       id,
@@ -106,7 +106,7 @@ describe('getEmailMessage', () => {
 })
 
 describe('updateEmailMessage', () => {
-  it('replaces all blocks at once, keeps their ids and makes the missing ones', async () => {
+  it('replaces all blocks at once, and keeps the ids of existing ones', async () => {
     const id = await seedMessage(tenant())
     const columns = {
       type: 'columns',
@@ -124,14 +124,14 @@ describe('updateEmailMessage', () => {
     expect([emptied.body.blocks, emptied.body.title]).toEqual([[], reply.body.title])
   })
 
-  it('stores markup without what could act', async () => {
+  it('stores markup without scripts and other active content', async () => {
     const id = await seedMessage(tenant())
     const text = '<p onclick="x()">Hi <b>{{ customer.first_name }}</b><script>alert(1)</script></p>'
     const { body } = await patch(path(id), { blocks: [{ type: 'rich_text', data: { text: { en: text } } }] })
     expect(body.blocks[0].data.text.en).toBe('<p>Hi <b>{{ customer.first_name }}</b></p>')
   })
 
-  it('points at what is wrong, by line and column in templates, and saves nothing', async () => {
+  it('points at each fault, in templates by line and column, and saves nothing', async () => {
     const id = await seedMessage(tenant())
     const text = (en: string) => ({ type: 'rich_text', data: { text: { en } } })
     const button = (url: string) => ({ type: 'button', data: { text: { en: 'Go' }, url } })
@@ -176,7 +176,7 @@ describe('updateEmailMessage', () => {
     expect(await dump()).toEqual(before)
   })
 
-  it('leaves the messages of the platform and locked ones as they are', async () => {
+  it('refuses changes of platform messages and of locked messages', async () => {
     const platform = await seedMessage({ organization: null, edition: null })
     const locked = await seedMessage(tenant(), { is_locked: true })
     for (const who of ['OA', 'root'] as const)
@@ -188,7 +188,7 @@ describe('updateEmailMessage', () => {
     expect((await get(path(platform), token('EV'))).status).toBe(200)
   })
 
-  it('keeps templates of the organisation from roles of an edition, who may read them', async () => {
+  it('lets edition roles read templates of the organisation, and not change them', async () => {
     const id = await seedMessage({ organization: world.a.id, edition: null })
     expect((await get(path(id), token('EV'))).status).toBe(200)
     expect((await patch(path(id), { title: 'Mine' }, token('EA'))).status).toBe(403)
@@ -206,7 +206,7 @@ describe('updateEmailMessage', () => {
 })
 
 describe('listEmailMessages', () => {
-  it('finds by organisation, edition, type and scope, without the blocks', async () => {
+  it('filters by organisation, edition, type and scope, and answers no blocks', async () => {
     const [edition] = world.b.editions
     const place = { organization: world.b.id, edition: edition.id }
     const reminder = await seedMessage(place, { type: 'reminder' })
@@ -230,7 +230,7 @@ describe('listEmailMessages', () => {
     expect(Object.keys(body.results[0])).not.toContain('blocks')
   })
 
-  it('brings along what the platform has, in five languages', async () => {
+  it('includes the messages of the platform, in five languages', async () => {
     const { body } = await get('/v1/email-messages?scope=platform&ordering=title', token('EV'))
     const own = body.results.filter(({ id }: { id: string }) => id.startsWith('eml_00000000000000000'))
     expect(own.map(({ type }: { type: string }) => type)).toEqual(['campaign', 'receipt', 'refund_confirmation'])

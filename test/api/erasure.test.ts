@@ -36,7 +36,7 @@ const anOrderOf = (email: string, phone_number: string) => ({
 })
 
 describe('eraseUser', () => {
-  it('changes nothing when it is asked for again', async () => {
+  it('changes nothing when it is repeated', async () => {
     const known = await givenKnown()
     expect((await erase(known)).status).toBe(200)
     const [before, entries] = [await dump(), await countEntries()]
@@ -46,7 +46,7 @@ describe('eraseUser', () => {
     expect(await countEntries()).toBe(entries)
   })
 
-  it('makes a customer whom nobody changes any more', async () => {
+  it('makes the customer read-only', async () => {
     const known = await givenKnown()
     await erase(known)
     const before = await dump()
@@ -55,7 +55,7 @@ describe('eraseUser', () => {
     expect(await dump()).toEqual(before)
   })
 
-  it('keeps what was changed by hand in the audit log, without what it was', async () => {
+  it('keeps the audit entries of earlier changes by hand, without the values', async () => {
     const known = await givenKnown()
     await erase(known)
     const log = await get(`/v1/audit-log?organization_id=${known.organization_id}&resource_id=${known.id}`)
@@ -65,7 +65,7 @@ describe('eraseUser', () => {
     for (const change of erasure.changes) expect(JSON.stringify(change)).not.toContain(known.email)
   })
 
-  it('hides the customer from every search', async () => {
+  it('removes the customer from every search', async () => {
     const known = await givenKnown()
     const { organization_id, edition_id, email } = known
     const found = async () => [
@@ -78,7 +78,7 @@ describe('eraseUser', () => {
     expect(await found()).toEqual([0, 0, 0])
   })
 
-  it('leaves a customer without a number, who stands last in lists by number both ways', async () => {
+  it('removes the number, so that lists sorted by number end with the customer in both directions', async () => {
     const known = await givenKnown()
     const { organization_id, edition_id } = known
     await importOrders(known, [anOrderOf(`one-${crypto.randomUUID()}@example.dk`, '+4531234567')])
@@ -96,7 +96,7 @@ describe('eraseUser', () => {
     }
   })
 
-  it('leaves lists by number that are walked to their end, page by page', async () => {
+  it('does not break lists by number that a client reads page by page', async () => {
     const { organization_id } = await seedShopWithReceipts()
     await write(
       sql`with recursive n (i) as (select 1 union all select i + 1 from n where i < 250)
@@ -119,7 +119,7 @@ describe('eraseUser', () => {
     }
   })
 
-  it('keeps suppressed addresses by a hash, and suppresses them again when the person comes back as a new customer', async () => {
+  it('keeps suppressed addresses as hashes, and suppresses them again when the person comes back as a new customer', async () => {
     const known = await givenKnown()
     await erase(known)
     await finishErasures()
@@ -140,7 +140,7 @@ describe('eraseUser', () => {
     expect(await hashesOf(known)).toEqual([])
   })
 
-  it('lets the new customer be while the old one is still being erased', async () => {
+  it('leaves a new customer with the same address unchanged while the erasure goes on', async () => {
     const known = await givenKnown()
     await erase(known)
     await importOrders(known, [anOrderOf(known.email, known.phone)])
@@ -159,14 +159,14 @@ describe('eraseUser', () => {
     expect(await suppressionsOf(known)).toEqual([{ channel: 'email', address: known.email, reason: 'complaint' }])
   })
 
-  it('leaves a number suppressed that is of another customer too', async () => {
+  it('keeps the suppression of a number that another customer has too', async () => {
     const known = await givenKnown()
     await seedPeople({ organization: known.organization_id }, [{ phone_number: known.phone }])
     await erase(known)
     expect(await suppressionsOf(known)).toEqual([{ channel: 'sms', address: known.phone, reason: 'unsubscribed' }])
   })
 
-  it('leaves the same address in another organisation as it is', async () => {
+  it('leaves the same address in another organisation unchanged', async () => {
     const [known, other] = [await givenKnown(), await givenKnown()]
     const [same] = await seedPeople({ organization: other.organization_id }, [{ email: known.email }])
     if (same) await seedSuppression(same, 'email', 'unsubscribed')
@@ -180,7 +180,7 @@ describe('eraseUser', () => {
     })
   })
 
-  it('wins against those who change the customer at the same time', async () => {
+  it('prevails over simultaneous changes of the customer', async () => {
     const known = await givenKnown()
     const [mark = ''] = known.marks
     const replies = await Promise.all([

@@ -40,13 +40,13 @@ describe('the type of a problem', () => {
     expect(textOf(page.text)).toContain('validation_error')
   })
 
-  it('names the host that was asked where PUBLIC_URL is empty, and drops its last slash', async () => {
+  it('uses the host of the request where PUBLIC_URL is empty, and drops its last slash', async () => {
     const typeUnder = async (PUBLIC_URL: string) => (await callWith({ PUBLIC_URL }, '/v1/orders')).body.type
     expect(await typeUnder('')).toBe('https://api.example/docs/errors/validation_error')
     expect(await typeUnder('https://a.example/base/')).toBe('https://a.example/base/docs/errors/validation_error')
   })
 
-  it('is there for every refusal, before the caller is known too', async () => {
+  it('is in every refusal, also in those before authentication', async () => {
     const refusals = await Promise.all([
       call('/v1/orders', { token: null }),
       get('/v1/nothing'),
@@ -61,7 +61,7 @@ describe('the type of a problem', () => {
     }
   })
 
-  it('tells nothing apart of what is hidden and what does not exist', async () => {
+  it('is the same for hidden and for missing resources', async () => {
     const mine = await givenOrganization()
     const hidden = await seedEdition(await givenOrganization())
     const { token } = await givenMember(mine, 'admin')
@@ -78,7 +78,7 @@ describe('/docs/errors', () => {
     for (const code of codes) expect(textOf(page.text)).toMatch(new RegExp(`\\b${errorStatus[code]}\\s+${code}\\b`))
   })
 
-  it.each(codes)('explains %s with a body as it is answered', async (code) => {
+  it.each(codes)('explains %s with an example body as it is answered', async (code) => {
     const { status, text } = await html(`/docs/errors/${code}`)
     expect(status).toBe(200)
     const { cause, mend, example } = errorGuide[code]
@@ -103,12 +103,12 @@ describe('/docs/errors', () => {
     expect(textOf(text)).toContain(plain(fieldGuide[code as keyof typeof fieldGuide].mend))
   })
 
-  it('says nothing about a code that there is not, whatever it is called', async () => {
+  it('answers 404 for unknown codes, also for names of object properties', async () => {
     for (const code of ['nothing', 'constructor', '__proto__', 'toString', '%3Cscript%3E', 'a%00b', 'hasOwnProperty'])
       expect([code, (await html(`/docs/errors/${code}`)).status]).toEqual([code, 404])
   })
 
-  it('runs and loads nothing', async () => {
+  it('runs no scripts and loads nothing', async () => {
     for (const path of ['/docs/errors', '/docs/errors/max_length', '/']) {
       const { headers, text } = await html(path)
       const policy = headers.get('content-security-policy') ?? ''
@@ -122,7 +122,7 @@ describe('/docs/errors', () => {
     }
   })
 
-  it('escapes what it shows', async () => {
+  it('escapes all values', async () => {
     const hostile = '<img src=x onerror=alert(1)>"&\''
     const page = String(await codePage('not_found', (path) => `https://a.example/${hostile}${path}`))
     expect(page).not.toMatch(/<img|alert\(1\)>"/)
@@ -131,7 +131,7 @@ describe('/docs/errors', () => {
 })
 
 describe('/', () => {
-  it('leads a program to the documents', async () => {
+  it('lists the documents as JSON for programs', async () => {
     const { status, headers, body } = await call('/', { token: null })
     expect(status).toBe(200)
     expect(headers.get('vary')?.toLowerCase()).toContain('accept')
@@ -147,7 +147,7 @@ describe('/', () => {
       expect([name, (await call(pathOfLink(String(link)), { token: null })).status]).toEqual([name, 200])
   })
 
-  it('leads a person to the same, as a page', async () => {
+  it('lists the same as a page for people', async () => {
     const { headers, text } = await html('/')
     expect(headers.get('content-type')).toContain('text/html')
     expect([...text.matchAll(/href="(\/[^"]*)"/g)].map(([, link]) => link)).toEqual(
@@ -155,7 +155,7 @@ describe('/', () => {
     )
   })
 
-  it('names no outbox where there is none', async () => {
+  it('has no link to the dev mailbox where it does not exist', async () => {
     const { body } = await callWith({ ENVIRONMENT: 'production' }, '/', { token: null })
     expect(body).not.toHaveProperty('outbox')
     const page = await callWith({ ENVIRONMENT: 'production' }, '/', { token: null, headers: { accept: 'text/html' } })

@@ -3,7 +3,7 @@ import { fileReferences } from '../../src/modules/files/index.ts'
 import { rowsOf } from '../support/files.ts'
 
 describe('references to files', () => {
-  it('are all known: every column that names a file or an image', async () => {
+  it('are listed completely: every column that names a file or an image', async () => {
     const tables = await rowsOf<{ name: string }>("select name from sqlite_master where type = 'table'")
     const found: string[] = []
     for (const { name } of tables) {

@@ -13,8 +13,8 @@ beforeEach(async () => {
   here = await givenOrganization()
 })
 
-describe('an upload in parts that is left', () => {
-  it('is dropped a day after its start, its bytes and what was counted for it too', async () => {
+describe('an abandoned upload in parts', () => {
+  it('is deleted a day after its start, with its bytes and its share of the counted bytes', async () => {
     const before = await storedKeys()
     const [open, joined] = [tableOf(5000), tableOf(6000)]
     const first = await startUpload(here, open)
@@ -36,7 +36,7 @@ describe('an upload in parts that is left', () => {
     expect(await accountOf(here.id)).toMatchObject({ objects: 0, ...isWhole })
   })
 
-  it('goes on after a crash at any call of the store or the database', async () => {
+  it('is deleted completely although a crash interrupts the sweep at any call of the store or the database', async () => {
     vi.spyOn(console, 'error').mockImplementation(() => undefined)
     const bytes = tableOf(5000)
     const upload = await startUpload(here, bytes)

@@ -34,7 +34,7 @@ beforeAll(() => {
 })
 
 describe('startFileUpload', () => {
-  it('counts for the limit of the organisation at once', async () => {
+  it('counts the announced bytes for the limit of the organisation at once', async () => {
     await env.DB.prepare('insert into organization_storage values (?, 0, 6000)').bind(here.id).run()
     const bytes = tableOf(5000)
     const upload = await startUpload(here, bytes)
@@ -48,7 +48,7 @@ describe('startFileUpload', () => {
 })
 
 describe('putFileUploadPart', () => {
-  it('refuses parts with a wrong checksum, size, number or without a digest', async () => {
+  it('refuses parts with a wrong checksum, size or number, and without a digest', async () => {
     const upload = await startUpload(here, big)
     const last = partOf(big, 2)
     const cases = [
@@ -71,7 +71,7 @@ describe('putFileUploadPart', () => {
     expect((await get(`/v1/files/uploads/${upload.id}`)).body.parts).toEqual([])
   })
 
-  it('takes many parts at once', async () => {
+  it('stores many parts at once', async () => {
     const bytes = tableOf(3 * partSize)
     const upload = await startUpload(here, bytes)
     const replies = await Promise.all([1, 2, 3].map((number) => putPart(upload.id, number, partOf(bytes, number))))
@@ -82,7 +82,7 @@ describe('putFileUploadPart', () => {
 })
 
 describe('getFileUpload', () => {
-  it('says which parts are there, to those who may write in its place', async () => {
+  it('answers which parts have arrived, to roles that may write there', async () => {
     const upload = await startUpload(here, big)
     await putPart(upload.id, 2, partOf(big, 2))
     const path = `/v1/files/uploads/${upload.id}`
@@ -94,7 +94,7 @@ describe('getFileUpload', () => {
 })
 
 describe('abortFileUpload', () => {
-  it('drops what came and what was counted for it, and leaves nothing to go on with', async () => {
+  it('deletes the parts and their counted bytes, after which the upload cannot continue', async () => {
     const [before, bytes] = [await storedKeys(), tableOf(5000)]
     const upload = await startUpload(here, bytes)
     await putPart(upload.id, 1, bytes)
@@ -107,7 +107,7 @@ describe('abortFileUpload', () => {
 })
 
 describe('completeFileUpload', () => {
-  it('makes one file of parts that came in any order, and says which are missing', async () => {
+  it('makes one file of parts that came in any order, and names missing ones', async () => {
     const upload = await startUpload(here, big)
     expect(upload).toMatchObject({ part_size: partSize, part_count: 2, parts: [], file_id: null })
     expect(await usedBytes(here.id)).toBe(big.length)
@@ -136,7 +136,7 @@ describe('completeFileUpload', () => {
     expect(await accountOf(here.id)).toEqual({ objects: 1, references: [1], ...isWhole })
   })
 
-  it('makes one file under several requests at once', async () => {
+  it('makes one file for several simultaneous requests', async () => {
     const bytes = tableOf(5000)
     const upload = await startUpload(here, bytes)
     await putPart(upload.id, 1, bytes)
@@ -147,7 +147,7 @@ describe('completeFileUpload', () => {
     expect(await usedBytes(here.id)).toBe(bytes.length)
   })
 
-  it('takes 500 MB as a table, and no more than others as an image', async () => {
+  it('accepts 500 MB as a table, and for an image no more than an upload by one request', async () => {
     const completeAs = async (size: number, bytes: Uint8Array<ArrayBuffer>) => {
       const edition = (await seedEdition(here)).id
       const id = await seedUpload({ organization: here.id, edition }, bytes, { hasPart: true })
@@ -166,7 +166,7 @@ describe('completeFileUpload', () => {
     await sweepObjects(later)
   })
 
-  it('counts bytes once that the organisation has already', async () => {
+  it('counts bytes once that the organisation already stores', async () => {
     const bytes = tableOf(5000)
     await uploadRaw(here.id, bytes, { type: 'text/csv', name: 'a.csv' })
     const upload = await startUpload(here, bytes)
@@ -177,7 +177,7 @@ describe('completeFileUpload', () => {
     expect(await usedBytes(here.id)).toBe(5000)
   })
 
-  it('refuses what is no table', async () => {
+  it('refuses files that are no tables', async () => {
     const bytes = utf8('<svg xmlns="http://www.w3.org/2000/svg"/>')
     const upload = await startUpload(here, bytes)
     await putPart(upload.id, 1, bytes)
@@ -188,7 +188,7 @@ describe('completeFileUpload', () => {
     expect(await accountOf(here.id)).toMatchObject({ objects: 0, ...isWhole })
   })
 
-  it('takes text in one column for a table where it was declared as one, as in one request', async () => {
+  it('accepts text in one column as a table only where it was declared as CSV, as an upload by one request does', async () => {
     const send = async (content_type?: string | null) => {
       const bytes = utf8(`name\r\nperson ${next()}\r\n`)
       const input = { organization_id: here.id, name: 'names.csv', size: bytes.length, content_type }
@@ -220,7 +220,7 @@ describe('completeFileUpload', () => {
     expect(await accountOf(here.id)).toMatchObject({ objects: 1, references: [1], ...isWhole })
   })
 
-  it('refuses a table that was declared as another, and its start what can be no table', async () => {
+  it('refuses a table that was declared as another type, and startFileUpload refuses types that are no tables', async () => {
     const bytes = tableOf(3000)
     const input = { organization_id: here.id, name: 'a.csv', size: bytes.length }
     const xlsx = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet'

@@ -10,7 +10,7 @@ import { seedEdition } from '../support/seeding/editions.ts'
 import { givenOrganization } from '../support/seeding/organizations.ts'
 
 describe('bytes', () => {
-  it('of a photo for print state its size behind half a megabyte of metadata', async () => {
+  it('of a photo give width and height from behind half a megabyte of metadata', async () => {
     const { id } = await givenOrganization()
     const photo = jpegOf(1600, 900, jpegMetadata(...Array.from({ length: 10 }, () => 60_000)))
     const reply = await uploadRaw(id, photo, { type: 'image/jpeg', name: 'photo.jpg' })
@@ -18,7 +18,7 @@ describe('bytes', () => {
     expect(reply.body).toMatchObject({ width: 1600, height: 900, size: photo.length })
   })
 
-  it('are kept once for an organisation, and go with their last file', async () => {
+  it('are stored once for an organisation, and are deleted with their last file', async () => {
     const here = await givenOrganization()
     const bytes = freshPng()
     const [one, two] = [(await uploadRaw(here.id, bytes)).body, (await uploadRaw(here.id, bytes)).body]
@@ -47,7 +47,7 @@ describe('bytes', () => {
     expect(new Set(keys.map(({ storage_key }) => storage_key)).size).toBe(2)
   })
 
-  it('stop at the limit of the organisation, exactly', async () => {
+  it('are limited for each organisation, to the exact byte', async () => {
     const here = await givenOrganization()
     // A number that counts on has one digit more at some time.
     const sized = () => png(crypto.randomUUID())
@@ -69,7 +69,7 @@ describe('bytes', () => {
     if (replies[0]?.status === 201) expect(known.status).toBe(201)
   })
 
-  it('are counted and kept right under 200 uploads at once, of the same and of different bytes', async () => {
+  it('are counted exactly under 200 simultaneous uploads of equal and of different bytes', async () => {
     const here = await givenOrganization()
     await sweepObjects(contextAt(Date.now()))
     const before = (await storedKeys()).length
@@ -98,7 +98,7 @@ describe('bytes', () => {
     expect(await (await env.FILES.get(stored?.storage_key ?? ''))?.bytes()).toEqual(same)
   })
 
-  it('stay right while the same bytes come and go', async () => {
+  it('stay stored and counted while equal bytes are uploaded and deleted', async () => {
     const here = await givenOrganization()
     const bytes = freshPng()
     const round = async () => {
@@ -112,7 +112,7 @@ describe('bytes', () => {
     expect(await accountOf(here.id)).toEqual({ objects: 1, references: [1], isCounted: true, isStored: true, lost: 0 })
   })
 
-  it('are taken only where the caller may write, and nothing is kept of others', async () => {
+  it('are accepted only where the caller may write, and refused ones are not kept', async () => {
     const [here, there] = [await givenOrganization(), await givenOrganization()]
     const [edition, sibling] = [(await seedEdition(here)).id, (await seedEdition(here)).id]
     const archived = (await seedEdition(here, { is_archived: true })).id

@@ -9,7 +9,7 @@ beforeAll(async () => {
 })
 
 describe('uploadFile with a form', () => {
-  it('takes a form with its parts in any order, and fields of other types as JSON', async () => {
+  it('accepts the parts of a form in any order, and JSON for fields of other types', async () => {
     const bytes = png(`form \r\n--boundary-of-the-test ${'x'.repeat(70_000)}`)
     const fields = [
       ['organization_id', organization.id],
@@ -33,7 +33,7 @@ describe('uploadFile with a form', () => {
     }
   })
 
-  it('takes tags as a part for each, in their order, or as one part of JSON', async () => {
+  it('accepts tags as one part each, in their order, or as one JSON part', async () => {
     const many = Array.from({ length: 50 }, (_, index) => `tag ${49 - index}`)
     const cases: [parts: FormPart[], tags: string[]][] = [
       [[['tags', '0']], ['0']],
@@ -71,7 +71,7 @@ describe('uploadFile with a form', () => {
     }
   })
 
-  it('takes two orders of tags for two requests of one Idempotency-Key, and two orders of fields for one', async () => {
+  it('treats another order of tags as another request of one Idempotency-Key, and another order of fields as the same', async () => {
     const headers = { 'idempotency-key': crypto.randomUUID() }
     const bytes = freshPng()
     const send = (...parts: FormPart[]) =>
@@ -88,7 +88,7 @@ describe('uploadFile with a form', () => {
     expect([other.status, other.body.code]).toEqual([422, 'idempotency_key_reused'])
   })
 
-  it('reads the form of a browser', async () => {
+  it('accepts the form that a browser sends', async () => {
     const form = new FormData()
     form.set('organization_id', organization.id)
     form.set('file', new Blob([freshPng()], { type: 'image/png' }), 'Ærø "1".png')
@@ -97,7 +97,7 @@ describe('uploadFile with a form', () => {
     expect(reply.body.name).toBe('Ærø _1_.png')
   })
 
-  it('refuses what is wrong with a form or a body, and keeps nothing of it', async () => {
+  it('names each fault of a form or a body, and stores nothing of it', async () => {
     const before = await storedKeys()
     const bytes = freshPng()
     const org = ['organization_id', organization.id] as [string, string]
@@ -149,7 +149,7 @@ describe('uploadFile with a form', () => {
     expect(await storedKeys()).toEqual(before)
   })
 
-  it('refuses a form that breaks off, has no boundary or no name', async () => {
+  it('refuses a truncated form, and one without a boundary or a file name', async () => {
     const before = await storedKeys()
     const send = (raw: string, type = 'multipart/form-data; boundary=x') =>
       call('/v1/files', { method: 'POST', raw, headers: { 'content-type': type } })

@@ -36,8 +36,8 @@ const statusOf: Record<string, number> = {
   unsupported_file_type: 415,
 }
 
-describe('a file that means harm', () => {
-  it('is refused with its reason, as it was declared, and nothing is kept of it', async () => {
+describe('a malicious file', () => {
+  it('is refused with a reason, for any declared type, and is not stored', async () => {
     const { id } = await givenOrganization()
     const before = await storedKeys()
     expect(refused.length).toBeGreaterThanOrEqual(40)
@@ -56,8 +56,8 @@ describe('a file that means harm', () => {
   })
 })
 
-describe('a file that is two things at once', () => {
-  it('is served as what it was taken for, byte by byte, and as nothing else', async () => {
+describe('a file that is valid as two types', () => {
+  it('is served with the type that was detected, byte by byte, and with no other', async () => {
     const { id } = await givenOrganization()
     expect(taken.length).toBeGreaterThanOrEqual(25)
     for (const { name, content, declared, expected } of taken) {
@@ -78,7 +78,7 @@ describe('a file that is two things at once', () => {
   })
 })
 
-describe('a name that means harm', () => {
+describe('a malicious file name', () => {
   it.each([
     [`attachment; filename*=UTF-8''a%0D%0ASet-Cookie:%20a=b.png`, 'aSet-Cookie_ a=b.png'],
     [`attachment; filename*=UTF-8''photo%00.html`, 'photo.html.png'],
@@ -92,7 +92,7 @@ describe('a name that means harm', () => {
     [`attachment; filename=.htaccess`, 'htaccess.png'],
     [`inline; filename="aux.png"`, '_aux.png'],
     [`attachment`, 'file.png'],
-  ])('%j is harmless where it is kept and where it is served', async (disposition, expected) => {
+  ])('%j is stored and served without harm', async (disposition, expected) => {
     const { id } = await givenOrganization()
     const bytes = (await seedStoredFile()).content
     bytes.set(latin('\u0089PNG\r\n\u001a\n\0\0\0\u000dIHDR\0\0\0\u0009\0\0\0\u0009\u0008\u0002\0\0\0'))
@@ -118,10 +118,10 @@ describe('a name that means harm', () => {
   )
 })
 
-describe('our caches', () => {
+describe('the caches of the service', () => {
   const copyOf = (path: string) => caches.default.match(`https://api.example${path}`)
 
-  it('never hold what only a signed address opens, a refusal, a part or the answer to HEAD', async () => {
+  it('never store signed addresses, refusals, partial answers or answers to HEAD', async () => {
     const imported = await seedStoredFile({ purpose: 'import', mime_type: 'text/csv' })
     const file = await seedStoredFile()
     const asked: Fetch[] = [{ method: 'HEAD' }, { headers: { range: 'bytes=0-1' } }, { headers: { 'if-match': '"x"' } }]
@@ -133,7 +133,7 @@ describe('our caches', () => {
     expect(await copyOf(pathOf(imported))).toBeUndefined()
   })
 
-  it('hold nothing of a file that became private or went into quarantine for longer than their minute', async () => {
+  it('serve a file at most a minute longer after it became private or went into quarantine', async () => {
     const file = await seedStoredFile()
     await fetchFile(pathOf(file))
     expect((await copyOf(pathOf(file)))?.headers.get('cache-control')).toContain('s-maxage=60')

@@ -28,11 +28,11 @@ const addProduct = (edition: string, id: string, images: readonly string[]) =>
 
 const imagesOf = (edition: string) => rowsOf('select images from products where edition_id = ?', edition)
 
-describe('an edition that is duplicated', () => {
+describe('duplicating an edition', () => {
   it.for([
     ['before its rows are read', /select .* from "events"/],
     ['before the copy is written', /insert into "?editions"? /],
-  ] as const)('while its image is taken away and deleted, %s, has a copy without it', async ([, statement]) => {
+  ] as const)('copies no image that is removed and deleted at the same time: %s', async ([, statement]) => {
     const edition = (await seedEdition(organization)).id
     const file = await upload()
     await patch(`/v1/editions/${edition}`, { meta_image_id: file.id })
@@ -48,7 +48,7 @@ describe('an edition that is duplicated', () => {
     expect(await danglingImages()).toEqual([])
   })
 
-  it('holds an image that the source gives up meanwhile', async () => {
+  it('keeps an image that the source removes at the same time', async () => {
     const source = (await seedEdition(organization)).id
     const file = await upload()
     await patch(`/v1/editions/${source}`, { meta_image_id: file.id })
@@ -61,7 +61,7 @@ describe('an edition that is duplicated', () => {
     expect([refused.status, refused.body.related_objects]).toMatchObject([409, [{ id: copies[0] }]])
   })
 
-  it('while a product loses its image, which is deleted, has a copy of the product without it', async () => {
+  it('copies a product without an image that is removed and deleted at the same time', async () => {
     const edition = (await seedEdition(organization)).id
     const [gone, kept] = [await upload(), await upload()]
     const id = freshId('product')
@@ -80,7 +80,7 @@ describe('an edition that is duplicated', () => {
 })
 
 describe('a product', () => {
-  it('that begins to show a file holds it, though its deletion or its change has begun', async () => {
+  it('keeps a file that it begins to show, although its deletion or its change has begun', async () => {
     const edition = (await seedEdition(organization)).id
     const requests: [statement: RegExp, request: object][] = [
       [/delete from files/, { method: 'DELETE' }],
@@ -98,7 +98,7 @@ describe('a product', () => {
     }
   })
 
-  it('never shows a file that is gone, by a change either', async () => {
+  it('never shows a deleted file, also after a change', async () => {
     const edition = (await seedEdition(organization)).id
     const [kept, gone] = [await upload(), await upload()]
     const id = freshId('product')

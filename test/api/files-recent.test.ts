@@ -24,7 +24,7 @@ const read = { status: 206, age: null, statements: 1 }
 const gone = { status: 404, age: null, statements: 1 }
 
 describe('a part of a public file', () => {
-  it('takes one look at the database a minute, and says how old that is', async () => {
+  it('reads the database once a minute, and states the age of that reading', async () => {
     const path = pathOf(await seedStoredFile())
     at(0)
     expect(await part(path)).toEqual(read)
@@ -35,7 +35,7 @@ describe('a part of a public file', () => {
     expect(await part(path)).toEqual(read)
   })
 
-  it('is served for no more than that minute after others have deleted the file or put it into quarantine', async () => {
+  it('is served for at most a minute after another isolate deleted the file or put it into quarantine', async () => {
     const [deleted, quarantined] = [await seedStoredFile(), await seedStoredFile()]
     at(0)
     for (const file of [deleted, quarantined]) expect(await part(pathOf(file))).toEqual(read)
@@ -47,7 +47,7 @@ describe('a part of a public file', () => {
     for (const file of [deleted, quarantined]) for (const _ of [1, 2]) expect(await part(pathOf(file))).toEqual(gone)
   })
 
-  it('is gone at once where this isolate deleted the file or made it private', async () => {
+  it('is 404 at once where this isolate deleted the file or made it private', async () => {
     const table = () => seedStoredFile({ purpose: 'other', mime_type: 'text/csv' })
     const [deleted, hidden] = [await table(), await table()]
     for (const file of [deleted, hidden]) expect(await part(pathOf(file))).toEqual(read)
@@ -56,7 +56,7 @@ describe('a part of a public file', () => {
     for (const file of [deleted, hidden]) expect(await part(pathOf(file))).toEqual(gone)
   })
 
-  it('is looked for anew where its bytes have gone, or come back, and the log says nothing of it', async () => {
+  it('is looked up again when its bytes are gone or have moved, without an entry in the log', async () => {
     const [deleted, moved] = [await seedStoredFile(), await seedStoredFile()]
     for (const file of [deleted, moved]) expect(await part(pathOf(file))).toEqual(read)
     await write(sql`delete from files where id = ${deleted.id}`)
@@ -71,7 +71,7 @@ describe('a part of a public file', () => {
     expect(log).not.toHaveBeenCalled()
   })
 
-  it('is not opened by another key, and a signed address looks each time', async () => {
+  it('is refused with another key, and a signed address is looked up each time', async () => {
     const file = await seedStoredFile()
     expect(await part(pathOf(file))).toEqual(read)
     expect((await part(pathOf({ ...file, access_key: 'f'.repeat(32) }))).status).toBe(404)

@@ -15,7 +15,7 @@ import { fetchFile } from '../support/served-files.ts'
 
 const answer = (path: string, body: unknown) => call(path, { method: 'POST', token: null, body })
 
-describe('an upload where there is a scanner', () => {
+describe('an upload when a scanner is configured', () => {
   const bindings = { FILE_SCAN_URL: 'https://scanner.example.test/scan', FILE_SCAN_KEY: 'scanner-key' }
 
   /** What was posted while the work ran, with a scanner that answers as given. */
@@ -47,7 +47,7 @@ describe('an upload where there is a scanner', () => {
     expect(await read(reply.body.url)).toBe(200)
   })
 
-  it('of bytes that are known is scanned too, and writes 8 rows at most', async () => {
+  it('of known bytes is scanned too, and writes 8 rows at most', async () => {
     const { id } = await givenOrganization()
     const bytes = freshPng()
     const first = await posted(later, () => uploadRaw(id, bytes, { bindings }))
@@ -58,7 +58,7 @@ describe('an upload where there is a scanner', () => {
     expect([costOf(first.reply).rows_written, costOf(reply).rows_written]).toEqual([8 + 3, 6 + 3])
   })
 
-  it('in parts is in quarantine too, and its signed address opens it once it is clean', async () => {
+  it('in parts is in quarantine too, and its signed address works once it is clean', async () => {
     const organization = await givenOrganization()
     const place = { organization: organization.id, edition: (await seedEdition(organization)).id }
     const upload = await seedUpload(place, utf8('a,b\n1,2\n'), { hasPart: true })
@@ -73,7 +73,7 @@ describe('an upload where there is a scanner', () => {
     expect([again.reply.body.id, again.requests]).toEqual([reply.body.id, []])
   })
 
-  it('that is decided twice is claimed for its scan once', async () => {
+  it('that is decided twice claims its scan once', async () => {
     const organization = await givenOrganization()
     const place = { organization: organization.id, edition: (await seedEdition(organization)).id }
     const upload = await seedUpload(place, utf8('a,b\n1,2\n'), { hasPart: true })
@@ -86,7 +86,7 @@ describe('an upload where there is a scanner', () => {
     expect(statements.filter((text) => text.startsWith('update file_scans'))).toHaveLength(1)
   })
 
-  it('that is refused leaves no scan', async () => {
+  it('that is refused starts no scan', async () => {
     const { id } = await givenOrganization()
     await env.DB.prepare('insert into organization_storage values (?, 0, 10)').bind(id).run()
     const { reply, requests } = await posted(later, () => uploadRaw(id, freshPng(), { bindings }))

@@ -62,7 +62,7 @@ const callbackOf = ({ requests }: Scanning, file: SeededFile): string =>
 const seen = async (file: SeededFile) => (await fetchFile(pathOf(file), { headers: { range: 'bytes=0-' } })).status
 
 describe('without a scanner', () => {
-  it('files are ready at once, and nothing is asked', async () => {
+  it('files are ready at once, and no scan is requested', async () => {
     const job = realJob()
     expect(job.scanner).toBeNull()
     expect(firstStatus(job.config)).toBe('ready')
@@ -74,7 +74,7 @@ describe('without a scanner', () => {
 })
 
 describe('with a scanner', () => {
-  it('a file is 404 until the scanner says that it is clean, and the scanner reads it by its own address', async () => {
+  it('a file is 404 until the scanner reports that it is clean, and the scanner reads it by its own address', async () => {
     const state = scanning({ verdict: 'clean', reason: null })
     const file = await uploaded(state)
     expect(await seen(file)).toBe(404)
@@ -103,7 +103,7 @@ describe('with a scanner', () => {
     expect(state.requests).toHaveLength(1)
   })
 
-  it('an answer may come later, to the address that the scanner was given, and any number of times', async () => {
+  it('the scanner may answer later by its callback address, any number of times', async () => {
     const state = scanning(null)
     const file = await uploaded(state)
     await requestScan(state.job, file.id)
@@ -114,7 +114,7 @@ describe('with a scanner', () => {
     expect(await statusOf(file)).toMatchObject({ state: 'clean', version: 2 })
   })
 
-  it('takes no answer that it did not ask for', async () => {
+  it('answers without a request are refused', async () => {
     const state = scanning(null)
     const file = await uploaded(state)
     const other = await seedStoredFile({ status: 'quarantined' })
@@ -138,7 +138,7 @@ describe('with a scanner', () => {
     expect(await statusOf(file)).toMatchObject({ status: 'quarantined', state: 'pending' })
   })
 
-  it('is asked again after 5 minutes, and each time after twice as long, until it answers', async () => {
+  it('the scanner is asked again after 5 minutes, and each time after twice as long, until it answers', async () => {
     const state = scanning(null)
     const file = await uploaded(state)
     // Other tests leave files that wait.
@@ -162,7 +162,7 @@ describe('with a scanner', () => {
     expect(await statusOf(file)).toMatchObject({ status: 'ready', attempts: 11 })
   })
 
-  it('that fails for one file is asked about the others', async () => {
+  it('a failed scan of one file does not delay the scans of others', async () => {
     const state = scanning({ verdict: 'clean', reason: null })
     const files = [await uploaded(state), await uploaded(state), await uploaded(state)]
     const { scanner } = state.job
@@ -178,7 +178,7 @@ describe('with a scanner', () => {
     expect(states).toMatchObject([{ state: 'pending' }, { state: 'clean' }, { state: 'clean' }])
   })
 
-  it('a file that is deleted takes its scan along', async () => {
+  it('a deleted file has no scan', async () => {
     const state = scanning(null)
     const file = await uploaded(state)
     await requestScan(state.job, file.id)
@@ -187,7 +187,7 @@ describe('with a scanner', () => {
     expect((await answer(callbackOf(state, file), { verdict: 'clean' })).status).toBe(404)
   })
 
-  it('is never readable after "infected", whatever else is answered, and readable after "clean" alone', async () => {
+  it('a file is never readable after "infected" and readable only after "clean", for any order of answers', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.constantFrom(...verdicts, 'sweep' as const), { maxLength: 6 }), async (steps) => {
         const state = scanning(null)
@@ -226,7 +226,7 @@ describe('the scanner behind FILE_SCAN_URL', () => {
     return { found, sent }
   }
 
-  it('is posted the request with its key', async () => {
+  it('receives the request with its key', async () => {
     const { found, sent } = await answering(Response.json({ verdict: 'infected', reason: 'EICAR' }))
     expect(found).toEqual({ verdict: 'infected', reason: 'EICAR' })
     expect(sent?.[0]).toBe(scan.url)
@@ -246,11 +246,11 @@ describe('the scanner behind FILE_SCAN_URL', () => {
     ['an unknown verdict', Response.json({ verdict: 'maybe' })],
     ['a redirect', new Response(null, { status: 302, headers: { location: 'https://elsewhere.example' } })],
     ['no connection', new TypeError('network')],
-  ])('has said nothing by %s', async (_, response) => {
+  ])('gives no verdict by %s', async (_, response) => {
     expect((await answering(response)).found).toBeNull()
   })
 
-  it('is configured by an address and a key, and needs the key that signs links', () => {
+  it('requires an address, a key, and the key that signs links', () => {
     const read = (bindings: object) => readConfig({ ...env, ...bindings }).files.scan
     expect(read({})).toBeNull()
     expect(read({ FILE_SCAN_URL: scan.url, FILE_SCAN_KEY: 'k' })).toEqual({ url: scan.url, key: 'k' })

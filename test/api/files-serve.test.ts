@@ -35,7 +35,7 @@ async function statementsOf(path: string, headers: Record<string, string> = {}):
 }
 
 describe('a public file', () => {
-  it('is served with its type, its name, its hash, and headers that keep it from being a page', async () => {
+  it('is served with its type, its name, its hash, and headers that prevent rendering it as a page', async () => {
     const file = await seedStoredFile({ name: 'Fotoægge.png' })
     const { status, headers, bytes } = await fetchFile(pathOf(file))
     expect(status).toBe(200)
@@ -55,7 +55,7 @@ describe('a public file', () => {
     expect(headers.get('set-cookie')).toBeNull()
   })
 
-  it('takes one read of the database, which the line of the request in the log counts', async () => {
+  it('takes one read of the database, which the log line of the request counts', async () => {
     const { headers } = await fetchFile(pathOf(await seedStoredFile()), { headers: { range: 'bytes=0-1' } })
     expect(headers.get('server-timing')).toContain('queries=1 round_trips=1 rows_read=1 rows_written=0')
   })
@@ -83,13 +83,13 @@ describe('a public file', () => {
     expect(head.headers.get('etag')).toBe(`"${file.checksum_sha256}"`)
   })
 
-  it('takes no other method', async () => {
+  it('refuses other methods', async () => {
     const reply = await fetchFile(pathOf(await seedStoredFile()), { method: 'POST' })
     expect(reply.status).toBe(405)
     expect(reply.headers.get('allow')).toBe('GET, HEAD')
   })
 
-  it('costs one row of the database the first time, and nothing from a cache', async () => {
+  it('reads one row of the database the first time, and none when a cache has it', async () => {
     const file = await seedStoredFile()
     const job = realJob()
     await findServedFile(job, { id: file.id, key: file.access_key, variant: 'original', token: undefined })
@@ -113,7 +113,7 @@ describe('a public file', () => {
   })
 })
 
-describe('what is not there', () => {
+describe('a file that cannot be served', () => {
   it('is the same 404 for an unknown file, a wrong key, a deleted file, quarantine, an import and a wrong variant', async () => {
     const file = await seedStoredFile()
     const other = await seedStoredFile()
@@ -142,11 +142,11 @@ describe('what is not there', () => {
       expect(await notFoundBytes(path), path).toBe(expected)
   })
 
-  it('costs nothing where the address cannot be one', async () => {
+  it('reads nothing where the address cannot be valid', async () => {
     expect(await statementsOf(`/files/fil_1/${'a'.repeat(32)}/original`)).toEqual([])
   })
 
-  it('is 404 where the bytes are gone, and says so in the log', async () => {
+  it('is 404 with an entry in the log when its bytes are missing', async () => {
     const file = await seedStoredFile()
     await env.FILES.delete(file.storage_key)
     const log = vi.spyOn(console, 'error').mockImplementation(() => undefined)
@@ -156,7 +156,7 @@ describe('what is not there', () => {
     vi.restoreAllMocks()
   })
 
-  it('is gone from our caches within a minute after a file was deleted', async () => {
+  it('is removed from the caches within a minute after the deletion', async () => {
     const file = await seedStoredFile()
     const copy = () => caches.default.match(`https://api.example${pathOf(file)}`)
     await fetchFile(pathOf(file))
@@ -170,7 +170,7 @@ describe('what is not there', () => {
 })
 
 describe('a private file', () => {
-  it('is read by a signed address for 15 minutes, and kept by no cache', async () => {
+  it('is served by a signed address for 15 minutes, and is never cached', async () => {
     const file = await seedStoredFile({
       purpose: 'import',
       mime_type: 'text/csv',
@@ -192,7 +192,7 @@ describe('a private file', () => {
     )
   })
 
-  it('is not read after 15 minutes, by the address of another file, by a changed one, or without a key of the service', async () => {
+  it('is refused after 15 minutes, with the address of another file, with a changed one, or without a signing key', async () => {
     const [file, other] = [await seedStoredFile({ purpose: 'import' }), await seedStoredFile({ purpose: 'import' })]
     const token = (path: string) => path.split('?')[1]
     const now = Date.now()
@@ -207,7 +207,7 @@ describe('a private file', () => {
     expect((await fetchFile(forged, { bindings: { LINK_SIGNING_KEY: '' } })).status).toBe(404)
   })
 
-  it('in quarantine is read by a scanner and by nobody else', async () => {
+  it('in quarantine is served to the scanner only', async () => {
     const file = await seedStoredFile({ status: 'quarantined' })
     await notFoundBytes(await signed(file))
     const { status, headers } = await fetchFile(await signed(file, Date.now(), 'scanner'))
@@ -220,7 +220,7 @@ describe('FILES_URL', () => {
   const bindings = { FILES_URL: 'https://files.example.test' }
   const origin = 'https://files.example.test'
 
-  it('serves files from a host of their own, and nothing else there', async () => {
+  it('serves files from that host, and nothing else there', async () => {
     const file = await seedStoredFile()
     expect((await fetchFile(pathOf(file), { bindings, origin })).bytes).toEqual(file.content)
     for (const path of [
@@ -238,7 +238,7 @@ describe('FILES_URL', () => {
     expect((await fetchFile(pathOf(file), { bindings, origin, method: 'POST' })).status).toBe(405)
   })
 
-  it('is where other hosts lead to, with the token of a signed address', async () => {
+  it('is the target of a redirect from other hosts, with the token of a signed address', async () => {
     const file = await seedStoredFile({ purpose: 'import' })
     const path = await signed(file)
     const { status, headers } = await fetchFile(path, { bindings })
@@ -248,7 +248,7 @@ describe('FILES_URL', () => {
     expect((await fetchFile('/healthz', { bindings })).status).toBe(200)
   })
 
-  it('leads nowhere else, whatever the path is', async () => {
+  it('is the only host of redirects, for any path', async () => {
     for (const path of ['/files//evil.example/a/original', '/files/a/b/..%2f..%2fc', '/files/@evil.example/a/original'])
       expect(new URL((await fetchFile(path, { bindings })).headers.get('location') ?? '').origin).toBe(origin)
   })
@@ -263,7 +263,7 @@ describe('FILES_URL', () => {
     expect(() => readConfig({ ...env, FILES_URL })).toThrow(/FILES_URL/)
   })
 
-  it('is no host that webhooks may be sent to', async () => {
+  it('is refused as a destination of webhooks', async () => {
     const { readConfig } = await import('../../src/entry/config.ts')
     const config = readConfig({ ...env, ...bindings })
     expect(config.webhooks.ownHosts).toEqual(['events.example.test', 'files.example.test'])

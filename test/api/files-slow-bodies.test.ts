@@ -31,12 +31,12 @@ const stalled = (...chunks: Uint8Array<ArrayBuffer>[]): ReadableStream<Uint8Arra
 
 const refusal = { status: 408, body: { code: 'request_timeout' } }
 
-describe('a file that stops coming', () => {
-  it('may take five minutes, by itself, in a form and as a part', () => {
+describe('a file whose body stalls', () => {
+  it('may take five minutes as a body, in a form and as a part', () => {
     expect(declared).toEqual([300_000, 300_000])
   })
 
-  it('ends with 408, and nothing is kept of it, whether its length was known or not', async () => {
+  it('ends with 408 and is not stored, with a known and with an unknown length', async () => {
     const before = await storedKeys()
     const bytes = freshPng()
     const { body, type } = formOf([
@@ -58,7 +58,7 @@ describe('a file that stops coming', () => {
     expect(await accountOf(here.id)).toMatchObject({ objects: 0, isCounted: true, lost: 0 })
   })
 
-  it('leaves its Idempotency-Key to the next try', async () => {
+  it('leaves its Idempotency-Key free for the next try', async () => {
     const headers = { 'idempotency-key': crypto.randomUUID() }
     const bytes = freshPng()
     expect(await uploadRaw(here.id, stalled(bytes.slice(0, 20)), { headers })).toMatchObject(refusal)
@@ -66,7 +66,7 @@ describe('a file that stops coming', () => {
     expect(await accountOf(here.id)).toMatchObject({ objects: 1, references: [1], isStored: true })
   })
 
-  it('as a part of an upload leaves the part to be sent again', async () => {
+  it('as a part of an upload can be sent again', async () => {
     const bytes = utf8('name,number\r\nA,1\r\n')
     const id = await seedUpload({ organization: here.id, edition: (await seedEdition(here)).id }, bytes)
     const digest = toBase64(new Uint8Array(await crypto.subtle.digest('SHA-256', bytes)))

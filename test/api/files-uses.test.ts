@@ -76,7 +76,7 @@ async function memberToken(): Promise<string> {
 describe('the avatar of an organisation', () => {
   const path = () => `/v1/organizations/${organization.id}`
 
-  it('has four addresses wherever the organisation is shown, and holds its file', async () => {
+  it('has four addresses wherever the organisation is shown, and prevents the deletion of its file', async () => {
     const file = await upload()
     const reply = await patch(path(), { avatar_file_id: file.id })
     expect([reply.status, reply.body.avatar, reply.body.avatar_file_id]).toEqual([200, file.image, file.id])
@@ -95,7 +95,7 @@ describe('the avatar of an organisation', () => {
     expect((await remove(`/v1/files/${file.id}`)).status).toBe(204)
   })
 
-  it('is an image of the organisation that is ready: everything else does not exist', async () => {
+  it('must be a ready image of the organisation; other files are answered as missing', async () => {
     for (const [what, id] of Object.entries(await unshowable())) {
       const reply = await patch(path(), { avatar_file_id: id })
       expect([what, ...refusal(reply)]).toEqual([what, 400, 'does_not_exist', '#/avatar_file_id'])
@@ -103,7 +103,7 @@ describe('the avatar of an organisation', () => {
     expect((await get(path())).body.avatar_file_id).toBeNull()
   })
 
-  it('is not set to a file that is deleted meanwhile, and holds one whose deletion has begun', async () => {
+  it('is not set to a file that is deleted at the same time, and stops a deletion that has begun', async () => {
     const [gone, kept] = [await upload(), await upload()]
     const deleting = interruptedDatabase(/update "organizations"/, () => remove(`/v1/files/${gone.id}`))
     const lost = await callWith(deleting, path(), { method: 'PATCH', body: { avatar_file_id: gone.id } })
@@ -116,7 +116,7 @@ describe('the avatar of an organisation', () => {
 })
 
 describe('an image of an e-mail', () => {
-  it('is given by id or by any of its addresses, and answers both', async () => {
+  it('is accepted by id or by any of its addresses, and both are answered', async () => {
     const [one, two] = [await upload(), await upload()]
     const id = await message()
     const reply = await show(id, { file_id: one.id }, { url: two.image.large }, { url: 'https://example.com/a.png' })
@@ -135,14 +135,14 @@ describe('an image of an e-mail', () => {
     expect((await post(`${messagePath(id)}/preview`, { mode: 'html' })).text).toContain(one.image.original)
   })
 
-  it('of a type that few mail programs show, and a large one, is its optimized variant', async () => {
+  it('is served as its optimized variant when it is large or of a rare type', async () => {
     const id = await message()
     const webp = (await uploadRaw(organization.id, bytesOf('webp'), { name: 'a.webp', type: 'image/webp' })).body
     const reply = await show(id, { file_id: webp.id })
     expect(reply.body.blocks[0].data.url).toBe(webp.image.optimized)
   })
 
-  it('keeps its file, in columns too, until the block or the message goes', async () => {
+  it('prevents the deletion of its file, also in columns, until the block or the message is deleted', async () => {
     const [one, two] = [await upload(), await upload()]
     const id = await message()
     const columns = [{ blocks: [imageBlock({ file_id: one.id })] }, { blocks: [] }]
@@ -163,7 +163,7 @@ describe('an image of an e-mail', () => {
     expect((await remove(`/v1/files/${two.id}`)).status).toBe(204)
   })
 
-  it('is an image of the organisation that is ready: everything else does not exist, saved or previewed', async () => {
+  it('must be a ready image of the organisation, both saved and previewed; other files are answered as missing', async () => {
     const id = await message()
     for (const [what, file] of Object.entries(await unshowable())) {
       const blocks = [imageBlock({ file_id: file })]
@@ -174,7 +174,7 @@ describe('an image of an e-mail', () => {
     expect((await get(messagePath(id))).body.blocks).not.toMatchObject([{ id: 'poster' }])
   })
 
-  it('names one file: no wrong key, no address that is signed, no two files, not nothing', async () => {
+  it('must name exactly one file by a valid, unsigned address', async () => {
     const [one, two] = [await upload(), await upload()]
     const id = await message()
     const url = '#/blocks/0/data/url'
@@ -193,7 +193,7 @@ describe('an image of an e-mail', () => {
     expect([await usesOf(one), await usesOf(two)]).toEqual([[], []])
   })
 
-  it('is not stored when its file is deleted meanwhile, and holds a file whose deletion has begun', async () => {
+  it('is not stored when its file is deleted at the same time, and stops a deletion that has begun', async () => {
     const [gone, kept] = [await upload(), await upload()]
     const id = await message()
     const body = { blocks: [imageBlock({ file_id: gone.id })] }
@@ -205,7 +205,7 @@ describe('an image of an e-mail', () => {
     expect(await usesOf(kept)).toMatchObject([{ id }])
   })
 
-  it('is held by every copy: adopted, duplicated, and of a duplicated edition', async () => {
+  it('prevents the deletion by every copy: adopted, duplicated, and in a duplicated edition', async () => {
     const file = await upload()
     const template = await message(null)
     expect((await show(template, { file_id: file.id })).status).toBe(200)
@@ -224,7 +224,7 @@ describe('an image of an e-mail', () => {
     await patch(`/v1/editions/${edition}`, { transaction_receipt_email_id: null, meta_image_id: null })
   })
 
-  it('has its address where files are served now', async () => {
+  it('has an address on the current host of files', async () => {
     const file = await upload()
     const id = await message()
     await show(id, { file_id: file.id })
@@ -237,7 +237,7 @@ describe('an image of an e-mail', () => {
 })
 
 describe('images of products', () => {
-  it('are those of the organisation in their order, and hold their files', async () => {
+  it('are in the stored order, and prevent the deletion of their files', async () => {
     const [one, two] = [await upload(), await upload()]
     const id = freshId('product')
     await write(sql`insert into products (id, organization_id, edition_id, name, name_folded, created_at, images)
@@ -252,7 +252,7 @@ describe('images of products', () => {
     expect([copy.status, uses]).toEqual([201, ['product', 'product']])
   })
 
-  it('are shown in their order in purchases, carts and requests for refunds', async () => {
+  it('are in the stored order in purchases, carts and refund requests', async () => {
     const shop = await seedShop()
     const bought = await givenOrder(shop)
     const images = [
@@ -274,7 +274,7 @@ describe('images of products', () => {
     expect(shown.map(({ product }) => product.images)).toEqual(shown.map(() => images.map(({ image }) => image)))
   })
 
-  it('are no files of another organisation, whoever writes them', async () => {
+  it('are never files of another organisation, even when a row names them', async () => {
     const id = freshId('product')
     for (const [what, file] of Object.entries(await unshowable())) {
       if (what === 'quarantined') continue

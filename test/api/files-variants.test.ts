@@ -14,7 +14,7 @@ const keysOf = async (storage_key: string) =>
   (await env.FILES.list({ prefix: derivedPrefix(storage_key) })).objects.map(({ key }) => key)
 
 describe('a variant', () => {
-  it('is made at the first request, kept beside the original, and never made again', async () => {
+  it('is made at the first request, stored beside the original, and not made again', async () => {
     const file = await seedStoredFile()
     const fake = fakeImages()
     const ask = () => fetchFile(pathOf(file, 'thumbnail'), { bindings: fake })
@@ -35,7 +35,7 @@ describe('a variant', () => {
     expect(fake.inputs).toEqual([file.content])
   })
 
-  it('has the shape of its name, is one still picture, and is never asked for larger than the original', async () => {
+  it('has the dimensions of its name, is one still picture, and is never larger than the original', async () => {
     const file = await seedStoredFile()
     const fake = fakeImages()
     for (const name of ['thumbnail', 'optimized', 'large'] as const)
@@ -62,7 +62,7 @@ describe('a variant', () => {
     expect(await keysOf(file.storage_key)).toHaveLength(1)
   })
 
-  it('that another isolate kept first stays, and is what everybody gets', async () => {
+  it('is the one that another isolate stored first, for every request', async () => {
     const file = await seedStoredFile()
     const key = derivedKey(file.storage_key, 'large')
     const fake = fakeImages(async () => void (await env.FILES.put(key, 'theirs')))
@@ -70,7 +70,7 @@ describe('a variant', () => {
     expect(await (await env.FILES.get(key))?.text()).toBe('theirs')
   })
 
-  it('leaves nothing where its file was deleted meanwhile', async () => {
+  it('is not stored when its file is deleted at the same time', async () => {
     const file = await seedStoredFile()
     const fake = fakeImages(() => write(sql`delete from files where id = ${file.id}`))
     vi.spyOn(console, 'error').mockImplementation(() => undefined)
@@ -79,7 +79,7 @@ describe('a variant', () => {
     expect(await keysOf(file.storage_key)).toEqual([])
   })
 
-  it('has ranges and conditions of its own', async () => {
+  it('supports ranges and conditions of its own', async () => {
     const file = await seedStoredFile()
     const bindings = fakeImages()
     const ask = (headers: Record<string, string>) => fetchFile(pathOf(file, 'large'), { bindings, headers })
@@ -92,7 +92,7 @@ describe('a variant', () => {
     expect([head.headers.get('content-length'), head.bytes.length]).toEqual(['38', 0])
   })
 
-  it('that cannot be made is the original for a minute, is tried again later, and says in the log why', async () => {
+  it('is the original for a minute after a failure, which is logged, and is tried again later', async () => {
     const file = await seedStoredFile()
     const logged = vi.spyOn(console, 'error').mockImplementation(() => undefined)
     const lines = vi.spyOn(console, 'log').mockImplementation(() => undefined)
@@ -111,7 +111,7 @@ describe('a variant', () => {
     expect(text(later.bytes)).toMatch(/^webp/)
   })
 
-  it('is the original where there is no Images binding', async () => {
+  it('is the original where no Images binding exists', async () => {
     const file = await seedStoredFile()
     const { headers, bytes } = await fetchFile(pathOf(file, 'thumbnail'), { bindings: { IMAGES: undefined } })
     expect(bytes).toEqual(file.content)
@@ -119,12 +119,12 @@ describe('a variant', () => {
     expect(headers.get('cache-control')).toBe('public, max-age=60')
   })
 
-  it('may be the original, and the document of the API says when', async () => {
+  it('may be the original, and the OpenAPI document states when', async () => {
     const { components } = (await get('/openapi.json')).body
     expect(components.schemas.Image.description).toMatch(/Without the Images binding .* original/)
   })
 
-  it('is shared by files with the same bytes', async () => {
+  it('is shared by files with equal bytes', async () => {
     const file = await seedStoredFile()
     const same = await seedStoredFile({ organization: file.organization_id, content: file.content })
     const fake = fakeImages()
@@ -145,7 +145,7 @@ describe('the Images binding', () => {
     [3000, 2000, { thumbnail: [200, 200], optimized: [1200, 800], large: [2400, 1600] }],
     [1000, 500, { thumbnail: [200, 200], optimized: [1000, 500], large: [1000, 500] }],
     [150, 100, { thumbnail: [150, 100], optimized: [150, 100], large: [150, 100] }],
-  ] as const)('makes the variants of an image of %i × %i, and makes none larger', async (width, height, sizes) => {
+  ] as const)('makes the variants of an image of %i × %i, and none larger', async (width, height, sizes) => {
     const file = await seedStoredFile({ content: await imageOf(width, height), mime_type: 'image/jpeg' })
     for (const [name, expected] of Object.entries(sizes)) {
       const { bytes } = await fetchFile(pathOf(file, name as keyof typeof sizes))
@@ -154,7 +154,7 @@ describe('the Images binding', () => {
     }
   })
 
-  it.each(imageNames)('makes a webp of a real %s, turned as it is shown and without its metadata', async (name) => {
+  it.each(imageNames)('makes a webp of a real %s, rotated as shown and without its metadata', async (name) => {
     const file = await seedStoredFile({
       content: image(name),
       mime_type: `image/${name.toLowerCase().replace(/^.*(jpeg|webp)$/, '$1')}`,

@@ -19,7 +19,7 @@ const upload = async (bytes = freshPng(), query: Record<string, string> = {}) =>
   (await uploadRaw(organization.id, bytes, { query })).body
 
 describe('uploadFile', () => {
-  it('takes the bytes as the body, with the name from Content-Disposition and the fields from the query', async () => {
+  it('accepts the bytes as the body, with the name from Content-Disposition and the fields from the query', async () => {
     const bytes = freshPng()
     const reply = await uploadRaw(organization.id, bytes, {
       name: '../../etc/Poster.png',
@@ -50,7 +50,7 @@ describe('uploadFile', () => {
     expect(await storedKeys()).toContain(row?.storage_key)
   })
 
-  it('stores a body of unknown length in windows', async () => {
+  it('stores a body of unknown length in pieces', async () => {
     const text = `name,email\r\n${'Ægir,aegir@example.dk\r\n'.repeat(300_000)}`
     const bytes = utf8(text)
     expect(bytes.length).toBeGreaterThan(6_000_000)
@@ -71,7 +71,7 @@ describe('uploadFile', () => {
     })
   })
 
-  it('writes at most 6 rows, of bytes that are new and of bytes that are known', async () => {
+  it('writes at most 6 rows, for new and for known bytes', async () => {
     const bytes = freshPng()
     const first = await uploadRaw(organization.id, bytes, { query: { edition_id: edition } })
     const again = await uploadRaw(organization.id, bytes, { query: { edition_id: edition } })
@@ -80,7 +80,7 @@ describe('uploadFile', () => {
     expect(costOf(again)).toMatchObject({ queries: 5, round_trips: 1, rows_written: 4 + 3 })
   })
 
-  it('answers the same request with the same Idempotency-Key once, whatever the boundary', async () => {
+  it('does one request for one Idempotency-Key, also with another boundary', async () => {
     const bytes = freshPng()
     const key = { 'idempotency-key': crypto.randomUUID() }
     const send = (content: Uint8Array<ArrayBuffer>, title = 'One') => {
@@ -105,7 +105,7 @@ describe('uploadFile', () => {
 })
 
 describe('listFiles', () => {
-  it('finds files by its filters and in its orders', async () => {
+  it('applies all filters and orders', async () => {
     const here = await givenOrganization()
     const there = (await seedEdition(here)).id
     const csv = utf8('a,b\n1,2\n')
@@ -131,7 +131,7 @@ describe('listFiles', () => {
 })
 
 describe('updateFile', () => {
-  it('changes what is said of a file, and keeps its bytes', async () => {
+  it('changes the fields of a file, and keeps its bytes', async () => {
     const file = await upload()
     const reply = await patch(`/v1/files/${file.id}`, {
       name: 'a/b\u202egnp.png',
@@ -160,7 +160,7 @@ describe('updateFile', () => {
 })
 
 describe('deleteFile', () => {
-  it('keeps a file that an edition shows, and says what shows it', async () => {
+  it('refuses to delete a file that an edition shows, and names the edition', async () => {
     const file = await upload()
     await patch(`/v1/editions/${edition}`, { meta_image_id: file.id })
     const shown = (await get(`/v1/files/${file.id}`)).body
@@ -175,7 +175,7 @@ describe('deleteFile', () => {
     expect((await get(`/v1/files/${file.id}`)).status).toBe(404)
   })
 
-  it('deletes a file that an edition begins to show meanwhile, which shows nothing then', async () => {
+  it('deletes a file before an edition begins to show it, and the edition does not show it', async () => {
     const file = await upload()
     const gone: number[] = []
     const bindings = interruptedDatabase(/update "editions"/, async () => {
@@ -189,7 +189,7 @@ describe('deleteFile', () => {
     expect((await get(`/v1/editions/${edition}`)).body.meta_image_id).toBeNull()
   })
 
-  it('keeps a file that begins to be shown meanwhile', async () => {
+  it('keeps a file that an edition begins to show at the same time', async () => {
     const file = await upload()
     const bindings = interruptedDatabase(/delete from files/, () =>
       patch(`/v1/editions/${edition}`, { meta_image_id: file.id }),
@@ -202,7 +202,7 @@ describe('deleteFile', () => {
 })
 
 describe('getFile', () => {
-  it('names only what the caller sees of what shows the file', async () => {
+  it('names the users of the file that the caller may see', async () => {
     const other = (await seedEdition(organization)).id
     const file = (await uploadRaw(organization.id, freshPng(), { query: { edition_id: edition } })).body
     await patch(`/v1/editions/${other}`, { meta_image_id: file.id })

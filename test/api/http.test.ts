@@ -25,7 +25,7 @@ const logged = () => {
 }
 
 describe('an export', () => {
-  it('that is asked for its headers alone records nothing, and refuses as the whole does', async () => {
+  it('of which only the headers are requested records nothing, and is refused as the whole is', async () => {
     const organisation = await givenOrganization()
     await seedPeople({ organization: organisation.id }, [{}])
     const segment = await givenSegment({ organization_id: organisation.id })
@@ -50,7 +50,7 @@ describe('an export', () => {
   })
 })
 
-describe('a path beside which a neighbour takes any name', () => {
+describe('a fixed path beside a path with a placeholder', () => {
   it('answers 405 with its own methods', async () => {
     const cases = [
       ['PATCH', '/v1/editions/_meta', 'GET, HEAD'],
@@ -75,7 +75,7 @@ describe('a path beside which a neighbour takes any name', () => {
     expect((await call('/v1/editions/_meta', { method: 'PATCH', token: null })).status).toBe(401)
   })
 
-  it('as those outside the API do', async () => {
+  it('outside of /v1 answers 405 with its own methods too', async () => {
     const cases = [
       ['POST', '/openapi.json', 'GET, HEAD'],
       ['DELETE', '/docs', 'GET, HEAD'],
@@ -93,7 +93,7 @@ describe('a path beside which a neighbour takes any name', () => {
 })
 
 describe('a client that goes away', () => {
-  it('is no error of ours, and nothing is written', async () => {
+  it('causes no error entry, and its request writes nothing', async () => {
     const before = await dump()
     const lines = logged()
     const raw = new ReadableStream({
@@ -110,7 +110,7 @@ describe('a client that goes away', () => {
     expect((await call('/v1/events', { body, headers: { 'idempotency-key': 'gone' } })).status).toBe(201)
   })
 
-  it('while a file goes out, either', async () => {
+  it('causes no error entry while a file is sent', async () => {
     const organisation = await givenOrganization()
     await seedPeople({ organization: organisation.id }, [{}])
     const segment = await givenSegment({ organization_id: organisation.id })
@@ -136,11 +136,11 @@ describe('a client that goes away', () => {
   })
 })
 
-describe('a body that is not read as it comes', () => {
+describe('a body that the service cannot read', () => {
   const send = (headers: Record<string, string>) =>
     call('/v1/events', { raw: JSON.stringify({ organization_id: world.a.id, name: 'Encoded' }), headers })
 
-  it('for its charset is 415', async () => {
+  it('is 415 for its charset', async () => {
     for (const charset of ['iso-8859-1', '"ISO-8859-1"', 'utf-16', 'us-ascii', 'utf-8x', '""']) {
       const reply = await send({ 'content-type': `application/json; charset=${charset}` })
       expect([charset, reply.status, reply.body.code]).toEqual([charset, 415, 'unsupported_media_type'])
@@ -149,7 +149,7 @@ describe('a body that is not read as it comes', () => {
       expect([type, (await send({ 'content-type': type })).status]).toEqual([type, 201])
   })
 
-  it('for its encoding is 415, and says what is read', async () => {
+  it('is 415 for its encoding, and the answer names the accepted ones', async () => {
     for (const encoding of ['gzip', 'br', 'identity, gzip', 'x']) {
       const reply = await send({ 'content-type': 'application/json', 'content-encoding': encoding })
       expect([encoding, reply.status, reply.headers.get('accept-encoding')]).toEqual([encoding, 415, 'identity'])
@@ -158,7 +158,7 @@ describe('a body that is not read as it comes', () => {
   })
 })
 
-describe('what a provider posts and is not taken', () => {
+describe('a provider event that is refused', () => {
   it('is answered with a problem document', async () => {
     for (const [path, status, code] of [
       ['/provider-events/resend', 401, 'not_authenticated'],
@@ -171,12 +171,12 @@ describe('what a provider posts and is not taken', () => {
   })
 })
 
-describe('conditions of a change', () => {
+describe('preconditions', () => {
   const path = () => `/v1/editions/${world.a.editions[0].id}`
   const patch = (headers: Record<string, string>, name: string) =>
     call(path(), { method: 'PATCH', body: { name }, headers })
 
-  it('compare If-Match strongly: a weak ETag names no state', async () => {
+  it('compare If-Match strongly, so that a weak ETag never matches', async () => {
     const etag = (await call(path())).headers.get('etag') ?? ''
     for (const tags of [`W/${etag}`, `"other", W/${etag}`, 'W/"other"']) {
       const reply = await patch({ 'if-match': tags }, 'Weakly')
@@ -186,11 +186,11 @@ describe('conditions of a change', () => {
     expect((await call(path())).body.name).toBe('Strongly')
   })
 
-  it('let no proxy weaken the ETag that a change needs', async () => {
+  it('keep proxies from weakening the ETag that a change needs', async () => {
     expect((await call(path())).headers.get('cache-control')).toBe('private, no-cache, no-transform')
   })
 
-  it('honour If-None-Match: * for what exists, and the ETag of its state', async () => {
+  it('include If-None-Match: * for existing resources, and for the ETag of the state', async () => {
     const { headers, body } = await call(path())
     const etag = headers.get('etag') ?? ''
     for (const tags of ['*', ' * ', etag, `W/${etag}`, `"other", ${etag}`]) {

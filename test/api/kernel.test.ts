@@ -12,14 +12,14 @@ afterEach(() => {
 })
 
 describe('paths and methods', () => {
-  it('ask for a token before they tell what exists', async () => {
+  it('require a token before they show whether something exists', async () => {
     for (const path of ['/v1/nothing', '/v1/organizations/x/nothing', '/v1', '/v1/'])
       expect([path, (await call(path, { token: null })).status]).toEqual([path, 401])
     const wrongMethod = await call('/v1/organizations', { method: 'DELETE', token: null })
     expect([wrongMethod.status, wrongMethod.headers.get('allow')]).toEqual([401, null])
   })
 
-  it('answer 404 where nothing is', async () => {
+  it('answer 404 where nothing exists', async () => {
     for (const path of [
       '/v1/nothing',
       '/v1/organizations/x/nothing',
@@ -33,7 +33,7 @@ describe('paths and methods', () => {
     expect((await call('/elsewhere', { token: null })).body.code).toBe('not_found')
   })
 
-  it('answer 405 with the methods that a path has', async () => {
+  it('answer 405 with the methods of the path', async () => {
     const cases: [string, string, string][] = [
       ['DELETE', '/v1/organizations', 'GET, HEAD, POST'],
       ['PUT', `/v1/organizations/${world.a.id}`, 'GET, HEAD, PATCH'],
@@ -72,7 +72,7 @@ describe('paths and methods', () => {
 })
 
 describe('every answer', () => {
-  it('carries the request id that was sent, or a new one', async () => {
+  it('has the request id that was sent, or a new one', async () => {
     expect(
       (await call('/v1/auth/user-info', { headers: { 'x-request-id': 'my.id-1' } })).headers.get('x-request-id'),
     ).toBe('my.id-1')
@@ -82,7 +82,7 @@ describe('every answer', () => {
       ).toMatch(/^req_/)
   })
 
-  it('forbids browsers to guess, to frame and to keep', async () => {
+  it('forbids sniffing, framing and caching', async () => {
     for (const [path, status] of [
       ['/v1/auth/user-info', 200],
       ['/v1/nothing', 404],
@@ -110,7 +110,7 @@ describe('browsers', () => {
       headers: { origin: from, 'access-control-request-method': 'PATCH', 'access-control-request-headers': 'if-match' },
     })
 
-  it('of a configured origin may call and read the headers they need', async () => {
+  it('of a configured origin may call the API and read the headers that they need', async () => {
     const allowed = await preflight(origin)
     expect(allowed.status).toBe(204)
     expect(allowed.headers.get('access-control-allow-origin')).toBe(origin)
@@ -128,7 +128,7 @@ describe('browsers', () => {
     expect([refused.status, refused.headers.get('access-control-allow-origin')]).toEqual([401, origin])
   })
 
-  it('of other origins may not', async () => {
+  it('of other origins get no CORS headers', async () => {
     for (const from of [
       'https://evil.example',
       'null',
@@ -143,7 +143,7 @@ describe('browsers', () => {
     expect((await preflight('', { CORS_ORIGINS: '' })).headers.get('access-control-allow-origin')).toBeNull()
   })
 
-  it('of the same machine may in development only', async () => {
+  it('of the same machine may call the API in development only', async () => {
     const local = 'http://localhost:5173'
     const development = { CORS_ORIGINS: '', ENVIRONMENT: 'development' }
     expect((await preflight(local, development)).headers.get('access-control-allow-origin')).toBe(local)
@@ -165,14 +165,14 @@ describe('the rate limit', () => {
     expect(keys).toEqual([world.people.OA.tokenId, 'root'])
   })
 
-  it('is announced on every other answer, and is off at 0', async () => {
+  it('is announced on every other answer, and 0 disables it', async () => {
     const policy = async (more: object) => (await callWith(more, '/v1/auth/user-info')).headers.get('ratelimit-policy')
     expect(await policy({ RATE_LIMIT_PER_MINUTE: '42' })).toBe('"default";q=42;w=60, "member";q=84;w=60')
     const { bindings } = refusingLimiter()
     expect(await policy({ ...bindings, RATE_LIMIT_PER_MINUTE: '0' })).toBeNull()
   })
 
-  it('does not count who has no token', async () => {
+  it('does not count requests without a token', async () => {
     const { bindings, keys } = refusingLimiter()
     expect((await callWith(bindings, '/v1/organizations', { token: null })).status).toBe(401)
     expect(keys).toEqual([])
@@ -180,7 +180,7 @@ describe('the rate limit', () => {
 })
 
 describe('failures', () => {
-  it('of ours are logged whole and answered without a word about them', async () => {
+  it('of the service are logged whole, and answered without details', async () => {
     const logged = vi.spyOn(console, 'error').mockImplementation(() => {})
     const bindings = brokenDatabase('D1_ERROR: no such table: secret_table: SQLITE_ERROR')
     for (const token of [undefined, world.people.OA.token]) {
@@ -196,7 +196,7 @@ describe('failures', () => {
     expect(logged.mock.calls[0]?.[0]).toContain('failing')
   })
 
-  it('that pass by themselves ask to try again', async () => {
+  it('that are temporary are answered with 503 and a time to retry', async () => {
     const logged = vi.spyOn(console, 'error').mockImplementation(() => {})
     const messages = ['D1_ERROR: Network connection lost.', 'D1_ERROR: D1 DB is overloaded. Too many requests queued.']
     for (const message of messages)
@@ -208,7 +208,7 @@ describe('failures', () => {
     expect(logged.mock.calls[0]?.[0]).toContain('Network connection lost')
   })
 
-  it('show in the health of the service', async () => {
+  it('are visible in the health of the service', async () => {
     expect((await call('/healthz', { token: null })).body).toEqual({ status: 'ok', database: 'reached' })
     const ill = await callWith(brokenDatabase('D1_ERROR: gone'), '/healthz', { token: null })
     expect([ill.status, ill.body.status]).toEqual([503, 'unavailable'])
@@ -216,7 +216,7 @@ describe('failures', () => {
 })
 
 describe('the log', () => {
-  it('says what was done at what cost, and nothing of what was said', async () => {
+  it('contains what was done and its cost, and no contents', async () => {
     const lines: string[] = []
     vi.spyOn(console, 'log').mockImplementation((line: string) => void lines.push(line))
     const { token, tokenId } = world.people.OA
@@ -240,7 +240,7 @@ describe('the log', () => {
 })
 
 describe('x-d1-bookmark', () => {
-  it('comes with answers and is honoured on reads', async () => {
+  it('is in answers, and is used for reads', async () => {
     const made = await call('/v1/events', { body: { organization_id: world.a.id, name: 'Bookmark' } })
     const bookmark = made.headers.get('x-d1-bookmark') ?? ''
     expect(bookmark).toMatch(/^[0-9a-f]{8}-[0-9a-f]{8}-[0-9a-f]{8}-[0-9a-f]{32}$/)
@@ -251,7 +251,7 @@ describe('x-d1-bookmark', () => {
     expect(asked).toEqual(['first-primary', bookmark])
   })
 
-  it('is ignored when it is none, and for writes, which go to the primary', async () => {
+  it('is ignored when it is invalid, and for writes, which go to the primary', async () => {
     const { bindings, asked } = spiedSessions()
     await callWith(bindings, '/v1/events', { headers: { 'x-d1-bookmark': 'first-primary' } })
     expect(asked).toEqual(['first-primary', 'first-unconstrained'])
@@ -262,7 +262,7 @@ describe('x-d1-bookmark', () => {
 })
 
 describe('a token', () => {
-  it('that is mistyped costs no query', async () => {
+  it('with a wrong checksum costs no query', async () => {
     const statements: string[] = []
     const bindings = watchedDatabase((sql) => statements.push(sql))
     const { token } = world.people.OA

@@ -29,7 +29,7 @@ const info = (bindings: object, token: string | null, address?: string) =>
 const unknownToken = () => mintToken(randomBytes)
 
 describe('the limit of a member', () => {
-  it('counts all tokens of an account together, and those bound to an organisation by themselves', async () => {
+  it('counts all tokens of an account together, and tokens bound to an organisation separately', async () => {
     const account = await seedAccount()
     await seedMember(account, { organization: world.a.id, role: 'viewer' })
     await seedMember(account, { organization: world.b.id, role: 'viewer' })
@@ -60,7 +60,7 @@ describe('the limit of failed sign-ins', () => {
     vi.restoreAllMocks()
   })
 
-  it('refuses an address that failed too often, without a look at the database', async () => {
+  it('refuses an address after too many failures, without a query', async () => {
     const limiter = countingLimiter(3)
     const statements: string[] = []
     const bindings = { SIGN_IN_RATE_LIMITER: limiter, ...watchedDatabase((sql) => statements.push(sql)) }
@@ -79,7 +79,7 @@ describe('the limit of failed sign-ins', () => {
     expect(statements).toHaveLength(4)
   })
 
-  it('locks nobody out from elsewhere, nor who was in already from there', async () => {
+  it('affects neither other addresses, nor tokens that were valid from that address before', async () => {
     const bindings = { SIGN_IN_RATE_LIMITER: countingLimiter(1) }
     const [address, member] = [newAddress(), await seedPerson('OV', world.a)]
     expect((await info(bindings, member.token, address)).status).toBe(200)
@@ -103,7 +103,7 @@ describe('the limit of failed sign-ins', () => {
     expect((await info(bindings, world.people.OA.token, address)).status).toBe(200)
   })
 
-  it('counts neither good sign-ins, nor requests without credentials, nor where no address is known', async () => {
+  it('does not count good sign-ins, requests without credentials, and requests without an address', async () => {
     const limiter = countingLimiter(0)
     const [bindings, address] = [{ SIGN_IN_RATE_LIMITER: limiter }, newAddress()]
     for (const _ of [1, 2, 3]) expect((await info(bindings, world.people.OM.token, address)).status).toBe(200)
@@ -113,7 +113,7 @@ describe('the limit of failed sign-ins', () => {
     expect(limiter.keys).toEqual([])
   })
 
-  it('counts what is no token at all, and what the superuser would never send', async () => {
+  it('counts malformed tokens, and wrong tokens of the superuser', async () => {
     const bindings = { SIGN_IN_RATE_LIMITER: countingLimiter(2) }
     const address = newAddress()
     const statuses = []
@@ -122,7 +122,7 @@ describe('the limit of failed sign-ins', () => {
     expect(statuses).toEqual([401, 401, 429])
   })
 
-  it('takes 64 bits of an IPv6 address for one address', async () => {
+  it('treats 64 bits of an IPv6 address as one address', async () => {
     const limiter = countingLimiter(1)
     const bindings = { SIGN_IN_RATE_LIMITER: limiter }
     const network = `2001:db8:77:${(next() & 0xffff).toString(16)}`
@@ -144,7 +144,7 @@ describe('the limit of the links of messages', () => {
       link: 0,
     })
 
-  it('refuses an address that reads too much before anything is looked up, and no other', async () => {
+  it('refuses an address with too many requests before any query, and no other address', async () => {
     const statements: string[] = []
     const [address, limiter] = [newAddress(), countingLimiter(3)]
     const bindings = { LINK_RATE_LIMITER: limiter, ...watchedDatabase((sql) => statements.push(sql)) }
@@ -161,7 +161,7 @@ describe('the limit of the links of messages', () => {
     expect((await visit({ ...bindings, RATE_LIMIT_PER_MINUTE: '0' }, '/t/c/x', address)).status).toBe(404)
   })
 
-  it('lets everybody confirm to unsubscribe from one address, and one link some times', async () => {
+  it('allows many people to confirm unsubscribing from one address, and one link a few times', async () => {
     const [address, links, confirmations] = [newAddress(), countingLimiter(0), countingLimiter(2)]
     const bindings = { LINK_RATE_LIMITER: links, CONFIRMATION_RATE_LIMITER: confirmations }
     for (let n = 1; n <= 30; n++)
@@ -174,7 +174,7 @@ describe('the limit of the links of messages', () => {
     expect(refused.headers.get('ratelimit-policy')).toBe('"link";q=20;w=60')
   })
 
-  it('is none for what providers tell: a forged event costs no look at the database', async () => {
+  it('does not exist for provider events, because a forged one costs no query', async () => {
     const statements: string[] = []
     const bindings = {
       LINK_RATE_LIMITER: countingLimiter(0),

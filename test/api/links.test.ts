@@ -24,7 +24,7 @@ const create = (bindings: object, headers = {}) =>
   callWith(bindings, '/v1/organizations', { body: { name: 'Linked' }, headers })
 
 describe('the links of an answer', () => {
-  it('begin with PUBLIC_URL, whatever host the request names', async () => {
+  it('begin with PUBLIC_URL, for any host of the request', async () => {
     const page = await list({}, hosts)
     for (const link of [page.body.next, page.body.previous]) {
       expect(new URL(link).origin).toBe(publicUrl)
@@ -49,14 +49,14 @@ describe('the links of an answer', () => {
     expect(made.headers.get('location')).toBe(`https://shop.example/api/v1/organizations/${made.body.id}`)
   })
 
-  it('are those of the request where PUBLIC_URL is empty', async () => {
+  it('begin with the host of the request where PUBLIC_URL is empty', async () => {
     const page = await list({ PUBLIC_URL: '' })
     expect(page.body.next).toMatch(/^https:\/\/api\.example\/v1\/events\?/)
     const made = await create({ PUBLIC_URL: '' })
     expect(made.headers.get('location')).toBe(`/v1/organizations/${made.body.id}`)
   })
 
-  it('lead on: the next page begins where the first one ends', async () => {
+  it('lead to the next page, which begins where the first one ends', async () => {
     const first = await list({ PUBLIC_URL: 'https://shop.example/api' })
     const path = String(first.body.next).replace('https://shop.example/api', '')
     const second = await callWith({ PUBLIC_URL: 'https://shop.example/api' }, path)

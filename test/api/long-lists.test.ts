@@ -68,7 +68,7 @@ describe('lists that are too long', () => {
   })
 })
 
-describe('faults that are many', () => {
+describe('many faults of one request', () => {
   it('are counted, and the first hundred are listed', async () => {
     const reply = await post('/v1/webhooks', webhook({ events: many(20_000, 'none') }), token())
     expect(reply.status).toBe(400)
@@ -76,7 +76,7 @@ describe('faults that are many', () => {
     expect(reply.body.detail).toMatch(/^200\d\d fields are invalid\. The first 100 are listed\.$/)
   })
 
-  it('in each order of an import are kept up to twenty an order, and the other orders go in', async () => {
+  it('in an import are limited to twenty an order, and the other orders are imported', async () => {
     const consents = Object.fromEntries(Array.from({ length: 50 }, (_, index) => [`k${index}`, true]))
     const broken = Array.from({ length: 30 }, (_, index) => order({ external_id: `L-${index}`, consents }))
     const reply = await imported([...broken, order({ external_id: 'L-good' })])
@@ -85,7 +85,7 @@ describe('faults that are many', () => {
     expect(reply.body.results.at(-1).action).toBe('created')
   })
 
-  it('of names as long as a body repeat the beginning of the name', async () => {
+  it('of very long names repeat only the beginning of the name', async () => {
     const name = '/'.repeat(900_000)
     const reply = await imported([order({ [name]: 1 })])
     expect([reply.status, reply.body.results[0].errors]).toEqual([

@@ -20,7 +20,7 @@ describe('a merchant account whose type was written as free text', () => {
     expect(body.results).toMatchObject([{ type, settle_manually }])
   })
 
-  it('pays back by hand what its provider took, once a person says so', async () => {
+  it('is paid back by hand once a person confirms it', async () => {
     const shop = await seedShopWithAccount('QuickPay' as 'manual')
     await db.all(sql`update merchant_accounts set type = 'manual', settle_manually = 1 where type = 'QuickPay'`)
     const { purchases } = await givenOrder(shop, oneTicket)

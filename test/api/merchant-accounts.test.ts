@@ -28,7 +28,7 @@ const webhookSecret = 'whsec_NeverShownAnywhereEither'
 const stored = (id: string) => db.first(sql<Record<string, unknown>>`select * from merchant_accounts where id = ${id}`)
 
 describe('createMerchantAccount', () => {
-  it('answers the account, and of its secrets only that they are there', async () => {
+  it('answers the account, and of its secrets only that they exist', async () => {
     const admin = await givenAdmin()
     const body = await givenMerchantAccount(
       admin,
@@ -59,7 +59,7 @@ describe('createMerchantAccount', () => {
     expect((await get(`${path}?organization_id=${admin.id}`, admin.token)).body.results).toEqual([body])
   })
 
-  it('keeps its secrets in no answer, no table and no log', async () => {
+  it('shows its secrets in no answer, no table and no log', async () => {
     const logged = ['log', 'error', 'warn', 'info', 'debug'].map((name) => vi.spyOn(console, name as 'log'))
     const admin = await givenAdmin()
     const secrets = { api_key: apiKey, webhook_secret: webhookSecret }
@@ -110,13 +110,13 @@ describe('createMerchantAccount', () => {
     expect((await get(path, admin.token)).body.count).toBe(0)
   })
 
-  it('makes nothing for an organisation of others', async () => {
+  it('is refused for another organisation', async () => {
     const [admin, other] = [await givenAdmin(), await givenAdmin()]
     expect((await post(path, aMerchantAccount(other), admin.token)).status).toBe(400)
     expect((await get(path, other.token)).body.count).toBe(0)
   })
 
-  it('refuses what makes outcomes up in production, and a key where nothing seals it', async () => {
+  it('refuses test accounts in production, and a key when no secret can seal it', async () => {
     const admin = await givenAdmin()
     const inProduction = (body: object, secret = '') =>
       callWith({ ENVIRONMENT: 'production', MERCHANT_KEY_SECRET: secret }, path, { body, token: admin.token })
@@ -130,7 +130,7 @@ describe('createMerchantAccount', () => {
     expect((await inProduction(aMerchantAccount(admin))).status).toBe(201)
   })
 
-  it('gives an organisation a hundred at most', async () => {
+  it('allows at most a hundred accounts for an organisation', async () => {
     const admin = await givenAdmin()
     await seedMerchantAccounts(admin.id, 99)
     await givenMerchantAccount(admin, {}, admin.token)
@@ -142,7 +142,7 @@ describe('createMerchantAccount', () => {
 })
 
 describe('listMerchantAccounts', () => {
-  it('shows the accounts of the own organisation, and of their keys the end', async () => {
+  it('answers the accounts of the own organisation, and the last characters of their keys', async () => {
     const [admin, other] = [await givenAdmin(), await givenAdmin()]
     const { id } = await givenMerchantAccount(admin, { api_key: apiKey }, admin.token)
     await givenMerchantAccount(other, {}, other.token)
@@ -153,7 +153,7 @@ describe('listMerchantAccounts', () => {
 })
 
 describe('getMerchantAccount', () => {
-  it('shows an account as it was made, to its organisation alone', async () => {
+  it('answers an account as it was created, to its organisation only', async () => {
     const [admin, other] = [await givenAdmin(), await givenAdmin()]
     const account = await givenMerchantAccount(admin, { api_key: apiKey }, admin.token)
     expect((await get(`${path}/${account.id}`, admin.token)).body).toEqual(account)
@@ -162,7 +162,7 @@ describe('getMerchantAccount', () => {
 })
 
 describe('updateMerchantAccount', () => {
-  it('replaces and removes secrets, and leaves the others as they are', async () => {
+  it('replaces and removes secrets, and keeps the others', async () => {
     const admin = await givenAdmin()
     const { id } = await givenMerchantAccount(admin, { api_key: apiKey, webhook_secret: webhookSecret }, admin.token)
     const before = await stored(id)
@@ -182,7 +182,7 @@ describe('updateMerchantAccount', () => {
     expect(await stored(id)).toMatchObject({ sealed_api_key: null, sealed_webhook_secret: null, sealed_with: null })
   })
 
-  it('changes and records nothing where it says what is there', async () => {
+  it('writes nothing when it changes nothing', async () => {
     const admin = await givenAdmin()
     const { id } = await givenMerchantAccount(admin, { api_key: apiKey }, admin.token)
     const before = await stored(id)
@@ -192,7 +192,7 @@ describe('updateMerchantAccount', () => {
     expect(await entriesOf(reply)).toEqual([])
   })
 
-  it('is for admins of the organisation alone', async () => {
+  it('requires an admin of the organisation', async () => {
     const [admin, other] = [await givenAdmin(), await givenAdmin()]
     const { id } = await givenMerchantAccount(admin, {}, admin.token)
     const manager = await givenMember(admin, 'manager')
@@ -206,7 +206,7 @@ describe('updateMerchantAccount', () => {
 })
 
 describe('deleteMerchantAccount', () => {
-  it('removes what nothing uses, and names the editions that keep it', async () => {
+  it('deletes an unused account, and names the editions that use another', async () => {
     const admin = await givenAdmin()
     const { id } = await givenMerchantAccount(admin, {}, admin.token)
     const edition = await seedEdition(admin, { merchant_account_id: id })
@@ -219,8 +219,8 @@ describe('deleteMerchantAccount', () => {
   })
 })
 
-describe('deleteMerchantAccount, where money went through it', () => {
-  it('keeps the account of a payment, and names its order', async () => {
+describe('deleteMerchantAccount, after payments through it', () => {
+  it('is refused for the account of a payment, and names its order', async () => {
     const shop = await seedShop()
     const { body } = await post(path, aMerchantAccount({ id: shop.organization_id }))
     const [order = ''] = await givenOrders(shop, [anOrder()])
@@ -231,7 +231,7 @@ describe('deleteMerchantAccount, where money went through it', () => {
     expect(await stored(body.id)).toBeDefined()
   })
 
-  it('keeps an account that an edition chooses at the last moment', async () => {
+  it('is refused for an account that an edition chooses at the same time', async () => {
     const admin = await givenAdmin()
     const { id } = await givenMerchantAccount(admin, {}, admin.token)
     const edition = await seedEdition(admin)
@@ -243,7 +243,7 @@ describe('deleteMerchantAccount, where money went through it', () => {
 })
 
 describe('the health of an edition', () => {
-  it('says that refunds wait for the key of the merchant account', async () => {
+  it('warns that refunds wait for the key of the merchant account', async () => {
     const admin = await givenAdmin()
     const { id } = await givenMerchantAccount(admin, {}, admin.token)
     const edition = await seedEdition(admin, { merchant_account_id: id })

@@ -15,7 +15,7 @@ describe('links of messages', () => {
     all = await sent(2)
   })
 
-  it('lead where they were written to lead, and count people once', async () => {
+  it('redirect to their stored target, and count each person once', async () => {
     const [first = '', second = ''] = pathsIn(all.captured[0], 'c')
     const reply = await visit(first)
     expect([reply.status, reply.headers.get('location')]).toEqual([302, 'https://example.com/tickets?a=1&b=2'])
@@ -36,7 +36,7 @@ describe('links of messages', () => {
     })
   })
 
-  it('flag machines and count them apart', async () => {
+  it('flag machines and count them separately', async () => {
     const place = await sent(1)
     const [link = ''] = pathsIn(place.captured[0], 'c')
     const [pixel = ''] = pathsIn(place.captured[0], 'o')
@@ -48,7 +48,7 @@ describe('links of messages', () => {
     expect(await statsOf(place.id)).toMatchObject({ opened: 0, clicked: 0, machine_opened: 1 })
   })
 
-  it('that somebody has tampered with lead nowhere', async () => {
+  it('with a changed token are 404', async () => {
     const [path = ''] = pathsIn(all.captured[0], 'c')
     for (const forged of [
       `${path.slice(0, -1)}${path.endsWith('A') ? 'B' : 'A'}`,
@@ -71,7 +71,7 @@ describe('links of messages', () => {
 })
 
 describe('unsubscribing', () => {
-  it('takes one POST without cookies; looking changes nothing', async () => {
+  it('needs one POST without cookies; GET changes nothing', async () => {
     const { id, crowd, captured, consent } = await sent(2)
     const person = crowd.people[0]
     await seedEndpoint(
@@ -137,7 +137,7 @@ describe('unsubscribing', () => {
 })
 
 describe('the page of a link to unsubscribe', () => {
-  it('is in the language of the recipient, and takes names as text', async () => {
+  it('is in the language of the recipient, and escapes names', async () => {
     const spoken = ['en', 'da', 'se', 'nl', 'pl'] as const
     const crowd = await seedCrowd(spoken.length, { enabled_languages: spoken })
     await write(
@@ -174,7 +174,7 @@ describe('the page of a link to unsubscribe', () => {
 })
 
 describe('an SMS campaign', () => {
-  it('goes to each number once, with the name of the organisation and a way out', async () => {
+  it('is sent to each number once, with the name of the organisation and an unsubscribe text', async () => {
     const crowd = await seedCrowd(3)
     const [first, second] = crowd.people
     await write(sql`update users set phone_number = ${first?.phone_number ?? ''} where id = ${second?.id ?? ''}`)
@@ -197,7 +197,7 @@ describe('an SMS campaign', () => {
 })
 
 describe('receipts of campaigns', () => {
-  it('tell segments who got one and who opened it', async () => {
+  it('count for segments who received and opened a campaign', async () => {
     const { id, crowd, captured } = await sent(2)
     const opened = await visit(pathsIn(captured[0], 'o')[0] ?? '')
     await applyEvents(realJob(), later(opened.enqueued))

@@ -24,7 +24,7 @@ describe('amounts of another system', () => {
     ])
   })
 
-  it('count cancelled items in a cancelled order that has no others, and where a discount needs them', async () => {
+  it('include cancelled items when a cancelled order has no others, and when a discount exceeds the rest', async () => {
     const shop = await seedShop()
     const cancelled = ticket({ product: 'Poster', unit_price: 50, status: 'cancelled' })
     const amount = async (change: Record<string, unknown>) =>
@@ -37,7 +37,7 @@ describe('amounts of another system', () => {
     ])
   })
 
-  it('that the items do not make are a warning with both', async () => {
+  it('that differ from the sum of the items cause a warning with both amounts', async () => {
     const shop = await seedShop()
     const { body, result } = await taken(shop, { items: [ticket()], amount: 99.99, service_fee: 5 })
     expect(body.amount).toBe(105)
@@ -51,7 +51,7 @@ describe('amounts of another system', () => {
     ])
   })
 
-  it('that were paid back show in the payment, and never become less', async () => {
+  it('that were paid back are in the payment, and never decrease', async () => {
     const shop = await seedShop()
     const payment = async (change: Record<string, unknown>) => {
       const [one] = (await taken(shop, { items: [ticket({ quantity: 2 })], ...change })).body.transactions
@@ -73,7 +73,7 @@ describe('amounts of another system', () => {
     expect(await payment({ ...late, refunded_amount: 1 })).toEqual(['partially_refunded', 200, 1, 199])
   })
 
-  it('that were paid back of nothing, or beyond what was paid, refuse the order', async () => {
+  it('that were paid back without a payment, or beyond it, make the order fail', async () => {
     const shop = await seedShop()
     expect(await refusal(shop, { status: 'pending', refunded_amount: 1 })).toEqual([
       'nothing_paid #/orders/0/refunded_amount',
@@ -88,7 +88,7 @@ describe('amounts of another system', () => {
     expect(body.transactions).toMatchObject([{ status: 'cancelled', refunded_amount: 0 }])
   })
 
-  it('name the payment by its provider, until something is paid back', async () => {
+  it('set the provider of the payment, until something is paid back', async () => {
     const shop = await seedShop()
     const shown = async (payment: unknown) =>
       (await taken(shop, { items: [ticket()], payment })).body.transactions.map(
@@ -104,7 +104,7 @@ describe('amounts of another system', () => {
   })
 })
 
-describe('an order of which money went back', () => {
+describe('an order with refunds', () => {
   const given = async () => {
     const shop = await seedShop()
     const { id } = await taken(shop, { items: [ticket({ quantity: 2 })] })
@@ -113,7 +113,7 @@ describe('an order of which money went back', () => {
   const reserve = (id: string, minor: number) =>
     write(sql`update transactions set reserved_minor = ${minor} where order_id = ${id}`)
 
-  it('is refused where its amount would be below what was paid back and is reserved', async () => {
+  it('fails when its amount would be below the refunds and reservations', async () => {
     const { shop, id } = await given()
     await write(
       sql`update transactions set status = 'partially_refunded', refunded_minor = 6000, reserved_minor = 5000
@@ -129,14 +129,14 @@ describe('an order of which money went back', () => {
     expect([body.amount, body.transactions[0].amount]).toEqual([110, 200])
   })
 
-  it('keeps its payment while a refund of it is open, also when it is cancelled', async () => {
+  it('keeps its payment while a refund is open, also when the order is cancelled', async () => {
     const { shop, id } = await given()
     await reserve(id, 20_000)
     const { body } = await taken(shop, { status: 'cancelled', items: [ticket({ quantity: 2 })] })
     expect(body).toMatchObject({ status: 'cancelled', transactions: [{ status: 'captured', amount: 200 }] })
   })
 
-  it('is decided on anew when a refund is asked for while the import decides', async () => {
+  it('is decided again when a refund is requested while the import decides', async () => {
     const { shop, id } = await given()
     const reply = await callWith(
       interruptedDatabase(/^update "orders"/, () => reserve(id, 15_000)),
@@ -150,7 +150,7 @@ describe('an order of which money went back', () => {
     expect((await get(`/v1/orders/${id}`)).body.amount).toBe(200)
   })
 
-  it('does not sell a ticket again that was paid back', async () => {
+  it('does not reactivate a refunded ticket', async () => {
     const { shop, id } = await given()
     await write(
       sql`update purchases set status = 'cancelled', refunded_minor = 10000 where id =

@@ -12,7 +12,7 @@ import { eventsOf } from '../support/webhook-rows.ts'
 const emailsOf = (purchases: readonly ShownPurchase[]) => purchases.map(({ user }) => user.email).toSorted()
 
 describe('items with a holder', () => {
-  it('make purchases of that person, found or made by the address, and the rest the customer’s', async () => {
+  it('become purchases of that person, who is matched or created by the address', async () => {
     const shop = await seedShop()
     await importOrders(shop, [anOrder({ customer: { email: 'ida@example.dk', last_name: 'Berg' } })])
     const { body, purchases } = await taken(shop, {
@@ -38,7 +38,7 @@ describe('items with a holder', () => {
     for (const { id, user } of purchases) expect((await get(`/v1/purchases/${id}`)).body.user).toEqual(user)
   })
 
-  it('show an edition role nothing of a holder whom other editions know but what this edition said', async () => {
+  it('show an edition role of a holder whom other editions know only what this edition imported', async () => {
     const two = await givenTwo()
     const before = await stored(two.mine, stranger.email)
     const items = [ticket({ user: { email: stranger.email, first_name: 'Anna' } })]
@@ -56,7 +56,7 @@ describe('items with a holder', () => {
     expect((await get(`/v1/user/${two.user}`, two.viewer)).status).toBe(200)
   })
 
-  it('change their holder by an update that names another one, and by no other', async () => {
+  it('change their holder only by an update that names another one', async () => {
     const shop = await seedShop()
     const first = await taken(shop, { items: [ticket({ user: { email: 'ida@example.dk' } }), ticket()] })
     const ids = first.purchases.map(({ id }) => id).toSorted()
@@ -69,19 +69,19 @@ describe('items with a holder', () => {
     expect(sold.purchases.map(({ id }) => id).toSorted()).toEqual(ids)
   })
 
-  it('are announced as their holder’s', async () => {
+  it('are announced with their holder', async () => {
     const shop = await seedShop()
     await seedEndpoint({ organization: shop.organization_id, edition: shop.edition_id }, { breaker_until: null })
     await taken(shop, { items: [ticket({ user: { email: 'ida@example.dk' } })] }, { emit_webhooks: true })
     await taken(shop, { status: 'cancelled', items: [ticket()] }, { emit_webhooks: true })
-    const told = (await eventsOf(shop.organization_id)).map(({ payload }) => JSON.parse(payload).data)
-    expect(told.map(({ action, user }) => [action, user.email])).toEqual([
+    const announced = (await eventsOf(shop.organization_id)).map(({ payload }) => JSON.parse(payload).data)
+    expect(announced.map(({ action, user }) => [action, user.email])).toEqual([
       ['activated', 'ida@example.dk'],
       ['cancelled', 'ida@example.dk'],
     ])
   })
 
-  it('without an address are the customer’s, which a warning says', async () => {
+  it('without an address belong to the customer, with a warning', async () => {
     const shop = await seedShop()
     const { result, purchases } = await taken(shop, {
       items: [
@@ -98,7 +98,7 @@ describe('items with a holder', () => {
 })
 
 describe('items with a status', () => {
-  it('are cancelled in a live order, and count only if they were paid', async () => {
+  it('are cancelled in a live order, and count for the amount only if they were paid', async () => {
     const shop = await seedShop()
     const items = [ticket({ quantity: 2 }), ticket({ product: 'Poster', unit_price: 50, status: 'cancelled' })]
     const cases: [Record<string, unknown>, number, string[]][] = [
@@ -119,7 +119,7 @@ describe('items with a status', () => {
     }
   })
 
-  it('cancel one of equal tickets by an update, not the used one, and the same update again changes nothing', async () => {
+  it('cancel an unused one of equal tickets by an update, and the same update again changes nothing', async () => {
     const shop = await seedShop()
     const first = await taken(shop, { items: [ticket({ quantity: 2 })] })
     const used = first.purchases[0]?.id ?? ''
@@ -133,7 +133,7 @@ describe('items with a status', () => {
     expect(twice.purchases).toEqual(once.purchases)
   })
 
-  it('are pending or active where the item says so, and cancelled with their order', async () => {
+  it('are pending or active as the item states, and cancelled with their order', async () => {
     const shop = await seedShop()
     const items = [
       ticket({ status: 'pending' }),
@@ -149,7 +149,7 @@ describe('items with a status', () => {
 })
 
 describe('customers of another system', () => {
-  it('have the names and the language that are given, in the first place the most exact ones', async () => {
+  it('get the given names and language, with precedence for the most specific fields', async () => {
     const shop = await seedShop()
     const customer = { email: 'a@example.dk', first_name: 'Anna Maria', full_name: 'Holm, Anna' }
     await taken(shop, { customer, locale: 'da-DK', items: [ticket({ user: { email: 'b@example.dk' } })] })
@@ -164,20 +164,20 @@ describe('customers of another system', () => {
 })
 
 describe('a dry run', () => {
-  it('answers for an id that comes twice as the real one does, and writes nothing', async () => {
+  it('answers a repeated id as the real import does, and writes nothing', async () => {
     for (const on_duplicate of ['skip', 'update', 'error']) {
       const shop = await seedShop()
       const orders = [order({ status: 'confirmed' }), order({ status: 'pending' }), order({ status: 'completed' })]
       const dry = await importOrders(shop, orders, { on_duplicate, dry_run: true })
       expect(await contentsOf(shop)).toMatchObject({ orders: 0, users: 0, data_imports: 0 })
       const real = await importOrders(shop, orders, { on_duplicate })
-      const told = (reply: typeof real) =>
+      const outcomeOf = (reply: typeof real) =>
         reply.body.results.map(({ action, errors, warnings }: Record<string, unknown>) => ({
           action,
           errors,
           warnings,
         }))
-      expect(told(dry)).toEqual(told(real))
+      expect(outcomeOf(dry)).toEqual(outcomeOf(real))
       const ids = dry.body.results.map(({ order_id }: { order_id: string | null }) => order_id)
       expect(ids).toEqual([null, null, null])
       const rows = await db.all(sql`select id from purchases where edition_id = ${shop.edition_id}`)

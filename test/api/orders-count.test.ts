@@ -79,7 +79,7 @@ describe('the first page of listOrders, with its exact count', () => {
 })
 
 describe('a page of listOrders by its number', () => {
-  it.each(named.slice(0, 8))('is found by the spans, in the order of creation: %s', async (_, filter) => {
+  it.each(named.slice(0, 8))('is found by the stored spans, in the order of creation: %s', async (_, filter) => {
     const stored = matching(await storedOrders(shop.organization_id), filter)
     for (const ordering of ['created', '-created']) {
       const ids = sorted(stored, ordering).map(({ id }) => id)
@@ -107,7 +107,7 @@ describe('a page of listOrders by its number', () => {
     },
   )
 
-  it('leads on by next, at the cost of a page', async () => {
+  it('has a next link at the cost of one page', async () => {
     const queries: Record<string, string>[] = [{ ordering: 'status' }, { ordering: '-amount', type: 'online' }, {}]
     for (const query of queries) {
       const stored = matching(await storedOrders(shop.organization_id), query)
@@ -124,7 +124,7 @@ describe('a page of listOrders by its number', () => {
   })
 })
 
-describe('a count that no span knows', () => {
+describe('a count of a search', () => {
   const search = { search: 'nr 1', ordering: 'created' }
   const counted = async (query: Record<string, string> = search) => {
     const reply = await read({}, query)
@@ -134,7 +134,7 @@ describe('a count that no span knows', () => {
     return { count: reply.body.count, expected: expected.length, rows: costOf(reply).rows_read }
   }
 
-  it('is made once for each state of the orders', async () => {
+  it('is computed once for each state of the orders', async () => {
     const first = await counted()
     expect(first.count).toBe(first.expected)
     // More than the index gives out at once, so that all that match are counted.
@@ -147,7 +147,7 @@ describe('a count that no span knows', () => {
     expect(body.count).toBeLessThan(first.count)
   })
 
-  it('is made anew after an order has come, changed, or gone, or its customer has changed', async () => {
+  it('is computed again after an order has come, changed, or gone, or its customer has changed', async () => {
     const by = { customer_email: 'someone-new' }
     const count = async (query: Record<string, string>) => {
       await read({}, query)
@@ -173,7 +173,7 @@ describe('a count that no span knows', () => {
     expect(await count(by)).toBe(11)
   })
 
-  it('is forgotten after a day', async () => {
+  it('is stored for a day', async () => {
     const kept = () => db.all(sql<{ slot: number; counted_at: number }>`select slot, counted_at from list_counts`)
     expect((await kept()).length).toBeGreaterThan(0)
     const [{ slot, counted_at } = { slot: 0, counted_at: 0 }] = await kept()

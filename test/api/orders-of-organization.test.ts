@@ -71,7 +71,7 @@ const address = (rest: string) => `/v1/orders?organization_id=${organization}&${
 const orderings = fields.flatMap((field) => [field, `-${field}`])
 
 describe('listOrders of an organisation', () => {
-  it.each(orderings)('merges the editions in the order %s, by cursor and by number', async (ordering) => {
+  it.each(orderings)('merges the editions in the order %s, by cursor and by page number', async (ordering) => {
     const walked = await walkAs(rootToken, address(`ordering=${ordering}&page_size=4`))
     expect(walked.ids).toEqual(expected(ordering))
     expect(walked.count).toBe(rows.length)
@@ -92,7 +92,7 @@ describe('listOrders of an organisation', () => {
     }
   })
 
-  it('takes several orderings', async () => {
+  it('accepts several orderings', async () => {
     const walked = await walkAs(rootToken, address('ordering=status,-amount&page_size=5'))
     const keyOf = ({ status, amount }: Row) => [status, amount]
     const byId = new Map(rows.map((row) => [row.id, row]))
@@ -103,7 +103,7 @@ describe('listOrders of an organisation', () => {
     expect(new Set(walked.ids).size).toBe(rows.length)
   })
 
-  it('reads no more of many orders of one moment than a page needs', async () => {
+  it('reads no more than a page needs when many orders have the same time', async () => {
     const made = await givenOrganization()
     for (const size of [300, 300]) {
       const edition = await seedEdition(made)

@@ -45,7 +45,7 @@ beforeAll(async () => {
 })
 
 describe('listOrders', () => {
-  it('needs one of the three scopes', async () => {
+  it('requires one of the three scopes', async () => {
     const reply = await list('status=pending')
     expect(reply.status).toBe(400)
     expect(reply.body.errors).toEqual([
@@ -53,7 +53,7 @@ describe('listOrders', () => {
     ])
   })
 
-  it('shows an item as the specification has it', async () => {
+  it('answers an item with the fields of the specification', async () => {
     const { body } = await list(`${here()}&order_number=o-100`)
     expect(body.results).toEqual([
       {
@@ -139,7 +139,7 @@ describe('listOrders', () => {
     expect(body.results.map((order: { id: string }) => ids.indexOf(order.id))).toEqual(expected)
   })
 
-  it('keeps to what the caller may see', async () => {
+  it('answers only orders in the caller’s reach', async () => {
     const organisation = { id: shop.organization_id }
     const other = await seedShop()
     const [foreign] = await givenOrders(other, [anOrder({ customer: { email: 'per_cent%@example.dk' } })])
@@ -155,7 +155,7 @@ describe('listOrders', () => {
 })
 
 describe('orders of another system', () => {
-  it('are found by their external id after another import and another customer address', async () => {
+  it('are found by their external id after another import with another customer address', async () => {
     const { body } = await list(`organization_id=${shop.organization_id}&external_id=Shop/%C3%98-1`)
     const [{ id }] = body.results
     const order = (await get(`/v1/orders/${id}`)).body
@@ -166,7 +166,7 @@ describe('orders of another system', () => {
     await patch(`/v1/user/${order.customer.api_id}`, { phone_number: '+48 512 345 678' })
   })
 
-  it('are found without reading the others', async () => {
+  it('are found without reading other orders', async () => {
     const other = await seedShop()
     const add = (count: number, name: string) =>
       givenOrders(
@@ -197,7 +197,7 @@ describe('getOrder', () => {
     expect(body.customer).toMatchObject({ api_id: body.purchases[0].user.api_id })
   })
 
-  it('has the same ETag until something of it changes', async () => {
+  it('keeps its ETag until something of it changes', async () => {
     const first = await get(`/v1/orders/${ids[0]}`)
     const again = await get(`/v1/orders/${ids[0]}`)
     expect(again.headers.get('etag')).toBe(first.headers.get('etag'))
@@ -209,7 +209,7 @@ describe('getOrder', () => {
 })
 
 describe('getPurchase', () => {
-  it('shows a purchase as its order does, and where it belongs', async () => {
+  it('answers a purchase as its order does, with its order and edition', async () => {
     const order = await get(`/v1/orders/${ids[0]}`)
     const [purchase] = order.body.purchases
     const { body } = await get(`/v1/purchases/${purchase.id}`)
@@ -226,7 +226,7 @@ describe('getPurchase', () => {
     })
   })
 
-  it('offers nothing to refund where nothing was paid', async () => {
+  it('has nothing to refund where nothing was paid', async () => {
     const order = await get(`/v1/orders/${ids[1]}`)
     const { body } = await get(`/v1/purchases/${order.body.purchases[0].id}`)
     expect(body).toMatchObject({ status: 'pending', max_available_refund_amount: 0, available_uses: 0 })

@@ -39,7 +39,7 @@ describe('createOrganization', () => {
     expect(read.headers.get('etag')).toBe(first.headers.get('etag'))
   })
 
-  it('takes a slug once', async () => {
+  it('refuses a slug that is taken', async () => {
     await created({ name: 'One', slug: 'Taken_1' })
     const again = await post('/v1/organizations', { name: 'Two', slug: 'Taken_1' })
     expect([again.status, again.body.errors]).toMatchObject([400, [{ code: 'unique', pointer: '#/slug' }]])
@@ -49,7 +49,7 @@ describe('createOrganization', () => {
 })
 
 describe('updateOrganization', () => {
-  it('changes what is sent and nothing else', async () => {
+  it('changes the fields of the body and no others', async () => {
     const { body } = await created({ name: 'Before' })
     const renamed = await patch(`/v1/organizations/${body.id}`, { name: 'After' })
     expect(renamed.body).toMatchObject({ id: body.id, name: 'After', slug: body.slug, created: body.created })
@@ -60,13 +60,13 @@ describe('updateOrganization', () => {
     expect(idsOf(await get('/v1/organizations?search=before'))).not.toContain(body.id)
   })
 
-  it('takes no slug of another', async () => {
+  it('refuses a slug of another organisation', async () => {
     const { body } = await created({ name: 'Other' })
     const reply = await patch(`/v1/organizations/${world.a.id}`, { slug: body.slug })
     expect([reply.status, reply.body.errors?.[0]?.code]).toEqual([400, 'unique'])
   })
 
-  it('leaves the slug to the superuser, so that nobody learns which others have', async () => {
+  it('lets only the superuser change the slug, so that members cannot find out the slugs of others', async () => {
     const { body } = await created({ name: 'Hidden' })
     const path = `/v1/organizations/${world.a.id}`
     const { token } = world.people.OA
@@ -87,14 +87,14 @@ describe('updateOrganization', () => {
 })
 
 describe('listOrganizations', () => {
-  it('shows those in which the caller has any role', async () => {
+  it('answers organisations in which the caller has any role', async () => {
     for (const role of ['OA', 'OV', 'EA', 'EV'] as const)
       expect([role, idsOf(await get('/v1/organizations', world.people[role].token))]).toEqual([role, [world.a.id]])
     const all = idsOf(await get('/v1/organizations?page_size=500'))
     expect(all).toEqual(expect.arrayContaining([world.a.id, world.b.id]))
   })
 
-  it('finds by part of the name, without case and accents, and takes signs for themselves', async () => {
+  it('finds by part of the name, without case and accents, and treats wildcards as text', async () => {
     const { body } = await created({ name: `Çirkus Ørsted 100%_${next()}` })
     for (const search of ['cirkus', 'ØRSTED', 'orsted 100', '100%_'])
       expect([search, idsOf(await get(`/v1/organizations?search=${encodeURIComponent(search)}`))]).toEqual([
@@ -131,7 +131,7 @@ describe('addOrganizationMember', () => {
     expect([again.status, again.body.errors?.[0]]).toMatchObject([400, { code: 'unique', pointer: '#/email' }])
   })
 
-  it('knows a person of another organisation, and makes one account of many requests', async () => {
+  it('finds a person of another organisation, and makes one account for many simultaneous requests', async () => {
     const email = `busy-${next()}@example.test`
     const replies = await Promise.all([
       post(path(), { email, role: 'viewer' }),
@@ -144,10 +144,10 @@ describe('addOrganizationMember', () => {
   })
 })
 
-describe('an account that another organisation knows', () => {
+describe('adding a person who has an account in another organisation', () => {
   const path = () => `/v1/organizations/${world.a.id}/members`
 
-  it('is added as one that nobody knows: same fields, same names, same work', async () => {
+  it('gives the same fields, the same empty names and the same cost as adding an unknown person', async () => {
     const known = `known-${next()}@example.test`
     const account = await seedAccount(known)
     await seedMember(account, { organization: world.b.id, role: 'admin' })
@@ -193,7 +193,7 @@ describe('listOrganizationMembers', () => {
 describe('removeOrganizationMember', () => {
   const pathOf = (organization: string, member: string) => `/v1/organizations/${organization}/members/${member}`
 
-  it('takes effect at once, for tokens too', async () => {
+  it('takes effect at once, also for tokens', async () => {
     const person = await seedPerson('OM', world.a)
     const bound = await seedToken(person.account, { organization: world.a.id })
     const elsewhere = await seedToken(person.account, { organization: world.b.id })
@@ -206,7 +206,7 @@ describe('removeOrganizationMember', () => {
     expect((await remove(pathOf(world.a.id, person.member), world.people.OA.token)).status).toBe(404)
   })
 
-  it('leaves a bound token to who keeps another role there', async () => {
+  it('keeps a bound token valid while the member has another role there', async () => {
     const person = await seedPerson('OV', world.a)
     await seedMember(person.account, { organization: world.a.id, edition: world.a.editions[0].id, role: 'viewer' })
     const bound = await seedToken(person.account, { organization: world.a.id })
@@ -214,7 +214,7 @@ describe('removeOrganizationMember', () => {
     expect((await get('/v1/auth/user-info', bound.token)).body.editions_count).toBe(1)
   })
 
-  it('keeps one admin, whoever is faster', async () => {
+  it('keeps one admin when two are removed at once', async () => {
     const { body } = await created({ name: 'Two admins' })
     const members = await Promise.all(
       [1, 2].map(async () => seedMember(await seedAccount(), { organization: body.id, role: 'admin' })),
@@ -225,7 +225,7 @@ describe('removeOrganizationMember', () => {
     expect(await admins(body.id)).toBe(1)
   })
 
-  it('does not count admins of an edition', async () => {
+  it('does not count admins of an edition as admins of the organisation', async () => {
     const { body } = await created({ name: 'One admin' })
     const only = await seedMember(await seedAccount(), { organization: body.id, role: 'admin' })
     await seedMember(await seedAccount(), { organization: body.id, edition: world.a.editions[0].id, role: 'admin' })
@@ -234,7 +234,7 @@ describe('removeOrganizationMember', () => {
 })
 
 describe('getOrganization', () => {
-  it('answers those who have a role there, with the policy of its refunds', async () => {
+  it('answers members of the organisation, with its refund policy', async () => {
     const { status, body } = await get(`/v1/organizations/${world.a.id}`, world.people.OV.token)
     expect([status, body]).toMatchObject([200, { id: world.a.id, refund_policy: { four_eyes: false } }])
     expect((await get(`/v1/organizations/${world.a.id}`, world.stranger.token)).status).toBe(404)
@@ -242,7 +242,7 @@ describe('getOrganization', () => {
 })
 
 describe('createEvent', () => {
-  it('makes an event of an organisation that the caller may change', async () => {
+  it('creates an event in an organisation that the caller may change', async () => {
     const made = await post('/v1/events', { organization_id: world.a.id, name: 'Ny fest' }, world.people.OM.token)
     expect(made.body).toMatchObject({ organization_id: world.a.id, name: 'Ny fest' })
     expect(idsOf(await get('/v1/events?search=NY', world.people.OV.token))).toEqual([made.body.id])
@@ -252,7 +252,7 @@ describe('createEvent', () => {
 })
 
 describe('listEvents', () => {
-  it('shows edition roles the events of their editions alone', async () => {
+  it('answers edition roles the events of their editions only', async () => {
     const other = await givenEvent({ id: world.a.id })
     expect(idsOf(await get('/v1/events', world.people.EV.token))).toEqual([world.a.event])
     expect(idsOf(await get('/v1/events', world.people.OV.token))).toEqual(

@@ -46,8 +46,8 @@ async function seedPaid(columns: Parameters<typeof seedDueRefund>[1] = {}) {
   return { sale, refund }
 }
 
-describe('who may post an event', () => {
-  it('is Stripe: unknown accounts, wrong signatures and old ones get the same answer, and nothing is written', async () => {
+describe('the sender of a payment event', () => {
+  it('must be Stripe: unknown accounts, wrong and old signatures get the same answer, and nothing is written', async () => {
     const sale = await seedStripeSale(fake)
     const other = await seedStripeSale(fake)
     payInDashboard(sale, 500)
@@ -69,19 +69,19 @@ describe('who may post an event', () => {
     expect([await eventsTaken(sale), await refundsOf(sale)]).toEqual([0, []])
   })
 
-  it('sends at most 256 KiB', async () => {
+  it('may send at most 256 KiB', async () => {
     const sale = await seedStripeSale(fake)
     expect((await deliverEvent(sale.account, { body: 'x'.repeat(262_145) })).status).toBe(413)
   })
 
-  it('may post what is no refund, and what is no JSON: both change nothing', async () => {
+  it('may send other events and invalid JSON, which change nothing', async () => {
     const sale = await seedStripeSale(fake)
     for (const body of ['{"id":"evt_1","type":"charge.captured","data":{"object":{"id":"ch_1"}}}', 'hello', '[]', ''])
       expect([body, (await deliverEvent(sale.account, { body })).status]).toEqual([body, 200])
     expect(await eventsTaken(sale)).toBe(0)
   })
 
-  it('names only payments of its own account: those of another tenant stay as they are', async () => {
+  it('can change only payments of its own account', async () => {
     const [sale, victim] = [await seedStripeSale(fake), await seedStripeSale(fake)]
     payInDashboard(victim, 500)
     expect((await deliverEvent(sale.account, lastEvent())).status).toBe(200)
@@ -102,9 +102,9 @@ describe('who may post an event', () => {
   })
 })
 
-describe('an event of a refund of ours', () => {
-  it('completes it when our own call had no answer, and is not taken for a refund of somebody else', async () => {
-    fake.tell('accept and cut')
+describe('an event about a refund that this service requested', () => {
+  it('completes the refund when the call had no answer, and is not recorded as a refund from outside', async () => {
+    fake.respondWith('accept and cut')
     const { sale, refund } = await seedPaid()
     expect((await refundRow(refund)).status).toBe('processing')
     for (let time = 0; time < 3; time++) expect((await deliverEvent(sale.account, lastEvent())).status).toBe(200)
@@ -118,7 +118,7 @@ describe('an event of a refund of ours', () => {
     expect([await eventsTaken(sale), (await refundEmailsOf(refund)).length]).toEqual([1, 1])
   })
 
-  it('that comes while our call is still open completes it once', async () => {
+  it('completes the refund once when it comes while the call is open', async () => {
     const sale = await seedStripeSale(fake)
     const refund = await seedDueRefund(sale, { cancel_purchase: true, service: 'stripe' })
     const engine = engineOf()
@@ -142,7 +142,7 @@ describe('an event of a refund of ours', () => {
     expect(await refundEmailsOf(refund)).toHaveLength(1)
   })
 
-  it('takes a success back: amounts, the purchase, the event, the audit entry and the corrected mail', async () => {
+  it('that reports a late failure reverts amounts and the purchase, and causes the event, the audit entry and the mail', async () => {
     const { sale, refund } = await seedPaid()
     expect(await stateOf(sale)).toEqual(cancelledAndPaidBack)
     fake.store.change(fake.store.refunds[0]?.id ?? '', 'failed', 'expired_or_canceled_card')
@@ -162,7 +162,7 @@ describe('an event of a refund of ours', () => {
     ])
   })
 
-  it('that takes a success back leaves a purchase that something else has changed since', async () => {
+  it('that reports a late failure leaves a purchase unchanged that something else has changed since', async () => {
     const { sale } = await seedPaid({ cancel_purchase: false })
     await write(sql`update purchases set status = 'expired' where id = ${sale.purchase}`)
     fake.store.change(fake.store.refunds[0]?.id ?? '', 'failed')
@@ -170,8 +170,8 @@ describe('an event of a refund of ours', () => {
     expect((await stateOf(sale)).purchase).toEqual(['expired', 0, 0])
   })
 
-  it('is asked for again when something of ours or of Stripe fails, and changes nothing until then', async () => {
-    fake.tell('accept and cut')
+  it('is requested again when the service or Stripe fails, and changes nothing until then', async () => {
+    fake.respondWith('accept and cut')
     const { sale, refund } = await seedPaid()
     const event = lastEvent()
     vi.restoreAllMocks()
@@ -184,8 +184,8 @@ describe('an event of a refund of ours', () => {
     expect((await refundRow(refund)).status).toBe('completed')
   })
 
-  it('of an attempt that was given up completes the request that waits for the next one', async () => {
-    fake.tell('accept and cut')
+  it('of an abandoned attempt completes the request that waits for the next attempt', async () => {
+    fake.respondWith('accept and cut')
     const { sale, refund } = await seedPaid()
     await write(
       sql`update refund_requests set status = 'approved', provider_key = null, due_at = ${Date.now()}, attempts = 1,
@@ -197,8 +197,8 @@ describe('an event of a refund of ours', () => {
     expect(fake.store.paidBack(sale.payment.id)).toBe(10_000)
   })
 
-  it('of an attempt that failed here counts what was paid, and calls for people', async () => {
-    fake.tell('accept and cut')
+  it('of an attempt that counted as failed counts the paid amount, and marks the refund for people', async () => {
+    fake.respondWith('accept and cut')
     const { sale, refund } = await seedPaid()
     await write(
       sql`update refund_requests set status = 'failed', due_at = null, version = version + 1 where id = ${refund}`,
@@ -216,7 +216,7 @@ describe('an event of a refund of ours', () => {
 })
 
 describe('a refund that was made at Stripe itself', () => {
-  it('is recorded once, counts on the payment, and leaves the purchase as it is', async () => {
+  it('is recorded once, counts on the payment, and leaves the purchase unchanged', async () => {
     const sale = await seedStripeSale(fake)
     const made = payInDashboard(sale, 2500)
     const [event] = fake.store.events
@@ -247,7 +247,7 @@ describe('a refund that was made at Stripe itself', () => {
     expect([await actionsOf(sale), await refundEmailsOf(row?.id ?? '')]).toEqual([[], []])
   })
 
-  it('counts no more when it fails late', async () => {
+  it('no longer counts when it fails late', async () => {
     const sale = await seedStripeSale(fake)
     const made = payInDashboard(sale, 2500)
     await deliverEvent(sale.account, lastEvent())
@@ -265,7 +265,7 @@ describe('a refund that was made at Stripe itself', () => {
     expect((await stateOf(sale)).payment).toEqual(['partially_refunded', 2500, 0])
   })
 
-  it('that is pending is reserved, and asked for when no event says how it ends', async () => {
+  it('is reserved while it is pending, and is looked up when no event reports its end', async () => {
     const sale = await seedStripeSale(fake)
     const made = payInDashboard(sale, 2500, 'pending')
     await deliverEvent(sale.account, lastEvent())
@@ -278,7 +278,7 @@ describe('a refund that was made at Stripe itself', () => {
     expect(await refundsOf(sale)).toMatchObject([{ status: 'completed', source: 'provider' }])
   })
 
-  it('counts whole where open requests had reserved the amount: these are refused in their turn', async () => {
+  it('counts fully when open requests had reserved the amount; these are then refused', async () => {
     const sale = await seedStripeSale(fake)
     const refund = await seedDueRefund(sale, { service: 'stripe' })
     payInDashboard(sale, 10_000)
@@ -289,7 +289,7 @@ describe('a refund that was made at Stripe itself', () => {
     expect((await stateOf(sale)).payment).toEqual(['refunded', 10_000, 0])
   })
 
-  it('in another currency than the order counts nothing, and calls for people', async () => {
+  it('in another currency than the order does not count, and is marked for people', async () => {
     const sale = await seedStripeSale(fake)
     await write(sql`update transactions set currency = 'eur' where id = ${sale.transaction}`)
     payInDashboard(sale, 2500)

@@ -12,7 +12,7 @@ import { seedCrowd, seedReady } from '../support/seeding/messaging/campaigns.ts'
 import { db } from '../support/seeding/rows.ts'
 import { secret, sent, visit } from '../support/visits.ts'
 
-async function tell(event: object, signedWith = secret) {
+async function postEvent(event: object, signedWith = secret) {
   const body = JSON.stringify(event)
   const [id, timestamp] = [crypto.randomUUID(), String(Math.floor(Date.now() / 1000))]
   const key = await crypto.subtle.importKey(
@@ -32,24 +32,24 @@ async function tell(event: object, signedWith = secret) {
   return visit('/provider-events/resend', { method: 'POST', body, headers }, null)
 }
 
-describe('what providers tell', () => {
+describe('events of providers', () => {
   const about = (id: string, n: number, type: string, more: object = {}) => ({
     type: `email.${type}`,
     created_at: new Date().toISOString(),
     data: { email_id: 'm-1', tags: { reference: referenceOf(id, n) }, ...more },
   })
 
-  it('counts once, in any order, and keeps dead addresses from the next campaign', async () => {
+  it('count once, in any order, and exclude dead addresses from the next campaign', async () => {
     const { id, crowd } = await sent(3)
     const [bounced, complaining, happy] = crowd.people
     const replies = [
-      await tell(
+      await postEvent(
         about(id, bounced?.seq ?? 0, 'bounced', { bounce: { type: 'Permanent', subType: 'General', message: 'gone' } }),
       ),
-      await tell(about(id, bounced?.seq ?? 0, 'delivered')),
-      await tell(about(id, complaining?.seq ?? 0, 'complained')),
-      await tell(about(id, happy?.seq ?? 0, 'clicked', { click: { link: 'https://example.com/map' } })),
-      await tell(about(id, happy?.seq ?? 0, 'opened')),
+      await postEvent(about(id, bounced?.seq ?? 0, 'delivered')),
+      await postEvent(about(id, complaining?.seq ?? 0, 'complained')),
+      await postEvent(about(id, happy?.seq ?? 0, 'clicked', { click: { link: 'https://example.com/map' } })),
+      await postEvent(about(id, happy?.seq ?? 0, 'opened')),
     ]
     expect(replies.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200])
     const messages = replies.flatMap(({ enqueued }) => enqueued)
@@ -58,7 +58,7 @@ describe('what providers tell', () => {
     expect(await statsOf(id)).toMatchObject({ sent: 3, bounced: 1, complained: 1, opened: 1, clicked: 1 })
     expect(
       await db.all(sql<{ address: string; reason: string }>`select address, reason from suppressions
-        where organization_id = ${crowd.organization} order by address`),
+where organization_id = ${crowd.organization} order by reason desc`),
     ).toEqual([
       { address: bounced?.email, reason: 'hard_bounce' },
       { address: complaining?.email, reason: 'complaint' },
@@ -71,7 +71,7 @@ describe('what providers tell', () => {
     expect(body.results.map(({ address }: { address: string }) => address)).toContain(bounced?.email)
   })
 
-  it('takes an address for dead after the third soft bounce, each message counted once', async () => {
+  it('suppress an address after the third soft bounce, counting each message once', async () => {
     const crowd = await seedCrowd(1)
     const n = crowd.people[0]?.seq ?? 0
     const suppressed = async () =>
@@ -80,7 +80,7 @@ describe('what providers tell', () => {
       const { campaign } = await seedReady(crowd)
       await post(`/v1/campaigns/${campaign.id}/send-now`, {})
       await until(campaign.id, ['sent'])
-      const soft = await tell(
+      const soft = await postEvent(
         about(campaign.id, n, 'bounced', { bounce: { type: 'Transient', subType: 'MailboxFull', message: 'full' } }),
       )
       for (let again = 0; again < 3; again++) await applyEvents(realJob(), soft.enqueued)
@@ -88,7 +88,7 @@ describe('what providers tell', () => {
     }
   })
 
-  it('of receipts counts for what is sent to the same address later', async () => {
+  it('of receipts affect later messages to the same address', async () => {
     await db.all(sql`delete from transactional_emails`)
     const shop = await seedShopWithReceipts()
     const orders = Array.from({ length: 4 }, () => aReceiptOrder())
@@ -107,12 +107,12 @@ describe('what providers tell', () => {
     const suppressed = () =>
       db.all(sql`select address, reason, channel, campaign_id from suppressions
         where organization_id = ${shop.organization_id} order by reason, address`)
-    await tell(eventOf(of(hard)[0]?.id ?? '', 'bounced', bounce('Permanent')))
+    await postEvent(eventOf(of(hard)[0]?.id ?? '', 'bounced', bounce('Permanent')))
     const softly = of(soft).map(({ id }) => eventOf(id, 'bounced', bounce('Transient')))
-    for (const event of [softly[0], softly[1], softly[1]]) await tell(event ?? {})
+    for (const event of [softly[0], softly[1], softly[1]]) await postEvent(event ?? {})
     const dead = { reason: 'hard_bounce', channel: 'email', campaign_id: null }
     expect(await suppressed()).toEqual([{ ...dead, address: hard }])
-    await tell(softly[2] ?? {})
+    await postEvent(softly[2] ?? {})
     expect(await suppressed()).toEqual([hard, soft].toSorted().map((address) => ({ ...dead, address })))
 
     // Given up because no answer came, and it was sent after all.
@@ -120,14 +120,14 @@ describe('what providers tell', () => {
     const status = async () => (await receiptsOf(shop)).find(({ id }) => id === lost?.id)
     await db.all(sql`update transactional_emails set status = 'failed', error_code = 'unknown', sent_at = null
       where id = ${lost?.id}`)
-    await tell(eventOf(lost?.id ?? '', 'delivered'))
+    await postEvent(eventOf(lost?.id ?? '', 'delivered'))
     expect(await status()).toMatchObject({ status: 'sent', error_code: null, provider_id: 'm-9' })
-    await tell(eventOf(lost?.id ?? '', 'complained'))
+    await postEvent(eventOf(lost?.id ?? '', 'complained'))
     expect(await suppressed()).toContainEqual({ ...dead, reason: 'complaint', address: doubtful })
-    expect((await tell(eventOf('tem_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8', 'complained'))).status).toBe(200)
+    expect((await postEvent(eventOf('tem_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8', 'complained'))).status).toBe(200)
   })
 
-  it('is not read to its end when it has none', async () => {
+  it('are refused without reading a body of unlimited length', async () => {
     let given = 0
     const endless = new ReadableStream({
       pull: (controller) => {
@@ -141,12 +141,13 @@ describe('what providers tell', () => {
     expect(given).toBeLessThan(1_000_000)
   })
 
-  it('is not believed without the signature, and not of strangers', async () => {
+  it('are refused without a valid signature, and for unknown messages', async () => {
     expect(
-      (await tell(about('cmp_x', 1, 'opened'), `whsec_${toBase64(utf8('another secret of some characters'))}`)).status,
+      (await postEvent(about('cmp_x', 1, 'opened'), `whsec_${toBase64(utf8('another secret of some characters'))}`))
+        .status,
     ).toBe(401)
     expect((await visit('/provider-events/resend', { method: 'POST', body: '{}' })).status).toBe(401)
     expect((await visit('/provider-events/unheard-of', { method: 'POST', body: '{}' })).status).toBe(404)
-    expect((await tell({ type: 'email.opened', data: { tags: { reference: 'tem_1' } } })).enqueued).toEqual([])
+    expect((await postEvent({ type: 'email.opened', data: { tags: { reference: 'tem_1' } } })).enqueued).toEqual([])
   })
 })

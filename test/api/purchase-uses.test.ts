@@ -23,7 +23,7 @@ const pointed = (body: { errors: { code: string; pointer: string | null }[] }) =
   body.errors.map(({ code, pointer }) => [code, pointer])
 
 describe('createPurchaseUse', () => {
-  it('counts the use, makes the ticket used and announces it in the same commit', async () => {
+  it('counts the use, makes the ticket used and announces it in one commit', async () => {
     const ticket = await givenTicket(shop, { vendor_code: 'ABC-1' })
     const endpoint = await seedEndpoint({ organization: shop.organization_id, edition: shop.edition_id })
     const reply = await scan(ticket.id)
@@ -51,7 +51,7 @@ describe('createPurchaseUse', () => {
     })
   })
 
-  it('lets one of two entrances in', async () => {
+  it('succeeds for one of two simultaneous requests', async () => {
     const ticket = await givenTicket(shop)
     const replies = await parallel(2, () => scan(ticket.id))
     expect(tally(replies)).toEqual({ 201: 1, '409 no_uses_left': 1 })
@@ -60,7 +60,7 @@ describe('createPurchaseUse', () => {
     expect([await usesOf(ticket.id), await announcedOf(ticket)]).toMatchObject([[{ quantity: 1 }], ['used:used']])
   })
 
-  it('lets three of twenty in with a ticket of three uses', async () => {
+  it('succeeds for three of twenty requests for a ticket of three uses', async () => {
     const ticket = await givenTicket(shop, { uses_limit: 3 })
     expect(tally(await parallel(20, () => scan(ticket.id)))).toEqual({ 201: 3, '409 no_uses_left': 17 })
     expect(await purchaseRow(ticket.id)).toMatchObject({ uses_count: 3, status: 'used' })
@@ -69,7 +69,7 @@ describe('createPurchaseUse', () => {
     expect(announced.toSorted()).toEqual(['used:active', 'used:active', 'used:used'])
   })
 
-  it('lets all of twenty in at once while uses are left', async () => {
+  it('succeeds for all of twenty requests while uses are left', async () => {
     const [group, pass] = [
       await givenTicket(shop, { uses_limit: 50 }),
       await givenTicket(shop, { is_unlimited_use: true }),
@@ -81,7 +81,7 @@ describe('createPurchaseUse', () => {
     expect((await get(`/v1/purchases/${group.id}`)).body).toMatchObject({ available_uses: 30 })
   })
 
-  it('never makes a ticket without a limit used, and takes nothing from it', async () => {
+  it('leaves a ticket without a limit active', async () => {
     const ticket = await givenTicket(shop, { is_unlimited_use: true })
     expect((await scan(ticket.id, { quantity: 10_000 })).body.purchase.status).toBe('active')
     expect((await scan(ticket.id)).status).toBe(201)
@@ -102,7 +102,7 @@ describe('createPurchaseUse', () => {
     expect((await scan(ticket.id, { quantity: 2 })).body.purchase.status).toBe('used')
   })
 
-  it('says where and when it was, as the scanner says', async () => {
+  it('stores the place and the time that the scanner sends', async () => {
     const ticket = await givenTicket(shop, { location: 'North gate' })
     const [location] = await db.all(
       sql<{ id: string }>`select id from locations where edition_id = ${shop.edition_id} and name = 'North gate'`,
@@ -115,7 +115,7 @@ describe('createPurchaseUse', () => {
     expect((await get(`/v1/purchases/${ticket.id}`)).body.uses).toMatchObject([{ location: { name: 'North gate' } }])
   })
 
-  it('refuses a time that has not come, or from before the purchase, and changes nothing', async () => {
+  it('refuses a time in the future or before the purchase, and changes nothing', async () => {
     const ticket = await givenTicket(shop)
     for (const [used_at, code] of [
       [soon(), 'in_future'],
@@ -127,7 +127,7 @@ describe('createPurchaseUse', () => {
     expect([await usesOf(ticket.id), await announcedOf(ticket)]).toEqual([[], []])
   })
 
-  it('refuses quantities that are none, and places of other editions', async () => {
+  it('refuses invalid quantities, and places of other editions', async () => {
     const ticket = await givenTicket(shop, { is_unlimited_use: true })
     const sibling = await seedEdition({ id: shop.organization_id })
     await givenTicket({ ...shop, edition_id: sibling.id }, { location: 'South gate' })
@@ -164,7 +164,7 @@ describe('createPurchaseUse', () => {
     expect([await usesOf(ticket.id), await announcedOf(ticket)]).toEqual([[], []])
   })
 
-  it('refuses a purchase to the millisecond when its validity is over, before any sweep', async () => {
+  it('refuses a purchase from the millisecond at which its validity ends, before any sweep', async () => {
     const over = await givenTicket(shop, { valid_until: '2026-02-01T00:00:00Z' })
     const { status, body } = await scan(over.id)
     expect([status, body]).toMatchObject([409, { code: 'purchase_not_usable', current_status: 'expired' }])
@@ -193,7 +193,7 @@ describe('createPurchaseUse', () => {
     ])
   })
 
-  it('is for admins and managers of the very edition', async () => {
+  it('requires an admin or manager of the organisation or of the same edition', async () => {
     const ticket = await givenTicket(shop, { is_unlimited_use: true })
     const organisation = { id: shop.organization_id }
     const sibling = await seedEdition(organisation)
@@ -230,7 +230,7 @@ describe('createPurchaseUse', () => {
 })
 
 describe('revertPurchaseUse', () => {
-  it('gives the uses back, and a used ticket is active again', async () => {
+  it('returns the uses, and makes a used ticket active again', async () => {
     const ticket = await givenTicket(shop, { uses_limit: 2 })
     const { body: use } = await scan(ticket.id, { quantity: 2 })
     const reply = await revert(ticket.id, use.id)
@@ -245,7 +245,7 @@ describe('revertPurchaseUse', () => {
     expect((await scan(ticket.id, { quantity: 2 })).status).toBe(201)
   })
 
-  it('answers a second one as the first, and announces it once, also at the same moment', async () => {
+  it('answers a repeated request as the first one, and announces it once, also at the same moment', async () => {
     const ticket = await givenTicket(shop, { uses_limit: 3 })
     const { body: use } = await scan(ticket.id, { quantity: 2 })
     await scan(ticket.id)
@@ -270,7 +270,7 @@ describe('revertPurchaseUse', () => {
     expect(await usesOf(ticket.id)).toMatchObject([{ reverted_at: null }])
   })
 
-  it('knows the uses of this very purchase only', async () => {
+  it('finds only uses of its own purchase', async () => {
     const [one, two] = [await givenTicket(shop), await givenTicket(shop)]
     const { body: use } = await scan(one.id)
     const elsewhere = await seedShop()

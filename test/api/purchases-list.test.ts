@@ -33,7 +33,7 @@ async function fill(ticketId: string, count: number) {
 }
 
 describe('listPurchases', () => {
-  it('finds a purchase by its code, whatever the case, with its order and its customer', async () => {
+  it('finds a purchase by its code in any case, with its order and its customer', async () => {
     const ticket = await givenTicket(shop, { vendor_code: 'Gate-77' }, { order_number: '4711' })
     await givenTicket(shop, { vendor_code: 'Gate-770' })
     const reply = await list({ vendor_code: 'gate-77' })
@@ -54,7 +54,7 @@ describe('listPurchases', () => {
     expect(ids(await list({ vendor_code: 'Gate' }))).toEqual([])
   })
 
-  it('searches the beginning of codes, and whole numbers and ids', async () => {
+  it('finds the beginning of codes, and whole numbers and ids', async () => {
     const one = await givenTicket(shop, { vendor_code: 'ZX%1' }, { order_number: 'N-0042' })
     const two = await givenTicket(shop, { vendor_code: 'zx%2' })
     const { order_id } = await purchaseRow(one.id)
@@ -81,13 +81,13 @@ describe('listPurchases', () => {
     expect(ids(await list({ status: 'active', vendor_code: 'STATUS-1' }))).toEqual([])
   })
 
-  it('needs an edition', async () => {
+  it('requires an edition', async () => {
     const { status, body } = await get('/v1/purchases?vendor_code=Gate-77')
     expect([status, body.errors]).toMatchObject([400, [{ code: 'required_filter', attr: 'edition_id' }]])
     expect((await list({ edition_id: 'edt_none', vendor_code: 'Gate-77' })).body).toMatchObject({ count: 0 })
   })
 
-  it('shows an edition role its own edition, of shared customers what that edition knows, and strangers nothing', async () => {
+  it('answers an edition role its own edition, the known fields of shared customers, and nothing of strangers', async () => {
     const sibling = { ...shop, edition_id: (await seedEdition({ id: shop.organization_id })).id }
     const customer = (last_name: string) => ({ customer: { email: 'shared@example.dk', first_name: 'Eva', last_name } })
     const here = await givenTicket(shop, { vendor_code: 'SHARED' }, customer('Here'))
@@ -104,7 +104,7 @@ describe('listPurchases', () => {
     expect((await list({}, stranger.token)).body).toMatchObject({ count: 0, results: [] })
   })
 
-  it('reads one entry of an index for each further purchase that has the same code', async () => {
+  it('reads one index entry for each further purchase that has the same code', async () => {
     const here = await seedShop()
     const cost = async (quantity: number) => {
       await givenTicket(here, { vendor_code: 'DAY', quantity })
@@ -115,7 +115,7 @@ describe('listPurchases', () => {
     expect(after).toEqual([220, (before[1] ?? 0) + 200])
   })
 
-  it('looks up the same rows among 10 purchases and among 100,000', async () => {
+  it('reads the same rows among 10 purchases and among 100,000', async () => {
     const here = await seedShop()
     const place = { edition_id: here.edition_id }
     const wanted = await givenTicket(here, { vendor_code: 'WANTED' }, { order_number: '77' })

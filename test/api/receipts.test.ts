@@ -18,7 +18,7 @@ const outboxOf = async (address: string) => {
 }
 
 describe('an import with send_receipts', () => {
-  it('makes one receipt an order that is bought, whose customer has an address', async () => {
+  it('makes one receipt for an order with purchases, whose customer has an address', async () => {
     const shop = await seedShopWithReceipts()
     const bought = [aReceiptOrder({ status: 'completed' }), aReceiptOrder({ status: 'confirmed' })]
     const others = [
@@ -37,7 +37,7 @@ describe('an import with send_receipts', () => {
       expect(receipt).toMatchObject({ kind: 'receipt', status: 'pending', attempts: 0, language: 'en', ...shop })
   })
 
-  it('sends them also to people, and of editions, whose names are not of one line', async () => {
+  it('sends when names of people and editions contain line breaks', async () => {
     const shop = await seedShopWithReceipts({ email_sender_name: null, full_name: 'Nordlys\r\nBcc: all' })
     await seedVerified(shop.organization_id, 'nordlys.example')
     const order = aReceiptOrder()
@@ -130,7 +130,7 @@ describe('an import with send_receipts', () => {
     expect(await sent({ ...odd, full_name: 'pay＠bank.example' })).toEqual(['Events <no-reply@example.com>', null])
   })
 
-  it('makes none again when it is repeated, and none for orders that are only changed', async () => {
+  it('makes none for a repeated import, and none for orders that are only changed', async () => {
     const shop = await seedShopWithReceipts()
     const order = aReceiptOrder({ status: 'confirmed' })
     await sell(shop, [order])
@@ -139,21 +139,21 @@ describe('an import with send_receipts', () => {
     expect(await receiptsOf(shop)).toHaveLength(1)
   })
 
-  it('makes none for a dry run, nor unless it is asked to', async () => {
+  it('makes none for a dry run, nor without the option', async () => {
     const shop = await seedShopWithReceipts()
     await sell(shop, [aReceiptOrder()], { dry_run: true })
     await sell(shop, [aReceiptOrder()], { send_receipts: false })
     expect(await receiptsOf(shop)).toEqual([])
   })
 
-  it('makes none for an order that was not taken', async () => {
+  it('makes none for an order that failed', async () => {
     const shop = await seedShopWithReceipts()
     const reply = await sell(shop, [aReceiptOrder({ discount: 10_000 }), aReceiptOrder()])
     expect(reply.body).toMatchObject({ created_orders: 1, failed_orders: 1 })
     expect(await receiptsOf(shop)).toHaveLength(1)
   })
 
-  it('is refused before anything is written where there is no message to send', async () => {
+  it('is refused before anything is written when no message exists', async () => {
     await db.all(sql`delete from email_messages where scope = 'platform'`)
     const shop = await seedShopWithReceipts({ transaction_receipt_email_id: null })
     const refused = await sell(shop, [aReceiptOrder()])
@@ -165,7 +165,7 @@ describe('an import with send_receipts', () => {
     expect(await receiptsOf(shop)).toMatchObject([{ email_message_id: platform }])
   })
 
-  it('enqueues a message for the consumer once the orders are there', async () => {
+  it('enqueues one message for the consumer after the commit', async () => {
     const shop = await seedShopWithReceipts()
     const enqueued: unknown[] = []
     const EMAILS = {

@@ -6,7 +6,7 @@ import { seedShop } from '../support/seeding/sales/orders.ts'
 import { makeBatch } from '../support/seeding/sales/refund-batches.ts'
 
 describe('listRefundBatches', () => {
-  it('shows the batches of the edition alone, the newest first', async () => {
+  it('answers the batches of the edition only, newest first', async () => {
     const [shop, other] = [await seedShop(), await seedShop()]
     const [first, second] = [await makeBatch(shop), await makeBatch(shop)]
     await makeBatch(other)
@@ -18,7 +18,7 @@ describe('listRefundBatches', () => {
 })
 
 describe('getRefundBatch', () => {
-  it('says what the dry run counted, and what was requested since', async () => {
+  it('answers the counts of the dry run, and of the requests since', async () => {
     const shop = await seedShop()
     await sell(shop, 2)
     const { body: made } = await makeBatch(shop)

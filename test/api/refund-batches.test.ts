@@ -19,7 +19,7 @@ import { db } from '../support/seeding/rows.ts'
 const dkk = (amount: number) => [{ currency: 'dkk', amount }]
 
 describe('createRefundBatch', () => {
-  it('counts what would be paid back, and why purchases are left out, and changes nothing', async () => {
+  it('counts what would be paid back and why purchases are excluded, and changes nothing', async () => {
     const shop = await seedShopWithAccount('test')
     const { purchases } = await givenOrder(shop)
     await givenOrder(shop, { status: 'pending' })
@@ -53,7 +53,7 @@ describe('createRefundBatch', () => {
     expect(body.dry_run).toMatchObject({ orders: 3, customers: 1 })
   })
 
-  it('counts a large edition in the background, in steps, each customer once', async () => {
+  it('counts a large edition in the background, in steps, and each customer once', async () => {
     const shop = await seedShop()
     await sell(shop, 150)
     await sell(shop, 120, { customer: { email: 'one@example.dk', first_name: 'Ægir', last_name: 'Holm' } })
@@ -67,7 +67,7 @@ describe('createRefundBatch', () => {
     expect(await db.all(sql`select * from refund_batch_customers where batch_id = ${body.id}`)).toEqual([])
   })
 
-  it('leaves out what a merchant account that is not ready would have to pay', async () => {
+  it('excludes payments of a merchant account that is not ready', async () => {
     const shop = await seedShopWithAccount('test', { is_active: 0 })
     await sell(shop, 1)
     expect((await makeBatch(shop)).body.dry_run).toMatchObject({
@@ -76,7 +76,7 @@ describe('createRefundBatch', () => {
     })
   })
 
-  it('takes the purchases that the filter names, and rounds a part of them half up to the cent', async () => {
+  it('selects the purchases of the filter, and rounds a percentage of them half up to the cent', async () => {
     const shop = await seedShop()
     const { order, purchases } = await givenOrder(shop, {
       items: [
@@ -98,7 +98,7 @@ describe('createRefundBatch', () => {
     expect(purchases).toHaveLength(2)
   })
 
-  it('pays service fees back only where everything of the order is', async () => {
+  it('pays service fees back only when it pays back the whole order', async () => {
     const shop = await seedShop()
     const { order } = await givenOrder(shop, { ...oneTicket, service_fee: 12.5 })
     const { purchases } = (await get(`/v1/orders/${order}`)).body
@@ -113,7 +113,7 @@ describe('createRefundBatch', () => {
     expect(part.body.dry_run.amounts).toEqual(dkk(252.5 + 240))
   })
 
-  it('refuses what makes no sense with a pointer, and keeps nothing', async () => {
+  it('points at each invalid field, and stores nothing', async () => {
     const [shop, other] = [await seedShop(), await seedShop()]
     const { order } = await givenOrder(other)
     const foreign = (await get(`/v1/orders/${order}`)).body.purchases[0].product.api_id
@@ -161,7 +161,7 @@ describe('startRefundBatch', () => {
     await expectTotalsToBeSums(body.id)
   })
 
-  it('completes at once what is paid by hand, and its mail says the message as text', async () => {
+  it('completes at once for payments by hand, and the mail shows the message as text', async () => {
     const shop = await seedShop()
     await sell(shop, 2)
     const { body } = await makeBatch(shop, { message: 'Sorry! <b>{{ order.number }}</b>' })
@@ -174,7 +174,7 @@ describe('startRefundBatch', () => {
     )
   })
 
-  it('writes an audit entry and the events of each request', async () => {
+  it('writes an audit entry and the webhook events of each request', async () => {
     const shop = await seedShopWithAccount('test')
     await sell(shop, 1)
     const { body } = await makeBatch(shop)
@@ -193,7 +193,7 @@ describe('startRefundBatch', () => {
     ])
   })
 
-  it('leaves out what was asked for since the dry run, and never exceeds the sums of the dry run', async () => {
+  it('excludes requests that came since the dry run, and never exceeds the sums of the dry run', async () => {
     const shop = await seedShopWithAccount('test')
     const taken = await givenOrder(shop)
     const freed = await givenOrder(shop)
@@ -215,7 +215,7 @@ describe('startRefundBatch', () => {
     await expectCountersToBeSums(shop)
   })
 
-  it('lets a retry of a failed request pay back the purchases of the batch alone', async () => {
+  it('lets a retry of a failed request pay back only the purchases of the batch', async () => {
     const shop = await seedShopWithAccount('test')
     // The cents of the sum say that it fails.
     const { order } = await givenOrder(shop, {
@@ -244,7 +244,7 @@ describe('startRefundBatch', () => {
     await expectCountersToBeSums(shop)
   })
 
-  it('stops for an edition that was archived', async () => {
+  it('stops for an edition that is archived', async () => {
     const shop = await seedShopWithAccount('test')
     await sell(shop, 1)
     const { body } = await makeBatch(shop)
@@ -255,14 +255,14 @@ describe('startRefundBatch', () => {
     expect(await refundsOf(shop)).toEqual([])
   })
 
-  it('has nothing to start without anything to pay back', async () => {
+  it('is refused when nothing is to be paid back', async () => {
     const { body } = await makeBatch(await seedShop())
     expect(faults(await actOn(body.id, 'start'))[0]).toBe(409)
   })
 })
 
 describe('cancelRefundBatch', () => {
-  it('stops what was not requested yet, and leaves the requests that were made', async () => {
+  it('stops further requests, and keeps the existing ones', async () => {
     const shop = await seedShopWithAccount('test')
     await sell(shop, 25)
     const { body } = await makeBatch(shop)

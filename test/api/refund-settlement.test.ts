@@ -35,13 +35,13 @@ describe('settleRefundRequest', () => {
     expect(await refundEmailsOf(refund)).toHaveLength(1)
   })
 
-  it('takes one reference for several refunds of the same account', async () => {
+  it('accepts one reference for several refunds of the same account', async () => {
     const { sale, refund } = await given()
     const other = await seedDueRefund(await seedSaleIn(sale), waiting)
     expect([(await settle(refund)).status, (await settle(other)).status]).toEqual([200, 200])
   })
 
-  it('completes it once when several say so at the same moment', async () => {
+  it('completes the refund once for several requests at the same moment', async () => {
     const { sale, refund } = await given()
     const replies = await Promise.all(Array.from({ length: 6 }, (_, n) => settle(refund, `Transfer ${n}`)))
     expect(replies.map(({ status }) => status).toSorted()).toEqual([200, 409, 409, 409, 409, 409])
@@ -57,7 +57,7 @@ describe('settleRefundRequest', () => {
     [{ status: 'rejected' }],
     [{ status: 'cancelled' }],
     [{ service: 'stripe' }],
-  ] as const)('refuses what does not wait for it: %j', async (columns) => {
+  ] as const)('is refused for a refund that does not wait for it: %j', async (columns) => {
     const { refund } = await given(columns)
     const before = await refundRow(refund)
     const { status, body } = await settle(refund)
@@ -65,7 +65,7 @@ describe('settleRefundRequest', () => {
     expect(await refundRow(refund)).toEqual(before)
   })
 
-  it('wants a reference', async () => {
+  it('requires a reference', async () => {
     const { refund } = await given()
     for (const reference of ['', '   ', null, 17, 'x'.repeat(201)]) {
       const { status, body } = await settle(refund, reference)
@@ -74,7 +74,7 @@ describe('settleRefundRequest', () => {
     expect((await refundRow(refund)).status).toBe('processing')
   })
 
-  it('is for managers of the place alone: others see nothing, viewers may not', async () => {
+  it('is open to managers of the edition or organisation: viewers get 403 and others 404', async () => {
     const { sale, refund } = await given()
     const { sale: elsewhere } = await given()
     const tokenOf = async (place: { organization: string; edition?: string }, role: 'manager' | 'viewer') => {
@@ -91,7 +91,7 @@ describe('settleRefundRequest', () => {
     expect((await settle(refund, 'a', manager)).status).toBe(200)
   })
 
-  it('is recorded also when the edition was archived meanwhile: the money is gone', async () => {
+  it('is possible after the edition was archived, because the money was paid', async () => {
     const { sale, refund } = await given()
     await write(sql`update editions set is_archived = 1 where id = ${sale.edition}`)
     expect((await settle(refund)).status).toBe(200)

@@ -9,7 +9,7 @@ import { seedEdition } from '../support/seeding/editions.ts'
 import { givenMember } from '../support/seeding/members.ts'
 
 describe('listRefundRequests', () => {
-  it('finds by each filter, and reads the same rows however many requests others have', async () => {
+  it('applies each filter, and reads the same rows for any number of foreign requests', async () => {
     const own = await seedShop()
     const bought = await givenOrder(own, { order_number: 'A-77', ...threePurchases })
     const { body: whole } = await ask({ order_id: bought.order, amount: 10 })
@@ -65,7 +65,7 @@ async function seedElsewhere(count: number): Promise<void> {
 }
 
 describe('getRefundRequest', () => {
-  it('shows the amounts, what may be done next, and nothing to another edition', async () => {
+  it('answers amounts and possible next steps, and is 404 in another edition', async () => {
     const shop = await seedShop()
     const { purchases, order } = await givenOrder(shop)
     const { body: asked } = await askFor(purchases[0] ?? '', { amount: 100, comment: 'Ill' })

@@ -7,7 +7,7 @@ import { seedShopWithAccount, givenOrder } from '../support/seeding/sales/orders
 import { db } from '../support/seeding/rows.ts'
 
 describe('a refund that a provider pays back', () => {
-  it('is approved, called for by the queue, and completed', async () => {
+  it('is approved, enqueued, and completed by the consumer', async () => {
     const shop = await seedShopWithAccount('test')
     const { purchases, payment } = await givenOrder(shop)
     const { body } = await askFor(purchases[0] ?? '', { amount: 100 })
@@ -18,7 +18,7 @@ describe('a refund that a provider pays back', () => {
     await expectCountersToBeSums(shop)
   })
 
-  it('waits while its merchant account has no key or is switched off, and nothing is lost', async () => {
+  it('waits while its merchant account has no key or is switched off, and completes afterwards', async () => {
     for (const [type, columns] of [
       ['stripe', {}],
       ['test', { is_active: 0 }],
@@ -37,7 +37,7 @@ describe('a refund that a provider pays back', () => {
     }
   })
 
-  it('waits for a person where the account says so', async () => {
+  it('waits for a person where the account requires it', async () => {
     const shop = await seedShopWithAccount('manual', { settle_manually: 1 })
     const { purchases } = await givenOrder(shop)
     const { body } = await askFor(purchases[0] ?? '')
@@ -54,7 +54,7 @@ describe('a refund that a provider pays back', () => {
 })
 
 describe('retryRefundRequest', () => {
-  it('reserves anew, under a new key, what a refund that failed has released', async () => {
+  it('reserves the released amount again, under a new key', async () => {
     const shop = await seedShopWithAccount('test')
     const { purchases } = await givenOrder(shop)
     const [id = ''] = purchases
@@ -89,7 +89,7 @@ describe('retryRefundRequest', () => {
     await expectCountersToBeSums(shop)
   })
 
-  it('is refused when the provider has paid an earlier attempt after all', async () => {
+  it('is refused when the provider has paid an earlier attempt', async () => {
     const shop = await seedShopWithAccount('test')
     const { purchases } = await givenOrder(shop)
     const { body } = await askFor(purchases[0] ?? '', { amount: 100.01 })

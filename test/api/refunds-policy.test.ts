@@ -14,7 +14,7 @@ describe('the refund policy of an organisation', () => {
     return { own, shown: body.refund_policy }
   }
 
-  it('wants four eyes: not those of another token of the same account', async () => {
+  it('requires four eyes: a second token of the same account is not enough', async () => {
     const { own, shown } = await policy({ four_eyes: true })
     expect(shown).toEqual({ four_eyes: true, manager_limit: null, auto_approve_below: null })
     const [asker, reviewer] = [
@@ -35,7 +35,7 @@ describe('the refund policy of an organisation', () => {
     })
   })
 
-  it('limits what managers approve, and not admins', async () => {
+  it('limits the amounts that managers approve, and not those of admins', async () => {
     const { own } = await policy({ manager_limit: 100 })
     const manager = await givenMember({ id: own.organization_id }, 'manager')
     const admin = await givenMember({ id: own.organization_id }, 'admin', own.edition_id)
@@ -50,7 +50,7 @@ describe('the refund policy of an organisation', () => {
     expect(await act(second.body.id, 'approve', { amount: 100 }, manager.token)).toMatchObject({ status: 200 })
   })
 
-  it('judges a batch as a whole: its sum, and who made it', async () => {
+  it('applies to a batch as a whole: its sum, and its creator', async () => {
     const { own } = await policy({ four_eyes: true, manager_limit: 449.99 })
     const [manager, other, admin, viewer] = [
       await givenMember({ id: own.organization_id }, 'manager'),
@@ -69,7 +69,7 @@ describe('the refund policy of an organisation', () => {
     expect(await actOn(body.id, 'start', admin.token)).toMatchObject({ status: 200, body: { status: 'running' } })
   })
 
-  it('approves small amounts at once, and many small ones of a payment not', async () => {
+  it('approves small amounts at once, but not many small ones of one payment', async () => {
     const { own } = await policy({ auto_approve_below: 60, four_eyes: true })
     const { purchases } = await givenOrder(own)
     const [id = ''] = purchases
@@ -88,7 +88,7 @@ describe('the refund policy of an organisation', () => {
     await expectCountersToBeSums(own)
   })
 
-  it('is changed by admins of the organisation alone, field by field', async () => {
+  it('is changed by admins of the organisation only, field by field', async () => {
     const { own } = await policy({ four_eyes: true, manager_limit: 100.5 })
     const path = `/v1/organizations/${own.organization_id}`
     const changed = await patch(path, { refund_policy: { auto_approve_below: 10, manager_limit: null } })

@@ -36,7 +36,7 @@ function interruptedOnce(happen: () => Promise<unknown>) {
 const use = (id: string) => db.all(sql`update purchases set status = 'used' where id = ${id}`)
 
 describe('a purchase that is used while its refund is decided', () => {
-  it('is asked for anew, so that the event says that it was used', async () => {
+  it('is announced with the purchase as used', async () => {
     const { purchases } = await givenOrder(shop, oneTicket)
     const [id = ''] = purchases
     const ctx = interruptedOnce(() => use(id))
@@ -64,7 +64,7 @@ describe('a payment that changes while a refund is approved', () => {
   it.each([
     ['becomes smaller than what is reserved of it', sql`amount_minor = 23499`],
     ['is cancelled', sql`status = 'cancelled'`],
-  ])('and %s is decided on anew', async (_, change) => {
+  ])('and %s aborts the approval, which then decides again', async (_, change) => {
     const { purchases, payment } = await givenOrder(shop, oneTicket)
     const { body } = await askFor(purchases[0] ?? '')
     const ctx = interruptedOnce(() => db.all(sql`update transactions set ${change} where id = ${payment}`))
@@ -73,7 +73,7 @@ describe('a payment that changes while a refund is approved', () => {
     expect(await transactionRow(payment)).toMatchObject({ refunded_minor: 0, reserved_minor: 23_500 })
   })
 
-  it('and becomes smaller than others have left of it still cancels a purchase for nothing', async () => {
+  it('to less than the reserved amount still lets a refund of 0 cancel a purchase', async () => {
     const own = await seedShop()
     const { purchases, payment } = await givenOrder(own)
     await askFor(purchases[0] ?? '')
@@ -86,7 +86,7 @@ describe('a payment that changes while a refund is approved', () => {
 })
 
 describe('a payment of Stripe that has no reference', () => {
-  it('waits until a person says that it was paid, and is confirmed to nobody before', async () => {
+  it('waits until a person confirms the payment, and is confirmed to the customer only then', async () => {
     const own = await seedShopWithAccount('stripe')
     const ctx = contextAt(Date.now())
     const account = await db.first(

@@ -23,7 +23,7 @@ beforeAll(async () => {
 })
 
 describe('approveRefundRequest', () => {
-  it('completes at once what is paid back by hand: money, purchase, events and the payment say the same', async () => {
+  it('completes a refund by hand at once: money, purchase, events and payment agree', async () => {
     const { purchases, payment, order } = await givenOrder(shop)
     const [id = '', other = ''] = purchases
     const asked = await askFor(id, { cancel_purchase: true })
@@ -57,7 +57,7 @@ describe('approveRefundRequest', () => {
     await expectCountersToBeSums(shop)
   })
 
-  it('releases what a smaller amount does not need, fees first', async () => {
+  it('releases the rest of a smaller amount, fees first', async () => {
     const { order } = await givenOrder(shop, threePurchases)
     const { body } = await ask({ order_id: order, include_fees: true })
     const reply = await act(body.id, 'approve', { amount: 100.01 })
@@ -71,7 +71,7 @@ describe('approveRefundRequest', () => {
     await expectCountersToBeSums(shop)
   })
 
-  it('refuses more than was asked for, nothing without cancelling, and a second approval', async () => {
+  it('refuses more than the requested amount, nothing without cancelling, and a second approval', async () => {
     const { purchases } = await givenOrder(shop)
     const { body } = await askFor(purchases[0] ?? '', { amount: 100 })
     expect(faults(await act(body.id, 'approve', { amount: 100.01 }))).toEqual([
@@ -88,7 +88,7 @@ describe('approveRefundRequest', () => {
     ])
   })
 
-  it('lets exactly one of an approval and a rejection win, and of an approval and a cancellation', async () => {
+  it('lets exactly one of an approval and a rejection succeed, and of an approval and a cancellation', async () => {
     for (const action of ['reject', 'cancel'] as const) {
       const { purchases } = await givenOrder(shop)
       const id = purchases[0] ?? ''
@@ -101,7 +101,7 @@ describe('approveRefundRequest', () => {
     await expectCountersToBeSums(shop)
   })
 
-  it('goes on for a purchase that was used or has expired meanwhile, and not for a payment that was cancelled', async () => {
+  it('is possible for a purchase that was used or has expired since, and not for a cancelled payment', async () => {
     for (const status of ['used', 'expired']) {
       const { purchases } = await givenOrder(shop)
       const { body } = await askFor(purchases[0] ?? '', { cancel_purchase: true })
@@ -118,7 +118,7 @@ describe('approveRefundRequest', () => {
 })
 
 describe('rejectRefundRequest', () => {
-  it('releases the amount and keeps the reason', async () => {
+  it('releases the amount and stores the reason', async () => {
     const { purchases } = await givenOrder(shop)
     const [id = ''] = purchases
     const { body } = await askFor(id)
@@ -156,7 +156,7 @@ describe('rejectRefundRequest', () => {
 })
 
 describe('cancelRefundRequest', () => {
-  it('is for the account that asked, whichever its token, while the request is pending', async () => {
+  it('is for the account that made the request, with any of its tokens, while the request is pending', async () => {
     const { purchases } = await givenOrder(shop)
     const admin = await givenMember({ id: shop.organization_id }, 'admin')
     const { body } = await askFor(purchases[0] ?? '', {}, admin.token)
@@ -169,7 +169,7 @@ describe('cancelRefundRequest', () => {
 })
 
 describe('an order that is cancelled or changed by an import', () => {
-  it('cancels what was asked for and not reviewed, and releases all of it', async () => {
+  it('cancels pending requests, and releases their amounts', async () => {
     const { purchases, order, payment, again } = await givenOrder(shop, threePurchases)
     const asked = [await ask({ order_id: order, amount: 50 }), await askFor(purchases[0] ?? '', { amount: 10 })]
     await again({ status: 'cancelled' })

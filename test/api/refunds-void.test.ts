@@ -22,7 +22,7 @@ const isVoided = async (pass: Awaited<ReturnType<typeof givenPassOf>>) =>
   passJsonOf(new Uint8Array(await (await latest(pass)).arrayBuffer()))['voided'] === true
 
 describe('a purchase that a refund cancels', () => {
-  it('is not used any more, and its pass is void from the completion on, not before', async () => {
+  it('becomes unusable, with a void pass, at the completion and not before', async () => {
     const { sale, pass } = await seedPassOfSale('manual')
     await write(sql`update merchant_accounts set settle_manually = 1 where id = ${sale.account}`)
     const { body } = await askFor(sale.purchase, { cancel_purchase: true })
@@ -37,7 +37,7 @@ describe('a purchase that a refund cancels', () => {
     expect(await purchaseRow(sale.purchase)).toMatchObject({ uses_count: 0, status: 'refunded' })
   })
 
-  it('is used again, with a valid pass, when the provider takes the refund back', async () => {
+  it('becomes usable again, with a valid pass, when the refund fails late', async () => {
     await settleAll()
     const { sale, pass } = await seedPassOfSale()
     await seedDueRefund(sale, { cancel_purchase: true })
@@ -62,7 +62,7 @@ describe('approveRefundRequest', () => {
     [{ amount: 1e300 }, 'max_value'],
     [{ note: 'x'.repeat(2001) }, 'max_length'],
     [{ reason: 'other' }, 'unknown_field'],
-  ])('refuses what is wrong with a field and changes nothing: %j', async (body, code) => {
+  ])('refuses an invalid field and changes nothing: %j', async (body, code) => {
     const sale = await seedSale()
     const asked = await askFor(sale.purchase)
     const before = await stateOf(sale)

@@ -28,7 +28,7 @@ const parallel = <Result>(count: number, run: (index: number) => Promise<Result>
   Promise.all(Array.from({ length: count }, (_, index) => run(index)))
 
 describe('createPurchaseRefundRequest', () => {
-  it('reserves all that was paid without fees, and announces it in the same commit', async () => {
+  it('reserves everything that was paid without fees, and announces it in one commit', async () => {
     const { purchases, payment, order } = await givenOrder(shop, oneTicket)
     const [id = ''] = purchases
     const reply = await askFor(id, { comment: 'Is ill', metadata: { ticket: 7 } })
@@ -72,7 +72,7 @@ describe('createPurchaseRefundRequest', () => {
     await expectCountersToBeSums(shop)
   })
 
-  it('makes exactly one of twenty full refunds at the same moment', async () => {
+  it('succeeds once for twenty simultaneous full refunds', async () => {
     const { purchases } = await givenOrder(shop, oneTicket)
     const [id = ''] = purchases
     const replies = await parallel(20, () => askFor(id, { cancel_purchase: true, include_fees: true }))
@@ -82,7 +82,7 @@ describe('createPurchaseRefundRequest', () => {
     await expectCountersToBeSums(shop)
   })
 
-  it('never lets partial refunds at the same moment exceed the purchase, nor the payment', async () => {
+  it('never exceeds the purchase or the payment by simultaneous partial refunds', async () => {
     // The discount leaves 300 of a payment for purchases of 450.
     const { purchases, payment } = await givenOrder(shop, { discount: 150 })
     const replies = await parallel(12, (index) => askFor(purchases[index % 2] ?? '', { amount: 50 }))
@@ -93,7 +93,7 @@ describe('createPurchaseRefundRequest', () => {
     await expectCountersToBeSums(shop)
   })
 
-  it('says how much is left when more is asked for, and shows no more than it accepts', async () => {
+  it('answers the available amount when more is requested, and accepts exactly that amount', async () => {
     const { purchases } = await givenOrder(shop, { ...oneTicket, discount: 50.5 })
     const [id = ''] = purchases
     const { max_available_refund_amount } = (await get(`/v1/purchases/${id}`)).body
@@ -116,7 +116,7 @@ describe('createPurchaseRefundRequest', () => {
     [{ reason: 'boredom' }, 'invalid_choice #/reason'],
     [{ purchase_id: 'pur_1' }, 'unknown_field #/purchase_id'],
     [{ comment: 'x'.repeat(2001) }, 'max_length #/comment'],
-  ])('refuses what is wrong with a field and changes nothing: %#', async (body, fault) => {
+  ])('refuses an invalid field and changes nothing: %#', async (body, fault) => {
     const { purchases, payment } = await givenOrder(shop, oneTicket)
     expect(faults(await askFor(purchases[0] ?? '', body))).toEqual([400, fault])
     expect(await transactionRow(payment)).toMatchObject({ reserved_minor: 0 })
@@ -126,7 +126,7 @@ describe('createPurchaseRefundRequest', () => {
     ['pending', 'pending', 'purchase_not_refundable'],
     ['confirmed', 'active', 'transaction_not_captured'],
     ['cancelled', 'cancelled', 'purchase_not_refundable'],
-  ])('refuses what was not paid or is gone: an order that is %s', async (status, current, code) => {
+  ])('is refused for an order that is %s', async (status, current, code) => {
     const { purchases } = await givenOrder(shop, { ...oneTicket, status })
     const reply = await askFor(purchases[0] ?? '')
     expect([reply.status, reply.body.code, (await purchaseRow(purchases[0] ?? '')).status]).toEqual([
@@ -146,7 +146,7 @@ describe('createPurchaseRefundRequest', () => {
     ])
   })
 
-  it('writes four statements and fourteen rows, the audit entry among them, beside the outbox', async () => {
+  it('writes four statements and fourteen rows with the audit entry, and the webhook events', async () => {
     const { purchases } = await givenOrder(shop, oneTicket)
     const cost = costOf(await askFor(purchases[0] ?? ''))
     // Reads: the purchase's place, the order, its purchases. Beside: the entry, and the event, its deliveries and their claim.
@@ -159,7 +159,7 @@ describe('createPurchaseRefundRequest', () => {
 })
 
 describe('createRefundRequest', () => {
-  it('keeps what it pays back: neither the payment nor a purchase can be deleted', async () => {
+  it('prevents the deletion of the payment and of the purchases', async () => {
     const { order, purchases, payment } = await givenOrder(shop, oneTicket)
     expect((await ask({ order_id: order })).status).toBe(201)
     await expect(db.all(sql`delete from transactions where id = ${payment}`)).rejects.toThrow('constraint failed')
@@ -181,7 +181,7 @@ describe('createRefundRequest', () => {
     await expectCountersToBeSums(shop)
   })
 
-  it('pays an order back without fees by default, and all of the payment with them', async () => {
+  it('excludes fees by default, and can include everything that was paid', async () => {
     const [without, withFees] = [await givenOrder(shop, threePurchases), await givenOrder(shop, threePurchases)]
     expect((await ask({ order_id: without.order })).body).toMatchObject({
       requested_amount: 273.33,
@@ -205,7 +205,7 @@ describe('createRefundRequest', () => {
     await expectCountersToBeSums(shop)
   })
 
-  it('lets refunds of an order and of its purchases at the same moment take no more than was paid', async () => {
+  it('never exceeds the payment by simultaneous refunds of an order and of its purchases', async () => {
     const { order, purchases, payment } = await givenOrder(shop, threePurchases)
     await parallel(12, (index) =>
       index % 3 === 0 ? ask({ order_id: order, amount: 60 }) : ask({ purchase_id: purchases[index % 3], amount: 30 }),
@@ -216,7 +216,7 @@ describe('createRefundRequest', () => {
     await expectCountersToBeSums(shop)
   })
 
-  it('wants exactly one target', async () => {
+  it('requires exactly one target', async () => {
     const { order, purchases } = await givenOrder(shop)
     expect(faults(await ask({}))).toEqual([400, 'exactly_one_target #/purchase_id'])
     expect(faults(await ask({ order_id: order, purchase_id: purchases[0] }))).toEqual([
@@ -226,7 +226,7 @@ describe('createRefundRequest', () => {
     expect(faults(await ask({ order_id: null }))).toEqual([400, 'exactly_one_target #/purchase_id'])
   })
 
-  it('refuses ids of other tenants and editions, and a refund as a payment, as ones that do not exist', async () => {
+  it('answers ids of other tenants and editions, and refunds instead of payments, as missing', async () => {
     const { order, purchases, payment } = await givenOrder(shop)
     const other = await seedShop()
     const stranger = await givenMember({ id: other.organization_id }, 'admin')
@@ -246,7 +246,7 @@ describe('createRefundRequest', () => {
     expect(faults(await ask({ transaction_id: refund.id }))).toEqual([400, 'does_not_exist #/transaction_id'])
   })
 
-  it('cancels a purchase for nothing, and takes no more for a payment that was paid back', async () => {
+  it('accepts an amount of 0 with a cancellation, and is refused for a payment that was paid back', async () => {
     const { purchases, order } = await givenOrder(shop, oneTicket)
     const { body } = await ask({ purchase_id: purchases[0], amount: 0, cancel_purchase: true })
     expect(await act(body.id, 'approve')).toMatchObject({
@@ -259,7 +259,7 @@ describe('createRefundRequest', () => {
     await expectCountersToBeSums(shop)
   })
 
-  it('is for roles that change the edition', async () => {
+  it('requires a role that may change the edition', async () => {
     const { order } = await givenOrder(shop)
     const viewer = await givenMember({ id: shop.organization_id }, 'viewer', shop.edition_id)
     const manager = await givenMember({ id: shop.organization_id }, 'manager', shop.edition_id)

@@ -15,8 +15,8 @@ const denied = (reply: Reply) => {
   return reply.body.detail.replace('Your role does not allow this operation. ', '')
 }
 
-describe('a 403 says what the caller may do instead', () => {
-  it('adopt a template of the organisation, to a caller who writes in one of its editions', async () => {
+describe('a 403 names an alternative', () => {
+  it('a template of the organisation: adopt it, for callers who write in one of its editions', async () => {
     const path = `/v1/email-messages/${await seedMessage({ organization: world.a.id, edition: null })}`
     const adopt =
       'This is a template of the organisation: adopt it first, and change or delete the copy of your edition.'
@@ -31,7 +31,7 @@ describe('a 403 says what the caller may do instead', () => {
     expect(await dump()).toEqual(before)
   })
 
-  it('adopt a template of the platform, to everybody who writes', async () => {
+  it('a template of the platform: adopt it, for all callers who write', async () => {
     const path = `/v1/email-messages/${await seedMessage({ organization: null, edition: null })}`
     for (const who of ['OA', 'EM'] as const)
       expect(denied(await patch(path, { title: 'Mine' }, token(who)))).toBe(
@@ -39,7 +39,7 @@ describe('a 403 says what the caller may do instead', () => {
       )
   })
 
-  it('ask an organisation admin for a role, by its name', async () => {
+  it('a missing role: ask an organisation admin for it, by its name', async () => {
     const [edition] = world.a.editions
     const body = { email: 'new@example.dk', role: 'viewer', edition_id: edition.id }
     const reply = await post(`/v1/organizations/${world.a.id}/members`, body, token('EM'))
@@ -49,7 +49,7 @@ describe('a 403 says what the caller may do instead', () => {
     )
   })
 
-  it('use a token with the scope', async () => {
+  it('a missing scope: use a token with it', async () => {
     const made = await post('/v1/auth/tokens', { name: 'Reader', scopes: ['read'] }, token('OA'))
     expect(made.status).toBe(201)
     const reply = await patch(`/v1/editions/${world.a.editions[0].id}`, { name: 'x' }, made.body.token)

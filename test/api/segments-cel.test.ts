@@ -45,7 +45,7 @@ beforeAll(async () => {
 })
 
 describe('getCelContext', () => {
-  it('lists what occurs, the most frequent first', async () => {
+  it('lists the values that occur, the most frequent first', async () => {
     const { body } = await contextOf(`organization_id=${organisation.id}`)
     const values = body.dynamic_values
     expect(products.map(({ label, count }) => [label, count])).toEqual([
@@ -70,7 +70,7 @@ describe('getCelContext', () => {
     expect(values.editions.map(({ count }: { count: number }) => count)).toEqual([3, 1])
   })
 
-  it('describes every field, and names only lists that are there', async () => {
+  it('describes every field, and names only lists that exist', async () => {
     const { body } = await contextOf(`edition_id=${edition.id}`)
     expect(body.variables.map(({ name }: { name: string }) => name)).toEqual(
       expect.arrayContaining(['user', 'orders', 'purchases', 'consents', 'stats', 'campaigns', 'edition', 'now']),
@@ -81,7 +81,7 @@ describe('getCelContext', () => {
       expect((await validate({ expression })).is_valid || expression).toBe(true)
   })
 
-  it('shows an edition what is its own', async () => {
+  it('answers an edition the values of its own people', async () => {
     const { token } = await givenMember(organisation, 'viewer', edition.id)
     const { body } = await contextOf(`edition_id=${edition.id}`, token)
     expect(body.dynamic_values.products.map(({ label }: { label: string }) => label)).toEqual(['Day ticket', 'Camping'])
@@ -94,7 +94,7 @@ describe('getCelContext', () => {
     expect((await contextOf(`organization_id=${foreign.id}`, token)).body.errors[0].code).toBe('does_not_exist')
   })
 
-  it('wants an organisation or an edition', async () => {
+  it('requires an organisation or an edition', async () => {
     expect((await contextOf('')).body.errors).toMatchObject([{ code: 'required_filter', attr: null }])
     const foreign = await givenOrganization()
     const both = await contextOf(`organization_id=${foreign.id}&edition_id=${edition.id}`)
@@ -103,7 +103,7 @@ describe('getCelContext', () => {
 })
 
 describe('validateCel', () => {
-  it('says how many people an expression is about', async () => {
+  it('answers the number of people for whom the expression holds', async () => {
     expect(await validate({ expression: 'stats.order_count >= 1' })).toEqual({
       is_valid: true,
       return_type: 'bool',
@@ -133,12 +133,12 @@ describe('validateCel', () => {
     expect(expression.slice(body.errors[0].start, body.errors[0].end)).toContain(text)
   })
 
-  it('answers 200 about what is empty or too long', async () => {
+  it('answers 200 for an expression that is empty or too long', async () => {
     expect((await validate({ expression: '' })).is_valid).toBe(false)
     expect((await validate({ expression: `user.id == "${'a'.repeat(5000)}"` })).errors[0].code).toBe('limit_exceeded')
   })
 
-  it('warns of values that nothing has, and knows what was meant', async () => {
+  it('warns of values that do not occur, and suggests similar ones', async () => {
     const [day] = products
     const wrong = `${day?.value.slice(0, -2)}--`
     const about = async (expression: string) => {
@@ -157,7 +157,7 @@ describe('validateCel', () => {
     expect((await about('has(consents.newsleter)')).map(([, meant]: [string, string]) => meant)).toEqual(['newsletter'])
   })
 
-  it('names in words what nothing has, with the nearest that is known', async () => {
+  it('names values that do not occur, each with the nearest known one', async () => {
     const [day] = products
     const { variants, editions } = (await contextOf(`organization_id=${organisation.id}`)).body.dynamic_values
     const rows: [expression: string, pointed: string, message: string, suggestion: string | null][] = [
@@ -205,7 +205,7 @@ describe('validateCel', () => {
     expect((await validate({ expression: 'purchases.exists(p, p.product_name == "Day ticket")' })).warnings).toEqual([])
   })
 
-  it('proposes nothing that the caller may not see', async () => {
+  it('suggests no values that the caller may not see', async () => {
     const { token } = await givenMember(organisation, 'manager', edition.id)
     const foreign = await givenMember(await givenOrganization(), 'admin')
     const expression = 'purchases.exists(p, p.product_name == "Winter tickt")'
@@ -215,7 +215,7 @@ describe('validateCel', () => {
     expect(await validate({ expression }, foreign.token)).toMatchObject({ status: 400 })
   })
 
-  it('knows nothing of other editions in an edition, whose expressions see nothing of them', async () => {
+  it('ignores other editions in an edition, for known values and for the result', async () => {
     const winter = products.find(({ label }) => label === 'Winter ticket')?.value
     const expression = `purchases.exists(p, p.product_id == "${winter}")`
     const { token } = await givenMember(organisation, 'manager', edition.id)
@@ -226,7 +226,7 @@ describe('validateCel', () => {
       ])
   })
 
-  it('wants an organisation or an edition', async () => {
+  it('requires an organisation or an edition', async () => {
     const { status, body } = await post('/v1/segments/validate-cel', { expression: 'true' })
     expect([status, body.errors[0].code]).toEqual([400, 'required_filter'])
   })
@@ -235,7 +235,7 @@ describe('validateCel', () => {
 describe('explainSegment', () => {
   const explain = (id: string, user: string, token?: string) => get(`/v1/segments/${id}/explain?user_id=${user}`, token)
 
-  it('tells each condition of the expression, and the whole', async () => {
+  it('answers the result of each condition of the expression, and of the whole', async () => {
     const [user] = await seedPeople({ organization: organisation.id }, [{ locale: 'da' }])
     const expression = 'user.locale == "da" && (stats.order_count > 0 || user.metadata.age > 18)'
     const { id } = await givenSegment({ organization_id: organisation.id, expression })
@@ -258,7 +258,7 @@ describe('explainSegment', () => {
     for (const { start, end, text } of body.parts) expect(expression.slice(start, end)).toBe(text)
   })
 
-  it('tells what keeps somebody out for whom the expression holds', async () => {
+  it('answers the reason for which a person is excluded for whom the expression holds', async () => {
     const own = await givenOrganization()
     const consent = await seedConsent({ organization: own.id, edition: null })
     const [agreed, silent, dead] = await seedPeople({ organization: own.id }, [{}, {}, {}])
@@ -283,7 +283,7 @@ describe('explainSegment', () => {
     expect((await explain(id, dead.id)).body.excluded_for).toBe('bounced')
   })
 
-  it('knows nobody whom the caller does not see', async () => {
+  it('answers 404 for a customer outside of the caller’s reach', async () => {
     const { id } = await givenSegment({ organization_id: organisation.id, edition_id: edition.id })
     const [inside] = await seedPeople({ organization: organisation.id, edition: edition.id }, [{}])
     const [outside] = await seedPeople({ organization: organisation.id }, [{}])

@@ -52,8 +52,8 @@ const segmentFields = (organization_id: string, expression: string) => ({
   expression,
 })
 
-describe('the lengths of lists', () => {
-  it('are the most that one person has, and grow with each import', async () => {
+describe('the stored lengths of lists', () => {
+  it('are the largest of any one person, and grow with each import', async () => {
     const shop = await seedShop()
     const { organization_id } = shop
     await importOrders(shop, variedOrders())
@@ -72,7 +72,7 @@ describe('the lengths of lists', () => {
     })
   })
 
-  it('grow when an update adds purchases or gives an order to somebody else, and never shrink', async () => {
+  it('grow when an update adds purchases or moves an order to another customer, and never shrink', async () => {
     const shop = await seedShop()
     const order = buying(2, 'a@example.dk')
     await importOrders(shop, [order, buying(3, 'b@example.dk')])
@@ -89,7 +89,7 @@ describe('the lengths of lists', () => {
     expect(await sizesOf(shop.organization_id)).toMatchObject({ purchases: 10, orders: 2, order_metadata: 3 })
   })
 
-  it('do not change by a dry run, or by an order that is skipped or refused', async () => {
+  it('are not changed by a dry run, or by an order that is skipped or refused', async () => {
     const shop = await seedShop()
     const order = buying(2, 'a@example.dk')
     await importOrders(shop, [buying(9, 'x@example.dk')], { dry_run: true })
@@ -101,7 +101,7 @@ describe('the lengths of lists', () => {
     expect(await sizesOf(shop.organization_id)).toEqual(before)
   })
 
-  it('are written with the orders or not at all', async () => {
+  it('are written in the transaction of the orders', async () => {
     const shop = await givenShopWith(2)
     await db.batch([
       sql.raw(`create trigger no_sizes before update on list_sizes begin select raise(abort, 'no sizes'); end`),
@@ -118,7 +118,7 @@ describe('the lengths of lists', () => {
     expect(await sizesOf(shop.organization_id)).toMatchObject({ orders: 2, purchases: 7, all_purchases: 7 })
   })
 
-  it('cost an import one statement, one row written and the rows of its customers', async () => {
+  it('cost an import one statement, one written row and the rows of its customers', async () => {
     const shop = await givenShopWith(50)
     const cost = costOf(await importOrders(shop, [buying(1, 'crowd@example.dk')]))
     const later = costOf(await importOrders(shop, [buying(1, 'crowd@example.dk')]))
@@ -127,7 +127,7 @@ describe('the lengths of lists', () => {
     expect(later.rows_read - cost.rows_read).toBe(2)
   })
 
-  it('count the campaigns of the organisation', async () => {
+  it('include the campaigns of the organisation', async () => {
     const organisation = await givenOrganization()
     const edition = await seedEdition(organisation)
     const { id } = await givenSegment({ organization_id: organisation.id, communication_channel: 'sms' })
@@ -146,7 +146,7 @@ describe('the lengths of lists', () => {
 })
 
 describe('the migration', () => {
-  it('finds the lengths that imports have kept', async () => {
+  it('computes the lengths for existing imports', async () => {
     const shop = await seedShop()
     await importOrders(shop, variedOrders())
     const kept = await sizesOf(shop.organization_id)
@@ -162,7 +162,7 @@ describe('the migration', () => {
 })
 
 describe('an expression that takes too long for the lists of its organisation', () => {
-  it('is refused with place and reason when it is saved, and nothing is', async () => {
+  it('is refused with place and reason when it is saved, and nothing is saved', async () => {
     const { organization_id } = await givenShopWith(320)
     const refused = await post('/v1/segments', segmentFields(organization_id, nested))
     expect([refused.status, refused.body.code]).toEqual([400, 'validation_error'])
@@ -185,7 +185,7 @@ describe('an expression that takes too long for the lists of its organisation', 
     }
   })
 
-  it('is accepted where lists are shorter, whatever other organisations have', async () => {
+  it('is accepted where the lists are shorter, for any lists of other organisations', async () => {
     await givenShopWith(320)
     const { organization_id } = await givenShopWith(300)
     const segment = await givenSegment(segmentFields(organization_id, nested))
@@ -194,7 +194,7 @@ describe('an expression that takes too long for the lists of its organisation', 
     expect(body).toMatchObject({ is_valid: true, errors: [], estimated_user_count: 0 })
   })
 
-  it('lets a calculation fail whose data has outgrown it, with the same words', async () => {
+  it('makes a calculation fail when the lists have grown, with the same message', async () => {
     const shop = await givenShopWith(300)
     const segment = await givenSegment(segmentFields(shop.organization_id, nested))
     await importOrders(shop, [buying(20, 'crowd@example.dk')])
@@ -202,7 +202,7 @@ describe('an expression that takes too long for the lists of its organisation', 
     expect((await get(`/v1/segments/${segment.id}`)).body).toMatchObject({ status: 'failed', error_message: reason })
   })
 
-  it('ends a calculation in the middle, and what was shown before stays', async () => {
+  it('ends a running calculation, and keeps the old members', async () => {
     const shop = await givenShopWith(300)
     const expression = 'user.is_active || purchases.exists(p, purchases.exists(q, q.product_id == p.variant_id))'
     await seedPeople({ organization: shop.organization_id }, [{}, {}, {}])
@@ -218,7 +218,7 @@ describe('an expression that takes too long for the lists of its organisation', 
     expect(await segmentNow(segment.id)).toMatchObject({ status: 'failed', user_count: 4, members_epoch: 1 })
   })
 
-  it('is not explained either', async () => {
+  it('is refused by explainSegment too', async () => {
     const shop = await givenShopWith(300)
     const segment = await givenSegment(segmentFields(shop.organization_id, nested))
     const user = await db.first(
@@ -247,13 +247,13 @@ async function seedThousands(organisation: Organization, edition: { id: string }
   ])
 }
 
-describe('the estimate', () => {
+describe('the estimate of members', () => {
   const expression = 'user.first_name == "Fourth"'
   const validate = (where: Record<string, unknown>, source = expression) =>
     post('/v1/segments/validate-cel', { ...where, expression: source })
   const answerOf = ({ body }: Awaited<ReturnType<typeof validate>>) => [body.estimated_user_count, body.is_estimate]
 
-  it('counts up to 10,000 people, and asks a fifth of 10,240, of which it reads all by an index', async () => {
+  it('counts up to 10,000 people, and a fifth of 10,240, which are all read by an index', async () => {
     const organisation = await givenOrganization()
     const edition = await seedEdition(organisation)
     await seedThousands(organisation, edition, 10_240)
@@ -275,7 +275,7 @@ describe('the estimate', () => {
     expect(answerOf(await validate({ edition_id: edition.id }))).toEqual([2500, false])
   })
 
-  it('asks a sample of fewer people when the expression takes long', async () => {
+  it('reads a smaller sample when the expression takes long', async () => {
     const organisation = await givenOrganization()
     await seedThousands(organisation, await seedEdition(organisation), 2048)
     const long = `${expression} && [${Array.from({ length: 500 }, (_, n) => n).join()}].all(n, n < 1000)`

@@ -22,7 +22,7 @@ async function given(people: Parameters<typeof seedPeople>[1], fields: Record<st
 }
 
 describe('exportSegmentUsers', () => {
-  it('streams the members as CSV under a name of its own', async () => {
+  it('streams the members as CSV with a file name', async () => {
     const { id, path, rows } = await given(
       [
         { last_seen_at: Date.UTC(2026, 1, 2, 3) },
@@ -67,7 +67,7 @@ describe('exportSegmentUsers', () => {
     expect(text.endsWith('\r\n')).toBe(true)
   })
 
-  it('takes the columns that are asked for, in that order, and a mark for spreadsheets', async () => {
+  it('writes the requested columns in their order, and a byte order mark for spreadsheets', async () => {
     const { id, path, rows } = await given([{}])
     await calculated(id)
     const { text } = await get(`${path}?columns=locale,id,locale&bom=true`)
@@ -85,7 +85,7 @@ describe('exportSegmentUsers', () => {
       ])
   })
 
-  it('defuses formulas, and leaves telephone numbers alone', async () => {
+  it('escapes formulas, and keeps telephone numbers', async () => {
     const evil = ['=1+1', '+cmd|calc', '-2', '@SUM(A1)', '\tx', "'quoted", 'a=b']
     const { id, path } = await given(
       evil.map((first_name) => ({ first_name })),
@@ -97,7 +97,7 @@ describe('exportSegmentUsers', () => {
     for (const [, phone] of rows) expect(phone).toMatch(/^\+45\d{8}$/)
   })
 
-  it('tells how each person stands to the channel', async () => {
+  it('answers the state of each person for the channel', async () => {
     const { organisation, rows, id, path } = await given([{}, {}, {}, {}])
     const consent = await seedConsent({ organization: organisation.id, edition: null })
     const [given1, withdrawn, expired] = rows
@@ -110,7 +110,7 @@ describe('exportSegmentUsers', () => {
     expect(text).toBe('consent_status\r\ngiven\r\nwithdrawn\r\nexpired\r\nnone\r\n')
   })
 
-  it('reads page by page, however many there are', async () => {
+  it('reads page by page, for any number of members', async () => {
     const { id, path } = await given(Array.from({ length: 1203 }, () => ({})))
     await calculated(id)
     const statements: string[] = []
@@ -123,7 +123,7 @@ describe('exportSegmentUsers', () => {
     expect(statements.filter((text) => text.includes('from segment_members'))).toHaveLength(3)
   })
 
-  it('goes on with the set it began with while another one takes its place', async () => {
+  it('continues with the set of members with which it began while a calculation replaces it', async () => {
     const { id, path, rows } = await given(Array.from({ length: 700 }, () => ({})))
     await calculated(id)
     const response = await exports.default.fetch(requestOf(`${path}?columns=id`))
@@ -149,7 +149,7 @@ describe('exportSegmentUsers', () => {
     expect(await db.all(sql`select id from segment_exports where segment_id = ${id}`)).toEqual([])
   })
 
-  it('records who took what, before the first row goes out', async () => {
+  it('records who exported which columns, before the first row is sent', async () => {
     const { organisation, id, path } = await given([{}, {}])
     await calculated(id)
     const { token, account_id } = await givenMember(organisation, 'manager')

@@ -17,7 +17,7 @@ beforeAll(async () => {
 })
 
 describe('a segment of the whole organisation', () => {
-  it('is nothing that an edition role can read, change, calculate, explain or export', async () => {
+  it('cannot be read, changed, calculated, explained or exported by an edition role', async () => {
     const { id } = await givenSegment({ organization_id: organisation.id })
     const [person] = await seedPeople({ organization: organisation.id, edition: mine.id }, [{}])
     const before = await segmentNow(id)
@@ -35,7 +35,7 @@ describe('a segment of the whole organisation', () => {
     expect(await segmentNow(id)).toEqual(before)
   })
 
-  it('is nothing that an edition role can make', async () => {
+  it('cannot be created by an edition role', async () => {
     const { id } = await givenSegment({ organization_id: organisation.id, edition_id: mine.id }, manager)
     expect((await patch(`/v1/segments/${id}`, { edition_id: null }, manager)).status).toBe(403)
     const body = {

@@ -17,7 +17,7 @@ beforeAll(async () => {
 })
 
 describe('recalculateSegment', () => {
-  it('begins a calculation, and refuses a second one until it has ended', async () => {
+  it('starts a calculation, and refuses a second one until it has ended', async () => {
     const own = await givenOrganization()
     const people = await seedPeople({ organization: own.id }, [{}, {}, {}])
     const segment = await givenSegment({ organization_id: own.id, expression: `user.id != "${people[1]?.id}"` })
@@ -40,7 +40,7 @@ describe('recalculateSegment', () => {
     })
   })
 
-  it('leaves out, each by the first reason, whom a marketing message may not reach', async () => {
+  it('excludes people who may not get a marketing message, each for the first reason', async () => {
     const own = await givenOrganization()
     const consent = await seedConsent({ organization: own.id, edition: null })
     const sms = await seedConsent({ organization: own.id, edition: null }, { channels: ['sms'] })
@@ -93,7 +93,7 @@ describe('recalculateSegment', () => {
     })
   })
 
-  it('sends what is transactional to everyone but dead addresses and the inactive', async () => {
+  it('excludes from transactional messages only dead addresses and inactive people', async () => {
     const own = await givenOrganization()
     const people = await seedNamedPeople(
       { organization: own.id },
@@ -112,7 +112,7 @@ describe('recalculateSegment', () => {
     })
   })
 
-  it('takes the people of its edition alone, and never those of another organisation', async () => {
+  it('includes only people of its edition, and never those of another organisation', async () => {
     const [own, other] = [await givenOrganization(), await givenOrganization()]
     const at = await seedEdition(own)
     const [inside] = await seedPeople({ organization: own.id, edition: at.id }, [{}])
@@ -134,7 +134,7 @@ describe('recalculateSegment', () => {
 describe('resetSegmentToDraft', () => {
   const reset = (id: string) => post(`/v1/segments/${id}/reset-to-draft`, undefined)
 
-  it('refuses while the calculation is alive, and says when to ask again', async () => {
+  it('is refused while a calculation runs, with a time to retry', async () => {
     const { id } = await seedSegment(tenant, { status: 'calculating', epoch: 1, heartbeat_at: Date.now() - 60_000 })
     const { status, body, headers } = await reset(id)
     expect([status, body.code]).toEqual([409, 'segment_not_stuck'])
@@ -147,7 +147,7 @@ describe('resetSegmentToDraft', () => {
     { status: 'calculating' as const, epoch: 4, heartbeat_at: 1 },
     { status: 'failed' as const, epoch: 4, error_message: 'no', members_epoch: 2, user_count: 3 },
     { status: 'ready' as const, epoch: 4, members_epoch: 4, user_count: 3 },
-  ])('makes an empty draft of %j and fences its calculation', async (columns) => {
+  ])('makes an empty draft of %j, and stops its calculation', async (columns) => {
     const { id } = await seedSegment(tenant, columns)
     const { status, body } = await reset(id)
     expect([status, body.status, body.user_count, body.error_message]).toEqual([200, 'draft', 0, ''])

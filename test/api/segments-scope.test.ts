@@ -154,7 +154,7 @@ describe('an expression of an edition role', () => {
     expect(sent(await get(`/v1/segments/${id}/explain?user_id=${shared.id}`)).parts).toEqual(explained.parts)
   })
 
-  it('finds what its own edition knows', async () => {
+  it('finds the data of its own edition', async () => {
     const own = [
       'stats.order_count == 1 && stats.total_spent_minor == 1000 && stats.purchase_count == 1',
       `size(orders) == 1 && orders.all(o, o.edition_id == "${mine.id}")`,
@@ -172,7 +172,7 @@ describe('an expression of an edition role', () => {
     }
   })
 
-  it('finds all that is known of who is known here alone', async () => {
+  it('finds all data of customers whom only this edition knows', async () => {
     await importOrders(shop(mine), [
       {
         external_id: 'own',
@@ -188,7 +188,7 @@ describe('an expression of an edition role', () => {
 })
 
 describe('an expression about an organisation', () => {
-  it('sees of a caller with roles in editions those editions together', async () => {
+  it('covers the editions in which the caller has roles, taken together', async () => {
     const third = await seedEdition(organisation, { name: 'Third' })
     const { account_id, token } = await givenMember(organisation, 'manager', mine.id)
     const email = (await db.first(sql<{ email: string }>`select email from accounts where id = ${account_id}`))?.email
@@ -234,7 +234,7 @@ describe('an expression about an organisation', () => {
     ])
   })
 
-  it('counts consents to other editions for nobody', async () => {
+  it('ignores consents to other editions', async () => {
     const body = {
       organization_id: organisation.id,
       expression: probe('true'),
@@ -247,7 +247,7 @@ describe('an expression about an organisation', () => {
 })
 
 describe('known values', () => {
-  it('are those of the visible editions', async () => {
+  it('are those of the editions in the caller’s reach', async () => {
     await seedConsent({ organization: organisation.id, edition: null }, { key: 'org-news' })
     for (const query of [`edition_id=${mine.id}`, `organization_id=${organisation.id}`]) {
       const { dynamic_values, ...rest } = sent(await get(`/v1/segments/cel-context?${query}`, manager))
@@ -259,7 +259,7 @@ describe('known values', () => {
     }
   })
 
-  it('count answers to the organisation among the visible people', async () => {
+  it('count answers to consents of the organisation among the visible people', async () => {
     const consent = await seedConsent({ organization: organisation.id, edition: null }, { key: 'counted' })
     await seedAnswer(shared as never, consent, 'given')
     await importOrders(shop(theirs), [

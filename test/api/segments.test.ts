@@ -23,7 +23,7 @@ const tenant = () => ({ organization_id: organisation.id })
 const place = () => ({ organization: organisation.id, edition: edition.id })
 
 describe('createSegment', () => {
-  it('makes a draft that says what it is', async () => {
+  it('creates a draft with all its fields', async () => {
     const segment = await givenSegment({
       ...tenant(),
       edition_id: edition.id,
@@ -52,7 +52,7 @@ describe('createSegment', () => {
     expect((await get(`/v1/segments/${segment.id}`)).body).toEqual(segment)
   })
 
-  it('knows an expression that depends on the time', async () => {
+  it('detects an expression that depends on the time', async () => {
     const segment = await givenSegment({ ...tenant(), expression: 'user.last_seen < now - duration("720h")' })
     expect(segment).toMatchObject({ is_time_dependent: true, edition: null, edition_id: null })
   })
@@ -89,7 +89,7 @@ describe('createSegment', () => {
     expect([status, body.errors[0].code, body.errors[0].pointer]).toEqual([400, code, '#/expression'])
   })
 
-  it('wants a role of the organisation for a segment of the whole of it', async () => {
+  it('requires a role of the organisation for a segment of the whole organisation', async () => {
     const { token } = await givenMember(organisation, 'manager', edition.id)
     const body = {
       ...tenant(),
@@ -104,7 +104,7 @@ describe('createSegment', () => {
 })
 
 describe('listSegments', () => {
-  it('filters, searches and orders', async () => {
+  it('filters, searches and sorts', async () => {
     const own = await givenOrganization()
     const at = await seedEdition(own)
     const one = await givenSegment({ organization_id: own.id, name: 'Ærlige', communication_type: 'marketing' })
@@ -132,7 +132,7 @@ describe('listSegments', () => {
     expect((await get('/v1/segments?status=strange')).body.errors[0].code).toBe('invalid_choice')
   })
 
-  it('shows to an edition role the segments of its edition alone', async () => {
+  it('answers an edition role the segments of its edition only', async () => {
     const { token } = await givenMember(organisation, 'viewer', edition.id)
     const wide = await givenSegment(tenant())
     const narrow = await givenSegment({ ...tenant(), edition_id: edition.id })
@@ -162,7 +162,7 @@ describe('getSegment', () => {
 describe('updateSegment', () => {
   const ready = { status: 'ready' as const, epoch: 3, members_epoch: 3, user_count: 7, calculated_at: 1 }
 
-  it('keeps the members when only words change', async () => {
+  it('keeps the members when only the texts change', async () => {
     const { id } = await seedSegment(place(), ready)
     const { body } = await patch(`/v1/segments/${id}`, { name: 'Other', description: 'words' })
     expect(body).toMatchObject({ name: 'Other', description: 'words', status: 'ready', user_count: 7 })
@@ -174,7 +174,7 @@ describe('updateSegment', () => {
     { communication_type: 'marketing' },
     { communication_channel: 'sms' },
     { edition_id: null },
-  ])('makes a draft of it when the meaning changes: %j', async (change) => {
+  ])('makes the segment a draft when its members may change: %j', async (change) => {
     const { id, seq } = await seedSegment(place(), ready)
     const { body } = await patch(`/v1/segments/${id}`, change)
     expect(body).toMatchObject({ ...change, status: 'draft', user_count: 0, calculated_at: null })
@@ -182,13 +182,13 @@ describe('updateSegment', () => {
     expect(await db.all(sql`select epoch from segment_leftovers where segment_seq = ${seq}`)).toEqual([{ epoch: 3 }])
   })
 
-  it('takes the same meaning as no change', async () => {
+  it('keeps the members when the same expression is sent', async () => {
     const { id, expression } = await seedSegment(place(), ready)
     const { body } = await patch(`/v1/segments/${id}`, { expression, communication_type: 'transactional' })
     expect(body).toMatchObject({ status: 'ready', user_count: 7 })
   })
 
-  it('changes words but no meaning while it is being calculated', async () => {
+  it('allows changes of texts, and not of the expression, during a calculation', async () => {
     const { id } = await seedSegment(place(), { status: 'calculating', epoch: 1, heartbeat_at: Date.now() })
     const refused = await patch(`/v1/segments/${id}`, { expression: 'user.is_verified' })
     expect([refused.status, refused.body.code, refused.body.current_status]).toEqual([
@@ -199,14 +199,14 @@ describe('updateSegment', () => {
     expect((await patch(`/v1/segments/${id}`, { name: 'Meanwhile' })).body).toMatchObject({ status: 'calculating' })
   })
 
-  it('refuses an expression that is wrong and changes nothing', async () => {
+  it('refuses an invalid expression and changes nothing', async () => {
     const { id } = await seedSegment(place(), ready)
     const { status, body } = await patch(`/v1/segments/${id}`, { name: 'Changed', expression: 'user.is_active &&' })
     expect([status, body.errors[0].pointer, typeof body.errors[0].start]).toEqual([400, '#/expression', 'number'])
     expect((await segmentNow(id)).version).toBe(1)
   })
 
-  it('moves only where the caller has a role', async () => {
+  it('moves a segment only to a place where the caller has a role', async () => {
     const { id } = await seedSegment(place())
     const { token } = await givenMember(organisation, 'manager', edition.id)
     const other = await seedEdition(organisation)
@@ -218,7 +218,7 @@ describe('updateSegment', () => {
 })
 
 describe('deleteSegment', () => {
-  it('is refused while campaigns that are not over use it', async () => {
+  it('is refused while unfinished campaigns use the segment', async () => {
     const { id } = await seedSegment(place())
     const needing = await Promise.all(
       (['draft', 'scheduled', 'calculating', 'sending'] as const).map((status) =>
@@ -236,7 +236,7 @@ describe('deleteSegment', () => {
     expect((await get(`/v1/segments/${id}`)).status).toBe(200)
   })
 
-  it('hides it everywhere and leaves its members to the sweep', async () => {
+  it('hides the segment everywhere, and leaves its members to the sweep', async () => {
     const { id, seq } = await seedSegment(place(), { status: 'ready', epoch: 2, members_epoch: 2, name: 'Gone away' })
     await seedCampaign(place(), id, { status: 'sent' })
     expect((await remove(`/v1/segments/${id}`)).status).toBe(204)

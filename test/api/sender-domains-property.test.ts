@@ -135,7 +135,7 @@ class Domain {
   }
 }
 
-it('a domain is verified for whom the rules say, and for one organisation at most, whatever happens', async () => {
+it('a domain is verified exactly when the rules allow it, for one organisation at most, in any order of events', async () => {
   const seen = new Set<string>()
   const ids = await Promise.all(organisations.map(async () => (await givenOrganization()).id))
   await fc.assert(

@@ -11,7 +11,7 @@ import { outcome, prove, setTexts, stored, verify } from '../support/sender-doma
 afterEach(() => vi.restoreAllMocks())
 
 describe('verifySenderDomain', () => {
-  it('verifies a domain whose record is there, beside others', async () => {
+  it('verifies a domain whose record exists beside other records', async () => {
     const one = await givenDomains()
     const domain = await givenSenderDomain(one)
     expect(outcome(await verify(one, domain))).toEqual([200, 'pending', 'record_missing'])
@@ -27,7 +27,7 @@ describe('verifySenderDomain', () => {
     expect(again.body.verified_at).toBe(reply.body.verified_at)
   })
 
-  it('makes a domain pending again whose record is gone', async () => {
+  it('makes a domain pending again when its record is gone', async () => {
     const one = await givenDomains()
     const domain = await givenSenderDomain(one)
     await prove(domain)
@@ -38,7 +38,7 @@ describe('verifySenderDomain', () => {
     expect(reply.body).toMatchObject({ verified_by: null, verified_at: null })
   })
 
-  it('takes no answer of the name system for none', async () => {
+  it('changes nothing when DNS gives no answer', async () => {
     const one = await givenDomains()
     const domain = await givenSenderDomain(one)
     await prove(domain)
@@ -60,7 +60,7 @@ describe('verifySenderDomain', () => {
     })
   })
 
-  it('lets the superuser verify by hand, and nobody else', async () => {
+  it('lets only the superuser verify by hand', async () => {
     const one = await givenDomains()
     const domain = await givenSenderDomain(one)
     const refused = await verify(one, domain, { by_hand: true })
@@ -76,7 +76,7 @@ describe('verifySenderDomain', () => {
     expect(outcome(await verify(one, domain))).toEqual([200, 'verified', 'record_missing'])
   })
 
-  it('gives a domain to one organisation only, and to the next once the record of the first is gone', async () => {
+  it('verifies a domain for one organisation only, and for the next once the record of the first is gone', async () => {
     const [one, other] = [await givenDomains(), await givenDomains()]
     const name = aDomain()
     const [mine, theirs] = [await givenSenderDomain(one, name), await givenSenderDomain(other, name)]
@@ -97,7 +97,7 @@ describe('verifySenderDomain', () => {
     expect(kept).toEqual([{ id: theirs.id }])
   })
 
-  it('takes no domain away that the superuser has verified', async () => {
+  it('keeps a domain that the superuser has verified', async () => {
     const [one, other] = [await givenDomains(), await givenDomains()]
     const name = aDomain()
     const [mine, theirs] = [await givenSenderDomain(one, name), await givenSenderDomain(other, name)]
@@ -107,7 +107,7 @@ describe('verifySenderDomain', () => {
     expect(await stored(mine.id)).toMatchObject({ status: 'verified', verified_by: 'superuser' })
   })
 
-  it('leaves one winner when two organisations verify at once', async () => {
+  it('succeeds for one of two organisations that verify at once', async () => {
     const owners = await Promise.all(Array.from({ length: 4 }, givenDomains))
     const name = aDomain()
     const domains = await Promise.all(owners.map((owner) => givenSenderDomain(owner, name)))
@@ -116,7 +116,7 @@ describe('verifySenderDomain', () => {
     expect(replies.map(({ status }) => status).toSorted()).toEqual([200, 409, 409, 409])
   })
 
-  it('proves no domain below or above another', async () => {
+  it('does not verify parent domains or subdomains', async () => {
     const [one, other] = [await givenDomains(), await givenDomains()]
     const above = aDomain()
     const [mine, theirs] = [await givenSenderDomain(one, above), await givenSenderDomain(other, `mail.${above}`)]
@@ -127,7 +127,7 @@ describe('verifySenderDomain', () => {
     expect(outcome(await verify(other, theirs))).toEqual([200, 'verified', 'verified'])
   })
 
-  it('asks the configured resolver, and says what became of the question', async () => {
+  it('asks the configured resolver, and answers the result of the query', async () => {
     const one = await givenDomains()
     const domain = await givenSenderDomain(one)
     const [{ name, value }] = domain.records
@@ -145,7 +145,7 @@ describe('verifySenderDomain', () => {
     expect(fetched.mock.calls[0]?.[0]).toBe(`https://dns.example/query?name=${name}&type=TXT`)
   })
 
-  it('waits for the provider that sends, whose records come with the domain', async () => {
+  it('waits for the e-mail provider, whose records are answered with the domain', async () => {
     const one = await givenDomains()
     const domain = await givenSenderDomain(one)
     const calls: string[] = []

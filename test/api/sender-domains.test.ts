@@ -12,7 +12,7 @@ import { write } from '../support/seeding/rows.ts'
 import { outcome, prove, stored, verify } from '../support/sender-domains.ts'
 
 describe('createSenderDomain', () => {
-  it('adds a pending domain with the record that proves it', async () => {
+  it('adds a pending domain with the TXT record that proves it', async () => {
     const one = await givenDomains()
     const body = await givenSenderDomain(one, 'Nordlys-Events.DK.')
     expect(body).toMatchObject({
@@ -42,7 +42,7 @@ describe('createSenderDomain', () => {
     ['Mu\u0308ller-Fest.de', 'xn--mller-fest-9db.de'],
     ['a.b.c.example', 'a.b.c.example'],
     ['co.uk', 'co.uk'],
-  ])('spells %s as the name system does', async (given_, spelled) => {
+  ])('stores %s as DNS spells it', async (given_, spelled) => {
     expect((await givenSenderDomain(await givenDomains(), given_)).domain).toBe(spelled)
   })
 
@@ -79,7 +79,7 @@ describe('createSenderDomain', () => {
     expect((await get(one.path, one.token)).body.count).toBe(0)
   })
 
-  it('takes each domain once an organisation, however it is spelled, and of several organisations', async () => {
+  it('accepts each domain once in an organisation, in any spelling, and in several organisations', async () => {
     const [one, other] = [await givenDomains(), await givenDomains()]
     const domain = aDomain()
     const mine = await givenSenderDomain(one, domain)
@@ -90,7 +90,7 @@ describe('createSenderDomain', () => {
     expect(theirs.records[0].value).not.toBe(mine.records[0].value)
   })
 
-  it('keeps to twenty, also when many are added at once', async () => {
+  it('allows at most twenty, also when many are added at once', async () => {
     const one = await givenDomains()
     await seedSenderDomains(one.id, 18)
     const replies = await Promise.all(Array.from({ length: 5 }, () => post(one.path, { domain: aDomain() }, one.token)))
@@ -101,7 +101,7 @@ describe('createSenderDomain', () => {
 })
 
 describe('deleteSenderDomain', () => {
-  it('frees the domain for others, with another token when it comes back', async () => {
+  it('frees the domain for others, and a domain that is added again gets another token', async () => {
     const one = await givenDomains()
     const domain = await givenSenderDomain(one)
     await prove(domain)
@@ -114,7 +114,7 @@ describe('deleteSenderDomain', () => {
 })
 
 describe('the domains of another organisation', () => {
-  it('are found by none of the operations', async () => {
+  it('are 404 in every operation', async () => {
     const [one, other] = [await givenDomains(), await givenDomains()]
     const theirs = await seedSenderDomain(other.id, { domain: aDomain(), status: 'verified' })
     for (const path of [`${other.path}/${theirs.id}`, `${one.path}/${theirs.id}`]) {
@@ -129,7 +129,7 @@ describe('the domains of another organisation', () => {
 })
 
 describe('/dev/dns', () => {
-  it('is not there in production, where a record proves a domain', async () => {
+  it('does not exist in production, where only DNS proves a domain', async () => {
     const production = { ENVIRONMENT: 'production' }
     const path = `/dev/dns/_event-commerce.${aDomain()}`
     for (const request of [{ token: null }, { method: 'PUT', body: { texts: ['x'] }, token: null }])
@@ -141,7 +141,7 @@ describe('/dev/dns', () => {
 })
 
 describe('listSenderDomains', () => {
-  it('shows the domains of the organisation with their records', async () => {
+  it('answers the domains of the organisation with their records', async () => {
     const [one, other] = [await givenDomains(), await givenDomains()]
     const [first, second] = [await givenSenderDomain(one), await givenSenderDomain(one)]
     await givenSenderDomain(other)
@@ -152,7 +152,7 @@ describe('listSenderDomains', () => {
 })
 
 describe('getSenderDomain', () => {
-  it('shows a domain as it was answered when it was added, under its organisation alone', async () => {
+  it('answers a domain with the same fields as at its creation, to its organisation only', async () => {
     const [one, other] = [await givenDomains(), await givenDomains()]
     const domain = await givenSenderDomain(one)
     expect((await get(`${one.path}/${domain.id}`, one.token)).body).toEqual(domain)

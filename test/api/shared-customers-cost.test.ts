@@ -50,7 +50,7 @@ const paths = (): [string, number][] => [
 ]
 
 describe('listUsers', () => {
-  it('reads the customers of the edition for an edition role, however many others there are', async () => {
+  it('reads only the customers of the edition for an edition role, for any number of others', async () => {
     for (const [path, rows] of paths()) {
       const reply = await get(path, tokens.edition)
       const { rows_read, queries } = costOf(reply)
@@ -59,7 +59,7 @@ describe('listUsers', () => {
     }
   })
 
-  it('costs an edition role nothing more for a single customer than a few look-ups', async () => {
+  it('costs an edition role only a few look-ups more for a single customer', async () => {
     const [first] = (await get('/v1/user', tokens.edition)).body.results
     const whole = costOf(await get(`/v1/user/${first.id}`, tokens.organization))
     const part = costOf(await get(`/v1/user/${first.id}`, tokens.edition))

@@ -14,8 +14,8 @@ import { seedEndpoint } from '../support/seeding/webhooks.ts'
 import { attach, givenTwo, stranger } from '../support/shared-customers.ts'
 import { eventsOf } from '../support/webhook-rows.ts'
 
-describe('what an edition said of a customer', () => {
-  it('is what it said last of each field, and survives an import that says less', async () => {
+describe('what an edition imported of a customer', () => {
+  it('is the latest value of each field, and survives an import with fewer fields', async () => {
     const two = await givenTwo()
     await attach(two, { email: stranger.email, first_name: 'Anna', phone_number: '20123456', locale: 'da' })
     await attach(two, { email: stranger.email, first_name: 'Anne', last_name: 'Ærø' })
@@ -32,7 +32,7 @@ describe('what an edition said of a customer', () => {
       expect([needle, await ids(needle)]).toEqual([needle, []])
   })
 
-  it('never tells by the order of a list what is hidden', async () => {
+  it('never reveals hidden values by the order of a list', async () => {
     const two = await givenTwo()
     const given = ['b@example.dk', 'd@example.dk']
     await importOrders(two.theirs, [anOrder({ customer: { email: 'c@example.dk', phone_number: '+4520111111' } })])
@@ -52,7 +52,7 @@ describe('what an edition said of a customer', () => {
     expect(joined).toEqual(joined.toSorted())
   })
 
-  it('is found in orders, and nothing hidden is', async () => {
+  it('is found by searches of orders, and hidden values are not', async () => {
     const two = await givenTwo()
     await importOrders(two.theirs, [anOrder({ customer: { email: 'secret@example.dk', phone_number: '+4520111111' } })])
     const attached = await attach(two, { phone_number: '+4520111111', first_name: 'Anna' })
@@ -74,7 +74,7 @@ describe('what an edition said of a customer', () => {
     expect(purchase.body.user).toMatchObject({ full_name: 'Anna', email: null })
   })
 
-  it('is what webhooks of the edition tell', async () => {
+  it('is what webhooks of the edition contain', async () => {
     const two = await givenTwo()
     await importOrders(two.theirs, [anOrder({ customer: { email: 'secret@example.dk', phone_number: '+4520111111' } })])
     await seedEndpoint(
@@ -97,7 +97,7 @@ describe('what an edition said of a customer', () => {
     expect(emails).toEqual([null, null, null, null, known, known, known, known])
   })
 
-  it('is what the withdrawal of a consent tells its edition', async () => {
+  it('is what the webhook of a withdrawn consent contains for the edition', async () => {
     const crowd = await seedCrowd(2)
     const other = await seedEdition({ id: crowd.organization })
     const [shared, own] = crowd.people
@@ -126,7 +126,7 @@ describe('what an edition said of a customer', () => {
     expect(emails).toEqual([null, shared?.email, own?.email])
   })
 
-  it('keeps the ETag while another edition changes something', async () => {
+  it('keeps its ETag while another edition changes the customer', async () => {
     const two = await givenTwo()
     await attach(two, { email: stranger.email, first_name: 'Anna' })
     const etag = async () => (await get(`/v1/user/${two.user}`, two.viewer)).headers.get('etag')

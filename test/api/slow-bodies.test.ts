@@ -70,7 +70,7 @@ function underWay(path: string, request: Request): { moved: (ms: number) => Prom
 }
 
 describe('a body', () => {
-  it('that never comes ends with 408 after 15 seconds, changes nothing and leaves its key free', async () => {
+  it('that never comes is answered with 408 after 15 seconds, changes nothing and leaves its key free', async () => {
     const [operation] = withBody.filter(({ id }) => id === 'createOrganization')
     if (!operation) throw new Error('no such operation')
     const caller = callerOf(operation, world)
@@ -95,7 +95,7 @@ describe('a body', () => {
     expect(again.status).toBe(operation.status)
   })
 
-  it('that comes byte by byte has 15 seconds in all, and is asked for no more then', async () => {
+  it('that comes byte by byte has 15 seconds in all, and is not read after that', async () => {
     const operation = withBody.find(({ id }) => id === 'createOrganization')
     if (!operation) throw new Error('no such operation')
     const caller = callerOf(operation, world)
@@ -108,7 +108,7 @@ describe('a body', () => {
     expect(seen.cancelled).toBe(true)
   })
 
-  it('that is slow and in time is taken, and leaves no timer behind', async () => {
+  it('that is slow and in time is accepted, and leaves no timer behind', async () => {
     const operation = withBody.find(({ id }) => id === 'createOrganization')
     if (!operation) throw new Error('no such operation')
     const caller = callerOf(operation, world)
@@ -121,7 +121,7 @@ describe('a body', () => {
     expect(vi.getTimerCount()).toBe(0)
   })
 
-  it('of an event of a provider has no longer', async () => {
+  it('of a provider event has the same limit', async () => {
     const { stream } = silent()
     const request = underWay('/provider-events/resend', { method: 'POST', token: null, raw: stream, headers: json })
     expect(await request.moved(limitMs - 1)).toBeNull()
@@ -130,7 +130,7 @@ describe('a body', () => {
   })
 })
 
-describe('nobody reads a body', () => {
+describe('the service reads no body', () => {
   const unread = async (path: string, request: Request): Promise<number> => {
     const { stream, seen } = silent()
     const { status } = await callWith({}, path, { method: 'POST', headers: json, ...request, raw: stream })
@@ -138,7 +138,7 @@ describe('nobody reads a body', () => {
     return status
   }
 
-  it('of a caller who is not known', async () => {
+  it('of an unauthenticated caller', async () => {
     for (const operation of implemented.filter(({ method }) => method !== 'get')) {
       const sample = await make(operation, world, callerOf(operation, world))
       const path = pathOf(operation, { ...sample, query: {} })
@@ -149,7 +149,7 @@ describe('nobody reads a body', () => {
     }
   })
 
-  it('for what the caller may not do, or what is not there', async () => {
+  it('for a request that is forbidden, or whose resource is missing', async () => {
     const message = '/v1/email-messages/eml_none'
     expect(await unread(message, { method: 'PATCH', token: world.people.OA.token })).toBe(404)
     expect(await unread(message, { method: 'DELETE', token: world.people.OA.token })).toBe(404)
@@ -157,7 +157,7 @@ describe('nobody reads a body', () => {
     expect(await unread('/v1/organizations', { token: world.people.EV.token })).toBe(403)
   })
 
-  it('of an event of a provider that there is none of, and of somebody who leaves', async () => {
+  it('for a link or a provider that does not exist', async () => {
     expect(await unread('/provider-events/nobody', { token: null })).toBe(404)
     expect(await unread('/t/u/nothing', { token: null })).toBe(404)
   })

@@ -43,38 +43,43 @@ describe('the page of a link to unsubscribe', () => {
     ['se', 'nyheter och erbjudanden via e-post', 'Prenumerera igen'],
     ['nl', 'nieuws en aanbiedingen per e-mail', 'Opnieuw aanmelden'],
     ['pl', 'wiadomości i ofert', 'Zapisz mnie ponownie'],
-  ])('says in %s whose messages of which kind stop, and gives the way back', async (locale, kind, again) => {
-    const crowd = await seedCrowd(1, { enabled_languages: ['en', 'da', 'se', 'nl', 'pl'] })
-    const [person] = crowd.people
-    await write(
-      sql`update organizations set name = 'Nord & <b>lys</b>' where id = ${crowd.organization}`,
-      sql`update users set locale = ${locale} where id = ${person?.id ?? ''}`,
-    )
-    const { campaign } = await seedReady(crowd)
-    const consent = await marketingTo(crowd, campaign.segment_id)
-    await write(sql`update consents set title = '{"en":"<i>Letters</i>","da":"<i>Letters</i>"}' where id = ${consent}`)
-    await post(`/v1/campaigns/${campaign.id}/send-now`, {})
-    await until(campaign.id, ['sent'])
-    const [path = ''] = pathsIn((await capturedOf(campaign.id))[0], 'u')
-    const asked = await visit(path)
-    const left = await leave(path)
-    const looked = await visit(path)
-    const back = await visit(actionOf(path, left.text), { method: 'POST' })
-    for (const page of [asked, left, looked, back]) {
-      expect(page.status).toBe(200)
-      expect(page.text).toContain(kind)
-      expect(page.text).toContain('Nord &amp; &lt;b&gt;lys&lt;/b&gt;')
-      expect(page.text).toContain(person?.email)
-      expect(page.text).toContain('&lt;i&gt;Letters&lt;/i&gt; (')
-      expect(page.text).toContain(`<html lang="${locale === 'se' ? 'sv' : locale}">`)
-      expect(page.text).not.toMatch(/undefined|null|\[object/)
-    }
-    expect([asked, left, looked, back].map(({ text }) => text.includes(again))).toEqual([false, true, true, false])
-    expect(looked.text).toBe(left.text)
-    expect(actionOf(path, back.text)).toBe(path)
-  })
+  ])(
+    'names in %s the organisation and the kind of messages that stop, and offers to undo it',
+    async (locale, kind, again) => {
+      const crowd = await seedCrowd(1, { enabled_languages: ['en', 'da', 'se', 'nl', 'pl'] })
+      const [person] = crowd.people
+      await write(
+        sql`update organizations set name = 'Nord & <b>lys</b>' where id = ${crowd.organization}`,
+        sql`update users set locale = ${locale} where id = ${person?.id ?? ''}`,
+      )
+      const { campaign } = await seedReady(crowd)
+      const consent = await marketingTo(crowd, campaign.segment_id)
+      await write(
+        sql`update consents set title = '{"en":"<i>Letters</i>","da":"<i>Letters</i>"}' where id = ${consent}`,
+      )
+      await post(`/v1/campaigns/${campaign.id}/send-now`, {})
+      await until(campaign.id, ['sent'])
+      const [path = ''] = pathsIn((await capturedOf(campaign.id))[0], 'u')
+      const asked = await visit(path)
+      const left = await leave(path)
+      const looked = await visit(path)
+      const back = await visit(actionOf(path, left.text), { method: 'POST' })
+      for (const page of [asked, left, looked, back]) {
+        expect(page.status).toBe(200)
+        expect(page.text).toContain(kind)
+        expect(page.text).toContain('Nord &amp; &lt;b&gt;lys&lt;/b&gt;')
+        expect(page.text).toContain(person?.email)
+        expect(page.text).toContain('&lt;i&gt;Letters&lt;/i&gt; (')
+        expect(page.text).toContain(`<html lang="${locale === 'se' ? 'sv' : locale}">`)
+        expect(page.text).not.toMatch(/undefined|null|\[object/)
+      }
+      expect([asked, left, looked, back].map(({ text }) => text.includes(again))).toEqual([false, true, true, false])
+      expect(looked.text).toBe(left.text)
+      expect(actionOf(path, back.text)).toBe(path)
+    },
+  )
 
-  it('takes back what leaving did, in one POST: the suppression and the consent, and announces it', async () => {
+  it('lifts the suppression and the withdrawal that unsubscribing wrote, in one POST, and announces it', async () => {
     const { id, crowd, consent } = await sent(2)
     const [person, other] = crowd.people
     const expires = Date.now() + 86_400_000_000
@@ -127,7 +132,7 @@ describe('the page of a link to unsubscribe', () => {
     expect(await suppressionsOf(crowd.organization)).toMatchObject([{ reason: 'unsubscribed' }])
   })
 
-  it('leaves alone what leaving did not do', async () => {
+  it('leaves changes that came from elsewhere', async () => {
     const { crowd, captured } = await sent(1)
     const [person] = crowd.people
     const [path = ''] = pathsIn(captured[0], 'u')
@@ -168,7 +173,7 @@ describe('the page of a link to unsubscribe', () => {
     },
   )
 
-  it('takes no token of another kind, none that is forged, and none of nobody', async () => {
+  it('refuses tokens of another kind, forged ones, and those of a person who does not exist', async () => {
     const { id, crowd, captured } = await sent(1)
     const [path = ''] = pathsIn(captured[0], 'u')
     const left = await leave(path)
@@ -186,7 +191,7 @@ describe('the page of a link to unsubscribe', () => {
     expect(await suppressionsOf(crowd.organization)).toMatchObject([{ reason: 'unsubscribed' }])
   })
 
-  it('ends as it was last said, however often and in whatever order', async () => {
+  it('has the state of the last action, for any sequence of actions', async () => {
     const { crowd, captured } = await sent(1)
     const [person] = crowd.people
     const [path = ''] = pathsIn(captured[0], 'u')
@@ -216,7 +221,7 @@ describe('the page of a link to unsubscribe', () => {
 })
 
 describe('transactional messages', () => {
-  it('of a campaign by e-mail have no way out, neither in words nor in headers', async () => {
+  it('of a campaign by e-mail have no unsubscribe link, neither in texts nor in headers', async () => {
     const crowd = await seedCrowd(1)
     const message = await seedMessage(crowd, {
       type: 'campaign',
@@ -243,7 +248,7 @@ describe('transactional messages', () => {
   })
 })
 
-describe('contents that were kept before transactional messages lost their way out', () => {
+describe('contents of transactional messages that an older version stored', () => {
   let mails: Captured[]
   let marketing: Captured[]
   beforeAll(async () => {
@@ -260,7 +265,7 @@ describe('contents that were kept before transactional messages lost their way o
     marketing = (await sent(1)).captured
   })
 
-  it('still say the same, so that a call that is repeated is the same call', () => {
+  it('keep their unsubscribe link, so that a repeated call has equal messages', () => {
     for (const mail of [mails[0], marketing[0]]) {
       expect(JSON.parse(mail?.headers ?? '{}')).toMatchObject({ 'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click' })
       expect(pathsIn(mail, 'u')).toHaveLength(1)

@@ -39,7 +39,7 @@ describe('listUsers', () => {
     expect(body.results).toHaveLength(3)
   })
 
-  it('shows an edition role the customers of its edition alone', async () => {
+  it('answers an edition role the customers of its edition only', async () => {
     const shop = await seedShop()
     await givenCustomer(shop, { email: 'mine@example.dk' })
     const elsewhere = await seedShop()
@@ -52,7 +52,7 @@ describe('listUsers', () => {
 })
 
 describe('updateUser', () => {
-  it('stores address and number in one form, and finds the orders by the new ones', async () => {
+  it('normalises address and number, and orders are found by the new values', async () => {
     const shop = await seedShop()
     const { id, orderId } = await givenCustomer(shop, { email: 'old@example.dk', first_name: 'Ada' })
     const reply = await patch(`/v1/user/${id}`, {
@@ -95,7 +95,7 @@ describe('updateUser', () => {
     expect((await get(`/v1/user/${id}`)).text).toBe(before.text)
   })
 
-  it('keeps an address to one customer of an organisation, but not across organisations', async () => {
+  it('keeps addresses unique in an organisation, but not across organisations', async () => {
     const shop = await seedShop()
     const taken = await givenCustomer(shop, { email: 'taken@example.dk' })
     const { id } = await givenCustomer(shop, { email: 'second@example.dk' })
@@ -119,7 +119,7 @@ describe('updateUser', () => {
     expect(reply.body).toMatchObject({ locale: 'en', msg_channel: 'email', is_active: true })
   })
 
-  it('loses neither of two changes made at once', async () => {
+  it('keeps both of two changes made at once', async () => {
     const shop = await seedShop()
     const { id } = await givenCustomer(shop, { email: 'a@example.dk' })
     const changes = [{ first_name: 'Ada' }, { last_name: 'Holm' }, { phone_number: '+4532123456' }]
@@ -132,7 +132,7 @@ describe('updateUser', () => {
     })
   })
 
-  it('refuses a change that was decided on an older state', async () => {
+  it('refuses a change that was decided on an outdated state', async () => {
     const shop = await seedShop()
     const { id } = await givenCustomer(shop, { email: 'a@example.dk' })
     const { headers } = await get(`/v1/user/${id}`)
@@ -147,7 +147,7 @@ describe('updateUser', () => {
 })
 
 describe('getUser', () => {
-  it('shows a customer to roles of the editions that know them, and to no others', async () => {
+  it('answers a customer to roles of the editions that know the customer, and to no others', async () => {
     const shop = await seedShop()
     const { id } = await givenCustomer(shop, { email: 'soren@example.dk', first_name: 'Søren', last_name: 'Æbelø' })
     const shown = { id, email: 'soren@example.dk', first_name: 'Søren', last_name: 'Æbelø', is_active: true }
@@ -161,7 +161,7 @@ describe('getUser', () => {
 })
 
 describe('exportUser', () => {
-  it('hands out all that is known of a customer, to admins of the organisation', async () => {
+  it('answers all data about a customer, to admins of the organisation', async () => {
     const shop = await seedShop()
     const { id, orderId } = await givenCustomer(shop, { email: 'soren@example.dk', first_name: 'Søren' })
     const [admin, manager] = [

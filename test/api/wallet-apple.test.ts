@@ -36,7 +36,7 @@ async function registrationCost({ serial, token }: Pass, device: string) {
 }
 
 describe('registering a phone', () => {
-  it('is 201 for a new phone and 200 for a known one, and announces the first in the same transaction', async () => {
+  it('is 201 for a new phone and 200 for a known one, and announces the first phone in the same transaction', async () => {
     const pass = await givenPass()
     expect((await register(pass, 'phone-1')).status).toBe(201)
     expect((await register(pass, 'phone-1')).status).toBe(200)
@@ -66,7 +66,7 @@ describe('registering a phone', () => {
     expect(await kindsOf(pass.organization)).toEqual([added])
   })
 
-  it('announces once when twenty phones are first at once, and once when the last of them leave at once', async () => {
+  it('announces once when twenty first phones register at once, and once when the last phones unregister at once', async () => {
     const pass = await givenPass()
     const phones = Array.from({ length: 20 }, (_, index) => `phone-${index}`)
     const arrived = await Promise.all(phones.map((phone) => register(pass, phone)))
@@ -79,7 +79,7 @@ describe('registering a phone', () => {
     expect(await kindsOf(pass.organization)).toEqual([added, removed])
   })
 
-  it('decides again when another phone is first between the look and the commit, and when another leaves', async () => {
+  it('decides again when another phone registers between the reading and the commit, and when another unregisters', async () => {
     const pass = await givenPass()
     const registrationPath = `/wallet/apple/v1/devices/phone-1/registrations/pass.capture/${pass.serial}`
     const headers = { authorization: `ApplePass ${pass.token}` }
@@ -118,7 +118,7 @@ describe('registering a phone', () => {
     expect([later.queries, later.rows_written]).toEqual([4, 4])
   })
 
-  it('forgets the phone that registered first beyond a thousand', async () => {
+  it('removes the oldest phone beyond a thousand', async () => {
     const pass = await givenPass()
     const rows = Array.from({ length: 1000 }, (_, index) => [pass.id, `crowd-${index}`, index])
     await write(
@@ -151,7 +151,7 @@ describe('registering a phone', () => {
     expect(await dump()).toEqual(before)
   })
 
-  it('refuses bodies without a push token, bodies that are too large, and ids that are none', async () => {
+  it('refuses bodies without a push token, bodies that are too large, and invalid ids', async () => {
     const pass = await givenPass()
     const before = await dump()
     for (const body of [{}, { pushToken: '' }, { pushToken: 7 }, { pushToken: 'x'.repeat(256) }]) {
@@ -167,7 +167,7 @@ describe('registering a phone', () => {
     expect(await dump()).toEqual(before)
   })
 
-  it('takes a token that was issued before the key was changed', async () => {
+  it('accepts a token that was issued before the key was changed', async () => {
     const pass = await givenPass()
     const path = `/wallet/apple/v1/devices/phone-1/registrations/pass.capture/${pass.serial}`
     const headers = { authorization: `ApplePass ${pass.token}` }
@@ -191,7 +191,7 @@ describe('registering a phone', () => {
 })
 
 describe('unregistering a phone', () => {
-  it('announces the last one alone, is 200 again, and a phone that comes back is added again', async () => {
+  it('announces only the last one, is 200 when repeated, and a phone that registers again is announced again', async () => {
     const pass = await givenPass()
     await register(pass, 'phone-1')
     await register(pass, 'phone-2')
@@ -221,7 +221,7 @@ describe('unregistering a phone', () => {
 })
 
 describe('the list of changed passes', () => {
-  it('names what changed since, each change once, and is 204 without any', async () => {
+  it('lists passes that changed since the given time, each once, and is 204 without any', async () => {
     const one = await givenPass()
     const two = await givenPass()
     const device = `phone-of-${one.serial}`
@@ -238,14 +238,14 @@ describe('the list of changed passes', () => {
     expect((await changedOn(device, "1' or 1")).status).toBe(200)
   })
 
-  it('tells nothing of passes of another pass type', async () => {
+  it('lists no passes of another pass type', async () => {
     const reply = await call('/wallet/apple/v1/devices/phone-1/registrations/pass.other', { token: null })
     expect(reply.status).toBe(404)
   })
 })
 
 describe('the latest pass', () => {
-  it('comes as a package, and as 304 to a phone that has it', async () => {
+  it('is sent as a package, and as 304 to a phone that has it', async () => {
     const pass = await givenPass()
     const response = await latest(pass)
     expect([response.status, response.headers.get('content-type'), response.headers.get('cache-control')]).toEqual([
@@ -268,7 +268,7 @@ describe('the latest pass', () => {
 })
 
 describe('the log of phones', () => {
-  it('writes what phones say, without what may be a secret, and is bounded', async () => {
+  it('records what phones report, without possible secrets, and in bounded size', async () => {
     const written = vi.spyOn(console, 'log').mockImplementation(() => undefined)
     const secret = 'q7Zk2mPp9vXw4LtR8nBc'
     const logs = [`Wrong token ApplePass ${secret}`, ...Array.from({ length: 50 }, () => 'x '.repeat(5000))]
@@ -283,7 +283,7 @@ describe('the log of phones', () => {
   })
 })
 
-it('gives nothing of a pass to the phone of another', async () => {
+it('registering with the token of another pass is refused', async () => {
   const pass = await givenPass()
   const other = await givenPassOf({ ...(await givenPass()), order: '', transaction: '' }, 'google')
   const reply = await register({ ...pass, serial: other.serial }, 'phone-1')

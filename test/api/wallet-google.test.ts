@@ -26,16 +26,16 @@ beforeAll(async () => {
   keys = await givenGoogleKeys()
 })
 
-const tell = async (pass: Pass, event: 'save' | 'del', options?: CallbackOptions) =>
+const postCallback = async (pass: Pass, event: 'save' | 'del', options?: CallbackOptions) =>
   callback(await callbackBody(keys, pass, event, options))
 
 describe('a callback of Google', () => {
   it('marks the pass as added and announces it; its removal is stored and not announced', async () => {
     const pass = await givenPass('google')
-    expect((await tell(pass, 'save')).status).toBe(200)
+    expect((await postCallback(pass, 'save')).status).toBe(200)
     expect(await passRow(pass.id)).toMatchObject({ added_at: expect.any(Number), removed_at: null })
     expect(await kindsOf(pass.organization)).toEqual([added])
-    expect((await tell(pass, 'del')).status).toBe(200)
+    expect((await postCallback(pass, 'del')).status).toBe(200)
     expect(await kindsOf(pass.organization)).toEqual([added])
     const { body } = await get(`/v1/purchases/${pass.purchase}`)
     expect(body.wallet_passes).toMatchObject([
@@ -49,13 +49,13 @@ describe('a callback of Google', () => {
     const replies = await Promise.all(Array.from({ length: 10 }, () => callback(body)))
     expect(replies.map(({ status }) => status)).toEqual(Array.from({ length: 10 }, () => 200))
     expect(await kindsOf(pass.organization)).toEqual([added])
-    await tell(pass, 'del')
+    await postCallback(pass, 'del')
     const before = await passRow(pass.id)
     expect((await callback(body)).status).toBe(200)
     expect(await passRow(pass.id)).toEqual(before)
   })
 
-  it('decides again when the same callback is taken between the look and the commit', async () => {
+  it('decides again when the same callback is stored between the reading and the commit', async () => {
     const pass = await givenPass('google')
     const body = await callbackBody(keys, pass, 'save')
     const twice = interruptedDatabase(/insert into "wallet_callbacks"/, () => callback(body))
@@ -64,7 +64,7 @@ describe('a callback of Google', () => {
     expect(await kindsOf(pass.organization)).toEqual([added])
   })
 
-  it('decides again when another callback is taken between the look and the commit', async () => {
+  it('decides again when another callback is stored between the reading and the commit', async () => {
     const pass = await givenPass('google')
     const [one, other] = await Promise.all([callbackBody(keys, pass, 'save'), callbackBody(keys, pass, 'save')])
     const late = interruptedDatabase(/insert into "wallet_callbacks"/, () => callback(one))
@@ -73,7 +73,7 @@ describe('a callback of Google', () => {
     expect(await kindsOf(pass.organization)).toEqual([added])
   })
 
-  it('announces once when ten different callbacks say it at once', async () => {
+  it('announces once when ten different callbacks report it at once', async () => {
     const pass = await givenPass('google')
     const bodies = await Promise.all(Array.from({ length: 10 }, () => callbackBody(keys, pass, 'save')))
     const replies = await Promise.all(bodies.map(callback))
@@ -81,7 +81,7 @@ describe('a callback of Google', () => {
     expect(await kindsOf(pass.organization)).toEqual([added])
   })
 
-  it('does not count when a later one was heard before', async () => {
+  it('is ignored when a later one was stored before', async () => {
     const pass = await givenPass('google')
     const late = Date.now() + 300_000
     const save = await callbackBody(keys, pass, 'save', { message: { expTimeMillis: late } })
@@ -92,13 +92,13 @@ describe('a callback of Google', () => {
     expect(await passRow(pass.id)).toMatchObject({ added_at: null, removed_at: expect.any(Number) })
   })
 
-  it('is known by the newer name of the sender too', async () => {
+  it('is accepted with the newer name of the sender too', async () => {
     const pass = await givenPass('google')
-    expect((await tell(pass, 'save', { sender: 'GoogleWalletPasses' })).status).toBe(200)
+    expect((await postCallback(pass, 'save', { sender: 'GoogleWalletPasses' })).status).toBe(200)
     expect(await kindsOf(pass.organization)).toEqual([added])
   })
 
-  it('costs the signature, one look and one transaction', async () => {
+  it('costs the signature check, one read and one transaction', async () => {
     const pass = await givenPass('google')
     const job = realJob()
     await receiveGoogleCallback(job, JSON.stringify(await callbackBody(keys, pass, 'save')))
@@ -108,7 +108,7 @@ describe('a callback of Google', () => {
   })
 })
 
-describe('a callback that is not to be believed', () => {
+describe('a callback with invalid signatures', () => {
   const flipped = (text: string) => {
     const bytes = Uint8Array.fromBase64(text)
     bytes[bytes.length - 1] = (bytes.at(-1) ?? 0) ^ 1
@@ -185,7 +185,7 @@ describe('a callback that is not to be believed', () => {
   it('is refused once the root key has expired', async () => {
     const pass = await givenPass('google')
     await setRootKeys([keys.root], Date.now() - 1)
-    const reply = await tell(pass, 'save')
+    const reply = await postCallback(pass, 'save')
     await setRootKeys([keys.root], Date.now() + 86_400_000)
     expect(reply.status).toBe(401)
   })
@@ -194,8 +194,8 @@ describe('a callback that is not to be believed', () => {
 /** Of a call that names its target as text. */
 const addressOf = (target: unknown): string => (typeof target === 'string' ? target : '')
 
-describe('the root keys', () => {
-  it('are set by nobody in production, where none are known then', async () => {
+describe('the root keys of Google', () => {
+  it('cannot be set by a request in production, and stay as they were', async () => {
     const pass = await givenPass('google')
     const production = { ENVIRONMENT: 'production' }
     const set = await callWith(production, '/dev/wallet/google-keys', {
@@ -204,10 +204,10 @@ describe('the root keys', () => {
       body: { keys: [] },
     })
     expect(set.status).toBe(404)
-    expect((await tell(pass, 'save')).status).toBe(200)
+    expect((await postCallback(pass, 'save')).status).toBe(200)
   })
 
-  it('are read from both addresses of Google, remembered, and asked for anew when no key fits', async () => {
+  it('are fetched from both addresses of Google, cached, and fetched again when no key fits', async () => {
     const pass = await givenPass('google')
     const spki = await spkiOf(keys.root)
     const asked: string[] = []

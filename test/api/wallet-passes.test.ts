@@ -16,7 +16,7 @@ const pathOf = (purchase: string) => `/v1/purchases/${purchase}/wallet-passes`
 const rowsOf = (purchase: string) => db.all(sql`select id from wallet_passes where purchase_id = ${purchase}`)
 
 describe('createWalletPass', () => {
-  it('makes a pass with a link, and finds the same pass when it is asked again', async () => {
+  it('makes a pass with a link, and answers the same pass when it is requested again', async () => {
     const { purchase, organization, edition } = await seedWalletPurchase()
     const reply = await post(pathOf(purchase), { platform: 'apple' })
     expect(reply.status, reply.text).toBe(201)
@@ -40,7 +40,7 @@ describe('createWalletPass', () => {
     expect(body.wallet_passes).toEqual([{ id, provider, platform, serial_number, status, added_at, removed_at }])
   })
 
-  it('makes one pass when it is asked ten times at once', async () => {
+  it('makes one pass for ten simultaneous requests', async () => {
     const { purchase } = await seedWalletPurchase()
     const replies = await Promise.all(Array.from({ length: 10 }, () => post(pathOf(purchase), { platform: 'apple' })))
     expect(replies.map(({ status }) => status)).toEqual(Array.from({ length: 10 }, () => 201))
@@ -48,7 +48,7 @@ describe('createWalletPass', () => {
     expect(await rowsOf(purchase)).toHaveLength(1)
   })
 
-  it('finds the pass that somebody else has made between the look and the commit', async () => {
+  it('answers the pass that another request has made between the reading and the commit', async () => {
     const { purchase } = await seedWalletPurchase()
     const body = { platform: 'apple' }
     const raced = interruptedDatabase(/insert into wallet_passes/, () => post(pathOf(purchase), body))
@@ -57,7 +57,7 @@ describe('createWalletPass', () => {
     expect(await rowsOf(purchase)).toEqual([{ id: reply.body.id }])
   })
 
-  it('makes no pass of a purchase that is cancelled between the look and the commit', async () => {
+  it('makes no pass of a purchase that is cancelled between the reading and the commit', async () => {
     const { purchase } = await seedWalletPurchase()
     const cancel = () => write(sql`update purchases set status = 'cancelled' where id = ${purchase}`)
     const raced = interruptedDatabase(/insert into wallet_passes/, cancel)
@@ -91,7 +91,7 @@ describe('createWalletPass', () => {
     })
   })
 
-  it('keeps the pass for the outbox of developers, once', async () => {
+  it('stores the pass once in the dev mailbox', async () => {
     const pass = await givenPass('google')
     await post(pathOf(pass.purchase), { platform: 'google' })
     expect(await capturedOf(pass.id)).toHaveLength(1)
@@ -107,7 +107,7 @@ describe('createWalletPass', () => {
     ])
   })
 
-  it('makes no pass of a purchase that is not active, and says so', async () => {
+  it('refuses a purchase that is not active, with a reason', async () => {
     for (const status of ['pending', 'used', 'refunded', 'expired', 'cancelled']) {
       const { purchase } = await seedWalletPurchase()
       await write(sql`update purchases set status = ${status} where id = ${purchase}`)
@@ -120,7 +120,7 @@ describe('createWalletPass', () => {
     }
   })
 
-  it('makes no pass of a product that is not for the wallet, or that has no design', async () => {
+  it('refuses a product that is not for the wallet, or that has no design', async () => {
     const { purchase, organization, edition } = await seedWalletPurchase()
     const other = await seedTrade({ organization, edition })
     const plain = await post(pathOf(other.purchase), { platform: 'apple' })
@@ -130,7 +130,7 @@ describe('createWalletPass', () => {
     expect([bare.status, bare.body.reason]).toEqual([409, 'no_pass_design'])
   })
 
-  it('refuses a platform that is no vendor of this service, and one that does not exist', async () => {
+  it('refuses a platform that is not configured, and one that does not exist', async () => {
     const { purchase } = await seedWalletPurchase()
     const request = { method: 'POST', body: { platform: 'google' } }
     const refused = await callWith({ WALLET_VENDOR_B: '' }, pathOf(purchase), request)
@@ -143,7 +143,7 @@ describe('createWalletPass', () => {
     expect(await rowsOf(purchase)).toEqual([])
   })
 
-  it('takes the vendors from the configuration', async () => {
+  it('reads the vendors from the configuration', async () => {
     const { purchase } = await seedWalletPurchase()
     const swapped = { WALLET_VENDOR_A: 'google', WALLET_VENDOR_B: 'apple' }
     const reply = await callWith(swapped, pathOf(purchase), { method: 'POST', body: { platform: 'google' } })
@@ -159,7 +159,7 @@ describe('createWalletPass', () => {
 })
 
 describe('listWalletPasses', () => {
-  it('shows the passes of the purchase, void ones too, in the order in which they were made', async () => {
+  it('answers the passes of the purchase, also void ones, in the order of creation', async () => {
     const pass = await givenPass()
     const path = `/v1/purchases/${pass.purchase}/wallet-passes`
     expect((await remove(`${path}/${pass.id}`)).status).toBe(204)
@@ -173,7 +173,7 @@ describe('listWalletPasses', () => {
 })
 
 describe('the package of a pass', () => {
-  it('has the fields of the purchase, and a manifest with the hash of each file', async () => {
+  it('contains the fields of the purchase, and a manifest with the hash of each file', async () => {
     const pass = await givenPass()
     await write(sql`update purchases set vendor_code = 'ÆØÅ-17' where id = ${pass.purchase}`)
     const bytes = await download(pass.add_url)
@@ -194,13 +194,13 @@ describe('the package of a pass', () => {
     expect(Object.keys(files).toSorted()).toEqual(['icon.png', 'icon@2x.png', 'icon@3x.png', 'pass.json'])
   })
 
-  it('keeps the token of the pass as a hash alone', async () => {
+  it('contains a token of which only a hash is stored', async () => {
     const pass = await givenPass()
     expect(pass.token.length).toBeGreaterThanOrEqual(16)
     expect(JSON.stringify(await passRow(pass.id)).includes(pass.token)).toBe(false)
   })
 
-  it('is not given to a link that is forged, of another pass, or of a void pass', async () => {
+  it('is refused for a forged link, a link of another pass, and a void pass', async () => {
     const pass = await givenPass()
     const other = await givenPass()
     const { pathname } = new URL(pass.add_url)
@@ -217,7 +217,7 @@ describe('the package of a pass', () => {
 })
 
 describe('voidWalletPass', () => {
-  it('voids a pass once; asking for one afterwards makes another', async () => {
+  it('voids a pass once; a later request makes another pass', async () => {
     const pass = await givenPass()
     const path = `${pathOf(pass.purchase)}/${pass.id}`
     expect((await remove(path)).status).toBe(204)
@@ -239,7 +239,7 @@ describe('voidWalletPass', () => {
     expect(passJsonOf(new Uint8Array(await response.arrayBuffer()))).toMatchObject({ voided: true })
   })
 
-  it('finds no pass under another purchase', async () => {
+  it('answers 404 under another purchase', async () => {
     const pass = await givenPass()
     const other = await seedWalletPurchase()
     expect((await remove(`${pathOf(other.purchase)}/${pass.id}`)).status).toBe(404)

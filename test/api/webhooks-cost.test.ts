@@ -12,8 +12,8 @@ import { deliveriesOf } from '../support/webhook-rows.ts'
 const page = { page: 1, size: 100, after: null }
 
 /** Authentication adds one statement to each. */
-describe('the cost of webhooks at the database', () => {
-  it('is one statement to read one, and two in one round trip for a page', async () => {
+describe('the cost of webhooks in the database', () => {
+  it('is one statement to read an endpoint, and two in one round trip for a page', async () => {
     const shop = await seedShop()
     const place = { organization: shop.organization_id, edition: shop.edition_id }
     const endpoint = await seedEndpoint(place)
@@ -31,7 +31,7 @@ describe('the cost of webhooks at the database', () => {
     expect(ctx.db.meter).toMatchObject({ queries: 6, round_trips: 4 })
   })
 
-  it('reads no delivery of another endpoint', async () => {
+  it('does not include deliveries of other endpoints', async () => {
     const shop = await seedShop()
     const place = { organization: shop.organization_id, edition: shop.edition_id }
     const [mine, busy] = [await seedEndpoint(place), await seedEndpoint(place)]
@@ -45,7 +45,7 @@ describe('the cost of webhooks at the database', () => {
     expect(ctx.db.meter.rows_read - before).toBeLessThan(40)
   })
 
-  it('is three statements to tell of any number of events', async () => {
+  it('is three statements to announce any number of events', async () => {
     const shop = await seedShop()
     const place = { organization: shop.organization_id, edition: shop.edition_id }
     const listening = await seedEndpoint(place)

@@ -28,7 +28,7 @@ const set = (id: string, columns: string) =>
   db.batch([sql`update webhook_deliveries set ${sql.raw(columns)} where id = ${id}`])
 
 describe('listWebhookDeliveries', () => {
-  it('has the fields of the specification, and no others', async () => {
+  it('answers the fields of the specification, and no others', async () => {
     const { id } = await seedOwn()
     const row = await seedDelivery(place(), id, { kind: 'consent.given', next_retry_at: seededAt, status: 'retrying' })
     await set(row.id, `status = 'success'`)
@@ -47,7 +47,7 @@ describe('listWebhookDeliveries', () => {
     ])
   })
 
-  it('finds the deliveries whose event was of an edition, whichever the endpoint is of', async () => {
+  it('finds the deliveries of an edition’s events, for endpoints of the edition and of the organisation', async () => {
     const [one, two] = world.a.editions
     const { id } = await seedEndpoint({ organization: world.a.id, edition: null }, { breaker_until: null })
     const ofOne = await seedDelivery({ organization: world.a.id, edition: one.id }, id)
@@ -70,7 +70,7 @@ describe('listWebhookDeliveries', () => {
     expect(await read('EA')).toEqual([])
   })
 
-  it('finds deliveries by status, and by what the endpoint is', async () => {
+  it('filters by status, and by properties of the endpoint', async () => {
     const { id } = await seedOwn()
     const failed = await seedDelivery(place(), id)
     const done = await seedDelivery(place(), id, { status: 'success' })
@@ -99,7 +99,7 @@ describe('listWebhookDeliveries', () => {
 })
 
 describe('getWebhookDelivery', () => {
-  it('answers with the very payload, its signature and what came of each attempt', async () => {
+  it('answers the exact payload, its signature and the result of each attempt', async () => {
     const { id } = await seedOwn()
     const row = await seedDelivery(place(), id, { attempts: 2 })
     await db.batch([
@@ -148,14 +148,14 @@ describe('getWebhookDelivery', () => {
     expect([body.signature, body.signed_at]).toEqual(['', null])
   })
 
-  it('is for admins, and found under its own endpoint alone', async () => {
+  it('requires an admin, and answers a delivery under its own endpoint only', async () => {
     const [mine, other] = [await seedOwn(), await seedOwn()]
     const row = await seedDelivery(place(), mine.id)
     expect((await get(`/v1/webhooks/${mine.id}/deliveries/${row.id}`, token('OM'))).status).toBe(403)
     expect((await get(`/v1/webhooks/${other.id}/deliveries/${row.id}`, token('OA'))).status).toBe(404)
   })
 
-  it('shows the latest hundred of any number of attempts', async () => {
+  it('answers the latest hundred attempts', async () => {
     const { id } = await seedOwn()
     const row = await seedDelivery(place(), id)
     const numbers = JSON.stringify(Array.from({ length: 149 }, (_, index) => index + 2))
@@ -171,7 +171,7 @@ describe('getWebhookDelivery', () => {
 })
 
 describe('retryWebhookDelivery', () => {
-  it('asks for one attempt alone of what has ended, at once', async () => {
+  it('makes one more attempt for a delivery that has ended, at once', async () => {
     for (const status of ['failed', 'exhausted'] as const) {
       const { send, enqueued } = quietClient()
       const endpoint = await seedOwn()
@@ -189,7 +189,7 @@ describe('retryWebhookDelivery', () => {
     }
   })
 
-  it('asks for an attempt beside the schedule of what is retrying, in its own lane', async () => {
+  it('makes an attempt beside the schedule for a delivery that is retrying, in the lane of its endpoint', async () => {
     const { send, enqueued } = quietClient()
     const endpoint = await seedOwn({ is_slow: true })
     const row = await seedDelivery(place(), endpoint.id, { status: 'retrying', next_retry_at: neverOpen, step: 3 })
@@ -199,7 +199,7 @@ describe('retryWebhookDelivery', () => {
     expect(enqueued).toEqual([{ lane: 'slow', endpoint_id: endpoint.id, delaySeconds: 0 }])
   })
 
-  it('asks for its attempt now, also behind an open breaker', async () => {
+  it('makes its attempt at once, also behind an open breaker', async () => {
     const { send, enqueued } = quietClient()
     const endpoint = await seedOwn({ breaker_until: neverOpen })
     const ended = await seedDelivery(place(), endpoint.id)
@@ -213,7 +213,7 @@ describe('retryWebhookDelivery', () => {
     expect((await endpointRow(endpoint.id))?.breaker_until).toBe(neverOpen)
   })
 
-  it('is refused for what has succeeded, is under way, or has nobody to go to', async () => {
+  it('is refused for a delivery that succeeded, is under way, or has no active endpoint', async () => {
     const { send, enqueued } = quietClient()
     const on = await seedOwn()
     const off = await seedOwn({ is_active: false })
@@ -251,7 +251,7 @@ describe('retryWebhookDelivery', () => {
     expect(enqueued).toEqual([])
   })
 
-  it('makes one attempt of many requests at once', async () => {
+  it('makes one attempt for many simultaneous requests', async () => {
     const { send } = quietClient()
     const { id } = await seedOwn()
     const row = await seedDelivery(place(), id, { status: 'exhausted' })

@@ -38,7 +38,7 @@ const purchases = () =>
   )
 
 describe('importExternalOrders with emit_webhooks', () => {
-  it('announces each purchase that becomes active to every endpoint that listens', async () => {
+  it('announces each purchase that becomes active to every subscribed endpoint', async () => {
     const [edition, organisation] = [await seedEndpoint(place(), open), await seedEndpoint(place(null), open)]
     const other = await seedEdition({ id: shop.organization_id })
     const deaf = [
@@ -96,7 +96,7 @@ describe('importExternalOrders with emit_webhooks', () => {
     )
   })
 
-  it('announces nothing when it was not asked to, of a dry run, or of orders that are skipped', async () => {
+  it('announces nothing without the option, for a dry run, or for skipped orders', async () => {
     await seedEndpoint(place(), open)
     const order = anOrder()
     await take([order], { emit_webhooks: false })
@@ -106,7 +106,7 @@ describe('importExternalOrders with emit_webhooks', () => {
     expect(client.enqueued).toEqual([])
   })
 
-  it('announces what an update changes, once', async () => {
+  it('announces each change of an update once', async () => {
     const order = anOrder({ external_id: 'U', status: 'pending' })
     const update = (change: Record<string, unknown>) => take([{ ...order, ...change }], { on_duplicate: 'update' })
     const actions = async () =>
@@ -134,7 +134,7 @@ describe('importExternalOrders with emit_webhooks', () => {
     expect((await purchases()).map(({ status }) => status)).toEqual(['cancelled', 'cancelled', 'cancelled'])
   })
 
-  it('takes orders of five thousand units', async () => {
+  it('accepts orders of five thousand units', async () => {
     const endpoint = await seedEndpoint(place(), open)
     const items = ['A', 'B', 'C', 'D', 'E'].map((product) => ({ product, quantity: 1000, unit_price: 1 }))
     await take([anOrder({ items }), anOrder()])

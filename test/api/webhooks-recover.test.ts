@@ -26,7 +26,7 @@ const seedOwn = (columns: Partial<EndpointRow> = {}) =>
 describe('recoverWebhookDeliveries', () => {
   const at = (time: number) => new Date(time).toISOString()
 
-  it('sends again what has failed or is exhausted of a window, from the start of the schedule', async () => {
+  it('repeats failed and exhausted deliveries of a time window, from the start of the schedule', async () => {
     const { post: ask, enqueued } = quietClient()
     const endpoint = await seedOwn()
     const made = async (status: DeliveryStatus, created_at: number) =>
@@ -54,7 +54,7 @@ describe('recoverWebhookDeliveries', () => {
     expect((await ask(`/v1/webhooks/${endpoint.id}/recover`, window)).body).toEqual({ recovered: 0 })
   })
 
-  it('counts each delivery once, however many ask at once', async () => {
+  it('counts each delivery once for simultaneous requests', async () => {
     const { post: ask } = quietClient()
     const { id } = await seedOwn()
     await seedDeliveries(place(), id, 20)
@@ -65,7 +65,7 @@ describe('recoverWebhookDeliveries', () => {
     expect(replies.reduce((sum, { body }) => sum + body.recovered, 0)).toBe(20)
   })
 
-  it('refuses a window that ends before it starts, and an endpoint that is off', async () => {
+  it('refuses a window that ends before it starts, and a disabled endpoint', async () => {
     const on = await seedOwn()
     const off = await seedOwn({ is_active: false })
     const row = await seedDelivery(place(), off.id)
@@ -80,7 +80,7 @@ describe('recoverWebhookDeliveries', () => {
 })
 
 describe('testWebhook', () => {
-  it('delivers the example of any kind to this endpoint alone', async () => {
+  it('delivers the example of any kind to this endpoint only', async () => {
     const { post: ask, enqueued } = quietClient()
     const [endpoint, other] = [await seedOwn(), await seedOwn({ events: ['consent.given'] })]
     const reply = await ask(`/v1/webhooks/${endpoint.id}/test`, { event: 'consent.given' }, world.people.EA.token)
@@ -110,7 +110,7 @@ describe('testWebhook', () => {
     expect(await deliveriesOf(other.id)).toEqual([])
   })
 
-  it('is refused for an endpoint that is off, and for a kind that is none', async () => {
+  it('is refused for a disabled endpoint, and for an unknown kind', async () => {
     const off = await seedOwn({ is_active: false })
     const refused = await post(`/v1/webhooks/${off.id}/test`, { event: 'purchase.action' })
     expect([refused.status, refused.body.code]).toEqual([409, 'endpoint_inactive'])

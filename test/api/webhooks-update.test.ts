@@ -16,7 +16,7 @@ const token = (who: 'OA' | 'OM' | 'EA') => world.people[who].token
 const inEdition = () => ({ organization: world.a.id, edition: world.a.editions[0].id })
 
 describe('updateWebhook', () => {
-  it('changes what is given and leaves the rest', async () => {
+  it('changes the fields of the body and no others', async () => {
     const endpoint = await seedEndpoint(inEdition(), { timeout_seconds: 7 })
     const path = `/v1/webhooks/${endpoint.id}`
     const reply = await patch(path, { name: ' Lager ', events: ['consent.given'] }, token('EA'))
@@ -33,7 +33,7 @@ describe('updateWebhook', () => {
     expect(await endpointRow(endpoint.id)).toMatchObject({ version: 2, secret: endpoint.secret })
   })
 
-  it('refuses what create refuses', async () => {
+  it('refuses what createWebhook refuses', async () => {
     const { id } = await seedEndpoint(inEdition())
     const cases: [Record<string, unknown>, string, string][] = [
       [{ url: 'https://10.0.0.1/' }, 'forbidden_destination', '#/url'],
@@ -52,7 +52,7 @@ describe('updateWebhook', () => {
     expect(await endpointRow(id)).toMatchObject({ version: 1 })
   })
 
-  it('ends what waits when it is switched off, and starts clean when it is switched on', async () => {
+  it('fails waiting deliveries when the endpoint is disabled, and resets its state when it is enabled', async () => {
     const endpoint = await seedEndpoint(inEdition(), { failures_in_row: 3, failing_since: 1 })
     const waiting = await seedDelivery(inEdition(), endpoint.id, {
       status: 'retrying',
@@ -83,7 +83,7 @@ describe('updateWebhook', () => {
   it.each([
     ['another address', { url: 'https://moved.example.com/events' }, {}],
     ['being switched on', { is_active: true }, { is_active: false }],
-  ])('closes the breaker by %s, and what waited for it is due', async (_, change, columns) => {
+  ])('closes the breaker by %s, and makes the waiting deliveries due', async (_, change, columns) => {
     const { send, enqueued } = quietClient()
     const state = { failures_in_row: 9, failing_since: 1, is_slow: true, ...columns }
     const endpoint = await seedEndpoint(inEdition(), state)
@@ -106,12 +106,12 @@ describe('updateWebhook', () => {
     expect(await endpointRow(other.id)).toMatchObject({ failures_in_row: 9, breaker_until: neverOpen })
   })
 
-  it('keeps the reason for which it was switched off', async () => {
+  it('keeps the reason for which the endpoint was disabled', async () => {
     const { id } = await seedEndpoint(inEdition(), { is_active: false, disabled_at: 1000, disabled_reason: 'failing' })
     expect((await patch(`/v1/webhooks/${id}`, { is_active: false })).body.disabled_reason).toBe('failing')
   })
 
-  it('is moved by those alone who may keep endpoints at both places', async () => {
+  it('moves an endpoint only for callers who may manage endpoints at both places', async () => {
     const { id } = await seedEndpoint(inEdition())
     const path = `/v1/webhooks/${id}`
     const [first, second] = world.a.editions
@@ -130,7 +130,7 @@ describe('updateWebhook', () => {
     expect((await get(path, both.token)).status).toBe(404)
   })
 
-  it('shows deliveries of the place it came from to roles of the organisation alone', async () => {
+  it('shows deliveries of the former place only to roles of the organisation', async () => {
     const [first, second] = world.a.editions
     const endpoint = await seedEndpoint({ organization: world.a.id, edition: second.id })
     const theirs = await seedDelivery({ organization: world.a.id, edition: second.id }, endpoint.id)
@@ -147,7 +147,7 @@ describe('updateWebhook', () => {
     expect(await deliveryRow(theirs.id)).toMatchObject({ status: 'failed' })
   })
 
-  it('loses no change when several come at once', async () => {
+  it('keeps all of several simultaneous changes', async () => {
     const { id } = await seedEndpoint(inEdition())
     const changes = [{ name: 'Together' }, { timeout_seconds: 3 }, { events: ['consent.given'] }]
     await Promise.all(changes.map((change) => patch(`/v1/webhooks/${id}`, change)))
@@ -161,7 +161,7 @@ describe('updateWebhook', () => {
 })
 
 describe('rotateWebhookSecret', () => {
-  it('gives a new secret and keeps the one before for a day', async () => {
+  it('answers a new secret, and keeps the former one valid for a day', async () => {
     const endpoint = await seedEndpoint(inEdition())
     const path = `/v1/webhooks/${endpoint.id}`
     const before = Date.now()
@@ -190,14 +190,14 @@ describe('rotateWebhookSecret', () => {
     expect(await endpointRow(id)).toMatchObject({ secret })
   })
 
-  it('no longer tells when the secret before ends once it has', async () => {
+  it('no longer answers the end of the former secret once it has passed', async () => {
     const { id } = await seedEndpoint(inEdition(), { previous_secret: 'whsec_AAAA', previous_secret_until: 1000 })
     expect((await get(`/v1/webhooks/${id}`)).body.previous_secret_expires_at).toBeNull()
   })
 })
 
 describe('deleteWebhook', () => {
-  it('removes the endpoint with its deliveries and their attempts, and keeps the events', async () => {
+  it('deletes the endpoint with its deliveries and their attempts, and keeps the events', async () => {
     const endpoint = await seedEndpoint(inEdition())
     const other = await seedEndpoint(inEdition())
     const delivery = await seedDelivery(inEdition(), endpoint.id)

@@ -29,7 +29,7 @@ const refusal = (reply: Awaited<ReturnType<typeof post>>) => [
 ]
 
 describe('createWebhook', () => {
-  it('stores what was asked for and answers with the secret', async () => {
+  it('stores the endpoint and answers its secret', async () => {
     const edition_id = world.a.editions[0].id
     const reply = await post(
       '/v1/webhooks',
@@ -57,21 +57,21 @@ describe('createWebhook', () => {
     expect((await get(`/v1/webhooks/${reply.body.id}`, token('OA'))).text).toBe(reply.text)
   })
 
-  it('answers with a secret that receivers can verify by', async () => {
+  it('answers a secret with which receivers can verify signatures', async () => {
     const { body } = await post('/v1/webhooks', anEndpoint())
     const keys = { secret: body.secret, previous_secret: null, previous_secret_until: null }
     const { headers } = await signedHeaders(keys, { id: 'evn_1', payload: '{}' }, Date.now())
     expect(new Webhook(body.secret).verify('{}', headers)).toEqual({})
   })
 
-  it('takes what may be left out as on, without an edition and without a timeout', async () => {
+  it('uses defaults for optional fields: enabled, without an edition, without a timeout', async () => {
     const { body } = await post('/v1/webhooks', anEndpoint())
     expect(body).toMatchObject({ is_active: true, edition_id: null, timeout_seconds: 0 })
     const most = await post('/v1/webhooks', anEndpoint({ timeout_seconds: 2_147_483_647, is_active: false }))
     expect(most.body).toMatchObject({ timeout_seconds: 2_147_483_647, is_active: false, disabled_reason: 'manual' })
   })
 
-  it('refuses what it cannot use, and points at it', async () => {
+  it('points at each invalid field', async () => {
     const cases: [Record<string, unknown>, string, string][] = [
       [{ events: [] }, 'min_items', '#/events'],
       [{ events: ['purchase.action', 'consent.given', 'purchase.action'] }, 'duplicate', '#/events/2'],
@@ -93,7 +93,7 @@ describe('createWebhook', () => {
       expect(refusal(await post('/v1/webhooks', anEndpoint(change)))).toEqual([400, code, pointer])
   })
 
-  it('says of a forbidden address which rule it breaks, and nothing that it contains', async () => {
+  it('names the rule that a forbidden address breaks, and repeats nothing of the address', async () => {
     const details = new Set<string>()
     for (const url of ['https://10.0.0.1/', 'https://localhost/', 'https://user:secret@hooks.example.com/'])
       details.add((await post('/v1/webhooks', anEndpoint({ url }))).body.errors[0].detail)
@@ -101,7 +101,7 @@ describe('createWebhook', () => {
     expect([...details].join(' ')).not.toMatch(/secret|10\.0/)
   })
 
-  it('takes no address of the service itself, and http where the configuration allows it', async () => {
+  it('refuses addresses of the service itself, and accepts http where the configuration allows it', async () => {
     const own = { PUBLIC_URL: 'https://api.tickets.dk' }
     const create = (url: string, bindings: object) =>
       callWith(bindings, '/v1/webhooks', { method: 'POST', body: anEndpoint({ url }) })
@@ -112,7 +112,7 @@ describe('createWebhook', () => {
     expect((await create('http://169.254.169.254/', lenient)).status).toBe(400)
   })
 
-  it('lets an admin of an edition create endpoints of that edition alone', async () => {
+  it('lets an admin of an edition create endpoints of that edition only', async () => {
     const create = (change: Record<string, unknown>) => post('/v1/webhooks', anEndpoint(change), token('EA'))
     const mine = await create({ edition_id: world.a.editions[0].id })
     expect([mine.status, typeof mine.body.secret]).toEqual([201, 'string'])
@@ -127,7 +127,7 @@ describe('createWebhook', () => {
 })
 
 describe('getWebhook', () => {
-  it('shows the secret to admins and to nobody else', async () => {
+  it('answers the secret to admins only', async () => {
     const endpoint = await seedEndpoint({ organization: world.a.id, edition: world.a.editions[0].id })
     const path = `/v1/webhooks/${endpoint.id}`
     for (const who of ['OA', 'EA'] as const) expect((await get(path, token(who))).body.secret).toBe(endpoint.secret)
@@ -147,7 +147,7 @@ describe('getWebhook', () => {
       expect((await get(list, token('OA'))).text).not.toContain('whsec_')
   })
 
-  it('keeps endpoints without an edition from edition roles', async () => {
+  it('hides endpoints without an edition from edition roles', async () => {
     const endpoint = await seedEndpoint({ organization: world.a.id, edition: null })
     expect((await get(`/v1/webhooks/${endpoint.id}`, token('EA'))).status).toBe(404)
     expect((await get(`/v1/webhooks/${endpoint.id}`, token('OM'))).status).toBe(200)
@@ -156,7 +156,7 @@ describe('getWebhook', () => {
 })
 
 describe('listWebhooks', () => {
-  it('finds endpoints by organisation, edition and whether they are on', async () => {
+  it('filters by organisation, edition and enabled state', async () => {
     const [edition] = world.b.editions
     const on = await seedEndpoint({ organization: world.b.id, edition: edition.id }, { name: 'On' })
     const off = await seedEndpoint({ organization: world.b.id, edition: null }, { name: 'Off', is_active: false })
@@ -170,7 +170,7 @@ describe('listWebhooks', () => {
     expect((await get('/v1/webhooks?is_active=maybe')).body.errors[0]).toMatchObject({ attr: 'is_active' })
   })
 
-  it('has the fields of the specification, and no others', async () => {
+  it('answers the fields of the specification, and no others', async () => {
     const { body } = await get(`/v1/webhooks?edition_id=${world.a.editions[0].id}`)
     expect(Object.keys(body.results[0])).toEqual([
       'id',
@@ -188,7 +188,7 @@ describe('listWebhooks', () => {
 })
 
 describe('listWebhookEventKinds', () => {
-  it('has every kind with its schema and an example', async () => {
+  it('answers every kind with its schema and an example', async () => {
     const { body } = await get('/v1/webhooks/event-kinds', token('OV'))
     expect(body.results.map(({ kind }: { kind: string }) => kind)).toEqual(eventKindNames)
     for (const { kind, meaning, schema, example } of body.results) {
@@ -199,7 +199,7 @@ describe('listWebhookEventKinds', () => {
     }
   })
 
-  it('has what the document shows', async () => {
+  it('answers the same kinds as the OpenAPI document', async () => {
     const { body: document } = await get('/openapi.json', null)
     expect(Object.keys(document.webhooks)).toEqual(eventKindNames)
     const { body } = await get('/v1/webhooks/event-kinds')
@@ -216,7 +216,7 @@ describe('listWebhookEventKinds', () => {
 })
 
 describe('the ETag of an endpoint', () => {
-  it('protects changes, rotation and deletion', async () => {
+  it('is required to match in changes, rotation and deletion', async () => {
     const endpoint = await seedEndpoint({ organization: world.a.id, edition: null })
     const path = `/v1/webhooks/${endpoint.id}`
     const first = (await get(path, token('OA'))).headers.get('etag') ?? ''

@@ -63,7 +63,7 @@ const isOfEdition = (sample: Sample): boolean =>
 const changes = writes.filter(({ scope }) => scope === 'write')
 
 describe.each(changes.map((operation) => [operation.id, operation] as const))('%s', (id, operation: Operation) => {
-  it('leaves an archived edition and what it owns alone', async () => {
+  it('changes nothing of an archived edition and of what it owns', async () => {
     const caller = callerOf(operation, world)
     const sample = await make(operation, world, caller)
     expect(isOfEdition(sample), id).toBe(!ofNoEdition.includes(id))
@@ -74,8 +74,10 @@ describe.each(changes.map((operation) => [operation.id, operation] as const))('%
     const after = await changesSoFar()
     await archive(0)
     if (open[id]) return expect([reply.status, reply.text]).toEqual([operation.status, reply.text])
-    const told = listing.has(id) ? reply.body?.errors.map((error: { code: string }) => error.code) : [reply.body?.code]
-    expect([reply.status, told]).toEqual([409, expect.arrayContaining(['edition_archived'])])
+    const errors = listing.has(id)
+      ? reply.body?.errors.map((error: { code: string }) => error.code)
+      : [reply.body?.code]
+    expect([reply.status, errors]).toEqual([409, expect.arrayContaining(['edition_archived'])])
     expect(after).toEqual(before)
   })
 })

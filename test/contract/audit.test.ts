@@ -20,7 +20,7 @@ const recorded = implemented.filter(({ id, scope }) => scope === 'write' || expo
 const ofAnybody = ['createAccessToken', 'revokeAccessToken']
 
 describe.each(recorded.map((operation) => [operation.id, operation] as const))('%s', (id, operation) => {
-  it('has one entry with the operation, who called and the resource', async () => {
+  it('writes one entry with the operation, the caller and the resource', async () => {
     const caller = callerOf(operation, world)
     const sample = await make(operation, world, caller)
     const reply = await send(operation, sample, { token: caller.token })
@@ -60,7 +60,7 @@ describe.each(recorded.map((operation) => [operation.id, operation] as const))('
     if (id !== 'exportUser') expect(changing.at(-1)?.filter(isEntry)).toHaveLength(1)
   })
 
-  it('has no entry when it is refused', async () => {
+  it('writes no entry when it is refused', async () => {
     const before = await countEntries()
     const reply = await send(operation, await standingSample(operation, world, world.people.nobody), {
       token: world.people.nobody.token,
@@ -71,7 +71,7 @@ describe.each(recorded.map((operation) => [operation.id, operation] as const))('
 })
 
 describe.each(writes.map((operation) => [operation.id, operation] as const))('%s', (_, operation) => {
-  it('has no further entry when its answer is replayed', async () => {
+  it('writes no further entry when its answer is replayed', async () => {
     const caller = callerOf(operation, world)
     const sample = await make(operation, world, caller)
     const request = { token: caller.token, headers: { 'idempotency-key': crypto.randomUUID() } }
@@ -84,7 +84,7 @@ describe.each(writes.map((operation) => [operation.id, operation] as const))('%s
   })
 })
 
-it('records no read', async () => {
+it('writes no entry for a read', async () => {
   const before = await countEntries()
   for (const operation of reads.filter(({ id }) => !exports.includes(id))) {
     const caller = callerOf(operation, world)
@@ -99,7 +99,7 @@ const textsIn = (value: unknown): string[] => {
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : []
 }
 
-it('keeps neither secrets nor contents of messages, whatever is done', async () => {
+it('writes neither secrets nor contents of messages into entries', async () => {
   const kept: string[] = []
   for (const operation of writes) {
     const caller = callerOf(operation, world)

@@ -111,7 +111,7 @@ function together(found: readonly Fault[]): Fault[][] {
   return groups
 }
 
-it('reads no more than a megabyte, whether it knows the length or not', async () => {
+it('reads no more than a megabyte, with a known and an unknown length', async () => {
   const [operation] = withBody
   if (!operation) throw new Error('no operation has a body')
   const { caller, sample } = await prepared(operation)
@@ -125,13 +125,13 @@ it('reads no more than a megabyte, whether it knows the length or not', async ()
 })
 
 describe.each(withBody.map((operation) => [operation.id, operation] as const))('%s', (_, operation) => {
-  it('has a sample that fills its body', async () => {
+  it('has a sample that sets every field of its body', async () => {
     const { sample } = await prepared(operation)
     const known = Object.keys(bodySchema(operation).properties ?? {})
     expect(known).toEqual(expect.arrayContaining(Object.keys(sample.body ?? {})))
   })
 
-  it('refuses what it cannot read, and writes nothing', async () => {
+  it('refuses a body that it cannot parse, and writes nothing', async () => {
     const { caller, sample, before } = await prepared(operation)
     for (const [what, { raw, headers = json, status = 400, code }] of Object.entries(unreadable)) {
       const bare: Sample = { path: sample.path ?? {}, query: sample.query ?? {} }
@@ -141,7 +141,7 @@ describe.each(withBody.map((operation) => [operation.id, operation] as const))('
     expect(await changesSoFar()).toEqual(before)
   })
 
-  it('points at the one field that is wrong, and writes nothing', async () => {
+  it('points at the one invalid field, and writes nothing', async () => {
     const { caller, sample, before } = await prepared(operation)
     const found = faults(bodySchema(operation), sample.body, sampleOf(operation).itemwise)
     expect(found.length).toBeGreaterThan(0)

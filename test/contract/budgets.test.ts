@@ -65,7 +65,7 @@ beforeAll(async () => {
   world = await buildWorld()
 })
 
-it('of all operations are known', () => {
+it('exist for exactly the existing operations', () => {
   const ids = implemented.map(({ id }) => id)
   expect(ids.filter((id) => !operationCosts[id])).toEqual([])
   expect(Object.keys(operationCosts).filter((id) => !ids.includes(id))).toEqual([])
@@ -101,7 +101,7 @@ async function firstPage(operation: Operation, ordering: string): Promise<number
 }
 
 describe.each(lists.map((operation) => [operation.id, operation] as const))('%s', (id, operation) => {
-  it('reads the rows of its first page, however long it is', async () => {
+  it('reads no more rows for its first page in a long list', async () => {
     const { fill } = sampleOf(operation)
     if (!fill) throw new Error(`the sample of ${id} fills no list`)
     const orderings = ['', ...orderingsOf(operation).flatMap((key) => [key, `-${key}`])]

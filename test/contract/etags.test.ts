@@ -61,7 +61,7 @@ const withoutReader: readonly string[] = [
   'withdrawConsent',
 ]
 
-it('knows the operations whose path nothing is read under', () => {
+it('the changes without a readable path are the listed ones', () => {
   const found = changes.filter((operation) => !readerOf(operation)).map(({ id }) => id)
   expect(found.toSorted()).toEqual(withoutReader.toSorted())
 })
@@ -83,7 +83,7 @@ describe.each(byId(details))('%s', (_, operation) => {
 })
 
 describe.each(byId(changes))('%s', (_, operation) => {
-  it('happens only to the state that If-Match names', async () => {
+  it('is done only when If-Match names the current state', async () => {
     const caller = callerOf(operation, world)
     const sample = await make(operation, world, caller)
     const ask = (ifMatch: string) => send(operation, sample, { token: caller.token, headers: { 'if-match': ifMatch } })
@@ -106,7 +106,7 @@ describe.each(byId(changes))('%s', (_, operation) => {
     expect((await ask(etagOf(read))).status).toBe(operation.method === 'delete' ? 404 : 412)
   })
 
-  it('takes * for any state', async () => {
+  it('accepts * for any state', async () => {
     const caller = callerOf(operation, world)
     const sample = await make(operation, world, caller)
     const reply = await send(operation, sample, { token: caller.token, headers: { 'if-match': '*' } })
@@ -117,7 +117,7 @@ describe.each(byId(changes))('%s', (_, operation) => {
 const patches = changes.filter((operation) => operation.method === 'patch' && !withoutReader.includes(operation.id))
 
 describe.each(byId(patches))('%s', (_, operation) => {
-  it('loses nothing of changes of different fields at the same time', async () => {
+  it('keeps all simultaneous changes of different fields', async () => {
     const caller = callerOf(operation, world)
     const sample = await make(operation, world, caller)
     const reader = readerOf(operation)
@@ -140,7 +140,7 @@ describe.each(byId(patches))('%s', (_, operation) => {
   })
 })
 
-describe('organisations of the same name made at the same time', () => {
+describe('organisations of the same name, created at the same time', () => {
   it('get a slug each', async () => {
     const replies = await Promise.all(
       Array.from({ length: 5 }, () => call('/v1/organizations', { body: { name: 'Ærlig Fest' } })),

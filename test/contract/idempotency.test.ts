@@ -102,7 +102,7 @@ describe('an Idempotency-Key', () => {
     expect(elsewhere.status).toBe(422)
   })
 
-  it('is one header under two names', async () => {
+  it('may be sent in either of two headers', async () => {
     const key = newKey()
     await createEvent(key, 'Two names')
     const reply = await createEvent(key, 'Two names', { headers: { 'x-idempotency-key': key } })
@@ -118,7 +118,7 @@ describe('an Idempotency-Key', () => {
     expect(await eventsNamed('Odd key')).toBe(0)
   })
 
-  it('makes one row of many requests at once', async () => {
+  it('makes one row for many simultaneous requests', async () => {
     const key = newKey()
     const replies = await Promise.all(Array.from({ length: 10 }, () => createEvent(key, 'At once')))
     expect(await eventsNamed('At once')).toBe(1)
@@ -141,7 +141,7 @@ describe('an Idempotency-Key', () => {
     expect(seen(again)).toEqual(seen(first))
   })
 
-  it('keeps no answer that may be another one tomorrow', async () => {
+  it('keeps no answer that can differ at the next try', async () => {
     const key = newKey()
     const path = `/v1/organizations/${world.a.id}`
     const rename = (token: string) =>
@@ -162,7 +162,7 @@ describe('an Idempotency-Key', () => {
     expect(await rowOf(key)).toBeNull()
   })
 
-  it('is another one for another caller', async () => {
+  it('is a different key for another caller', async () => {
     const key = newKey()
     const mine = await createEvent(key, 'Shared key')
     const theirs = await createEvent(key, 'Shared key', { token: world.people.OM.token })
@@ -174,7 +174,7 @@ describe('an Idempotency-Key', () => {
     expect(isReplay(await createEvent(key, 'Shared key', { token: bound.token }))).toBe(false)
   })
 
-  it('is taken over from a request that died, and from nobody else', async () => {
+  it('is taken over from a request that died, and from no other', async () => {
     const key = newKey()
     const name = `Taken over ${next()}`
     await createEvent(key, name)
@@ -197,7 +197,7 @@ describe('an Idempotency-Key', () => {
     expect(isReplay(await createEvent(key, name))).toBe(true)
   })
 
-  it('keeps what it stores to itself', async () => {
+  it('stores its answer encrypted', async () => {
     const key = newKey()
     const reply = await call('/v1/auth/tokens', {
       body: { name: 'Secret' },
@@ -218,7 +218,7 @@ describe('an Idempotency-Key', () => {
     expect(tokens.includes(reply.body.token)).toBe(false)
   })
 
-  it('opens for nobody who has the table and guesses the key, but lacks the secret of the Worker', async () => {
+  it('cannot be decrypted with the table and the key alone, without the secret of the Worker', async () => {
     const key = `guessable-${next()}`
     const { account, token } = world.people.OA
     const reply = await call('/v1/auth/tokens', { body: { name: 'Sealed' }, token, headers: keyed(key) })
@@ -236,7 +236,7 @@ describe('an Idempotency-Key', () => {
       expect(await openText(await answerSeal('link-signing-key-of-the-tests', other, key), stored)).toBeNull()
   })
 
-  it('is sealed by IDEMPOTENCY_KEY where that is set; what another secret sealed stays done', async () => {
+  it('is encrypted with IDEMPOTENCY_KEY where that is set; requests under an older secret are still not repeated', async () => {
     const [key, name] = [newKey(), `Sealed ${next()}`]
     const request = {
       body: { organization_id: world.a.id, name },
@@ -254,7 +254,7 @@ describe('an Idempotency-Key', () => {
     expect((await callWith(own, '/v1/events', request)).text).toBe(first.text)
   })
 
-  it('is refused in a production without any secret, and needs none in development', async () => {
+  it('is refused in production without any secret, and needs none in development', async () => {
     const logged = vi.spyOn(console, 'error').mockImplementation(() => {})
     vi.spyOn(console, 'log').mockImplementation(() => {})
     const name = `Unsealed ${next()}`

@@ -89,7 +89,7 @@ const inTurn = lists
   .filter(({ id }) => !untied.has(id))
   .toSorted((one, other) => Number(one.id === last) - Number(other.id === last))
 
-describe('rows of one moment', () => {
+describe('rows with equal times', () => {
   it.each(inTurn.map((operation) => [operation.id, operation] as const))(
     'are read once by the pages of %s, in any order',
     async (_, operation) => {

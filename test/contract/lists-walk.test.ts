@@ -15,7 +15,7 @@ beforeAll(async () => {
 const read = (address: string): Promise<Reply> => readAs(world.people.OA.token, address)
 const walk = (address: string) => walkAs(world.people.OA.token, address)
 
-it('loses no row when others go away while somebody walks', async () => {
+it('skips no row when others are deleted between pages', async () => {
   const { token } = world.people.OA
   const all = idsOf(await read('/v1/auth/tokens'))
   const first = await read('/v1/auth/tokens?page_size=2')

@@ -58,7 +58,7 @@ const cases = lists.filter(hasPages).map((operation) => [operation.id, operation
 describe.each(cases)('%s', (_, operation) => {
   const sized = hasSize(operation)
 
-  it('answers its rows in the envelope', async () => {
+  it('answers its rows in the list envelope', async () => {
     const { body, status } = await ask(operation)
     expect(status).toBe(200)
     // The client has checked what stands beside it.
@@ -69,7 +69,7 @@ describe.each(cases)('%s', (_, operation) => {
     expect(new Set(idsOf({ body } as Reply)).size).toBe(body.count)
   })
 
-  it('has no page that is no page', async () => {
+  it('refuses invalid page numbers', async () => {
     for (const page of ['0', '-1', 'abc', '1.5', '1e3', '9999', '99999999999999999999', '999999999', ' 1', '٣']) {
       const reply = await ask(operation, { page })
       expect([page, reply.status, reply.body.code]).toEqual([page, 404, 'invalid_page'])
@@ -77,7 +77,7 @@ describe.each(cases)('%s', (_, operation) => {
     expect((await ask(operation, { page: '' })).status).toBe(200)
   })
 
-  it('is in the same order each time, in every order it offers', async () => {
+  it('has the same order each time, for every ordering', async () => {
     const keys = orderingsOf(operation)
     expect(keys.length).toBeGreaterThan(0)
     for (const key of keys) {
@@ -98,15 +98,18 @@ describe.each(cases)('%s', (_, operation) => {
     }
   })
 
-  it.runIf(nullableOrderings[operation.id])('has rows without a value where a field may be null', async () => {
-    for (const key of nullableOrderings[operation.id] ?? []) {
-      const rows = (await ask(operation)).body.results as Record<string, unknown>[]
-      const states = new Set(rows.map((row) => (row[key] === null ? 'null' : 'value')))
-      expect([key, states]).toEqual([key, new Set(['null', 'value'])])
-    }
-  })
+  it.runIf(nullableOrderings[operation.id])(
+    'has sample rows with null where an ordering field may be null',
+    async () => {
+      for (const key of nullableOrderings[operation.id] ?? []) {
+        const rows = (await ask(operation)).body.results as Record<string, unknown>[]
+        const states = new Set(rows.map((row) => (row[key] === null ? 'null' : 'value')))
+        expect([key, states]).toEqual([key, new Set(['null', 'value'])])
+      }
+    },
+  )
 
-  it('takes several orderings, and none that it does not offer', async () => {
+  it('accepts several orderings, and refuses unknown ones', async () => {
     const [first = '', second = first] = orderingsOf(operation)
     const joined = await ask(operation, { ordering: `-${first},${second}` })
     const repeated = await read(
@@ -139,7 +142,7 @@ describe.each(cases)('%s', (_, operation) => {
     }
   })
 
-  it.runIf(sized)('leads through all its pages by next, as page=N does', async () => {
+  it.runIf(sized)('leads through all pages by next, with the same rows as page=N', async () => {
     const all = idsOf(await ask(operation))
     const [first = '', second = first] = orderingsOf(operation)
     const nullables = orderingsOf(operation).filter((key) => nullableOrderings[operation.id]?.includes(key))
@@ -162,7 +165,7 @@ describe.each(cases)('%s', (_, operation) => {
       }
   })
 
-  it.runIf(sized)('links its neighbours with everything else kept', async () => {
+  it.runIf(sized)('keeps all other parameters in the links to its neighbours', async () => {
     const ordering = orderingsOf(operation).slice(0, 2).join(', ')
     const asked = { page_size: '2', ordering, page: '2' }
     const { body, headers } = await ask(operation, asked)
@@ -183,7 +186,7 @@ describe.each(cases)('%s', (_, operation) => {
     expect(idsOf(await read(third.body.previous))).toEqual(idsOf({ body } as Reply))
   })
 
-  it.runIf(sized)('follows its own next also when the query is long', async () => {
+  it.runIf(sized)('accepts its own next link also when the query is long', async () => {
     const [key = ''] = orderingsOf(operation)
     const first = await ask(operation, { page_size: '3', ordering: `${key}, `.repeat(1000) })
     const second = await read(first.body.next)
@@ -191,7 +194,7 @@ describe.each(cases)('%s', (_, operation) => {
     expect(idsOf(second)).toEqual(idsOf(await ask(operation, { page_size: '3', ordering: key, page: '2' })))
   })
 
-  it.runIf(sized)('is neither upset nor opened by cursors that it did not make', async () => {
+  it.runIf(sized)('refuses forged cursors, which reveal nothing', async () => {
     const asked = { page_size: '3', page: '2' }
     const plain = idsOf(await ask(operation, asked))
     const { next } = (await ask(operation, { page_size: '3' })).body as { next: string }
@@ -243,7 +246,7 @@ describe.each(cases)('%s', (_, operation) => {
     }
   })
 
-  it.runIf(sized)('keeps the rows of others out when their cursor is used', async () => {
+  it.runIf(sized)('hides the rows of other tenants when their cursor is used', async () => {
     const { root } = world.people
     const sample = await make(operation, world, root)
     const asRoot = await readAs(
@@ -258,7 +261,7 @@ describe.each(cases)('%s', (_, operation) => {
 })
 
 describe.each(cases.filter(([, operation]) => !hasSize(operation)))('%s', (_, operation) => {
-  it('leads through pages of a hundred', async () => {
+  it('leads through pages of a hundred rows', async () => {
     await sampleOf(operation).fill?.(world, 205)
     for (const ordering of ['', ...orderingsOf(operation).map((key) => `-${key}`)]) {
       const { ids, pages, count } = await walk(address(operation, { query: { ordering } }))
@@ -274,6 +277,6 @@ describe.each(cases.filter(([, operation]) => !hasSize(operation)))('%s', (_, op
   })
 })
 
-it('has lists to test', () => {
+it('more than three lists are tested', () => {
   expect(cases.length).toBeGreaterThan(3)
 })

@@ -42,7 +42,7 @@ const keyOrderOf = (value: unknown): unknown =>
     : value
 
 describe.each(patches.map((operation) => [operation.id, operation] as const))('%s', (_, operation) => {
-  it('that changes nothing writes nothing and keeps the ETag', async () => {
+  it('writes nothing and keeps the ETag when it changes nothing', async () => {
     const caller = callerOf(operation, world)
     const sample = await make(operation, world, caller)
     const changed = await send(operation, sample, { token: caller.token })
@@ -70,7 +70,7 @@ describe.each(patches.map((operation) => [operation.id, operation] as const))('%
     }
   })
 
-  it('that changes nothing is kept with its Idempotency-Key', async () => {
+  it('stores its answer under the Idempotency-Key when it changes nothing', async () => {
     const caller = callerOf(operation, world)
     const sample = await make(operation, world, caller)
     const headers = { 'idempotency-key': `nothing-${operation.id}` }
@@ -82,6 +82,6 @@ describe.each(patches.map((operation) => [operation.id, operation] as const))('%
   })
 })
 
-it('has all of them', () => {
+it('at least seven changes are tested', () => {
   expect(patches.length).toBeGreaterThanOrEqual(7)
 })

@@ -157,8 +157,8 @@ beforeAll(async () => {
   before = await cellsWith(known)
 })
 
-describe('every column that may be of a person', () => {
-  it('is erased, or stays for a reason', async () => {
+describe('every column that may contain personal data', () => {
+  it('is erased, or is listed with a reason to stay', async () => {
     const treated = new Set([...erased, ...Object.keys(kept)])
     const columns = await allColumns(known.campaign)
     const unknown = columns.filter((column) => sounds.test(column.split('.')[1] ?? '') && !treated.has(column))
@@ -166,14 +166,14 @@ describe('every column that may be of a person', () => {
     expect([...treated].filter((column) => !columns.includes(column))).toEqual([])
   })
 
-  it('holds something of the person of this test, if it is one that is erased', () => {
+  it('contains data of the test’s person, if it is erased', () => {
     expect(erased.filter((column) => !before[column])).toEqual([])
     expect(Object.keys(before).filter((column) => !erased.includes(column))).toEqual([])
   })
 })
 
 describe('exportUser', () => {
-  it('gives everything that is stored of a person, and nothing of another', async () => {
+  it('answers everything that is stored about a person, and nothing about another', async () => {
     const reply = await get(`/v1/user/${known.id}/export`)
     expect(reply.status).toBe(200)
     const { body, text } = reply
@@ -215,7 +215,7 @@ describe('exportUser', () => {
 })
 
 describe('eraseUser', () => {
-  it('leaves nothing of the person anywhere, and everything of others', async () => {
+  it('removes the person everywhere, and keeps everything of others', async () => {
     const others = await cellsWith(other)
     const reply = await post(`/v1/user/${known.id}/erase`, { reason: 'Asked for' })
     expect(reply.status, reply.text).toBe(200)

@@ -114,7 +114,7 @@ const hasOwnForm = ({ status, body }: Reply, pointer: string | undefined): boole
   ['invalid_choice', 'invalid_id'].includes(body.errors[0].code)
 
 describe.each(implemented.map((operation) => [operation.id, operation] as const))('%s', (_, operation) => {
-  it('knows nothing by the names that every object has', async () => {
+  it('handles names of object properties without a fault, in every text of a request', async () => {
     const caller = callerOf(operation, world)
     const sample = await make(operation, world, caller)
     const queryNames = Object.keys((operation.query as { shape?: object } | null)?.shape ?? {})
@@ -132,10 +132,10 @@ describe.each(implemented.map((operation) => [operation.id, operation] as const)
   })
 })
 
-describe('a request', () => {
+describe('a request with the name of an object property', () => {
   const headers = ['idempotency-key', 'if-match', 'if-none-match', 'x-d1-bookmark', 'content-type', 'x-request-id']
 
-  it.each(headers)('may have such a name as its %s', async (header) => {
+  it.each(headers)('causes no fault by its %s', async (header) => {
     const [operation] = implemented.filter(({ body, method }) => body && method === 'patch')
     if (!operation) throw new Error('no operation has a body')
     const caller = callerOf(operation, world)
@@ -148,7 +148,7 @@ describe('a request', () => {
     }
   })
 
-  it.each([...names])('may be for %s', async (name) => {
+  it.each([...names])('causes no fault by the path: %s', async (name) => {
     for (const path of [
       `/v1/${name}`,
       `/${name}`,

@@ -44,7 +44,7 @@ const isAllowed = (roles: readonly RoleCode[], who: Who): boolean =>
   who === 'root' || (who !== 'nobody' && roles.includes(who))
 
 describe.each(implemented.map((operation) => [operation.id, operation] as const))('%s', (_, operation) => {
-  it('answers nobody without a valid token, and tells none of them why', async () => {
+  it('refuses every request without a valid token, with the same answer', async () => {
     const sample = await standingSample(operation, world, world.people.OA)
     const answers = new Set<string>()
     for (const headers of Object.values(strangers)) {
@@ -55,7 +55,7 @@ describe.each(implemented.map((operation) => [operation.id, operation] as const)
     expect([...answers]).toEqual([expect.stringMatching(/^401 .*"code":"not_authenticated"/)])
   })
 
-  it.each(everyone)('judges %s as its roles say', async (who) => {
+  it.each(everyone)('accepts and refuses %s by its roles', async (who) => {
     const caller = world.people[who]
     const isOpen = isAllowed(operation.roles, who)
     const changes = isOpen && operation.scope === 'write'
@@ -70,7 +70,7 @@ describe.each(implemented.map((operation) => [operation.id, operation] as const)
     expect(reply.body).toMatchObject({ code: 'permission_denied', required_roles: operation.roles })
   })
 
-  it('treats a removed member as someone without roles', async () => {
+  it('treats a removed member as a caller without roles', async () => {
     const reply = await send(operation, await standingSample(operation, world, removed), { token: removed.token })
     expect([reply.status, reply.body?.code]).toEqual([403, 'permission_denied'])
   })
@@ -91,7 +91,7 @@ describe('a role elsewhere', () => {
       ({ roles, path, body, method }) => !roles.includes(role) && (path.includes('{') || (body && method === 'post')),
     )
 
-  it('opens nothing in an organisation where one is a viewer', async () => {
+  it('gives no right in an organisation where the caller is a viewer', async () => {
     const person = await seedPerson('OV', world.a)
     await seedMember(person.account, { organization: world.b.id, role: 'admin' })
     for (const operation of closedTo('OV')) {
@@ -101,7 +101,7 @@ describe('a role elsewhere', () => {
     }
   })
 
-  it('opens nothing in an edition where one is a viewer', async () => {
+  it('gives no right in an edition where the caller is a viewer', async () => {
     const person = await seedPerson('EV', world.a)
     await seedMember(person.account, { organization: world.a.id, edition: world.a.editions[1].id, role: 'admin' })
     await seedMember(person.account, { organization: world.b.id, role: 'admin' })
@@ -152,7 +152,7 @@ describe('a segment of the whole organisation', () => {
   )
 })
 
-it('refuses reading to a token that may only write', async () => {
+it('refuses reads to a write-only token', async () => {
   for (const operation of reads) {
     const sample = await standingSample(operation, world, world.people.OA)
     const reply = await send(operation, sample, { token: writeOnly })
@@ -160,7 +160,7 @@ it('refuses reading to a token that may only write', async () => {
   }
 })
 
-it('judges the role before it reads the body', async () => {
+it('checks the role before it reads the body', async () => {
   for (const operation of implemented.filter(({ body }) => body !== null)) {
     const sample = await standingSample(operation, world, world.people.OA)
     const reply = await call(pathOf(operation, sample), {

@@ -32,7 +32,7 @@ const prepared = async (operation: Operation, caller: Person) => {
 const wordsOf = (reply: Reply): string => `${reply.text}\n${JSON.stringify([...reply.headers])}`
 
 describe.each(byId(reads))('%s', (_, operation) => {
-  it.each(roles)('tells %s nothing that other editions know of a customer', async (role) => {
+  it.each(roles)('answers %s nothing that other editions know of a customer', async (role) => {
     const caller = world.people[role]
     const sample = await prepared(operation, caller)
     const plain = await send(operation, sample, { token: caller.token })
@@ -51,7 +51,7 @@ const parametersOf = (operation: Operation): string[] =>
 const needles = [hidden.email, 'hidden.example', hidden.phone_number, '60708090', hidden.first_name, hidden.last_name]
 
 describe.each(byId(lists))('%s', (_, operation) => {
-  it('finds nothing for an edition role by what it may not see', async () => {
+  it('finds nothing for an edition role by hidden values', async () => {
     const caller = world.people.EM
     const sample = await prepared(operation, caller)
     const ask = async (name: string, value: string) => {
@@ -81,7 +81,7 @@ const showing = [
 ]
 
 describe('the operations that show customers', () => {
-  it('show an organisation role all of them', async () => {
+  it('show an organisation role all hidden values', async () => {
     const caller = world.people.OM
     const found: string[] = []
     for (const operation of reads) {
@@ -91,7 +91,7 @@ describe('the operations that show customers', () => {
     expect(found.toSorted()).toEqual(showing.toSorted())
   })
 
-  it('show an edition role the customer too, by what the edition said', async () => {
+  it('show an edition role the customer with the values that the edition imported', async () => {
     const caller = world.people.EM
     for (const id of showing) {
       const operation = reads.find((one) => one.id === id)
@@ -103,7 +103,7 @@ describe('the operations that show customers', () => {
     }
   })
 
-  it('do not order recipients by addresses that are hidden', async () => {
+  it('do not sort recipients by hidden addresses', async () => {
     const operation = reads.find(({ id }) => id === 'listCampaignRecipients')
     if (!operation) throw new Error('there are no recipients')
     const sample = await prepared(operation, world.people.EM)

@@ -37,7 +37,7 @@ const pointerOf = (path: Path): string => `#/${path.join('/')}`
 const bodyless = writes.filter((operation) => operation.body === null && operation.stream === null)
 
 describe.each(byId(withBody))('%s', (_, operation) => {
-  it('refuses a field that it does not know, at any depth, and writes nothing', async () => {
+  it('refuses an unknown field at any depth, and writes nothing', async () => {
     const { caller, sample, before } = await preparedToRefuse(operation)
     const places = placesIn(bodySchema(operation), sample.body, sampleOf(operation).itemwise)
     expect(places[0]).toEqual([])
@@ -62,7 +62,7 @@ describe.each(byId(withBody))('%s', (_, operation) => {
     expect(await changesSoFar()).toEqual(before)
   })
 
-  it('names the field that may be meant', async () => {
+  it('suggests the field with a similar name', async () => {
     const { caller, sample, before } = await preparedToRefuse(operation)
     for (const name of Object.keys(bodySchema(operation).properties ?? {}).filter(({ length }) => length > 3)) {
       const reply = await send(
@@ -85,7 +85,7 @@ describe.each(byId(withBody))('%s', (_, operation) => {
     expect(await changesSoFar()).toEqual(before)
   })
 
-  it('takes an absent body for one without fields', async () => {
+  it('treats an absent body as an empty one', async () => {
     const { sample, caller } = await preparedToRefuse(operation)
     const required = bodySchema(operation).required ?? []
     for (const headers of absent) {
@@ -103,7 +103,7 @@ describe.each(byId(withBody))('%s', (_, operation) => {
 })
 
 describe.each(byId(bodyless))('%s', (_, operation) => {
-  it('has no body, takes an empty object for none, and no field', async () => {
+  it('accepts an empty object instead of a body, and no field', async () => {
     const { caller, sample, before } = await prepared(operation)
     const refused = await send(operation, { ...sample, body: { force: true } }, { token: caller.token })
     expect([refused.status, refused.body.errors[0].code, refused.body.errors[0].pointer]).toEqual([
@@ -125,7 +125,7 @@ const changes = implemented.filter(({ method }) => method === 'patch')
 const patches = changes.filter(isOfResource)
 
 describe.each(byId(patches))('%s', (_, operation) => {
-  it('takes the whole resource back as it was read, and with one field edited', async () => {
+  it('accepts the whole resource as it was read, and with one field edited', async () => {
     const { caller, sample } = await prepared(operation)
     const path = pathOf(operation, { path: sample.path ?? {} })
     const read = async () => (await call(path, { token: caller.token })).body as Record<string, unknown>
@@ -145,7 +145,7 @@ describe.each(byId(patches))('%s', (_, operation) => {
     }
   })
 
-  it('ignores what clients cannot set, also where it differs', async () => {
+  it('ignores read-only fields, also with other values', async () => {
     const { caller, sample } = await prepared(operation)
     const path = pathOf(operation, { path: sample.path ?? {} })
     const before = (await call(path, { token: caller.token })).body as Record<string, unknown>
@@ -160,15 +160,15 @@ describe.each(byId(patches))('%s', (_, operation) => {
   })
 })
 
-describe('a change of something else than the resource at its path', () => {
-  it('is that of the products of an import alone', () => {
+describe('a change of another thing than the resource at its path', () => {
+  it('exists only for the products of an import', () => {
     expect(patches.length).toBeGreaterThan(10)
     expect(changes.filter((operation) => !isOfResource(operation)).map(({ id }) => id)).toEqual([
       'updateProductMappings',
     ])
   })
 
-  it('takes no page of its list, and changes nothing then', async () => {
+  it('refuses a page of its list, and changes nothing', async () => {
     const operation = changes.find(({ id }) => id === 'updateProductMappings')
     if (!operation) throw new Error('no updateProductMappings')
     const { caller, sample, before } = await prepared(operation)
@@ -185,7 +185,7 @@ describe('a change of something else than the resource at its path', () => {
 })
 
 describe('a field that is answered in another form than it is set', () => {
-  it('comes back unchanged without a word, and changed is refused', async () => {
+  it('is accepted unchanged, and refused when it is changed', async () => {
     const { a, people } = world
     const token = people.OA.token
     const [edition] = a.editions
@@ -216,8 +216,8 @@ describe('a field that is answered in another form than it is set', () => {
   })
 })
 
-describe('a body that makes a resource', () => {
-  it('may carry what the service sets, and nothing that only a change sets', async () => {
+describe('a body that creates a resource', () => {
+  it('may contain read-only fields, and no fields that only a change sets', async () => {
     const operation = withBody.find(({ id }) => id === 'createEdition')
     if (!operation) throw new Error('no createEdition')
     const { caller, sample } = await prepared(operation)
@@ -245,7 +245,7 @@ describe('a body that makes a resource', () => {
     ])
   })
 
-  it('of an action is no resource', async () => {
+  it('of an action may not contain read-only fields', async () => {
     const operation = withBody.find(({ id }) => id === 'duplicateEdition')
     if (!operation) throw new Error('no duplicateEdition')
     const { caller, sample } = await prepared(operation)
@@ -254,7 +254,7 @@ describe('a body that makes a resource', () => {
     expect([reply.status, reply.body.errors[0].pointer]).toEqual([400, '#/start_date'])
   })
 
-  it('of twenty thousand unknown names is refused with the first fifty', async () => {
+  it('with twenty thousand unknown names is refused with the first fifty', async () => {
     const operation = withBody.find(({ id }) => id === 'createEvent')
     if (!operation) throw new Error('no createEvent')
     const { caller, sample } = await prepared(operation)
@@ -268,7 +268,7 @@ describe('a body that makes a resource', () => {
 })
 
 describe('an order of an import', () => {
-  it('with a field that nobody knows is an error of its own', async () => {
+  it('with an unknown field fails by itself', async () => {
     const operation = withBody.find(({ id }) => id === 'importExternalOrders')
     if (!operation) throw new Error('no importExternalOrders')
     const { caller, sample } = await prepared(operation)

@@ -42,7 +42,7 @@ const refused = (name: string, code: string, detail: string) => [
 ]
 
 describe.each(byId(implemented))('%s', (_, operation) => {
-  it('refuses a parameter that nobody knows, and does nothing', async () => {
+  it('refuses an unknown parameter, and does nothing', async () => {
     const { ask, before } = await asking(operation)
     for (const name of ['zzzzzz', 'constructor', '__proto__'])
       for (const value of ['1', ''])
@@ -56,7 +56,7 @@ describe.each(byId(implemented))('%s', (_, operation) => {
 })
 
 describe.each(byId(implemented.filter((operation) => parametersOf(operation).length)))('%s', (_, operation) => {
-  it('refuses a parameter that is given twice where one is meant', async () => {
+  it('refuses a repeated parameter that takes one value', async () => {
     const { ask, sample, before } = await asking(operation)
     for (const name of parametersOf(operation).filter((one) => one !== 'ordering')) {
       const { [name]: value = 'x', ...others } = sample.query ?? {}
@@ -84,7 +84,7 @@ const idsOf = (operation: (typeof implemented)[number]) =>
 const withIds = implemented.filter((operation) => idsOf(operation).length > 0)
 
 describe.each(byId(withIds))('%s', (_, operation) => {
-  it('refuses an id of another kind, and says which kind it expects', async () => {
+  it('refuses an id of another kind, and names the kind that it expects', async () => {
     const { ask, sample } = await asking(operation)
     for (const name of idsOf(operation)) {
       const { [name]: __, ...others } = sample.query ?? {}
@@ -98,7 +98,7 @@ describe.each(byId(withIds))('%s', (_, operation) => {
 })
 
 describe.each(byId(lists))('%s', (_, operation) => {
-  it('refuses a page size that is no number, and a cursor that it did not make', async () => {
+  it('refuses an invalid page size, and a forged cursor', async () => {
     const { ask } = await asking(operation)
     for (const size of ['abc', '0', '-1', '1.5', '10x']) {
       const reply = await ask(`page_size=${size}`)
@@ -115,8 +115,8 @@ describe.each(byId(lists))('%s', (_, operation) => {
   })
 })
 
-describe('a list of one page size', () => {
-  it('takes no notice of another, given however often', async () => {
+describe('a list with a fixed page size', () => {
+  it('ignores other page sizes, also repeated ones', async () => {
     const operation = implemented.find(({ id }) => id === 'listUsers')
     if (!operation) throw new Error('no listUsers')
     const { ask, sample } = await asking(operation)

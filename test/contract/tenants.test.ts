@@ -46,7 +46,7 @@ async function expectHidden(
 describe.each(named)('%s', (_, operation) => {
   const caller = () => world.people.OA
 
-  it('knows each id in its path', async () => {
+  it('has a sample for each id in its path', async () => {
     const sample = await standingSample(operation, world, caller())
     const names = [...operation.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name)
     expect(
@@ -56,7 +56,7 @@ describe.each(named)('%s', (_, operation) => {
     ).toEqual(names.toSorted())
   })
 
-  it('answers about the ids of another organisation as about none', async () => {
+  it('answers ids of another organisation as unknown ones', async () => {
     const references = of(await standingSample(operation, world, caller()), 'path')
     for (const { name, foreign } of references) {
       const hidden = await expectHidden(operation, caller(), (sample, value) =>
@@ -76,7 +76,7 @@ describe.each(named)('%s', (_, operation) => {
     expect((await answer(operation, all, caller())).status).toBe(404)
   })
 
-  it('answers an edition role about another edition as about none', async () => {
+  it('answers an edition role ids of another edition as unknown ones', async () => {
     const role = operation.roles.find((one) => one.startsWith('E'))
     if (!role) return
     const person = world.people[role]
@@ -117,7 +117,7 @@ const namesOf = (operation: Operation, place: 'body' | 'query'): string[] =>
     ? idFieldsOf(bodySchema(operation))
     : Object.keys((operation.query as { shape?: object })?.shape ?? {}).filter((name) => /_ids?$/.test(name))
 
-it('has an id of another tenant for each id that a body or a query may name', async () => {
+it('has a foreign id in its sample for each id that a body or a query may name', async () => {
   const lacking: string[] = []
   for (const operation of implemented)
     for (const place of ['body', 'query'] as const) {
@@ -142,9 +142,9 @@ describe.each(cases.filter(([, operation]) => operation.body))('%s', (_, operati
     }
   }
 
-  it('takes no id of another organisation in its body', () => expectHiddenIds(world.people.OA, (one) => one.foreign))
+  it('refuses ids of another organisation in its body', () => expectHiddenIds(world.people.OA, (one) => one.foreign))
 
-  it('takes no id of another edition from an edition role', async () => {
+  it('refuses ids of another edition in its body from an edition role', async () => {
     const [role] = operation.roles.filter((one) => one.startsWith('E'))
     for (const one of role ? [role] : []) await expectHiddenIds(world.people[one], ({ sibling }) => sibling)
   })
@@ -163,9 +163,9 @@ describe.each(cases.filter(([, { method, query }]) => method !== 'get' && query)
     }
   }
 
-  it('takes no id of another organisation in its query', () => expectHiddenIds(world.people.OA, (one) => one.foreign))
+  it('refuses ids of another organisation in its query', () => expectHiddenIds(world.people.OA, (one) => one.foreign))
 
-  it('takes no id of another edition in its query from an edition role', async () => {
+  it('refuses ids of another edition in its query from an edition role', async () => {
     const [role] = operation.roles.filter((one) => one.startsWith('E'))
     for (const one of role ? [role] : []) await expectHiddenIds(world.people[one], ({ sibling }) => sibling)
   })
@@ -198,7 +198,7 @@ describe.each(cases.filter(([, operation]) => operation.method === 'get'))('%s',
     for (const one of role ? [role] : []) await expectHiddenIds(world.people[one], ({ sibling }) => sibling)
   })
 
-  it('finds them for those who may see them', async () => {
+  it('finds them for callers who may see them', async () => {
     if (!isList || operation.path.includes('{')) return
     for (const reference of of(await standingSample(operation, world, world.people.root), 'query')) {
       if (reference.narrows) continue
@@ -210,7 +210,7 @@ describe.each(cases.filter(([, operation]) => operation.method === 'get'))('%s',
 })
 
 describe.each(lists.map((operation) => [operation.id, operation] as const))('%s', (_, operation) => {
-  it('shows to each caller only what is of A', async () => {
+  it('answers each caller only rows of organisation A', async () => {
     const { b, people, stranger } = world
     for (const role of operation.roles) {
       const sample = await standingSample(operation, world, people[role])

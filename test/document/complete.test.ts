@@ -32,7 +32,7 @@ const limitedElsewhere = new Map([
 ])
 
 describe('the document as a whole', () => {
-  it('says what every group is for', () => {
+  it('describes every group', () => {
     for (const { name, description } of document.tags)
       expect([name, (description ?? '').length > 50]).toEqual([name, true])
   })
@@ -49,7 +49,7 @@ describe('the document as a whole', () => {
     expect(ids).toContain('onPurchaseAction')
   })
 
-  it('has a name for each branch of the unions of blocks, and says by `type` which it is', () => {
+  it('names each branch of the unions of blocks, with `type` as the discriminator', () => {
     for (const [name, count] of [
       ['EmailBlock', 10],
       ['EmailBlockInput', 10],
@@ -63,7 +63,7 @@ describe('the document as a whole', () => {
     expect(inside?.oneOf?.every(({ $ref }) => $ref)).toBe(true)
   })
 
-  it('has patterns that are regular expressions and take the example beside them', () => {
+  it('has patterns that are valid regular expressions and match their examples', () => {
     const found = Object.values(document.components.schemas).flatMap((schema) => [...schemasIn(schema)])
     let seen = 0
     for (const [path, schema] of found) {
@@ -78,7 +78,7 @@ describe('the document as a whole', () => {
 })
 
 describe.each(cases)('%s', (id, operation) => {
-  it('says what each parameter means', () => {
+  it('describes each parameter', () => {
     for (const { name, description } of documentedAt(operation).parameters ?? [])
       expect([name, (description ?? '').length > 5]).toEqual([name, true])
   })
@@ -103,7 +103,7 @@ describe.each(cases)('%s', (id, operation) => {
     expect(parameters.some(({ name }) => name === 'if-none-match')).toBe(isConditional)
   })
 
-  it('shows an answer that is as the schema says', () => {
+  it('has an example that is valid under its schema', () => {
     if (!operation.response) return
     const media = documentedAt(operation).responses[operation.status]?.content?.['application/json']
     expect(media?.example, 'npm run examples').toBeDefined()
@@ -112,7 +112,7 @@ describe.each(cases)('%s', (id, operation) => {
     expect(media?.example).toEqual(data)
   })
 
-  it('states the limits of what it takes', () => {
+  it('declares the limits of its inputs', () => {
     const { parameters = [], requestBody } = documentedAt(operation)
     const found: string[] = []
     for (const { name, in: place, schema } of parameters)
@@ -138,7 +138,7 @@ describe('constraints', () => {
     return resolved(schema).properties?.[name] ?? {}
   }
 
-  it('lists the values of `ordering` and `columns`, separated by commas', () => {
+  it('list the values of `ordering` and `columns`, separated by commas', () => {
     const ordering = parameter('listCampaigns', 'ordering')
     expect(ordering).toMatchObject({ explode: false, schema: { type: 'array' } })
     expect(ordering?.schema.items?.enum).toEqual(expect.arrayContaining(['created', '-created', '-name']))
@@ -147,46 +147,46 @@ describe('constraints', () => {
     expect(columns?.schema.items?.enum).toContain('consent_status')
   })
 
-  it('says of which kind the id in a filter is', () => {
+  it('name the kind of the id in a filter', () => {
     expect(parameter('listCampaigns', 'edition_id')?.schema).toMatchObject({ pattern: '^edt_', maxLength: 64 })
     expect(parameter('explainSegment', 'user_id')?.schema).toMatchObject({ pattern: '^usr_' })
     expect(parameter('listAuditLog', 'actor_id')?.schema).not.toHaveProperty('pattern')
   })
 
-  it('says that a parameter without a value counts as absent, where it may be absent', () => {
+  it('state where a parameter without a value counts as absent', () => {
     expect(parameter('listAuditLog', 'created_before')).toMatchObject({ allowEmptyValue: true })
     expect(parameter('listCampaigns', 'page')).toMatchObject({ allowEmptyValue: true })
     expect(parameter('explainSegment', 'user_id')).not.toHaveProperty('allowEmptyValue')
   })
 
-  it('takes pages of one item and more', () => {
+  it('allow pages of one item and more', () => {
     expect(parameter('listCampaigns', 'page_size')?.schema).toMatchObject({ minimum: 1 })
   })
 
-  it('says how long an Idempotency-Key is', () => {
+  it('include the length of an Idempotency-Key', () => {
     expect(parameter('createEdition', 'idempotency-key')?.schema).toMatchObject({ minLength: 1, maxLength: 255 })
   })
 
-  it('says how many orders a call takes', () => {
+  it('include the number of orders in a call', () => {
     expect(field('importExternalOrders', 'orders')).toMatchObject({ minItems: 1, maxItems: 100 })
   })
 
-  it('says that events and languages stand once', () => {
+  it('state that events and languages are unique', () => {
     expect(field('createWebhook', 'events')).toMatchObject({ uniqueItems: true, minItems: 1 })
     expect(field('createEdition', 'enabled_languages')).toMatchObject({ uniqueItems: true, minItems: 1 })
   })
 
-  it('names the languages that texts can be in', () => {
+  it('list the languages that texts can have', () => {
     expect(field('createCampaign', 'sms_body').propertyNames?.enum).toEqual([...languages])
   })
 
-  it('says that a segment is explained for one customer, and that values are of one place', () => {
+  it('include the customer of an explanation, and the place of known values', () => {
     expect(parameter('explainSegment', 'user_id')).toMatchObject({ required: true, schema: { minLength: 1 } })
     for (const name of ['organization_id', 'edition_id'])
       expect(parameter('getCelContext', name)?.description).toMatch(/^Required unless/)
   })
 
-  it('takes the time of a schedule with and without an offset, as its examples are', () => {
+  it('allow the time of a schedule with and without an offset, as in its examples', () => {
     const { pattern = '' } = field('scheduleCampaign', 'scheduled_at')
     for (const time of ['2026-06-01T10:00:00', '2026-06-01T10:00:00+02:00', '2026-06-01T10:00:00Z'])
       expect(time).toMatch(new RegExp(pattern, 'u'))

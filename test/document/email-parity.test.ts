@@ -14,7 +14,7 @@ const cases = [
 ]
 
 describe.each(cases)('the markup of %s', (_, message) => {
-  it.each(languages)('reads in %s as mjml renders it', async (language) => {
+  it.each(languages)('is equal to the output of mjml for %s', async (language) => {
     const placeholders = new Placeholders()
     const mjml = mjmlOf(message, readerOf(language, 'en'), framing, placeholders)
     const { html, errors } = await mjml2html(mjml, { validationLevel: 'soft' })

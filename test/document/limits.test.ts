@@ -89,8 +89,8 @@ function answersOf(operation: Operation): Operation[] {
 
 const takers = all.filter(({ body }) => body).map((operation) => [operation.id, operation] as const)
 
-describe.each(takers)('what %s takes', (id, operation) => {
-  it('has the limits in answers that it has in the body', () => {
+describe.each(takers)('the limits of %s', (id, operation) => {
+  it('are the same in answers as in the body', () => {
     const body = jsonOf(documentedAt(operation).requestBody?.content) ?? {}
     const differences = answersOf(operation).flatMap((one) =>
       pairsOf(body, resourceOf(one) ?? {}, id)
@@ -114,7 +114,7 @@ describe('the limits of answers', () => {
     expect(compared.length).toBeGreaterThan(60)
   })
 
-  it('say of which kind an id is', () => {
+  it('include the kind of each id', () => {
     const anyKind = new Set(['UserInfo.id', 'AuditEntry.resource_id'])
     const found = Object.entries(document.components.schemas).flatMap(([name, schema]) => [...schemasIn(schema, name)])
     const ids = found.filter(([path, { example }]) => !anyKind.has(path) && /^[a-z]{3}_01/.test(String(example)))
@@ -126,7 +126,7 @@ describe('the limits of answers', () => {
     }
   })
 
-  it('say for every page of a list how many items it has at most, and that nothing is counted below nought', () => {
+  it('include the size of each page, and counts are not negative', () => {
     const lists = all.filter(({ query }) => 'page' in ((query as { shape?: object }).shape ?? {}))
     expect(lists.length).toBeGreaterThan(10)
     for (const list of lists) {

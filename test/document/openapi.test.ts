@@ -45,7 +45,7 @@ const acceptsNull = (schema: Schema): boolean =>
 const isList = (operation: Operation): boolean => 'page' in ((operation.query as { shape?: object }).shape ?? {})
 
 describe('the OpenAPI document', () => {
-  it('says of every field that may be null when it is', () => {
+  it('states for every nullable field when it is null', () => {
     const fields = nullableFields(document)
     expect(fields.length).toBeGreaterThan(80)
     expect(
@@ -62,11 +62,11 @@ describe('the OpenAPI document', () => {
     expect(valid).toBe(true)
   })
 
-  it('is the same text whenever it is made', () => {
+  it('is the same text each time', () => {
     expect(JSON.stringify(openApiDocument(routers))).toBe(text)
   })
 
-  it('has these operations and no others', () => {
+  it('contains the specified operations and no others', () => {
     const there = Object.values(document.paths).flatMap((methods) =>
       Object.values(methods).map((one) => one.operationId),
     )
@@ -75,7 +75,7 @@ describe('the OpenAPI document', () => {
 })
 
 describe.each(cases)('%s', (id, operation) => {
-  it('says what it does and who may call it', () => {
+  it('has a description and its roles', () => {
     const { operationId, summary, description, tags, security } = documented(operation)
     expect(operationId).toBe(id)
     expect(summary.length).toBeGreaterThan(5)
@@ -112,20 +112,24 @@ describe.each(cases)('%s', (id, operation) => {
     expect(parameters.filter((one) => one.in === 'query').map(({ name }) => name)).toEqual(known)
   })
 
-  it.runIf(operation.body)('shows a body that is accepted, and knows which of its fields may be absent or null', () => {
-    const media = Object.values(documented(operation).requestBody?.content ?? {})[0]
-    expect(documented(operation).requestBody?.required).toBe(!operation.body?.safeParse({}).success)
-    expect(media?.example, 'an example').toBeDefined()
-    expect(operation.body?.safeParse(media?.example).error).toBeUndefined()
-    const schema = resolved(media?.schema ?? {})
-    const fields = (operation.body as unknown as { shape?: Record<string, NonNullable<Operation['body']>> }).shape ?? {}
-    // A form has the bytes of the file beside the fields.
-    const beside = operation.stream?.form ? ['file'] : []
-    expect(Object.keys(schema.properties ?? {})).toEqual([...Object.keys(fields), ...beside])
-    for (const [name, field] of Object.entries(fields)) {
-      const property = schema.properties?.[name] ?? {}
-      expect([name, acceptsNull(property)]).toEqual([name, field.safeParse(null).success])
-      expect([name, schema.required?.includes(name) ?? false]).toEqual([name, !field.safeParse(undefined).success])
-    }
-  })
+  it.runIf(operation.body)(
+    'has a body example that is accepted, and its optional and nullable fields are declared correctly',
+    () => {
+      const media = Object.values(documented(operation).requestBody?.content ?? {})[0]
+      expect(documented(operation).requestBody?.required).toBe(!operation.body?.safeParse({}).success)
+      expect(media?.example, 'an example').toBeDefined()
+      expect(operation.body?.safeParse(media?.example).error).toBeUndefined()
+      const schema = resolved(media?.schema ?? {})
+      const fields =
+        (operation.body as unknown as { shape?: Record<string, NonNullable<Operation['body']>> }).shape ?? {}
+      // A form has the bytes of the file beside the fields.
+      const beside = operation.stream?.form ? ['file'] : []
+      expect(Object.keys(schema.properties ?? {})).toEqual([...Object.keys(fields), ...beside])
+      for (const [name, field] of Object.entries(fields)) {
+        const property = schema.properties?.[name] ?? {}
+        expect([name, acceptsNull(property)]).toEqual([name, field.safeParse(null).success])
+        expect([name, schema.required?.includes(name) ?? false]).toEqual([name, !field.safeParse(undefined).success])
+      }
+    },
+  )
 })

@@ -17,7 +17,7 @@ describe('links of pages', () => {
     expect(linksOf('[a](docs/a.md#two-words-1) [b](docs/b.md) [web](https://example.com) [l](LICENSE)')).toEqual([])
   })
 
-  it('are named where no file or heading is there', () => {
+  it('are reported where no file or heading exists', () => {
     expect(linksOf('[a](docs/a.md#three) [b](docs/c.md#x) [c](#own)')).toEqual([
       'README.md: docs/a.md#three leads to no heading',
       'README.md: docs/c.md#x leads to no file',
@@ -25,13 +25,13 @@ describe('links of pages', () => {
     ])
   })
 
-  it('start from the folder of their page', () => {
+  it('are relative to the folder of their page', () => {
     expect(linksOf('[a](docs/a.md)', '[up](../README.md) [beside](b.md) [wrong](docs/b.md)')).toEqual([
       'docs/a.md: docs/b.md leads to no file',
     ])
   })
 
-  it('do not count inside of code', () => {
+  it('are ignored inside of code', () => {
     expect(linksOf('[a](docs/a.md)', '`[x](none.md)`\n\n```md\n[x](none.md)\n## Heading\n```\n')).toEqual([])
     expect(linksOf('[a](docs/a.md#heading)', '```md\n## Heading\n```\n')).toHaveLength(1)
   })
@@ -40,11 +40,11 @@ describe('links of pages', () => {
     expect(linksOf('nothing', '[itself](a.md)')).toEqual(['docs/a.md: no page links to it'])
   })
 
-  it('name headings as forges do', () => {
+  it('use the heading ids of code forges', () => {
     expect(anchorOf("The page of a person's `consents`, [anew](x.md)")).toBe('the-page-of-a-persons-consents-anew')
   })
 
-  it('and files that stand as code exist', () => {
+  it('are complete, and files that are named as code exist', () => {
     const text = '`src/app.ts` `domain/ids.ts` `ids.ts` `src/domain/` `npm run x` `application/json` `NNNN_x.sql`'
     expect(missingPaths([{ path: 'README.md', text }], files)).toEqual([])
     expect(missingPaths([{ path: 'README.md', text: '`src/none.ts` `db/ids.ts` `none.ts`' }], files)).toEqual([
@@ -74,7 +74,7 @@ describe('the diagram of slices', () => {
     )
   })
 
-  it('leaves out what a longer way implies, and the table has it', () => {
+  it('leaves out imports that a longer path implies, which the table contains', () => {
     expect(reduced(imports).get('orders')).toEqual(new Set(['users']))
     const section = slicesSection(imports)
     expect(section).toContain('orders --> users\n')

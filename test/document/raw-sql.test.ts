@@ -51,7 +51,7 @@ describe('a statement in SQL', () => {
     expect(isRaw(source)).toBe(expected)
   })
 
-  it('stands in the files that the decision names, and in no others', async () => {
+  it('is only in the files that the decision lists', async () => {
     const files = (await readdir('src', { recursive: true, withFileTypes: true }))
       .filter((one) => one.isFile() && one.name.endsWith('.ts'))
       .map(({ parentPath, name }) => join(parentPath, name).replaceAll('\\', '/'))

@@ -20,16 +20,16 @@ const rowsOf = (database: Database) =>
       .map(({ name }) => [name, database.prepare(`select * from "${name}"`).all()]),
   )
 
-it('the schema that tests start from declares what the migrations declare', () => {
+it('the schema snapshot of the tests declares what the migrations declare', () => {
   expect(migrations.length).toBeGreaterThan(40)
   expect(byName(made)).toEqual(byName(migrated))
 })
 
-it('the schema that tests start from holds the rows that the migrations write', () => {
+it('the schema snapshot of the tests holds the rows that the migrations write', () => {
   expect(rowsOf(made)).toEqual(rowsOf(migrated))
   expect(rowsOf(made)['email_messages']).not.toEqual([])
 })
 
-it('the schema that tests start from breaks no reference', () => {
+it('the schema snapshot of the tests breaks no reference', () => {
   expect(made.prepare('pragma foreign_key_check').all()).toEqual([])
 })

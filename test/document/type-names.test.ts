@@ -7,7 +7,7 @@ const declaration = /^[ \t]*(?:export )?(?:declare )?(?:abstract )?(?:interface|
 /** They have the names of the Durable Objects that wrangler.toml binds. */
 const entry = join('src', 'index.ts')
 
-it('no two files of src declare a type, an interface or a class of the same name', async () => {
+it('type names of src are unique across files', async () => {
   const paths = (await readdir('src', { recursive: true, withFileTypes: true }))
     .filter((one) => one.isFile() && one.name.endsWith('.ts'))
     .map(({ parentPath, name }) => join(parentPath, name))

@@ -226,12 +226,12 @@ function ends(deduplicates: boolean) {
   )
 }
 
-describe('a campaign, whatever happens', () => {
-  it('reaches nobody twice and loses nobody, over a provider that knows keys', async () => {
+describe('a campaign under random faults', () => {
+  it('sends to each recipient exactly once when the provider deduplicates by key', async () => {
     await fc.assert(ends(true), { numRuns })
   })
 
-  it('reaches nobody twice and loses nobody, over a provider that does not', async () => {
+  it('sends to each recipient at most once and accounts for all when the provider does not deduplicate', async () => {
     await fc.assert(ends(false), { numRuns })
   })
 })

@@ -24,7 +24,7 @@ beforeAll(async () => {
   await answer('give', { user, consent })
 })
 
-it('finds every chain whole', async () => {
+it('the check accepts every chain of the operations', async () => {
   expect(await verify()).toEqual({ records: 3, chains: 1, fault: null })
 })
 
@@ -45,7 +45,7 @@ it.each([
   ['evidence_hash', 1],
   ['record_hash', 3],
   ['is_latest', 3],
-] as const)('names the record in which one byte of %s was changed', async (column, number) => {
+] as const)('the check names the record in which one byte of %s was changed', async (column, number) => {
   const [row] = await query<{ value: string | number | null }>(
     `select ${column} as value from consent_records where number = ${number} and user_id = '${user}'`,
   )
@@ -80,7 +80,7 @@ function changed(text: string): string {
   return text.slice(0, at) + (text[at] === 'b' ? 'c' : 'b') + text.slice(at + 1)
 }
 
-it('names a wording that was changed', async () => {
+it('the check names a wording that was changed', async () => {
   const set = (text: string) =>
     write(sql`update consent_versions set text = ${text} where consent_id = ${consent} and version = 1`)
   await set('{"en":"Write to us.","da":"Skriv til mig."}')
@@ -89,13 +89,13 @@ it('names a wording that was changed', async () => {
   expect((await verify()).fault).toBeNull()
 })
 
-it('names the record after one that is gone', async () => {
+it('the check names the record after a missing one', async () => {
   const [, second] = await recordsOf(user, consent)
   await write(sql`delete from consent_records where user_id = ${user} and number = 1`)
   expect((await verify()).fault).toContain(`Record ${second?.id} (2 of`)
 })
 
-it('finds a chain whole whose person was erased, without the evidence', async () => {
+it('the check accepts the chain of an erased person, without the evidence', async () => {
   const shop = await seedBuyer()
   const { id } = await givenConsent(shop.organization)
   await write(sql`delete from consent_records where user_id = ${user}`)

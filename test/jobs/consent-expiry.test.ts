@@ -24,7 +24,7 @@ const kindsOf = async (organization: string) => (await eventsOf(organization)).m
 describe('the sweep of each minute', () => {
   beforeAll(() => sweepConsents(at(Date.now() + 2 * day)))
 
-  it('ends what is over in batches, each once, and announces it with the batch', async () => {
+  it('expires due consents in batches, each once, and announces each batch in its transaction', async () => {
     const { organization, consent, users } = await givenConsents(5)
     expect(await sweepConsents(at(Date.now()), 2)).toBe(0)
     const later = Date.now() + day + 1
@@ -41,7 +41,7 @@ describe('the sweep of each minute', () => {
     await expectWhole(organization)
   })
 
-  it('ends each once where two sweeps run at the same time', async () => {
+  it('expires each consent once when two sweeps run at the same time', async () => {
     const { organization, users, consent } = await givenConsents(6)
     const later = Date.now() + day + 1
     const ended = await Promise.all([1, 2, 3].map(() => sweepConsents(at(later), 2)))
@@ -51,7 +51,7 @@ describe('the sweep of each minute', () => {
     await expectWhole(organization)
   })
 
-  it('leaves alone who withdraws while it runs', async () => {
+  it('does not expire an answer that is withdrawn while it runs', async () => {
     const { organization, users, consent } = await givenConsents(2)
     const [user = ''] = users
     const job = at(Date.now() + day + 1)
@@ -69,7 +69,7 @@ describe('the sweep of each minute', () => {
     await expectWhole(organization)
   })
 
-  it('asks the database as often for many as for few', async () => {
+  it('takes as many queries for few consents as for many', async () => {
     const queries: number[] = []
     for (const people of [2, 7]) {
       await givenConsents(people)

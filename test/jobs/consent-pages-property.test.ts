@@ -93,8 +93,8 @@ function follow(model: Model, link: number): void {
   if (standing(model) === 'pending' && model.waiting === link) settle(model, 'given')
 }
 
-describe('consents that pages and messages change', () => {
-  it('stand as the model says, with a whole chain, one event and one message for each thing that happened', async () => {
+describe('consents that pages and messages change in random order', () => {
+  it('have the state of the model, with a whole chain, and one event and one message for each change', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.constantFrom(...steps), { minLength: 6, maxLength: 20 }), async (script) => {
         const scene = await seedScene()

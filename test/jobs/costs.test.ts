@@ -53,7 +53,7 @@ const ticketsIn = async (shop: Shop, count: number) => {
 beforeEach(() => vi.spyOn(globalThis, 'fetch').mockImplementation(async () => new Response('', { status: 200 })))
 afterEach(() => vi.restoreAllMocks())
 
-describe('what is stated of an act is what it costs', () => {
+describe('the documented cost of an act is the measured cost', () => {
   it('for a minute in which nothing is due', async () => {
     const { minute, drain, bill } = billedWorker()
     // The first makes the positions of sweeps.

@@ -8,8 +8,8 @@ import { givenImport } from '../support/seeding/imports/data-imports.ts'
 
 const lines = (rows: readonly string[]) => rows.map((row) => `${row}\r\n`).join('')
 
-describe('what was found wrongly of a file', () => {
-  it('is changed after the upload: encoding, delimiter, quotation marks and header, each with the first rows', async () => {
+describe('settings of a file that were detected wrongly', () => {
+  it('can be changed after the upload: encoding, delimiter, quotation marks and header, each with the first rows', async () => {
     const tenant = await seedShop()
     const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXY'
     const rows = Array.from(
@@ -56,8 +56,8 @@ describe('what was found wrongly of a file', () => {
   })
 })
 
-describe('what a column means', () => {
-  it('may be two columns, a default for blank cells, a constant, a transform and a map of values', async () => {
+describe('the mapping of a column', () => {
+  it('can use two columns, a default for blank cells, a constant, a transform and a map of values', async () => {
     const tenant = await seedShop()
     const rows = [
       'Nr;Fornavn;Efternavn;Mail;Mobil;Billet;Beløb;Betalt?;Dato',

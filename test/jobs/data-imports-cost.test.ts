@@ -28,7 +28,7 @@ async function costsOf(orders: number): Promise<{ import: number; undo: number }
 }
 
 describe('an import of many orders', () => {
-  it('reads no more an order than one of few, and so does its undo', async () => {
+  it('reads as many rows for an order as a small import, and so does its undo', async () => {
     await costsOf(1)
     const [small, large] = [await costsOf(50), await costsOf(400)]
     expect(large.import).toBeLessThan(1.1 * small.import)

@@ -12,7 +12,7 @@ beforeEach(async () => {
 })
 
 describe('an import that is cancelled', () => {
-  it('stops within the chunk under way: what is made stays and is counted, the rest is cancelled', async () => {
+  it('stops within the current chunk: created orders stay and are counted, and the rest is cancelled', async () => {
     const id = await seedStarted(shop, [...many(60), { values: {}, is_ignored: true }])
     const machine = importer({ tick: 6000 })
     await machine.take(messageOf(id))
@@ -30,7 +30,7 @@ describe('an import that is cancelled', () => {
     expect(await contentsOf(shop)).toMatchObject({ orders: half.created_orders })
   })
 
-  it('commits nothing of the chunk that it interrupts', async () => {
+  it('commits nothing of the interrupted chunk', async () => {
     const id = await seedStarted(shop, many(30))
     const machine = importer()
     const batch = machine.job.db.batch.bind(machine.job.db)
@@ -52,7 +52,7 @@ describe('an import that is cancelled', () => {
 })
 
 describe('an import that is interrupted', () => {
-  it('does nothing by messages that come twice, late, or under an older epoch', async () => {
+  it('ignores messages that are repeated, late, or of an older epoch', async () => {
     const id = await seedStarted(shop, many(30))
     const machine = importer()
     await machine.take(messageOf(id, 6))
@@ -64,7 +64,7 @@ describe('an import that is interrupted', () => {
     expect(await contentsOf(shop)).toMatchObject({ orders: 30 })
   })
 
-  it('is done once by two consumers at the same time', async () => {
+  it('runs once with two consumers at the same time', async () => {
     const id = await seedStarted(shop, many(60))
     await Promise.all([importer().take(messageOf(id)), importer().take(messageOf(id)), importer().take(messageOf(id))])
     await runToEnd(id)
@@ -73,7 +73,7 @@ describe('an import that is interrupted', () => {
     expect(await contentsOf(shop)).toMatchObject({ orders: 60, users: 60, products: 1 })
   })
 
-  it('goes on where its last commit was, wherever a machine dies', async () => {
+  it('continues after its last commit, for a crash at any point', async () => {
     let deaths = 0
     for (let roundTrip = 1; ; roundTrip++) {
       let died = false
@@ -112,7 +112,7 @@ describe('an import that is interrupted', () => {
     expect((await expectExact(shop, id)).row).toMatchObject({ status: 'completed', created_orders: 30 })
   })
 
-  it('lets a small import of another organisation end long before a large one', async () => {
+  it('does not delay a small import of another organisation', async () => {
     const other = await seedShop()
     const large = await seedStarted(shop, many(300))
     const small = await seedStarted(other, many(30))

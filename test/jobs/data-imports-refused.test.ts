@@ -63,7 +63,7 @@ describe('a file that cannot be read', () => {
     expect((await post(pathOf(id, '/column-mappings/process'), {})).status).toBe(409)
   })
 
-  it('is read once the user says what was not seen: that it has no header', async () => {
+  it('is read once the user corrects the detection: the file has no header', async () => {
     const tenant = await seedShop()
     const file = await givenTable(tenant.organization_id, lines(['1001;ane@example.dk;695,00']))
     const { id } = (await post('/v1/data-imports', bodyFor(tenant, file))).body
@@ -76,7 +76,7 @@ describe('a file that cannot be read', () => {
 const compound = [0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1]
 const wide = (text: string) => Array.from(text).flatMap((letter) => [letter.charCodeAt(0), 0])
 
-describe('what is no table', () => {
+describe('a file that is no table', () => {
   it.each<[name: string, bytes: Uint8Array, status: number, code: string, detail: RegExp, upload?: RawUpload]>([
     ['no bytes', new Uint8Array(), 400, 'empty_file', /no bytes/],
     ['blank lines', csv('\r\n  \r\n'), 400, 'empty_file', /no text/],
@@ -105,7 +105,7 @@ describe('what is no table', () => {
 })
 
 describe('a row that cannot be read', () => {
-  it('is one error with its line and column, and the rows around it are orders', async () => {
+  it('is one error with its line and column, and its neighbours become orders', async () => {
     const tenant = await seedShop()
     const id = (
       await givenImport(
@@ -141,7 +141,7 @@ describe('a row that cannot be read', () => {
     expect(created.map(({ row }: { row: number }) => row)).toEqual([2, 5, 8])
   })
 
-  it('may be one that only takes items back: its order says so in words', async () => {
+  it('has a clear message when its order only takes items back', async () => {
     const tenant = await seedShop()
     const id = (
       await givenImport(tenant, lines(['Order ID;E-mail;Product;Quantity;Price', 'C-1;ane@example.dk;Ticket;-1;10,00']))

@@ -64,8 +64,8 @@ const textOf = async (id: string): Promise<string> => {
 
 const sweepAfter = (days: number) => sweepImportData(realJob({ now: () => Date.now() + days * dayMs + 1000 }))
 
-describe('an import that is over', () => {
-  it('keeps its file and rows for 30 days, and loses them then with everything that reads them', async () => {
+describe('an import that has ended', () => {
+  it('keeps its file and rows for 30 days, and then deletes them with the lists that read them', async () => {
     const mark = freshMark()
     const id = await imported(mark)
     await sweepAfter(29)
@@ -100,7 +100,7 @@ describe('an import that is over', () => {
     expect((await get(`/v1/data-imports/${id}`)).body.rows_deleted_at).toBe(body.rows_deleted_at)
   })
 
-  it('keeps the bytes of its file while another import may read them, and what waits keeps everything', async () => {
+  it('keeps the bytes of its file while another import uses them, and waiting imports keep everything', async () => {
     const mark = freshMark()
     const id = await imported(mark)
     const { file_id } = await importNow(id)
@@ -116,7 +116,7 @@ describe('an import that is over', () => {
 })
 
 describe('eraseUser', () => {
-  it('blanks the rows of the person, whatever became of them, and deletes the file; others stay', async () => {
+  it('blanks all rows of the person and deletes the file; other rows stay', async () => {
     const mark = freshMark()
     const [id, elsewhere] = [await imported(mark), await imported(mark, await seedShop())]
     const others = await textOf(elsewhere)
@@ -149,7 +149,7 @@ describe('eraseUser', () => {
     expect((await get(`/v1/data-imports/${elsewhere}/error-report`)).status).toBe(200)
   })
 
-  it('lets an import that waits begin without the person, and read its file no more', async () => {
+  it('lets a waiting import start without the person, and not read its file again', async () => {
     const mark = freshMark()
     await imported(mark)
     const other = freshMark()
@@ -178,7 +178,7 @@ describe('eraseUser', () => {
     expect(found).toBeUndefined()
   })
 
-  it('makes no order of the person from rows that a consumer had read before', async () => {
+  it('makes no order of the person from rows that a consumer had already read', async () => {
     const mark = freshMark()
     await imported(mark)
     const email = `ane-${mark}@example.dk`

@@ -23,7 +23,7 @@ beforeEach(async () => {
 })
 
 describe('the import of staged rows', () => {
-  it('makes one order of the rows of a key, adjacent or not, and says of every row what became of it', async () => {
+  it('makes one order of the rows with one key, adjacent or not, and stores the outcome of every row', async () => {
     const [one, other] = [freshOrderId(), freshOrderId()]
     const of = (id: string, change: Record<string, unknown> = {}) =>
       aRow({ 'order.external_id': id, 'customer.email': `${id}@example.dk`.toLowerCase(), ...change })
@@ -53,7 +53,7 @@ describe('the import of staged rows', () => {
     expect(await contentsOf(shop)).toMatchObject({ orders: 2, purchases: 3, users: 2, products: 2 })
   })
 
-  it('takes an order whole or not at all: a row with an error keeps its order out, and its other rows say why', async () => {
+  it('imports an order whole or not at all: a row with an error keeps its order out, with a reason in the other rows', async () => {
     const id = freshOrderId()
     const rows = [aRow({ 'order.external_id': id }), aBadRow({ 'order.external_id': id }), aRow()]
     // Both rows are the same customer's.
@@ -71,14 +71,14 @@ describe('the import of staged rows', () => {
     ])
   })
 
-  it('fails where no order can be taken, and says so', async () => {
+  it('fails with a reason when no order can be imported', async () => {
     const id = await seedStarted(shop, [aBadRow(), aBadRow()])
     await runToEnd(id)
     const { row } = await expectExact(shop, id)
     expect(row).toMatchObject({ status: 'failed', error_code: 'all_orders_failed', failed_orders: 2, undo_until: null })
   })
 
-  it('skips, updates or refuses what an import before brought, as its option says', async () => {
+  it('skips, updates or refuses known orders, as the option says', async () => {
     const row = aRow()
     await runToEnd(await seedStarted(shop, [row]))
     const again = { values: { ...row.values, 'item.unit_price': 30_000 } }
@@ -97,7 +97,7 @@ describe('the import of staged rows', () => {
     }
   })
 
-  it('sells what the product mapping says, and leaves out rows of products that are ignored', async () => {
+  it('uses the product mapping, and leaves out rows of ignored products', async () => {
     await runToEnd(await seedStarted(shop, [aRow({ 'item.product': 'Weekend' })]))
     const [weekend] = await db.all(sql<{ id: string }>`select id from products where edition_id = ${shop.edition_id}`)
     const [one, gone] = [freshOrderId(), freshOrderId()]
@@ -119,7 +119,7 @@ describe('the import of staged rows', () => {
     expect(await contentsOf(shop)).toMatchObject({ products: 1 })
   })
 
-  it('makes no products and no customers where its options say so', async () => {
+  it('creates no products and no customers when its options forbid it', async () => {
     const options = { create_users: false, create_missing_products: false }
     await runToEnd(await seedStarted(shop, [aRow({ 'customer.email': 'known@example.dk' })]))
     const [product] = await db.all(sql<{ id: string }>`select id from products where edition_id = ${shop.edition_id}`)
@@ -140,7 +140,7 @@ describe('the import of staged rows', () => {
     expect(await contentsOf(shop)).toMatchObject({ orders: 2, users: 1, products: 1 })
   })
 
-  it('refuses an id that another order of the same file has, where rows are not grouped by it', async () => {
+  it('refuses an id that another order of the same file has, when rows are not grouped by id', async () => {
     const same = { 'order.external_id': '3' }
     // The key of line 3 is its number, which is the id too.
     const id = await seedStarted(shop, [aRow(same), aRow(same), aRow(), aRow(same)], {
@@ -155,7 +155,7 @@ describe('the import of staged rows', () => {
     ])
   })
 
-  it('costs no more than external orders: what it created is one row', async () => {
+  it('costs no more than external orders: the created rows are one stored row', async () => {
     await runToEnd(await seedStarted(shop, many(1)))
     const file = many(25)
     const call = many(25).map(({ values }) => ({
@@ -173,7 +173,7 @@ describe('the import of staged rows', () => {
     expect(machine.meter.rows_written).toBeLessThanOrEqual(direct.rows_written)
   })
 
-  it('gives and skips consents as the file says, and never takes back a later withdrawal', async () => {
+  it('gives and skips consents from the file, and never undoes a later withdrawal', async () => {
     const { id: consent, key } = await givenConsent(shop.organization_id)
     const target = `consent.${key}`
     await write(
@@ -209,7 +209,7 @@ describe('the import of staged rows', () => {
     await expectWhole(shop.organization_id)
   })
 
-  it('sends no events and no receipts unless its options say so', async () => {
+  it('sends no events and no receipts without the options', async () => {
     const created = 'webhook_events'
     const count = async (table: string) =>
       (

@@ -40,7 +40,7 @@ const danish = tableOf([
 ])
 
 describe('a column of consents', () => {
-  it('is suggested where the edition asks for one, and its answers are imported with the time of the order', async () => {
+  it('is suggested when the edition asks for the consent, and its answers are imported with the time of the order', async () => {
     const tenant = await seedShop()
     const consent = await givenOldConsent(tenant)
     const id = (await givenImport(tenant, danish, { options: { skipped: true } })).id
@@ -60,7 +60,7 @@ describe('a column of consents', () => {
     expect(await answersOf(tenant, 'tavs@example.dk', consent.id)).toEqual([])
   })
 
-  it('says nothing with a no, unless the import says that the question was shown', async () => {
+  it('stores nothing for a no, unless the import states that the question was shown', async () => {
     const tenant = await seedShop()
     const consent = await givenOldConsent(tenant)
     const id = (await givenImport(tenant, danish)).id
@@ -70,7 +70,7 @@ describe('a column of consents', () => {
     expect(await answersOf(tenant, 'ja@example.dk', consent.id)).toHaveLength(1)
   })
 
-  it('is suggested for none of two that it may be, nor for those of others, and can be mapped by the user', async () => {
+  it('is not suggested when two consents fit, nor for consents of others, and can be mapped by the user', async () => {
     const [tenant, other] = [await seedShop(), await seedShop()]
     const foreign = await givenOldConsent(other)
     const unasked = (await givenImport(tenant, danish)).id
@@ -90,7 +90,7 @@ describe('a column of consents', () => {
     expect(await answersOf(tenant, 'ja@example.dk', first.id)).toHaveLength(1)
   })
 
-  it('keeps the rows from being read once the edition asks for it no more', async () => {
+  it('prevents reading the rows once the edition no longer asks for the consent', async () => {
     const tenant = await seedShop()
     const consent = await givenOldConsent(tenant)
     const id = (await givenImport(tenant, danish)).id
@@ -126,8 +126,8 @@ const nothing = {
   '4 Bemærkning': null,
 }
 
-describe('headers that nobody knows', () => {
-  it('are suggested nothing, with no confidence', async () => {
+describe('unknown headers', () => {
+  it('get no suggestion and no confidence', async () => {
     const tenant = await seedShop()
     const id = (await givenImport(tenant, own('1'))).id
     expect(await suggestionsOf(id)).toEqual(nothing)
@@ -135,7 +135,7 @@ describe('headers that nobody knows', () => {
     expect(results.map(({ confidence }: { confidence: number }) => confidence)).toEqual([0, 0, 0, 0, 0])
   })
 
-  it('are suggested what the organisation mapped them to in the import that it last began', async () => {
+  it('get the targets of the organisation’s last started import', async () => {
     const [tenant, stranger] = [await seedShop(), await seedShop()]
     const first = (await givenImport(tenant, own('1'))).id
     await previewed(first, { mappings: ownMapping })
@@ -161,7 +161,7 @@ describe('headers that nobody knows', () => {
     expect(amount).toBe('item.line_total')
   })
 
-  it('are suggested nothing from before that their values contradict', async () => {
+  it('do not get a former target that their values contradict', async () => {
     const tenant = await seedShop()
     const first = (await givenImport(tenant, own('1'))).id
     await previewed(first, { mappings: ownMapping })
@@ -176,8 +176,8 @@ describe('headers that nobody knows', () => {
   })
 })
 
-describe('rows whose id only the user knows', () => {
-  it('are one order by it, once its column is mapped', async () => {
+describe('rows with an id column that was not detected', () => {
+  it('are grouped by it once the user maps the column', async () => {
     const tenant = await seedShop()
     const rows = ['7;ane@example.dk;Partout;100,00', '8;bo@example.dk;Partout;100,00', '7;;Camping;50,50']
     const id = (await givenImport(tenant, tableOf(['Løbenummer;E-mail;Billettype;Stykpris', ...rows]))).id
@@ -190,7 +190,7 @@ describe('rows whose id only the user knows', () => {
 })
 
 describe('listImportTargetFields', () => {
-  it('lists the consents that the edition asks for beside what every order has', async () => {
+  it('lists the consents of the edition beside the fields of orders', async () => {
     const [tenant, other] = [await seedShop(), await seedShop()]
     const [consent, foreign] = [await givenOldConsent(tenant), await givenOldConsent(other)]
     const keysOf = async (query: string) => {

@@ -49,7 +49,7 @@ describe('customers of an import that is undone', () => {
     expect(await contentsOf(shop)).toMatchObject({ orders: 0, users: 1 })
   })
 
-  it('leave the sets of segments, so that nobody with the same number is taken for them', async () => {
+  it('are removed from the members of segments, so that a later customer with the same number is not a member', async () => {
     const segment = await givenSegment({ ...shop, expression: 'true' })
     const kept = await importOrders(shop, [anOrder({ customer: { email: 'kept@example.dk' } })])
     expect(kept.status).toBe(201)
@@ -86,7 +86,7 @@ describe('consents that came with an import', () => {
   }
   const statsOf = (consent: string) => db.first(sql`select * from consent_stats where consent_id = ${consent}`)
 
-  it('are taken back with their orders, and what was answered before stands again', async () => {
+  it('are withdrawn with their orders, and the earlier answer is current again', async () => {
     const { id: consent, key } = await given()
     const email = 'answers@example.dk'
     const old = { 'customer.email': email, 'order.created': Date.UTC(2026, 0, 1), [`consent.${key}`]: false }
@@ -106,7 +106,7 @@ describe('consents that came with an import', () => {
     await expectWhole(shop.organization_id)
   })
 
-  it('stay as proof, with the order and the customer, once the person has answered anew', async () => {
+  it('stay as proof, with the order and the customer, when the person has answered again since', async () => {
     const { id: consent, key } = await given()
     const { id, orders } = await importedFile(shop, [aRow({ [`consent.${key}`]: true }), aRow()])
     const user = await customerOf(orders[0] as string)
@@ -118,7 +118,7 @@ describe('consents that came with an import', () => {
     await expectWhole(shop.organization_id)
   })
 
-  it('stay as proof with the customer where a campaign went out on their strength', async () => {
+  it('stay as proof with the customer when a campaign relied on them', async () => {
     const { id: consent, key } = await given()
     const { id, orders } = await importedFile(shop, [aRow({ [`consent.${key}`]: true })])
     const user = await customerOf(orders[0] as string)

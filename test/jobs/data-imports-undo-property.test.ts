@@ -100,7 +100,7 @@ async function givenNeighbours(shop: Shop) {
   ])
 }
 
-it('gives every table back what it held before the import, and the file can be imported again alike', async () => {
+it('an undo restores every table, and the file can be imported again with the same result', async () => {
   await fc.assert(
     fc.asyncProperty(file, file, async (first, second) => {
       const shop = await seedShop()
@@ -135,7 +135,7 @@ it('gives every table back what it held before the import, and the file can be i
   )
 })
 
-it('changes nothing of other organisations', async () => {
+it('an undo changes nothing of other organisations', async () => {
   const [shop, stranger] = [await seedShop(), await seedShop()]
   await runToEnd(await seedStarted(stranger, [aRow({ 'customer.email': 'ida@example.dk' })]))
   const before = await stateBeside()

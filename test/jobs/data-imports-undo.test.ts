@@ -35,7 +35,7 @@ const purchaseOf = async (order: string): Promise<string> =>
   (await db.first(sql<{ id: string }>`select id from purchases where order_id = ${order}`))?.id ?? ''
 
 describe('the undo of an import', () => {
-  it('takes back orders, customers and products, and says how many', async () => {
+  it('deletes orders, customers and products, and counts them', async () => {
     const { id } = await importedFile(shop, manyRows(30))
     expect(await contentsOf(shop)).toMatchObject({ orders: 30, users: 30, purchases: 30, products: 1 })
     const begun = await beginUndo(id)
@@ -50,7 +50,7 @@ describe('the undo of an import', () => {
   })
 })
 
-describe('an order that somebody touched', () => {
+describe('an order that was changed after the import', () => {
   const touches: [string, (order: string) => Promise<unknown>][] = [
     ['purchase_used', async (order) => scan(await purchaseOf(order), { quantity: 1 })],
     [
@@ -121,13 +121,13 @@ describe('an order that somebody touched', () => {
     expect((await get(`/v1/orders/${orders[1]}`)).status).toBe(200)
   })
 
-  it('is not one whose ticket expired by itself', async () => {
+  it('does not include one whose ticket expired by itself', async () => {
     const { id, orders } = await importedFile(shop, manyRows(1))
     await write(sql`update purchases set status = 'expired', version = version + 1 where order_id = ${orders[0]}`)
     expect(await undoToEnd(id)).toMatchObject({ undone_orders: 1, kept_orders: 0 })
   })
 
-  it('stays when the touch comes between reading and deleting', async () => {
+  it('stays when the change comes between reading and deleting', async () => {
     const { id, orders } = await importedFile(shop, manyRows(3))
     const { epoch } = await beginUndo(id)
     const { job } = importer()
@@ -147,7 +147,7 @@ describe('an order that somebody touched', () => {
   })
 })
 
-it('undoes orders whose outcome stands in their own rows, as imports kept it before', async () => {
+it('an undo handles rows in the form of earlier versions, with the outcome in the rows themselves', async () => {
   const before = await stateBeside()
   const { id } = await importedFile(shop, manyRows(3))
   const orders = await ordersNow(id)
@@ -165,7 +165,7 @@ it('undoes orders whose outcome stands in their own rows, as imports kept it bef
   expect(await stateBeside()).toEqual(before)
 })
 
-it('puts back JSON and flags of an order also from the form in which earlier imports kept them', async () => {
+it('an undo restores JSON and flags of an order from the form of earlier versions too', async () => {
   const first = { ...aRow().values, 'order.metadata.seat': 'A1', 'item.options': ['Vegan'] }
   await importedFile(shop, [{ values: first }])
   const before = await stateBeside()
@@ -188,8 +188,8 @@ it('puts back JSON and flags of an order also from the form in which earlier imp
   expect(await stateBeside()).toEqual(before)
 })
 
-describe('events', () => {
-  it('say that purchases are cancelled where the import announced them, and nothing otherwise', async () => {
+describe('webhook events of an undo', () => {
+  it('cancel the purchases that the import announced, and no others', async () => {
     await seedEndpoint(
       { organization: shop.organization_id, edition: shop.edition_id },
       { events: ['purchase.action'] },
@@ -205,7 +205,7 @@ describe('events', () => {
 })
 
 describe('an undo that is interrupted', () => {
-  it('goes on where its last commit was, wherever a machine dies, and by messages that come twice', async () => {
+  it('continues after its last commit, for a crash at any point and for repeated messages', async () => {
     const before = await stateBeside()
     const { id } = await importedFile(shop, [
       ...manyRows(28),

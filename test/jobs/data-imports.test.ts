@@ -111,7 +111,7 @@ async function madeBy(id: string) {
 const beginStage = (id: string) => post(pathOf(id, '/column-mappings/process'), {})
 
 describe('background work of an import', () => {
-  it('makes the same wherever it crashes, once the sweep has begun it again', async () => {
+  it('has the same result after a crash at any point, once the sweep has enqueued it again', async () => {
     const tenant = await seedShop()
     const file = await givenTable(tenant.organization_id, table)
     const model = await begun(tenant, file)
@@ -143,7 +143,7 @@ describe('background work of an import', () => {
       }
   }, 240_000)
 
-  it('makes nothing twice of messages that come twice, late, and to several consumers', async () => {
+  it('has its effect once for messages that are repeated, late, or taken by several consumers', async () => {
     const tenant = await seedShop()
     const file = await givenTable(tenant.organization_id, table)
     const id = await begun(tenant, file)
@@ -166,7 +166,7 @@ describe('background work of an import', () => {
     expect(await stagedRows(id)).toHaveLength(4)
   })
 
-  it('stops at once when it is cancelled', async () => {
+  it('stops at once when the import is cancelled', async () => {
     const tenant = await seedShop()
     const file = await givenTable(tenant.organization_id, table)
     const id = await begun(tenant, file)
@@ -178,7 +178,7 @@ describe('background work of an import', () => {
     expect((await post(pathOf(id, '/cancel'), {})).body.code).toBe('invalid_transition')
   })
 
-  it('is given up where it stops again and again, and can be begun anew', async () => {
+  it('ends as failed after repeated crashes, and can be started again', async () => {
     const tenant = await seedShop()
     const file = await givenTable(tenant.organization_id, table)
     const id = await begun(tenant, file)
@@ -195,7 +195,7 @@ const record = fc.record({ order: fc.integer({ min: 1, max: 8 }), product: word,
 const quoted = (cell: string) => `"${cell.replaceAll('"', '""')}"`
 
 describe('staged rows', () => {
-  it('are those of the file, one for one, whatever its delimiter and line breaks', async () => {
+  it('are exactly those of the file, for any delimiter and line breaks', async () => {
     const tenant = await seedShop()
     await fc.assert(
       fc.asyncProperty(

@@ -28,8 +28,8 @@ async function sending(count: number) {
   return { id: campaign.id, person }
 }
 
-describe('a running campaign', () => {
-  it('does not mail a person who was erased after it had begun', async () => {
+describe('a running campaign with an erased recipient', () => {
+  it('sends nothing to that person', async () => {
     const { id, person } = await sending(5)
     expect((await post(`/v1/user/${person.id}/erase`, {})).status).toBe(200)
     const row = await until(id, ['sent', 'failed'])
@@ -37,7 +37,7 @@ describe('a running campaign', () => {
     expect((await capturedOf(id)).filter(({ recipient }) => recipient.includes(person.email))).toEqual([])
   })
 
-  it('skips them also when its object was reached before its consumers, and counts right', async () => {
+  it('skips the person also when its object handles the erasure before its consumers, and counts correctly', async () => {
     const { id, person } = await sending(5)
     await post(`/v1/user/${person.id}/erase`, {})
     await sweepErasures(realJob())
@@ -52,7 +52,7 @@ describe('a running campaign', () => {
   it.each([
     ['is under way', 'leased', 0],
     ['has to be repeated as it was', 'ready', 1],
-  ])('keeps a recipient whole while a call to them %s, and is asked again', async (_, state, isRepeat) => {
+  ])('keeps the data of the person while a call %s, and the erasure is repeated', async (_, state, isRepeat) => {
     const { id, person } = await sending(3)
     await inRecipientStore(id, (store) =>
       store.storage.sql.exec(
@@ -74,7 +74,7 @@ describe('a running campaign', () => {
     expect(await stubOf(id).recipient(person.seq)).toMatchObject({ address: `erased-${person.seq}` })
   })
 
-  it('is not retried to them', async () => {
+  it('does not retry the message to that person', async () => {
     const { id, person } = await sending(3)
     await inRecipientStore(id, (store) =>
       store.recordOutcomes(
@@ -98,8 +98,8 @@ describe('a running campaign', () => {
   })
 })
 
-describe('the erasure', () => {
-  it('finds the person in stored events, however many others lie between', async () => {
+describe('an erasure', () => {
+  it('finds the person in stored events, with any number of other events between', async () => {
     const known = await givenKnown()
     const created_at = Date.now()
     const { organization_id } = known
@@ -136,7 +136,7 @@ describe('the erasure', () => {
     expect(await cellsWith({ ...known, marks: [mark] })).toEqual({})
   })
 
-  it('is asked again of a campaign whose object is out of reach, and is complete in the end', async () => {
+  it('is repeated for a campaign whose object cannot be reached, and completes in the end', async () => {
     const known = await givenKnown()
     await post(`/v1/user/${known.id}/erase`, {})
     const job = realJob()
@@ -150,7 +150,7 @@ describe('the erasure', () => {
     expect((await post(`/v1/user/${known.id}/erase`, {})).body.status).toBe('completed')
   })
 
-  it('comes to its end wherever it dies, and leaves nothing', async () => {
+  it('completes after a crash at any statement, and leaves no trace', async () => {
     await assert(
       asyncProperty(array(integer({ min: 1, max: 9 }), { maxLength: 4 }), async (deaths) => {
         const known = await givenKnown()

@@ -70,7 +70,7 @@ describe('a file of the purpose import that no import uses', () => {
     expect(await statusOf(id)).toBe(404)
   })
 
-  it('is found however many days no sweep ran, and by as many sweeps as it takes', async () => {
+  it('is found after any number of days without a sweep, by as many sweeps as needed', async () => {
     const ids = []
     for (let at = 0; at < 3; at++) ids.push(await uploaded())
     // As many older ones that are due as two sweeps delete.
@@ -82,7 +82,7 @@ describe('a file of the purpose import that no import uses', () => {
     expect(await rowsOf("select id from files where access_key = 'other'")).toEqual([])
   })
 
-  it('goes without the same bytes of another file, and of another organisation', async () => {
+  it('is deleted without affecting equal bytes of another file or of another organisation', async () => {
     const bytes = table()
     const other = await seedShop()
     const due = await uploaded(bytes)
@@ -98,8 +98,8 @@ describe('a file of the purpose import that no import uses', () => {
   })
 })
 
-describe('a file that is kept', () => {
-  it('is one of an import in any state, and one of another purpose', async () => {
+describe('a file that the sweep keeps', () => {
+  it('is one of an import in any state, or one of another purpose', async () => {
     const [draft, cancelled, replaced, attachment] = [
       await uploaded(),
       await uploaded(),
@@ -115,7 +115,7 @@ describe('a file that is kept', () => {
     expect(await Promise.all(kept.map(statusOf))).toEqual([200, 200, 200, 200])
   })
 
-  it('is one that an import takes while the sweep deletes it', async () => {
+  it('is one that an import starts to use while the sweep deletes it', async () => {
     const id = await uploaded()
     const job = later()
     const batch = job.db.batch.bind(job.db)
@@ -133,7 +133,7 @@ describe('a file that is kept', () => {
 })
 
 describe('an import', () => {
-  it('is refused when the sweep deletes its file before it commits', async () => {
+  it('is refused when the sweep deletes its file before the commit', async () => {
     const id = await uploaded()
     const bindings = interruptedDatabase(/data_imports/, () => sweepAll())
     const reply = await callWith(bindings, '/v1/data-imports', { method: 'POST', body: { ...shop, file_id: id } })

@@ -34,8 +34,8 @@ async function unknownKeys(): Promise<string[]> {
   return (await storedKeys()).filter((key) => !keys.has(key))
 }
 
-describe('an upload that dies', () => {
-  it('at any call of the store or the database leaves nothing that answers wrongly, and nothing at all after a day', async () => {
+describe('an upload that crashes', () => {
+  it('at any call of the store or the database leaves no wrong answers, and no trace after a day', async () => {
     const bytes = freshPng()
     let crashes = 0
     for (let at = 1; ; at++) {
@@ -59,7 +59,7 @@ describe('an upload that dies', () => {
     expect(await rowsOf('select * from objects_to_delete')).toEqual([])
   })
 
-  it('is done once when it is sent again with its Idempotency-Key', async () => {
+  it('is stored once when it is sent again with its Idempotency-Key', async () => {
     const headers = { 'idempotency-key': crypto.randomUUID() }
     const bytes = freshPng()
     for (let at = 1; ; at++) {
@@ -73,8 +73,8 @@ describe('an upload that dies', () => {
   })
 })
 
-describe('a deletion that dies', () => {
-  it('at any call leaves the file whole or gone, and its bytes gone after the sweep', async () => {
+describe('a deletion that crashes', () => {
+  it('at any call leaves the file whole or deleted, and its bytes deleted after the sweep', async () => {
     await sweepObjects(contextAt(Date.now()))
     const before = await unknownKeys()
     for (let at = 1; ; at++) {
@@ -95,7 +95,7 @@ describe('a deletion that dies', () => {
 })
 
 describe('a deletion', () => {
-  it('takes the variants of the bytes along, with the last file that has them', async () => {
+  it('deletes the variants of the bytes with the last file that has them', async () => {
     const bytes = freshPng()
     const files = [(await uploadRaw(here.id, bytes)).body, (await uploadRaw(here.id, bytes)).body]
     const [row] = await rowsOf<{ storage_key: string }>('select storage_key from files where id = ?', files[0].id)
@@ -114,7 +114,7 @@ describe('a deletion', () => {
 })
 
 describe('the daily sweep', () => {
-  it('removes bytes that no row knows, and leaves what has just come', async () => {
+  it('deletes bytes without a row, except recent ones', async () => {
     const file = (await uploadRaw(here.id, freshPng())).body
     await env.FILES.put('objects/feed', 'left over')
     await env.FILES.put('derived/objects/feed/thumbnail', 'left over')
@@ -129,7 +129,7 @@ describe('the daily sweep', () => {
     expect(await accountOf(here.id)).toMatchObject({ objects: 1, ...isWhole })
   })
 
-  it('finds files whose bytes are lost; the same bytes bring them back', async () => {
+  it('reports files whose bytes are lost; uploading the same bytes restores them', async () => {
     const bytes = freshPng()
     const file = (await uploadRaw(here.id, bytes)).body
     const [row] = await rowsOf<{ storage_key: string }>('select storage_key from files where id = ?', file.id)
@@ -144,7 +144,7 @@ describe('the daily sweep', () => {
     expect(await accountOf(here.id)).toEqual({ objects: 1, references: [2], ...isWhole })
   })
 
-  it('goes through the store in steps, and once a day', async () => {
+  it('reads the whole store in steps, once a day', async () => {
     const job = contextAt(Date.now() + dayMs)
     const calls: string[] = []
     const files = {
@@ -165,7 +165,7 @@ describe('the daily sweep', () => {
 })
 
 describe('the store', () => {
-  it('holds a body that breaks off under no key', async () => {
+  it('stores nothing of a body that breaks off', async () => {
     const before = await storedKeys()
     const { bindings } = { bindings: watchedStore(() => undefined) }
     for (const length of [1000, 6_000_000]) {

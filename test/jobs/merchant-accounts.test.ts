@@ -25,7 +25,7 @@ function jobWith(payments: Partial<JobCtx['config']['payments']> = {}, environme
 }
 
 describe('the access of an edition to its merchant account', () => {
-  it('has the key and the secret in the clear, in one statement', async () => {
+  it('includes the decrypted key and secret, in one statement', async () => {
     const organisation = await givenOrganization()
     const id = await givenAccount(organisation)
     const edition = await seedEdition(organisation, { merchant_account_id: id })
@@ -44,7 +44,7 @@ describe('the access of an edition to its merchant account', () => {
     expect(job.db.meter.rows_read).toBe(2)
   })
 
-  it('is that of the connected account that the edition names for its own merchant account', async () => {
+  it('is that of the connected account, when the edition names one for its own merchant account', async () => {
     const organisation = await givenOrganization()
     const [own, earlier] = [await givenAccount(organisation), await givenAccount(organisation)]
     const accountOf = async (merchant_id: Record<string, unknown>, merchant_account_id: string | null) => {
@@ -58,7 +58,7 @@ describe('the access of an edition to its merchant account', () => {
       expect(await accountOf(other, null)).toBe('acct_Own')
   })
 
-  it('is none without an account, without a key, of another organisation, and while the account is switched off', async () => {
+  it('does not exist without an account, without a key, for another organisation, and while the account is off', async () => {
     const [organisation, other] = [await givenOrganization(), await givenOrganization()]
     const access = async (merchant_account_id: string | null, taken: string | null = null) => {
       const edition = await seedEdition(organisation, { merchant_account_id })
@@ -80,7 +80,7 @@ describe('the access of an edition to its merchant account', () => {
     expect(await accessOfWebhook(jobWith(), await givenAccount(organisation, { webhook_secret: null }))).toBeNull()
   })
 
-  it('is none through a test account in production', async () => {
+  it('does not exist for a test account in production', async () => {
     const organisation = await givenOrganization()
     const edition = await seedEdition(organisation, {
       merchant_account_id: await seedMerchantAccount(organisation, { type: 'test' }),
@@ -97,7 +97,7 @@ describe('secrets of merchant accounts', () => {
     db.first(sql<{ sealed_api_key: string; sealed_webhook_secret: string; sealed_with: string; version: number }>`
       select sealed_api_key, sealed_webhook_secret, sealed_with, version from merchant_accounts where id = ${id}`)
 
-  it('open with no other secret of the Worker, in no other row and in no other column', async () => {
+  it('cannot be decrypted with another secret, in another row or in another column', async () => {
     const organisation = await givenOrganization()
     const [one, two] = [await givenAccount(organisation), await givenAccount(organisation)]
     const edition = await seedEdition(organisation, { merchant_account_id: one })
@@ -115,7 +115,7 @@ describe('secrets of merchant accounts', () => {
     expect(await access([standard])).toBeNull()
   })
 
-  it('are sealed anew after the secret of the Worker was replaced, and are nowhere without them meanwhile', async () => {
+  it('are encrypted anew after the secret was replaced, and stay encrypted meanwhile', async () => {
     const organisation = await givenOrganization()
     const ids = await Promise.all([givenAccount(organisation), givenAccount(organisation, { webhook_secret: null })])
     const edition = await seedEdition(organisation, { merchant_account_id: ids[0] })
@@ -137,7 +137,7 @@ describe('secrets of merchant accounts', () => {
     expect(await accessOf(jobWith(), paid)).toBeNull()
   })
 
-  it('that nothing opens any more are replaced by new ones', async () => {
+  it('can be replaced when no known secret decrypts them', async () => {
     const organisation = await givenOrganization()
     const id = await givenAccount(organisation)
     const edition = await seedEdition(organisation, { merchant_account_id: id })

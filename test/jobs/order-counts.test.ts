@@ -87,8 +87,8 @@ async function perform(shop: Shop, files: string[], one: Act): Promise<void> {
 const night = (hour: number, day = 1) => Date.UTC(2026, 5, day, hour)
 const sweepAt = (at: number) => recountOrders({ db, now: () => at })
 
-describe('counts of orders', () => {
-  it('hold whatever is imported, changed, deleted and undone', async () => {
+describe('stored counts of orders', () => {
+  it('stay correct through imports, changes, deletions and undos', async () => {
     const shop = await seedShop()
     await fc.assert(
       fc.asyncProperty(fc.array(act, { minLength: 1, maxLength: 7 }), async (acts) => {
@@ -100,7 +100,7 @@ describe('counts of orders', () => {
     )
   })
 
-  it('say the length of every list of any range, and lead to its pages', async () => {
+  it('give the length of any list, and lead to its pages', async () => {
     const shop = await seedShop()
     await seedManyOrders(shop, 1_500)
     // Many orders of one moment, and of the edges of spans.
@@ -146,7 +146,7 @@ describe('counts of orders', () => {
     )
   })
 
-  it('are repaired at night, and what was wrong is said', async () => {
+  it('are repaired at night, and differences are logged', async () => {
     const shop = await seedShop()
     await givenOrders(shop, [
       anOrder({ created: iso(manyFrom) }),
@@ -170,7 +170,7 @@ describe('counts of orders', () => {
     await expectCountsToHold()
   })
 
-  it('are repaired some spans at a time', async () => {
+  it('are repaired a few spans at a time', async () => {
     const shop = await seedShop()
     await seedManyOrders(shop, 120)
     await write(sql`update order_counts set pending_online = 7 where edition_id = ${shop.edition_id}`)

@@ -31,8 +31,8 @@ const rowsAnOrder = {
 }
 const all = Object.values(rowsAnOrder).reduce((sum, rows) => sum + rows, 0)
 
-describe('rows written an order', () => {
-  it('are those of its tables and of the indexes that lists need', async () => {
+describe('the rows written for an imported order', () => {
+  it('are those of its tables and of the indexes of lists', async () => {
     const cost = async (count: number) =>
       costOf(
         await importOrders(
@@ -53,12 +53,12 @@ describe('rows written an order', () => {
     return machine.meter
   }
 
-  it('are the same by an import of a file, which keeps what it created once a transaction', async () => {
+  it('are the same for an import of a file, which stores what it created once a transaction', async () => {
     const [one, more] = [await ofFile(1), await ofFile(21)]
     expect((more.rows_written - one.rows_written) / 20).toBe(all)
   })
 
-  it('are not more by an import of a file than by calls that commit as many, with all that both note', async () => {
+  it('are no more for an import of a file than for calls with the same commits', async () => {
     const calls = async (count: number) => {
       const made = Array.from({ length: count }, () => anOrder())
       return costOf(await importOrders(shop, made)).rows_written
@@ -71,7 +71,7 @@ describe('rows written an order', () => {
     expect(more - some - (await calls(100))).toBeLessThanOrEqual(2)
   })
 
-  it('need so many statements and round trips a transaction', async () => {
+  it('take a fixed number of statements and round trips a transaction', async () => {
     const [some, more] = [await ofFile(25), await ofFile(125)]
     // Of what no order names, such as numbers, locations and options, nothing is read.
     const reads = { hashes: 1, orders: 1, customers: 1, products: 1 }
@@ -83,7 +83,7 @@ describe('rows written an order', () => {
   })
 })
 
-it('the migration that makes the table of carts anew keeps every cart', async () => {
+it('the migration of carts keeps every cart', async () => {
   const [order = ''] = await givenOrders(shop, [anOrder({ coupon_code: 'SUMMER' })])
   const carts = () => db.all(sql`select * from carts order by order_id`)
   const schema = () =>

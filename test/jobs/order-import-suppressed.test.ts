@@ -48,11 +48,11 @@ const suppressed = () =>
   db.all(sql`select channel, address, reason from suppressions where organization_id = ${shop.organization_id}`)
 const hashes = () => db.all(sql`select 1 from suppression_hashes where organization_id = ${shop.organization_id}`)
 
-describe('an order of somebody who was erased and takes no mail', () => {
+describe('an order of an erased customer with a suppressed address', () => {
   const address = 'erased@example.test'
   const rows = () => [aRow(), aRow({ 'customer.email': address })]
 
-  it('has their address suppressed again', async () => {
+  it('suppresses the address again', async () => {
     await leaveHash(address)
     const id = await seedStarted(shop, rows())
     await importer().take(messageOf(id))
@@ -61,7 +61,7 @@ describe('an order of somebody who was erased and takes no mail', () => {
     expect(await hashes()).toEqual([])
   })
 
-  it('has it suppressed again also where they are erased while the order is decided on', async () => {
+  it('suppresses the address again also when the erasure comes while the order is decided', async () => {
     const id = await seedStarted(shop, rows())
     const { client, commits } = interrupted(() => leaveHash(address))
     await workOnImports({ ...importer().job, db: new Database(client, newMeter()) }, [messageOf(id)])

@@ -7,7 +7,7 @@ const bytesOfDatabase = async (): Promise<number> => (await env.DB.prepare('sele
 /** docs/scaling.md says 3,686. Pages of the database are filled by chance. */
 const bytesOfAnOrder = 3_800
 
-it('an imported order with a customer of its own and 1.5 purchases takes no more of the database than is documented', async () => {
+it('an imported order with a new customer and 1.5 purchases takes no more space than is documented', async () => {
   const shop = await seedShop()
   let made = 0
   const take = async (calls: number) => {

@@ -16,8 +16,8 @@ afterEach(() => vi.restoreAllMocks())
 
 const engineOf = () => refundEngine({ payments: contextAt(Date.now()).payments }, Date.now())
 
-describe('events in any order, doubled and lost', () => {
-  it('lead to the sums of Stripe', async () => {
+describe('payment events in any order, repeated and lost', () => {
+  it('lead to the sums at Stripe', async () => {
     const conduct = fc.constantFrom('accept', 'accept and cut', 'accept and fail', 'cut')
     const run = fc.record({
       amounts: fc.array(fc.integer({ min: 1, max: 4000 }), { minLength: 1, maxLength: 3 }),
@@ -31,7 +31,7 @@ describe('events in any order, doubled and lost', () => {
         await settleAll()
         const sale = await seedStripeSale(fake)
         const script = [...conducts]
-        fake.tell(() => script.shift() ?? 'accept')
+        fake.respondWith(() => script.shift() ?? 'accept')
         let left = sale.amount
         for (const amount of amounts) {
           if (amount > left) continue

@@ -43,7 +43,7 @@ const expectExpiredOnce = async (shop: Shop, count: number) => {
 }
 
 describe('the sweep of purchases', () => {
-  it('expires what is over by the cron trigger, and announces it with the time of the end', async () => {
+  it('expires due purchases by the cron trigger, and announces them with the time of their end', async () => {
     const shop = await seedShop()
     const endpoint = await seedEndpoint({ organization: shop.organization_id, edition: shop.edition_id })
     const [due, later, used, pending, endless] = [
@@ -70,7 +70,7 @@ describe('the sweep of purchases', () => {
     expect(await announcedOf(used)).toEqual(['used:used', 'use_reverted:active', 'expired:expired'])
   })
 
-  it('expires to the millisecond', async () => {
+  it('expires a purchase at its exact millisecond', async () => {
     const shop = await seedShop()
     const ticket = await givenTicket(shop, { valid_until: over })
     await sweepPurchases(jobAt(Date.parse(over) - 1))
@@ -87,7 +87,7 @@ describe('the sweep of purchases', () => {
     await expectExpiredOnce(shop, 50)
   })
 
-  it('loses nothing when it dies after any of its transactions, or before', async () => {
+  it('loses nothing when it crashes before or after any of its transactions', async () => {
     const shop = await seedShop()
     await givenTicket(shop, { valid_until: over, quantity: 10 })
     let transactions = 0
@@ -100,7 +100,7 @@ describe('the sweep of purchases', () => {
     await expectExpiredOnce(shop, 10)
   })
 
-  it('leaves a purchase that was cancelled, or got more time, between its look and its commit', async () => {
+  it('keeps a purchase that was cancelled or extended between its reading and its commit', async () => {
     const shop = await seedShop()
     const [cancelled, extended, due] = [
       await givenTicket(shop, { valid_until: over }),
@@ -123,7 +123,7 @@ describe('the sweep of purchases', () => {
     expect(await announcedOf(due)).toEqual(['expired:expired'])
   })
 
-  it('reads what is due and nothing beside it', async () => {
+  it('reads only due rows', async () => {
     const shop = await seedShop()
     await givenTicket(shop, { valid_until: '2100-01-01T00:00:00Z', quantity: 300 })
     await givenTicket(shop, { valid_until: over, quantity: 200 }, { status: 'cancelled' })

@@ -230,8 +230,8 @@ async function runStep(machine: Machine, model: Model, { first, and, dies }: Ste
   return after
 }
 
-describe('uses of a purchase', () => {
-  it('are counted exactly and announced once each, whatever happens to the purchase and in whichever order', async () => {
+describe('random uses of a purchase', () => {
+  it('are counted exactly and announced once each, with any other changes of the purchase', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.constantFrom(1, 2, 2, 3, null),

@@ -24,7 +24,7 @@ const deadBodies = async (mark: string) =>
   )
 
 describe('the queue consumer', () => {
-  it('delivers over the network what a message announces, and acknowledges it', async () => {
+  it('posts the deliveries of a message, and acknowledges it', async () => {
     const endpoint = await seedOpenEndpoint()
     await happen(endpoint)
     const posted = vi.spyOn(globalThis, 'fetch').mockImplementation(async () => new Response('thanks'))
@@ -40,7 +40,7 @@ describe('the queue consumer', () => {
     posted.mockRestore()
   })
 
-  it('returns and acknowledges while a post hangs, and records in the background what comes of it', async () => {
+  it('acknowledges its messages while a post hangs, and records the result in the background', async () => {
     const endpoint = await seedOpenEndpoint()
     await happen(endpoint)
     let answer = () => {}
@@ -57,7 +57,7 @@ describe('the queue consumer', () => {
     posted.mockRestore()
   })
 
-  it('acknowledges messages of an unknown kind, and keeps them as dead letters', async () => {
+  it('acknowledges messages of an unknown kind, and records them as dead letters', async () => {
     const mark = crypto.randomUUID()
     vi.spyOn(console, 'error').mockImplementation(() => undefined)
     const bodies = [{ type: 'unheard-of', mark }, mark, null]
@@ -68,7 +68,7 @@ describe('the queue consumer', () => {
     vi.restoreAllMocks()
   })
 
-  it('asks for its messages again when our own side fails, and loses no delivery', async () => {
+  it('retries its messages when the database fails, and loses no delivery', async () => {
     const endpoint = await seedOpenEndpoint()
     await happen(endpoint)
     vi.spyOn(console, 'error').mockImplementation(() => undefined)
@@ -83,7 +83,7 @@ describe('the queue consumer', () => {
     vi.restoreAllMocks()
   })
 
-  it('records what has died', async () => {
+  it('records dead letters', async () => {
     const mark = crypto.randomUUID()
     const { result } = await take('webhooks-dead', [{ type: 'webhook.deliver', endpoint_id: mark }])
     expect(result.ackAll).toBe(true)

@@ -100,8 +100,8 @@ async function check({ shop, provider, bought }: World): Promise<void> {
 
 const numRuns = 15
 
-describe('receipts, whatever happens', () => {
-  it('arrive exactly once where the provider knows a repeated call', async () => {
+describe('receipts under random faults', () => {
+  it('arrive exactly once when the provider deduplicates by key', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 4, maxLength: 10 }), async (steps) => {
         const world = await open(true)
@@ -118,7 +118,7 @@ describe('receipts, whatever happens', () => {
     )
   })
 
-  it('arrive once or are given up as unknown where it does not, and never twice', async () => {
+  it('arrive at most once, or end as unknown, when the provider does not', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 4, maxLength: 10 }), async (steps) => {
         const world = await open(false)

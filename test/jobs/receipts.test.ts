@@ -32,7 +32,7 @@ const refuses = (kind: SendFailure, retryAfterMs: number | null = null) =>
   failure(kind, `said_${kind}`, 'why', retryAfterMs)
 
 describe('the consumer of receipts', () => {
-  it('sends fifty, each once and under its own key', async () => {
+  it('sends fifty receipts, each once and under its own key', async () => {
     const { shop, provider, engine } = await given(50)
     await Promise.all([engine.run(), engine.run(), engine.run()])
     const rows = await receiptsOf(shop)
@@ -41,7 +41,7 @@ describe('the consumer of receipts', () => {
     expect([...provider.accepted.values()].every((times) => times === 1)).toBe(true)
   })
 
-  it('tries again later after a failure that may pass, with the very same message', async () => {
+  it('retries after a temporary failure, with the same message', async () => {
     const { shop, provider, engine } = await given()
     provider.play([refuses('transient'), refuses('transient')])
     await engine.run()
@@ -61,7 +61,7 @@ describe('the consumer of receipts', () => {
     expect(new Set(provider.calls.map((one) => JSON.stringify(one))).size).toBe(1)
   })
 
-  it('lets all that waits wait as long as the provider asks', async () => {
+  it('delays all waiting receipts as long as the provider asks', async () => {
     const { shop, provider, engine } = await given(40)
     provider.play(Array.from({ length: 40 }, () => refuses('rate_limited', 5 * minute)))
     await engine.run()
@@ -77,7 +77,7 @@ describe('the consumer of receipts', () => {
     expect((await receiptsOf(shop)).every(({ status }) => status === 'sent')).toBe(true)
   })
 
-  it('lets an address that the provider refuses keep back no one but its own organisation', async () => {
+  it('delays only the organisation whose sender address the provider refuses', async () => {
     const unverified = await given(12)
     const well = await given(12)
     const gateway = {
@@ -105,7 +105,7 @@ describe('the consumer of receipts', () => {
     expect([late?.status, (late?.next_attempt_at ?? 0) - engine.job.now()]).toEqual(['pending', hour])
   })
 
-  it('gives up what fails for good, and what still fails after a day', async () => {
+  it('gives up after a permanent failure, and after a day of temporary ones', async () => {
     const { shop, provider, engine } = await given(2)
     provider.play([refuses('permanent'), refuses('permanent')])
     await engine.run()
@@ -123,7 +123,7 @@ describe('the consumer of receipts', () => {
     expect(later.provider.calls).toHaveLength(row.attempts)
   })
 
-  it('waits for an account to be mended, and takes what was mended', async () => {
+  it('waits until an account is repaired, and then uses the new settings', async () => {
     const { shop, provider, engine } = await given()
     for (let turn = 0; turn < 20; turn++) {
       provider.play([refuses('configuration')])
@@ -138,7 +138,7 @@ describe('the consumer of receipts', () => {
     expect(provider.calls.at(-1)?.email.from.address).toBe('mended@nordlys.example')
   })
 
-  it('repeats a call without an answer where that sends once, and gives it up elsewhere', async () => {
+  it('repeats an unanswered call when the provider deduplicates, and gives up otherwise', async () => {
     const keyed = await given()
     keyed.provider.play(['accept and lose the answer'])
     await keyed.engine.run()
@@ -157,7 +157,7 @@ describe('the consumer of receipts', () => {
     expect([...keyless.provider.accepted.values()]).toEqual([1])
   })
 
-  it('never repeats with another provider what the first may have sent', async () => {
+  it('never repeats a call with another provider', async () => {
     const { shop, provider, engine } = await given()
     provider.play(['accept and lose the answer'])
     await engine.run()
@@ -168,7 +168,7 @@ describe('the consumer of receipts', () => {
     expect(other.calls).toEqual([])
   })
 
-  it('does not repeat a call whose key the provider has forgotten', async () => {
+  it('does not repeat a call when the provider has forgotten its key', async () => {
     const { shop, provider, engine } = await given()
     provider.play(['accept and lose the answer'])
     await engine.run()
@@ -178,7 +178,7 @@ describe('the consumer of receipts', () => {
     expect(provider.calls).toHaveLength(1)
   })
 
-  it('sends nothing to an address that bounced for good, and minds no other suppression', async () => {
+  it('sends nothing to an address with a hard bounce, and ignores other suppressions', async () => {
     const { shop, orders, provider, engine } = await given(2)
     const [bounced, unsubscribed] = orders.map(({ customer }) => customer.email)
     const row = { organization_id: shop.organization_id, channel: 'email' as const, created_at: 0 }
@@ -195,7 +195,7 @@ describe('the consumer of receipts', () => {
     expect(provider.calls.map(({ email }) => email.to.address)).toEqual([unsubscribed])
   })
 
-  it('says so when the message is gone', async () => {
+  it('records that the message was deleted', async () => {
     const { shop, engine } = await given()
     const { email_message_id } = await only(shop)
     await db.batch([
@@ -206,7 +206,7 @@ describe('the consumer of receipts', () => {
     expect(await only(shop)).toMatchObject({ status: 'failed', error_code: 'message_missing' })
   })
 
-  it('takes up after a crash, once the lease is over', async () => {
+  it('continues after a crash, once the lease has expired', async () => {
     const { shop, provider, engine } = await given()
     provider.play(['die'])
     await expect(engine.run()).rejects.toThrow('messages could not be sent')
@@ -222,7 +222,7 @@ describe('the consumer of receipts', () => {
     expect(await only(shop)).toMatchObject({ status: 'sent', attempts: 2 })
   })
 
-  it('hears that a message was sent, even where it was given up', async () => {
+  it('records a late confirmation, even after it gave up', async () => {
     const { shop, provider, engine } = await given(1, { deduplicates: false })
     const { gateway } = provider
     const slow: typeof gateway.send = gateway.send.bind(gateway)

@@ -69,7 +69,7 @@ async function expectEachOnce(shop: Shop, id: string, orders: number): Promise<v
 }
 
 describe('the consumer of refund batches', () => {
-  it('requests each purchase once when it dies at any call of the database, before it or after it', async () => {
+  it('requests each purchase once after a crash before or after any call of the database', async () => {
     const { shop, id } = await given(23)
     await actOn(id, 'start')
     let deaths = 0
@@ -86,7 +86,7 @@ describe('the consumer of refund batches', () => {
     await expectEachOnce(shop, id, 23)
   })
 
-  it('counts each purchase once when it dies at any call of the database', async () => {
+  it('counts each purchase once after a crash at any call of the database', async () => {
     const { id } = await given(310)
     for (let trip = 1; trip < 16; trip++) {
       await consume(id, mortal(Math.ceil(trip / 2), trip % 2 === 1).job).catch(() => undefined)
@@ -95,7 +95,7 @@ describe('the consumer of refund batches', () => {
     expect((await worked(id)).dry_run).toMatchObject({ orders: 310, purchases: 620, customers: 310 })
   })
 
-  it('requests each purchase once when twenty work on it at once, and none of them has its lease', async () => {
+  it('requests each purchase once when twenty consumers work without leases', async () => {
     const { shop, id } = await given(35)
     await actOn(id, 'start')
     const intrude = async () => {
@@ -107,7 +107,7 @@ describe('the consumer of refund batches', () => {
     await expectEachOnce(shop, id, 35)
   })
 
-  it('requests each purchase once when two batches name it', async () => {
+  it('requests each purchase once when two batches include it', async () => {
     const { shop, id } = await given(12)
     const other = (await makeBatch(shop)).body.id
     await Promise.all([actOn(id, 'start'), actOn(other, 'start')])
@@ -117,7 +117,7 @@ describe('the consumer of refund batches', () => {
     await expectCountersToBeSums(shop)
   })
 
-  it('is called again by the sweep when its message is lost, and not for what is done', async () => {
+  it('is enqueued by the sweep when its message is lost, and not for finished batches', async () => {
     const { id } = await given(1)
     const enqueued: unknown[] = []
     const job = quietJob({ jobQueue: { enqueue: async (_, messages) => void enqueued.push(...messages) } })
@@ -132,7 +132,7 @@ describe('the consumer of refund batches', () => {
     expect((await batchOf(id)).requested.orders).toBe(1)
   })
 
-  it('is missed by the health of the edition when a batch has not gone on for an hour', async () => {
+  it('causes a finding of the health when a batch has not moved for an hour', async () => {
     const { shop, id } = await given(1)
     const passes = async () => {
       const { body } = await get(`/v1/editions/${shop.edition_id}/healthcheck`)
@@ -151,7 +151,7 @@ describe('the consumer of refund batches', () => {
     expect(await passes()).toBe(true)
   })
 
-  it('never asks twice of an order that an import has moved behind the cursor', async () => {
+  it('never requests an order twice that an import has moved behind the cursor', async () => {
     const { shop, id } = await given(1, { amount: 'percent', percent: 50 })
     await actOn(id, 'start')
     await consume(id, mortal(7, false).job).catch(() => undefined)
@@ -163,8 +163,8 @@ describe('the consumer of refund batches', () => {
   })
 })
 
-describe('what a refund batch costs', () => {
-  it('is the same for each order, whatever their number', async () => {
+describe('the cost of a refund batch', () => {
+  it('is the same for each order, for any number of orders', async () => {
     const costOf = async (orders: number) => {
       const { id } = await given(orders)
       await actOn(id, 'start')
@@ -247,8 +247,8 @@ async function take(shop: Shop, known: Known[], what: Step): Promise<void> {
   if (allowed) batch.status = body.status
 }
 
-describe('refund batches', () => {
-  it('stay in step with their model, ask of no purchase twice and never for more than they have counted', async () => {
+describe('random refund batches', () => {
+  it('agree with the model, request no purchase twice, and never request more than they counted', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 4, maxLength: 8 }), async (steps) => {
         const shop = await seedShopWithAccount('test')
@@ -273,7 +273,7 @@ describe('refund batches', () => {
   })
 })
 
-it('finds nothing to do in a shop without orders', async () => {
+it('find nothing to pay back in a shop without orders', async () => {
   const { body } = await makeBatch(await seedShop())
   expect(await worked(body.id)).toMatchObject({ status: 'draft', dry_run: { orders: 0 } })
 })

@@ -57,7 +57,7 @@ const seedConfirmation = (organization: string, subject: string) =>
   )
 
 describe('the confirmation of a refund', () => {
-  it('goes out once, with the amount in the language and the currency of the customer', async () => {
+  it('is sent once, with the amount in the language and the currency of the customer', async () => {
     const amounts = {
       en: 'DKK 1,234.50',
       da: '1.234,50 kr.',
@@ -75,7 +75,7 @@ describe('the confirmation of a refund', () => {
     }
   })
 
-  it('is the message of the edition, else that of the platform, with all that they may name', async () => {
+  it('uses the message of the edition or of the platform, with all variables', async () => {
     const sale = await seedSale()
     await speak(sale, 'da')
     const own = await seedConfirmation(sale.organization, 'Nordlys pays back')
@@ -91,7 +91,7 @@ describe('the confirmation of a refund', () => {
     expect((await sent()).map((one) => one.split('\n')[0])).toEqual(['Your refund of DKK 100.00'])
   })
 
-  it('is the platform’s own text when its message was deleted before it went out', async () => {
+  it('uses the platform’s text when its message was deleted before sending', async () => {
     const sale = await seedSale()
     const own = await seedConfirmation(sale.organization, 'Gone')
     await write(update(editions, { refund_confirmation_email_id: own }, sql`id = ${sale.edition}`))
@@ -100,7 +100,7 @@ describe('the confirmation of a refund', () => {
     expect((await sent())[0]).toMatch(/^Your refund for order/)
   })
 
-  it('is not sent to customers without an address, to those who are not to be notified, and to dead addresses', async () => {
+  it('is not sent without an address, when notification is off, and to dead addresses', async () => {
     const [silent, without, dead] = [await seedSale(), await seedSale(), await seedSale()]
     await write(sql`update users set email = null, phone_number = '+4520999999' where id = ${without.user}`)
     const address = `${dead.user}@example.test`
@@ -119,14 +119,14 @@ describe('the confirmation of a refund', () => {
     expect(await sent()).toEqual([])
   })
 
-  it('says what was true when the refund was completed, whatever changed before it goes out', async () => {
+  it('has the amounts of the completion, also when they change before sending', async () => {
     const sale = await seedSale()
     const refund = await pay(sale, { requested_minor: 2500, approved_minor: 2500 })
     await write(sql`update refund_requests set refunded_minor = 1, approved_minor = 1 where id = ${refund}`)
     expect((await sent())[0]).toContain('DKK 25.00')
   })
 
-  it('is sent again for another attempt, after the first one failed late', async () => {
+  it('is sent again for the next attempt after a late failure', async () => {
     const sale = await seedSale()
     const refund = await pay(sale)
     const { job } = refundEngine(providerOf())
@@ -146,8 +146,8 @@ describe('the confirmation of a refund', () => {
   })
 })
 
-describe('the message that a refund was not granted', () => {
-  it('has its reason as text: no markup, no template', async () => {
+describe('the message that a refund was rejected', () => {
+  it('shows its reason as text, without markup or templates', async () => {
     const sale = await seedSale()
     const refund = await seedDueRefund(sale, { status: 'rejected', due_at: null })
     const { job } = refundEngine(providerOf())

@@ -7,7 +7,7 @@ import { ask, expectCountersToBeSums, pay, refundsOf } from '../support/refunds.
 import { seedShopWithAccount, givenOrder } from '../support/seeding/sales/orders.ts'
 import { db } from '../support/seeding/rows.ts'
 
-it('the migration that makes the table of refund requests anew keeps every request, and what refers to it', async () => {
+it('the migration of refund requests keeps every request and all references to them', async () => {
   const shop = await seedShopWithAccount('test')
   await sell(shop, 12)
   const { body } = await makeBatch(shop)

@@ -25,7 +25,7 @@ const hour = 60 * minute
 
 beforeEach(settleAll)
 
-describe('a refund of which no answer came', () => {
+describe('a refund whose call had no answer', () => {
   it('stays processing under its key until an answer comes', async () => {
     const { sale, refund, provider, engine } = await seedDue()
     provider.play(['lose the call', 'pay and lose the answer'])
@@ -43,7 +43,7 @@ describe('a refund of which no answer came', () => {
     expect(await stateOf(sale)).toEqual(paidBack)
   })
 
-  it('is asked for once its key may be forgotten, and paid under it no more', async () => {
+  it('is looked up once its key may be forgotten, and is not paid under that key any more', async () => {
     const { sale, refund, provider, engine } = await seedDue()
     provider.play(['pay and lose the answer'])
     await engine.run()
@@ -53,7 +53,7 @@ describe('a refund of which no answer came', () => {
     expect(await stateOf(sale)).toEqual(paidBack)
   })
 
-  it('fails when the provider never heard of it, and is then free for another attempt', async () => {
+  it('fails when the provider never received it, and can then be retried', async () => {
     const { sale, refund, provider, engine } = await seedDue()
     provider.play(['lose the call'])
     await engine.run()
@@ -68,7 +68,7 @@ describe('a refund of which no answer came', () => {
     expect(await stateOf(sale)).toEqual(paidBack)
   })
 
-  it('is never taken for refused when the refusal is only of the repeated call', async () => {
+  it('does not fail when only the repeated call is refused', async () => {
     const { sale, provider, engine } = await seedDue()
     const refusal = refusedFor('account_not_ready')
     provider.play(['pay and lose the answer', refusal])
@@ -85,7 +85,7 @@ describe('a refund of which no answer came', () => {
     expect(provider.paid()).toBe(10_000)
   })
 
-  it('is never called for a second time where the provider knows no keys', async () => {
+  it('is never called a second time when the provider does not deduplicate', async () => {
     const { sale, refund, provider, engine } = await seedDue({}, { isIdempotent: false })
     provider.play(['pay and lose the answer', 'pay'])
     await engine.run()
@@ -97,8 +97,8 @@ describe('a refund of which no answer came', () => {
   })
 })
 
-describe('a refund that the provider has taken and not decided', () => {
-  it('is asked for after 1, 6, 24 and 72 hours and each day, and after 30 days it is for people', async () => {
+describe('a refund that is pending at the provider', () => {
+  it('is looked up after 1, 6, 24 and 72 hours and each day, and is marked for people after 30 days', async () => {
     const { sale, refund, provider, engine } = await seedDue()
     const health = async () => {
       const { body } = await get(`/v1/editions/${sale.edition}/healthcheck`)
@@ -128,7 +128,7 @@ describe('a refund that the provider has taken and not decided', () => {
     expect(await health()).toBe(true)
   })
 
-  it('is released when it fails late', async () => {
+  it('releases its amount when it fails late', async () => {
     const { sale, refund, provider, engine } = await seedDue()
     provider.play(['pay later'])
     await engine.run()
@@ -140,9 +140,9 @@ describe('a refund that the provider has taken and not decided', () => {
   })
 })
 
-describe('a consumer that dies', () => {
+describe('a consumer that crashes', () => {
   const conducts: Conduct[] = ['pay', 'pay and die', 'die', 'pay and lose the answer', 'pay later']
-  it.each(conducts)('at any of its round trips neither pays twice nor loses a refund (%s)', async (conduct) => {
+  it.each(conducts)('at any of its round trips pays no refund twice and loses none (%s)', async (conduct) => {
     for (let trips = 0; ; trips++) {
       const { sale, refund, provider, engine } = await seedDue({ cancel_purchase: true })
       provider.play([conduct])
@@ -165,7 +165,7 @@ describe('a consumer that dies', () => {
     }
   })
 
-  it('leaves the refund to another only when its lease is over', async () => {
+  it('keeps other consumers from its refund until its lease has expired', async () => {
     const { refund, provider, engine } = await seedDue()
     provider.play(['die'])
     await engine.runDying()
@@ -178,7 +178,7 @@ describe('a consumer that dies', () => {
     expect((await refundRow(refund)).status).toBe('completed')
   })
 
-  it('and comes back with an old answer changes nothing any more', async () => {
+  it('changes nothing with an outdated answer afterwards', async () => {
     const { sale, refund, provider, engine } = await seedDue()
     provider.play(['lose the call'])
     await engine.run()
@@ -193,8 +193,8 @@ describe('a consumer that dies', () => {
   })
 })
 
-describe('a success that the provider takes back without a word', () => {
-  it('is found out by asking after 1, 3, 7, 14 and 30 days', async () => {
+describe('a refund that the provider reverts without an event', () => {
+  it('is found by looking it up after 1, 3, 7, 14 and 30 days', async () => {
     const { sale, refund, provider, engine } = await seedDue({ cancel_purchase: true })
     await engine.run()
     const began = engine.job.now()
@@ -215,7 +215,7 @@ describe('a success that the provider takes back without a word', () => {
     expect((await refundEmailsOf(refund)).map(({ kind }) => kind)).toContain('refund_correction')
   })
 
-  it('is asked for no more after 30 days', async () => {
+  it('is not looked up after 30 days', async () => {
     const { refund, engine } = await seedDue()
     await engine.run()
     engine.advance(31 * day)
@@ -224,8 +224,8 @@ describe('a success that the provider takes back without a word', () => {
   })
 })
 
-describe('a purchase that two refunds were to cancel', () => {
-  it('is restored only when both were taken back', async () => {
+describe('a purchase that two refunds cancelled', () => {
+  it('is restored only when both have failed late', async () => {
     const half = { cancel_purchase: true, requested_minor: 5000, approved_minor: 5000 }
     const { sale, refund, provider, engine } = await seedDue(half)
     const other = await seedDueRefund(sale, half)

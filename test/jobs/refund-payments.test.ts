@@ -27,7 +27,7 @@ import { db, write } from '../support/seeding/rows.ts'
 beforeEach(settleAll)
 
 describe('the consumer of refunds', () => {
-  it('pays back what was approved, once, and writes everything down in one commit', async () => {
+  it('pays approved refunds once, and writes everything in one commit', async () => {
     const { sale, refund, provider, engine } = await seedDue({ cancel_purchase: true })
     await Promise.all([engine.run(), engine.run(), engine.run()])
     expect(provider.calls).toMatchObject([
@@ -50,7 +50,7 @@ describe('the consumer of refunds', () => {
     ])
   })
 
-  it('stores the key before it calls', async () => {
+  it('stores the key before it calls the provider', async () => {
     const { refund, provider, engine } = await seedDue()
     const seen: unknown[] = []
     const { refund: pay } = provider.gateway
@@ -63,7 +63,7 @@ describe('the consumer of refunds', () => {
     expect(seen).toEqual([['processing', `${refund}:1`, 1, `${refund}:1`]])
   })
 
-  it('pays parts of a payment, whose status follows', async () => {
+  it('pays parts of a payment, and updates its status', async () => {
     const { sale, provider, engine } = await seedDue({ requested_minor: 4000, approved_minor: 2500 })
     await engine.run()
     const half = {
@@ -78,7 +78,7 @@ describe('the consumer of refunds', () => {
     expect(provider.paid()).toBe(10_000)
   })
 
-  it('releases what the provider refuses to pay', async () => {
+  it('releases the amount that the provider refuses to pay', async () => {
     const { sale, refund, provider, engine } = await seedDue({ cancel_purchase: true })
     const refusal = refusedFor('declined')
     provider.play([refusal])
@@ -94,7 +94,7 @@ describe('the consumer of refunds', () => {
     expect(await auditOf(refund)).toEqual(['failRefund'])
   })
 
-  it('calls nobody for an account that cannot be used, and says so', async () => {
+  it('makes no call for an unusable account, and records the reason', async () => {
     const { sale, refund, provider, engine } = await seedDue()
     await write(update(editions, { merchant_account_id: null }, sql`id = ${sale.edition}`))
     await write(sql`update merchant_accounts set type = 'stripe' where id = ${sale.account}`)
@@ -104,7 +104,7 @@ describe('the consumer of refunds', () => {
     expect(await stateOf(sale)).toEqual(untouched)
   })
 
-  it('cancels all purchases of an order that is paid back, each with its own amount', async () => {
+  it('cancels all purchases of a refunded order, each with its own amount', async () => {
     const { sale, refund, engine } = await seedDue({ target: 'order', purchase_id: null, cancel_purchase: true })
     const second = await seedPurchaseLike(sale.purchase)
     await write(
@@ -123,7 +123,7 @@ describe('the consumer of refunds', () => {
     expect((await actionsOf(sale)).length).toBe(2)
   })
 
-  it('leaves a purchase that has expired meanwhile as it is', async () => {
+  it('leaves a purchase unchanged that has expired since', async () => {
     const { sale, engine } = await seedDue({ cancel_purchase: true })
     await write(sql`update purchases set status = 'expired' where id = ${sale.purchase}`)
     await engine.run()
@@ -131,7 +131,7 @@ describe('the consumer of refunds', () => {
     expect(await actionsOf(sale)).toEqual(['refunded:completed:expired:100'])
   })
 
-  it('pays many, each once, by several consumers at once', async () => {
+  it('pays many refunds, each once, with several consumers at once', async () => {
     const sale = await seedSale()
     for (let n = 0; n < 12; n++) await seedDueRefund(sale, { requested_minor: 100, approved_minor: 100 })
     const provider = providerOf()
@@ -143,7 +143,7 @@ describe('the consumer of refunds', () => {
     expect((await stateOf(sale)).payment).toEqual(['partially_refunded', 1200, 0])
   })
 
-  it('leaves what it has no time for to the next consumer, and calls that one at once', async () => {
+  it('leaves the rest to the next consumer when its time is over, and enqueues that one at once', async () => {
     const sale = await seedSale()
     for (let n = 0; n < 12; n++) await seedDueRefund(sale, { requested_minor: 100, approved_minor: 100 })
     const provider = providerOf()
@@ -166,7 +166,7 @@ describe('the consumer of refunds', () => {
 })
 
 describe('the sweep of refunds', () => {
-  it('sends a message for what a lost one left behind, and none when nothing is due', async () => {
+  it('enqueues a message for due refunds, and none when nothing is due', async () => {
     const { engine } = await seedDue()
     await sweepRefunds(engine.job)
     expect(engine.enqueued).toEqual([0])
@@ -176,7 +176,7 @@ describe('the sweep of refunds', () => {
     expect(engine.enqueued).toEqual([])
   })
 
-  it('reads what is due and nothing beside it', async () => {
+  it('reads only due rows', async () => {
     const { sale, engine } = await seedDue()
     await engine.run()
     const columns = { status: 'processing' as const, due_at: engine.job.now() + dayMs }

@@ -49,8 +49,8 @@ async function expectEdgesOnce(world: World): Promise<void> {
   }
 }
 
-describe('refunds through a Stripe that fails in every way', () => {
-  it('pay each request once, and agree with Stripe to the cent in the end', async () => {
+describe('refunds at a Stripe with random faults', () => {
+  it('are paid once each, and agree with Stripe to the cent in the end', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(aStep, { minLength: 12, maxLength: 30 }), async (steps) => {
         vi.restoreAllMocks()

@@ -73,7 +73,7 @@ async function run(bought: BoughtOrder, what: Operation): Promise<{ reply: Reply
 }
 
 describe('refunds of an order', () => {
-  it('keep the counters equal to their sums and never exceed what was paid, whatever is asked at once', async () => {
+  it('keep the counters equal to their sums and never exceed the payment, for any simultaneous requests', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.tuple(operation, fc.option(operation)), { minLength: 4, maxLength: 9 }),

@@ -66,15 +66,15 @@ async function seedRows(place: Place): Promise<void> {
   )
 }
 
-describe('other sweeps', () => {
-  it('delete messages that no consumer could handle after 30 days', async () => {
+describe('daily sweeps', () => {
+  it('delete dead letters after 30 days', async () => {
     await write(...insertAll(deadMessages, [31, 31, 29].map(deadRow)))
     await deleteDeadMessages(contextAt(now).db, now)
     const kept = await contextAt(now).db.all(sql<{ body: string }>`select body from dead_messages`)
     expect(kept).toEqual([{ body: '"29"' }])
   })
 
-  it('delete soft bounces that no longer count, a share of the table at a time, and begin anew each day', async () => {
+  it('delete soft bounces that no longer count, a part of the table at a time, and start again each day', async () => {
     const { organization } = await seedPlace()
     const bounces = Array.from({ length: 450 }, (_, index) => [
       `a${String(index).padStart(4, '0')}@example.dk`,
@@ -95,7 +95,7 @@ describe('other sweeps', () => {
     expect(await left()).toBe(0)
   })
 
-  it('delete what is known of exports with the audit log', async () => {
+  it('delete records of exports together with the audit log', async () => {
     const place = await seedPlace()
     const segment = (await seedSegment({ ...place })).id
     await write(...insertAll(segmentExports, [exportRow(place, segment, 401), exportRow(place, segment, 399)]))
@@ -105,8 +105,8 @@ describe('other sweeps', () => {
   })
 })
 
-describe('the times of a deployment', () => {
-  it('are what WEBHOOK_KEPT_DAYS and AUDIT_KEPT_DAYS say', async () => {
+describe('the retention times of a deployment', () => {
+  it('are those of WEBHOOK_KEPT_DAYS and AUDIT_KEPT_DAYS', async () => {
     const place = await seedPlace()
     const endpoint = (await seedEndpoint(place)).id
     await seedAt(place, endpoint, { at: now - 31 * dayMs, many: 2 })
@@ -125,7 +125,7 @@ describe('the times of a deployment', () => {
 })
 
 describe('the audit log of very many organisations', () => {
-  it('is swept a share of the organisations at a time, each by its own time', async () => {
+  it('is swept for some organisations at a time, and loses only expired entries', async () => {
     const seeded = Array.from({ length: 240 }, (_, index) => {
       const created_at = index < 120 ? now - (index % 2 ? 401 : 399) * dayMs : now
       return {
@@ -177,7 +177,7 @@ describe('a sweep with nothing due', () => {
     for (let times = 0; times < 5; times++) await sweepSoftBounces(contextAt(now))
   })
 
-  it('reads and writes as little with many rows as with few', async () => {
+  it('reads and writes few rows, for any size of the tables', async () => {
     const place = await seedPlace()
     const endpoint = (await seedEndpoint(place)).id
     const measured = async () => {
@@ -196,7 +196,7 @@ describe('a sweep with nothing due', () => {
     }
   })
 
-  it('reads a row or two of each of at most 50 organisations of the audit log', async () => {
+  it('reads one or two rows of the audit log for each of at most 50 organisations', async () => {
     for (let times = 0; times < 5; times++) await sweepAuditLog(contextAt(now))
     const { rows_read, rows_written } = await costOf(sweepAuditLog)
     expect(rows_read).toBeLessThan(250)

@@ -5,7 +5,7 @@ import { seedShop } from '../support/seeding/sales/orders.ts'
 import { db } from '../support/seeding/rows.ts'
 import { seedSearchedOrders } from '../support/seeding/searched-orders.ts'
 
-describe('both indexes', () => {
+describe('both search indexes', () => {
   const orders = 400
   const batches = 150
   const changesABatch = 12
@@ -33,7 +33,7 @@ describe('both indexes', () => {
     return found.results
   }
 
-  it('have what the rows have after thousands of changes and deletions', async () => {
+  it('agree with the tables after thousands of changes and deletions', async () => {
     const shop = await seedShop()
     await seedSearchedOrders(shop, 1, orders)
     const { first = 0 } =

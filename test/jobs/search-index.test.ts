@@ -21,7 +21,7 @@ const searched = async (path: string): Promise<Searched> => {
   return { count: reply.body.count, rows_read: costOf(reply).rows_read }
 }
 
-describe('what a search reads', () => {
+describe('the rows that a search reads', () => {
   let shop: Shop
   let small: Record<string, Searched>
   let large: Record<string, Searched>
@@ -55,7 +55,7 @@ describe('what a search reads', () => {
     large = await read()
   })
 
-  it('is the same among 2,000 orders and among 11,000, for a text that few have', () => {
+  it('are the same among 2,000 orders and among 11,000, for a rare text', () => {
     expect(large).toEqual(small)
     expect(small).toMatchObject({
       rare: { count: 40 },
@@ -70,7 +70,7 @@ describe('what a search reads', () => {
     })
   })
 
-  it('is a few rows for each order that is found, and none beside them where none is', () => {
+  it('are a few for each found order, and no others where none is found', () => {
     const most = Object.fromEntries(Object.entries(large).map(([name, { rows_read }]) => [name, rows_read]))
     expect(most).toMatchInlineSnapshot(`
       {
@@ -87,7 +87,7 @@ describe('what a search reads', () => {
     `)
   })
 
-  it('is a page of the order and what the count reads, for a text that many have', async () => {
+  it('are those of a page and of the count, for a frequent text', async () => {
     const edition = `edition_id=${shop.edition_id}&page_size=50`
     const [orders, customers] = await Promise.all(
       [`/v1/orders?${edition}&search=common`, `/v1/user?${edition}&search=often`].map(searched),
@@ -100,7 +100,7 @@ describe('what a search reads', () => {
     expect(customers?.rows_read).toBeLessThan(3 * 501 + 3 * 1365 + 3 * 8 * 51 + 6 * 51)
   })
 
-  it('finds each of many by the links from page to page, whatever the order', async () => {
+  it('find each of many orders by the links from page to page, in any ordering', async () => {
     for (const ordering of ['-created', 'modified', 'order_number', 'amount']) {
       const walked = await walkAs(
         rootToken,
@@ -110,7 +110,7 @@ describe('what a search reads', () => {
     }
   })
 
-  it('is bounded where few of many that have the text pass another filter', async () => {
+  it('are bounded when few of many matches pass another filter', async () => {
     await write(sql`update orders set status = 'cancelled' where order_number in ('common-9992', 'common-8')
       and edition_id = ${shop.edition_id}`)
     const { count, rows_read } = await searched(
@@ -120,7 +120,7 @@ describe('what a search reads', () => {
     expect(rows_read).toBeLessThan(8 * 1365)
   })
 
-  it('is what the newest 10,000 orders have, for a text of one or two letters', async () => {
+  it('are those of the newest 10,000 orders, for a text of one or two letters', async () => {
     const edition = `edition_id=${shop.edition_id}`
     const few = await searched(`/v1/orders?${edition}&search=e-`)
     // "rare-" and "common-" end with the letters and a hyphen; of the older 1,000 orders nothing is found.
@@ -143,7 +143,7 @@ describe('what a search reads', () => {
 })
 
 describe('a search of another organisation', () => {
-  it('neither finds nor reads what this one has', async () => {
+  it('neither finds nor reads rows of this organisation', async () => {
     const [mine, other] = [await seedShop(), await seedShop()]
     await givenOrders(mine, [anOrder({ order_number: 'zebra-1', customer: { email: 'zebra@example.dk' } })])
     for (const [list, id] of [
@@ -170,7 +170,7 @@ describe('a search of another organisation', () => {
     }
   })
 
-  it('is not reached by words or marks of the search expression', async () => {
+  it('cannot find them by operators of the search syntax', async () => {
     const [mine, other] = [await seedShop(), await seedShop()]
     await givenOrders(mine, [anOrder({ order_number: 'zebra-1' })])
     await givenOrders(other, [anOrder({ order_number: 'lion "OR" zebra*' })])
@@ -197,7 +197,7 @@ describe('a search of another organisation', () => {
   })
 })
 
-describe('rows written', () => {
+describe('the rows written to the index', () => {
   const written = async (statement: string, ...values: unknown[]) =>
     (
       await env.DB.prepare(statement)
@@ -205,7 +205,7 @@ describe('rows written', () => {
         .run()
     ).meta.rows_written
 
-  it('are one for a text that comes, two for one that changes, one for one that goes, and none for one that stays', async () => {
+  it('are one for a new text, two for a changed one, one for a deleted one, and none for an unchanged one', async () => {
     const shop = await seedShop()
     const [order = ''] = await givenOrders(shop, [anOrder()])
     const row = await db.first(sql<{ user_id: string }>`select user_id from orders where id = ${order}`)
@@ -232,7 +232,7 @@ describe('eraseUser', () => {
     )
   const grams = (text: string) => [...text].slice(2).map((_, at) => [...text].slice(at, at + 3).join(''))
 
-  it('takes the texts of a person out of the index, and with them every entry that only they had', async () => {
+  it('removes the texts of a person from the index, with every entry that only they had', async () => {
     await env.DB.batch(
       ['customer_search', 'order_search'].map((table) =>
         env.DB.prepare(`create virtual table ${table}_terms using fts5vocab('${table}', 'row')`),
@@ -259,7 +259,7 @@ describe('eraseUser', () => {
 })
 
 describe('the migrations that make the index', () => {
-  it('carry over the orders and customers that are there', async () => {
+  it('include the orders and customers that exist', async () => {
     const shop = await seedShop()
     const [order = ''] = await givenOrders(shop, [
       anOrder({ order_number: 'Migrated-77', customer: { email: 'carried@example.dk', first_name: 'Over' } }),

@@ -223,7 +223,7 @@ async function seenByViewer(made: Made, needle: string) {
   )
 }
 
-it('every search finds what a comparison of all rows finds, whatever was written, changed and deleted', async () => {
+it('every search finds what a comparison of all rows finds, after any writes, changes and deletions', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(person, { minLength: 4, maxLength: 8 }),

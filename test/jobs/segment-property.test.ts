@@ -188,7 +188,7 @@ async function settle(world: World): Promise<void> {
   await check(world)
 }
 
-it('keeps every promise in any order of calculations, edits, resets, crashes, sweeps and late messages', async () => {
+it('calculations keep their invariants in any order of edits, resets, crashes, sweeps and late messages', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(move, { minLength: 6, maxLength: 25 }), async (moves) => {
       const world = await given()

@@ -49,7 +49,7 @@ const setsOf = (seq: number) =>
     where segment_seq = ${seq} group by epoch order by epoch`)
 
 describe('a calculation', () => {
-  it('goes step by step, and shows nothing before it has ended', async () => {
+  it('runs step by step, and shows no result before its end', async () => {
     const { machine, message, id, people } = await given()
     let step = await stepOf(machine.job, await calculationOf(machine, message), size)
     expect(await segmentNow(id)).toMatchObject({
@@ -68,13 +68,13 @@ describe('a calculation', () => {
     expect(await membersNow(id)).toEqual(people.map((person) => person.id))
   })
 
-  it('takes one round trip for a small segment, besides the look-up', async () => {
+  it('takes one round trip for a small segment, after reading it', async () => {
     const { machine, message, id } = await given()
     await machine.take([message], undefined, { roundTrip: 3, when: 'before' })
     expect((await segmentNow(id)).status).toBe('ready')
   })
 
-  it('of nobody ends at once', async () => {
+  it('of an empty organisation ends at once', async () => {
     const organisation = await givenOrganization()
     const { id } = await givenSegment({ organization_id: organisation.id })
     await post(`/v1/segments/${id}/recalculate`, undefined)
@@ -82,21 +82,21 @@ describe('a calculation', () => {
     expect(await segmentNow(id)).toMatchObject({ status: 'ready', user_count: 0, members_epoch: 1 })
   })
 
-  it('holds the time of its beginning to the end', async () => {
+  it('uses the time of its start until its end', async () => {
     const { machine, message, id } = await given({ expression: 'now > timestamp("2026-01-01T00:00:00Z")' })
     await db.batch([sql`update segments set calculation_started_at = ${Date.UTC(2025, 0, 1)} where id = ${id}`])
     await machine.take([message], size)
     expect((await segmentNow(id)).user_count).toBe(0)
   })
 
-  it('does not wait for people who come while it runs, nor count them', async () => {
+  it('ignores people who are added while it runs', async () => {
     const { machine, message, id, organisation } = await given()
     await seedPeople({ organization: organisation.id }, [{}])
     await machine.take([message], size)
     expect((await segmentNow(id)).user_count).toBe(5)
   })
 
-  it('shows the old members until all new ones are there, and to those who read on for an hour more', async () => {
+  it('shows the old members until all new ones are stored, and to running exports for an hour more', async () => {
     const { machine, message, id, begin, people } = await given()
     await machine.take([message], size)
     const old = await segmentNow(id)
@@ -123,13 +123,13 @@ describe('a calculation', () => {
   })
 })
 
-describe('a machine that stops', () => {
+describe('a consumer that crashes', () => {
   const deaths = [1, 2, 3, 4].flatMap((roundTrip): Death[] => [
     { roundTrip, when: 'before' },
     { roundTrip, when: 'after' },
   ])
 
-  it.each(deaths)('leaves what another one takes up: %j', async (death) => {
+  it.each(deaths)('is continued by another one: %j', async (death) => {
     const { machine, message, id, people } = await given()
     await machine.takeDying([message], size, death)
     const half = await segmentNow(id)
@@ -139,7 +139,7 @@ describe('a machine that stops', () => {
     expect(await membersNow(id)).toEqual(people.map((person) => person.id))
   })
 
-  it('or whose message is lost, is replaced by the sweep', async () => {
+  it('or whose message is lost, is continued by the sweep', async () => {
     const { machine, message, id } = await given()
     await machine.takeDying([message], size, { roundTrip: 2, when: 'after' })
     await sweepCalculations(machine.job)
@@ -151,7 +151,7 @@ describe('a machine that stops', () => {
     expect((await segmentNow(id)).status).toBe('ready')
   })
 
-  it('for a quarter of an hour is given up', async () => {
+  it('for a quarter of an hour makes the calculation fail', async () => {
     const { machine, message, id } = await given()
     await machine.takeDying([message], size, { roundTrip: 2, when: 'after' })
     machine.advance(lostAfterMs + 1000)
@@ -168,8 +168,8 @@ describe('a machine that stops', () => {
   })
 })
 
-describe('messages', () => {
-  it('that come twice, at once or late, make one calculation', async () => {
+describe('messages of calculations', () => {
+  it('make one calculation when they are repeated, at once or late', async () => {
     const { machine, message, id } = await given()
     await Promise.all([machine.take([message], size), machine.take([message, message], size)])
     const ready = await segmentNow(id)
@@ -179,7 +179,7 @@ describe('messages', () => {
     expect(await setsOf(ready.seq)).toEqual([{ epoch: 1, n: 5 }])
   })
 
-  it('are taken from the queue, and strange ones let go', async () => {
+  it('are taken from the queue, and unknown ones are acknowledged', async () => {
     const { message, id } = await given()
     const logged = vi.spyOn(console, 'error').mockImplementation(() => undefined)
     const bodies = [message, { type: 'segment.calculate', segment_id: 7 }]
@@ -205,7 +205,7 @@ describe('messages', () => {
   })
 })
 
-describe('a calculation that was fenced out', () => {
+describe('a calculation that was superseded', () => {
   const fences: Record<string, (id: string) => Promise<unknown>> = {
     'by a reset': async (id) => {
       await db.batch([sql`update segments set heartbeat_at = 1 where id = ${id}`])
@@ -250,7 +250,7 @@ describe('a calculation that was fenced out', () => {
 })
 
 describe('an expression', () => {
-  it('that the database cannot run fails with a message, and the old members stay', async () => {
+  it('makes the calculation fail with a message when the database cannot run it, and the old members stay', async () => {
     const { machine, message, id, begin } = await given()
     await machine.take([message], size)
     const second = await begin()
@@ -270,7 +270,7 @@ describe('an expression', () => {
     expect((await post(`/v1/segments/${id}/recalculate`, undefined)).body.error_message).toBe('')
   })
 
-  it('that is not valid any more fails too', async () => {
+  it('makes the calculation fail when it is no longer valid', async () => {
     const { machine, message, id } = await given()
     await db.batch([sql`update segments set expression = 'user.gone' where id = ${id}`])
     await machine.take([message], size)
@@ -278,7 +278,7 @@ describe('an expression', () => {
     expect((await segmentNow(id)).error_message).toContain('gone')
   })
 
-  it('for which an element is an error is about nobody, and harms nobody else', async () => {
+  it('excludes people for whom it is an error, and no others', async () => {
     const { machine, message, id, people } = await given({ expression: 'user.metadata.age > 18.0' })
     await db.batch([
       sql`update users set metadata = '{"age": 20}' where id = ${people[1]?.id ?? ''}`,

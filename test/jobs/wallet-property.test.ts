@@ -44,7 +44,7 @@ function act(pass: Pass, one: { device: string; registers: boolean; crash: 'none
     : endRegistration(job, request)
 }
 
-it('announces each first and each last phone exactly once, in any order, with repeats and crashes', async () => {
+it('each first and each last phone is announced exactly once, in any order, with repeats and crashes', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 25 }), async (steps) => {
       const pass = await givenPass()
@@ -73,7 +73,7 @@ it('announces each first and each last phone exactly once, in any order, with re
   )
 })
 
-it('keeps its counter true, and its announcements in turn, when phones come and go at once', async () => {
+it('the counter stays correct, and announcements alternate, when phones register and unregister at once', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(fc.array(step, { minLength: 2, maxLength: 8 }), { maxLength: 4 }), async (rounds) => {
       const pass = await givenPass()
@@ -90,7 +90,7 @@ it('keeps its counter true, and its announcements in turn, when phones come and 
   )
 })
 
-it('follows the latest callback of Google, in any order, with repeats and crashes', async () => {
+it('the latest callback of Google counts, in any order, with repeats and crashes', async () => {
   const keys = await givenGoogleKeys()
   const callback = fc.record({ at: fc.nat({ max: 8 }), event: fc.constantFrom('save' as const, 'del' as const), crash })
   await fc.assert(

@@ -38,7 +38,7 @@ const updatesOf = async (pass: string) =>
   (await capturedOf(pass)).filter(({ subject }) => subject !== 'issued' && !subject.startsWith('Pass for'))
 
 describe('a change of a purchase', () => {
-  it('updates the pass at Google once, however many sweeps run', async () => {
+  it('updates the pass at Google once, for any number of sweeps', async () => {
     const pass = await givenPass('google')
     await change(pass.purchase, 'used')
     await Promise.all([sweepPassUpdates(jobWith()), sweepPassUpdates(jobWith())])
@@ -53,7 +53,7 @@ describe('a change of a purchase', () => {
     expect((await updatesOf(pass.id)).map(({ body }) => JSON.parse(body).state)).toEqual(['COMPLETED', 'INACTIVE'])
   })
 
-  it('comes with its last use, with the use that is given back, and with the end of its validity', async () => {
+  it('updates the pass on its last use, on a reverted use, and at the end of its validity', async () => {
     const pass = await givenPass('google')
     const states = async () => {
       await sweepPassUpdates(jobWith())
@@ -68,7 +68,7 @@ describe('a change of a purchase', () => {
     expect(await states()).toEqual(['COMPLETED', 'ACTIVE', 'EXPIRED'])
   })
 
-  it('pushes to each phone once, and shows the phone that asks what changed', async () => {
+  it('pushes to each phone once, and answers the changed pass to the phone', async () => {
     const pass = await givenPass()
     const phones = Array.from({ length: 30 }, (_, index) => `${pass.serial}-${index}`)
     for (const phone of phones) await register(pass, phone)
@@ -85,7 +85,7 @@ describe('a change of a purchase', () => {
     expect(JSON.stringify(fields)).toContain('Not valid')
   })
 
-  it('calls nobody for a pass that no phone holds', async () => {
+  it('makes no call for a pass without a phone', async () => {
     const pass = await givenPass()
     await change(pass.purchase, 'used')
     expect(await passRow(pass.id)).toMatchObject({ update_due_at: null })
@@ -93,7 +93,7 @@ describe('a change of a purchase', () => {
     expect(await updatesOf(pass.id)).toEqual([])
   })
 
-  it('is not lost when the job dies in the middle: the lease runs out, and only phones that were not notified are notified', async () => {
+  it('is not lost when the job crashes: after the lease, only the remaining phones are notified', async () => {
     const pass = await givenPass()
     for (const phone of ['one', 'two', 'three']) await register(pass, `${pass.serial}-${phone}`)
     await change(pass.purchase, 'used')
@@ -124,7 +124,7 @@ describe('a change of a purchase', () => {
     expect([notified.length, new Set(notified).size]).toEqual([3, 3])
   })
 
-  it('stays due when the purchase changes again while the platform is notified', async () => {
+  it('stays due when the purchase changes again during the notification', async () => {
     const pass = await givenPass('google')
     await change(pass.purchase, 'used')
     const states: string[] = []
@@ -142,7 +142,7 @@ describe('a change of a purchase', () => {
     expect(await passRow(pass.id)).toMatchObject({ update_due_at: null })
   })
 
-  it('is tried again after what may pass, and given up after what does not', async () => {
+  it('is retried after temporary failures, and given up after permanent ones', async () => {
     const pass = await givenPass('google')
     await change(pass.purchase, 'used')
     let calls = 0
@@ -167,7 +167,7 @@ describe('a change of a purchase', () => {
     expect(calls).toBe(2)
   })
 
-  it('takes a phone that has dropped the pass out, and announces the last one', async () => {
+  it('removes a phone that has deleted the pass, and announces the last one', async () => {
     const pass = await givenPass()
     await register(pass, `${pass.serial}-one`)
     await register(pass, `${pass.serial}-two`)
@@ -178,7 +178,7 @@ describe('a change of a purchase', () => {
     expect(await kindsOf(pass.organization)).toEqual(['wallet.vendorA.pass-added', 'wallet.vendorA.pass-removed'])
   })
 
-  it('is over at once where no connection to Apple is bound', async () => {
+  it('ends at once when no connection to Apple is configured', async () => {
     const pass = await givenPass()
     await register(pass, `${pass.serial}-one`)
     await change(pass.purchase, 'used')
@@ -187,7 +187,7 @@ describe('a change of a purchase', () => {
   })
 })
 
-describe('what causes an update', () => {
+describe('the causes of an update', () => {
   const place = (pass: { organization: string; edition: string }) => ({
     organization_id: pass.organization,
     edition_id: pass.edition,
@@ -195,7 +195,7 @@ describe('what causes an update', () => {
     on_duplicate: 'update',
   })
 
-  it('is an import that cancels the order, or gives it to another customer', async () => {
+  it('include an import that cancels the order, or moves it to another customer', async () => {
     const pass = await givenPass('google')
     const item = { product: 'Evening ticket', quantity: 1, unit_price: 100 }
     const order = (fields: object) => ({
@@ -226,7 +226,7 @@ describe('what causes an update', () => {
     expect(updates).toMatchObject([{ state: 'ACTIVE', ticketHolderName: 'Freja' }, { state: 'INACTIVE' }])
   })
 
-  it('is voiding the pass', async () => {
+  it('include voiding the pass', async () => {
     const pass = await givenPass('google')
     await remove(`/v1/purchases/${pass.purchase}/wallet-passes/${pass.id}`)
     await sweepPassUpdates(jobWith())
@@ -234,7 +234,7 @@ describe('what causes an update', () => {
   })
 })
 
-it('forgets the nonces of callbacks that have expired, and these alone', async () => {
+it('the sweep deletes expired nonces of callbacks, and no others', async () => {
   const keys = await givenGoogleKeys()
   const pass = await givenPass('google')
   const soon = await callbackBody(keys, pass, 'save', { message: { expTimeMillis: Date.now() + 30 * minute } })
@@ -247,7 +247,7 @@ it('forgets the nonces of callbacks that have expired, and these alone', async (
 })
 
 describe('an erased customer', () => {
-  it('leaves no phone behind, and the token of the pass opens nothing', async () => {
+  it('has no phones, and the token of the pass is refused', async () => {
     const pass = await givenPass()
     const google = await post(`/v1/purchases/${pass.purchase}/wallet-passes`, { platform: 'google' })
     await register(pass, `${pass.serial}-one`)

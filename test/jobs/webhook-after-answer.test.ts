@@ -53,7 +53,7 @@ const endpointsOf = async (shop: Shop, count: number, columns: object = {}) => {
 const newest = async (endpointId: string) => (await deliveriesOf(endpointId)).at(-1)
 
 describe('after its answer, a request', () => {
-  it('posts to four endpoints itself, without a message of the queue', async () => {
+  it('posts to four endpoints itself, without a queue message', async () => {
     const shop = await seedShop()
     const endpoints = await endpointsOf(shop, 4)
     await use(shop)
@@ -66,7 +66,7 @@ describe('after its answer, a request', () => {
     expect([fast, slow]).toEqual([[], []])
   })
 
-  it('leaves five endpoints to the queue, and those that answer late to theirs', async () => {
+  it('leaves five endpoints to the queue, and slow endpoints to the slow queue', async () => {
     const [shop, other] = [await seedShop(), await seedShop()]
     const five = await endpointsOf(shop, 5)
     await use(shop)
@@ -90,7 +90,7 @@ describe('after its answer, a request', () => {
     expect(await deliveriesOf(endpoint?.id ?? '')).toHaveLength(21)
   })
 
-  it('lets nobody of another organisation, and no other edition, hear of it', async () => {
+  it('announces nothing to another organisation or another edition', async () => {
     const [shop, stranger] = [await seedShop(), await seedShop()]
     const [own] = await endpointsOf(shop, 1)
     const [foreign] = await endpointsOf(stranger, 1)
@@ -100,7 +100,7 @@ describe('after its answer, a request', () => {
     expect([await newest(foreign?.id ?? ''), await newest(elsewhere?.id ?? '')]).toEqual([undefined, undefined])
   })
 
-  it('records a failure as a consumer does, and its retry is enqueued', async () => {
+  it('records a failure as a consumer does, and enqueues the retry', async () => {
     const shop = await seedShop()
     const [endpoint] = await endpointsOf(shop, 1)
     receiver = async () => new Response('no', { status: 500 })
@@ -110,7 +110,7 @@ describe('after its answer, a request', () => {
     expect(fast[0]?.delaySeconds).toBeGreaterThan(0)
   })
 
-  it('that fails before it posts loses nothing: the lease runs out, and the sweep finds the delivery', async () => {
+  it('loses nothing when it fails before its posts: after the lease, the sweep finds the delivery', async () => {
     const shop = await seedShop()
     const [endpoint] = await endpointsOf(shop, 1)
     vi.spyOn(console, 'error').mockImplementation(() => undefined)
@@ -127,7 +127,7 @@ describe('after its answer, a request', () => {
     expect(sent.map(({ headers }) => headers['webhook-id'])).toEqual([claimed?.event_id])
   })
 
-  it('that dies with its post under way loses nothing: the lease runs out, and the next attempt is made', async () => {
+  it('loses nothing when it crashes during a post: after the lease, the next attempt is made', async () => {
     const shop = await seedShop()
     const [endpoint] = await endpointsOf(shop, 1)
     const dying = interruptedDatabase(/^insert into webhook_attempts/, () =>
@@ -145,7 +145,7 @@ describe('after its answer, a request', () => {
     expect(await newest(endpoint?.id ?? '')).toMatchObject({ status: 'success', attempts: 2 })
   })
 
-  it('leaves the line of an endpoint to who has four posts under way there, and they take the rest', async () => {
+  it('leaves an endpoint to the requests that have four posts under way there, and these post the rest', async () => {
     const shop = await seedShop()
     const [endpoint] = await endpointsOf(shop, 1)
     const tickets = []

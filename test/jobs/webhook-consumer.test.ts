@@ -6,7 +6,7 @@ import { seedOpenEndpoint } from '../support/seeding/webhooks.ts'
 import { db } from '../support/seeding/rows.ts'
 
 describe('one consumer', () => {
-  it('has at most five posts under way, so that none waits for a connection while its time runs', async () => {
+  it('has at most five posts under way, so that none waits for a connection during its time limit', async () => {
     const organisation = await givenOrganization()
     const place = { organization_id: organisation.id }
     const endpoints = [await seedOpenEndpoint(place), await seedOpenEndpoint(place), await seedOpenEndpoint(place)]
@@ -27,7 +27,7 @@ describe('one consumer', () => {
     expect(most).toBe(5)
   })
 
-  it('gives back what its lease cannot cover any more, without counting an attempt', async () => {
+  it('returns deliveries that its lease no longer covers, without counting an attempt', async () => {
     const endpoints = [await seedOpenEndpoint({ timeout_seconds: 17 }), await seedOpenEndpoint({ timeout_seconds: 17 })]
     for (const endpoint of endpoints) await happen(endpoint, 4)
     const ids = endpoints.map(({ id }) => id)
@@ -51,7 +51,7 @@ describe('one consumer', () => {
     expect(sent).toHaveLength(8)
   })
 
-  it('leaves the rest to the next after five thousand attempts, which the platform would not let it go far beyond', async () => {
+  it('leaves the rest to the next message after five thousand attempts, near the limit of the platform', async () => {
     const place = { organization_id: (await givenOrganization()).id }
     const endpoints = await Promise.all(Array.from({ length: 50 }, () => seedOpenEndpoint(place)))
     const ids = endpoints.map(({ id }) => id)
@@ -69,7 +69,7 @@ describe('one consumer', () => {
 })
 
 describe('lanes', () => {
-  it('moves an endpoint that answers late to the slow lane and back', async () => {
+  it('moves a slow endpoint to the slow lane and back', async () => {
     const endpoint = await seedOpenEndpoint()
     await happen(endpoint, 9)
     let durationMs = 5000
@@ -83,7 +83,7 @@ describe('lanes', () => {
     expect(enqueued.at(-1)).toMatchObject({ lane: 'fast', endpoint_id: endpoint.id })
   })
 
-  it('does not let a hanging endpoint keep others of the same batch waiting', async () => {
+  it('keeps a hanging endpoint from delaying others of the same batch', async () => {
     const organisation = await givenOrganization()
     const place = { organization_id: organisation.id }
     const hanging = await seedOpenEndpoint(place)

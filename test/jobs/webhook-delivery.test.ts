@@ -11,7 +11,7 @@ import { db } from '../support/seeding/rows.ts'
 const day = 86_400_000
 
 describe('announce', () => {
-  it('makes a delivery for active, subscribed endpoints of the organisation and the edition, each once', async () => {
+  it('makes one delivery for each active, subscribed endpoint of the organisation and the edition', async () => {
     const organisation = await givenOrganization()
     const edition = await seedEdition(organisation)
     const other = await seedEdition(organisation)
@@ -67,7 +67,7 @@ describe('delivery', () => {
     ])
   })
 
-  it('goes through the whole schedule and is exhausted after ten attempts', async () => {
+  it('follows the whole schedule and ends as exhausted after ten attempts', async () => {
     const endpoint = await seedOpenEndpoint()
     await happen(endpoint)
     const { run, sent, advance, job } = engine(() => answers(500))
@@ -106,7 +106,7 @@ describe('delivery', () => {
     expect(await attemptsOf(delivery?.id ?? '')).toMatchObject([{ error: 'http_error', next_reason: 'retry_after' }])
   })
 
-  it('takes redirects and faults of the network for failures', async () => {
+  it('treats redirects and network faults as failures', async () => {
     for (const [answer, error] of [
       [answers(302), 'redirect'],
       [timesOut, 'timeout'],
@@ -121,7 +121,7 @@ describe('delivery', () => {
     }
   })
 
-  it('keeps what each attempt was answered', async () => {
+  it('stores the answer of each attempt', async () => {
     const endpoint = await seedOpenEndpoint()
     await happen(endpoint)
     const said = ['unknown topic "x"', null, '', 'thanks']
@@ -135,7 +135,7 @@ describe('delivery', () => {
     expect((await attemptsOf(delivery?.id ?? '')).map(({ response_text }) => response_text)).toEqual(said)
   })
 
-  it('switches an endpoint off that answers 410, and fails what waits for it', async () => {
+  it('disables an endpoint that answers 410, and fails its waiting deliveries', async () => {
     const endpoint = await seedOpenEndpoint()
     await happen(endpoint, 6)
     await engine(() => answers(410)).run([endpoint.id])
@@ -145,7 +145,7 @@ describe('delivery', () => {
     expect(deliveries.every((delivery) => delivery.next_retry_at === null && delivery.lease_until === null)).toBe(true)
   })
 
-  it('switches an endpoint off after five days of failures only', async () => {
+  it('disables an endpoint after five days of failures only', async () => {
     const endpoint = await seedOpenEndpoint()
     await happen(endpoint)
     const first = engine(() => answers(500))
@@ -164,7 +164,7 @@ describe('delivery', () => {
     expect((await endpointNow(sometimes.id)).is_active).toBe(1)
   })
 
-  it('calls no destination that the rule forbids by now, and says so without an attempt', async () => {
+  it('posts nothing to a destination that is now forbidden, and records why, without an attempt', async () => {
     const endpoint = await seedOpenEndpoint({ url: 'https://127.0.0.1/hook' })
     await happen(endpoint)
     const { run, sent } = engine(() => answers(200))
@@ -182,7 +182,7 @@ describe('delivery', () => {
     expect(await attemptsOf(delivery?.id ?? '')).toMatchObject([{ number: 1, error: null, status_code: 200 }])
   })
 
-  it('signs a retry with the address and the secrets of that moment', async () => {
+  it('signs a retry with the current address and secrets', async () => {
     const endpoint = await seedOpenEndpoint()
     await happen(endpoint)
     const { run, sent, advance, job } = engine(() => answers(500))
@@ -202,7 +202,7 @@ describe('delivery', () => {
     expect(sent[2]?.headers['webhook-signature']?.split(' ')).toHaveLength(1)
   })
 
-  it('does not take the end of an earlier attempt for that of one asked for since', async () => {
+  it('keeps a requested attempt when an earlier one ends', async () => {
     const endpoint = await seedOpenEndpoint()
     await happen(endpoint)
     const { run, sent, job } = engine(async () => {
@@ -219,7 +219,7 @@ describe('delivery', () => {
     expect(await deliveriesOf(endpoint.id)).toMatchObject([{ status: 'success', attempts: 2 }])
   })
 
-  it('keeps to the order in which things happened, those of one transaction too', async () => {
+  it('posts in the order of the events, also within one transaction', async () => {
     const endpoint = await seedOpenEndpoint()
     await happen(endpoint, 12)
     const { run, sent } = engine(() => answers(200))
@@ -228,7 +228,7 @@ describe('delivery', () => {
     expect(ids).toEqual(ids.toSorted())
   })
 
-  it('has at most four requests in flight to one endpoint, however many consumers there are', async () => {
+  it('has at most four posts under way to one endpoint, for any number of consumers', async () => {
     const endpoint = await seedOpenEndpoint()
     await happen(endpoint, 20)
     let inFlight = 0

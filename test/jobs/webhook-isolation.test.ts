@@ -10,8 +10,8 @@ import { answers, attemptsOf, deliveriesOf, endpointNow, engine, happen, timesOu
 import { seedOpenEndpoint } from '../support/seeding/webhooks.ts'
 import { db } from '../support/seeding/rows.ts'
 
-describe('breaker', () => {
-  it('leaves an endpoint alone after five failures in a row, probes it once, and then drains what waited', async () => {
+describe('the circuit breaker', () => {
+  it('opens after five failures in a row, allows one probe, and then releases the waiting deliveries', async () => {
     const endpoint = await seedOpenEndpoint()
     await happen(endpoint, 12)
     let isWell = false
@@ -74,7 +74,7 @@ const retry = (id: string, now: number, manual = 'extra') =>
   ])
 
 describe('a retry by hand behind an open breaker', () => {
-  it('is attempted now, alone, and leaves the breaker open when it fails', async () => {
+  it('is attempted at once, alone, and leaves the breaker open when it fails', async () => {
     const { endpoint, run, sent, job, failed, until } = await seedResting(12)
     const asked = (await deliveriesOf(endpoint.id)).find(({ status }) => status === 'retrying')
     await retry(asked?.id ?? '', job.now())
@@ -87,7 +87,7 @@ describe('a retry by hand behind an open breaker', () => {
     expect(waiting.find(({ id }) => id === asked?.id)).toMatchObject({ status: 'retrying', manual: null })
   })
 
-  it('costs the same however much waits, and however often it fails', async () => {
+  it('costs the same for any number of waiting deliveries and failures', async () => {
     const costOf = async (waiting: number) => {
       const { endpoint, run, sent, job, failed, until } = await seedResting(8)
       await happen(endpoint, waiting)
@@ -102,7 +102,7 @@ describe('a retry by hand behind an open breaker', () => {
     expect(await costOf(300)).toEqual(await costOf(30))
   })
 
-  it('closes the breaker when it succeeds, and what waited goes out at once', async () => {
+  it('closes the breaker when it succeeds, and the waiting deliveries are posted at once', async () => {
     const { endpoint, state, run, sent, job, failed } = await seedResting(12)
     const asked = await newestOf(endpoint.id)
     state.isWell = true
@@ -114,7 +114,7 @@ describe('a retry by hand behind an open breaker', () => {
     expect(sent).toHaveLength(failed + 12)
   })
 
-  it('is not put off by a breaker that opens before it is attempted', async () => {
+  it('is not delayed by a breaker that opens before its attempt', async () => {
     const endpoint = await seedOpenEndpoint()
     await happen(endpoint, 12)
     const asked = (await newestOf(endpoint.id))?.id ?? ''
@@ -127,7 +127,7 @@ describe('a retry by hand behind an open breaker', () => {
     expect(await attemptsOf(asked)).toMatchObject([{ number: 1, error: 'http_error', is_manual: 1 }])
   })
 
-  it('comes before what has waited longer', async () => {
+  it('is posted before deliveries that have waited longer', async () => {
     const endpoint = await seedOpenEndpoint()
     await happen(endpoint, 40)
     const asked = await newestOf(endpoint.id)
@@ -138,7 +138,7 @@ describe('a retry by hand behind an open breaker', () => {
     expect(sent).toHaveLength(40)
   })
 
-  it('reads none of what waits for the breaker', async () => {
+  it('reads no deliveries that wait for the breaker', async () => {
     const { endpoint, run, job } = await seedResting(8)
     await happen(endpoint, 300)
     const before = job.db.meter.rows_read
@@ -147,8 +147,8 @@ describe('a retry by hand behind an open breaker', () => {
   })
 })
 
-describe('an attempt at an address that has changed since', () => {
-  it('says nothing of the endpoint', async () => {
+describe('an attempt at a former address', () => {
+  it('does not count for the endpoint', async () => {
     const endpoint = await seedOpenEndpoint()
     await happen(endpoint)
     const { run } = engine(async () => {
@@ -163,7 +163,7 @@ describe('an attempt at an address that has changed since', () => {
 })
 
 describe('sweepDeliveries', () => {
-  it('enqueues what a lost message or a crash left behind, and for nothing else', async () => {
+  it('enqueues deliveries that a lost message or a crash left behind, and no others', async () => {
     const lost = await seedOpenEndpoint()
     const crashed = await seedOpenEndpoint()
     const done = await seedOpenEndpoint()
@@ -206,7 +206,7 @@ describe('endpoints that hang', () => {
     sent.filter((post) => post.url === url).map(({ headers }) => `${headers['webhook-id']}`)
 
   for (const known of [true, false])
-    it(`delay no other, ${known ? 'where they were healthy before' : 'where nothing was known of them'}`, async () => {
+    it(`delay no others, ${known ? 'where they were healthy before' : 'where nothing was known of them'}`, async () => {
       const where = await place()
       const endpoints = await Promise.all(Array.from({ length: 16 }, () => seedOpenEndpoint(where)))
       const ids = endpoints.map(({ id }) => id)
@@ -245,7 +245,7 @@ describe('endpoints that hang', () => {
         expect(await attemptsOf(delivery.id)).toMatchObject([{ number: 1, error: 'timeout' }])
     })
 
-  it('do not keep the consumer: it returns while they hold their posts, and its next messages are delivered', async () => {
+  it('do not hold up the consumer: it returns during their posts, and its next messages are delivered', async () => {
     const where = await place()
     const [hanging, well] = [await seedOpenEndpoint(where), await seedOpenEndpoint(where)]
     await happen(where)
@@ -262,7 +262,7 @@ describe('endpoints that hang', () => {
     expect((await deliveriesOf(hanging.id)).filter(({ status }) => status === 'retrying')).toHaveLength(1)
   })
 
-  it('cost the healthy ones no round trip: a claim, and one write for five endings and the next claim', async () => {
+  it('cost healthy endpoints no round trip: one claim, and one write for five results and the next claim', async () => {
     const endpoint = await seedOpenEndpoint()
     await happen(endpoint, 4)
     const machine = receivers()
@@ -273,7 +273,7 @@ describe('endpoints that hang', () => {
     expect(round_trips).toBeLessThanOrEqual(5)
   })
 
-  it('may take longer than a consumer lives in the background: an object of their own posts and records', async () => {
+  it('may take longer than a consumer may run: an object of their own posts and records', async () => {
     const endpoint = await seedOpenEndpoint({ timeout_seconds: 30 })
     await happen(endpoint, 3)
     const posted = vi.spyOn(globalThis, 'fetch').mockImplementation(async () => new Response('thanks'))

@@ -15,7 +15,7 @@ const rows = () =>
     db.all(sql`select * from webhook_attempts order by delivery_id, number`),
   ])
 
-it('the migration that makes the table of deliveries anew keeps every delivery and attempt', async () => {
+it('the migration of deliveries keeps every delivery and attempt', async () => {
   const place = await seedPlace()
   const [one, other] = [await seedEndpoint(place), await seedEndpoint(place)]
   await seedDeliveries(place, one.id, 40)

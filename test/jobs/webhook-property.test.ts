@@ -166,8 +166,8 @@ async function settle(world: World): Promise<void> {
   }
 }
 
-describe('webhook deliveries, whatever happens', () => {
-  it('are never lost, never posted twice for one claim, and end', async () => {
+describe('webhook deliveries under random faults', () => {
+  it('are never lost, are posted once for each claim, and end', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 3, maxLength: 12 }), async (steps) => {
         const world = await given()
@@ -242,7 +242,7 @@ async function waitsBesides(hanging: number, well: number, events: number): Prom
 }
 
 describe('a healthy endpoint', () => {
-  it('waits for a bounded time, however many hang beside it', async () => {
+  it('waits for a bounded time, beside any number of hanging ones', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
     try {
       await fc.assert(

@@ -47,7 +47,7 @@ describe('the sweep of events', () => {
     expect(await count(sql`select 1 from pragma_foreign_key_check`)).toBe(0)
   })
 
-  it('leaves an event until each of its deliveries has ended, however old it is', async () => {
+  it('keeps an event until each of its deliveries has ended, at any age', async () => {
     const place = await seedPlace()
     const [done, tried] = [(await seedEndpoint(place)).id, (await seedEndpoint(place)).id]
     const event_id = newId('webhook_event', old, Math.random)
@@ -63,7 +63,7 @@ describe('the sweep of events', () => {
     ])
   })
 
-  it('goes on after a crash between two transactions, and neither reads nor deletes without a bound', async () => {
+  it('continues after a crash between two transactions, and reads and deletes bounded numbers of rows', async () => {
     const place = await seedPlace()
     const endpoint = (await seedEndpoint(place)).id
     await runUntilDone(contextAt(later))
@@ -77,7 +77,7 @@ describe('the sweep of events', () => {
     expect(await count(sql`select 1 from webhook_events where organization_id = ${place.organization}`)).toBe(0)
   })
 
-  it('costs the same for an event among many as among few: references are found by an index', async () => {
+  it('costs the same among many events as among few, because an index finds references', async () => {
     const place = await seedPlace()
     const endpoint = (await seedEndpoint(place)).id
     const costOfOne = async () => {

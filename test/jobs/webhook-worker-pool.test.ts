@@ -48,7 +48,7 @@ function chain(size: number) {
 }
 
 describe('WorkerPool', () => {
-  it('runs every task once, never more than its size at a time, and keeps quick ones waiting for a bounded time only', async () => {
+  it('runs every task once, never more than its size at a time, and delays quick tasks for a bounded time only', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.boolean(), { minLength: 1, maxLength: 80 }), async (hanging) => {
         const { add, waited, runs, most } = chain(5)
@@ -66,7 +66,7 @@ describe('WorkerPool', () => {
     )
   })
 
-  it('gives nothing away while tasks end, however long the line is', async () => {
+  it('hands nothing over while tasks end, for any number of waiting tasks', async () => {
     const given: unknown[] = []
     let ran = 0
     const pool = new WorkerPool<number>({
@@ -85,7 +85,7 @@ describe('WorkerPool', () => {
     expect(vi.getTimerCount()).toBe(0)
   })
 
-  it('gives away what waits within three looks when every slot is held', async () => {
+  it('hands the waiting tasks over within three checks when every slot is blocked', async () => {
     const given: number[] = []
     const heldUp: number[] = []
     const pool = new WorkerPool<number>({
@@ -106,7 +106,7 @@ describe('WorkerPool', () => {
 })
 
 describe('BatchWriter', () => {
-  it('writes one batch at a time, in order, each item once, and what comes meanwhile next', async () => {
+  it('writes one batch at a time, in order, each item once, and later items in the next batch', async () => {
     const item = fc.record({ afterMs: fc.integer({ min: 0, max: 60 }), writeMs: fc.integer({ min: 1, max: 90 }) })
     await fc.assert(
       fc.asyncProperty(fc.array(item, { minLength: 1, maxLength: 40 }), fc.boolean(), async (items, isUrgent) => {

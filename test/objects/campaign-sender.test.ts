@@ -25,7 +25,7 @@ function shortShift(): () => number {
 }
 
 describe('the object of a campaign', () => {
-  it('goes on where it was when it is evicted in the middle', async () => {
+  it('continues where it was when it is evicted in the middle', async () => {
     const crowd = await seedCrowd(1000)
     const { campaign } = await seedReady(crowd)
     const { id } = campaign
@@ -43,7 +43,7 @@ describe('the object of a campaign', () => {
     expect([references.length, new Set(references).size]).toEqual([1000, 1000])
   })
 
-  it('of 10,000 counts exactly, at few rows and few calls a recipient', async () => {
+  it('counts 10,000 recipients exactly, with few rows and few calls for each', async () => {
     const people = 10_000
     const crowd = await seedCrowd(people)
     const { campaign } = await seedReady(crowd)
@@ -73,8 +73,8 @@ describe('the object of a campaign', () => {
   })
 })
 
-describe('a calculation', () => {
-  it('begins anew when the members that it was reading were swept away, and loses nobody', async () => {
+describe('the start of a campaign', () => {
+  it('begins again when the members that it was reading were deleted, and loses no recipient', async () => {
     const crowd = await seedCrowd(3)
     const { campaign, segment } = await seedReady(crowd)
     await startRow(campaign.id, Date.now())
@@ -112,7 +112,7 @@ async function calculated(
 }
 
 describe('events of messages', () => {
-  it('that never stop do not keep the object from its other work', async () => {
+  it('do not keep the object from its other work when they never stop', async () => {
     await calculated(5, true, async (engine, crowd) => {
       await engine.consume(1)
       await engine.alarm()
@@ -126,7 +126,7 @@ describe('events of messages', () => {
     })
   })
 
-  it('are shown, at whatever moment they come', async () => {
+  it('are counted, whenever they arrive', async () => {
     await calculated(5, true, async (engine, crowd, id) => {
       await engine.consume(1)
       await engine.alarm()
@@ -146,7 +146,7 @@ describe('events of messages', () => {
     })
   })
 
-  it('of a message of which nobody reported that it went take its first event for the sending', async () => {
+  it('of a message whose sending was not reported use the first event as the time of sending', async () => {
     await calculated(1, true, async (engine, crowd) => {
       engine.provider.script = ['dies after']
       await engine.consume(1)
@@ -161,7 +161,7 @@ describe('events of messages', () => {
     })
   })
 
-  it('never count more people who left than people who have it', async () => {
+  it('never count more unsubscribed people than recipients', async () => {
     await calculated(4, true, async (engine, crowd) => {
       await engine.consume(1)
       const [first, second, third] = crowd.people.map(({ seq }) => seq)
@@ -182,7 +182,7 @@ const play = (script: Conduct[], deduplicates: boolean, work: (engine: Engine, i
   })
 
 describe('faults of the provider', () => {
-  it('of its configuration stop the campaign, and what is left can be retried', async () => {
+  it('in its configuration stop the campaign, and the rest can be retried', async () => {
     await play(['ok', 'wrong key'], false, async (engine, id) => {
       await engine.alarm()
       const row = await rowOf(id)
@@ -193,7 +193,7 @@ describe('faults of the provider', () => {
     })
   })
 
-  it('of its rate make the whole campaign wait as long as it asks', async () => {
+  it('in its rate delay the whole campaign as long as the provider asks', async () => {
     await play(['rate limited', 'rate limited', 'rate limited', 'rate limited'], true, async (engine) => {
       const calls = engine.provider.calls
       engine.now += 29_000
@@ -205,7 +205,7 @@ describe('faults of the provider', () => {
     })
   })
 
-  it('after which nobody can tell end as unknown, and are not sent again, with a provider that knows no keys', async () => {
+  it('without an answer end as unknown, and are not sent again, when the provider does not deduplicate', async () => {
     await play(['taken, and no answer'], false, async (engine, id) => {
       await engine.alarm()
       const { sent, failed } = (await engine.object.snapshot()) ?? { sent: 0, failed: 0 }
@@ -221,7 +221,7 @@ describe('faults of the provider', () => {
     })
   })
 
-  it('that pass are tried again until nobody is left', async () => {
+  it('that are temporary are retried until all recipients are done', async () => {
     await play(
       ['refused until later', 'no answer', 'taken, and refused until later', 'dies after'],
       true,
@@ -240,8 +240,8 @@ describe('faults of the provider', () => {
   })
 })
 
-describe('messages that are heavy', () => {
-  it('go in smaller calls, which are cut the same when they are repeated', async () => {
+describe('large messages', () => {
+  it('are sent in smaller calls, which are split in the same way when they are repeated', async () => {
     const crowd = await seedCrowd(40)
     const { campaign, message } = await seedReady(crowd)
     const heavy = `{% for i in (1..50) %}{% for j in (1..50) %}${'x'.repeat(80)}{% endfor %}{% endfor %}`
@@ -269,7 +269,7 @@ describe('messages that are heavy', () => {
 })
 
 describe('cancelling in the middle', () => {
-  it('takes effect within the chunk that is out, and the numbers stay true', async () => {
+  it('stops within the current chunk, and the numbers stay correct', async () => {
     const crowd = await seedCrowd(600)
     const { campaign } = await seedReady(crowd)
     const { id } = campaign

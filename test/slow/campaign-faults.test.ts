@@ -38,10 +38,10 @@ afterAll(async () => {
   await rm(stateDir, { recursive: true, force: true, maxRetries: 5 })
 })
 
-describe('a campaign over a provider that misbehaves', () => {
-  it('reaches each person exactly once, whatever becomes of the calls', async () => {
+describe('a campaign at a provider with faults', () => {
+  it('reaches each person exactly once, after any faults of the calls', async () => {
     const played = new Map<string, Conduct>()
-    provider.tell((call, nth) => {
+    provider.respondWith((call, nth) => {
       const fault = nth === 1 ? faults[played.size] : undefined
       if (fault === undefined) return 'accept'
       played.set(call.key, fault)
@@ -60,16 +60,16 @@ describe('a campaign over a provider that misbehaves', () => {
     expect([...provider.counts().values()].filter((times) => times !== 1)).toEqual([])
   })
 
-  it('stops when the provider refuses the key, and goes on with the others once that is mended', async () => {
+  it('stops when the provider refuses the key, and sends the rest once the key is repaired', async () => {
     provider.forget()
     let calls = 0
-    provider.tell(() => (++calls > 3 ? { status: 403, name: 'invalid_api_key' } : 'accept'))
+    provider.respondWith(() => (++calls > 3 ? { status: 403, name: 'invalid_api_key' } : 'accept'))
     const id = await givenCampaign(client, people)
     await client.post(`/v1/campaigns/${id}/send-now`, {})
     const stopped = await endOf(client, id)
     expect(stopped).toMatchObject({ status: 'failed', error_message: expect.stringContaining('invalid_api_key') })
     expect(provider.accepted()).toHaveLength(300)
-    provider.tell('accept')
+    provider.respondWith('accept')
     await client.post(`/v1/campaigns/${id}/retry-failed`, {})
     expect(await endOf(client, id)).toMatchObject({ status: 'sent', sent_count: people, failed_count: 0 })
     expect([...provider.counts().values()].filter((times) => times !== 1)).toEqual([])

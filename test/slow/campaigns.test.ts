@@ -40,7 +40,7 @@ async function crash(): Promise<void> {
 }
 
 describe('a crash in the middle of a campaign of 20,000', () => {
-  it('loses nobody, and the provider has each exactly once', async () => {
+  it('loses no recipient, and the provider has each message exactly once', async () => {
     const id = await givenCampaign(client, people)
     await client.post(`/v1/campaigns/${id}/send-now`, {})
     for (const share of [0.2, 0.6]) {

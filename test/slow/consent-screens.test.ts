@@ -68,7 +68,7 @@ const controls = `[...document.querySelectorAll('input[type=checkbox], button')]
 }))`
 
 describe.each([320, 360, 800])('the page of a person’s consents on a screen of %i pixels', (width) => {
-  it.each(languages)('is seen whole and can be read, in %s, in the light and in the dark', async (language) => {
+  it.each(languages)('fits and is readable, in %s, in light and in dark mode', async (language) => {
     for (const scheme of ['light', 'dark']) {
       const page = preferencesPage({ ...base, language }, scheme === 'light' ? undefined : 'saved')
       const seen = await expectReadable(page, width, scheme, `consents-${width}-${language}-${scheme}`)
@@ -81,7 +81,7 @@ describe.each([320, 360, 800])('the page of a person’s consents on a screen of
     }
   })
 
-  it.each(languages)('that confirms one is seen whole, in %s', async (language) => {
+  it.each(languages)('that confirms a consent fits, in %s', async (language) => {
     for (const [scheme, is_confirmed] of [
       ['light', false],
       ['dark', true],
@@ -97,7 +97,7 @@ describe.each([320, 360, 800])('the page of a person’s consents on a screen of
     }
   })
 
-  it('of nobody is seen whole', async () => {
+  it('for an invalid link fits', async () => {
     for (const scheme of ['light', 'dark'])
       await expectReadable(unknownPage(), width, scheme, `unknown-${width}-${scheme}`)
   })

@@ -34,29 +34,29 @@ async function textAt(place: string, awaited: string): Promise<string> {
   throw new Error(`The reference does not show "${awaited}" at ${place}.`)
 }
 
-describe.each([1280, 390])('the reference in a window of %i pixels', (width) => {
+describe.each([1280, 390])('the API reference in a window of %i pixels', (width) => {
   beforeAll(async () => {
     const screen = { width, height: 900, deviceScaleFactor: 1, mobile: false }
     await browser.send('Emulation.setDeviceMetricsOverride', screen)
   })
 
-  it('explains the roles, and each group in a paragraph, with the operations below it', async () => {
+  it('explains the roles, and describes each group above its operations', async () => {
     expect(await textAt('', 'Roles.')).toContain('EA, EM and EV are the same for one edition')
     const group = await textAt('tag/organizations', 'an organisation runs events and has members')
     expect(group).toContain('/v1/organizations/{id}/members')
   })
 
-  it('shows what an operation answers, by an example', async () => {
+  it('shows an example of each answer', async () => {
     const operation = await textAt('tag/editions/GET/v1/editions/{id}', '"full_name": "')
     expect(operation).toContain('Roles: OA')
   })
 
-  it('has the events under their kinds, each with a payload', async () => {
+  it('shows the events under their kinds, each with a payload', async () => {
     const kind = await textAt('tag/purchase-events', '"type": "purchase.action"')
     expect(kind).toContain('One purchase has changed its state')
   })
 
-  it('does not scroll sideways, and needs nothing from another host', async () => {
+  it('does not scroll sideways, and loads nothing from other hosts', async () => {
     await textAt('tag/campaigns', 'One message to the people of a segment')
     const page = await browser.evaluate<{ scroll: number; client: number; loaded: string[] }>(
       `({ scroll: document.documentElement.scrollWidth, client: document.documentElement.clientWidth,

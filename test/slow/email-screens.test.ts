@@ -73,7 +73,7 @@ const subscription = {
 }
 
 describe.each([360, 800])('the page of a link to unsubscribe on a screen of %i pixels', (width) => {
-  it.each(languages)('is seen whole and can be read, in %s, before and after', async (language) => {
+  it.each(languages)('fits and is readable, in %s, before and after unsubscribing', async (language) => {
     for (const [scheme, suppression] of [
       ['light', null],
       ['dark', 'unsubscribed'],

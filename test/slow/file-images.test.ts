@@ -118,7 +118,7 @@ afterAll(async () => {
 })
 
 describe.each([360, 800])('a mail with uploaded images on a screen of %i pixels', (width) => {
-  it('shows all of them, whole', async () => {
+  it('shows all of them completely', async () => {
     const seen = await look(browser, html, { width, scheme: 'light', name: `file-images-${width}` })
     expect([seen.seen, seen.wide]).toEqual([width, width])
     expect(seen.images).toHaveLength(3)

@@ -96,7 +96,7 @@ async function sendPart({ id, part_size }: Upload, number: number): Promise<numb
   return response.status
 }
 
-it('takes 500 MB in parts, goes on after the process was killed, and its memory stays flat', async () => {
+it('an upload of 500 MB in parts continues after the process was killed, and its memory stays flat', async () => {
   const organization = await post('/v1/organizations', { name: 'Uploads' })
   const started = { organization_id: organization['id'], name: 'orders.csv', size }
   const upload = (await post('/v1/files/uploads', started)) as unknown as Upload

@@ -12,16 +12,16 @@ beforeAll(async () => {
 afterAll(() => provider?.stop())
 beforeEach(() => {
   provider.forget()
-  provider.tell('accept')
+  provider.respondWith('accept')
   provider.delay(0)
 })
 
 const options = () => ({ apiBase: provider.url, apiKey: 'key', now: Date.now, timeoutMs: 400 })
 
-describe('the Resend gateway before a provider that misbehaves', () => {
+describe('the Resend gateway at a provider with faults', () => {
   const emails = (count: number) => Array.from({ length: count }, () => anEmail())
 
-  it('sends a hundred at once and gives each its id', async () => {
+  it('sends a hundred messages at once and returns the id of each', async () => {
     const mails = emails(100)
     const results = await resendGateway(options()).send(mails, 'k1')
     expect(results.map((result) => result.ok && result.providerId)).toEqual(provider.accepted().map(({ id }) => id))
@@ -31,7 +31,7 @@ describe('the Resend gateway before a provider that misbehaves', () => {
 
   it.for(['accept and hang', 'accept and cut'] as const)('sends once when it repeats a call after: %s', async (how) => {
     const mails = emails(3)
-    provider.tell((_, nth) => (nth === 1 ? how : 'accept'))
+    provider.respondWith((_, nth) => (nth === 1 ? how : 'accept'))
     const gateway = resendGateway(options())
     for (const result of await gateway.send(mails, 'k2')) expect(result).toMatchObject({ ok: false, kind: 'unknown' })
     const again = await gateway.send(mails, 'k2')
@@ -39,13 +39,13 @@ describe('the Resend gateway before a provider that misbehaves', () => {
     expect([...provider.counts().values()]).toEqual([1, 1, 1])
   })
 
-  it('does not know what a key stands for that has sent something else', async () => {
+  it('reports an unknown result for a key that was used for other messages', async () => {
     const gateway = resendGateway(options())
     await gateway.send(emails(1), 'k3')
     expect(await gateway.send(emails(1), 'k3')).toMatchObject([{ kind: 'unknown', code: 'invalid_idempotent_request' }])
   })
 
-  it('may come back when the same call is still worked on', async () => {
+  it('may repeat a call that is still processed', async () => {
     provider.delay(150)
     const mails = emails(1)
     const gateway = resendGateway(options())
@@ -55,30 +55,30 @@ describe('the Resend gateway before a provider that misbehaves', () => {
     expect(provider.accepted()).toHaveLength(1)
   })
 
-  it('keeps one bad address from spoiling the others', async () => {
+  it('delivers the others when one address is invalid', async () => {
     const mails = [anEmail(), anEmail({ to: { name: null, address: 'x@invalid.example' } }), anEmail()]
     expect((await resendGateway(options()).send(mails, 'k5')).map(({ ok }) => ok)).toEqual([true, false, true])
   })
 
-  it('waits as the provider says, and tells an account at fault from a message at fault', async () => {
-    provider.tell({ status: 429, name: 'rate_limit_exceeded', headers: { 'retry-after': '2' } })
+  it('waits as the provider asks, and distinguishes faults of the account from faults of a message', async () => {
+    provider.respondWith({ status: 429, name: 'rate_limit_exceeded', headers: { 'retry-after': '2' } })
     const gateway = resendGateway(options())
     expect(await gateway.send(emails(1), 'k6')).toMatchObject([{ kind: 'rate_limited', retryAfterMs: 2000 }])
-    provider.tell({ status: 403, name: 'invalid_api_key' })
+    provider.respondWith({ status: 403, name: 'invalid_api_key' })
     expect(await gateway.send(emails(1), 'k6')).toMatchObject([{ kind: 'configuration' }])
-    provider.tell({ status: 503 })
+    provider.respondWith({ status: 503 })
     expect(await gateway.send(emails(1), 'k6')).toMatchObject([{ kind: 'transient' }])
-    provider.tell('cut')
+    provider.respondWith('cut')
     expect(await gateway.send(emails(1), 'k6')).toMatchObject([{ kind: 'unknown' }])
     expect(provider.accepted()).toEqual([])
   })
 })
 
-describe('the GatewayAPI gateway before a provider that misbehaves', () => {
-  it('answers for each number by itself', async () => {
+describe('the GatewayAPI gateway at a provider with faults', () => {
+  it('returns a result for each number', async () => {
     const messages = Array.from({ length: 20 }, () => anSms())
     const odd = messages[3]?.reference ?? ''
-    provider.tell(({ references }) => (references.includes(odd) ? 'accept and hang' : 'accept'))
+    provider.respondWith(({ references }) => (references.includes(odd) ? 'accept and hang' : 'accept'))
     const results = await gatewayApi(options()).send(messages, 'k')
     expect(results.map(({ ok }) => ok)).toEqual(messages.map((_, index) => index !== 3))
     expect(results[3]).toMatchObject({ kind: 'unknown', code: 'timeout' })
@@ -87,15 +87,15 @@ describe('the GatewayAPI gateway before a provider that misbehaves', () => {
 })
 
 describe('the events that the provider signs', () => {
-  it('are taken', async () => {
+  it('are accepted', async () => {
     const secrets = { email: { webhookSecret: `whsec_${btoa('a secret of the tests')}` }, sms: { webhookSecret: 'k' } }
     await resendGateway(options()).send([anEmail()], 'k')
     await gatewayApi(options()).send([anSms()], 'k')
     const [mail, sms] = provider.accepted()
     if (!mail || !sms) throw new Error('nothing was accepted')
-    const told = resendEvent(secrets.email.webhookSecret, resendEventOf('email.delivered', mail))
+    const signed = resendEvent(secrets.email.webhookSecret, resendEventOf('email.delivered', mail))
     expect(
-      await eventsOf(secrets, 'resend', { ...told, headers: new Headers(told.headers) }, Date.now()),
+      await eventsOf(secrets, 'resend', { ...signed, headers: new Headers(signed.headers) }, Date.now()),
     ).toMatchObject([{ type: 'delivered', reference: mail.reference, providerId: mail.id }])
     const said = smsEvent(secrets.sms.webhookSecret, 'delivered', sms)
     expect(

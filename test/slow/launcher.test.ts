@@ -23,7 +23,7 @@ describe('npm start with a wrong variable', () => {
     [{ EMAIL_PROVIDER: 'foo' }, 'EMAIL_PROVIDER is "foo". It is one of capture, resend, cloudflare.'],
     [{ EMAIL_FROM: 'Events' }, 'EMAIL_FROM is "Events". It looks like: Events <no-reply@example.com>'],
     [{ WEBHOOK_RETRY_SCHEDULE: 'x' }, 'WEBHOOK_RETRY_SCHEDULE is "x". It is seconds, separated by commas: 5,300,1800'],
-  ] as const)('says so in one line before it makes anything: %o', async ([env, line]) => {
+  ] as const)('fails with one line before it writes anything: %o', async ([env, line]) => {
     const stateDir = join(folder, 'never-made')
     const launcher = await launch({ STATE_DIR: stateDir, ...env })
     expect((await launcher.ended).code).toBe(1)
@@ -48,7 +48,7 @@ describe('npm start with a wrong variable', () => {
     [{ EMAIL_API_BASE: 'ftp://x' }, 'EMAIL_API_BASE is "ftp://x". It looks like: https://events.example.com'],
     [{ OIDC_ISSUER: 'https://id.example' }, 'OIDC_AUDIENCE is not set. OIDC_ISSUER needs it.'],
     [{ ROOT_TOKEN: 'a\nb' }, "ROOT_TOKEN may not hold line ends, nor ' and ` together."],
-  ] as const)('has this line for %o', ([env, line]) => {
+  ] as const)('prints one line for %o', ([env, line]) => {
     expect(() => checkSettings(env)).toThrow(new Error(line))
   })
 
@@ -62,23 +62,23 @@ describe('npm start with a wrong variable', () => {
       EMAIL_FROM: 'Events <no-reply@example.com>',
     },
     { EMAIL_PROVIDER: 'resend', EMAIL_API_KEY: 're_1', PUBLIC_URL: 'https://events.example.com' },
-  ])('has nothing against variables that are right, or empty: %o', (env) => {
+  ])('accepts valid and empty variables: %o', (env) => {
     expect(() => checkSettings(env)).not.toThrow()
   })
 })
 
-describe('the scripts without the Node that npm ci brings along', () => {
+describe('the scripts without the Node of npm ci', () => {
   const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
     scripts: Record<string, string>
   }
 
-  it('are all checked before they run', () => {
+  it('all check for it before they run', () => {
     for (const command of Object.values(scripts).filter((text) => /\bnode /.test(text)))
       expect(command).toContain('node --import ./scripts/need-node.js ')
     for (const name of ['start', 'demo', 'test', 'test:slow', 'check']) expect(scripts[name]).toContain('need-node.js')
   })
 
-  it('end in one line that says what to run', () => {
+  it('end with one line that names the command to run', () => {
     // Stands for an old Node: the check reads nothing but the version.
     const old = "Object.defineProperty(process.versions, 'node', { value: '20.20.2' })"
     const program = join(root, 'scripts', 'need-node.js')
@@ -110,7 +110,7 @@ describe('a state folder', () => {
     await first.ended
   })
 
-  it('that a server uses is refused in one line that names the process and a way out', async () => {
+  it('that a server uses is refused with one line that names the process and a remedy', async () => {
     const second = await launch({ STATE_DIR: stateDir })
     expect((await second.ended).code).toBe(1)
     expect(second.output()).toBe(
@@ -119,7 +119,7 @@ describe('a state folder', () => {
     expect((await fetch(`http://127.0.0.1:${first.port}/healthz`)).status).toBe(200)
   })
 
-  it('has no server left after its launcher was killed outright, and the next one takes it over', async () => {
+  it('is free after its launcher was killed, because its server ends too', async () => {
     expect(pidsAt(stateDir).length).toBeGreaterThan(0)
     first.kill('SIGKILL')
     await first.ended
@@ -139,7 +139,7 @@ describe('a state folder', () => {
   })
 })
 
-describe('a lock that nobody holds', () => {
+describe('a lock without a running process', () => {
   it.for([
     ['names a process that took over the number of one that is gone', { pid: process.pid, started: 'earlier' }],
     ['is broken', 'x'],

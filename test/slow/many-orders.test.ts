@@ -93,7 +93,7 @@ const isUnserved = (path: string, ordering: string): boolean =>
     ([name, keys]) => path.startsWith(name.replace('{id}', endpointId)) && keys.includes(ordering.replace('-', '')),
   )
 
-it('every list reads few rows for its first pages, in any order', async () => {
+it('every list reads few rows for its first pages, in any ordering', async () => {
   const lists = await listsOf()
   expect(lists.length).toBeGreaterThan(20)
   const dear: [string, number][] = []

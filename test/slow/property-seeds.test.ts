@@ -7,7 +7,7 @@ import { startNode } from '../../scripts/support/processes.ts'
 const usesProperties = (path: string) => readFileSync(join(root, path), 'utf8').includes("from 'fast-check'")
 
 // npm test keeps one seed, so that it fails for what was changed and for nothing else.
-it('the properties hold for a seed that was never tried', async () => {
+it('the properties hold for a new random seed', async () => {
   const seed = String(Math.floor(Math.random() * 2 ** 31))
   console.log(`PROPERTY_SEED=${seed}`)
   const files = globSync('test/{api,jobs,unit}/**/*.test.ts', { cwd: root }).filter(usesProperties)

@@ -73,18 +73,18 @@ async function runPage(commands: string): Promise<number> {
 }
 
 describe('the commands of the pages', () => {
-  it.each(pagesWithCommands)('of %s run from top to bottom as they stand, and none is refused', async (path) => {
+  it.each(pagesWithCommands)('of %s run from top to bottom as written, and none is refused', async (path) => {
     const commands = commandsOf(path)
     expect(commands).not.toContain('…')
     expect(await runPage(commands)).toBe([...commands.matchAll(/^(?:\w+=\$\()?(?:curl|post) /gm)].length)
   })
 
-  it('stand in README.md and in the pages of features', () => {
+  it('are in README.md and in the pages of features', () => {
     expect(pagesWithCommands).toEqual(expect.arrayContaining(['README.md', 'docs/api.md', 'docs/orders.md']))
     expect(pagesWithCommands.length).toBeGreaterThan(7)
   })
 
-  it('send a first campaign from README.md', async () => {
+  it('send a first campaign, in README.md', async () => {
     const campaigns = async () => {
       const { results } = await client.get<Page<{ name: string; status: string }>>(
         `/v1/campaigns?organization_id=${given['ORG']}&page_size=500`,
@@ -94,7 +94,7 @@ describe('the commands of the pages', () => {
     await expect.poll(campaigns, { timeout: 120_000 }).toEqual(['sent'])
   })
 
-  it('install and start with scripts of package.json', async () => {
+  it('use scripts of package.json', async () => {
     const { scripts } = JSON.parse(await read('package.json')) as { scripts: object }
     const [block] = blocksOf(texts.get('README.md') ?? '', 'sh').filter(({ heading }) => heading === install)
     expect(block?.text).toMatch(/^npm ci && npm start /)
@@ -103,14 +103,14 @@ describe('the commands of the pages', () => {
     for (const [, name = ''] of named) expect(scripts).toHaveProperty([name])
   })
 
-  it('deploy every queue that wrangler.toml names', async () => {
+  it('deploy every queue of wrangler.toml', async () => {
     const [block] = blocksOf(await read(deployment), 'sh')
     const created = [...(block?.text ?? '').matchAll(/queues create (\S+)/g)].map(([, name]) => name)
     const named = [...(await read('wrangler.toml')).matchAll(/^(?:queue|dead_letter_queue) = "(.+)"$/gm)]
     expect(new Set(created)).toEqual(new Set(named.map(([, name]) => name)))
   })
 
-  it('show expressions that are right', async () => {
+  it('contain valid expressions only', async () => {
     const [block] = blocksOf(texts.get('docs/segments.md') ?? '', '')
     const expressions = block?.text.trim().split('\n') ?? []
     expect(expressions.length).toBeGreaterThan(1)
@@ -127,7 +127,7 @@ describe('the demonstration data', () => {
     return (await client.get<Page<Item>>(`${path}${mark}organization_id=${given['ORG']}&page_size=500`)).results
   }
 
-  it('have an edition that is over, one that is on and published, and one to come, in five languages', async () => {
+  it('include a past edition, a published current one and a future one, in five languages', async () => {
     const editions = await all<{ id: string; name: string; status: string; is_draft: boolean }>('/v1/editions')
     // The commands of docs/editions.md have made one more.
     const own = editions.filter(({ name }) => name !== 'Next year')
@@ -137,13 +137,13 @@ describe('the demonstration data', () => {
     expect(edition.enabled_languages).toEqual(['en', 'da', 'se', 'nl', 'pl'])
   })
 
-  it('have customers who were seen, and some who were not', async () => {
+  it('include customers who checked in, and others who did not', async () => {
     const seen = (await all<{ last_seen: string | null }>('/v1/user')).map(({ last_seen }) => last_seen)
     expect(seen.filter((time) => time !== null && Date.parse(time) < Date.now()).length).toBeGreaterThan(20)
     expect(seen).toContain(null)
   })
 
-  it('have a segment with members for each example of the reference', async () => {
+  it('include a segment with members for each example of the reference', async () => {
     const sizes = async () => {
       const segments = await all<{ name: string; status: string; user_count: number }>('/v1/segments')
       const ready = segments.filter(({ status, user_count }) => status === 'ready' && user_count > 0)
@@ -152,7 +152,7 @@ describe('the demonstration data', () => {
     await expect.poll(sizes, { timeout: 60_000 }).toEqual(expect.arrayContaining(examples.map(({ title }) => title)))
   })
 
-  it('have consents that were given and some that were taken back', async () => {
+  it('include given and withdrawn consents', async () => {
     const countOf = async (expression: string) => {
       const request = { organization_id: given['ORG'], expression }
       const answer = await client.post<{ estimated_user_count: number }>('/v1/segments/validate-cel', request)
@@ -166,17 +166,17 @@ describe('the demonstration data', () => {
     expect(agreed + withdrawn).toBeLessThan(people)
   })
 
-  it('have a campaign that was sent, opened, clicked, and left', async () => {
+  it('include a campaign that was sent, opened, clicked, and unsubscribed from', async () => {
     expect(await client.get(`/v1/campaigns/${given['CAMPAIGN']}`)).toMatchObject({ status: 'sent' })
     const stats = await client.get<Record<string, number>>(`/v1/campaigns/${given['CAMPAIGN']}/stats`)
     expect(stats).toMatchObject({ opened: 6, clicked: 3, unsubscribed: 1, failed: 0 })
   })
 
-  it('have deliveries that arrived, one of them at the second attempt, and one that never did', async () => {
+  it('include delivered webhooks, one of them at the second attempt, and a failed one', async () => {
     const path = `/v1/webhooks/${given['WEBHOOK']}/deliveries`
     const { results } = await client.get<Page<{ id: string; status: string; attempts: number }>>(path)
-    const told = results.map(({ status, attempts }) => `${status} ${attempts}`).toSorted()
-    expect(told).toEqual(['exhausted 10', ...Array.from({ length: 6 }, () => 'success 1'), 'success 2'])
+    const outcomes = results.map(({ status, attempts }) => `${status} ${attempts}`).toSorted()
+    expect(outcomes).toEqual(['exhausted 10', ...Array.from({ length: 6 }, () => 'success 1'), 'success 2'])
     const lost = results.find(({ status }) => status === 'exhausted')
     const { attempt_log } = await client.get<{ attempt_log: object[] }>(`${path}/${lost?.id}`)
     expect(attempt_log).toHaveLength(10)

@@ -14,7 +14,7 @@ afterAll(async () => {
 })
 beforeEach(() => {
   provider.forget()
-  provider.tell('accept')
+  provider.respondWith('accept')
 })
 
 const arrived = (count: number, seconds?: number) =>
@@ -26,7 +26,7 @@ const arrived = (count: number, seconds?: number) =>
   )
 
 describe('receipts over real queues to a real provider', () => {
-  it('arrive, each once, in the language of the customer', async () => {
+  it('are delivered once each, in the language of the customer', async () => {
     const addresses = await sellWithReceipts(place, 40, 'plain')
     await arrived(40)
     const accepted = provider.accepted()
@@ -39,8 +39,8 @@ describe('receipts over real queues to a real provider', () => {
     for (const { key, references } of provider.calls()) expect(references).toEqual([key])
   })
 
-  it('arrive once when the provider cuts connections after it accepted', async () => {
-    provider.tell((_, nth) => (nth === 1 ? 'accept and cut' : 'accept'))
+  it('are delivered once when the provider cuts connections after it accepted', async () => {
+    provider.respondWith((_, nth) => (nth === 1 ? 'accept and cut' : 'accept'))
     await sellWithReceipts(place, 5, 'cut')
     await arrived(5)
     // Each is asked for again with the same key after half a minute, and answered from what was accepted.
@@ -54,9 +54,9 @@ describe('receipts over real queues to a real provider', () => {
     expect(new Set(provider.calls().map(({ key }) => key)).size).toBe(5)
   })
 
-  it('wait while the provider asks for rest', async () => {
+  it('wait while the provider limits the rate', async () => {
     let isResting = true
-    provider.tell(() =>
+    provider.respondWith(() =>
       isResting ? { status: 429, name: 'rate_limit_exceeded', headers: { 'retry-after': '2' } } : 'accept',
     )
     await sellWithReceipts(place, 20, 'rest')

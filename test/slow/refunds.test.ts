@@ -125,13 +125,13 @@ const sumOf = (amounts: readonly number[]): number => amounts.reduce((sum, one) 
 
 describe(`two crashes in the middle of ${count} refunds over a Stripe that cuts connections`, () => {
   it(
-    'pay each order back exactly once, and the sums are equal to the cent',
+    'pay each order back exactly once, and the sums agree to the cent',
     async () => {
       const place = await givenEdition()
       const orders = await sell(place)
       // Of twenty first calls one is made and its answer lost, and one is lost altogether.
       let seen = 0
-      fake.tell((_, nth) => {
+      fake.respondWith((_, nth) => {
         if (nth > 1) return 'accept'
         seen++
         return seen % 20 === 0 ? 'accept and cut' : seen % 20 === 10 ? 'cut' : 'accept'

@@ -126,7 +126,7 @@ describe('a file that comes byte by byte over a socket', () => {
     },
   )
 
-  it('as a part of an upload is sent again in time', async () => {
+  it('can be sent again in time as a part of an upload', async () => {
     const input = { organization_id: organization, name: 'a.csv', size: table.length }
     const { id } = await api().post<{ id: string }>('/v1/files/uploads', input)
     const path = `/v1/files/uploads/${id}`

@@ -22,8 +22,8 @@ const key = 'sk_test_123'
 const gateway = (apiBase: string, provider_account: string | null = null) =>
   stripePayments({ ...account, api_key: key, provider_account }, { apiBase, timeoutMs: 5000 })
 
-describe('every request to Stripe is one that its API takes', () => {
-  it('makes a refund of an intent and of a charge, for every reason', async (context) => {
+describe('requests to Stripe', () => {
+  it('are valid for its API when they make a refund of an intent and of a charge, for every reason', async (context) => {
     if ('reason' in mock) return context.skip(mock.reason)
     for (const reason of refundReasons)
       for (const payment of ['pi_123', 'ch_123', 'py_123'])
@@ -33,7 +33,7 @@ describe('every request to Stripe is one that its API takes', () => {
         })
   })
 
-  it('lists the refunds of a payment, and asks for one', async (context) => {
+  it('are valid for its API when they list the refunds of a payment, and read one', async (context) => {
     if ('reason' in mock) return context.skip(mock.reason)
     const fetched = vi.spyOn(globalThis, 'fetch')
     const ask = gateway(mock.url)
@@ -48,7 +48,7 @@ describe('every request to Stripe is one that its API takes', () => {
     expect(answers.length).toBe(4)
   })
 
-  it('is refused by the API where a parameter is wrong, so that the check is one', async (context) => {
+  it('are refused by the API with a wrong parameter, so that the check can fail', async (context) => {
     if ('reason' in mock) return context.skip(mock.reason)
     const outcome = await gateway(mock.url).refund(aCall({ amount_minor: Number.NaN }))
     expect(outcome).toMatchObject({ state: 'failed', code: 'invalid_request' })
@@ -62,11 +62,11 @@ describe('a refund through the fake of Stripe over the network', () => {
   })
   afterAll(() => fake?.stop())
 
-  it('is paid once whatever becomes of its first answer', async () => {
+  it('is paid once after any fault of its first answer', async () => {
     const ask = stripePayments({ ...account, api_key: key }, { apiBase: fake.url, timeoutMs: 300 })
     for (const conduct of ['accept and hang', 'accept and cut', 'cut', { status: 500 }] as const) {
       const payment = fake.store.pay({ amount: 5000, currency: 'dkk' })
-      fake.tell((_, nth) => (nth === 1 ? conduct : 'accept'))
+      fake.respondWith((_, nth) => (nth === 1 ? conduct : 'accept'))
       const call = aCall({ payment: payment.id, key: payment.id })
       expect(await ask.refund(call)).toMatchObject({ state: 'unknown' })
       expect(await ask.refund(call)).toMatchObject({ state: 'completed' })
@@ -74,9 +74,9 @@ describe('a refund through the fake of Stripe over the network', () => {
     }
   })
 
-  it('is tried once while the same key is worked on', async () => {
+  it('is paid once while the same key is processed', async () => {
     const payment = fake.store.pay({ amount: 5000, currency: 'dkk' })
-    fake.tell('accept')
+    fake.respondWith('accept')
     fake.delay(150)
     const call = aCall({ payment: payment.id, key: 'one' })
     const outcomes = await Promise.all([gateway(fake.url).refund(call), gateway(fake.url).refund(call)])
@@ -85,7 +85,7 @@ describe('a refund through the fake of Stripe over the network', () => {
     expect(fake.store.paidBack(payment.id)).toBe(1250)
   })
 
-  it('is not made with a key that Stripe does not know', async () => {
+  it('is refused with an unknown API key', async () => {
     const payment = fake.store.pay({ amount: 5000, currency: 'dkk' })
     const other = stripePayments({ ...account, api_key: 'sk_test_other' }, { apiBase: fake.url })
     const call = aCall({ payment: payment.id, key: 'two' })

@@ -63,7 +63,7 @@ const verify = (command: 'cms' | 'smime', file: string) => {
   return run('openssl', [command, ...input, ...purpose, '-out', 'verified'], { cwd: folder })
 }
 
-describe('what signs a package', () => {
+describe('the signature of a package', () => {
   beforeAll(packageFiles)
 
   it.each(['cms', 'smime'] as const)('is verified by openssl %s, with the chain to the authority', async (command) => {
@@ -75,7 +75,7 @@ describe('what signs a package', () => {
     await expect(verify(command, 'pass.json')).rejects.toThrow(/digest|verif/i)
   })
 
-  it('says what DER says: openssl reads it without a complaint', async () => {
+  it('is valid DER: openssl reads it without a complaint', async () => {
     const { stdout } = await run('openssl', ['cms', '-cmsout', '-print', '-inform', 'DER', '-in', 'signature'], {
       cwd: folder,
     })
@@ -83,7 +83,7 @@ describe('what signs a package', () => {
     expect(stdout).toContain('signingTime')
   })
 
-  it('stands in an archive that other programs open', async () => {
+  it('is part of an archive that other programs open', async () => {
     const { stdout } = await run('python3', ['-m', 'zipfile', '-l', 'pass.pkpass'], { cwd: folder })
     for (const name of ['pass.json', 'manifest.json', 'signature', 'icon.png']) expect(stdout).toContain(name)
   })

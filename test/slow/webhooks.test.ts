@@ -21,7 +21,7 @@ beforeAll(async () => {
 afterAll(() => place?.close())
 
 describe('deliveries over real queues to a real receiver', () => {
-  it('are signed so that standardwebhooks takes them', async () => {
+  it('have signatures that standardwebhooks accepts', async () => {
     const endpoint = await givenEndpoint(place)
     const delivery = await ended(place, endpoint, await send(place, endpoint))
     expect(delivery).toMatchObject({ status: 'success', attempts: 1, response_status_code: 200 })
@@ -30,9 +30,9 @@ describe('deliveries over real queues to a real receiver', () => {
     expect(posts[0]?.headers['webhook-signature']).toBe(delivery.signature)
   })
 
-  it('come again after a failure, as the same event with a new signature', async () => {
+  it('are repeated after a failure, as the same event with a new signature', async () => {
     const endpoint = await givenEndpoint(place)
-    place.receiver.tell(endpoint.path, (_, nth) => (nth === 1 ? 500 : 200))
+    place.receiver.respondWith(endpoint.path, (_, nth) => (nth === 1 ? 500 : 200))
     const delivery = await ended(place, endpoint, await send(place, endpoint))
     expect(delivery).toMatchObject({ status: 'success', attempts: 2 })
     expect(delivery.attempt_log).toMatchObject([{ error: 'http_error', next_reason: 'schedule' }, { error: null }])
@@ -42,19 +42,19 @@ describe('deliveries over real queues to a real receiver', () => {
     expect((second?.at ?? 0) - (first?.at ?? 0)).toBeGreaterThanOrEqual(800)
   })
 
-  it('never follow a redirect, and are exhausted at the end of the schedule', async () => {
+  it('never follow a redirect, and end as exhausted', async () => {
     const endpoint = await givenEndpoint(place)
     const elsewhere = place.receiver.url('/elsewhere')
-    place.receiver.tell(endpoint.path, { status: 302, headers: { location: elsewhere } })
+    place.receiver.respondWith(endpoint.path, { status: 302, headers: { location: elsewhere } })
     const delivery = await ended(place, endpoint, await send(place, endpoint))
     expect(delivery).toMatchObject({ status: 'exhausted', attempts: 4, response_status_code: 302 })
     expect(new Set(delivery.attempt_log.map(({ error }) => error))).toEqual(new Set(['redirect']))
     expect(place.receiver.posts('/elsewhere')).toEqual([])
   })
 
-  it('end with the endpoint that answers 410', async () => {
+  it('end when the endpoint answers 410', async () => {
     const endpoint = await givenEndpoint(place)
-    place.receiver.tell(endpoint.path, 410)
+    place.receiver.respondWith(endpoint.path, 410)
     const delivery = await ended(place, endpoint, await send(place, endpoint))
     expect(delivery).toMatchObject({ status: 'failed', attempts: 1 })
     const off = await until(
@@ -69,9 +69,9 @@ describe('deliveries over real queues to a real receiver', () => {
     ['hang', 'timeout'],
     ['drip', 'timeout'],
     ['cut', 'connection_lost'],
-  ] as const)('take a receiver that does this for a failure: %s', async ([how, error]) => {
+  ] as const)('count this behaviour of a receiver as a failure: %s', async ([how, error]) => {
     const endpoint = await givenEndpoint(place, { timeout_seconds: 1 })
-    place.receiver.tell(endpoint.path, (_, nth) => (nth === 1 ? how : 200))
+    place.receiver.respondWith(endpoint.path, (_, nth) => (nth === 1 ? how : 200))
     const delivery = await ended(place, endpoint, await send(place, endpoint))
     expect(delivery).toMatchObject({ status: 'success', attempts: 2 })
     const [first] = delivery.attempt_log
@@ -80,9 +80,9 @@ describe('deliveries over real queues to a real receiver', () => {
     expect(first?.duration_ms).toBeLessThan(3000)
   })
 
-  it('read no more than the start of a huge answer', async () => {
+  it('read only the start of a huge answer', async () => {
     const endpoint = await givenEndpoint(place, { timeout_seconds: 5 })
-    place.receiver.tell(endpoint.path, 'huge')
+    place.receiver.respondWith(endpoint.path, 'huge')
     const delivery = await ended(place, endpoint, await send(place, endpoint))
     expect(delivery).toMatchObject({ status: 'success', attempts: 1 })
     expect(delivery.attempt_log[0]?.duration_ms).toBeLessThan(2000)
@@ -90,7 +90,9 @@ describe('deliveries over real queues to a real receiver', () => {
 
   it('wait as long as Retry-After asks', async () => {
     const endpoint = await givenEndpoint(place)
-    place.receiver.tell(endpoint.path, (_, nth) => (nth === 1 ? { status: 503, headers: { 'retry-after': '4' } } : 200))
+    place.receiver.respondWith(endpoint.path, (_, nth) =>
+      nth === 1 ? { status: 503, headers: { 'retry-after': '4' } } : 200,
+    )
     const delivery = await ended(place, endpoint, await send(place, endpoint))
     expect(delivery.attempt_log[0]).toMatchObject({ next_reason: 'retry_after' })
     const [first, second] = place.receiver.posts(endpoint.path)
@@ -109,12 +111,12 @@ describe('deliveries over real queues to a real receiver', () => {
 })
 
 describe('a crash in the middle of 500 deliveries', () => {
-  it('loses none, repeats at most what was in flight, and keeps the count of attempts true', async () => {
+  it('loses none, repeats at most those under way, and keeps the count of attempts correct', async () => {
     const endpoints = await Promise.all(
       Array.from({ length: 5 }, () => givenEndpoint(place, { edition_id: place.edition_id })),
     )
     const { receiver } = place
-    for (const { path } of endpoints) receiver.tell(path, 200)
+    for (const { path } of endpoints) receiver.respondWith(path, 200)
     const arrived = () => endpoints.reduce((sum, { path }) => sum + receiver.posts(path).length, 0)
     await sell(place, 100, 'crash')
     for (const deadline = Date.now() + 30_000; arrived() < 100 && Date.now() < deadline; await wait(2));

@@ -111,24 +111,24 @@ export async function openBrowser(pictures?: string): Promise<Browser> {
       if (message.method === 'Page.loadEventFired') loaded()
     }
     listeners.add(listener)
-    const tell = <Result>(method: string, params: object = {}) => send<Result>(method, params, sessionId)
+    const sendToPage = <Result>(method: string, params: object = {}) => send<Result>(method, params, sessionId)
     try {
-      for (const domain of ['Page', 'Network', 'Log']) await tell(`${domain}.enable`)
+      for (const domain of ['Page', 'Network', 'Log']) await sendToPage(`${domain}.enable`)
       const screen = { width, height: 800, deviceScaleFactor: 1, mobile: false }
-      await tell('Emulation.setDeviceMetricsOverride', screen)
+      await sendToPage('Emulation.setDeviceMetricsOverride', screen)
       if (typeof page === 'string') {
-        await tell('Page.navigate', { url: page })
+        await sendToPage('Page.navigate', { url: page })
         await whole
       } else {
-        const { frameTree } = await tell<{ frameTree: { frame: { id: string } } }>('Page.getFrameTree')
-        await tell('Page.setDocumentContent', { frameId: frameTree.frame.id, html: page.html })
+        const { frameTree } = await sendToPage<{ frameTree: { frame: { id: string } } }>('Page.getFrameTree')
+        await sendToPage('Page.setDocumentContent', { frameId: frameTree.frame.id, html: page.html })
       }
-      const { result } = await tell<{ result: { value: Omit<View, 'png' | 'requests' | 'complaints'> } }>(
+      const { result } = await sendToPage<{ result: { value: Omit<View, 'png' | 'requests' | 'complaints'> } }>(
         'Runtime.evaluate',
         { expression: measure, returnByValue: true },
       )
       const shot = { format: 'png', captureBeyondViewport: true }
-      const { data } = await tell<{ data: string }>('Page.captureScreenshot', shot)
+      const { data } = await sendToPage<{ data: string }>('Page.captureScreenshot', shot)
       const png = join(folder, `${name}.png`)
       await writeFile(png, Buffer.from(data, 'base64'))
       return { ...result.value, png, requests, complaints }

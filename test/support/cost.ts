@@ -10,7 +10,7 @@ export interface Cost {
 
 export function costOf(reply: Reply): Cost {
   const text = /db;desc="([^"]+)"/.exec(reply.headers.get('server-timing') ?? '')?.[1]
-  if (text === undefined) throw new Error('the answer does not tell its cost')
+  if (text === undefined) throw new Error('the answer does not contain its cost')
   return Object.fromEntries(
     text.split(' ').map((part) => {
       const [name = '', value] = part.split('=')

@@ -227,7 +227,7 @@ export async function take(world: World, step: Step): Promise<void> {
       return called(world, () => review(world, step))
     case 'consume': {
       const script = [...step.calls]
-      fake.tell(() => script.shift() ?? 'accept')
+      fake.respondWith(() => script.shift() ?? 'accept')
       await engine.runDying(step.trips)
       return
     }
@@ -263,7 +263,7 @@ export async function take(world: World, step: Step): Promise<void> {
 /** The network works again: what is open comes to its end, and every event has come at least once. */
 export async function heal(world: World): Promise<void> {
   const { fake, engine, account } = world
-  fake.tell('accept')
+  fake.respondWith('accept')
   for (let round = 0; round < 14; round++) {
     for (const refund of fake.store.refunds) if (refund.status === 'pending') fake.store.change(refund.id, 'succeeded')
     engine.advance(round < 4 ? hour : 20 * hour)

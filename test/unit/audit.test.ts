@@ -13,7 +13,7 @@ const isEmpty = (value: unknown): boolean =>
   (typeof value === 'object' && Object.keys(value).length === 0)
 
 describe('changesBetween', () => {
-  it('names every field that differs, once, and no other', () => {
+  it('names every field that differs, once, and no others', () => {
     assert(
       property(resource, resource, (before, after) => {
         const differ = [...new Set([...Object.keys(before), ...Object.keys(after)])].filter(
@@ -27,11 +27,11 @@ describe('changesBetween', () => {
     )
   })
 
-  it('finds nothing between a resource and itself', () => {
+  it('finds no changes between equal resources', () => {
     assert(property(resource, (one) => changesBetween(one, structuredClone(one)).length === 0))
   })
 
-  it('never holds a secret or the content of a message, however deep it stands', () => {
+  it('contains no secret and no content of a message, at any depth', () => {
     const hidden = constantFrom(
       'token',
       'secret',
@@ -72,7 +72,7 @@ describe('an id', () => {
     expect(ids.map((id) => id >= firstIdAt('audit_entry', at))).toEqual([false, true, true])
   })
 
-  it('tells its kind, and nothing else does', () => {
+  it('has the prefix of its kind, and no other kind has it', () => {
     expect(['seg_1', 'usr_1', 'cmp_1', 'x', '', '__proto___1'].map(kindOfId)).toEqual([
       'segment',
       'user',

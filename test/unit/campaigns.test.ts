@@ -19,14 +19,14 @@ import { trackableSms } from '../../src/domain/messaging/sms.ts'
 
 const copenhagen = 'Europe/Copenhagen'
 
-describe('the time of a campaign', () => {
+describe('the scheduled time of a campaign', () => {
   const now = Date.parse('2026-02-01T00:00:00Z')
   const iso = (text: string, zone = copenhagen) => {
     const at = scheduleOf(text, zone, now)
     return typeof at === 'number' ? new Date(at).toISOString() : at
   }
 
-  it('without an offset is what the clocks of the edition show', () => {
+  it('without an offset is local time of the edition', () => {
     expect(iso('2026-06-01T10:00:00')).toBe('2026-06-01T08:00:00.000Z')
     expect(iso('2026-12-01T10:00')).toBe('2026-12-01T09:00:00.000Z')
     expect(iso('2026-06-01T10:00:00', 'Asia/Kolkata')).toBe('2026-06-01T04:30:00.000Z')
@@ -38,7 +38,7 @@ describe('the time of a campaign', () => {
     expect(iso('2026-06-01T10:00:00.900Z')).toBe('2026-06-01T10:00:00.000Z')
   })
 
-  it('is none where the clocks skip it', () => {
+  it('is invalid where local time skips it', () => {
     expect(iso('2026-03-29T02:00:00')).toBe('nonexistent_local_time')
     expect(iso('2026-03-29T02:59:59')).toBe('nonexistent_local_time')
     expect(iso('2026-03-29T01:59:59')).toBe('2026-03-29T00:59:59.000Z')
@@ -46,7 +46,7 @@ describe('the time of a campaign', () => {
     expect(iso('2026-03-08T02:30:00', 'America/New_York')).toBe('nonexistent_local_time')
   })
 
-  it('is the first of the two where the clocks show it twice', () => {
+  it('is the first of the two instants where local time repeats it', () => {
     expect(iso('2026-10-25T02:30:00')).toBe('2026-10-25T00:30:00.000Z')
     expect(iso('2026-10-25T02:30:00+01:00')).toBe('2026-10-25T01:30:00.000Z')
     expect(iso('2026-04-05T01:45:00', 'Australia/Lord_Howe')).toBe('2026-04-04T14:45:00.000Z')
@@ -63,13 +63,13 @@ describe('the time of a campaign', () => {
     ['2027-02-03T01:00:00', 'scheduled_at_too_far'],
   ])('is refused: %s', (text, fault) => expect(iso(text)).toBe(fault))
 
-  it('goes out with the offset of its day', () => {
+  it('is answered with the offset of its day', () => {
     expect(inZone(Date.parse('2026-06-01T08:00:00Z'), copenhagen)).toBe('2026-06-01T10:00:00+02:00')
     expect(inZone(Date.parse('2026-12-01T09:00:00Z'), copenhagen)).toBe('2026-12-01T10:00:00+01:00')
     expect(inZone(Date.parse('2026-06-01T10:00:00Z'), 'UTC')).toBe('2026-06-01T10:00:00+00:00')
   })
 
-  it('comes back as it was given, on every hour of two years', () => {
+  it('is answered as it was given, on every hour of two years', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 365 * 24 * 4 }),
@@ -87,7 +87,7 @@ describe('the time of a campaign', () => {
   })
 })
 
-describe('links', () => {
+describe('link tokens', () => {
   const secret = 'a key'
   const campaign_id = newId('campaign', 1_768_467_600_000, Math.random)
   const target = fc.record({
@@ -96,7 +96,7 @@ describe('links', () => {
     link: fc.nat(5000),
   })
 
-  it('say what they were made of', async () => {
+  it('return the values of which they were made', async () => {
     await fc.assert(
       fc.asyncProperty(target, async (one) => {
         const token = await mintLinkToken(secret, { ...one, campaign_id })
@@ -109,7 +109,7 @@ describe('links', () => {
     )
   })
 
-  it('mean nothing once a single character is another', async () => {
+  it('are invalid with any character changed', async () => {
     const token = await mintLinkToken(secret, { kind: 'click', campaign_id, n: 7, link: 3 })
     expect(token.length).toBeLessThan(48)
     for (let at = 0; at < token.length; at++)
@@ -123,7 +123,7 @@ describe('links', () => {
   })
 })
 
-describe('events of messages', () => {
+describe('recipient events', () => {
   const clean: Stamps & { sent_at: number } = {
     sent_at: 0,
     delivered_at: null,
@@ -141,7 +141,7 @@ describe('events of messages', () => {
     is_visit: fc.boolean(),
   })
 
-  it('give the same stamps in any order and any number of times', () => {
+  it('lead to the same times in any order and with any repeats', () => {
     fc.assert(
       fc.property(fc.array(event, { maxLength: 8 }), fc.nat(), (events, seed) => {
         const play = (list: typeof events) =>
@@ -155,7 +155,7 @@ describe('events of messages', () => {
     )
   })
 
-  it('take a visit that is too soon for a machine', () => {
+  it('count a click that follows too fast as one of a machine', () => {
     const row = { ...clean, sent_at: 5000 }
     expect(stamped(row, { n: 1, type: 'clicked', at: 6000, is_visit: true })).toEqual({
       machine_opened_at: 6000,
@@ -172,17 +172,19 @@ describe('events of messages', () => {
     ['GET', 'facebookexternalhit/1.1', true],
     ['GET', 'curl/8.5.0', true],
     ['GET', null, true],
-  ])('know machines: %s %s is one: %s', (method, agent, is) => expect(isMachine(method, agent)).toBe(is))
+  ])('detect machines: a %s by %s is one of a machine: %s', (method, agent, is) =>
+    expect(isMachine(method, agent)).toBe(is),
+  )
 
-  it('are told by references that providers take', () => {
+  it('are matched by references that providers accept', () => {
     const id = newId('campaign', 1, Math.random)
     expect(referenceOf(id, 12)).toMatch(/^[\w-]+$/)
     expect(readReference(referenceOf(id, 12))).toEqual({ campaign_id: id, n: 12 })
     for (const text of [null, '', 'tem_1', 'cmp_', `${id}-`, `${id}-x`]) expect(readReference(text)).toBeNull()
   })
 
-  it('count what failed after all as bounced, and what is late as nothing', () => {
-    const told = {
+  it('count a later failure as a bounce, and ignore late events', () => {
+    const outcome = {
       id: 'e',
       reference: null,
       providerId: 'p',
@@ -192,12 +194,12 @@ describe('events of messages', () => {
       url: null,
       detail: '',
     }
-    expect(recipientEvent(3, { ...told, type: 'failed' })).toMatchObject({ n: 3, type: 'bounced' })
-    expect(recipientEvent(3, { ...told, type: 'deferred' })).toBeNull()
+    expect(recipientEvent(3, { ...outcome, type: 'failed' })).toMatchObject({ n: 3, type: 'bounced' })
+    expect(recipientEvent(3, { ...outcome, type: 'deferred' })).toBeNull()
   })
 })
 
-describe('what becomes of a message', () => {
+describe('the result of a message', () => {
   const result = (kind: SendFailure, retryAfterMs: number | null = null): SendResult => ({
     ok: false,
     kind,
@@ -226,25 +228,25 @@ describe('what becomes of a message', () => {
     ['sender', attempt, { to: 'halted' }],
   ] as const)('after %s', (kind, at, verdict) => expect(verdictOf(result(kind), at)).toMatchObject(verdict))
 
-  it('waits as long as the provider asks', () => {
+  it('delays the next call as long as the provider asks', () => {
     expect(verdictOf(result('rate_limited', 42_000), attempt)).toMatchObject({ at: attempt.now + 42_000 })
     expect(verdictOf(result('transient', 900_000), attempt)).toMatchObject({ at: attempt.now + 900_000 })
   })
 
-  it('goes in calls that are not too heavy', () => {
+  it('depends on calls of limited size', () => {
     expect([0, 20_000, 40_000, 100_000, 400_000, 5_000_000].map((weight) => callSizeOf(100, weight))).toEqual([
       100, 100, 100, 40, 10, 1,
     ])
     expect(callSizeOf(10, 100_000)).toBe(10)
   })
 
-  it('goes in chunks that whole calls fill', () => {
+  it('depends on chunks that whole calls fill', () => {
     expect([100, 500, 50, 30, 10, 1].map(chunkSizeOf)).toEqual([100, 100, 50, 30, 20, 20])
   })
 })
 
 describe('rates', () => {
-  it('have four decimals, and are 0 of nothing', () => {
+  it('have four decimals, and are 0 without recipients', () => {
     expect(ratesOf(noCounters)).toEqual({ delivery_rate: 0, open_rate: 0, click_rate: 0, unsubscribe_rate: 0 })
     expect(ratesOf({ ...noCounters, sent: 7, delivered: 3, opened: 1, clicked: 2, unsubscribed: 3 })).toEqual({
       delivery_rate: 0.4286,
@@ -256,7 +258,7 @@ describe('rates', () => {
 })
 
 describe('SMS', () => {
-  it('have counted links and a way out', () => {
+  it('have counted links and an unsubscribe text', () => {
     const { text, links } = trackableSms(
       'See https://a.example/x, https://b.example. {{ customer.first_name }} https://a.example/x',
       'da',

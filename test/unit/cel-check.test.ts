@@ -59,7 +59,7 @@ describe('an expression', () => {
     expect(pointed(source)).toEqual([problem])
   })
 
-  it('tells of every wrong operand, with line and column, across letters of two units', () => {
+  it('has an error for every wrong operand, with line and column, also after characters of two units', () => {
     const source = 'user.first_name == "😀" &&\n  (user.nope || stats.order_count) && user.is_active'
     expect(errorsOf(source)).toMatchObject([
       { code: 'no_such_key', line: 2, column: 4, start: 30, end: 39 },
@@ -67,7 +67,7 @@ describe('an expression', () => {
     ])
   })
 
-  it('that reads the time is known', () => {
+  it('that reads the time is detected', () => {
     const isTimed = (source: string) => {
       const checked = checkExpression(source)
       return checked.ok && checked.isTimeDependent
@@ -77,7 +77,7 @@ describe('an expression', () => {
     expect(isTimed('consents.newsletter.status == "given"')).toBe(false)
   })
 
-  it('tells which known values it speaks of', () => {
+  it('lists the known values that it uses', () => {
     const source =
       'purchases.filter(p, p.product_id != "prd_1").exists(q, q.edition_id in ["edt_1"]) && "cmp_1" in campaigns.opened && ' +
       'purchases.exists(p, "opt_1" in p.option_ids) && has(consents.news) && orders.map(o, o.currency).exists(c, c == "DKK")'
@@ -95,7 +95,7 @@ describe('an expression', () => {
   })
 })
 
-describe('the limits', () => {
+describe('the limits of expressions', () => {
   const list = (length: number) => `stats.order_count in [${Array.from({ length }, (_, index) => index % 10).join()}]`
   const chain = (length: number) => Array.from({ length }, () => 'true').join(' && ')
   const nested = (depth: number) => `${'!'.repeat(depth - 1)}true`

@@ -12,16 +12,16 @@ const passes = ({ expected, answer }: { expected: string; answer: string }) =>
 const waived = new Map(Object.entries(waivers).flatMap(([reason, names]) => names.map((name) => [name, reason])))
 
 describe('the literal cases of the specification', () => {
-  it('are answered as it says, but for those that are waived', () => {
+  it('have the specified results, except for the waived ones', () => {
     expect(judged.filter((one) => !passes(one) && !waived.has(one.name))).toEqual([])
   })
 
-  it('are waived only while they are refused, and never when the answer is wrong', () => {
+  it('are waived only when they are refused, and never for a wrong result', () => {
     expect(judged.filter(({ name, answer }) => waived.has(name) && !isRefused(answer))).toEqual([])
     expect(judged.filter((one) => waived.has(one.name) && passes(one))).toEqual([])
   })
 
-  it('are all known to the waivers, and most of them run', () => {
+  it('include every waived case, and most of them run', () => {
     const names = new Set(cases.map(({ name }) => name))
     expect([...waived.keys()].filter((name) => !names.has(name))).toEqual([])
     expect(judged.filter(({ answer }) => !isRefused(answer)).length).toBeGreaterThan(400)

@@ -25,7 +25,7 @@ const errorOf = (source: string, sizes: Partial<ListSizes>) =>
 
 const written = (count: number) => `[${Array.from({ length: count }, (_, index) => index).join()}]`
 
-describe('lists inside of lists', () => {
+describe('nested lists', () => {
   it.each<[string, Partial<ListSizes>]>([
     ['purchases.exists(p, purchases.exists(q, q.product_id == p.variant_id))', { purchases: 317 }],
     ['purchases.exists(p, orders.exists(o, o.created == p.created))', { purchases: 5000, orders: 20 }],
@@ -64,14 +64,14 @@ describe('lists inside of lists', () => {
     if (Object.keys(sizes).length) expect(errorOf(source, halved)).toBe(null)
   })
 
-  it('are accepted up to the last combination below the bound', () => {
+  it('are accepted up to the last combination below the limit', () => {
     const source = 'purchases.exists(p, orders.exists(o, o.created == p.created))'
     expect(errorOf(source, { purchases: 33_333, orders: 3 })).toBe(null)
     expect(errorOf(source, { purchases: 100_000, orders: 1 })?.code).toBe('cost_exceeded')
     expect(errorOf(source, { purchases: 100_000, orders: 0 })?.code).toBe('cost_exceeded')
   })
 
-  it('are refused with their place, their lengths and what to do instead', () => {
+  it('are refused with their place, their lengths and a remedy', () => {
     const source = 'user.is_active &&\n  orders.exists(o, purchases.exists(p, p.created == o.created))'
     const error = errorOf(source, { purchases: 5000, orders: 100 })
     expect(error).toMatchObject({ line: 2, column: 20 })
@@ -81,7 +81,7 @@ describe('lists inside of lists', () => {
     )
   })
 
-  it('count together, and more for a long condition', () => {
+  it('are summed up, and count more for a long condition', () => {
     const once = 'orders.exists(o, purchases.exists(p, p.created == o.created))'
     const sizes = { purchases: 5000, orders: 12 }
     expect(errorOf(once, sizes)).toBe(null)
@@ -90,7 +90,7 @@ describe('lists inside of lists', () => {
     expect(errorOf(`orders.exists(o, purchases.exists(p, ${long}))`, sizes)?.message).toContain('each counted')
   })
 
-  it('count what a mapped value is made of at each use', () => {
+  it('count the elements of a mapped value at each use', () => {
     const uses = (count: number) => Array.from({ length: count }, (_, n) => `x == ${n}`).join(' || ')
     const source = (count: number) =>
       `purchases.map(p, p.price_paid_minor + stats.order_count).exists(x, ${uses(count)})`
@@ -98,12 +98,12 @@ describe('lists inside of lists', () => {
     expect(errorOf(source(10), { purchases: 1000, orders: 10 })?.code).toBe('cost_exceeded')
   })
 
-  it('end also where a macro takes the name of the variable of a map', () => {
+  it('are accepted where a macro reuses the variable of a map', () => {
     expect(errorOf('[1, 2].map(x, x + 1).exists(x, x > 2)', {})).toBe(null)
   })
 })
 
-describe('without lists inside of lists', () => {
+describe('expressions without nested lists', () => {
   const huge = Object.fromEntries(Object.keys(noLists).map((name) => [name, 10_000_000])) as unknown as ListSizes
 
   it.each([
@@ -120,7 +120,7 @@ describe('without lists inside of lists', () => {
     expect(costError(checked(source), source, huge)).toBe(null)
   })
 
-  it('conditions about each element are bounded whatever the data is', () => {
+  it('have bounded conditions for each element, for any data', () => {
     const conditions = (count: number) =>
       Array.from({ length: count }, (_, n) => `user.metadata.a${n} == p.status`).join(' || ')
     expect(checkExpression(`purchases.exists(p, ${conditions(10)})`).ok).toBe(true)
@@ -147,7 +147,7 @@ describe('random expressions', () => {
     order_metadata: length,
   })
 
-  it('that are refused are refused where any list is longer, too', () => {
+  it('that are refused are also refused for longer lists', () => {
     expect(sources.filter((source) => hasNestedLists(checked(source))).length).toBeGreaterThan(20)
     let refusals = 0
     fc.assert(
@@ -171,7 +171,7 @@ describe('random expressions', () => {
     expect(refusals).toBeGreaterThan(20)
   })
 
-  it('that have no list inside a list are accepted however long the lists are', () => {
+  it('without nested lists are accepted for lists of any length', () => {
     const flat = sources.filter((source) => !hasNestedLists(checked(source)))
     expect(flat.length).toBeGreaterThan(20)
     fc.assert(
@@ -183,8 +183,8 @@ describe('random expressions', () => {
   })
 })
 
-describe('people a statement looks at', () => {
-  it('are fewer the more an expression takes, and always some', () => {
+describe('the people that one statement reads', () => {
+  it('are fewer for an expensive expression, and at least one', () => {
     const means = { orders: 2, purchases: 4 }
     const sizes = { ...noLists, orders: 20, purchases: 5000 }
     const people = [

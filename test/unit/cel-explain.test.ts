@@ -19,7 +19,7 @@ function explained(source: string, userId: string) {
 }
 
 describe('an explanation', () => {
-  it('tells of every condition, with the parentheses that belong to it', async () => {
+  it('contains every condition, with its parentheses', async () => {
     const source =
       '(user.is_active || (stats.order_count >= 1)) && !(orders.exists(o, o.status == "x")) && (true ? user.has_email : false)'
     const { parts } = explained(source, 'usr_one_0')
@@ -38,7 +38,7 @@ describe('an explanation', () => {
     for (const { start, end, text } of parts) expect(source.slice(start, end)).toBe(text)
   })
 
-  it('agrees with the judge about each part, for each person', async () => {
+  it('agrees with the reference evaluation in each part, for each person', async () => {
     const random = randomOf(3)
     const expressions = new Expressions(random)
     const sources = Array.from({ length: 30 }, () => `(${expressions.condition(2)}) && !(${expressions.condition(3)})`)
@@ -59,7 +59,7 @@ describe('an explanation', () => {
     expect(seen).toEqual(new Set([true, false, null]))
   })
 
-  it('holds more conditions than a function takes arguments', async () => {
+  it('supports more conditions than a function has arguments', async () => {
     const source = Array.from({ length: 70 }, () => 'stats.order_count>0').join('||')
     const { parts, statement, truthsOf } = explained(source, 'usr_one_0')
     const [row] = await database().all(statement)
@@ -67,7 +67,7 @@ describe('an explanation', () => {
     expect(row && truthsOf(row)).toHaveLength(parts.length)
   })
 
-  it('is nothing for a person of another organisation', async () => {
+  it('is empty for a person of another organisation', async () => {
     const other = tenantOf('two', 1, 6)
     await store(other)
     expect(await database().all(explained('true', 'usr_two_0').statement)).toEqual([])

@@ -25,11 +25,11 @@ const replacementIn = (message: string): string | undefined =>
 const all = [...unreadable, ...meaningless].map(([source, ...errors]) => [source, errors] as const)
 
 describe('a mistake in an expression', () => {
-  it.each(all)('is named with its place: %s', (source, errors) => {
+  it.each(all)('is reported with its place: %s', (source, errors) => {
     expect(errorsOf(source).map(({ start, end, message }) => [source.slice(start, end), message])).toEqual(errors)
   })
 
-  it('of every kind is in the table', () => {
+  it('is in this table for every kind', () => {
     expect(all.length).toBeGreaterThanOrEqual(120)
     expect(new Set([...unreadable, ...meaningless].map(([source]) => source)).size).toBe(
       unreadable.length + meaningless.length,
@@ -64,7 +64,7 @@ const sources = fc
   })
   .chain((parts) => fc.constantFrom('', ' ', '  ').map((space) => parts.join(space)))
 
-describe('whatever is written', () => {
+describe('any text as an expression', () => {
   it('gets messages that point inside of it', () => {
     fc.assert(
       fc.property(sources, (source) => {
@@ -92,7 +92,7 @@ describe('whatever is written', () => {
     },
   )
 
-  it('is pointed at exactly where one operator of many is wrong', () => {
+  it('with one wrong operator of many gets a message at its exact place', () => {
     const condition = fc.constantFrom(
       'user.is_active',
       'stats.order_count >= 2',

@@ -46,7 +46,7 @@ describe.each(scopes)('the plan in %s', (_, one) => {
     scope = one
   })
 
-  it.each(typical)('reads by index what belongs to a person: %s', async (source) => {
+  it.each(typical)('reads the rows of a person by an index: %s', async (source) => {
     const plan = await planOf(source)
     const scans = plan.filter(
       (step) =>
@@ -68,7 +68,7 @@ describe.each(scopes)('the plan in %s', (_, one) => {
   })
 })
 
-describe.each(scopes)('the largest expressions run within the limits of D1, in %s', (_, one) => {
+describe.each(scopes)('the largest accepted expressions run within the limits of D1, in %s', (_, one) => {
   beforeAll(() => {
     scope = one
   })
@@ -140,7 +140,7 @@ describe.each(scopes)('the largest expressions run within the limits of D1, in %
     expect(params.length).toBeLessThan(60)
   })
 
-  it('random and deep ones', async () => {
+  it('for random and deep expressions', async () => {
     const random = randomOf(77)
     const expressions = new Expressions(random)
     const sources: string[] = []
@@ -151,7 +151,7 @@ describe.each(scopes)('the largest expressions run within the limits of D1, in %
     for (const source of sources) expect(await database().all(batchOf(source))).toEqual([])
   })
 
-  it('and what would be too much for D1 is refused', () => {
+  it('and larger expressions are refused', () => {
     const condition = Array.from({ length: 38 }, () => 'consents.x.expires_at==consents.x.given_at').join('||')
     const checked = typedExpression(`(${condition}?user.email:null)in campaigns.opened`)
     if (!checked.ok) throw new Error('it has no type')

@@ -28,8 +28,8 @@ async function rowsRead(source: string, editions: readonly string[] | null): Pro
 /** What the edition's scope reads beyond the organisation's. */
 const more = async (source: string) => (await rowsRead(source, [editionId])) - (await rowsRead(source, null))
 
-describe('what the scope of an edition costs', () => {
-  it('is one look-up a person for contact data, however often an expression names them', async () => {
+describe('the cost of the scope of an edition', () => {
+  it('is one look-up a person for contact data, however often the expression uses them', async () => {
     const known = tenant.tables['user_editions']?.length ?? 0
     // D1 counts a row of the index and one of the list of editions.
     const once = await more('user.last_seen == null')
@@ -43,12 +43,12 @@ describe('what the scope of an edition costs', () => {
     expect(email).toBeLessThanOrEqual(once + 5 * shared)
   })
 
-  it('is nothing for what everybody may see', async () => {
+  it('is nothing for data that everybody may see', async () => {
     for (const source of ['user.id == "x"', 'has(consents.newsletter)'])
       expect([source, await more(source)]).toEqual([source, 0])
   })
 
-  it('is a row a campaign for what somebody did with campaigns', async () => {
+  it('is a row a campaign for campaigns', async () => {
     const receipts = tenant.tables['campaign_receipts']?.length ?? 0
     expect(await more('size(campaigns.opened) > 100')).toBeLessThanOrEqual(receipts)
   })

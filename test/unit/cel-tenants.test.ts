@@ -55,7 +55,7 @@ describe('rows of another organisation', () => {
     expect(await membersOf(source)).toEqual([])
   })
 
-  it('are not reached through an edition of theirs', async () => {
+  it('cannot be reached through an edition of this organisation', async () => {
     const checked = checkExpression('edition.id == "edt_two_1" || edition.end_date != null')
     if (!checked.ok) throw new Error('not checked')
     const predicate = predicateOf(checked.expression, { ...scope, editionId: theirs.editionId })
@@ -77,7 +77,7 @@ describe('hostile texts', () => {
   ]
   const literal = (text: string) => JSON.stringify(text)
 
-  it.each(texts)('are values and nothing else: %s', async (text) => {
+  it.each(texts)('are compared as values: %s', async (text) => {
     const sources = [
       `user.first_name == ${literal(text)}`,
       `user.id in [${literal(text)}]`,
@@ -100,12 +100,12 @@ describe('hostile texts', () => {
     expect(found?.values).toEqual(wanted)
   })
 
-  it('order by code points', async () => {
+  it('are ordered by code points', async () => {
     const [found] = await valuesOf(['"\\U0001F600" > "\\uFF21" && "B" < "a" && "Z" < "Å"'], scope)
     expect(new Set(found?.values)).toEqual(new Set([true]))
   })
 
-  it('never stand in the statement', () => {
+  it('are never part of the statement', () => {
     const checked = typedExpression(
       'user.first_name == "needle" && user.metadata.needle == "needle" && has(consents.needle)',
     )

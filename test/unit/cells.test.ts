@@ -26,7 +26,7 @@ const secret = 'a key'
 const randomBytes = (length: number) => crypto.getRandomValues(new Uint8Array(length))
 
 describe('the mark of an id', () => {
-  it('is read back from ids of every kind, and empty for ids without one', () => {
+  it('is read back from ids of every kind, and is empty for ids without one', () => {
     fc.assert(
       fc.property(kind, at, cell, (one, time, given) => {
         expect(cellOf(newId(one, time, Math.random, given))).toBe(given)
@@ -36,7 +36,7 @@ describe('the mark of an id', () => {
     )
   })
 
-  it('is read from none of the ids that were made before there were marks', () => {
+  it('is empty for ids that were made before marks existed', () => {
     const old = kinds.map((one) => `${idPrefixes[one]}_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8`)
     // What SQL makes for deliveries, and the first and the last ULID.
     const others = [
@@ -48,7 +48,7 @@ describe('the mark of an id', () => {
     for (const id of [...old, ...others]) expect([id, cellOf(id)]).toEqual([id, ''])
   })
 
-  it('is null for what is no id, however near', () => {
+  it('is null for texts that are similar to ids', () => {
     const id = newId('order', latest, Math.random, 'k7')
     const near = [
       '',
@@ -68,7 +68,7 @@ describe('the mark of an id', () => {
     for (const text of near) expect([text, cellOf(text)]).toEqual([text, null])
   })
 
-  it('leaves ids in the order of their times, beside ids with other marks and without', () => {
+  it('keeps the order of ids by time, beside ids with other marks and without', () => {
     fc.assert(
       fc.property(
         kind,
@@ -89,7 +89,7 @@ describe('the mark of an id', () => {
     )
   })
 
-  it('stays in the keys by which providers know a refund', () => {
+  it('is part of the keys by which providers identify a refund', () => {
     for (const given of ['', 'k7']) {
       const id = newId('refund_request', latest, Math.random, given)
       expect(refundOfKey(`${id}:12`)).toBe(id)
@@ -99,7 +99,7 @@ describe('the mark of an id', () => {
 })
 
 describe('the mark of a token', () => {
-  it('is read back, and no other mark is taken from a token than the one that it was made with', () => {
+  it('is read back, and a changed mark makes a token invalid', () => {
     fc.assert(
       fc.property(cell, mark, (given, other) => {
         const token = mintToken(randomBytes, given)
@@ -111,7 +111,7 @@ describe('the mark of a token', () => {
     )
   })
 
-  it('is in the links of messages, which open what they were made for', async () => {
+  it('is in the links of messages, which stay valid', async () => {
     const link = fc.record({ kind: fc.constantFrom(...linkKinds), n: fc.nat(), link: fc.nat(99) })
     await fc.assert(
       fc.asyncProperty(link, at, cell, async (rest, time, given) => {
@@ -141,7 +141,7 @@ describe('the mark of a token', () => {
     )
   })
 
-  it('is in the signed addresses of files and in those of passes', async () => {
+  it('is in the signed addresses of files and of passes', async () => {
     const signer = { purpose: 'test', macBytes: 16 }
     for (const given of ['', 'k7', '00', 'zz']) {
       const fileId = newId('file', Date.now(), Math.random, given)
@@ -154,7 +154,7 @@ describe('the mark of a token', () => {
     }
   })
 
-  it('is null for a link that is no token, or that a marked id was cut out of', async () => {
+  it('is null for an invalid link, and for a link from which a marked id was cut', async () => {
     const token = await mintLinkToken(secret, {
       kind: 'click',
       campaign_id: newId('campaign', Date.now(), Math.random, 'k7'),

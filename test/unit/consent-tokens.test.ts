@@ -32,7 +32,7 @@ const aPreferencesToken = (channel: 'email' | 'sms', to: string): Promise<string
   })
 
 describe('tokens of the pages of consents', () => {
-  it('say the person and the address that they were made for, and nobody else reads or makes them', async () => {
+  it('contain the person and the address, and cannot be read or forged without the key', async () => {
     await fc.assert(
       fc.asyncProperty(address, address, ids('user'), async (sentTo, other, user_id) => {
         const token = await mintPreferencesToken(secret, { ...sentTo, user_id, made_at: now })
@@ -53,7 +53,7 @@ describe('tokens of the pages of consents', () => {
     )
   })
 
-  it('are of one purpose each', async () => {
+  it('are valid for one purpose each', async () => {
     const sentTo = {
       organization_id: newId('organization', now, Math.random),
       channel: 'email' as const,
@@ -93,7 +93,7 @@ describe('tokens of the pages of consents', () => {
       expect(await readPreferencesToken(secret, text, now)).toBeNull()
   })
 
-  it('work for two years from the day on which they were made', async () => {
+  it('are valid for two years from the day on which they were made', async () => {
     const token = await aPreferencesToken('email', 'a@b.dk')
     const day = Math.floor(now / dayMs) * dayMs
     expect(await readPreferencesToken(secret, token, day + preferencesLinkMs)).not.toBeNull()

@@ -19,7 +19,7 @@ const found = (...all: string[]) => ({ ok: true, texts: all })
 const failure = { ok: false, code: 'failure' }
 
 describe('a resolver over HTTPS', () => {
-  it('is asked once, in the way of its JSON form, and follows no redirect', async () => {
+  it('is asked once, by its JSON form, and no redirect is followed', async () => {
     const fetched = answering({ Status: 0, Answer: [txt('"one"')] })
     const longest = watchTimers()
     expect(await dns.txt(name)).toEqual(found('one'))
@@ -37,7 +37,7 @@ describe('a resolver over HTTPS', () => {
     expect(await texts(txt('"never closed'), txt(''), txt('""'))).toEqual(found('never closed', '', ''))
   })
 
-  it('takes records of the name, and of what it is an alias of, alone', async () => {
+  it('accepts only records of the name and of its aliases', async () => {
     const alias = { name: `${name}.`, type: 5, data: 'Proof.example.' }
     expect(
       await texts(alias, txt('"aliased"', { name: 'proof.example' }), txt('"other"', { name: 'x.example' })),
@@ -48,7 +48,7 @@ describe('a resolver over HTTPS', () => {
     )
   })
 
-  it('ends in a loop of aliases, and in a chain without end', async () => {
+  it('stops in a loop of aliases, and in an endless chain', async () => {
     const loop = [name, 'a.example', 'b.example'].map((from, index, all) => ({
       name: from,
       type: 5,
@@ -63,7 +63,7 @@ describe('a resolver over HTTPS', () => {
     expect(await texts(...chain, txt('"far"', { name: 'a150.example' }))).toEqual(found())
   })
 
-  it('knows a name that does not exist from one without an answer', async () => {
+  it('distinguishes a missing name from a failed query', async () => {
     answering({ Status: 3 })
     expect(await dns.txt(name)).toEqual(found())
     answering({ Status: 0 })
@@ -87,7 +87,7 @@ describe('a resolver over HTTPS', () => {
     }
   })
 
-  it('leaves out what is no record, and looks at so many only', async () => {
+  it('ignores malformed records, and reads a limited number', async () => {
     const odd = [
       null,
       1,
@@ -109,7 +109,7 @@ describe('a resolver over HTTPS', () => {
     expect(long.ok && long.texts.every((text) => text.length <= 4096)).toBe(true)
   })
 
-  it('gives an answer up that is too large, late or none', async () => {
+  it('refuses an answer that is too large, late or malformed', async () => {
     answering(JSON.stringify({ Status: 0, Answer: [txt('x'.repeat(600_000))] }))
     expect(await dns.txt(name)).toEqual(failure)
     vi.spyOn(globalThis, 'fetch').mockRejectedValue(new TypeError('refused'))

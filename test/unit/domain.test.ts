@@ -22,8 +22,8 @@ import { crc32, isWellFormedToken, mintToken } from '../../src/domain/accounts/t
 
 const bytes = (length: number) => crypto.getRandomValues(new Uint8Array(length))
 
-describe('tokens', () => {
-  it('are well-formed whatever the random bytes', () => {
+describe('token checksums', () => {
+  it('are valid for any random bytes', () => {
     fc.assert(
       fc.property(fc.infiniteStream(fc.nat(255)), (stream) => {
         const token = mintToken((length) => Uint8Array.from(stream.take(length)))
@@ -33,7 +33,7 @@ describe('tokens', () => {
     )
   })
 
-  it('are not any more with one character changed, added or left out', () => {
+  it('are invalid with one character changed, added or left out', () => {
     const character = fc.oneof(
       fc.constantFrom(...Array.from('0123456789abcXYZ_-')),
       fc.string({ minLength: 1, maxLength: 1 }),
@@ -49,7 +49,7 @@ describe('tokens', () => {
     )
   })
 
-  it('are checked by the CRC-32 that everybody knows', () => {
+  it('are the standard CRC-32', () => {
     expect(crc32('123456789')).toBe(0xcbf43926)
     expect(crc32('')).toBe(0)
   })
@@ -58,12 +58,12 @@ describe('tokens', () => {
 describe('money', () => {
   const minor = fc.integer({ min: -maxAmountMinor, max: maxAmountMinor })
 
-  it('comes back from major units as it was', () => {
+  it('is the same after conversion to minor units and back', () => {
     fc.assert(fc.property(minor, (amount) => toMinor(toMajor(amount)) === amount))
     fc.assert(fc.property(minor, (amount) => toMinor(JSON.parse(JSON.stringify(toMajor(amount))) as number) === amount))
   })
 
-  it('has two decimals and no more', () => {
+  it('has at most two decimals', () => {
     for (const [major, expected] of [
       [0.1 + 0.2, 30],
       [1.005, null],
@@ -101,7 +101,7 @@ describe('lifecycle', () => {
   const names = ['a', 'b', 'c', 'd'] as const
   const edges = fc.record(Object.fromEntries(names.map((name) => [name, fc.subarray([...names])])))
 
-  it('says the same from both ends of an edge', () => {
+  it('gives the same edges by source and by target', () => {
     fc.assert(
       fc.property(edges, fc.constantFrom(...names), fc.constantFrom(...names), (map, from, to) => {
         const machine = lifecycle('a', map as Record<(typeof names)[number], (typeof names)[number][]>)
@@ -117,7 +117,7 @@ describe('lifecycle', () => {
 describe('slug', () => {
   const name = fc.oneof(fc.string({ unit: 'binary', maxLength: 300 }), fc.string({ maxLength: 40 }))
 
-  it('is one whatever the name', () => {
+  it('is valid for any name', () => {
     fc.assert(
       fc.property(name, (one) => {
         const slug = slugify(one, 'fallback')
@@ -133,7 +133,7 @@ describe('slug', () => {
     ])
   })
 
-  it('is free', () => {
+  it('is made unique when it is taken', () => {
     fc.assert(
       fc.property(fc.nat(50), (count) => {
         const taken = new Set(['a', ...Array.from({ length: count }, (_, index) => `a-${index + 2}`)])
@@ -176,7 +176,7 @@ describe('access', () => {
     editions: fc.oneof(fc.constant('any' as const), fc.subarray(['e1', 'e2', 'e3'])),
   })
 
-  it('reaches by lists what it judges by place', () => {
+  it('has a reach that agrees with the check of each place', () => {
     fc.assert(
       fc.property(fc.array(grant, { maxLength: 4 }), place, fc.subarray([...roleCodes]), (grants, where, allowed) => {
         const caller = callerOf(grants)
@@ -198,14 +198,14 @@ describe('access', () => {
     )
   })
 
-  it('knows the stronger of two roles', () => {
+  it('compares roles by strength', () => {
     expect(strongerRole('viewer', 'admin')).toBe('admin')
     expect(strongerRole('manager', 'viewer')).toBe('manager')
   })
 })
 
 describe('text and encodings', () => {
-  it('come back as they went', () => {
+  it('are the same after encoding and decoding', () => {
     fc.assert(fc.property(fc.uint8Array(), (data) => toHex(fromBase64(toBase64(data))) === toHex(data)))
     fc.assert(
       fc.property(
@@ -222,16 +222,16 @@ describe('text and encodings', () => {
     ])
   })
 
-  it('hash as everybody does', async () => {
+  it('have the standard hashes', async () => {
     expect(toHex(await sha256('abc'))).toBe('ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad')
   })
 
-  it('point into bodies as RFC 6901 says', () => {
+  it('have pointers by RFC 6901', () => {
     expect(pointerTo(['blocks', 0, 'a/b~c'])).toBe('#/blocks/0/a~1b~0c')
     expect(pointerTo([])).toBe('#')
   })
 
-  it('are storable without NUL and half characters', () => {
+  it('are stored without NUL and lone surrogates', () => {
     expect(['a', '', '😀', 'a\0', '\ud83d', '\ude00'].map(isStorable)).toEqual([true, true, true, false, false, false])
   })
 })

@@ -10,8 +10,8 @@ import {
 import { columnsOf, tableNames } from '../support/dump.ts'
 import { db } from '../support/seeding/rows.ts'
 
-describe('what belongs to an edition', () => {
-  it('is copied, or is known to stay behind', async () => {
+describe('the rows of an edition', () => {
+  it('are copied, or are listed as not copied', async () => {
     const known = new Set([...Object.keys(copiedTables), ...derivedTables, ...Object.keys(tablesLeft)])
     const copied = new Set(Object.keys(copiedTables))
     const strangers: string[] = []
@@ -51,7 +51,7 @@ describe('planCopy', () => {
     return planCopy(mode === 'copy' ? source : { ...source, email_messages: [] }, mode, (kind) => `${kind} ${++made}`)
   }
 
-  it('gives every row an id of its kind, and turns what it belongs to', () => {
+  it('gives every row an id of its kind, and replaces references by those to the copies', () => {
     const { rows } = plan('copy')
     expect(rows.categories).toEqual([{ from: 'cat_1', to: 'category 1', parent: null }])
     expect(rows.products).toEqual([
@@ -61,7 +61,7 @@ describe('planCopy', () => {
     expect(rows.variants).toEqual([{ from: 'var_1', to: 'variant 4', parent: 'product 3' }])
   })
 
-  it('turns messages to their copies, or leaves them where they are shared', () => {
+  it('replaces references to messages by copies, and keeps shared messages', () => {
     const copied = plan('copy')
     expect(copied.rows.triggers.map(({ parent }) => parent)).toEqual(['email_message 5', null])
     expect(['eml_1', 'eml_gone', null].map(copied.messageOf)).toEqual(['email_message 5', null, null])

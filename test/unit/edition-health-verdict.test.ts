@@ -3,14 +3,14 @@ import { examine, obstacles, statusOf, summaryOf } from '../../src/domain/editio
 import { presentCheck } from '../../src/modules/editions/health/present-health.ts'
 import { all, type Change, endpoint, selling, sound } from '../support/edition-facts.ts'
 
-describe('the verdict', () => {
+describe('the status of the healthcheck', () => {
   const verdict = (...changes: Change[]) => {
     const results = examine({ ...sound, ...all(...changes)(sound) })
     const summary = summaryOf(results)
     return [statusOf(summary), summary, obstacles(results).map(({ check }) => check.id)]
   }
 
-  it('is the worst of what failed', () => {
+  it('is that of the most severe failed check', () => {
     expect(verdict(() => ({ has_event: false, has_pickup_point: false, order_currencies: ['eur'] }))).toEqual([
       'critical',
       { critical: 1, warning: 1, info: 1 },
@@ -23,7 +23,7 @@ describe('the verdict', () => {
     ])
   })
 
-  it('stays healthy with findings that only inform', () => {
+  it('stays healthy when only informative checks fail', () => {
     expect(verdict(() => ({ order_currencies: ['eur'] }))).toEqual([
       'healthy',
       { critical: 0, warning: 0, info: 1 },
@@ -32,8 +32,8 @@ describe('the verdict', () => {
   })
 })
 
-describe('a check as it is answered', () => {
-  it('says what holds, or what is wrong and what to do about it', () => {
+describe('an answered check', () => {
+  it('describes the passed state, or the fault and its remedy', () => {
     const answer = (change: Change) =>
       examine({ ...sound, ...change(sound) })
         .map(presentCheck)
@@ -55,7 +55,7 @@ describe('a check as it is answered', () => {
     })
   })
 
-  it('names twenty at most, and nothing that the caller may not see', () => {
+  it('names at most twenty resources, and none that the caller may not see', () => {
     const endpoints = Array.from({ length: 50 }, (_, index) => ({
       ...endpoint,
       id: `whk_${index}`,

@@ -247,8 +247,8 @@ const info = `schedule.duration_plausible schedule.timezone_set localization.pro
   communication.reply_to consents.marketing branding.meta_image branding.slug integrations.webhooks_inactive
   imports.unfinished`.split(/\s+/)
 
-describe('the checks', () => {
-  it('are 46, each with its severity and its words', () => {
+describe('the checks of an edition', () => {
+  it('are 46, each with its severity and its texts', () => {
     expect(checks.map(({ id }) => id).toSorted()).toEqual(Object.keys(cases).toSorted())
     expect(checks).toHaveLength(46)
     const severityOf = (id: string) => (critical.includes(id) ? 'critical' : info.includes(id) ? 'info' : 'warning')
@@ -260,14 +260,14 @@ describe('the checks', () => {
     }
   })
 
-  it('find nothing wrong with a sound edition', () => {
+  it('all pass for a complete edition', () => {
     expect(ids(sound)).toEqual([])
     expect(statusOf(summaryOf(examine(sound)))).toBe('healthy')
   })
 })
 
 describe.each(Object.entries(cases))('%s', (id, { fails, names = [], bears = [] }) => {
-  it('fails alone, and names what is at fault', () => {
+  it('fails alone, and names the faulty resources', () => {
     for (const change of fails) {
       const facts = { ...sound, ...change(sound) }
       expect(ids(facts)).toEqual([id])
@@ -276,7 +276,7 @@ describe.each(Object.entries(cases))('%s', (id, { fails, names = [], bears = [] 
     }
   })
 
-  it('passes where nothing is wrong', () => {
+  it('passes for a complete edition', () => {
     for (const change of bears) expect(ids({ ...sound, ...change(sound) })).not.toContain(id)
     expect(ids(sound)).not.toContain(id)
   })

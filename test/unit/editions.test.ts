@@ -42,7 +42,7 @@ describe('editionStatus', () => {
     expect(editionStatus({ start_at, end_at }, now)).toBe(status)
   })
 
-  it('agrees with the filter of the list at every edge', async () => {
+  it('agrees with the filter of the list at every boundary', async () => {
     const organisation = await givenOrganization()
     const event = await givenEvent(organisation)
     const editions = await Promise.all(
@@ -64,7 +64,7 @@ describe('editionStatus', () => {
 })
 
 describe('endsBeforeStart', () => {
-  it('needs both dates, and an end that is really earlier', () => {
+  it('compares only when both dates exist, and accepts equal ones', () => {
     expect(endsBeforeStart({ start_at: now, end_at: now - 1 })).toBe(true)
     expect(endsBeforeStart({ start_at: now, end_at: now })).toBe(false)
     expect(endsBeforeStart({ start_at: null, end_at: now })).toBe(false)
@@ -84,7 +84,7 @@ describe('editionFullName', () => {
 })
 
 describe('publishedAt', () => {
-  it('is the time of the first publication only', () => {
+  it('is the time of the first publication', () => {
     expect(publishedAt({ is_draft: true, published_at: null }, false, now)).toBe(now)
     expect(publishedAt({ is_draft: true, published_at: 5 }, false, now)).toBe(5)
     expect(publishedAt({ is_draft: true, published_at: null }, true, now)).toBeNull()
@@ -93,7 +93,7 @@ describe('publishedAt', () => {
 })
 
 describe('currencyOf', () => {
-  it('is the currency of the country', () => {
+  it('is the default currency of the country', () => {
     expect(Object.fromEntries(countryCodes.map((code) => [code, currencyOf(code)]))).toEqual({
       '+43': 'eur',
       '+32': 'eur',

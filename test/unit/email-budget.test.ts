@@ -32,7 +32,7 @@ const tooMuch = `It makes more than ${maxRenderedLength} characters of text.`
 const name = 'x'.repeat(4000)
 const output = '{{ customer.first_name }}'
 
-describe('what a rendering makes', () => {
+describe('the size of a rendering', () => {
   it.each([
     ['text', { text: repeated(2500, output) }],
     ['markup', { html: repeated(2500, 'x'.repeat(1000)) }],
@@ -47,12 +47,12 @@ describe('what a rendering makes', () => {
     ],
     ['values of lists', { text: repeated(2500, '{{ customer.many }}') }],
     ['all of it together', { html: repeated(150, 'x'.repeat(6000)), text: repeated(150, 'x'.repeat(8000)) }],
-  ])('is charged while it is made: %s', (_, parts) => {
+  ])('is counted during rendering: %s', (_, parts) => {
     const values = { customer: { first_name: name, many: Array.from({ length: 40 }, () => ['x'.repeat(100)]) } }
     expect(faultOf(() => personalise(templateOf(parts), values as never))).toBe(tooMuch)
   })
 
-  it('stops with the first text beyond the budget', () => {
+  it('stops at the first text beyond the limit', () => {
     const spent: number[] = []
     class Watched extends Budget {
       override spend(length: number): void {
@@ -66,14 +66,14 @@ describe('what a rendering makes', () => {
     expect(spent).toEqual([4000, 4000])
   })
 
-  it('may be as much as the budget, to the letter', () => {
+  it('may be exactly at the limit', () => {
     const text = 'x'.repeat(1000)
     const parsed = parse('text', `{% capture a %}${text}{% endcapture %}{{ a }}`)
     expect(render('text', parsed, {}, budgetsOf(new Budget(2000)))).toBe(text)
     expect(() => render('text', parsed, {}, budgetsOf(new Budget(1999)))).toThrow(/more than 1999/)
   })
 
-  it('is less for an SMS', () => {
+  it('has a lower limit for an SMS', () => {
     const template = templateOf({ text: repeated(50, '{{ customer.first_name }}') })
     const of = (length: number, most?: number) =>
       faultOf(() => personalise(template, { customer: { first_name: 'x'.repeat(length) } }, most))
@@ -85,7 +85,7 @@ describe('what a rendering makes', () => {
   })
 })
 
-describe('a text that makes too much of the samples', () => {
+describe('a text that is too large with the sample values', () => {
   it.each([
     ['by captures', `<p>a</p>\n{% capture a %}${repeated(500, 'x'.repeat(2000))}{% endcapture %}`, 2],
     ['by what it puts out', `<p>a</p>\n<p>{% assign x = "${'x'.repeat(2000)}" %}</p>\n${repeated(250, '{{ x }}')}`, 3],
@@ -96,7 +96,7 @@ describe('a text that makes too much of the samples', () => {
       '\n{{ "aaaaaaaaaa" | replace: "a", "bbbbbbbbbb" | replace: "b", "cccccccccccccccccccc" }}'.repeat(40),
       1,
     ],
-  ])('is refused with the place where it does: %s', (_, source, from) => {
+  ])('is refused with its place: %s', (_, source, from) => {
     const [error] = faultsOf({ blocks: [richText(source)] })
     expect(error).toMatchObject({ pointer: '#/blocks/0/data/text/en', code: 'template_too_large' })
     expect(Number(error?.line)).toBeGreaterThanOrEqual(from)

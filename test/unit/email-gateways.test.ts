@@ -57,7 +57,7 @@ describe('the Resend gateway', () => {
     ])
   })
 
-  it('tells which message of a batch was refused, and gives the others their ids', async () => {
+  it('reports which message of a batch was refused, and returns the ids of the others', async () => {
     answering(200, { data: [{ id: 'a' }, { id: 'c' }], errors: [{ index: 1, message: 'The `to` field is invalid.' }] })
     expect(await resend.send([anEmail(), anEmail(), anEmail()], 'k')).toEqual([
       { ok: true, providerId: 'a' },
@@ -85,14 +85,14 @@ describe('the Resend gateway', () => {
     [429, 'daily_quota_exceeded', 'rate_limited', 3_600_000],
     [429, 'monthly_quota_exceeded', 'configuration', null],
     [500, 'application_error', 'transient', null],
-  ])('takes %i %s for %s', async (status, name, kind, retryAfterMs) => {
+  ])('reads %i %s as %s', async (status, name, kind, retryAfterMs) => {
     answering(status, refused(name))
     const [first, second] = await resend.send([anEmail(), anEmail()], 'k')
     expect(first).toEqual({ ok: false, kind, code: name, detail: `said ${name}`, retryAfterMs })
     expect(second).toEqual(first)
   })
 
-  it('makes two calls of one that is too large, and the same two when it is repeated', async () => {
+  it('splits a call that is too large into two, and splits it in the same way when it is repeated', async () => {
     const keys: string[] = []
     vi.spyOn(globalThis, 'fetch').mockImplementation(async (_, init) => {
       const mails = bodyOf(init) as { to: string[] }[]
@@ -113,7 +113,7 @@ describe('the Resend gateway', () => {
     expect(await resend.send([anEmail(), anEmail()], 'k')).toMatchObject([{ kind: 'permanent' }, { kind: 'permanent' }])
   })
 
-  it('gives a call less time than a campaign leaves to it', async () => {
+  it('limits a call to less time than a campaign allows', async () => {
     answering(200, { data: [{ id: 'a' }] })
     const longest = watchTimers()
     await resend.send([anEmail()], 'k')
@@ -121,7 +121,7 @@ describe('the Resend gateway', () => {
     expect(longest()).toBeLessThan(leaseMarginMs)
   })
 
-  it('waits as long as it is asked to', async () => {
+  it('waits as long as the provider asks', async () => {
     answering(429, refused('rate_limit_exceeded'), { 'retry-after': '7', 'ratelimit-reset': '1' })
     expect(await resend.send([anEmail()], 'k')).toMatchObject([{ retryAfterMs: 7000 }])
     vi.restoreAllMocks()
@@ -137,19 +137,19 @@ describe('the Resend gateway', () => {
     ['200 with something else', 200, ['a'], 'unknown'],
     ['200 with a refusal of nobody', 200, { data: [], errors: [{ index: 7, message: 'no' }] }, 'unknown'],
     ['200 with a refusal without a place', 200, { data: [], errors: [{ message: 'no' }] }, 'unknown'],
-  ])('knows what %s means', async (_, status, body, kind) => {
+  ])('reads the fault %s', async (_, status, body, kind) => {
     answering(status, body)
     expect(await resend.send([anEmail()], 'k')).toMatchObject([{ ok: false, kind }])
   })
 
-  it('does not know what became of a call without an answer', async () => {
+  it('reports an unknown result for a call without an answer', async () => {
     vi.spyOn(globalThis, 'fetch').mockRejectedValue(new TypeError('network connection lost'))
     expect(await resend.send([anEmail()], 'k')).toMatchObject([{ kind: 'unknown', code: 'network_error' }])
     vi.spyOn(globalThis, 'fetch').mockRejectedValue(new DOMException('timed out', 'TimeoutError'))
     expect(await resend.send([anEmail()], 'k')).toMatchObject([{ kind: 'unknown', code: 'timeout' }])
   })
 
-  it('makes no call with an address or a key that are none: nothing was sent', async () => {
+  it('makes no call with an invalid address or key: nothing was sent', async () => {
     const fetched = answering(200, { data: [{ id: 'a' }] })
     for (const wrong of [
       { apiBase: 'mail.example', apiKey: 're_key' },
@@ -163,12 +163,12 @@ describe('the Resend gateway', () => {
     expect(fetched).not.toHaveBeenCalled()
   })
 
-  it('waits for a quota longer than for a second, whatever the headers say of seconds', async () => {
+  it('waits longer for a daily quota than for a rate, although the headers name a second', async () => {
     answering(429, refused('daily_quota_exceeded'), { 'retry-after': '1', 'ratelimit-reset': '1' })
     expect(await resend.send([anEmail()], 'k')).toMatchObject([{ kind: 'rate_limited', retryAfterMs: 3_600_000 }])
   })
 
-  it('spells domains as the name system does, and quotes names that would be decoded', async () => {
+  it('encodes domains for DNS, and quotes display names that would be decoded', async () => {
     const fetched = answering(200, { data: [{ id: 'a' }] })
     const mail = anEmail({
       from: { name: '=?utf-8?q?Bank?=', address: 'a@blåbær.example' },
@@ -185,13 +185,13 @@ describe('the Resend gateway', () => {
     ])
   })
 
-  it('reads no answer without end', async () => {
+  it('refuses an endless answer', async () => {
     const endless = new ReadableStream({ pull: (controller) => controller.enqueue(new Uint8Array(100_000)) })
     vi.spyOn(globalThis, 'fetch').mockResolvedValue(new Response(endless))
     expect(await resend.send([anEmail()], 'k')).toMatchObject([{ kind: 'unknown', code: 'unreadable_answer' }])
   })
 
-  it('asks for nothing without a key', async () => {
+  it('makes no request without a key', async () => {
     const fetched = answering(200, {})
     const keyless = resendGateway({ apiBase: '', apiKey: '', now: () => now })
     expect(await keyless.send([anEmail()], 'k')).toMatchObject([{ kind: 'configuration', code: 'missing_api_key' }])
@@ -232,14 +232,14 @@ describe('the Cloudflare gateway', () => {
     ['E_RECIPIENT_SUPPRESSED', 'permanent'],
     ['E_VALIDATION_ERROR', 'permanent'],
     ['E_INTERNAL_SERVER_ERROR', 'unknown'],
-  ])('takes %s for %s', async (code, kind) => {
+  ])('reads %s as %s', async (code, kind) => {
     const gateway = sending(() => {
       throw Object.assign(new Error('no'), { code })
     })
     expect(await gateway.send([anEmail()], 'k')).toMatchObject([{ ok: false, kind, code: code.toLowerCase() }])
   })
 
-  it('says that its binding is missing', async () => {
+  it('reports a missing binding', async () => {
     expect(await cloudflareGateway(undefined).send([anEmail()], 'k')).toMatchObject([
       { kind: 'configuration', code: 'missing_binding' },
     ])
@@ -255,7 +255,7 @@ describe('every e-mail gateway', () => {
   const evil = 'Hi\r\nBcc: everyone@example.com'
 
   it.each(Object.entries(gateways))(
-    '%s refuses line ends in what becomes a header, and sends the rest',
+    '%s refuses line breaks in values of headers, and sends the other messages',
     async (name, gateway) => {
       const fetched = answering(200, { data: [{ id: 'good' }] })
       const bad = [
@@ -280,7 +280,7 @@ describe('every e-mail gateway', () => {
     },
   )
 
-  it.each(Object.entries(gateways))('%s takes one address for one person', async (_, gateway) => {
+  it.each(Object.entries(gateways))('%s treats an address as one person', async (_, gateway) => {
     answering(200, { data: [] })
     const to = (address: string) => anEmail({ to: { name: null, address } })
     const results = await gateway.send(

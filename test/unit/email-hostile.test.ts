@@ -102,12 +102,12 @@ describe('rich text', () => {
     '&#xE000;0&#xE001;<a href="&#xE000;0&#xE001;">x</a>{{ "javascript:alert(1)" }}',
     '<p {% if true %}onclick="alert(1)"{% endif %}>x</p>',
     '<p style="{{ "color:red" }};background:url(x)">x</p>',
-  ])('%j comes out without anything that acts', (source) => {
+  ])('%j loses everything active', (source) => {
     // What is refused is not sent.
     expectHarmless(made(source)?.html ?? '', inFrame)
   })
 
-  it('comes out harmless and in balance, whatever goes in', () => {
+  it('becomes harmless and balanced, for any input', () => {
     const parts = fc.constantFrom(
       '<p>',
       '</p>',
@@ -165,7 +165,7 @@ describe('rich text', () => {
     )
   })
 
-  it('has no markup inside Liquid, where an editor would take it for its own', () => {
+  it('has no markup inside Liquid', () => {
     for (const source of [
       '{{ "<script>" }}',
       '{% if x == "</p>" %}x{% endif %}',
@@ -181,7 +181,7 @@ describe('rich text', () => {
     expect(cleanRichText(source).html).toBe('<a href="https://a.example/">x</a>')
   })
 
-  it('is text letter by letter where it looks like Liquid, and takes few tags for it', () => {
+  it('stays text where it only resembles Liquid, at the cost of few tags', () => {
     const parts = fc.constantFrom('{', '%', '}', 'endraw', 'raw', ' ', '-', 'x', '"', "'", 'end', '|')
     fc.assert(
       fc.property(fc.array(parts, { maxLength: 12 }), (pieces) => {
@@ -194,7 +194,7 @@ describe('rich text', () => {
     expect(piecesOf(escapeLiquid('{{ x '.repeat(4000))).filter(({ isLiquid }) => isLiquid).length).toBeLessThan(10)
   })
 
-  it('keeps what organisers write', () => {
+  it('keeps the markup that organisers write', () => {
     const source =
       '<h2 style="color: #1d4ed8; text-align: center">Hi</h2><p>A<br />B &amp; <em>C</em></p><img src="https://a.example/x.png" alt="X" width="20" />'
     expect(cleanRichText(source).html).toBe(source)
@@ -208,14 +208,14 @@ describe('rich text', () => {
 })
 
 describe('a message', () => {
-  it('has whole characters alone, whatever filters make of a name', () => {
+  it('contains whole characters only, for any filters on a name', () => {
     const source = '{{ customer.first_name | split: "" | first }}'
     const template = compile({ ...aMessageOf(richText(source)), subject: { en: source } }, 'en', framing)
     const { subject, html, text } = personalise(template, { customer: { first_name: '😀' } })
     expect([subject === '\uFFFD', html.isWellFormed(), text.isWellFormed()]).toEqual([true, true, true])
   })
 
-  it('is no larger than can be kept', () => {
+  it('has a limited size', () => {
     const heavy = (characters: number) => {
       const source = repeated(2500, '\u20AC'.repeat(characters))
       return personalise(compile(aMessageOf(richText(source)), 'en', framing), {})
@@ -224,7 +224,7 @@ describe('a message', () => {
     expect(() => heavy(110)).toThrow(/larger than/)
   })
 
-  it('is refused with loops that make more of it than with all of its text', () => {
+  it('is refused with loops that enlarge it beyond all its text', () => {
     const text = `<p>${repeated(2500, 'x'.repeat(90))}</p>`
     expect(faultsOf({ blocks: [richText(text)] })).toEqual([])
     const blocks = [1, 2].map((id) => ({ ...richText(text), id: String(id) }))

@@ -12,7 +12,7 @@ import { aMessageOf, framing } from '../support/messages.ts'
 const frame = personalise(compile(aMessageOf(richText('x')), 'en', framing), sampleContext())
 
 describe('a hostile template', () => {
-  it.each(Object.entries(hostileTemplates))('is refused with its place, or makes little: %s', (_, source) => {
+  it.each(Object.entries(hostileTemplates))('is refused with its place, or makes a small result: %s', (_, source) => {
     const draft = { blocks: [richText(source)] }
     const [error] = faultsOf(draft)
     if (error) {
@@ -65,17 +65,17 @@ describe('a hostile template', () => {
     '{{ order.items[0].name }}{{ order["items"][0]["name"] }}',
     `{% for item in order.items %}${'{{ item.name }}, '.repeat(10)}{% endfor %}`,
     `{% for item in order.items %}{% assign half = item.quantity | divided_by: 2 %}{{ half }}, {{ half }}{% endfor %}`,
-  ])('is not what organisers write: %s', (source) => {
+  ])('is no ordinary template like this: %s', (source) => {
     expect(faultsOf({ blocks: [richText(`<p>${source}</p>`)] })).toEqual([])
   })
 })
 
-describe('the steps of a message', () => {
+describe('the number of Liquid steps', () => {
   // The tag, two names, its characters, and what a name of the template's own is charged.
   const perOutput = 1 + 2 + '{{ a.b }}'.length / 10 + 5
   const steps = (times: number) => richText('{{ a.b }}'.repeat(times))
 
-  it('are 3,000 at most, in one text and in all of one language', () => {
+  it('is limited to 3,000 for one text and for all texts of a language', () => {
     const most = Math.floor(3000 / perOutput)
     expect(faultsOf({ blocks: [steps(most)] })).toEqual([])
     expect(faultsOf({ blocks: [steps(most + 1)] })).toMatchObject([
@@ -91,7 +91,7 @@ describe('the steps of a message', () => {
   })
 })
 
-describe('markup', () => {
+describe('the markup of a message', () => {
   // Read each with each, so many tags take longer than a test may; one after another, less than a second.
   it.each(['<br>', '<p>', '<br> ', '<a href="tel:1">x</a>', '<li>', '<td>x'])(
     'of 120,000 times %s is read in its length, not in its square',
@@ -100,7 +100,7 @@ describe('markup', () => {
     },
   )
 
-  it('stands 500 deep in itself at most: who closes a tag looks through all that are open', () => {
+  it('is limited to a depth of 500, because closing a tag searches all open ones', () => {
     const deep = (times: number) => faultsOf({ blocks: [richText(`<p>a</p>${'<span>'.repeat(times)}x`)] })
     expect(deep(500)).toEqual([])
     expect(deep(501)).toMatchObject([
@@ -112,7 +112,7 @@ describe('markup', () => {
     ])
   })
 
-  it('keeps each end of a line, and one empty line between paragraphs', () => {
+  it('keeps line breaks, and one empty line between paragraphs', () => {
     expect(cleanRichText('a<br><br>b<p>c</p><br><p>d</p>e').text).toBe('a\n\nb\n\nc\n\nd\n\ne')
     expect(cleanRichText(`a${'<br>'.repeat(4800)}b`).text).toBe(`a${'\n'.repeat(4800)}b`)
   })

@@ -65,13 +65,13 @@ describe('Liquid', () => {
     expect(result?.html).toContain('<p>ab</p>')
   })
 
-  it('takes loops, conditions and variables of its own', () => {
+  it('accepts its loops, conditions and variables', () => {
     const source =
       '{% assign n = 0 %}{% for item in order.items %}{% for i in (1..3) %}{% assign n = n | plus: 1 %}{% endfor %}{% endfor %}{% if n == 6 %}six{% endif %}{% case n %}{% when 6 %} sechs{% endcase %}{% unless n == 1 %} seks{% endunless %}'
     expect(made(source)?.text).toMatch(/^six sechs seks/)
   })
 
-  it('says in which line and column it is wrong', () => {
+  it('reports faults with line and column', () => {
     const [error] = faultsOf({ blocks: [richText('<p>one</p>\n<p>two {{ "x" | shout }}</p>')] })
     expect(error).toEqual({
       attr: 'blocks.0.data.text.en',
@@ -83,7 +83,7 @@ describe('Liquid', () => {
     })
   })
 
-  it('stays text where it was written as text', () => {
+  it('stays text where it was escaped as text', () => {
     const result = made('<p>&#123;&#123; customer.first_name }} and {% raw %}{{ order.number }}{% endraw %}</p>')
     expect(result?.html).toContain('<p>&#123;&#123; customer.first_name }} and &#123;&#123; order.number }}</p>')
     expect(result?.text).toMatch(/^\{\{ customer\.first_name \}\} and \{\{ order\.number \}\}/)

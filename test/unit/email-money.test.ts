@@ -6,7 +6,7 @@ import { languages } from '../../src/domain/languages.ts'
 const visible = (text: string): string => text.replaceAll('\u00A0', '␣')
 
 describe('an amount in a message', () => {
-  it.each(languages)('is written in %s as the language writes each currency', (language) => {
+  it.each(languages)('is written in %s as is usual for each currency', (language) => {
     const made = currencies.map((currency) => [
       currency,
       ...[0, 5, 115_000, -10_000, 1_234_567_890].map((minor) => visible(moneyText(minor, currency, language))),
@@ -14,7 +14,7 @@ describe('an amount in a message', () => {
     expect(made).toMatchSnapshot()
   })
 
-  it('has the spelling that its readers know', () => {
+  it('has the usual spelling of its language', () => {
     expect(moneyText(115_000, 'dkk', 'da')).toBe('1.150,00\u00A0kr.')
     expect(moneyText(115_000, 'sek', 'se')).toBe('1\u00A0150,00\u00A0kr')
     expect(moneyText(115_000, 'eur', 'nl')).toBe('€\u00A01.150,00')
@@ -22,7 +22,7 @@ describe('an amount in a message', () => {
     expect(moneyText(115_000, 'gbp', 'en')).toBe('£1,150.00')
   })
 
-  it('never breaks at the end of a line, and loses no cent', () => {
+  it('contains no line break, and loses no cent', () => {
     const minor = fc.integer({ min: -100_000_000_000, max: 100_000_000_000 })
     fc.assert(
       fc.property(

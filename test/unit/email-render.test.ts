@@ -18,7 +18,7 @@ describe.each(blocks)('a block of type %s', (_, block) => {
 describe('a message', () => {
   const all = aMessageOf(...oneOfEach)
 
-  it.each(languages)('says in %s which language it is in, and that it knows the dark', (language) => {
+  it.each(languages)('declares in %s its language and its support of dark mode', (language) => {
     const { html } = compile(all, language, framing)
     expect(html).toContain(`<html lang="${bcp47(language)}"`)
     expect(html).toContain('name="color-scheme" content="light dark"')
@@ -27,7 +27,7 @@ describe('a message', () => {
     expect(html).not.toMatch(/<(link|script)\b|@import|@font-face/)
   })
 
-  it('has a footer with the way out, whether it was given one or not', () => {
+  it('has a footer with an unsubscribe link, with and without a footer block', () => {
     const heading = oneOfEach.find((block) => block.type === 'heading')
     if (!heading) throw new Error('no heading')
     const template = compile(aMessageOf(heading), 'da', framing)
@@ -42,7 +42,7 @@ describe('a message', () => {
     expect(without.text).not.toContain('Afmeld')
   })
 
-  it('shows what has text in the language, its default, English or any, in that order', () => {
+  it('shows texts in the language, its default, English or any other, in that order', () => {
     const of = (text: object) =>
       compile(aMessageOf({ id: 'x', type: 'heading', data: { text } }), 'pl', { ...framing, defaultLanguage: 'da' })
         .text
@@ -52,7 +52,7 @@ describe('a message', () => {
     expect(of({ nl: 'Nederlands' })).toContain('Nederlands')
   })
 
-  it('keeps values of recipients text', () => {
+  it('shows values of recipients as text', () => {
     const block = { id: 'x', type: 'heading', data: { text: { en: 'Hi {{ customer.first_name }}' } } } as const
     const template = compile({ ...aMessageOf(block), subject: { en: 'For {{ customer.first_name }}' } }, 'en', framing)
     const first_name = `<img src=x onerror="alert(1)">'{{ links.unsubscribe }}\r\nBcc: all@example.com`
@@ -73,7 +73,7 @@ describe('a message', () => {
     },
   )
 
-  it('names lines of an order up to a number, and how many more there are', () => {
+  it('lists lines of an order up to a limit, and the number of the others', () => {
     const block = { id: 'x', type: 'order_summary', data: {} } as const
     const template = compile(aMessageOf(block), 'en', framing)
     const items = Array.from({ length: 53 }, (_, index) => ({
@@ -94,7 +94,7 @@ describe('a trackable template', () => {
   const template = compile(message, 'en', framing)
   const tracked = trackable(template)
 
-  it('counts each page once, and nothing that Liquid has a part in', () => {
+  it('counts each link once, and no link with Liquid in it', () => {
     expect(tracked.links).toEqual([
       'https://example.com/list?a=1&b=en',
       'https://example.com/poster',
@@ -108,7 +108,7 @@ describe('a trackable template', () => {
     expect([tracked.text, template.links]).toEqual([template.text, []])
   })
 
-  it('leads through the counters that sending fills in', () => {
+  it('has links that sending replaces by counted ones', () => {
     const links = tracked.links.map((_, index) => `https://api.example/t/c/${index}?x=1&y=2`)
     const made = personalise(tracked, { ...sampleContext(), tracking: { links, pixel: 'https://api.example/t/o/1' } })
     expect(made.html).toContain('href="https://api.example/t/c/3?x=1&amp;y=2"')
@@ -116,7 +116,7 @@ describe('a trackable template', () => {
     expect(made.text).toContain('Instagram: https://instagram.com/nordlys')
   })
 
-  it('leaves mail, telephone and the page that was counted before', () => {
+  it('keeps links to mail and telephone, and links that are already counted', () => {
     const html = '<body><a href="mailto:a@b.dk">a</a><a class="x" href="tel:+45">b</a><link href="https://x.dk"></body>'
     const plain: Template = { subject: '', html, text: '', links: [] }
     expect(trackable(plain).links).toEqual([])

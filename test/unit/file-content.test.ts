@@ -25,21 +25,21 @@ const inWords = ([first, ...rest]: Expected) => [
   ...rest.map((one) => (one instanceof RegExp ? expect.stringMatching(one) : one)),
 ]
 
-describe('content', () => {
-  it('is judged by at least 60 files that mean harm', () => expect(hostileFiles.length).toBeGreaterThanOrEqual(60))
+describe('the content of a file', () => {
+  it('is tested with at least 60 malicious files', () => expect(hostileFiles.length).toBeGreaterThanOrEqual(60))
 
   it.each([...hostileFiles, ...harmlessFiles])('$name', (file) => {
     expect(judged(file)).toEqual(inWords(file.expected))
   })
 
-  it('may have 500 MB as a table that comes in parts, and no more as an image', () => {
+  it('may have 500 MB as a table in parts, and no more as an image', () => {
     const table = latin('a,b\n1,2\n')
     expect(judgeContent(table, 500_000_000, null, partsLimits)).toMatchObject({ mime_type: 'text/csv' })
     expect(() => judgeContent(table, 500_000_001, null, partsLimits)).toThrow(/500000000/)
     expect(() => judgeContent(image('png'), 10_000_001, null, partsLimits)).toThrow(/10000000/)
   })
 
-  it('that is cut off anywhere is refused or judged, and never another fault', () => {
+  it('that is cut off anywhere is accepted or refused, without any other fault', () => {
     for (const name of imageNames)
       for (let length = 0; length <= image(name).length; length++) {
         const found = judged({ content: image(name).slice(0, length) })
@@ -49,7 +49,7 @@ describe('content', () => {
       }
   })
 
-  it('that is changed anywhere is refused or judged, with at most 40 megapixels', () => {
+  it('that is changed anywhere is accepted or refused, with at most 40 megapixels', () => {
     const change = fc.record({ at: fc.nat(1100), to: fc.nat(255) })
     fc.assert(
       fc.property(fc.constantFrom(...imageNames), fc.array(change, { minLength: 1, maxLength: 4 }), (name, changes) => {
@@ -65,7 +65,7 @@ describe('content', () => {
     )
   })
 
-  it('of random bytes is refused or judged, whatever it begins with', () => {
+  it('of random bytes is accepted or refused, after any first bytes', () => {
     const starts = [
       '',
       'GIF89a',
@@ -83,7 +83,7 @@ describe('content', () => {
   })
 
   // In its square, it takes longer than a test may.
-  it('of 1 MB is judged in a time that does not grow with the square of it', () => {
+  it('of 1 MB is read in linear time', () => {
     const frames = Array.from({ length: 40_000 }, () => ({ width: 1, height: 1 }))
     const lists = [
       gifOf(1, 1, frames),

@@ -41,7 +41,7 @@ describe('the name of a file', () => {
     expect(cleanFileName(name, type)).toBe(expected)
   })
 
-  it('stays as it is once it is clean, is never longer than 255 characters, and ends as its type does', () => {
+  it('is not changed when it is clean, is never longer than 255 characters, and ends as its type does', () => {
     const types = Object.keys(fileTypes) as (keyof typeof fileTypes)[]
     const hostile = fc.array(
       fc.oneof(
@@ -78,7 +78,7 @@ describe('Content-Disposition', () => {
     expect(contentDisposition('inline', name)).toBe(expected)
   })
 
-  it('can be a header whatever the name is, and the name is read back from it', () => {
+  it('is a valid header for any name, and the name is read back from it', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (name) => {
         const value = contentDisposition('attachment', name)

@@ -45,13 +45,13 @@ describe('a Range of 100 bytes', () => {
     expect(parseRange(header, 100)).toEqual(expected)
   })
 
-  it('of nothing has no part', () => {
+  it('has no part of an empty file', () => {
     expect(parseRange('bytes=0-0', 0)).toEqual(unsatisfiable)
     expect(parseRange('bytes=-1', 0)).toEqual(unsatisfiable)
     expect(parseRange(null, 0)).toEqual(whole)
   })
 
-  it('answers the bytes that the standard names, for any two numbers and any size', () => {
+  it('answers the bytes of the standard, for any two numbers and any size', () => {
     const number = fc.oneof(fc.nat(30), fc.bigInt({ min: 0n, max: 10n ** 30n }))
     const given = fc.record({ first: fc.option(number), last: fc.option(number), size: fc.nat(25) })
     fc.assert(
@@ -70,7 +70,7 @@ describe('a Range of 100 bytes', () => {
     )
   })
 
-  it('is never outside of the file, whatever the header is', () => {
+  it('is never outside of the file, for any header', () => {
     const text = fc.stringMatching(/^(?:bytes=)?[-0-9, a]{0,12}$/)
     fc.assert(
       fc.property(fc.oneof(text, fc.string()), fc.nat(50), (header, size) => {
@@ -91,7 +91,7 @@ const same = httpDate(modifiedAt)
 const earlier = httpDate(modifiedAt - 60_000)
 const later = httpDate(modifiedAt + 60_000)
 
-describe('a condition', () => {
+describe('a precondition', () => {
   it.each([
     [{}, null],
     [{ 'if-none-match': '"abc"' }, 304],
@@ -137,7 +137,7 @@ describe('a condition', () => {
   })
 })
 
-describe('a date of HTTP', () => {
+describe('an HTTP date', () => {
   it.each([
     ['Sun, 06 Nov 1994 08:49:37 GMT', Date.UTC(1994, 10, 6, 8, 49, 37)],
     ['Sunday, 06-Nov-94 08:49:37 GMT', Date.UTC(1994, 10, 6, 8, 49, 37)],

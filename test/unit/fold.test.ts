@@ -6,22 +6,22 @@ const text = fc.string({ unit: 'binary', maxLength: 30 })
 const words = fc.string({ unit: fc.constantFrom(...Array.from('aÅåØøÆæßŁłçéñİıΣσςéﬁ①ÞðĦ -')), maxLength: 12 })
 const any = fc.oneof(text, words)
 
-describe('fold', () => {
-  it('does nothing more the second time', () => {
+describe('folding a text for searches', () => {
+  it('changes nothing the second time', () => {
     fc.assert(fc.property(any, (one) => fold(fold(one)) === fold(one)))
   })
 
-  it('does not see how accents are written, nor case', () => {
+  it('ignores accents, spellings of accents, and case', () => {
     fc.assert(fc.property(any, (one) => fold(one.normalize('NFC')) === fold(one.normalize('NFD'))))
     fc.assert(fc.property(words, (one) => fold(one.toUpperCase()) === fold(one.toLowerCase())))
   })
 
-  it('makes the same of plain letters, whatever stands behind them', () => {
+  it('gives the same for plain letters, before any other characters', () => {
     const plain = fc.string({ unit: 'grapheme-ascii', maxLength: 30 })
     fc.assert(fc.property(plain, (one) => fold(`${one}É`) === `${fold(one)}e`))
   })
 
-  it('finds any part of a text in it', () => {
+  it('keeps any part of a text findable', () => {
     fc.assert(fc.property(any, any, any, (before, part, after) => fold(before + part + after).includes(fold(part))))
   })
 
@@ -37,7 +37,7 @@ describe('fold', () => {
     expect(fold(given)).toBe(folded)
   })
 
-  it('keeps the fields of a search column apart', () => {
+  it('keeps the fields of a search column separate', () => {
     fc.assert(
       fc.property(any, any, (one, other) => {
         const column = searchText(one, null, other, undefined, '')
@@ -49,7 +49,7 @@ describe('fold', () => {
 })
 
 describe('phoneNeedles', () => {
-  it('take what reads as a number for one', () => {
+  it('accept texts that look like telephone numbers', () => {
     expect(phoneNeedles('+45 20 12-34')).toEqual(['45201234'])
     expect(phoneNeedles('(020) 123.4/5')).toEqual(['02012345', '2012345'])
     for (const no of ['', '12', 'abc', '12 ab 34', '٣٤٥']) expect(phoneNeedles(no)).toEqual([])

@@ -24,7 +24,7 @@ const outcomePath = (path: string): string => path.replace(/\.(?:csv|xlsx)$/, '.
 const bytesOf = (url: string): Uint8Array => Uint8Array.fromBase64(url.slice(url.indexOf(',') + 1))
 
 describe('files as people bring them', () => {
-  it('are all there, each with what is expected of it', () => {
+  it('exist, each with its expected result', () => {
     expect(Object.keys(files).length).toBeGreaterThanOrEqual(50)
     expect(Object.keys(outcomes).toSorted()).toEqual(Object.keys(files).map(outcomePath).toSorted())
     const lacking = Object.entries(outcomes).filter(([, expected]) => !expected.fault && !expected.import)
@@ -59,7 +59,7 @@ describe('files as people bring them', () => {
     return expected ? [[path.replace(/.*\//, ''), url, expected] as const] : []
   })
 
-  it.each(orders)('suggests, asks and decides the orders of %s', async (_name, url, expected) => {
+  it.each(orders)('has the expected suggestions, questions and orders: %s', async (_name, url, expected) => {
     expect(await wholeFile(bytesOf(url), expected.answers)).toEqual(expected)
   })
 })

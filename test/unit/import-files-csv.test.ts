@@ -66,8 +66,8 @@ const padded = (cells: readonly string[]): string[] => Array.from({ length: widt
 
 const given = ({ encoding, delimiter }: Written) => ({ encoding, delimiter, hasHeader: true, quotes: true })
 
-describe('a table written in any dialect and encoding', () => {
-  it('is read as it was written, whatever the pieces in which it arrives', async () => {
+describe('a table in any dialect and encoding', () => {
+  it('is read as it was written, in any pieces', async () => {
     await fc.assert(
       fc.asyncProperty(table, fc.integer({ min: 1, max: 40 }), async (one, chunkLength) => {
         const { format, rows } = await inspectAndRead(fileOfBytes(write(one), chunkLength), given(one))
@@ -79,7 +79,7 @@ describe('a table written in any dialect and encoding', () => {
     )
   })
 
-  it('has a copy of which each row is where it is said to be, and an original of which each row is too', async () => {
+  it('has rows at the stored positions of its copy, and of the original', async () => {
     await fc.assert(
       fc.asyncProperty(table, async (one) => {
         const bytes = write(one)
@@ -98,7 +98,7 @@ describe('a table written in any dialect and encoding', () => {
     )
   })
 
-  it('has lines as a text editor counts them', async () => {
+  it('has line numbers as in a text editor', async () => {
     await fc.assert(
       fc.asyncProperty(table, async (one) => {
         const bytes = write(one)
@@ -154,12 +154,12 @@ describe('a file of many blocks', () => {
   const { text, rows: expected } = longFile(30_000)
   const file = fileOfBytes(new TextEncoder().encode(text), 10_007)
 
-  it('is read whole, with records across the borders of blocks', async () => {
+  it('is read whole, with rows across the borders of blocks', async () => {
     const { rows } = await inspectAndRead(file)
     expect(rows.map(plainRow)).toEqual(expected)
   })
 
-  it('goes on from behind any piece of its copy as if nothing had happened', async () => {
+  it('continues after any piece of its copy with the same result', async () => {
     const format = await inspectFile(file)
     const chunks = await Array.fromAsync(canonicalChunks(file, format))
     expect(chunks.length).toBeGreaterThan(4)
@@ -184,7 +184,7 @@ describe('a file of many blocks', () => {
     expect(read).toEqual(rows)
   })
 
-  it('shows its first rows without reading on', async () => {
+  it('shows its first rows without reading further', async () => {
     let handedOut = 0
     const counted = {
       ...file,

@@ -32,7 +32,7 @@ const cases = Object.entries(written).flatMap(([language, all]) =>
 
 describe('the encoding of a file', () => {
   it.each(cases)(
-    'is found for %s text in %s, so that the text is read as it was written',
+    'is detected for %s text in %s, so that the text is read as it was written',
     async (language, encoding) => {
       const parts = words[language].split('|').filter((word) => canEncode(word, encoding))
       const lines = fc.array(fc.subarray(parts, { minLength: 2, maxLength: 4 }), { minLength: 4, maxLength: 12 })
@@ -48,7 +48,7 @@ describe('the encoding of a file', () => {
     },
   )
 
-  it('is less certain where letters are few, and says so', async () => {
+  it('has a lower confidence when letters are few', async () => {
     const certain = await detectEncoding(fileOfBytes(encodeText(words.polish.repeat(20), 'windows-1250')))
     const uncertain = await detectEncoding(fileOfBytes(Uint8Array.from([0x61, 0xe6, 0x62, 0x0a])))
     expect(certain).toMatchObject({ encoding: 'windows-1250' })
@@ -56,13 +56,13 @@ describe('the encoding of a file', () => {
     expect(uncertain.confidence).toBeLessThan(certain.confidence)
   })
 
-  it('is, where the letters leave it open, what the organisation is likely to write', async () => {
+  it('is the one that the organisation is likely to use, where the letters do not decide', async () => {
     const file = fileOfBytes(encodeText('name\nSędzia æ'.replace('ę', ''), 'windows-1252'))
     expect((await detectEncoding(file)).encoding).toBe('windows-1252')
     expect((await detectEncoding(file, ['windows-1250'])).encoding).toBe('windows-1250')
   })
 
-  it('is UTF-8 for plain ASCII, and also where its first letter beyond comes late', async () => {
+  it('is UTF-8 for plain ASCII, and when the first other letter comes late', async () => {
     const late = (letter: Uint8Array) =>
       new Uint8Array([...encodeText('id;name\n1;Ann\n'.repeat(20_000), 'utf-8'), ...letter])
     expect(await detectEncoding(fileOfBytes(late(new Uint8Array())))).toMatchObject({
@@ -77,7 +77,7 @@ describe('the encoding of a file', () => {
 })
 
 describe('text in an encoding', () => {
-  it('is read back as it was written wherever the encoding has its characters', () => {
+  it('is read back as it was written where the encoding has its characters', () => {
     fc.assert(
       fc.property(fc.constantFrom(...encodings), fc.string({ unit: 'grapheme' }), (encoding, text) => {
         const possible = Array.from(text)
@@ -88,7 +88,7 @@ describe('text in an encoding', () => {
     )
   })
 
-  it('loses accents, and only then letters, where the encoding lacks them', () => {
+  it('loses accents before letters where the encoding lacks them', () => {
     expect(decoderOf('windows-1252').decode(encodeText('Łódź ćma 日 ﬁ', 'windows-1252'))).toBe('?ódz cma ? fi')
   })
 })

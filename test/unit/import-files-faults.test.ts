@@ -28,7 +28,7 @@ function repeated(start: string, piece: string, count: number): FileSource {
 }
 
 describe('a file beyond the limits', () => {
-  it('is read up to a million rows, and refused with the line of the next', async () => {
+  it('is read up to a million rows, and refused with the line of the next one', async () => {
     const file = fileOf('name\na\nb\nc\n')
     const format = await inspectFile(file)
     const after = (rowCount: number) => Array.fromAsync(canonicalChunks(file, format, { ...startOf(format), rowCount }))
@@ -41,13 +41,13 @@ describe('a file beyond the limits', () => {
     expect(await faultOf(inspectAndRead(file))).toMatchObject({ code: 'line_too_long', line: 3 })
   })
 
-  it('costs little where each line opens a quotation mark, and is refused with the line', async () => {
+  it('is refused at low cost where each line opens a quotation mark, with the line', async () => {
     const file = repeated('id,name,email\n', '1,"open,a@example.test\n', 50_000)
     const fault = await faultOf(inspectAndRead(file, { quotes: true }))
     expect(fault).toMatchObject({ code: 'too_many_open_quotes', line: 102 })
   })
 
-  it('has no rows below its header lost to one open quotation mark, however long the file', async () => {
+  it('loses no rows to one open quotation mark, for any length', async () => {
     const file = repeated('id,name,email\n1,"open,a@example.test\n', '2,Bob,b@example.test\n', 30_000)
     const { rows } = await inspectAndRead(file)
     expect(rows.length).toBe(30_001)
@@ -56,7 +56,7 @@ describe('a file beyond the limits', () => {
 })
 
 describe('any bytes at all', () => {
-  it('are a table or a fault with a code, never a crash', async () => {
+  it('are a table or a fault with a code, without a crash', async () => {
     const bytes = fc.oneof(
       fc.uint8Array({ maxLength: 200 }),
       fc
@@ -73,8 +73,8 @@ describe('any bytes at all', () => {
   })
 })
 
-describe('what the user says about a file', () => {
-  it('wins: the encoding, the delimiter, that there is no header', async () => {
+describe('settings of the user for a file', () => {
+  it('replace the detected encoding, delimiter and header', async () => {
     const file = fileOf('a;b,c\n1;2,3\n')
     expect(await inspectFile(file, { delimiter: ',' })).toMatchObject({ delimiter: ',', names: ['a;b', 'c'] })
     expect(await inspectFile(file, { encoding: 'macintosh' })).toMatchObject({
@@ -91,7 +91,7 @@ describe('what the user says about a file', () => {
     ])
   })
 
-  it('makes the first row the header although it reads as data', async () => {
+  it('make the first row the header although it looks like data', async () => {
     const { format, rows } = await inspectAndRead(fileOf('2025;2026\n1;2\n'), { hasHeader: true })
     expect(format.names).toEqual(['2025', '2026'])
     expect(rows.length).toBe(1)
@@ -133,7 +133,7 @@ describe('a cell', () => {
     expect(cleanCell(cell)).toBe(meant)
   })
 
-  it('that is clean stays as it is', () => {
+  it('without faults is not changed', () => {
     fc.assert(
       fc.property(fc.string({ unit: fc.constantFrom('a', '1', ' ', '-', "'", '=', '"', '+', 'ø') }), (cell) => {
         const clean = cleanCell(cell)

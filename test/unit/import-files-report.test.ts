@@ -24,27 +24,24 @@ async function reportOf(file: FileSource, format: FileFormat, rows: IndexedRow[]
 const text = 'Nr;Navn;Note\r\n1;Søren;fine\r\n2;Åse;"two\r\nlines; ""quoted"""\r\n3;Bjørn;=1+1'
 
 describe('the report of failed rows', () => {
-  it.each(encodings)(
-    'repeats the original bytes in %s, and is read again like the original',
-    async (encoding: Encoding) => {
-      const letters = encoding === 'windows-1250' || encoding === 'iso-8859-2' ? text.replaceAll(/[øÅ]/g, 'ö') : text
-      const bytes = Uint8Array.from([...markOf(encoding), ...encodeText(letters, encoding)])
-      const file = fileOfBytes(bytes)
-      const { format, rows } = await inspectAndRead(file, { encoding })
-      const report = fileOfBytes(await reportOf(file, format, rows.slice(1)))
-      const again = await inspectAndRead(report, { encoding })
-      expect(again.format).toMatchObject({
-        encoding,
-        delimiter: ';',
-        lineBreak: '\r\n',
-        markLength: markOf(encoding).length,
-      })
-      expect(again.format.names).toEqual(['_line', '_errors', ...format.names])
-      expect(again.rows.map(({ cells }) => cells.map(cleanCell))).toEqual(
-        rows.slice(1).map(({ line, cells }) => [`${line}`, 'The price is missing. Say "why"; please.', ...cells]),
-      )
-    },
-  )
+  it.each(encodings)('repeats the original bytes in %s, and is read like the original', async (encoding: Encoding) => {
+    const letters = encoding === 'windows-1250' || encoding === 'iso-8859-2' ? text.replaceAll(/[øÅ]/g, 'ö') : text
+    const bytes = Uint8Array.from([...markOf(encoding), ...encodeText(letters, encoding)])
+    const file = fileOfBytes(bytes)
+    const { format, rows } = await inspectAndRead(file, { encoding })
+    const report = fileOfBytes(await reportOf(file, format, rows.slice(1)))
+    const again = await inspectAndRead(report, { encoding })
+    expect(again.format).toMatchObject({
+      encoding,
+      delimiter: ';',
+      lineBreak: '\r\n',
+      markLength: markOf(encoding).length,
+    })
+    expect(again.format.names).toEqual(['_line', '_errors', ...format.names])
+    expect(again.rows.map(({ cells }) => cells.map(cleanCell))).toEqual(
+      rows.slice(1).map(({ line, cells }) => [`${line}`, 'The price is missing. Say "why"; please.', ...cells]),
+    )
+  })
 
   it('keeps the line that names the delimiter, and rows that are too long or open a quotation mark', async () => {
     const file = fileOfBytes(encodeText('sep=|\na|b|c\n1|2|3|4|5\n6|"7|8\n', 'utf-8'))
@@ -57,7 +54,7 @@ describe('the report of failed rows', () => {
     expect(again.rows.map(({ fault }) => fault?.code)).toEqual(['too_many_cells', 'open_quote'])
   })
 
-  it('runs nothing that a cell of the original says, and is read again as what it said', async () => {
+  it('escapes formulas of the original, and reads them back unescaped', async () => {
     const cells = [
       '=HYPERLINK("https://example.test","Win")',
       '@SUM(1)',
@@ -85,7 +82,7 @@ describe('the report of failed rows', () => {
     expect(again.rows.map(({ fault }) => fault?.code)).toEqual([undefined, 'open_quote'])
   })
 
-  it('names the columns where the original does not', async () => {
+  it('names the columns when the original does not', async () => {
     const file = fileOfBytes(encodeText('1,a@example.test\n2,b@example.test', 'utf-8'))
     const { format, rows } = await inspectAndRead(file, { hasHeader: false })
     const report = new TextDecoder().decode(await reportOf(file, format, rows.slice(1)))
@@ -94,7 +91,7 @@ describe('the report of failed rows', () => {
     )
   })
 
-  it('of a workbook is a CSV file that a spreadsheet opens and runs nothing of', async () => {
+  it('of a workbook is a CSV file that spreadsheets open without running formulas', async () => {
     const rows =
       textRow(1, ['Navn', 'Beløb']) + textRow(2, ['=HYPERLINK("x")', '-5,00']) + textRow(3, ['+4512345678', '@x'])
     const file = fileOfBytes(workbook({ sheets: [{ name: 'a', rows }] }))

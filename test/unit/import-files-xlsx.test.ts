@@ -60,7 +60,7 @@ describe('a workbook', () => {
     expect(rows.map(({ line }) => line)).toEqual([2, 3, 4, 5])
   })
 
-  it('counts days from 1904 where it was made on an old Mac', async () => {
+  it('counts days from 1904 when its settings say so', async () => {
     const rows = `${textRow(1, ['Name', 'Date'])}<row r="2"><c r="A2" t="inlineStr"><is><t>Ann</t></is></c><c r="B2" s="1"><v>44925.5</v></c></row>`
     const sheets = [{ name: 'a', rows }]
     expect(await cellsOf(workbook({ sheets, formats: [0, 14], is1904: true }))).toEqual([
@@ -69,7 +69,7 @@ describe('a workbook', () => {
     expect(await cellsOf(workbook({ sheets, formats: [0, 14] }))).toEqual([['Ann', '2022-12-30 12:00:00']])
   })
 
-  it('gives its first visible sheet', async () => {
+  it('is read from its first visible sheet', async () => {
     const bytes = workbook({
       sheets: [
         { name: 'secret', state: 'veryHidden', rows: textRow(1, ['Hidden', 'Sheet']) },
@@ -83,7 +83,7 @@ describe('a workbook', () => {
     expect(rows.length).toBe(2)
   })
 
-  it('may have a merged title, empty rows and a line of totals', async () => {
+  it('may have a merged title, empty rows and a totals line', async () => {
     const bytes = workbook({
       sheets: [
         {
@@ -109,7 +109,7 @@ describe('a workbook', () => {
     ])
   })
 
-  it('is read too where a program writes prefixes, no references and no styles', async () => {
+  it('is read when a program writes prefixes, and no references or styles', async () => {
     const rows =
       '<row><c t="inlineStr"><is><t>Name</t></is></c><c t="inlineStr"><is><t>E-mail</t></is></c></row><row><c t="inlineStr"><is><t><![CDATA[A < B]]></t></is></c><c t="str"><v>a@example.test</v></c></row>'
     expect(await cellsOf(workbook({ prefix: 'x:', sheets: [{ name: 'x', rows }] }))).toEqual([
@@ -117,7 +117,7 @@ describe('a workbook', () => {
     ])
   })
 
-  it('goes on from behind any piece of its copy', async () => {
+  it('continues after any piece of its copy', async () => {
     const file = fileOfBytes(workbook({ sheets: [{ name: 'x', rows: header + people(3000) }] }), 500)
     const format = await inspectFile(file)
     const chunks = await Array.fromAsync(canonicalChunks(file, format))
@@ -154,7 +154,7 @@ describe('a workbook that cannot be read', () => {
     expect(await codeOf(locked)).toBe('password_protected')
   })
 
-  it('never answers anything else than its rows, wherever it is cut or damaged', async () => {
+  it('is read correctly or refused, wherever it is cut or damaged', async () => {
     const expected = await cellsOf(good)
     await fc.assert(
       fc.asyncProperty(
@@ -172,7 +172,7 @@ describe('a workbook that cannot be read', () => {
     )
   })
 
-  it('is refused by the size that it says, and by the size that it has', async () => {
+  it('is refused by its declared size, and by its actual size', async () => {
     const zeros = new Uint8Array(9_000_000)
     const honest = workbook({ sheets: [{ name: 'x', rows: header }], parts: { 'xl/styles.xml': zeros } })
     expect(await faultOf(read(honest))).toMatchObject({ code: 'broken_xlsx', message: /larger than 8388608 bytes/ })
@@ -192,7 +192,7 @@ describe('a workbook that cannot be read', () => {
     expect(await codeOf(tag)).toBe('broken_xlsx')
   })
 
-  it('expands no entities of its own', async () => {
+  it('is read without expanding entities', async () => {
     const rows = `${header}<row r="2"><c t="inlineStr"><is><t>&bomb;</t></is></c></row>`
     const bytes = workbook({ sheets: [{ name: 'x', rows }] })
     expect(await cellsOf(bytes)).toEqual([['&bomb;']])
@@ -231,7 +231,7 @@ describe('a number in a cell', () => {
     expect(numberKindOf(164, code).kind).toBe(kind)
   })
 
-  it('that is a date is the same moment again, to the second, whatever digits its program writes', () => {
+  it('that is a date is the same to the second, for any precision of the program', () => {
     const moment = fc.integer({ min: Date.UTC(1900, 2, 1) / 1000, max: Date.UTC(2200, 0) / 1000 })
     fc.assert(
       fc.property(moment, fc.constantFrom(11, 12, 15, 17), (seconds, digits) => {

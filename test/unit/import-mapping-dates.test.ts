@@ -31,7 +31,7 @@ function read(text: string, order: DateFormat['order'] = 'each'): string | null 
   return parsed.offset === null ? local : new Date(parsed.wall - parsed.offset).toISOString().slice(0, 19) + 'Z'
 }
 
-describe('a date by itself', () => {
+describe('a single date', () => {
   it.each([
     ['2026-12-31', '2026-12-31'],
     ['2026-12-31 20:00', '2026-12-31T20:00:00'],
@@ -128,7 +128,7 @@ describe('a column of dates', () => {
     expect(decide(texts, Date.UTC(2026, 11, 31))).toEqual({ status: 'decided', format: { order } })
   })
 
-  it('that nothing settles is ambiguous, with each reading', () => {
+  it('in which nothing decides is ambiguous, with each reading', () => {
     expect(decide(['03/04/2026'])).toEqual({
       status: 'ambiguous',
       reason: 'undetermined',
@@ -139,15 +139,15 @@ describe('a column of dates', () => {
     })
   })
 
-  it('that contradicts itself is ambiguous', () => {
+  it('with contradictions is ambiguous', () => {
     expect(decide(['17/04/2026', '04/17/2026'])).toMatchObject({ status: 'ambiguous', reason: 'conflicting' })
   })
 
-  it('that a sheet has changed in part is ambiguous', () => {
+  it('that a spreadsheet has partly converted is ambiguous', () => {
     expect(decide(['17/04/2026', '46022'])).toMatchObject({ status: 'ambiguous', reason: 'conflicting' })
   })
 
-  it('leaves out an order that puts it into the future', () => {
+  it('excludes an order of parts that leads into the future', () => {
     const texts = ['28-05-26', '31-05-26', '02-06-26']
     expect(decide(texts)).toMatchObject({ status: 'ambiguous' })
     expect(decide(texts, Date.UTC(2026, 10, 21))).toEqual({ status: 'decided', format: { order: 'dmy' } })
@@ -181,7 +181,7 @@ describe('a column of dates', () => {
     }),
   })
 
-  it('reads back what was written, or says that it cannot tell; never anything else', () => {
+  it('is read as it was written, or is ambiguous, and never read wrongly', () => {
     let decided = 0
     fc.assert(
       fc.property(column, ({ format, days }) => {
@@ -199,7 +199,7 @@ describe('a column of dates', () => {
     expect(decided).toBeGreaterThan(450)
   })
 
-  it('is decided alike by however many parts it was counted in', () => {
+  it('is decided alike in any number of parts', () => {
     fc.assert(
       fc.property(column, fc.nat(12), ({ format, days }, cut) => {
         const texts = days.map((day) => format(new Date(day * 86_400_000)))
@@ -225,7 +225,7 @@ describe('local times', () => {
     },
   )
 
-  it('are none in the skipped hour and the first in the doubled one', () => {
+  it('do not exist in the skipped hour, and are the first in the repeated hour', () => {
     const local = localTimesOf('Europe/Copenhagen')
     expect(local(Date.UTC(2026, 2, 29, 2, 30))).toBeNull()
     expect(local(Date.UTC(2026, 9, 25, 2, 30))).toBe(Date.UTC(2026, 9, 25, 0, 30))

@@ -28,7 +28,7 @@ const minor = (text: string, decimal: NumberFormat['decimal'] = 'each') => {
   return parsed && minorOf(parsed)
 }
 
-describe('an amount by itself', () => {
+describe('a single amount', () => {
   it.each([
     ['1.234,56', 123_456],
     ['1,234.56', 123_456],
@@ -104,7 +104,7 @@ describe('an amount by itself', () => {
     expect(readNumber(text)?.currency).toBe(currency)
   })
 
-  it('counts whole things and no parts of them', () => {
+  it('of pieces must be a whole number', () => {
     expect(['2', '2,0', '2.00', '-1', '2,5'].map((text) => wholeOf(parseNumber(text, { decimal: 'each' })!))).toEqual(
       [2, 2, 2, -1, Number.NaN].map((value) => (Number.isNaN(value) ? null : value)),
     )
@@ -125,7 +125,7 @@ describe('a column of amounts', () => {
     expect(decide(texts)).toEqual({ status: 'decided', format: { decimal } })
   })
 
-  it('that nothing settles is ambiguous, with both readings', () => {
+  it('in which nothing decides is ambiguous, with both readings', () => {
     expect(decide(['1.234', '150'])).toEqual({
       status: 'ambiguous',
       reason: 'undetermined',
@@ -136,7 +136,7 @@ describe('a column of amounts', () => {
     })
   })
 
-  it('that contradicts itself is ambiguous', () => {
+  it('with contradictions is ambiguous', () => {
     expect(decide(['1.234', '12,50', '12.50'])).toMatchObject({ status: 'ambiguous', reason: 'conflicting' })
   })
 
@@ -188,7 +188,7 @@ describe('a column of amounts', () => {
     return cents < 0 ? sign(mark(whole + tail)) : mark(whole + tail)
   }
 
-  it('reads back what was written, or says that it cannot tell; never anything else', () => {
+  it('is read as it was written, or is ambiguous, and never read wrongly', () => {
     let decided = 0
     fc.assert(
       fc.property(column, ({ amounts, ...style }) => {
@@ -204,7 +204,7 @@ describe('a column of amounts', () => {
     expect(decided).toBeGreaterThan(450)
   })
 
-  it('is decided alike by however many parts it was counted in', () => {
+  it('is decided alike in any number of parts', () => {
     fc.assert(
       fc.property(column, fc.nat(12), ({ amounts, ...style }, cut) => {
         const texts = amounts.map((amount) => write(style, amount))

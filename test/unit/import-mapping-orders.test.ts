@@ -43,7 +43,7 @@ function ordersOf(rows: readonly (readonly string[])[], given: Partial<OrderOpti
 }
 
 describe('the rows of an order', () => {
-  it('need not stand together, and inherit what is blank', () => {
+  it('need not be adjacent, and inherit blank cells', () => {
     const [a, b] = ordersOf([
       ['A', 'a@example.com', 'Day', '2', '10'],
       ['B', 'b@example.com', 'Day', '', '20'],
@@ -57,7 +57,7 @@ describe('the rows of an order', () => {
     expect(b?.order).toMatchObject({ lines: [3], items: [{ quantity: 1, unit_price_minor: 2000 }] })
   })
 
-  it('that contradict each other are no order, and say where', () => {
+  it('that contradict each other make no order, and the fault names the place', () => {
     const [decision] = ordersOf([
       ['A', 'a@example.com', 'Day', '2', '10'],
       ['A', 'b@example.com', 'Day', '1', '10'],
@@ -68,7 +68,7 @@ describe('the rows of an order', () => {
     ])
   })
 
-  it('are no order if one of them is wrong, and every fault is listed once', () => {
+  it('make no order if one of them is wrong, and every fault is listed once', () => {
     const [decision] = ordersOf([
       ['A', 'nobody', 'Day', '2', '10'],
       ['A', '', '', '1', '10'],
@@ -106,7 +106,7 @@ describe('the rows of an order', () => {
     )
   })
 
-  it('are an order as a client would send it', () => {
+  it('make an order like one of an API call', () => {
     const [decision] = ordersOf([
       ['A', 'a@example.com', 'Day', '2', '10,50', 'Betalt', '', 'DKK'],
       ['A', '', 'Camping', '3', '', '', 'storniert', '', '100'],
@@ -125,12 +125,12 @@ describe('the rows of an order', () => {
     })
   })
 
-  it('that are crowns are none of a file in euros', () => {
+  it('with a currency other than the import’s are refused', () => {
     const [decision] = ordersOf([['A', 'a@example.com', 'Day', '1', '10 kr.']], { default_currency: 'eur' })
     expect(decision?.errors.map(({ code }) => code)).toEqual(['currency_mismatch'])
   })
 
-  it('give units back that stay what they cost', () => {
+  it('with negative quantities reduce units, and the rest keeps its price', () => {
     const rows = [
       ['A', 'a@example.com', 'Day', '3', '', '', '', '', '100,00'],
       ['A', '', 'Day', '-1', '', '', '', '', '-33,33'],
@@ -146,12 +146,12 @@ describe('the rows of an order', () => {
     expect(decision?.warnings).toMatchObject([{ row: 4, code: 'refund_without_item' }])
   })
 
-  it('take the total of an item where the price of one contradicts it', () => {
+  it('use the total of an item where the price of one contradicts it', () => {
     const [decision] = ordersOf([['A', 'a@example.com', 'Day', '3', '33,33', '', '', '', '100']])
     expect(decision?.order?.items).toMatchObject([{ unit_price_minor: null, line_total_minor: 10_000 }])
   })
 
-  it('are one order each, or one of an address, where the file has no ids', () => {
+  it('are grouped by row or by address where the file has no ids', () => {
     const rows = [
       ['', 'a@example.com', 'Day', '1', '10'],
       ['', 'a@example.com', 'Day', '1', '10'],
@@ -172,7 +172,7 @@ describe('the rows of an order', () => {
     seed: fc.integer(),
   })
 
-  it('are read as what was written, in any order and with blanks for what is said already', () => {
+  it('are read as they were written, in any order and with blanks for repeated values', () => {
     fc.assert(
       fc.property(file, ({ orders, decimal, mark, seed }) => {
         const write = (cents: number) => {

@@ -63,19 +63,19 @@ describe('an export of another system', () => {
     expect(decided).toEqual(file.orders)
   })
 
-  it.each(files)('says by itself what it lacks: %s', (_, file) => {
+  it.each(files)('reports missing columns: %s', (_, file) => {
     const { prepared } = importFile(file.text, file.delimiter)
     const lacking = file.added.map(({ target }) => target.replace('item.line_total', 'item.unit_price'))
     expect(prepared.missing_required).toEqual(lacking)
   })
 
-  it('is no preset where a header of its signature is missing', () => {
+  it('has no preset when a header of its signature is missing', () => {
     const { columns } = columnsOf(shopify.text, ',')
     const without = columns.filter(({ header }) => header !== 'Lineitem name')
     expect(suggestImport({ columns: without, consents }).detected_source).toBeNull()
   })
 
-  it('gives way to what the organisation decided before', () => {
+  it('uses the organisation’s earlier mapping before a preset', () => {
     const { columns } = columnsOf(shopify.text, ',')
     const history = new Map([
       [headerKey('Billing Phone'), 'customer.phone_number'],

@@ -89,7 +89,7 @@ describe('a cell', () => {
     expect(valueOf(mapping, ...cells)).toEqual(expected)
   })
 
-  it('of any length and kind is read before the test times out', () => {
+  it('of any length and kind is read in limited time', () => {
     const hostile = [' ', '!', '(', '-', '1', 'a@', '<', ',', '"', '\u00A0', '0.', '{{', 'Ω'].flatMap((unit) => [
       unit.repeat(50_000),
       `${unit.repeat(50_000)}x`,
@@ -111,11 +111,11 @@ describe('a cell', () => {
     ['customer.last_name', 'n/a', null],
     ['customer.last_name', '\u2013', null],
     ['item.quantity', "'2", 2],
-  ])('of %s is without the guards of exporters: %j is %j', (target, cell, expected) => {
+  ])('of %s is read without the protective marks of exporters: %j is %j', (target, cell, expected) => {
     expect(valueOf(one(target), cell)).toEqual(expected)
   })
 
-  it('that is wrong says where it stands and what it is', () => {
+  it('with a fault has a message with its place and its value', () => {
     expect(decide({ target: 'customer.email', columns: [1] }, ['x', 'nobody']).errors).toEqual([
       {
         column: 1,
@@ -137,8 +137,8 @@ describe('a cell', () => {
   })
 })
 
-describe('mappings', () => {
-  it('say what keeps an import from starting', () => {
+describe('a mapping', () => {
+  it('reports what prevents the start of an import', () => {
     const rows = [['1.234', '03/04/2026', 'Perhaps', 'a@example.com']]
     const mappings = [
       one('item.unit_price'),
@@ -169,7 +169,7 @@ describe('mappings', () => {
     expect(prepared.unmapped_values).toMatchObject({ 'order.status': ['a@example.com'] })
   })
 
-  it('need no id of orders that rows or e-mail addresses make', () => {
+  it('needs no id of orders when orders are grouped by row or by address', () => {
     const mappings = [one('customer.phone_number'), one('item.product'), one('item.line_total')]
     expect(prepare(mappings, [['1']], 'row').missing_required).toEqual([])
     expect(prepare(mappings, [['1']], 'email').missing_required).toEqual(['customer.email'])

@@ -31,7 +31,7 @@ const cell = fc.oneof(
 )
 
 describe('the statistics of a column', () => {
-  it('count what its cells can be', () => {
+  it('count the kinds that its cells can be', () => {
     const { filled, blank, kinds, samples, values } = statisticsOf([
       'a@example.com',
       '',
@@ -47,11 +47,11 @@ describe('the statistics of a column', () => {
     expect(values).toEqual({ 'a@example.com': 1, Ja: 2, '12,50': 1, '2026-04-17': 1 })
   })
 
-  it('take "null" for a text and not for a blank', () => {
+  it('count "null" as a text and not as a blank', () => {
     expect(statisticsOf(['null', 'Null', 'NULL'])).toMatchObject({ filled: 3, blank: 0 })
   })
 
-  it('are the same in however many parts the column was counted', () => {
+  it('are the same in any number of parts', () => {
     fc.assert(
       fc.property(fc.array(cell, { maxLength: 50 }), fc.nat(50), (cells, cut) => {
         const whole = statisticsOf(cells)
@@ -62,7 +62,7 @@ describe('the statistics of a column', () => {
     )
   })
 
-  it('stay small whatever the column has', () => {
+  it('have a limited size, for any column', () => {
     const counter = new ColumnCounter()
     for (let index = 0; index < 5000; index++) counter.add(`${index} ${'x'.repeat(index)}`)
     const { statistics } = counter

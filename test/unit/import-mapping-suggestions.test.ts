@@ -39,7 +39,7 @@ describe('suggestions for header rows of six languages', () => {
     expect(suggested(row).filter(({ target, expected }) => target !== null && target !== expected)).toEqual([])
   })
 
-  it('find nearly all that there is', () => {
+  it('find nearly all columns', () => {
     const all = headerRows.flatMap((row) => suggested(row).filter(({ expected }) => expected !== null))
     const missed = all.filter(({ target }) => target === null)
     console.info(`Found ${all.length - missed.length} of ${all.length} targets of ${headerRows.length} header rows.`)
@@ -58,7 +58,7 @@ describe('suggestions for header rows of six languages', () => {
     },
   )
 
-  it('give no target to two columns, and no confidence below 0.75', () => {
+  it('use each target once, with a confidence of at least 0.75', () => {
     for (const row of headerRows) {
       const { mappings } = suggestImport({ columns: columnsOf(row), consents })
       expect(new Set(mappings.map(({ target }) => target)).size).toBe(mappings.length)
@@ -70,7 +70,7 @@ describe('suggestions for header rows of six languages', () => {
 })
 
 describe('suggestions', () => {
-  it('say why they were made', () => {
+  it('include their reasons', () => {
     expect(targetsOf(['customer.email', 'order id', 'Ticket_Type', 'Telephon number'])).toEqual([
       ['customer.email', 'exact'],
       ['order.external_id', 'alias'],
@@ -79,7 +79,7 @@ describe('suggestions', () => {
     ])
   })
 
-  it('remember what the organisation mapped before, and what it left out', () => {
+  it('use the organisation’s earlier mapping, also for ignored columns', () => {
     const history = new Map([
       [headerKey('Wer?'), 'customer.full_name'],
       [headerKey('E-Mail'), null],
@@ -92,7 +92,7 @@ describe('suggestions', () => {
     ])
   })
 
-  it('take nothing from before that the values contradict', () => {
+  it('ignore an earlier mapping that the values contradict', () => {
     const history = new Map([[headerKey('Kontakt'), 'customer.email']])
     const targets = (cells: string[], header = 'Kontakt') =>
       suggestImport({ columns: [{ header, statistics: statisticsOf(cells) }], history }).mappings.map(
@@ -108,7 +108,7 @@ describe('suggestions', () => {
     expect(targets(['10234', '10235'], 'Kunde')).toEqual([])
   })
 
-  it('bring a value map for statuses and for yes and no', () => {
+  it('include a value map for statuses and for yes and no', () => {
     const { mappings } = suggestImport({
       columns: columns(
         ['Status', 'Nyhedsbrev'],
@@ -125,14 +125,14 @@ describe('suggestions', () => {
     ])
   })
 
-  it('suggest no consent where the edition has two for marketing', () => {
+  it('include no consent when the edition has two for marketing', () => {
     const two = [...consents, { key: 'sms', name: 'SMS', type: 'marketing' }]
     expect(suggestImport({ columns: columns(['Newsletter', 'SMS']), consents: two }).mappings).toMatchObject([
       { target: 'consent.sms', columns: [1] },
     ])
   })
 
-  it('use a column and a target once, whatever headers stand together', () => {
+  it('use a column and a target once, for any headers', () => {
     const known = targetFieldsOf(consents).flatMap(({ key }) => aliasTextsOf(key))
     const strange = fc.string({ unit: 'binary', maxLength: 20 })
     fc.assert(
@@ -146,7 +146,7 @@ describe('suggestions', () => {
     )
   })
 
-  it('survive headers of any kind', () => {
+  it('handle headers of any kind', () => {
     const strange = ['', ' ', '__proto__', 'constructor', '💥', 'x'.repeat(5000), '\u0000', '1', '((((', '[a](b)']
     expect(suggestImport({ columns: columns(strange) }).mappings).toEqual([])
   })

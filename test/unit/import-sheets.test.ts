@@ -7,8 +7,8 @@ import { fileOfBytes } from '../../src/domain/data-imports/files/source.ts'
 
 const header = 'Ordre-id;E-mail;Billet;Antal;Pris'
 
-describe('numbers that would be wrong', () => {
-  it('of rows with more cells than the header are not cut off at the first comma', async () => {
+describe('numbers that could be misread', () => {
+  it('in rows with more cells than the header are not cut off at the first comma', async () => {
     const { columns, orders } = await sheet([
       'id,navn,email,billet,pris',
       '1,Ida,ida@example.test,Partout,100,50',
@@ -45,7 +45,7 @@ describe('numbers that would be wrong', () => {
     })
   const numeric = (value: string) => `<c s="1"><v>${value}</v></c>`
 
-  it('of texts in a workbook are not read by the point of its numbers', async () => {
+  it('as texts in a workbook are not read with the decimal point of its numbers', async () => {
     const { ambiguous } = await wholeFile(prices(numeric('1250.5'), '1.250', numeric('1.25')), [])
     expect(ambiguous).toEqual(['item.unit_price'])
   })
@@ -53,13 +53,16 @@ describe('numbers that would be wrong', () => {
   it.each([
     [',' as const, [125_050, 125_000, 125]],
     ['.' as const, [125_050, 125, 125]],
-  ])('of texts in a workbook are read as the user says (%s), beside numbers', async (decimal, expected) => {
-    const answers = [{ ...one('item.unit_price', 3), transform: { type: 'number' as const, decimal } }]
-    const { orders } = await wholeFile(prices(numeric('1250.5'), '1.250', numeric('1.25')), answers)
-    expect(orders).toMatchObject(expected.map((unit_price_minor) => ({ items: [{ unit_price_minor }] })))
-  })
+  ])(
+    'as texts in a workbook are read with the separator that the user names (%s), beside numbers',
+    async (decimal, expected) => {
+      const answers = [{ ...one('item.unit_price', 3), transform: { type: 'number' as const, decimal } }]
+      const { orders } = await wholeFile(prices(numeric('1250.5'), '1.250', numeric('1.25')), answers)
+      expect(orders).toMatchObject(expected.map((unit_price_minor) => ({ items: [{ unit_price_minor }] })))
+    },
+  )
 
-  it('of texts in a workbook that say their comma are read by it, beside numbers', async () => {
+  it('as texts in a workbook with a clear comma are read by it, beside numbers', async () => {
     const { orders } = await wholeFile(prices(numeric('99.5'), '1.250,50', '1.250', numeric('33.333')), [])
     expect(itemsOf({ orders } as WholeFile)).toEqual([
       '1 Partout 9950',
@@ -69,7 +72,7 @@ describe('numbers that would be wrong', () => {
     ])
   })
 
-  it('that a spreadsheet shortened are no ids, no codes and no telephone numbers', async () => {
+  it('that a spreadsheet shortened are refused as ids, codes and telephone numbers', async () => {
     const { orders } = await sheet(
       [
         'Ordre-id;E-mail;Telefon;Billet;Billetkode;Pris',
@@ -91,7 +94,7 @@ describe('numbers that would be wrong', () => {
     ])
   })
 
-  it('without the tax that stands beside them are prices with it', async () => {
+  it('of prices without tax are added to the tax column', async () => {
     const { orders } = await sheet(
       [
         'Ordre-id;E-mail;Billet;Antal;Nettosum;Moms;Total',
@@ -104,15 +107,15 @@ describe('numbers that would be wrong', () => {
     expect(itemsOf({ orders } as WholeFile)).toEqual(['2 Partout = 20000', '2 Partout = 20000', '1 Partout = 10000'])
   })
 
-  it('of a price with its tax beside it are of all units', async () => {
+  it('of a price with its tax column are multiplied by the units', async () => {
     const rows = ['Ordre-id;E-mail;Billet;Antal;Netto;Moms', 'A-1;ida@example.test;Partout;3;10,00;7,51']
     const { orders } = await sheet(rows, [one('item.unit_price', 4), one('item.tax', 5)])
     expect(itemsOf({ orders } as WholeFile)).toEqual(['3 Partout = 3751'])
   })
 })
 
-describe('cells as people write them', () => {
-  it('say that a ticket is free, and how many pieces there are', async () => {
+describe('cells in everyday spellings', () => {
+  it('state that a ticket is free, and the number of pieces', async () => {
     const file = await sheet([
       header,
       'A-1;a@example.test;Voksen;2 stk.;100,00',
@@ -124,7 +127,7 @@ describe('cells as people write them', () => {
     expect(itemsOf(file)).toEqual(['2 Voksen 10000', '3 Barn 0', '1 Barn 0', '2 Barn 0'])
   })
 
-  it('say why an amount is refused', async () => {
+  it('get a reason when their amount is refused', async () => {
     const rows = ['99999999999,00', '1,005', 'cirka 5'].map((price, index) => `A-${index};a@example.test;P;1;${price}`)
     const { orders } = await sheet([header, ...rows], [one('item.unit_price', 4)])
     expect(itemsOf({ orders } as WholeFile)).toEqual([
@@ -144,7 +147,7 @@ describe('cells as people write them', () => {
     expect((await sheet(rows, [one('order.created', 5)])).orders).toMatchObject([{ created_at }])
   })
 
-  it('say of a foreign telephone number how it has to be written', async () => {
+  it('explain the spelling that a foreign telephone number needs', async () => {
     const rows = [`${header};Telefon`, 'A-1;a@example.test;P;1;100;0170/1234567']
     const { orders } = await sheet(rows, [one('customer.phone_number', 5)])
     expect(orders).toEqual([
@@ -171,7 +174,7 @@ describe('cells as people write them', () => {
     expect((await sheet(rows, [answer])).orders).toMatchObject([{ customer: { phone_number } }])
   })
 
-  it('that differ in an order say what else their column may be', async () => {
+  it('that differ in an order suggest another target for their column', async () => {
     const { orders } = await sheet(
       [
         'Ordre-id;E-mail;Billet;Pris;Status;Total',
@@ -192,7 +195,7 @@ describe('cells as people write them', () => {
 })
 
 describe('rows that are no orders', () => {
-  it('are the header, where it stands again on every page', async () => {
+  it('include a header that is repeated on every page', async () => {
     const lines = [header, 'A-1;a@example.test;P;1;100', header, 'A-2;b@example.test;P;1;100', header]
     const { rows } = await inspectAndRead(fileOfBytes(bytesOf(lines), 64))
     expect(rows.map(({ line, kind }) => `${line} ${kind}`)).toEqual(['2 data', '3 header', '4 data', '5 header'])

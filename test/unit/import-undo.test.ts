@@ -54,13 +54,13 @@ async function found(): Promise<Reference[]> {
 }
 
 describe('what refers to orders, purchases, payments and customers', () => {
-  it('is known to the undo of imports, all of it', async () => {
+  it('are all known to the undo of imports', async () => {
     const columns = (await found()).map(({ target, column }) => `${target} ${column}`)
     const known = Object.entries(references).flatMap(([target, of]) => Object.keys(of).map((one) => `${target} ${one}`))
     expect(columns.toSorted()).toEqual(known.toSorted())
   })
 
-  it('is found by an index, so that no deletion reads a whole table', async () => {
+  it('have an index each, so that no deletion reads a whole table', async () => {
     const scans = (await found()).filter(({ plan }) => !plan.startsWith('SEARCH'))
     expect(scans).toEqual([])
   })
@@ -82,7 +82,7 @@ const untouched: OrderFacts = {
 }
 
 describe('an order of an import', () => {
-  it('goes when nobody touched it, and also when its ticket expired by itself', () => {
+  it('is deleted when nothing changed it, and also when its ticket expired by itself', () => {
     expect(keptReason(untouched)).toBeNull()
     expect(keptReason({ ...untouched, purchases: [{ id: 'a', status: 'expired', version: 2 }] })).toBeNull()
   })
@@ -100,7 +100,7 @@ describe('an order of an import', () => {
     expect(keptReason({ ...untouched, ...facts })).toBe(reason)
   })
 
-  it('gives purchases their status back, unless they are over by now', () => {
+  it('returns purchases to their former status, unless they have expired since', () => {
     expect(statusAfterUndo('cancelled', { status: 'active', valid_until: null }, 10)).toBe('active')
     expect(statusAfterUndo('expired', { status: 'active', valid_until: 9 }, 10)).toBe('expired')
     expect(statusAfterUndo('expired', { status: 'active', valid_until: 11 }, 10)).toBe('active')

@@ -24,7 +24,7 @@ const urlOf = (query: Record<string, string>) =>
 const encoded = (json: string): string => btoa(String.fromCharCode(...new TextEncoder().encode(json)))
 
 describe('the links of a page', () => {
-  it('lead on from its last row', () => {
+  it('begin after its last row', () => {
     fc.assert(
       fc.property(parameters, keys, fc.integer({ min: 1, max: 1e6 }), (query, after, page) => {
         const { next } = pageLinks(pageOf(page, after), urlOf(query))
@@ -36,7 +36,7 @@ describe('the links of a page', () => {
     )
   })
 
-  it('are of no use for another page, order or filter', () => {
+  it('are invalid for another page, ordering or filter', () => {
     fc.assert(
       fc.property(parameters, keys, text, (query, after, other) => {
         const url = new URL(pageLinks(pageOf(1, after), urlOf(query)).next ?? '')
@@ -48,7 +48,7 @@ describe('the links of a page', () => {
     )
   })
 
-  it('lead back to the page before, and from the second to none', () => {
+  it('lead back to the page before, and the second page has no cursor for it', () => {
     const previous = (page: number) =>
       pageLinks(pageOf(page, null), urlOf({ a: '1', page: String(page), cursor: 'x' })).previous
     expect([previous(1), previous(2), previous(3)]).toEqual([
@@ -59,7 +59,7 @@ describe('the links of a page', () => {
     expect(pageLinks(pageOf(5, null), urlOf({})).next).toBeNull()
   })
 
-  it('stand any text for a cursor', () => {
+  it('accept any text as a cursor without a fault', () => {
     fc.assert(
       fc.property(fc.oneof(fc.string(), fc.base64String(), fc.json().map(encoded)), (cursor) => {
         expect(pageRequest({ page: 2, cursor }, urlOf({})).after).toBeNull()
@@ -69,7 +69,7 @@ describe('the links of a page', () => {
 })
 
 describe('sortBy', () => {
-  it('takes what was asked for, else its own order', () => {
+  it('uses the requested ordering, otherwise its default', () => {
     const columns = { created: 'c', name: 'n' }
     expect(sortBy([], '-created', columns)).toEqual([{ by: 'c', desc: true }])
     expect(sortBy([{ name: 'name', desc: false }], '-created', columns)).toEqual([{ by: 'n', desc: false }])

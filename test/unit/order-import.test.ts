@@ -170,7 +170,7 @@ function expectSound(
   expect(payment.status === 'partially_refunded' || payment.status === 'refunded').toBe(payment.refunded_minor > 0)
 }
 
-it('orders, units, statuses, holders and amounts are as a model has them through any imports', () => {
+it('orders, units, statuses, holders and amounts agree with a model, after any imports', () => {
   fc.assert(
     fc.property(fc.array(step, { minLength: 1, maxLength: 6 }), (steps) => {
       const tables = new ImportedTables()
@@ -216,7 +216,7 @@ it('orders, units, statuses, holders and amounts are as a model has them through
   )
 })
 
-it('a decision leaves the state and the orders that it was given as they were', () => {
+it('a decision does not change the state and the orders that it receives', () => {
   fc.assert(
     fc.property(step, step, (one, other) => {
       const tables = new ImportedTables()
@@ -234,7 +234,7 @@ it('a decision leaves the state and the orders that it was given as they were', 
   )
 })
 
-it('customers of one group are one person each, with all that its orders say', () => {
+it('customers of one group are one person each, with all fields of their orders', () => {
   const tables = new ImportedTables()
   const base: Step = {
     id: '1',

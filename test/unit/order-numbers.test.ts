@@ -44,7 +44,7 @@ describe('numberKey', () => {
     )
   })
 
-  it('is what the migration made of the numbers that were there', async () => {
+  it('agrees with the migration', async () => {
     const part = fc.oneof(
       fc.constantFrom('A', 'b', '-', ' ', '0', '00', '7', '10', 'Ø', '*', '[', "'", '½'),
       fc.string(),

@@ -58,7 +58,7 @@ describe('a refund through Stripe', () => {
     ['fraud', 'fraudulent'],
     ['product_unavailable', 'requested_by_customer'],
     ['other', 'requested_by_customer'],
-  ] as const)('says the reason %s as %s', async (reason, said) => {
+  ] as const)('sends the reason %s as %s', async (reason, said) => {
     const fetched = answering(200, aRefund())
     await gateway().refund(aCall({ reason }))
     expect(new URLSearchParams(fetched.mock.calls[0]?.[1]?.body as string).get('reason')).toBe(said)
@@ -124,7 +124,7 @@ describe('a refund through Stripe', () => {
     [401, {}, 'account_not_ready', true],
     [403, { code: 'account_invalid' }, 'account_not_ready', true],
     [422, {}, 'invalid_request', false],
-  ])('takes %i %o for %s', async (status, error, code, isRetryable) => {
+  ])('reads %i %o as %s', async (status, error, code, isRetryable) => {
     answering(status, { error: { type: 'invalid_request_error', message: 'No.', ...error } })
     expect(await gateway().refund(aCall())).toMatchObject({ state: 'failed', code, is_retryable: isRetryable })
   })
@@ -145,31 +145,31 @@ describe('a refund through Stripe', () => {
     [200, { object: 'charge', id: 'ch_1' }],
     [200, aRefund({ id: 7 })],
     [200, `"${'x'.repeat(600_000)}"`],
-  ])('knows nothing after %i %s', async (status, body) => {
+  ])('has an unknown result after %i %s', async (status, body) => {
     answering(status, body)
     expect(await gateway().refund(aCall())).toMatchObject({ state: 'unknown' })
   })
 
-  it('knows nothing when the connection is cut, or no answer comes in time', async () => {
+  it('has an unknown result when the connection is cut, or no answer comes in time', async () => {
     const fake = createFakeStripe()
     serveStripe(fake)
     const payment = fake.store.pay({ amount: 5000, currency: 'dkk' })
     for (const conduct of ['cut', 'accept and cut', 'accept and hang'] as const) {
-      fake.tell(conduct)
+      fake.respondWith(conduct)
       const call = aCall({ payment: payment.id, key: `rfr:${conduct}` })
       expect(await gateway().refund(call)).toMatchObject({ state: 'unknown' })
     }
     expect(fake.store.paidBack(payment.id)).toBe(2500)
   })
 
-  it('cannot be called with a key that no header holds', async () => {
+  it('is not called with an API key that is invalid in a header', async () => {
     const fetched = answering(200, aRefund())
     const outcome = await gateway({ api_key: 'rk_test_ø' }).refund(aCall())
     expect(outcome).toMatchObject({ state: 'failed', code: 'account_not_ready' })
     expect(fetched).not.toHaveBeenCalled()
   })
 
-  it('gives no key away in what it says or logs', async () => {
+  it('shows no API key in answers or logs', async () => {
     const logged = ['log', 'error', 'warn', 'info', 'debug'].map((name) =>
       vi.spyOn(console, name as 'log').mockImplementation(() => undefined),
     )
@@ -189,14 +189,14 @@ describe('the other services', () => {
   const of = (service: 'manual' | 'test', environment = 'test') =>
     paymentGateways({ apiBase: '', environment }).of({ ...account, service, api_key: null, webhook_secret: null })
 
-  it('completes at once what is paid by hand, and calls nobody', async () => {
+  it('complete at once by hand, without a call', async () => {
     const fetched = answering(200, {})
     expect(await of('manual').refund(aCall())).toEqual({ state: 'completed', provider_reference: null })
     expect(of('manual').capabilities.is_immediate).toBe(true)
     expect(fetched).not.toHaveBeenCalled()
   })
 
-  it('makes outcomes up by the amount', async () => {
+  it('simulate outcomes by the amount', async () => {
     const refund = (amount_minor: number) => of('test').refund(aCall({ key: `k${amount_minor}:1`, amount_minor }))
     const asked = (amount: number, provider_reference: string | null) =>
       of('test').lookup({ key: `k${amount}:1`, payment: 'pi_1', provider_reference })
@@ -220,12 +220,12 @@ describe('the other services', () => {
     expect(await of('test').find('re_1')).toBeNull()
   })
 
-  it('makes nothing up in production', () => {
+  it('simulate nothing in production', () => {
     expect(() => of('test', 'production')).toThrow(/test/)
     expect(of('manual', 'production')).toBeDefined()
   })
 
-  it('takes no webhooks', async () => {
+  it('accept no webhooks', async () => {
     for (const service of ['manual', 'test'] as const)
       await expect(of(service).verify(new Headers(), new Uint8Array(), 0)).rejects.toMatchObject({
         code: 'not_authenticated',

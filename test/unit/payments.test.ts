@@ -13,7 +13,7 @@ import {
 } from '../../src/domain/orders/purchases.ts'
 
 describe('the payment of an order', () => {
-  it('has a state for each that the order gives it, and reaches all of them', () => {
+  it('has a state for each state of the order, and every such state is reachable', () => {
     const reached = new Set<string>([transactionLifecycle.initial])
     for (const state of reached)
       for (const target of transactionLifecycle.targetsOf(state as (typeof transactionLifecycle.states)[number]))
@@ -22,7 +22,7 @@ describe('the payment of an order', () => {
     for (const status of orderStatuses) expect(transactionLifecycle.states).toContain(paymentStatusOf[status])
   })
 
-  it('is never set by its order once money went back', () => {
+  it('is not changed by its order after a refund', () => {
     for (const status of orderStatuses) {
       const from = paymentStatusesBefore(paymentStatusOf[status])
       for (const later of ['partially_refunded', 'refunded', 'failed'] as const) expect(from).not.toContain(later)
@@ -32,7 +32,7 @@ describe('the payment of an order', () => {
 })
 
 describe('a purchase', () => {
-  it('is moved by its order only along its lifecycle, and never once it was used, paid back or expired', () => {
+  it('is changed by its order only along its lifecycle, and never after it was used, refunded or expired', () => {
     for (const status of orderStatuses) {
       const target = purchaseStatusOf[status]
       for (const from of orderMovesFrom(target)) expect(purchaseLifecycle.allows(from, target)).toBe(true)

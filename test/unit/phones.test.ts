@@ -45,7 +45,7 @@ describe('normalizePhone', () => {
     expect(normalizePhone(text, country)).toBeNull()
   })
 
-  it('makes the same of a number however its prefix is written, and of what it made', () => {
+  it('gives the same number for any spelling of the prefix, and for its own result', () => {
     const separators = fc.constantFrom('', ' ', '-', '.', ' / ')
     const countries = fc.constantFrom(...countryCodes)
     const numbers = fc.tuple(fc.constantFrom('45', '46', '44', '49', '1', '358'), fc.stringMatching(/^[1-9]\d{6,9}$/))

@@ -30,7 +30,7 @@ const mail = {
   subject: 'Your tickets',
   tags: { reference: 'cmp_1-usr_1' },
 }
-const told = (type: string, more: object = {}) => ({
+const resendEvent = (type: string, more: object = {}) => ({
   type,
   created_at: '2026-11-22T23:41:12.126Z',
   data: { ...mail, ...more },
@@ -46,7 +46,7 @@ describe('events of Resend', () => {
     ['email.failed', 'failed'],
     ['email.suppressed', 'failed'],
   ])('%s is %s', async (theirs, type) => {
-    expect(await fromResend(told(theirs))).toEqual([
+    expect(await fromResend(resendEvent(theirs))).toEqual([
       {
         id: 'msg_1',
         type,
@@ -61,14 +61,14 @@ describe('events of Resend', () => {
     ])
   })
 
-  it('name the link of a click and when it was', async () => {
+  it('contain the link and the time of a click', async () => {
     const click = {
       ipAddress: '192.0.2.1',
       link: 'https://nordlys.example/tickets',
       timestamp: '2026-11-22T23:41:05.000Z',
       userAgent: 'Mozilla/5.0',
     }
-    expect(await fromResend(told('email.clicked', { click }))).toMatchObject([
+    expect(await fromResend(resendEvent('email.clicked', { click }))).toMatchObject([
       { type: 'clicked', url: click.link, at: Date.parse(click.timestamp) },
     ])
   })
@@ -82,31 +82,39 @@ describe('events of Resend', () => {
     [{ type: 'Transient', subType: 'MessageTooLarge', message: 'Too large.' }, 'block'],
     [{ type: 'Transient', subType: 'ContentRejected', message: 'Rejected.' }, 'block'],
     [{ type: 'Permanent', subType: 'General', message: '550 5.7.1 blocked by policy' }, 'block'],
-  ])('class a bounce: %o is %s', async (bounce, expected) => {
-    expect(await fromResend(told('email.bounced', { bounce }))).toMatchObject([
+  ])('have a class of bounces: %o is %s', async (bounce, expected) => {
+    expect(await fromResend(resendEvent('email.bounced', { bounce }))).toMatchObject([
       { type: 'bounced', bounce: expected, detail: bounce.message || bounce.subType },
     ])
   })
 
-  it('take tags as they were sent, and times as they were written before', async () => {
+  it('accept tags and times in the forms of older versions', async () => {
     const tags = [{ name: 'reference', value: 'ref_2' }]
-    const older = { ...told('email.sent', { tags }), created_at: '2026-11-22 23:41:12.126+00' }
+    const older = { ...resendEvent('email.sent', { tags }), created_at: '2026-11-22 23:41:12.126+00' }
     expect(await fromResend(older)).toMatchObject([{ reference: 'ref_2', at: Date.parse('2026-11-22T23:41:12.126Z') }])
-    expect(await fromResend(told('email.sent', { tags: null }))).toMatchObject([{ reference: null }])
+    expect(await fromResend(resendEvent('email.sent', { tags: null }))).toMatchObject([{ reference: null }])
   })
 
-  it('of other kinds, and what is no event, say nothing', async () => {
-    for (const event of [told('domain.updated'), told('email.invented'), { type: 'email.sent' }, '[]', 'no json', {}])
+  it('of other kinds, and malformed ones, are ignored', async () => {
+    for (const event of [
+      resendEvent('domain.updated'),
+      resendEvent('email.invented'),
+      { type: 'email.sent' },
+      '[]',
+      'no json',
+      {},
+    ])
       expect(await fromResend(event)).toEqual([])
   })
 
-  it('count only with a good signature, of now', async () => {
+  it('need a valid, recent signature', async () => {
     const other = 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD'
-    expect(await fromResend(told('email.sent'), { secret: other })).toBeNull()
-    for (const at of [now - 301_000, now + 301_000]) expect(await fromResend(told('email.sent'), { at })).toBeNull()
+    expect(await fromResend(resendEvent('email.sent'), { secret: other })).toBeNull()
+    for (const at of [now - 301_000, now + 301_000])
+      expect(await fromResend(resendEvent('email.sent'), { at })).toBeNull()
     for (const at of [now - 290_000, now + 290_000])
-      expect(await fromResend(told('email.sent'), { at })).toHaveLength(1)
-    const body = JSON.stringify(told('email.sent'))
+      expect(await fromResend(resendEvent('email.sent'), { at })).toHaveLength(1)
+    const body = JSON.stringify(resendEvent('email.sent'))
     const signature = new Webhook(secrets.email.webhookSecret).sign('msg_1', new Date(now), body)
     const headers = {
       'svix-id': 'msg_1',
@@ -175,7 +183,7 @@ describe('events of GatewayAPI', () => {
     ['expired', '', 'soft'],
     ['rejected', '', 'block'],
     ['undeliverable', 'Blocked by spam filter', 'block'],
-  ])('class a bounce: %s, %j is %s', async (theirs, error, bounce) => {
+  ])('have a class of bounces: %s, %j is %s', async (theirs, error, bounce) => {
     expect(await fromGatewayApi(status(theirs, { error }))).toMatchObject([{ type: 'bounced', bounce, detail: error }])
   })
 
@@ -183,7 +191,7 @@ describe('events of GatewayAPI', () => {
     expect(await fromGatewayApi(status('delivered', {}, 'messaging.status.sms'))).toHaveLength(1)
   })
 
-  it('without an id are told apart by what they say', async () => {
+  it('without an id are identified by their content', async () => {
     const nameless = (value: string) => fromGatewayApi({ ...status(value), event_id: undefined })
     const [one, again, other] = [await nameless('delivered'), await nameless('delivered'), await nameless('expired')]
     expect(one?.[0]?.id).toMatch(/^[0-9a-f]{64}$/)
@@ -191,21 +199,21 @@ describe('events of GatewayAPI', () => {
     expect(other?.[0]?.id).not.toBe(one?.[0]?.id)
   })
 
-  it('of other kinds, and what is no event, say nothing', async () => {
+  it('of other kinds, and malformed ones, are ignored', async () => {
     for (const event of [status('delivered', {}, 'message.status.rcs'), status('invented'), {}, 'no json', '[]'])
       expect(await fromGatewayApi(event)).toEqual([])
   })
 
-  it('count only with a good signature', async () => {
+  it('need a valid signature', async () => {
     expect(await fromGatewayApi(status('delivered'), { secret: 'another key' })).toBeNull()
     for (const header of ['', 'v1=', `v1=${'0'.repeat(64)}`, `v2=${'0'.repeat(64)}`, 'v1=xyz'])
       expect(await fromGatewayApi(status('delivered'), { header })).toBeNull()
   })
 })
 
-describe('an event that is called like a property of every object', () => {
+describe('an event with the name of an object property', () => {
   it.each(['constructor', '__proto__', 'toString', 'valueOf', 'hasOwnProperty'])('is none: %s', async (name) => {
-    expect(await fromResend(told(name))).toEqual([])
+    expect(await fromResend(resendEvent(name))).toEqual([])
     expect(await fromGatewayApi(status(name))).toEqual([])
   })
 })

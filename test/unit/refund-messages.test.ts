@@ -15,7 +15,7 @@ function written(message: RefundMessage) {
 const aMessage = { order: '100234', amount: '1.150,00 kr.', reason: null } as const
 
 describe('the platform’s messages about refunds', () => {
-  it('name the order and the amount in every language, and are not each other', () => {
+  it('name the order and the amount in every language, and differ from each other', () => {
     const subjects = new Set<string>()
     for (const language of languages)
       for (const kind of refundEmailKinds) {
@@ -31,7 +31,7 @@ describe('the platform’s messages about refunds', () => {
     expect(subjects.size).toBe(languages.length * refundEmailKinds.length)
   })
 
-  it('show what people wrote as text: no markup, no template, and no other placeholder', () => {
+  it('escape texts of people: no markup, no template, and no other placeholder', () => {
     const hostile = '{{ customer.email }}{% if x %}<script>alert(1)</script>{amount}'
     const mail = written({ ...aMessage, kind: 'refund_rejection', language: 'en', order: hostile, reason: hostile })
     expect(mail.subject).toContain(hostile)
@@ -39,7 +39,7 @@ describe('the platform’s messages about refunds', () => {
     expect(mail.html).not.toContain('<script>alert')
   })
 
-  it('have words for every reason in every language', () => {
+  it('have a text for every reason in every language', () => {
     for (const language of languages) {
       const texts = refundReasons.map((reason) => refundReasonText(reason, language))
       expect(new Set(texts).size).toBe(refundReasons.length)

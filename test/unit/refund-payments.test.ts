@@ -7,35 +7,35 @@ const day = 24 * hour
 const id = 'rfr_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8'
 const progress = { provider_reference: null, began_at: 0, is_first_call: false }
 
-describe('the key of an attempt', () => {
-  it('names its request, and nothing else does', () => {
+describe('the idempotency key of an attempt', () => {
+  it('identifies exactly its request', () => {
     expect(refundOfKey(providerKeyOf(id, 3))).toBe(id)
     for (const other of [null, '', id, `${id}:0`, `${id}:`, ` ${id}:1`, `${id}:1 `, `ord${id.slice(3)}:1`, `${id}:1:1`])
       expect(refundOfKey(other)).toBeNull()
   })
 })
 
-describe('how to find out what becomes of a refund', () => {
-  it('calls again under the key for 20 hours, and asks from then on', () => {
+describe('the way to find the result of a refund', () => {
+  it('is repeating the call under the key for 20 hours, and then looking it up', () => {
     expect(stepOf(progress, true, 20 * hour - 1)).toBe('call')
     expect(stepOf(progress, true, 20 * hour)).toBe('look up')
   })
 
-  it('asks for what the provider has taken, and where it knows no keys', () => {
+  it('is looking it up after the provider accepted it, and when the provider does not deduplicate', () => {
     expect(stepOf({ ...progress, provider_reference: 're_1' }, true, 1)).toBe('look up')
     expect(stepOf(progress, false, 1)).toBe('look up')
     expect(stepOf({ ...progress, is_first_call: true }, false, 1)).toBe('call')
   })
 
-  it('believes that a call was never made only once it must be over', () => {
+  it('decides that a call was never made only once the call must be over', () => {
     expect(isNeverMade(progress, 15 * 60_000 - 1)).toBe(false)
     expect(isNeverMade(progress, 15 * 60_000)).toBe(true)
     expect(isNeverMade({ ...progress, provider_reference: 're_1' }, day)).toBe(false)
   })
 })
 
-describe('when a refund without an end is due again', () => {
-  it('asks for what is pending after 1, 6, 24 and 72 hours, each day for 30, and then calls for people', () => {
+describe('the next due time of an unfinished refund', () => {
+  it('is after 1, 6, 24 and 72 hours and each day for 30 days, and then the refund is marked for people', () => {
     const marks: number[] = []
     let attention: number | null = null
     for (let now = 0, checks = 0; now < 45 * day; checks++) {
@@ -50,7 +50,7 @@ describe('when a refund without an end is due again', () => {
     expect(attention).toBe(30 * day)
   })
 
-  it('asks for what has no answer at all within the hour, always later than now', () => {
+  it('is within the hour without any answer, and always later than now', () => {
     fc.assert(
       fc.property(fc.nat(40 * day), fc.nat(2000), fc.boolean(), (age, checks, is_taken) => {
         const { due_at, needs_attention } = nextCheck({ began_at: 0, checks, is_taken }, age)

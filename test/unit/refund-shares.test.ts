@@ -14,8 +14,8 @@ const purchases = fc.array(bought, { minLength: 1, maxLength: 12 }).map((all) =>
   })),
 )
 
-describe('spread', () => {
-  it('adds up to the cent, exceeds no weight, and is never a cent beside the exact proportion', () => {
+describe('spreading an amount by weights', () => {
+  it('adds up to the cent, exceeds no weight, and is less than a cent from the exact proportion', () => {
     fc.assert(
       fc.property(
         fc.array(amount, { minLength: 1, maxLength: 20 }),
@@ -39,7 +39,7 @@ describe('spread', () => {
     )
   })
 
-  it('gives the cents that are left to the largest remainders, of equal ones to the first', () => {
+  it('gives the remaining cents to the largest remainders, and of equal ones to the first', () => {
     expect(spread(100, [1, 1, 1])).toEqual([34, 33, 33])
     expect(spread(10, [300, 600, 100])).toEqual([3, 6, 1])
     expect(spread(11, [300, 600, 100])).toEqual([3, 7, 1])
@@ -48,8 +48,8 @@ describe('spread', () => {
   })
 })
 
-describe('shareOut', () => {
-  it('pays back the price first, then the deposit, then the fee, and what belongs to no purchase last', () => {
+describe('sharing out a refund', () => {
+  it('pays back the price first, then the deposit, then the fee, and last the rest without a purchase', () => {
     fc.assert(
       fc.property(purchases, fc.double({ min: 0, max: 1.5, noNaN: true }), (all, part) => {
         const rest = sum(all.map(({ rest_minor }) => rest_minor))
@@ -74,7 +74,7 @@ describe('shareOut', () => {
     )
   })
 
-  it('shrinks a request so that no part of no item grows', () => {
+  it('shrinks a request so that no part of an item grows', () => {
     fc.assert(
       fc.property(
         purchases,
@@ -97,7 +97,7 @@ describe('shareOut', () => {
     )
   })
 
-  it('takes what is left of each part', () => {
+  it('uses the available amount of each part', () => {
     expect(partsOf(130, { price_minor: 100, deposit_minor: 20, handling_fee_minor: 50 })).toEqual({
       price_minor: 100,
       deposit_minor: 20,

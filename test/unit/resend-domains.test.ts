@@ -47,7 +47,7 @@ const shown = [
 ]
 
 describe('the domains at Resend', () => {
-  it('adds a domain, answers its records, and asks to look at them', async () => {
+  it('are added, answered with their records, and verified', async () => {
     const asked = answering({
       'POST /domains': () => [201, { id: 'd1', name }],
       'GET /domains/d1': () => [200, { id: 'd1', name, status: 'not_started', records }],
@@ -57,7 +57,7 @@ describe('the domains at Resend', () => {
     expect(asked).toEqual(['POST /domains', 'GET /domains/d1', 'POST /domains/d1/verify'])
   })
 
-  it('reads a domain that it knows, and adds it again where it is gone', async () => {
+  it('are read when they exist, and added again when they are gone', async () => {
     const asked = answering({ 'GET /domains/d1': () => [200, { id: 'd1', name, status: 'verified', records: 'none' }] })
     expect(await domains.check(name, 'd1')).toEqual({ id: 'd1', is_verified: true, records: [] })
     expect(asked).toEqual(['GET /domains/d1'])
@@ -68,7 +68,7 @@ describe('the domains at Resend', () => {
     expect(await domains.check(name, 'd1')).toEqual({ id: 'd2', is_verified: false, records: [] })
   })
 
-  it('finds a domain that was added before, page by page', async () => {
+  it('are found page by page when they were added before', async () => {
     const asked = answering({
       'POST /domains': () => [403, { name: 'validation_error', message: 'The domain has been registered already.' }],
       'GET /domains': (n) =>
@@ -86,7 +86,7 @@ describe('the domains at Resend', () => {
     ])
   })
 
-  it('answers nothing where it was not answered', async () => {
+  it('are unknown after a failed answer', async () => {
     answering({ 'POST /domains': () => [401, { name: 'restricted_api_key' }], 'GET /domains': () => [401, {}] })
     expect(await domains.check(name, null)).toBeNull()
     // The domain of somebody else under that id is none of ours.

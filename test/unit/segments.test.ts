@@ -6,7 +6,7 @@ import { editDistance, nearest } from '../../src/domain/text/nearest.ts'
 import { isStale, progressOf, segmentLifecycle, segmentStatuses } from '../../src/domain/segments.ts'
 
 describe('a record of CSV', () => {
-  it('is read back as it was written, whatever stands in it', () => {
+  it('is read back as it was written, for any values', () => {
     fc.assert(
       fc.property(fc.array(fc.string({ unit: 'grapheme' }), { minLength: 2, maxLength: 5 }), (cells) => {
         const [row] = parse(csvRecord(cells), { relax_column_count: true })
@@ -16,7 +16,7 @@ describe('a record of CSV', () => {
     )
   })
 
-  it('never begins a cell as formulas do, but for telephone numbers', () => {
+  it('never begins a cell like a formula, except for telephone numbers', () => {
     const formula = fc
       .tuple(fc.constantFrom('=', '+', '-', '@', '\t', '\r'), fc.string())
       .map((parts) => parts.join(''))
@@ -33,7 +33,7 @@ describe('a record of CSV', () => {
 describe('the nearest value', () => {
   const namesOf = (name: string) => [name]
 
-  it('has a distance like any other', () => {
+  it('is found by an edit distance', () => {
     const word = fc.string({ maxLength: 8 })
     fc.assert(
       fc.property(word, word, word, (a, b, c) => {
@@ -58,7 +58,7 @@ describe('the nearest value', () => {
 })
 
 describe('a segment', () => {
-  it('finds its way out of every state', () => {
+  it('has a way out of every state', () => {
     for (const status of segmentStatuses) {
       const reached = new Set([status])
       for (let size = 0; size !== reached.size;) {
@@ -75,7 +75,7 @@ describe('a segment', () => {
     expect(isStale({ status: 'failed', calculated_at: 1000 }, 86_401_000)).toBe(false)
   })
 
-  it('shows its progress in hundredths that reach one only at the end', () => {
+  it('has a progress of whole hundredths that reaches 1 only at the end', () => {
     const of = (status: string, walked_count: number, population_count: number) =>
       progressOf({ status, walked_count, population_count })
     expect([of('calculating', 0, 0), of('calculating', 25_000, 75_000), of('calculating', 75_000, 60_000)]).toEqual([

@@ -45,7 +45,7 @@ describe('columns with a mode', () => {
     ])
   })
 
-  it('are written together as one by one, whatever the rows have in common', async () => {
+  it('are written in one statement as one by one, for any rows', async () => {
     const some = (...words: string[]) => fc.constantFrom(...words, 'it\'s "ÆØÅ" 😀\\n', '', '7', '1.50', 'null')
     const row = fc.record({
       name: some('Hall'),
@@ -67,12 +67,12 @@ describe('columns with a mode', () => {
     )
   })
 
-  it('are stored by a change of them', async () => {
+  it('are stored by an update', async () => {
     await db.batch([insert(lamps, lamp), update(lamps, { labels: ['z'], note: null, is_on: false }, sql`id = 'a'`)])
     expect(await all()).toEqual([{ ...lamp, labels: ['z'], note: null, is_on: false }])
   })
 
-  it('are the same where their JSON says the same', () => {
+  it('are equal when their JSON is equal', () => {
     const before = { note: { by: 'a', at: 1 }, labels: ['x'] }
     expect(changesIn(before, { note: { at: 1, by: 'a' }, labels: ['x'] })).toEqual({})
     expect(changesIn(before, { labels: ['y'] })).toEqual({ labels: ['y'] })
@@ -80,7 +80,7 @@ describe('columns with a mode', () => {
 })
 
 describe('a query of the builder', () => {
-  it('keeps columns of two tables with the same name apart, also in a batch', async () => {
+  it('keeps columns of two tables with the same name separate, also in a batch', async () => {
     await db.batch([insert(rooms, { id: 'r', name: 'Room' }), ...insertAll(lamps, [lamp, dark])])
     const query = select({ id: lamps.id, name: lamps.name, room: rooms.name, is_on: lamps.is_on })
       .from(lamps)
@@ -102,7 +102,7 @@ describe('a query of the builder', () => {
 })
 
 describe('fields', () => {
-  it('decode the rows of a query in SQL', async () => {
+  it('decode the rows of a raw query', async () => {
     await db.batch([insert(lamps, lamp)])
     const fields = { labels: lamps.labels, lit: lamps.is_on }
     const query = answering(fields, sql<{ lit: boolean }>`select ${selection(fields)}, 1 as more from ${lamps}`)

@@ -5,8 +5,8 @@ import { maxSenderDomainLength, normalizeDomain, ownershipRecord } from '../../s
 
 const platform = { name: 'Events', address: 'no-reply@platform.example' }
 
-describe('a domain', () => {
-  it('is spelled in one way, which is that of a name in the name system', () => {
+describe('a domain name', () => {
+  it('has one normal form, which is that of DNS', () => {
     fc.assert(
       fc.property(fc.oneof(fc.domain(), fc.string({ unit: 'grapheme' }), fc.webAuthority()), (text) => {
         const domain = normalizeDomain(text)
@@ -26,7 +26,7 @@ const nasty = fc.constantFrom('@', 'a@b.dk', '＠', '\u202E', '\u200B', '\r\n', 
 const text = fc.array(nasty, { maxLength: 12 }).map((parts) => parts.join(''))
 
 describe('the sender of an e-mail', () => {
-  it('never comes from an address that is not verified, nor under a name that shows one', () => {
+  it('is never an address that is not verified, nor a display name that contains an address', () => {
     const fields = fc.record({
       names: fc.array(fc.option(text), { maxLength: 3 }),
       address: fc.option(fc.oneof(text, fc.constant('hello@nordlys.dk'))),
@@ -46,7 +46,7 @@ describe('the sender of an e-mail', () => {
     )
   })
 
-  it('answers to the address for replies, else to the sender that may not stand in From', () => {
+  it('has a reply address: the given one, otherwise the sender that may not be in From', () => {
     const given = { names: [], address: 'a@x.dk', reply_to: 'r@x.dk', is_verified: false }
     expect(senderOf(given, platform)).toEqual({ from: platform, replyTo: 'r@x.dk' })
     expect(senderOf({ ...given, reply_to: null }, platform)).toEqual({ from: platform, replyTo: 'a@x.dk' })
@@ -56,7 +56,7 @@ describe('the sender of an e-mail', () => {
     })
   })
 
-  it('keeps names that people have', () => {
+  it('keeps ordinary display names', () => {
     for (const name of ['Nordlys', 'Rock @ Park', 'Smith, "Bob"', 'Müller & Søn', 'פסטיבל', '👨‍👩‍👧 Family', 'a = b?'])
       expect([
         name,

@@ -16,7 +16,7 @@ const answering = (answer: (sent: Wire) => Response | Promise<Response>) =>
   vi.spyOn(globalThis, 'fetch').mockImplementation(async (_, init) => answer(JSON.parse(init?.body as string) as Wire))
 
 describe('the GatewayAPI gateway', () => {
-  it('makes one call a recipient and gives each its id', async () => {
+  it('makes one call for each recipient and returns the ids', async () => {
     const fetched = answering(({ reference }) => Response.json({ msg_id: `id-${reference}` }))
     const messages = Array.from({ length: 12 }, () => anSms())
     const results = await gateway.send(messages, 'k')
@@ -43,7 +43,7 @@ describe('the GatewayAPI gateway', () => {
     // Nothing tells whether it went out before it broke, and a repetition would send it twice.
     [500, 'unknown'],
     [502, 'unknown'],
-  ])('takes %i for %s', async (status, kind) => {
+  ])('reads %i as %s', async (status, kind) => {
     answering(() => Response.json({ code: '0x0213', message: 'no' }, { status, headers: { 'retry-after': '3' } }))
     expect(gateway.deduplicates).toBe(false)
     expect(await gateway.send([anSms()], 'k')).toEqual([
@@ -51,7 +51,7 @@ describe('the GatewayAPI gateway', () => {
     ])
   })
 
-  it('has one connection at a time, and a call of it ends before the lease of a chunk', async () => {
+  it('opens one connection at a time, and ends its calls before the lease of a chunk', async () => {
     let [open, most] = [0, 0]
     answering(async ({ reference }) => {
       most = Math.max(most, ++open)
@@ -66,7 +66,7 @@ describe('the GatewayAPI gateway', () => {
     expect(gateway.batch * longest()).toBeLessThan(leaseMarginMs)
   })
 
-  it('fails a bad number alone', async () => {
+  it('fails only an invalid number', async () => {
     const messages = [anSms(), anSms(), anSms()]
     answering(({ reference }) =>
       reference === messages[1]?.reference
@@ -76,7 +76,7 @@ describe('the GatewayAPI gateway', () => {
     expect((await gateway.send(messages, 'k')).map(({ ok }) => ok)).toEqual([true, false, true])
   })
 
-  it('asks no further once the provider asks it to wait: the others were not sent', async () => {
+  it('stops once the provider asks it to wait: the other messages were not sent', async () => {
     const fetched = answering(() => new Response('', { status: 429 }))
     const results = await gateway.send(
       Array.from({ length: 20 }, () => anSms()),
@@ -87,7 +87,7 @@ describe('the GatewayAPI gateway', () => {
     for (const result of results) expect(result).toMatchObject({ ok: false, kind: 'rate_limited' })
   })
 
-  it('does not know what became of a call without a whole answer', async () => {
+  it('reports an unknown result for a call without a complete answer', async () => {
     answering(() => Promise.reject(new TypeError('connection lost')))
     expect(await gateway.send([anSms()], 'k')).toMatchObject([{ kind: 'unknown' }])
     vi.restoreAllMocks()
@@ -95,14 +95,14 @@ describe('the GatewayAPI gateway', () => {
     expect(await gateway.send([anSms()], 'k')).toMatchObject([{ kind: 'unknown', code: 'unreadable_answer' }])
   })
 
-  it('makes no call to an address that is none: nothing was sent', async () => {
+  it('makes no call to an invalid address: nothing was sent', async () => {
     const fetched = answering(() => Response.json({ msg_id: 'a' }))
     const astray = gatewayApi({ apiBase: 'sms.example', apiKey: 'token', now: () => 0 })
     expect(await astray.send([anSms()], 'k')).toMatchObject([{ kind: 'configuration', code: 'impossible_call' }])
     expect(fetched).not.toHaveBeenCalled()
   })
 
-  it('asks for nothing without a token', async () => {
+  it('makes no request without a token', async () => {
     const fetched = answering(() => Response.json({}))
     const results = await gatewayApi({ apiBase: '', apiKey: '', now: () => 0 }).send([anSms()], 'k')
     expect(results).toMatchObject([{ kind: 'configuration' }])

@@ -10,7 +10,7 @@ function sizeByLibrary(text: string) {
 }
 
 describe('the parts of an SMS', () => {
-  it('end where a part is full, and no character stands in two of them', () => {
+  it('end when a part is full, and split no character', () => {
     expect(smsSize('')).toEqual({ encoding: 'GSM-7', characters: 0, parts: 1 })
     expect(smsSize('a'.repeat(160))).toEqual({ encoding: 'GSM-7', characters: 160, parts: 1 })
     expect(smsSize('a'.repeat(161))).toEqual({ encoding: 'GSM-7', characters: 161, parts: 2 })
@@ -23,7 +23,7 @@ describe('the parts of an SMS', () => {
     expect(smsSize(`a${'\u0301'.repeat(199)}`)).toEqual({ encoding: 'UCS-2', characters: 1, parts: 3 })
   })
 
-  it('are those of the library, for every single letter', () => {
+  it('agree with the library, for every single character', () => {
     const letters = Array.from({ length: 0x3000 }, (_, code) => String.fromCharCode(code))
     for (const letter of letters)
       expect([letter, smsSize(letter).encoding, smsSize(letter).characters]).toEqual([
@@ -33,7 +33,7 @@ describe('the parts of an SMS', () => {
       ])
   })
 
-  it('are those of the library, for texts of all lengths', () => {
+  it('agree with the library, for texts of all lengths', () => {
     const plain = fc.constantFrom('a', 'å', '€', '{', '\n', '\r\n', ' ')
     const any = fc.constantFrom('a', '€', '\n', '\r\n', 'ł', 'ø', '😀', 'e\u0301', '👩‍👩‍👧‍👦', '🇩🇰')
     const textOf = (letters: fc.Arbitrary<string>) =>

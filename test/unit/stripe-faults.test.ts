@@ -5,8 +5,8 @@ import { aCall, account, answering, aRefund, gateway } from '../support/stripe.t
 
 afterEach(() => vi.restoreAllMocks())
 
-describe('what became of a refund', () => {
-  it('is found among all of the payment by its key, page by page', async () => {
+describe('the result of a refund at Stripe', () => {
+  it('is found by its key among all refunds of the payment, page by page', async () => {
     const fake = createFakeStripe()
     const fetched = serveStripe(fake)
     const payment = fake.store.pay({ amount: 100_000, currency: 'dkk' })
@@ -25,7 +25,7 @@ describe('what became of a refund', () => {
     ])
   })
 
-  it('is asked for by its reference where that is known', async () => {
+  it('is read by its reference where that is known', async () => {
     const fake = createFakeStripe()
     serveStripe(fake)
     const payment = fake.store.pay({ amount: 500, currency: 'dkk', account: 'acct_1' })
@@ -41,7 +41,7 @@ describe('what became of a refund', () => {
     expect(await connected.find('../charges')).toBeNull()
   })
 
-  it.each([401, 403, 429, 500, 503])('is not known after %i', async (status) => {
+  it.each([401, 403, 429, 500, 503])('is unknown after %i', async (status) => {
     answering(status, { error: { type: 'api_error', message: 'No.' } })
     const asked = { key: 'rfr_1:1', payment: 'pi_1' }
     expect(await gateway().lookup({ ...asked, provider_reference: null })).toMatchObject({ state: 'unknown' })
@@ -49,7 +49,7 @@ describe('what became of a refund', () => {
     await expect(gateway().find('re_1')).rejects.toThrow(PaymentProviderUnavailable)
   })
 
-  it('is not known from a list that does not end, or cannot be read', async () => {
+  it('is unknown from a list that does not end, or cannot be read', async () => {
     const asked = { key: 'rfr_1:1', payment: 'pi_1', provider_reference: null }
     answering(200, { object: 'list', data: [aRefund({ metadata: {} })], has_more: true })
     expect(await gateway().lookup(asked)).toMatchObject({ state: 'unknown' })
@@ -62,14 +62,14 @@ describe('what became of a refund', () => {
   })
 })
 
-describe('a refund before a Stripe that misbehaves', () => {
+describe('a refund at a Stripe with faults', () => {
   it.each(['accept and hang', 'accept and cut', 'cut', { status: 409 }, { status: 429 }, { status: 500 }] as const)(
     'is paid once when the same key is used again after: %o',
     async (conduct) => {
       const fake = createFakeStripe()
       serveStripe(fake)
       const payment = fake.store.pay({ amount: 5000, currency: 'dkk' })
-      fake.tell((_, nth) => (nth === 1 ? conduct : 'accept'))
+      fake.respondWith((_, nth) => (nth === 1 ? conduct : 'accept'))
       const call = aCall({ payment: payment.id })
       expect(await gateway().refund(call)).toMatchObject({ state: 'unknown' })
       expect(await gateway().refund(call)).toMatchObject({ state: 'completed' })
@@ -77,20 +77,20 @@ describe('a refund before a Stripe that misbehaves', () => {
     },
   )
 
-  it('stays unknown by its key after a 500 that did it, and is found by asking', async () => {
+  it('stays unknown by its key after an effective 500, and is found by a look-up', async () => {
     const fake = createFakeStripe()
     serveStripe(fake)
     const payment = fake.store.pay({ amount: 5000, currency: 'dkk' })
-    fake.tell('accept and fail')
+    fake.respondWith('accept and fail')
     const call = aCall({ payment: payment.id })
     expect(await gateway().refund(call)).toMatchObject({ state: 'unknown' })
-    fake.tell('accept')
+    fake.respondWith('accept')
     expect(await gateway().refund(call)).toMatchObject({ state: 'unknown' })
     expect(await gateway().lookup({ ...call, provider_reference: null })).toMatchObject({ state: 'completed' })
     expect(fake.store.paidBack(payment.id)).toBe(1250)
   })
 
-  it('is refused beyond what was paid, and under a key of another call it is unknown', async () => {
+  it('is refused beyond the payment, and is unknown under a key of another call', async () => {
     const fake = createFakeStripe()
     serveStripe(fake)
     const { id } = fake.store.pay({ amount: 2000, currency: 'dkk' }) satisfies FakePayment
@@ -121,7 +121,7 @@ describe('an event of Stripe', () => {
   const signatureAt = async (at: number, by = secret) =>
     (await signedPost(by, { body }, at)).headers['stripe-signature'] ?? ''
 
-  it('is taken with its refund and its account', async () => {
+  it('has its refund and its account', async () => {
     expect(await verify(await signatureAt(now))).toEqual({
       id: 'evt_1',
       type: 'refund.failed',
@@ -131,14 +131,14 @@ describe('an event of Stripe', () => {
     })
   })
 
-  it('fits the vector that was calculated elsewhere', async () => {
+  it('matches an independently computed signature', async () => {
     // printf '1780300800.{"id":"evt_2"}' | openssl dgst -sha256 -hmac whsec_of_the_tests
     const header = 't=1780300800,v1=5e959d5a8f96f243fd6319c73a54bc594384e440f202e36702e460959a6b2f17'
     expect(await verify(header, '{"id":"evt_2"}')).toBeNull()
     await expect(verify(header, '{"id":"evt_3"}')).rejects.toMatchObject({ code: 'not_authenticated' })
   })
 
-  it('is taken within five minutes in both directions, and by one of several signatures', async () => {
+  it('is accepted within five minutes in both directions, and by one of several signatures', async () => {
     for (const distance of [-300_000, 299_000]) expect(await verify(await signatureAt(now + distance))).not.toBeNull()
     const good = await signatureAt(now)
     const [time = '', signature = ''] = good.split(',')
@@ -179,14 +179,14 @@ describe('an event of Stripe', () => {
     '{"id":"evt_1","type":"charge.refunded","data":{"object":{"object":"charge","id":"ch_1"}}}',
     '{"id":"evt_1","type":"refund.updated","data":{"object":{"object":"refund"}}}',
     '{"id":"evt_1","type":"payout.paid","data":{"object":{"object":"refund","id":"re_1","amount":1,"currency":"dkk"}}}',
-  ])('of another kind is none of ours: %s', async (text) => {
+  ])('of another kind is ignored: %s', async (text) => {
     const { headers } = await signedPost(secret, { body: text }, now)
     expect(await verify(headers['stripe-signature'], text)).toBeNull()
   })
 })
 
 describe('the fake of Stripe', () => {
-  it('tells of each refund, and of a success that is taken back', async () => {
+  it('reports each refund, and each late failure', async () => {
     const { store } = createFakeStripe()
     const payment = store.pay({ amount: 1000, currency: 'dkk', account: 'acct_1' })
     const made = store.refund(payment, { amount: 400 }) as { id: string }
@@ -205,7 +205,7 @@ describe('the fake of Stripe', () => {
     }
   })
 
-  it('loses, repeats and mixes up what it delivers', () => {
+  it('loses, repeats and reorders its events', () => {
     const numbers = Array.from({ length: 200 }, (_, index) => index)
     const sent = disordered(numbers, Math.random)
     expect(new Set(sent).size).toBeLessThan(200)

@@ -10,18 +10,18 @@ const manyRequests = 10_050
 const longMs = 60_000
 
 describe('the time limit of a request', () => {
-  it('aborts what takes longer, and says so', async () => {
+  it('aborts longer requests, with a reason', async () => {
     const never = (signal: AbortSignal) =>
       new Promise<never>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)))
     await expect(withTimeLimit(5, never)).rejects.toMatchObject({ name: 'TimeoutError' })
   })
 
-  it('passes on what came, and what went wrong', async () => {
+  it('returns answers and errors', async () => {
     expect(await withTimeLimit(longMs, async ({ aborted }) => aborted)).toBe(false)
     await expect(withTimeLimit(longMs, () => Promise.reject(new Error('broken')))).rejects.toThrow('broken')
   })
 
-  it('leaves no timer behind, however many requests an invocation makes', async () => {
+  it('leaves no timer behind, for any number of requests', async () => {
     vi.spyOn(globalThis, 'fetch').mockImplementation(async () => new Response('{}', { status: 200 }))
     const request = { url: 'https://receiver.example/hook', headers: {}, body: '{}', timeoutMs: longMs }
     const ends = new Set<string | null>()

@@ -18,7 +18,7 @@ describe('timeZones', () => {
     for (const name of Intl.supportedValuesOf('timeZone')) expect(names).toContain(modernNames[name] ?? name)
   })
 
-  it('names only zones that the runtime knows', () => {
+  it('contains only zones that the runtime knows', () => {
     for (const name of timeZones()) expect(() => resolved(name)).not.toThrow()
   })
 
@@ -77,7 +77,7 @@ describe('wallClockAt', () => {
     expect(offsetText(wallClockAt(zone, at).offset)).toBe(offset)
   })
 
-  it('changes at the instant of the change, not before', () => {
+  it('changes at the exact instant of a change of the clocks', () => {
     const change = Date.parse('2026-03-29T01:00:00Z')
     expect(wallClockAt('Europe/Copenhagen', change - 1).offset).toBe(3_600_000)
     expect(wallClockAt('Europe/Copenhagen', change).offset).toBe(7_200_000)
@@ -97,7 +97,7 @@ describe('timeZoneChoices', () => {
     )
   })
 
-  it('labels a zone as it stands at the instant', () => {
+  it('labels a zone with its offset at that instant', () => {
     const labelAt = (at: number) => timeZoneChoices(at).find(({ value }) => value === 'Europe/Copenhagen')
     expect(labelAt(winter)).toEqual({
       value: 'Europe/Copenhagen',

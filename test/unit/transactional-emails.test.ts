@@ -7,8 +7,8 @@ const now = 1_000 * hour
 const state = (more: object = {}) => ({ attempts: 1, created_at: now, first_call_at: now, is_doubtful: false, ...more })
 const said = (kind: SendFailure, retryAfterMs: number | null = null) => failure(kind, 'code', 'detail', retryAfterMs)
 
-describe('what an attempt makes of a message', () => {
-  it('waits longer after each failure, and as long as it is asked to', () => {
+describe('the state of a message after an attempt', () => {
+  it('delays the next attempt longer after each failure, and as long as the provider asks', () => {
     const waits = Array.from({ length: 10 }, (_, index) => {
       const { next_attempt_at } = judgeSend(state({ attempts: index + 1 }), said('transient'), true, now)
       return ((next_attempt_at ?? 0) - now) / 1000
@@ -20,7 +20,7 @@ describe('what an attempt makes of a message', () => {
     expect(judgeSend(state(), said('transient', 1000), true, now).next_attempt_at).toBe(now + 30_000)
   })
 
-  it('keeps a doubt that a later answer does not settle', () => {
+  it('stays unknown when a later answer does not decide', () => {
     const doubtful = state({ is_doubtful: true })
     for (const kind of ['transient', 'rate_limited', 'configuration', 'sender', 'unknown'] as const)
       expect(judgeSend(doubtful, said(kind), true, now)).toMatchObject({
@@ -34,13 +34,13 @@ describe('what an attempt makes of a message', () => {
     })
   })
 
-  it('makes a message anew only where nobody can have got it, and its account was at fault', () => {
+  it('uses new content only when no recipient can have got it, and the account was at fault', () => {
     expect(judgeSend(state(), said('transient'), true, now)).toMatchObject({ is_doubtful: false, keeps_content: true })
     for (const kind of ['configuration', 'sender'] as const)
       expect(judgeSend(state(), said(kind), true, now)).toMatchObject({ is_doubtful: false, keeps_content: false })
   })
 
-  it('gives up what is in doubt before the provider forgets the key, and what fails after a day', () => {
+  it('is failed before the provider forgets the key of an unknown result, and after a day of failures', () => {
     const late = { attempts: 8, first_call_at: now - 18 * hour }
     expect(judgeSend(state({ ...late, is_doubtful: true }), said('transient'), true, now)).toMatchObject({
       status: 'failed',
@@ -52,7 +52,7 @@ describe('what an attempt makes of a message', () => {
     expect(judgeSend(week, said('configuration'), true, now)).toMatchObject({ status: 'failed' })
   })
 
-  it('takes no chance with a provider that knows no keys', () => {
+  it('is final after an unknown result when the provider does not deduplicate', () => {
     expect(judgeSend(state(), said('unknown'), false, now)).toMatchObject({ status: 'failed', error_code: 'unknown' })
     expect(mayRepeat(state(), false, now)).toBe(true)
     expect(mayRepeat(state({ is_doubtful: true }), false, now)).toBe(false)

@@ -75,7 +75,7 @@ type Block = asn1.BaseBlock
 const partsOf = (block: Block | undefined): Block[] => (block as asn1.Sequence | undefined)?.valueBlock.value ?? []
 const bytesIn = (block: Block | undefined) => new Uint8Array((block as asn1.OctetString).valueBlock.valueHexView)
 
-describe('the package that is signed', () => {
+describe('the signed package of a pass', () => {
   it('has a detached PKCS#7 signature of the manifest that the certificate verifies', async () => {
     const files = unzipSync(await livePasses(options()).applePackage({ content, token: 't'.repeat(32) }))
     const { signature = new Uint8Array(), 'manifest.json': manifest = new Uint8Array() } = files
@@ -93,7 +93,7 @@ describe('the package that is signed', () => {
     expect(toHex(new Uint8Array(set))).toContain(`0420${digest}`)
   })
 
-  it('takes keys whose line ends are written out', async () => {
+  it('accepts keys with escaped line breaks', async () => {
     const given = options()
     const oneLine = (text: string) => text.replaceAll('\n', String.raw`\n`)
     given.apple.privateKey = oneLine(signer.privateKey)
@@ -103,8 +103,8 @@ describe('the package that is signed', () => {
   })
 })
 
-describe('the link of Google', () => {
-  it('is a JWT that the service account has signed', async () => {
+describe('the link to Google Wallet', () => {
+  it('is a JWT with the signature of the service account', async () => {
     const url = await livePasses(options()).addUrl({ platform: 'google', content })
     const key = await importSPKI(await exportSPKI(signer.publicKey), 'RS256')
     const { payload } = await jwtVerify(url.split('/').at(-1) ?? '', key, { audience: 'google' })
@@ -130,7 +130,7 @@ describe('an update at Google', () => {
           : Response.json({}, { status }),
       )
 
-  it('patches the object with an access token that is used again', async () => {
+  it('patches the object with a cached access token', async () => {
     const fetched = answering(200)
     const passes = livePasses(options())
     expect(await passes.updateGoogle(content, 1)).toEqual({ ok: true })
@@ -150,12 +150,12 @@ describe('an update at Google', () => {
     [409, 'transient'],
     [429, 'transient'],
     [503, 'transient'],
-  ])('calls %i %s', async (status, kind) => {
+  ])('treats the answer %i as %s', async (status, kind) => {
     answering(status)
     expect(await livePasses(options()).updateGoogle(content, 1)).toMatchObject({ ok: false, kind })
   })
 
-  it('says that the account is none, that it is refused, and that nobody answers', async () => {
+  it('reports an invalid account, a refusal, and a missing answer', async () => {
     const broken = options()
     broken.google.serviceAccount = ''
     expect(await livePasses(broken).updateGoogle(content, 1)).toMatchObject({ kind: 'configuration' })
@@ -180,7 +180,7 @@ describe('a push to a phone', () => {
     return { result, calls }
   }
 
-  it('goes over the connection with the certificate, empty and for the pass type', async () => {
+  it('uses the connection with the certificate, empty and for the pass type', async () => {
     const { result, calls } = await answered(() => new Response(null, { status: 200 }))
     expect(result).toBe('sent')
     expect(calls).toMatchObject([
@@ -191,7 +191,7 @@ describe('a push to a phone', () => {
     ])
   })
 
-  it('says what became of it', async () => {
+  it('has the right result for each answer', async () => {
     expect((await answered(() => new Response('{"reason":"Unregistered"}', { status: 410 }))).result).toBe('gone')
     expect((await answered(() => new Response('{"reason":"BadDeviceToken"}', { status: 400 }))).result).toBe('gone')
     expect((await answered(() => new Response('{"reason":"BadTopic"}', { status: 400 }))).result).toBe('refused')
@@ -211,15 +211,15 @@ describe('a signature in DER', () => {
     ['something behind', [0x30, 9, 2, 1, 1, 2, 1, 1, 2, 1, 1]],
     ['a number that is too long', [0x30, 38, 2, 33, ...Array.from({ length: 33 }, () => 1), 2, 1, 1]],
     ['a number without digits', [0x30, 5, 2, 0, 2, 1, 1]],
-  ])('with %s is none', (_, bytes) => expect(rawSignature(Uint8Array.from(bytes))).toBeNull())
+  ])('with %s is invalid', (_, bytes) => expect(rawSignature(Uint8Array.from(bytes))).toBeNull())
 
-  it('becomes two numbers of 32 bytes', () => {
+  it('is converted to two numbers of 32 bytes', () => {
     const raw = rawSignature(Uint8Array.of(0x30, 7, 2, 2, 0, 0x81, 2, 1, 5))
     expect([raw?.length, raw?.[31], raw?.[63]]).toEqual([64, 0x81, 5])
   })
 })
 
-describe('the configuration', () => {
+describe('the configuration of wallets', () => {
   const bindings = (given: Record<string, string>) =>
     ({
       PUBLIC_URL: '',
@@ -232,7 +232,7 @@ describe('the configuration', () => {
       ...given,
     }) as unknown as Bindings
 
-  it('refuses a platform that nobody knows, the same platform twice, and live without what it needs', () => {
+  it('refuses an unknown platform, a repeated platform, and live mode without its settings', () => {
     expect(() => readConfig(bindings({ WALLET_VENDOR_A: 'samsung' }))).toThrow('WALLET_VENDOR_A')
     expect(() => readConfig(bindings({ WALLET_VENDOR_A: 'apple', WALLET_VENDOR_B: 'apple' }))).toThrow('both "apple"')
     expect(() => readConfig(bindings({ WALLET_PROVIDER: 'live', WALLET_VENDOR_B: 'google' }))).toThrow(

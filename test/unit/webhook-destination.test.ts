@@ -4,7 +4,7 @@ import { destinationFault, destinationRefusal } from '../../src/domain/webhooks/
 const strict = { allowInsecure: false, ownHosts: ['api.tickets.dk'] }
 const lenient = { ...strict, allowInsecure: true }
 
-describe('a destination', () => {
+describe('a webhook destination', () => {
   it.each([
     'https://hooks.example.com/events',
     'https://hooks.example.com',
@@ -98,7 +98,7 @@ describe('a destination', () => {
     'javascript:alert(1)',
     'data:text/plain,x',
     'file:///etc/passwd',
-  ])('is none: %j', (url) => {
+  ])('is refused: %j', (url) => {
     expect(destinationFault(url, strict)).toBe('malformed')
   })
 

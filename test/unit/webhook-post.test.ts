@@ -28,24 +28,24 @@ const streamed = (parts: readonly Uint8Array[], error?: Error): ReadableStream<U
   })
 }
 
-describe('plainText', () => {
+describe('the stored text of an answer', () => {
   it.each([
     ['{\r\n\t"error": "unknown topic"\n}\n', '{ "error": "unknown topic" }'],
     ['a\u0000b\u001b[31mred\u007f', 'ab[31mred'],
     ['\u202Eevil\u2066\u200B', 'evil'],
     ['a\u2028b', 'a b'],
     ['  \n ', ''],
-  ])('makes one line without marks of %j', (given, plain) => {
+  ])('is one line without control characters for %j', (given, plain) => {
     expect(plainText(utf8(given), 1024)).toBe(plain)
   })
 
-  it('cuts between characters', () => {
+  it('is cut between characters', () => {
     expect(plainText(utf8('æ'.repeat(10)), 7)).toBe('æææ')
     expect(plainText(utf8('🎪🎪'), 7)).toBe('🎪')
     expect(plainText(new Uint8Array(1024).fill(0xff), 1024)).toBe('\ufffd'.repeat(341))
   })
 
-  it('is storable, short and unchanged the second time, whatever bytes come', () => {
+  it('is storable, short and unchanged the second time, for any bytes', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 60 }), fc.integer({ min: 4, max: 60 }), (bytes, max) => {
         const plain = plainText(bytes, max)
@@ -57,8 +57,8 @@ describe('plainText', () => {
   })
 })
 
-describe('a post', () => {
-  it('keeps the beginning of what was answered', async () => {
+describe('a webhook post', () => {
+  it('keeps the beginning of the answer', async () => {
     const known = await posted(
       () => new Response('unknown topic', { status: 422, headers: { 'content-length': '13' } }),
     )
@@ -73,7 +73,7 @@ describe('a post', () => {
     expect(redirect).toMatchObject({ status: 302, error: 'redirect', text: '' })
   })
 
-  it('reads no more than the limit of a body without end', async () => {
+  it('reads an endless answer only up to a limit', async () => {
     let pulled = 0
     const endless = new ReadableStream<Uint8Array>({
       pull(controller) {
@@ -96,14 +96,14 @@ describe('a post', () => {
     ['TLS handshake failed: received corrupt message', 'tls_failure'],
     ['internal error; reference = qkh7m8n28e4h6k4jsgk975r4', 'network_error'],
     ['', 'network_error'],
-  ])('that fails with %j says %s', async (message, error) => {
+  ])('that fails with %j records %s', async (message, error) => {
     const result = await posted(() => {
       throw new Error(message)
     })
     expect(result).toEqual({ status: null, error, retryAfter: null, text: null, durationMs: expect.any(Number) })
   })
 
-  it('says that the connection broke when the answer had begun', async () => {
+  it('reports a connection that breaks during the answer', async () => {
     const result = await posted(() => new Response(streamed([utf8('ab')], new Error('Network connection lost.'))))
     expect(result).toMatchObject({ status: null, error: 'connection_reset', text: null })
   })
@@ -117,7 +117,7 @@ describe('a post', () => {
     [500, 'error code: 1016', 'http_error'],
     [530, 'my error code: 1016', 'http_error'],
     [200, 'error code: 1016', null],
-  ])('answered by %i %j says %s', async (status, body, error) => {
+  ])('answered by %i %j records %s', async (status, body, error) => {
     expect(await posted(() => new Response(body, { status }))).toMatchObject({ status, error, text: body.trim() })
   })
 })

@@ -6,8 +6,8 @@ import { mintSecret, signedHeaders } from '../../src/domain/webhooks/webhook-sig
 const random = (length: number) => crypto.getRandomValues(new Uint8Array(length))
 const only = (secret: string) => ({ secret, previous_secret: null, previous_secret_until: null })
 
-describe('a signature', () => {
-  it('is the one of the specification', async () => {
+describe('a webhook signature', () => {
+  it('is that of the specification', async () => {
     const keys = only('whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw')
     const event = { id: 'msg_p5jXN8AQM9LWM0D4loKWxJek', payload: '{"test": 2432232314}' }
     const { headers, primary } = await signedHeaders(keys, event, 1_614_265_330_999)
@@ -19,7 +19,7 @@ describe('a signature', () => {
     })
   })
 
-  it('is believed by the reference library, for any text', async () => {
+  it('is accepted by the reference library, for any text', async () => {
     const secret = mintSecret(random)
     for (const payload of ['{}', '{"name":"Ægir 🎟️","n":1.50}', JSON.stringify({ long: 'x'.repeat(10_000) })]) {
       const { headers, primary } = await signedHeaders(only(secret), { id: 'evn_1', payload }, Date.now())
@@ -30,7 +30,7 @@ describe('a signature', () => {
     }
   })
 
-  it('comes twice after a rotation, until the time of the old secret is over', async () => {
+  it('is made with both secrets after a rotation, until the end of the old one', async () => {
     const [secret, previous] = [mintSecret(random), mintSecret(random)]
     const event = { id: 'evn_1', payload: '{"a":1}' }
     const now = Date.now()
@@ -47,7 +47,7 @@ describe('a signature', () => {
   })
 })
 
-describe('a secret', () => {
+describe('a webhook secret', () => {
   it('is 32 random bytes, in no more than 64 characters', () => {
     const secret = mintSecret(random)
     expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]+=*$/)

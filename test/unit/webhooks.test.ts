@@ -18,14 +18,14 @@ const now = Date.UTC(2026, 5, 1, 8)
 const hour = 3_600_000
 const failure = { ok: false, status: 500, retryAfter: null }
 
-describe('the schedule', () => {
+describe('the schedule of attempts', () => {
   it('has ten attempts in 75 hours, 35 minutes and 5 seconds', () => {
     expect(standardSchedule).toHaveLength(9)
     const seconds = standardSchedule.reduce((sum, delay) => sum + delay, 0)
     expect(seconds).toBe(75 * 3600 + 35 * 60 + 5)
   })
 
-  it('is walked to its end by failures alone', () => {
+  it('moves on by failures only', () => {
     let delivery = { id: 'whd_1', step: 0, manual: null }
     const seen: string[] = []
     for (let attempts = 1; attempts <= 10; attempts++) {
@@ -37,7 +37,7 @@ describe('the schedule', () => {
     expect(seen).toEqual([...Array.from({ length: 9 }, () => 'retrying'), 'exhausted'])
   })
 
-  it('is moved by up to a fifth, each delivery and attempt by its own share', () => {
+  it('is shifted by up to a fifth, differently for each delivery and attempt', () => {
     const shares: number[] = []
     for (let index = 0; index < 300; index++)
       for (const [at, seconds] of standardSchedule.entries()) {
@@ -54,7 +54,7 @@ describe('the schedule', () => {
     expect(shares.reduce((sum, share) => sum + share, 0) / shares.length).toBeCloseTo(1, 1)
   })
 
-  it('gives way to a later Retry-After and to no earlier one', () => {
+  it('is replaced by a later Retry-After only', () => {
     const position = { id: 'whd_1', step: 1 }
     expect(nextAttempt(position, standardSchedule, now, hour)).toEqual({ at: now + hour, reason: 'retry_after' })
     expect(nextAttempt(position, standardSchedule, now, 1)?.reason).toBe('schedule')
@@ -96,7 +96,7 @@ describe('Retry-After', () => {
 describe('an attempt', () => {
   const delivery = { id: 'whd_1', step: 3, manual: null }
 
-  it('makes a success of any 2xx and ends by a 410', () => {
+  it('succeeds with any 2xx, and ends the delivery with 410', () => {
     expect(judgeAttempt(delivery, { ok: true, status: 204, retryAfter: null }, standardSchedule, now)).toEqual({
       status: 'success',
       step: 3,
@@ -108,13 +108,13 @@ describe('an attempt', () => {
     })
   })
 
-  it('that was asked for beside the schedule takes no step of it', () => {
+  it('beside the schedule does not advance it', () => {
     const verdict = judgeAttempt({ ...delivery, manual: 'extra' }, failure, standardSchedule, now)
     expect(verdict).toMatchObject({ status: 'retrying', step: 3 })
     expect(verdict.next).not.toBeNull()
   })
 
-  it('that was asked for alone has no other after it', () => {
+  it('by hand is not followed by another one', () => {
     for (const step of [0, 3, 10])
       expect(judgeAttempt({ ...delivery, step, manual: 'alone' }, failure, standardSchedule, now)).toEqual({
         status: 'exhausted',
@@ -123,13 +123,13 @@ describe('an attempt', () => {
       })
   })
 
-  it('takes 15 seconds unless it names a time, and 30 at most', () => {
+  it('has a limit of 15 seconds by default, and of 30 at most', () => {
     expect([0, 1, 15, 30, 31, 2_147_483_647].map(timeoutMs)).toEqual([15_000, 1000, 15_000, 30_000, 30_000, 30_000])
   })
 })
 
 describe('a delivery', () => {
-  it('ends for good by success alone, and reaches every status', () => {
+  it('ends finally only by success, and can reach every status', () => {
     expect(deliveryStatuses.filter((status) => deliveryLifecycle.isTerminal(status))).toEqual(['success'])
     const reached = new Set<string>([deliveryLifecycle.initial])
     for (const status of reached)
@@ -137,7 +137,7 @@ describe('a delivery', () => {
     expect([...reached].toSorted()).toEqual([...deliveryStatuses].toSorted())
   })
 
-  it('takes a retry by hand beside its schedule or after it', () => {
+  it('accepts a retry by hand during and after its schedule', () => {
     expect(Object.fromEntries(deliveryStatuses.map((status) => [status, manualRetryOf(status)]))).toEqual({
       pending: null,
       success: null,
@@ -148,7 +148,7 @@ describe('a delivery', () => {
   })
 })
 
-describe('a breaker', () => {
+describe('the circuit breaker', () => {
   it('opens after five failures in a row, for longer each time, up to ten minutes', () => {
     const waits = [0, 4, 5, 6, 7, 9, 10, 100].map((failures) => breakerUntil(failures, now))
     expect(waits.map((until) => until && (until - now) / 1000)).toEqual([null, null, 30, 60, 120, 480, 600, 600])
@@ -156,7 +156,7 @@ describe('a breaker', () => {
 })
 
 describe.each(eventKindNames)('the example of %s', (kind) => {
-  it('is what its kind promises', () => {
+  it('matches the schema of its kind', () => {
     expect(checkedData(kind, exampleData[kind])).toEqual(exampleData[kind])
     expect(payloadOf(kind).strict().parse(examplePayload(kind))).toEqual(examplePayload(kind))
   })

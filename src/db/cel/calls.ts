@@ -12,7 +12,7 @@ export const boundedDuration = (expression: SQL): Value => failing(bounded(expre
 export const boundedInteger = (expression: SQL): Value =>
   failing(sql`(select case typeof(v) when 'integer' then v end from (select ${expression} as v))`)
 
-/** The value once, however often a function needs it. */
+/** Computes a value once that a function uses several times. */
 const once = (what: string, ...values: readonly Value[]): Value => {
   const names = sql.join(
     values.map((value, index) => sql`${value.sql} as ${sql.raw('vw'[index] ?? 'x')}`),

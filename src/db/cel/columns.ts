@@ -12,7 +12,7 @@ export interface ExpressionScope {
   editionId: string | null
   /** The editions whose data the expression reads; null for the whole organisation. */
   editions: readonly string[] | null
-  /** Milliseconds UTC. */
+  /** Milliseconds since 1970, UTC. */
   now: number
 }
 
@@ -25,10 +25,10 @@ export interface BoundScope extends ExpressionScope {
 type Columns = Record<string, (row: SQL) => Value>
 
 const own = (column: string) => (row: SQL) => total(sql`${row}.${sql.raw(column)}`)
-/** Without the help of an index: the person's own rows are fewer. */
+/** No index is used for this column, because the person's own rows are fewer. */
 const unindexed = (column: string) => (row: SQL) => total(sql`+${row}.${sql.raw(column)}`)
 const maybe = (column: string) => (row: SQL) => optional(sql`${row}.${sql.raw(column)}`)
-/** An erased customer has none: the column contains the id instead. */
+/** Null for an erased customer, whose column contains the id instead. */
 const phoneNumber = (row: SQL): SQL => sql`nullif(${row}.phone_number, u.id)`
 
 export const userColumns: Columns = {

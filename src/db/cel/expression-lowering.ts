@@ -8,7 +8,7 @@ import type { Value } from './values.ts'
 /** What the lowering of lists needs from the lowering of the whole expression. */
 export interface ExpressionLowering {
   readonly bound: BoundScope
-  /** `positive`: its place counts an error as false. */
+  /** `positive`: an error in this position counts as false. */
   value: (expression: Expression, positive?: boolean) => Value
   json: (expression: Expression) => Json
   /** The row of a variable. */

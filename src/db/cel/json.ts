@@ -40,7 +40,7 @@ export function jsonElement(alias: SQL, bind: (text: string) => SQL): Json {
 
 export const isListOf = (json: Json): SQL => sql`${json.type} in ('array', 'object')`
 
-/** The value where it has this type, an error elsewhere. */
+/** The value if it has this type, otherwise an error. */
 export function jsonAs(json: Json, type: Type): Value {
   if (type === 'string') return failing(sql`case ${json.type} when 'text' then ${json.value} end`)
   if (type === 'bool') return failing(sql`case ${json.type} when 'true' then 1 when 'false' then 0 end`)
@@ -53,7 +53,7 @@ export function jsonAs(json: Json, type: Type): Value {
 export function jsonEquals(json: Json, value: Value, type: Type): Value {
   if (type === 'null') return failing(sql`(${json.type} = 'null')`)
   const branches = [sql`when ${json.type} is null then null`]
-  // The value once, as `w`, however large it is: copies of copies would outgrow every limit.
+  // The value is computed once, as `w`: nested copies of it would exceed the limit of a statement.
   const w = value.constant === undefined && (value.fails || value.nullable) ? sql`w` : value.sql
   if (value.ok) branches.push(sql`when not (${value.ok}) then null`)
   else if (value.fails) branches.push(sql`when ${w} is null then null`)

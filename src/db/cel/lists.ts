@@ -15,7 +15,7 @@ const rows = (from: SQL, where: SQL[], element: Rows['element']): Rows => ({
   guard: null,
 })
 
-/** A list that is written out, as JSON: integers keep all their digits. */
+/** A literal list as JSON: integers keep all their digits. */
 const jsonOf = (items: ExpressionOf<'list'>['items']): string =>
   `[${items.map(({ value }) => (typeof value === 'bigint' ? String(value) : JSON.stringify(value))).join()}]`
 
@@ -111,7 +111,7 @@ function valueIn(source: Rows): Value {
   return source.element.value
 }
 
-/** A value in a list that is written out; null is in none. */
+/** Whether a value is in a literal list; null is in none. */
 function listed(lowering: ExpressionLowering, element: Expression, list: ExpressionOf<'list'>, of: Type): Value {
   const value = besides(lowering.value(element), element.type, of)
   const each = element.type === 'double' ? sql`cast(value as real)` : sql`value`
@@ -122,7 +122,7 @@ function listed(lowering: ExpressionLowering, element: Expression, list: Express
   return { sql: guarded([okOf(value)], sql`coalesce(${found}, 0)`), nullable: false, fails }
 }
 
-/** A value of metadata in a list of simple values. */
+/** Whether a value of metadata is in a list of simple values. */
 function jsonIn(source: Rows, json: Json, of: Type, positive: boolean): Value {
   const same = total(jsonEquals(json, besides(valueIn(source), of, 'json'), of).sql)
   const found = existsIn(source, same, positive)

@@ -102,7 +102,7 @@ export class Lowering implements ExpressionLowering {
     throw new Error(`no metadata: ${expression.node}`)
   }
 
-  /** An expression that was lowered, with what it names. One select for both, as every level counts. */
+  /** A lowered expression with its named values. One select has both, because SQLite limits the depth. */
   around(expression: SQL): SQL {
     const sources = [...this.constants.sources(), ...this.#person.sources()]
     return sources.length ? sql`(select ${expression} from ${sql.join(sources, sql`, `)})` : expression
@@ -221,7 +221,7 @@ export class Lowering implements ExpressionLowering {
   }
 }
 
-/** What both names have in the catalogue; a test lowers every field. */
+/** The lowering of a field of the catalogue; a test lowers every field. */
 function known<T>(column: T | undefined): T {
   if (column === undefined) throw new Error('a field of the catalogue has no column')
   return column

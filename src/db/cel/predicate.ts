@@ -6,9 +6,9 @@ import type { ExpressionScope } from './columns.ts'
 import { Lowering } from './lowering.ts'
 import { Constants } from './values.ts'
 
-/** More parameters than this go as one, so that the caller has room for its own: D1 allows a hundred. */
+/** More parameters than this are bound as one, so that the caller can add its own: D1 allows a hundred. */
 const maxParameters = 40
-/** D1 takes statements of 100 kB; the caller adds some. */
+/** D1 accepts statements of 100 kB, and the caller adds to this one. */
 const maxLength = 80_000
 
 const dialect = new SQLiteSyncDialect()
@@ -39,9 +39,9 @@ export type Truth = boolean | null
 export interface Explanation {
   /** Selects one row for this person, or none for a person of another organisation. */
   statement: SQL<{ truths: string }>
-  /** Conditions in the order of the source; what contains others comes before them. */
+  /** Conditions in the order of the source; a condition comes before those inside it. */
   parts: { start: number; end: number; text: string }[]
-  /** What each part is for the person of the row. */
+  /** The value of each part for the person of the row. */
   truthsOf: (row: { truths: string }) => Truth[]
 }
 
@@ -95,7 +95,7 @@ function operandsOf(node: Expression): Expression[] {
 
 const conditionsOf = (node: Expression): Expression[] => [node, ...operandsOf(node).flatMap(conditionsOf)]
 
-/** The truth of what connects others, by theirs: an error gives way to what decides without it. */
+/** The truth of a connective by its operands. An error counts only if the other operand does not decide. */
 function connected(node: Expression, truth: (operand: Expression) => Truth): Truth {
   if (node.node === 'and' || node.node === 'or') {
     const decisive = node.node === 'or'

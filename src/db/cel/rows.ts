@@ -10,9 +10,9 @@ export interface Rows {
   from: SQL
   where: SQL[]
   element: ElementSql
-  /** Which rows the list keeps; all of them when it says nothing. An error here is an error of the list. */
+  /** The condition of the rows in the list; all rows without one. An error here is an error of the list. */
   keep: Value | null
-  /** Holds when there is a list at all. */
+  /** Holds when the list exists. */
   guard: SQL | null
 }
 
@@ -28,7 +28,7 @@ export function kept(rows: Rows, condition: Value): Rows {
   return { ...rows, keep }
 }
 
-/** The list of what is made of each element. */
+/** The list with each element mapped. */
 export function mapped(rows: Rows, value: Value, alias: SQL): Rows {
   const one = value.ok ? sql`case when ${value.ok} then 1 end` : sql`case when ${value.sql} is not null then 1 end`
   const made = value.fails ? failing(one) : total(sql`1`)
@@ -64,11 +64,11 @@ const result = (rows: Rows, expression: SQL, ...others: readonly (Value | null)[
   fails: rows.guard !== null || [rows.keep, ...others].some((value) => value?.fails ?? false),
 })
 
-/** With the conditions of the list and `condition` in the where clause; only where errors are of no concern. */
+/** With the conditions of the list and `condition` in the where clause. Only where errors count as false. */
 const found = (rows: Rows, condition: SQL): SQL =>
   sql`exists (select 1 from ${rows.from} ${whereOf([...rows.where, ...(rows.keep ? [rows.keep.sql] : []), condition])})`
 
-/** `positive`: its place counts an error as false. */
+/** `positive`: an error in this position counts as false. */
 export function existsIn(rows: Rows, condition: Value, positive: boolean): Value {
   if (!rows.keep?.fails && (positive || !condition.fails)) return result(rows, found(rows, condition.sql), condition)
   const all = judged(rows, condition, 0)

@@ -10,15 +10,15 @@ export interface Value {
   nullable: boolean
   fails: boolean
   ok?: SQL
-  /** Known before the statement runs; of integers, and of times in milliseconds. */
+  /** Values of literals, known before the statement runs: integers, and times in milliseconds. */
   constant?: bigint
 }
 
 /** Never null and never an error. */
 export const total = (expression: SQL): Value => ({ sql: expression, nullable: false, fails: false })
-/** Null is an error. */
+/** NULL is an error. */
 export const failing = (expression: SQL): Value => ({ sql: expression, nullable: false, fails: true })
-/** Null is null. */
+/** NULL is the value null. */
 export const optional = (expression: SQL): Value => ({ sql: expression, nullable: true, fails: false })
 /** `fails` unless the operands cannot. An operand that may be null fails, as every operator is strict. */
 export const strict = (expression: SQL, ...operands: readonly Value[]): Value => ({
@@ -90,7 +90,7 @@ export class Constants {
     return this.#packed ? sql.raw(`json_extract(k.v, '$[${this.#values.length - 1}]')`) : sql`${value}`
   }
 
-  /** What an expression that was made with the values is selected from. */
+  /** The `from` of an expression that uses the values. */
   sources(): SQL[] {
     return this.#packed ? [sql`(select ${JSON.stringify(this.#values)} as v) k`] : []
   }

@@ -58,7 +58,7 @@ export interface ListSource<Columns extends SQL | Fields = SQL> {
   sort: readonly SortKey[]
   columns: Columns
   joins: SQL
-  /** Whose rows the list has, beside what `where` says. */
+  /** The owners of the rows, in addition to `where`. */
   owners?: Owners | undefined
   /** The indexes do not end with the key: rows that share all other keys of a cursor are looked up by themselves. */
   hasTies?: boolean

@@ -14,7 +14,7 @@ export interface CountRow {
 export interface Counting {
   /** Answers one row. It runs in the transaction of the page. */
   statement: SQL<CountRow>
-  /** Gets the row that was read. */
+  /** Called with the row that was read. */
   counted?: (row: CountRow) => void
 }
 
@@ -38,7 +38,7 @@ export interface PageRoute {
 
 const fromTheFirstRow: PageRoute = { start: null, countedFromEnd: null }
 
-/** So many rows are read one by one before a page is looked for in another way. */
+/** The most rows before a page that are read one by one. */
 const shortSkip = 200
 
 /** Whether a page is asked for by a number, and is not one of the first. */

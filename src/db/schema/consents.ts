@@ -76,7 +76,7 @@ export const consentRecords = sqliteTable(
     occurred_at: integer().notNull(),
     expires_at: integer(),
     previous_record_id: text(),
-    /** JSON, which stays text: the hash is over these very characters. */
+    /** JSON that stays text, because the hash is over its characters. */
     evidence: text(),
     evidence_hash: text(),
     record_hash: text().notNull(),

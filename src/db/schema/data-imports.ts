@@ -36,7 +36,7 @@ export const dataImports = sqliteTable('data_imports', {
   file_id: text(),
   phase: text({ enum: importPhases }),
   epoch: integer().notNull().default(0),
-  /** JSON of the phase. It stays a text: a step compares it with the text that it has read. */
+  /** JSON of the phase. It stays text, because a step compares it with the text that it has read. */
   position: text().notNull().default('{}'),
   heartbeat_at: integer(),
   format: text({ mode: 'json' }).$type<StoredFormat>(),
@@ -71,7 +71,7 @@ export const importColumns = sqliteTable(
     id: text().notNull(),
     source_column: text().notNull(),
     sample_values: text({ mode: 'json' }).$type<readonly string[]>().notNull().default([]),
-    /** Without members before the cells are counted. */
+    /** An empty object before the cells are counted. */
     statistics: text({ mode: 'json' }).$type<ColumnStatistics | { filled?: undefined }>().notNull().default({}),
     target_field: text(),
     target_position: integer().notNull().default(0),

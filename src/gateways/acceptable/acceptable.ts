@@ -4,7 +4,7 @@ import type { OutboundEmail } from '../email/email.ts'
 import type { OutboundSms } from '../sms/sms.ts'
 
 const endsLine = (text: string | null): boolean => text !== null && /[\p{Cc}\p{Zl}\p{Zp}]/u.test(text)
-/** Providers take these as tags and give them back. */
+/** Whether providers accept the text as a tag and return it unchanged. */
 const isReference = (text: string): boolean => /^[\w-]{1,200}$/.test(text)
 const headerName = /^[\w!#$%&'*+.^`|~-]+$/
 

@@ -9,12 +9,12 @@ export interface CapturedMessage {
   replyTo: string | null
   subject: string
   html: string
-  /** The text, of an SMS all of it. */
+  /** The text; of an SMS the whole message. */
   body: string
   headers: Readonly<Record<string, string>>
 }
 
 export interface CaptureStore {
-  /** Keeps them once for a key, and answers their ids in order; null for what is not what the key has kept before. */
+  /** Stores messages once for a key, and answers their ids in order; null when the key has stored other messages. */
   keep: (key: string, messages: readonly CapturedMessage[]) => Promise<(string | null)[]>
 }

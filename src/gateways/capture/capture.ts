@@ -14,7 +14,7 @@ async function keep(store: CaptureStore, key: string, messages: readonly Capture
         : { ok: true, providerId: id },
     )
   } catch (error) {
-    // Nothing is kept, or the same call again finds it kept.
+    // Without an answer the messages were not stored, or a repeated call finds them.
     return messages.map(() => failure('transient', 'store_failed', error instanceof Error ? error.message : 'fault'))
   }
 }

@@ -4,7 +4,7 @@ export interface CapturedRecords {
   textsAt: (name: string) => Promise<readonly string[]>
 }
 
-/** Answers what a developer or a test has set, without a call. */
+/** Answers records that a developer or a test has set, without a call. */
 export const capturedDns = (records: CapturedRecords): DnsGateway => ({
   txt: async (name) => ({ ok: true, texts: await records.textsAt(name) }),
 })

@@ -7,7 +7,7 @@ const standardTimeoutMs = 15_000
 const codes = { noError: 0, noSuchName: 3 }
 const types = { cname: 5, txt: 16 }
 
-/** More than a domain has; the rest of a longer answer is not looked at. */
+/** More records than a domain has; the rest of a longer answer is ignored. */
 const maxAnswers = 200
 const maxAliases = 8
 const maxTextLength = 4096
@@ -27,7 +27,7 @@ function recordOf(value: unknown): ResourceRecord | null {
   return { name: bareName(name), type, data: data.slice(0, maxTextLength) }
 }
 
-/** The name itself and those that it is an alias of; a loop ends. */
+/** The name itself and those of which it is an alias; a loop ends. */
 function namesOf(name: string, records: readonly ResourceRecord[]): Set<string> {
   const names = new Set([name])
   let current = name

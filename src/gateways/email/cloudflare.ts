@@ -6,7 +6,7 @@ import type { EmailGateway, OutboundEmail } from './email.ts'
 
 const minuteMs = 60_000
 
-/** What the codes of the binding mean, by a part of their names; what none of them fits is not known. */
+/** The kinds of failure by a part of the binding's code; other codes are `unknown`. */
 const kinds: readonly [part: RegExp, kind: SendFailure, retryAfterMs: number | null][] = [
   [/RATE_LIMIT/, 'rate_limited', minuteMs],
   [/DAILY_LIMIT|QUOTA/, 'rate_limited', 60 * minuteMs],

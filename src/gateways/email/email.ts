@@ -38,8 +38,8 @@ export interface EmailGateway {
   bulk: boolean
   /** Whether it reports deliveries; otherwise what it accepted counts as delivered. */
   reportsDelivery: boolean
-  /** Where the provider sends from domains only that its account has verified. */
+  /** Present when the provider sends only from domains that its account has verified. */
   domains?: ProviderDomains
-  /** One result a message, in their order. Never throws. */
+  /** One result for each message, in their order. Never throws. */
   send(messages: readonly OutboundEmail[], idempotencyKey: string): Promise<SendResult[]>
 }

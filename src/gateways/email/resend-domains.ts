@@ -36,7 +36,7 @@ const isGood = (answer: ProviderAnswer): answer is ProviderAnswer & { came: true
 
 const headersOf = ({ apiKey }: ResendApi) => ({ authorization: `Bearer ${apiKey}` })
 
-/** The id of a domain that the account has already. */
+/** The id of a domain that the account already has. */
 async function findId(api: ResendApi, domain: string): Promise<string | null> {
   let after = ''
   for (let page = 0; page < maxPages; page++) {

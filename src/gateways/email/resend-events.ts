@@ -17,7 +17,7 @@ const types = new Map<string, ProviderEvent['type']>(
   } as const),
 )
 
-/** The receiver refuses the message or its sender, and the address may be well. */
+/** Bounces about the message or its sender; the address may be valid. */
 const isBlock = (subType: string, message: string): boolean =>
   /rejected|content|attachment|toolarge/i.test(subType) || /\b5\.7\.\d+\b/.test(message)
 
@@ -41,7 +41,7 @@ function detailOf(data: Record<string, unknown>): string {
   return ''
 }
 
-/** What Resend reports: none for a kind that is not about messages, null where its signature is not good. */
+/** The events that Resend reports: none for other kinds, null for an invalid signature. */
 export async function resendEvents(
   secret: string,
   { headers, body }: EventRequest,

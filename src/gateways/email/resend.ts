@@ -18,7 +18,7 @@ const quotaRestMs = 3_600_000
 /** Less than a campaign leaves to a call before its lease is over. */
 const standardTimeoutMs = 20_000
 
-/** Codes that mean something else than their status says. */
+/** Codes whose meaning differs from that of their status. */
 const kindOfCode: Record<string, SendFailure> = {
   // The same call is still being worked on: it may be repeated a little later.
   concurrent_idempotent_requests: 'transient',
@@ -44,7 +44,7 @@ function kindOf(status: number, code: string): SendFailure {
 
 function restOf({ headers }: ProviderAnswer & { came: true }, code: string, now: number): number | null {
   const said = retryAfterMs(headers.get('retry-after') ?? headers.get('ratelimit-reset'), now)
-  // The headers tell when the next call of this second may be made, which is of no use before the next day.
+  // The headers only contain the wait for the next second, but the quota lasts until the next day.
   return code === 'daily_quota_exceeded' ? Math.max(said ?? 0, quotaRestMs) : said
 }
 

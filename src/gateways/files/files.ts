@@ -1,4 +1,4 @@
-/** What a body turned out to be while it was stored. */
+/** The properties of a body, found while it was stored. */
 export interface StoredBody {
   size: number
   /** In hexadecimal. */
@@ -9,11 +9,11 @@ export interface StoredBody {
 
 export interface PutOptions {
   key: string
-  /** Bytes that come, where that is known. */
+  /** The announced number of bytes, if it is known. */
   size: number | null
-  /** More are not taken. */
+  /** The most bytes that are accepted. */
   most: number
-  /** So many of the first bytes are answered. */
+  /** The number of first bytes that are answered. */
   headBytes: number
 }
 
@@ -23,9 +23,9 @@ interface StoredPart {
 }
 
 export interface OpenObject {
-  /** Of the whole object. */
+  /** The size of the whole object. */
   size: number
-  /** The bytes that were asked for. */
+  /** The requested bytes. */
   body: ReadableStream<Uint8Array>
 }
 

@@ -1,13 +1,13 @@
 import { Digest } from './digest.ts'
 import { type FileStore, type PutOptions, PartsRefused, type StoredBody, TooFewBytes, TooManyBytes } from './files.ts'
 
-/** What the store takes as one part of an upload. A body of unknown length is held so far, and never further. */
+/** The size of one part of an upload, and the most that is held of a body of unknown length. */
 const windowBytes = 5 * 1024 * 1024
 
 /** A stored file is hashed range by range: what the store sends ahead of the hash stays small. */
 const rangeBytes = 8 * 1024 * 1024
 
-/** What the store deletes at once. */
+/** The most objects that the store deletes in one call. */
 const keysACall = 1000
 
 /** Nothing is overwritten: a key that exists answers null. */
@@ -27,7 +27,7 @@ async function passOn<Result>(
   const writer = writable.getWriter()
   const reader = body.getReader()
   const stored = put(readable)
-  // A store that gives up reads no further: what waits to be written would wait for ever.
+  // A store that fails stops reading, and a pending write would wait for ever.
   stored.catch((error: unknown) => writer.abort(error).catch(() => undefined))
   let handed: Promise<unknown> = Promise.resolve()
   try {

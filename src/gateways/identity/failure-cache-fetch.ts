@@ -10,9 +10,9 @@ const mostAddresses = 100
  */
 const failing = new Map<string, { until: number; cause: unknown }>()
 
-/** The identity provider gave a wrong answer, or none. */
+/** The identity provider gave an invalid answer, or none. */
 export class ProviderFailure extends Error {
-  /** Milliseconds until the provider is called again. */
+  /** Milliseconds until the next call of the provider. */
   readonly waitMs: number
 
   constructor(waitMs: number, cause: unknown) {

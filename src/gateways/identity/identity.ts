@@ -1,4 +1,4 @@
-/** Proves who a bearer token of an identity provider speaks for. */
+/** Verifies bearer tokens of an identity provider. */
 export interface IdentityProvider {
   /** The verified e-mail address of a valid token, in lower case; null for any other token. */
   verifiedEmail(token: string, now: number): Promise<string | null>

@@ -33,7 +33,7 @@ async function discover(issuer: string): Promise<JWTVerifyGetKey> {
 
 /** Types of the header: of access tokens (RFC 9068), and what issuers write on ID tokens. */
 const headerTypes = new Set(['jwt', 'at+jwt', 'id+jwt'])
-/** What some issuers write beside it: Keycloak in `typ`, Cognito in `token_use`. */
+/** The claims in which issuers also write the type: `typ` of Keycloak, `token_use` of Cognito. */
 const claimTypes = new Set(['id', 'bearer', 'access'])
 
 const isOneOf = (types: ReadonlySet<string>, type: unknown): boolean =>
@@ -46,7 +46,7 @@ const isSignIn = (header: { typ?: unknown }, claims: JWTPayload): boolean =>
   isOneOf(claimTypes, claims['token_use']) &&
   claims['events'] === undefined
 
-/** What jose says of a provider that is at fault; everything else it says is about the token. */
+/** The errors of jose about a faulty provider; all others are about the token. */
 const faultsOfProvider = new Set(['ERR_JOSE_GENERIC', 'ERR_JWKS_TIMEOUT', 'ERR_JWKS_INVALID'])
 
 function isAboutToken(error: unknown): boolean {

@@ -1,7 +1,7 @@
 import type { ImagesGateway } from './images.ts'
 
 const quality = 82
-/** Of the largest variant; a longer answer is refused. */
+/** The most bytes of a variant; a longer answer is refused. */
 const maxBytes = 20_000_000
 
 async function readCapped(stream: ReadableStream<Uint8Array>): Promise<Uint8Array<ArrayBuffer>> {

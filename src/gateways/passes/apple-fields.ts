@@ -4,7 +4,7 @@ import type { ApplePass } from './passes.ts'
 export interface AppleIdentity {
   passTypeId: string
   teamId: string
-  /** Where the web service is reached, without a slash at the end. */
+  /** The address of the web service, without a slash at the end. */
   webServiceUrl: string
 }
 

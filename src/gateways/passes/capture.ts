@@ -31,7 +31,7 @@ const messageOf = (passId: string, to: string, subject: string, body: unknown): 
   headers: {},
 })
 
-/** Keeps what would go to the platforms, and makes passes without a signature: no phone takes them in. */
+/** Stores calls instead of making them, and makes passes without a signature, which phones refuse. */
 export function capturePasses({ store, keys, apple, google }: CaptureParts): PassesGateway {
   const keep = (key: string, message: CapturedMessage) => store.keep(key, [message])
   return {

@@ -13,7 +13,7 @@ const scope = 'https://www.googleapis.com/auth/wallet_object.issuer'
 const timeoutMs = 5000
 const algorithm = 'RS256'
 
-/** The service account of a key file; throws for what is none. */
+/** The service account of a key file; throws for another file. */
 export function serviceAccountOf(text: string): ServiceAccount {
   const value: unknown = JSON.parse(text)
   if (!isRecord(value) || typeof value['client_email'] !== 'string' || typeof value['private_key'] !== 'string')

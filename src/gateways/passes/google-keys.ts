@@ -51,5 +51,5 @@ export async function googleCallbackSenders(isFresh: boolean, now: number): Prom
   return senders
 }
 
-/** For tests. */
+/** Empties the cache, for tests. */
 export const clearGoogleKeys = (): void => cachedKeys.clear()

@@ -39,7 +39,7 @@ export function googleClass(content: PassContent, { issuerId, callbackUrl }: Goo
   }
 }
 
-/** What a change of the purchase moves. */
+/** The fields that a change of the purchase affects. */
 export function googleUpdate(content: PassContent) {
   const language = bcp47(content.language)
   return {

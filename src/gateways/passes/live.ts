@@ -31,7 +31,7 @@ function signerOf({ certificate, privateKey, issuerCertificate }: LiveOptions['a
   return made
 }
 
-/** Passes as the platforms take them in, by the certificates and accounts of the operator. */
+/** Passes for the real platforms, with the certificates and accounts of the operator. */
 export function livePasses({ apple, google, push, now }: LiveOptions): PassesGateway {
   return {
     addUrl: async (pass) => {
@@ -54,7 +54,7 @@ export function livePasses({ apple, google, push, now }: LiveOptions): PassesGat
       try {
         return await patchObject(serviceAccountOf(google.serviceAccount), id, googleUpdate(content), options)
       } catch {
-        // The account, or its key, is none.
+        // The account or its key is invalid.
         return { ok: false, kind: 'configuration', code: 'no_account' }
       }
     },

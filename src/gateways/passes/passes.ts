@@ -1,10 +1,10 @@
 import type { CallbackSender } from '../../domain/wallet/google-callback.ts'
 import type { PassContent } from '../../domain/wallet/wallet-pass.ts'
 
-/** A pass as Apple's wallet takes it in. */
+/** The content of a pass for Apple's wallet. */
 export interface ApplePass {
   content: PassContent
-  /** What the phone shows to the web service. */
+  /** The token that the phone sends to the web service. */
   token: string
 }
 

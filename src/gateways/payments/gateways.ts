@@ -10,7 +10,7 @@ const makers: Record<PaymentService, (account: MerchantAccountAccess, options: S
   stripe: stripePayments,
 }
 
-/** The gateways of all services. In production there is none that makes its outcomes up. */
+/** The gateways of all services. Production has no gateway that simulates outcomes. */
 export const paymentGateways = (options: StripeOptions & { environment: string }): PaymentGateways => ({
   of: (account) => {
     if (!isServiceOpen(account.service, options.environment))

@@ -4,7 +4,7 @@ import type { RefundReason } from '../../domain/refunds/refunds.ts'
 
 export { type PaymentService } from '../../domain/refunds/merchant-accounts.ts'
 
-/** Why a provider did not pay back, in our words. */
+/** The reasons why a provider did not pay back, in the service's terms. */
 const refundFailureCodes = [
   'declined',
   'insufficient_funds',
@@ -39,7 +39,7 @@ export type RefundOutcome =
 export interface RefundCall {
   /** `<refund request>:<attempt>`: the same key never pays twice. */
   key: string
-  /** The payment, in the provider's words. */
+  /** The provider's reference of the payment. */
   payment: string
   amount_minor: number
   currency: Currency
@@ -60,7 +60,7 @@ export interface PaymentEvent {
   type: string
   provider_reference: string
   payment: string
-  /** The connected account that it is of; null for the key's own. */
+  /** The connected account of the event; null for the key's own account. */
   provider_account: string | null
 }
 
@@ -71,7 +71,7 @@ export interface ProviderRefund {
   payments: readonly string[]
   amount_minor: number
   currency: Currency
-  /** The key that we gave, when it was ours. */
+  /** The key of the service's own call; null for other refunds. */
   key: string | null
   outcome: RefundOutcome
 }
@@ -79,7 +79,7 @@ export interface ProviderRefund {
 /** There was no usable answer: look it up again later. */
 export class PaymentProviderUnavailable extends Error {}
 
-/** Where one merchant account's payments are made and paid back. */
+/** The gateway of one merchant account. */
 export interface PaymentGateway {
   refund: (call: RefundCall) => Promise<RefundOutcome>
   lookup: (refund: RefundLookup) => Promise<RefundOutcome | 'not_found'>
@@ -99,7 +99,7 @@ export interface PaymentGateway {
 export interface MerchantAccountAccess {
   id: string
   service: PaymentService
-  /** The connected account at the provider; null for the key's own. */
+  /** The connected account at the provider; null for the key's own account. */
   provider_account: string | null
   /** Null where the service has none. */
   api_key: string | null

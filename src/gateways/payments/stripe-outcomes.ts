@@ -3,7 +3,7 @@ import type { ProviderAnswer } from '../provider-api/post-json.ts'
 import { isRecord, textOf } from '../provider-api/post-json.ts'
 import type { ProviderRefund, RefundFailureCode, RefundOutcome } from './payments.ts'
 
-/** What Stripe says, in our words. */
+/** Stripe's codes as reasons of the service. */
 
 type FailureEntry = [code: RefundFailureCode, isRetryable: boolean]
 
@@ -41,7 +41,7 @@ const errorCodes = new Map<string, FailureEntry>(
   } satisfies Record<string, FailureEntry>),
 )
 
-/** Keys that a message repeats go no further. */
+/** Removes API keys that a message repeats. */
 const withoutKeys = (message: string): string => message.replaceAll(/\b(?:sk|rk|pk|whsec)_[\w*]+/g, '…')
 
 export const unknownOutcome = (message: string): RefundOutcome => ({ state: 'unknown', message })
@@ -70,7 +70,7 @@ function failureOf(status: number, error: Record<string, unknown>): FailureEntry
   return status === 404 ? ['payment_not_found', false] : ['invalid_request', false]
 }
 
-/** Statuses that say nothing about what became of the call: it may be done, by itself or under the same key. */
+/** Statuses after which the result is unknown: the refund may have been made. */
 const saysNothing = (status: number): boolean =>
   status < 400 ||
   status === 408 ||
@@ -80,7 +80,7 @@ const saysNothing = (status: number): boolean =>
   status === 429 ||
   status >= 500
 
-/** What it means that Stripe answered no refund. */
+/** The outcome of an answer without a refund. */
 export function refusalOf(answer: ProviderAnswer): RefundOutcome {
   if (!answer.came)
     return answer.code === 'impossible_call'

@@ -15,7 +15,7 @@ import { readRefund, refusalOf, unknownOutcome } from './stripe-outcomes.ts'
 import { isSignedByStripe } from './stripe-signature.ts'
 
 const stripeApiBase = 'https://api.stripe.com'
-/** What the answers look like that this file reads. */
+/** The shapes of Stripe's answers. */
 export const stripeVersion = '2026-08-26.dahlia'
 
 const standardTimeoutMs = 20_000
@@ -87,7 +87,7 @@ async function refund(api: StripeApi, call: RefundCall): Promise<RefundOutcome> 
   return readRefund(answer.body)?.outcome ?? unknownOutcome('Stripe answered something else than a refund.')
 }
 
-/** What became of a refund whose reference is known. */
+/** The outcome of a refund whose reference is known. */
 async function find(api: StripeApi, reference: string): Promise<ProviderRefund | null> {
   if (!/^\w{1,255}$/.test(reference)) return null
   const answer = await get(api, `/v1/refunds/${reference}`)

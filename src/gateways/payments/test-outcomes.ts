@@ -10,7 +10,7 @@ const lacksFunds = 4
 
 const separator = '|'
 
-/** Says all of the refund, because nothing is kept. */
+/** A reference that contains the whole refund, because nothing is stored. */
 const referenceOf = ({ amount_minor, currency, key, payment }: RefundCall): string =>
   ['test', amount_minor, currency, key, payment].join(separator)
 

@@ -1,7 +1,7 @@
 import { failure, type SendResult } from '../../domain/messaging/messaging.ts'
 import { isTimeout, withTimeLimit } from '../time-limit/time-limit.ts'
 
-/** What a provider answered, or that no whole answer came: the call may have been received all the same. */
+/** The provider's answer, or a failure without a whole answer: the provider may still have received the call. */
 export type ProviderAnswer =
   | { came: true; status: number; headers: Headers; body: unknown }
   | { came: false; code: 'timeout' | 'network_error' | 'unreadable_answer' | 'impossible_call' }
@@ -16,7 +16,7 @@ export interface ProviderOptions {
 
 const maxBytes = 500_000
 
-/** The body as JSON; null for what is none, or is longer than any answer that we understand. */
+/** The body as JSON; null for another body, or one that is longer than any known answer. */
 async function readCapped(response: Response): Promise<unknown> {
   const reader = response.body?.getReader()
   if (!reader) return null
@@ -38,7 +38,7 @@ async function readCapped(response: Response): Promise<unknown> {
   }
 }
 
-/** Whether such a call can be made at all: operators type addresses and keys. */
+/** Whether the call can be made: the address or the key of the configuration may be invalid. */
 function isPossible(url: string, headers: Readonly<Record<string, string>>): boolean {
   const isAscii = Object.values(headers).every((value) => /^[\t\x20-\x7e]*$/.test(value.trim()))
   return isAscii && URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)

@@ -1,6 +1,6 @@
 import { isRecord } from '../provider-api/post-json.ts'
 
-/** What a provider posts: the body byte for byte, because its signature covers it. */
+/** A request of a provider, with the exact bytes of its body, which its signature covers. */
 export interface EventRequest {
   headers: Headers
   body: string

@@ -22,7 +22,7 @@ export type EventProvider = keyof typeof readers
 /** Providers that report deliveries and bounces. */
 export const isEventProvider = (name: string): name is EventProvider => Object.hasOwn(readers, name)
 
-/** The events of one request of a provider; null where its signature is not good, or no secret is configured. */
+/** The events of one request of a provider; null for an invalid signature, or without a configured secret. */
 export const eventsOf = (
   config: ProviderSecrets,
   provider: EventProvider,

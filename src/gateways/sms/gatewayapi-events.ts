@@ -3,7 +3,7 @@ import type { ProviderEvent } from '../../domain/messaging/messaging.ts'
 import { isRecord, textOf } from '../provider-api/post-json.ts'
 import { type EventRequest, instantOf, readEvent } from '../provider-events/event-request.ts'
 
-/** Their pages spell it both ways. */
+/** GatewayAPI's documentation has both spellings. */
 const statusEvents = ['message.status.sms', 'messaging.status.sms']
 
 const types = new Map<string, ProviderEvent['type']>(
@@ -38,7 +38,7 @@ async function isSignedBy(secret: string, header: string, body: string): Promise
   return crypto.subtle.verify('HMAC', key, mac, utf8(body))
 }
 
-/** What GatewayAPI reports: none for a kind that is not about an SMS, null where its signature is not good. */
+/** The events that GatewayAPI reports: none for other kinds, null for an invalid signature. */
 export async function gatewayApiEvents(
   secret: string,
   { headers, body }: EventRequest,

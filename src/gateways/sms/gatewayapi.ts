@@ -24,7 +24,7 @@ function kindOfStatus(status: number): SendFailure {
   if (status === 503) return 'transient'
   // No key makes the call repeatable, and what broke on their side may have gone out before it broke.
   if (status >= 500 || status === 408) return 'unknown'
-  // Of the account, as a token or an empty balance: every message would be answered like this.
+  // A fault of the account, such as its token or balance: every message would get this answer.
   return [400, 413, 422].includes(status) ? 'permanent' : 'configuration'
 }
 
@@ -67,7 +67,7 @@ export const gatewayApi = ({ apiBase, apiKey, now, timeoutMs = 12_000 }: Provide
       for (const message of acceptable) {
         const result = resultOf(await postJson(url, headers, wireOf(message), timeoutMs), now())
         results.push(result)
-        // The others would get the same answer, and more calls make it worse: nothing was sent of them.
+        // The others would get the same answer, so no more calls are made: these messages were not sent.
         if (!result.ok && (result.kind === 'rate_limited' || result.kind === 'configuration'))
           return acceptable.map((_, index) => results[index] ?? result)
       }

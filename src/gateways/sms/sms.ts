@@ -18,6 +18,6 @@ export interface SmsGateway {
   deduplicates: boolean
   /** Whether it reports deliveries; otherwise what it accepted counts as delivered. */
   reportsDelivery: boolean
-  /** One result a message, in their order. Never throws. */
+  /** One result for each message, in their order. Never throws. */
   send(messages: readonly OutboundSms[], idempotencyKey: string): Promise<SendResult[]>
 }

@@ -19,7 +19,7 @@ export function faultOf(error: unknown, hasAnswer: boolean): PostError {
   return messages.find(([pattern]) => pattern.test(message))?.[1] ?? 'network_error'
 }
 
-/** What the platform answers, as `error code: 1016`, in the place of a receiver that it did not reach. */
+/** The platform's answers, such as `error code: 1016`, for a receiver that it did not reach. */
 const platformErrors: Record<string, { status: number; error: PostError }> = {
   '1016': { status: 530, error: 'dns_failure' },
   '521': { status: 521, error: 'connection_refused' },

@@ -20,7 +20,7 @@ function withCommonAnswers(operation: Operation, { responses }: Documented): voi
   responses['405'] = { description: '`method_not_allowed`', content: problem }
 }
 
-/** Adds to a generated document what holds for every operation and is not part of a contract. */
+/** Adds to a generated document the parts that are the same for every operation. */
 export function complete(generated: object, operations: readonly Operation[]): void {
   const document = generated as Document
   for (const operation of operations) {

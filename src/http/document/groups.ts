@@ -7,7 +7,7 @@ export const eventGroups: Readonly<Record<string, string>> = {
   'Wallet events': 'A pass was added to the wallet of a phone, or taken out of it.',
 }
 
-/** What each group is for, and the words that it is spoken of in. */
+/** The title and the description of each group. */
 export const groups: Readonly<Record<(typeof tags)[number], string>> = {
   Auth: `Who calls, and the access tokens they call with. A token has the scopes \`read\`, \`write\` or both, is shown once
 when it is made, and does nothing that its member may not do. A token for another member works in one organisation only.`,

@@ -40,7 +40,7 @@ export const headers = {
 
 type Name = keyof typeof headers
 
-/** A refusal with these statuses may say how long to wait. */
+/** A refusal with these statuses may contain a time to wait. */
 const waiting = new Set([409, 429, 503])
 
 const isList = ({ query }: Operation): boolean =>

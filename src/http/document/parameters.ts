@@ -47,7 +47,7 @@ const filteredBy = ({ name, schema }: Parameter): string =>
     ? `Only what has \`${name}\` as this says.`
     : `Only what has this \`${name}\`${schema.enum ? '' : ', exactly'}.`)
 
-/** No id is longer, so what is longer names nothing: 404. */
+/** The length of the longest id. A longer one is answered with 404. */
 const maxIdLength = 64
 
 const ifNoneMatch: Parameter = {
@@ -58,7 +58,7 @@ const ifNoneMatch: Parameter = {
   schema: { type: 'string', example: '"0aR3xU1nV0xJ8mYk2bq1Sg"' },
 }
 
-/** What `parseQuery` requires of every parameter: an id of the right kind, and no value means no filter. */
+/** The rules of `parseQuery` for every parameter: an id has the right kind, and an empty value is no filter. */
 function withQueryRules(parameter: Parameter): void {
   const prefix = idPrefixOf(parameter.name)
   if (prefix) parameter.schema.pattern ??= `^${prefix}_`

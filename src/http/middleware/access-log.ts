@@ -8,7 +8,7 @@ const costOf = (meter: Meter): string =>
     .map(([name, value]) => `${name}=${value}`)
     .join(' ')}"`
 
-/** One line a request. The path is left out: it may hold what a query asks for, and the operation says enough. */
+/** One line for each request. The path is left out, because it may contain personal data of a query. */
 export const accessLog = (): MiddlewareHandler<AppEnv> => async (c, next) => {
   const started = performance.now()
   const meter = newMeter()

@@ -3,7 +3,7 @@ import { AppError } from '../../domain/errors.ts'
 import type { AppContext } from '../env.ts'
 import { clientNetwork, limitOf, policyOf, tooMany } from './rate-limit.ts'
 
-/** `limit` in wrangler.toml says the same. */
+/** The same as `limit` in wrangler.toml. */
 const failuresPerNetwork = 30
 const blockedMs = 60_000
 const acceptedMs = 600_000
@@ -13,7 +13,7 @@ const maxEntries = 10_000
 class ExpiringSet {
   readonly #until = new Map<string, number>()
 
-  /** Milliseconds that are left; 0 for an unknown entry. */
+  /** The remaining milliseconds; 0 for an unknown entry. */
   left(key: string): number {
     return Math.max(0, (this.#until.get(key) ?? 0) - Date.now())
   }
@@ -30,7 +30,7 @@ class ExpiringSet {
   }
 }
 
-/** Networks that failed too often, and digests of credentials that were good lately; of this isolate. */
+/** Networks that failed too often, and digests of credentials that were valid lately, in this isolate. */
 const blocked = new ExpiringSet()
 const accepted = new ExpiringSet()
 

@@ -5,21 +5,21 @@ import type { AppContext, AppEnv } from '../env.ts'
 
 const windowSeconds = 60
 
-/** The tokens of one member together have so many times the requests of one token. `limit` in wrangler.toml says the same. */
+/** The factor of the limit for all tokens of one member. The same as `limit` in wrangler.toml. */
 const tokensOfMember = 2
 
-/** Requests that one network may make a minute to the links of messages: proxies of mail providers open for very many. */
+/** Requests a minute to the links of messages from one network. Proxies of mail providers open links for very many people. */
 const linksPerNetwork = 6000
 
 const confirmationsPerLink = 20
 
-/** What RATE_LIMIT_PER_MINUTE says; 0 switches every limit off. */
+/** The value of RATE_LIMIT_PER_MINUTE; 0 disables every limit. */
 export const limitOf = (c: AppContext): number => Number(c.env.RATE_LIMIT_PER_MINUTE) || 0
 
-/** Where the request came from; null where the platform does not say. */
+/** The client's address; null when the platform does not provide it. */
 export const clientNetwork = (c: AppContext): string | null => networkOf(c.req.header('cf-connecting-ip'))
 
-/** The part of the client's address that evidence keeps. It identifies nobody. */
+/** The part of the client's address that evidence contains. It does not identify a person. */
 export const clientPrefix = (c: AppContext): string | null => prefixOf(c.req.header('cf-connecting-ip'))
 
 export const tooMany = (what: string, policy: string, waitSeconds = windowSeconds): AppError =>
@@ -75,7 +75,7 @@ export async function limitFiles(c: AppContext): Promise<void> {
   if (!success) throw tooMany(`More than ${linksPerNetwork} requests a minute.`, policyOf('files', linksPerNetwork))
 }
 
-/** What phones write into the log, by network: anybody can write there. */
+/** Log entries of phones, limited by network, because anyone can write there. */
 export async function limitPhoneLogs(c: AppContext): Promise<void> {
   const network = clientNetwork(c)
   if (limitOf(c) === 0 || network === null) return

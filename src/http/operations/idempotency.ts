@@ -4,13 +4,13 @@ import { sha256, toHex } from '../../domain/text/encoding.ts'
 import { AppError, parameterError } from '../../domain/errors.ts'
 import type { HttpAnswer } from '../problem.ts'
 
-/** Refusals that the next try of the same request may not meet. */
+/** Temporary refusals, which are not stored as answers. */
 const passing = new Set([401, 403, 409, 429])
 
 export interface IdempotentAttempt {
   key: IdempotencyKey
   lease: string
-  /** Opens and seals the stored body. */
+  /** Encrypts and decrypts the stored body. */
   seal: CryptoKey
   /** Of a body that comes in after the key was taken, once it is known; null where the claim has the right one. */
   fingerprint: string | null
@@ -32,7 +32,7 @@ const fingerprintOf = async (request: KeyedRequest, bodyHash: string): Promise<s
 export const streamedFingerprint = async (request: KeyedRequest, digest: string): Promise<string> =>
   fingerprintOf(request, `stream ${digest}`)
 
-/** The commit after a body has its own time. */
+/** The time for the commit after the body was read. */
 const commitMs = 60_000
 
 export async function open(ctx: Ctx, rawKey: string, request: KeyedRequest): Promise<Opening> {
@@ -85,7 +85,7 @@ function secretOf({ config }: Ctx): string {
   return config.idempotencySecret ?? ''
 }
 
-/** What was sealed under another secret stays done: the request is never done again. */
+/** An answer under another secret cannot be read, and the request is still not done again. */
 async function opened(seal: CryptoKey, text: string): Promise<string> {
   const body = await openText(seal, text)
   if (body === null)
@@ -100,7 +100,7 @@ export const settling = async (ctx: Ctx, attempt: IdempotentAttempt, answer: Htt
 /** After the request: keeps an answer that no transaction stored, or frees the key when another try may go better. */
 export async function close(ctx: Ctx, attempt: IdempotentAttempt, answer: HttpAnswer, isKnown = true): Promise<void> {
   const { key, lease, fingerprint } = attempt
-  // A body that was not read to its end could be any other.
+  // A body that was not read to its end has no fingerprint.
   if (!isKnown || answer.status >= 500 || passing.has(answer.status)) await ctx.idempotency.release(key, lease)
   else await ctx.idempotency.store(key, lease, await sealed(ctx, attempt, answer), fingerprint)
 }

@@ -3,14 +3,14 @@ import { mayAnywhere, mayAt, type Tenant, rolesAt } from '../../domain/accounts/
 import { AppError, doesNotExist, permissionDenied } from '../../domain/errors.ts'
 import type { Operation } from './operation.ts'
 
-/** What a path names, and its tenant; null when the look-up itself has checked the caller. */
+/** The resource of a path and its tenant; null when the look-up itself has checked the caller. */
 export interface Located {
   tenant: Tenant | null
-  /** What a caller whose role is not enough there may do instead. */
+  /** The alternative for a caller whose role is not enough. */
   instead?: string | undefined
 }
 
-/** What the caller may do anywhere at all. */
+/** The caller's rights in any tenant. */
 export function judge(ctx: Ctx, operation: Operation): void {
   const { scope } = operation
   if (!ctx.caller.scopes.includes(scope))

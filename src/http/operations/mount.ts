@@ -48,7 +48,7 @@ export function mountList<
     load?: (ctx: Ctx, params: z.output<P>) => Promise<Loaded>
     list: (ctx: Ctx, input: { query: z.output<Q>; page: PageRequest; loaded: Loaded }) => Promise<Page<Row>>
     present: (row: Row, ctx: Ctx) => unknown
-    /** What the answer has beside its rows. */
+    /** The fields of the answer beside its rows. */
     beside?: (ctx: Ctx, loaded: Loaded) => Promise<object>
   },
 ): void {
@@ -72,7 +72,7 @@ export function mountList<
 
 /** A file before it is made. */
 export interface FileHandle {
-  /** Null for what is not kept as a file. */
+  /** Null for an answer without a file name. */
   name: string | null
   open: () => Promise<AsyncIterator<string | Uint8Array, unknown>>
   headers?: Readonly<Record<string, string>>

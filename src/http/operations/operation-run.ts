@@ -35,15 +35,15 @@ export interface Handling<P, Q, B, R, Loaded extends Located | undefined, Result
   target?: (body: B) => { organization_id: string; edition_id?: string | null | undefined }
   handle: (ctx: Ctx, input: VerbInput<P, Q, B, Loaded>) => Promise<Result>
   file?: FileHandling<P, Loaded>
-  /** Left out by operations that answer nothing. */
+  /** Absent for operations without an answer. */
   present?: (result: Result, ctx: Ctx) => R
   /**
-   * Adds to the answer what is valid for a short time. It is not part of the ETag or the audit log, and is not cached.
+   * Adds short-lived values to the answer. They are not part of the ETag or the audit log, and are not cached.
    */
   sign?: (answer: R, result: Result, ctx: Ctx) => Promise<R>
-  /** The representation that `If-Match` speaks of, where it is not the answer. */
+  /** The representation whose ETag `If-Match` names, if it is not the answer. */
   represent?: (loaded: Loaded, ctx: Ctx) => unknown
-  /** Address of what was created. */
+  /** The address of the created resource. */
   location?: (body: R) => string
   /** Seconds that the caller's own cache may keep the answer; without it the cache revalidates every time. */
   maxAge?: number
@@ -70,7 +70,7 @@ export class OperationRun<
   readonly #operations: readonly Operation[]
   readonly #operation: Operation<P, Q, B, R>
   readonly #handling: Handling<z.output<P>, z.output<Q>, z.output<B>, z.input<R>, Loaded, Result>
-  /** What changes an existing resource answers with it, so the loaded row presents as the answer does. */
+  /** A change of a resource answers it, so the loaded row is presented like the answer. */
   readonly #current: ((loaded: Loaded, ctx: Ctx) => unknown) | undefined
   #answered: AnsweredFields | undefined
 
@@ -106,7 +106,7 @@ export class OperationRun<
       const digest = source.digest()
       if (digest !== null) opening.attempt.fingerprint = await idempotency.streamedFingerprint(request, digest)
     }
-    // Of the last try: one that lost its race has stored nothing.
+    // The last try counts: one that lost its race has stored nothing.
     let settled = false
     ctx.settle = async (result) => {
       settled = true
@@ -121,7 +121,7 @@ export class OperationRun<
     return source.settled(answer)
   }
 
-  /** Decides anew as long as others change what was read meanwhile. */
+  /** Decides again after each lost race. */
   async #attempt(c: AppContext, ctx: Ctx, read: BodySource['read'], begin?: () => void): Promise<HttpAnswer> {
     for (let tries = 1; ; tries++) {
       begin?.()
@@ -157,10 +157,10 @@ export class OperationRun<
     return handle(operation.scope === 'read' ? ctx : this.#recording(ctx, loaded, body), input)
   }
 
-  /** The context of a write: what commits with it is recorded in the same transaction. */
+  /** The context of a write, which records its audit entry and its answer in the same transaction. */
   #recording(ctx: Ctx, loaded: Loaded, body: z.output<B>): Ctx {
     const { represent, present, target } = this.#handling
-    // An operation that answers something else than the resource gives nothing to compare the resource with.
+    // An operation whose answer is not the resource has no state to compare.
     const isComparable = this.#operation.status !== 201 && loaded && !(represent && present)
     const settle: Ctx['settle'] = async (result, isChange) => {
       const answer = await ctx.settle(result, isChange)

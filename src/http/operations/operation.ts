@@ -40,15 +40,15 @@ export interface Operation<
   /** Who may call it; only the superuser of the platform when empty. */
   roles: readonly RoleCode[]
   status: 200 | 201 | 204
-  /** What a token must be good for. */
+  /** The scope that a token needs. */
   scope: TokenScope
   params: Params
   query: Query
   body: Body | null
   response: Response | null
-  /** How the bytes of a file come, beside the fields of `body`. */
+  /** The form of a file in the request, beside the fields of `body`. */
   stream: StreamBody | null
-  /** What a file is that is answered in place of JSON. */
+  /** The file that is answered instead of JSON. */
   file: FileAnswer | null
   route: RouteConfig
 }
@@ -59,14 +59,14 @@ export interface StreamBody {
   types: readonly string[]
   /** A form may bring the file too, as the part `file`, with the fields of `body` beside it. */
   form: FormFields | null
-  /** Bytes of the file. */
+  /** The most bytes of the file. */
   most: number
-  /** From the first read to the last. */
+  /** The time from the first read to the last. */
   maxReadMs: number
   description: string
 }
 
-/** Fields of a form that are no texts. */
+/** Fields of a form with other types than text. */
 export interface FormFields {
   /** Each value is one part of JSON. */
   jsonFields: readonly string[]
@@ -78,7 +78,7 @@ interface FileAnswer {
   type: 'text/csv' | 'application/json' | 'text/event-stream'
   description: string
   example: string
-  /** Of a file that is JSON, or of one event of a stream. The example is JSON of it. */
+  /** The schema of a JSON file, or of one event of a stream. The example is JSON of it. */
   schema?: z.ZodType
 }
 
@@ -101,7 +101,7 @@ interface Declaration<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodT
   /** A body that the client may send, for the document. */
   example?: unknown
   response?: R
-  /** In place of `response`: the answer is streamed. */
+  /** Replaces `response` for a streamed answer. */
   file?: FileAnswer
   /** Errors that this operation can raise beside those that every operation can. */
   errors?: readonly ErrorCode[]
@@ -159,14 +159,14 @@ function successOf(response: z.ZodType | undefined, file: FileAnswer | undefined
     : { description: 'Success, no content' }
 }
 
-/** How the parts of a form are written. */
+/** The encodings of the parts of a form. */
 const encodingOf = ({ jsonFields, listFields }: FormFields) =>
   Object.fromEntries([
     ...jsonFields.map((name) => [name, { contentType: 'application/json' }] as const),
     ...listFields.map((name) => [name, { contentType: 'text/plain' }] as const),
   ])
 
-/** The body as the document shows it: a form, the file itself, or JSON. */
+/** The body in the document: a form, the file itself, or JSON. */
 function bodyContent({
   body,
   stream,
@@ -187,11 +187,11 @@ function bodyContent({
   return { required: true, description: stream.description, content }
 }
 
-/** Changes one existing resource, so that preconditions speak of it. */
+/** True for operations that change one existing resource, to which preconditions apply. */
 export const changesOne = ({ scope, status }: Pick<Operation, 'scope' | 'status'>): boolean =>
   scope === 'write' && status !== 201
 
-/** The promise of one operation: it is routed, documented, tested and its callers are judged by this alone. */
+/** The contract of one operation, which its routing, document, tests and role checks use. */
 export function operation<
   P extends z.ZodType = typeof NoParams,
   Q extends z.ZodType = typeof NoParams,

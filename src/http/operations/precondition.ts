@@ -9,11 +9,11 @@ const tagsOf = (header: string): string[] => header.split(',').map((tag) => tag.
 export const matchesWeakly = (header: string, etag: string): boolean =>
   header.trim() === '*' || tagsOf(header).some((tag) => tag.replace(/^W\//, '') === etag)
 
-/** A weak tag promises no equal bytes, so that it names no state to decide on. For `If-Match`. */
+/** A weak tag does not guarantee equal bytes, so it never matches. For `If-Match`. */
 const matchesStrongly = (header: string, etag: string): boolean =>
   header.trim() === '*' || tagsOf(header).includes(etag)
 
-/** Whether an existing resource may be changed; `etag` computes that of its state, where it has one. */
+/** Whether an existing resource may be changed; `etag` computes the ETag of its state, if it has one. */
 export async function checkPreconditions(headers: Headers, etag: (() => Promise<string>) | null): Promise<void> {
   const [ifMatch, ifNoneMatch] = [headers.get('if-match'), headers.get('if-none-match')]
   if (ifNoneMatch?.trim() === '*') throw new AppError('precondition_failed', 'The resource exists.')

@@ -5,7 +5,7 @@ import type { Operation } from './operation.ts'
 export interface Router {
   hono: OpenAPIHono<AppEnv>
   operations: Operation[]
-  /** Requests that we send, by the name in their `path`. */
+  /** Webhook requests of the service, by the name in their `path`. */
   webhooks: RouteConfig[]
 }
 

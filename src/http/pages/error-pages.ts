@@ -29,7 +29,7 @@ const isFieldCode = (code: string): code is FieldCode => Object.hasOwn(fieldGuid
 
 const example = { path: '/v1/editions/edt_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8', requestId: 'req_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8' }
 
-/** A body as it is answered: made by the same function. */
+/** An example body, made by the function that makes real answers. */
 function exampleBody(code: ErrorCode, address: (path: string) => string): string {
   const { detail, errors = [], extra = {}, path = example.path } = errorGuide[code].example
   const { body } = problem(new AppError(code, detail, { errors, extra }), {
@@ -63,7 +63,7 @@ function fieldSection(code: FieldCode): Markup {
     <pre>${JSON.stringify({ code, detail }, null, 2)}</pre>`
 }
 
-/** The page about a code, or null where there is no such code. */
+/** The page about a code; null for an unknown code. */
 export function codePage(code: string, address: (path: string) => string): Markup | null {
   const sections = [
     ...(isErrorCode(code) ? [errorSection(code, address)] : []),

@@ -2,7 +2,7 @@ import { html } from 'hono/html'
 import { contentPolicy, htmlPage, type Markup } from './html-page.ts'
 import { pageStyle } from './page-style.ts'
 
-/** Of pages on which people answer something: one column, and what is pressed is large enough for a thumb. */
+/** Styles of pages with a form: one column, with buttons that are large enough for a thumb. */
 const style = `${pageStyle}
 main { max-width: 38rem }
 h2 { overflow-wrap: anywhere; margin: 0 }
@@ -25,7 +25,7 @@ small { font-size: .9em }
 
 let policy: Promise<string> | undefined
 
-/** The page's form posts to this service and to nobody else. */
+/** The form of the page can post to this service only. */
 export const formPolicy = (): Promise<string> => (policy ??= contentPolicy(style, "'self'"))
 
 interface FormPage {

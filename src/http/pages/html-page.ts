@@ -9,12 +9,12 @@ interface HtmlPage {
   title: string
   /** The whole CSS: the policy contains its hash. */
   style: string
-  /** Beside what every page has in its head. */
+  /** Additions to the head of the page. */
   head?: Markup
   body: Markup
 }
 
-/** The frame of every page: nothing in it runs or is loaded. */
+/** The frame of every page. It has no scripts and loads nothing. */
 export const htmlPage = ({ language, title, style, head, body }: HtmlPage): Markup =>
   html`<!doctype html>
     <html lang="${language}">
@@ -31,7 +31,7 @@ export const htmlPage = ({ language, title, style, head, body }: HtmlPage): Mark
       </body>
     </html>`
 
-/** Nothing runs and nothing is loaded: the page has this style and no other. */
+/** A policy without scripts and loading: the page has this one style. */
 export async function contentPolicy(style: string, formAction: "'self'" | "'none'"): Promise<string> {
   return [
     "default-src 'none'",

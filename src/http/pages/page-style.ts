@@ -1,6 +1,6 @@
 import { contentPolicy } from './html-page.ts'
 
-/** Of pages that are read, in light and in dark, on a telephone and on a wide screen. */
+/** Styles of pages for reading, in light and dark mode, on phones and wide screens. */
 export const pageStyle = `
 :root { color-scheme: light dark; --line: light-dark(#d9dde3, #3a404a); --soft: light-dark(#5b6470, #a5afbd);
   --card: light-dark(#fff, #1d2127); --link: light-dark(#0b57d0, #8ab4f8) }
@@ -33,5 +33,5 @@ pre { margin: .4rem 0; padding: .75rem 1rem; white-space: pre-wrap; background: 
 
 let policy: Promise<string> | undefined
 
-/** Of pages without a form. */
+/** Styles of pages without a form. */
 export const pagePolicy = (): Promise<string> => (policy ??= contentPolicy(pageStyle, "'none'"))

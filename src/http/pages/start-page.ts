@@ -18,7 +18,7 @@ const entries = {
 
 const outbox = { path: '/dev/outbox', label: 'Messages that were kept instead of sent' } as const satisfies StartLink
 
-/** Where everything is; the outbox only where messages are kept. */
+/** Links to all documents, and to the dev mailbox if it exists. */
 export const startLinks = (hasOutbox: boolean): Record<string, StartLink> =>
   hasOutbox ? { ...entries, outbox } : entries
 

@@ -7,11 +7,11 @@ import { logError } from '../log.ts'
 import type { Operation } from '../operations/operation.ts'
 import { hashOnly, readStreamed, type StreamedBody } from './streamed-body.ts'
 
-/** What becomes of the file of a streamed body. */
+/** The destination of the file of a streamed body. */
 export interface FileHandling<P, Loaded> {
   /** Stores the bytes while they come in. */
   receive: (ctx: Ctx, file: IncomingFile, at: { params: P; loaded: Loaded }) => Promise<ReceivedFile>
-  /** The request was refused after all: nothing refers to the bytes. */
+  /** Called when the request is refused, so that nothing refers to the bytes. */
   discard: (ctx: Ctx, file: ReceivedFile) => Promise<unknown>
 }
 
@@ -23,11 +23,11 @@ export interface BodySource {
   }) => Promise<{ fields: Record<string, unknown>; received: ReceivedFile | null }>
   /** Identifies the body, for an Idempotency-Key. */
   identity: () => Promise<KeyedRequest['body']>
-  /** Of a streamed body that was read to its end. */
+  /** The fingerprint of a streamed body that was read to its end. */
   digest: () => string | null
   /** False as long as a streamed body was not read to its end. */
   isKnown: () => boolean
-  /** Tidies up after a refusal. */
+  /** Deletes stored bytes after a refusal. */
   settled: <Answer extends { status: number }>(answer: Answer) => Promise<Answer>
 }
 
@@ -71,7 +71,7 @@ export function streamedSource<P, Loaded>(
     digest: () => known?.digest ?? null,
     isKnown: () => known !== undefined,
     async settled(answer) {
-      // After a failure of ours rows may refer to the bytes or not: the sweep finds out.
+      // After an unexpected error rows may refer to the bytes: the sweep decides.
       if (answer.status >= 400 && answer.status < 500 && stored)
         await discard(ctx, stored).catch((error: unknown) => logError(ctx.requestId, error))
       return answer

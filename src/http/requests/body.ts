@@ -4,7 +4,7 @@ import type { AppContext } from '../env.ts'
 
 const maxBytes = 1_000_000
 const maxDepth = 64
-/** No operation takes longer lists. The schema library fails on the faults of some hundred thousand items. */
+/** No operation accepts longer lists. The schema library fails on the faults of some hundred thousand items. */
 const maxEntries = 20_000
 /** From the first read of a body to its end: a slow sender cannot hold a request longer. */
 const maxReadMs = 15_000
@@ -13,7 +13,7 @@ const tooLarge = (most: number) => new AppError('body_too_large', `The body is l
 
 const tooSlow = (ms: number) => new AppError('request_timeout', `The body did not arrive within ${ms / 1000} seconds.`)
 
-/** The client hung up. Nothing is wrong on our side. */
+/** The client closed the connection, which is no fault of the service. */
 const hungUp = () => new AppError('client_closed_request', 'The request ended before its body did.')
 
 /** The whole body, or 413 as soon as it is known to be over the limit, or 408 when it takes too long. */
@@ -48,7 +48,7 @@ async function chunksOf(stream: ReadableStream<Uint8Array>, most: number): Promi
       chunks.push(value)
     }
   } catch (error) {
-    // The rest of the body is not waited for.
+    // The rest of the body is not read.
     reader.cancel(error).catch(() => {})
     if (error instanceof AppError) throw error
     throw hungUp()
@@ -101,7 +101,7 @@ export function limitedBody(
     if (isStopped) return
     isStopped = true
     clearTimeout(timer)
-    // The rest of the body is not waited for.
+    // The rest of the body is not read.
     reader.cancel(error).catch(() => undefined)
     controller.error(error)
   }

@@ -65,7 +65,7 @@ export const InstantFilter = z
 
 export const IdFilter = z.string().max(64)
 
-/** A contains-filter: folded, so neither case nor accents matter. White space around it is cut off; alone it is none. */
+/** A contains-filter. It is folded, so case and accents do not matter. White space around it is removed; alone it is no filter. */
 export const TextFilter = z
   .string()
   .trim()
@@ -117,7 +117,7 @@ interface PageQuery {
   cursor?: string | undefined
 }
 
-/** What a cursor was made for: it counts only for the very query whose `next` carried it. A digest keeps links short. */
+/** Identifies the query of a cursor: a cursor is valid for the query whose `next` contained it. A digest keeps links short. */
 function bindingOf(url: URL, page: number): number {
   const rest = [...url.searchParams]
     .filter(([name]) => name !== 'page' && name !== 'cursor')
@@ -184,7 +184,7 @@ export function pageLinks(page: Page<unknown>, url: URL): { next: string | null;
   }
 }
 
-/** A page of a list; `maxItems` where its size is fixed. */
+/** A page of a list; `maxItems` if its size is fixed. */
 export const envelope = <Item extends z.ZodType>(item: Item, maxItems = maxPageSize) =>
   z.object({
     count: Count.openapi({ description: 'Items in the whole list, exact.', example: 1 }),

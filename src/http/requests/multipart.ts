@@ -1,7 +1,7 @@
 import { utf8 } from '../../domain/text/encoding.ts'
 import { AppError, fieldError } from '../../domain/errors.ts'
 
-/** Of the headers of one part. */
+/** The most bytes of the headers of one part. */
 const maxHeaderBytes = 8192
 const lineBreak = utf8('\r\n')
 const headersEnd = utf8('\r\n\r\n')
@@ -11,7 +11,7 @@ export interface FormPart {
   /** Null for a plain field. */
   fileName: string | null
   type: string | null
-  /** To be read to its end before the next part is read. */
+  /** Must be read to its end before the next part is read. */
   body: ReadableStream<Uint8Array>
 }
 
@@ -43,7 +43,7 @@ const joined = (one: Uint8Array, other: Uint8Array): Uint8Array => {
   return both
 }
 
-/** What was read of the body and is not part of an item yet. */
+/** Bytes that were read and do not belong to a part yet. */
 class BodyInput {
   readonly #reader: ReadableStreamDefaultReader<Uint8Array>
   rest: Uint8Array = new Uint8Array()
@@ -64,7 +64,7 @@ class BodyInput {
     return taken
   }
 
-  /** Bytes up to the needle, which is dropped; not more than `most`. */
+  /** The bytes before the needle, which is dropped; at most `most`. */
   async upTo(needle: Uint8Array, most: number): Promise<Uint8Array> {
     for (;;) {
       const at = indexOf(this.rest, needle)
@@ -106,7 +106,7 @@ function headersOf(bytes: Uint8Array): Omit<FormPart, 'body'> {
   return { name, fileName: headerParameter(disposition, 'filename'), type: find('content-type')?.trim() ?? null }
 }
 
-/** The bytes of one part. What may be the beginning of the boundary waits for what follows. */
+/** The bytes of one part. A possible beginning of the boundary waits for the next bytes. */
 function bodyOf(
   input: BodyInput,
   delimiter: Uint8Array,

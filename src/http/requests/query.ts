@@ -7,7 +7,7 @@ import { describe } from './validation.ts'
 
 type QueryParameters = ReadonlyMap<string, readonly string[]>
 
-/** Its texts are one list, however they were given. */
+/** Parameters whose values are one list, repeated or separated by commas. */
 const repeatable = new Set(['ordering'])
 
 function givenBy(c: AppContext): QueryParameters {
@@ -35,7 +35,7 @@ function faultsOf(name: string, values: readonly string[], names: readonly strin
   return values.filter(Boolean).flatMap((value) => wrongId(name, value))
 }
 
-/** One text a name: empty values count as absent, repeated orderings as one list. */
+/** One text for each name: empty values count as absent, repeated orderings as one list. */
 function textsOf(given: QueryParameters): Record<string, string> {
   const texts = [...given].map(([name, values]) => [name, values.filter(Boolean).join(',')] as const)
   return Object.fromEntries(texts.filter(([, text]) => text !== ''))

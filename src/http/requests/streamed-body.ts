@@ -15,16 +15,16 @@ export interface StreamedBody<Result extends Received> {
   /** The fields beside the file, as a JSON body would have them. */
   fields: Record<string, unknown>
   file: Result
-  /** The same for the same fields and the same bytes. */
+  /** Equal for equal fields and equal bytes. */
   digest: string
 }
 
 const maxParts = 100
 const maxFieldBytes = 65_536
-/** Of all fields of a form with their frames. */
+/** The most bytes of all fields of a form, with their headers. */
 const maxFrameBytes = 1_000_000
 
-/** The type that clients send when they do not know a better one. */
+/** The type that clients send when they do not know the type. */
 const meaningless = new Set(['application/octet-stream', 'binary/octet-stream', ''])
 
 const mediaTypeOf = (type: string | null): string => (type ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? ''

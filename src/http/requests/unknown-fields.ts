@@ -19,7 +19,7 @@ interface Definition {
 
 const definitionOf = (schema: AnySchema): Definition => (schema as unknown as { def: Definition }).def
 
-/** The schemas that a value may match, without their wrappers. */
+/** The schemas that a value may match, unwrapped. */
 function alternativesOf(schema: AnySchema): AnySchema[] {
   const { type, innerType, options, in: first, out: second } = definitionOf(schema)
   if (innerType) return alternativesOf(innerType)
@@ -41,7 +41,7 @@ const fieldOf = (shape: Shape, name: string): AnySchema[] =>
 const objectsOf = (schemas: readonly AnySchema[]): Shape[] =>
   schemas.flatMap((schema) => (schema instanceof z.ZodObject ? [schema.shape as Shape] : []))
 
-/** Of a union's objects those that the value means: a `type` that an object does not have rules it out. */
+/** The objects of a union, without those that cannot have the value's `type`. */
 const shapesOf = (schemas: readonly AnySchema[], value: Readonly<Record<string, unknown>>): Shape[] =>
   objectsOf(schemas).filter((shape) =>
     Object.entries(shape).every(
@@ -71,7 +71,7 @@ const itemsOf = (items: readonly unknown[], { path, reads, answers }: BodyValue)
   return below.reads.length ? items.map((value, index) => ({ value, path: [...path, index], ...below })) : []
 }
 
-/** The fields of one object: places to look into, and the errors about its names. */
+/** The fields of one object: nested values to check, and the errors about its names. */
 function fieldsOf(object: Readonly<Record<string, unknown>>, place: BodyValue, settable: ReadonlySet<string>) {
   const shapes = shapesOf(place.reads, object)
   const answered = objectsOf(place.answers)

@@ -5,7 +5,7 @@ import { type AnsweredFields, unknownFields } from './unknown-fields.ts'
 
 type Issue = z.core.$ZodIssue
 
-/** A refusal lists so many faults: a body may have a hundred thousand. */
+/** The most faults that a refusal lists: a body may have a hundred thousand. */
 const maxListed = 100
 
 const formatCodes: Readonly<Record<string, string>> = {
@@ -14,7 +14,7 @@ const formatCodes: Readonly<Record<string, string>> = {
   starts_with: 'invalid_id',
 }
 
-/** The stable code and the plain words of what zod found. */
+/** The stable code and the text for a fault that zod found. */
 export function describe(issue: Issue): [code: string, detail: string] {
   switch (issue.code) {
     case 'invalid_type':
@@ -56,7 +56,7 @@ function valueAt(input: unknown, path: readonly PropertyKey[]): unknown {
   )
 }
 
-/** What is wrong with `input`; `prefix` leads to it inside the body. */
+/** The faults of `input`; `prefix` is its pointer in the body. */
 export function fieldErrors(error: z.ZodError, input: unknown, prefix: readonly PropertyKey[] = []): FieldError[] {
   return error.issues.map((issue) => {
     const path = [...prefix, ...issue.path]
@@ -67,7 +67,7 @@ export function fieldErrors(error: z.ZodError, input: unknown, prefix: readonly 
   })
 }
 
-/** All that is wrong with `input`: its fields, and names that the schema does not have. */
+/** All faults of `input`: those of its fields, and unknown names. */
 const faultsOf = (schema: z.ZodType, error: z.ZodError | undefined, input: unknown, answered?: AnsweredFields) => [
   ...(error ? fieldErrors(error, input) : []),
   ...unknownFields(schema, input, answered ? { answered } : {}),
@@ -79,7 +79,7 @@ export interface BodyContext {
   current?: (() => unknown) | undefined
 }
 
-/** The body without the fields that cannot be read and are just what the resource answers. */
+/** The body without invalid fields that equal the fields of the answered resource. */
 function withoutUnchanged(
   error: z.ZodError,
   input: Readonly<Record<string, unknown>>,

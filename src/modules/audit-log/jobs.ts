@@ -21,7 +21,7 @@ async function nextOrganizations({ db }: SweepCtx, from: string): Promise<string
   return rows.map(({ id }) => id)
 }
 
-/** Deletes what is too old of these organisations; false where more may be left. */
+/** Deletes expired entries of these organisations; false when more may be left. */
 async function deleteOld({ db, now, config }: SweepCtx, organizations: readonly string[]): Promise<boolean> {
   for (let batch = 0; batch < batchesASweep; batch++) {
     const deleted = await db.all(sql`delete from audit_log where (organization_id, id) in (

@@ -8,7 +8,7 @@ interface AuditedRequest {
   caller: { id: string; credential: Pick<Caller['credential'], 'id'> }
   requestId: string
   now: number
-  /** Of the entry. */
+  /** The time of the entry. */
   id: string
 }
 

@@ -14,7 +14,7 @@ interface RefusedToken {
 }
 
 /**
- * Records that a token was used after its end: once an hour however often it is tried, in the organisation that it is
+ * Records that a token was used after its end, once an hour at most. The entry goes to the organisation that it is
  * bound to, else in each organisation of its owner.
  */
 export async function recordRefusedToken(db: Database, refused: RefusedToken): Promise<void> {

@@ -60,7 +60,7 @@ const tokenFields = (now: number) => ({
 
 type TokenRow = RowOf<ReturnType<typeof tokenFields>>
 
-/** Who used a token after its end. */
+/** The owner of a token that was used after its end. */
 export interface RefusedUse {
   token_id: string
   account_id: string

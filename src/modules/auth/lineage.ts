@@ -2,7 +2,7 @@ import { type SQL, sql } from 'drizzle-orm'
 
 /**
  * True for a row of `access_tokens` whose minters are all valid: no token above it is revoked or expired, and the
- * memberships that it and those were minted by are there. Judged at each use, so that revoking is one row, however many
+ * memberships by which they were minted exist. This is checked at each use, so that revoking changes one row, however many
  * it minted.
  */
 export const isLineageValid = (now: number): SQL => sql`(

@@ -17,7 +17,7 @@ export interface ShownConsent {
   id: string
   /** Null for a consent of the whole organisation. */
   edition_name: string | null
-  /** Of the wording that is shown. */
+  /** The version of the shown wording. */
   wording_version: number
   title: string
   text: string
@@ -69,7 +69,7 @@ const lines = (text: string) =>
     .filter((line) => line.trim())
     .map((line) => html`<p>${line}</p>`)
 
-/** Longer ones are folded, so that a page of many consents stays one that is read. */
+/** Longer texts are collapsed, so that a page with many consents stays readable. */
 const maxOpenLength = 600
 
 function wordingOf(
@@ -139,7 +139,7 @@ function outcomeNotice(outcome: FormOutcome | undefined, language: Language) {
   return html`<p class="notice" role="${outcome === 'stale' ? 'alert' : 'status'}">${pageWords[language][outcome]}</p>`
 }
 
-/** Everything that a person agreed to or could, with the one form that changes it. */
+/** All consents that a person has given or can give, in one form. */
 export function preferencesPage(preferences: Preferences, outcome?: FormOutcome): LinkPage {
   const { language, organization_name, address, consents } = preferences
   const words = pageWords[language]
@@ -160,11 +160,11 @@ export interface Confirmable {
   organization_name: string
   consent: Pick<ShownConsent, 'title' | 'text' | 'link_url' | 'language'>
   is_confirmed: boolean
-  /** Where the person sees all consents. */
+  /** The link to the page with all consents. */
   preferences: string
 }
 
-/** One answer that waits for its person's yes. */
+/** One answer that the person has yet to confirm. */
 export function confirmationPage({
   language,
   organization_name,
@@ -189,7 +189,7 @@ export function confirmationPage({
   return { language: bcp47(language), title: words.confirmTitle, content }
 }
 
-/** The same for every link that opens nothing. */
+/** The same page for every invalid link. */
 export const unknownPage = (): LinkPage => ({
   language: 'en',
   title: 'Not found',

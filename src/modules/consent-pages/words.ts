@@ -10,7 +10,7 @@ interface LinkPageWords {
   wording: string
   more: string
   save: string
-  /** `day` is when the answer got this status. */
+  /** `day` is the day on which the answer got this status. */
   standing: Record<ShownStatus, (day: string) => string>
   until: (day: string) => string
   fixed: string

@@ -7,7 +7,7 @@ import { AppError } from '../../domain/errors.ts'
 import { openEditions } from '../editions/index.ts'
 import type { ConsentRow } from './queries.ts'
 
-/** An answer that is recorded meanwhile is a lost race. */
+/** An answer that is recorded at the same time makes the deletion a lost race. */
 export async function deleteConsent(ctx: Ctx, row: ConsentRow): Promise<null> {
   if (row.records > 0) throw new AppError('consent_has_records', 'This consent has answers. Set is_active to false.')
   return commit(ctx, null, [

@@ -29,7 +29,7 @@ export function checkAction(ctx: Ctx, row: LoadedImport, action: ImportActionNam
   })
 }
 
-/** Refuses the transaction in which more of the organisation would be under way than may be. */
+/** Aborts the transaction when the organisation has its maximum of imports at work. */
 const withinLimit = (organizationId: string): Statement =>
   refuseUnless(
     sql`(select count(*) from data_imports where organization_id = ${organizationId} and phase is not null)
@@ -43,7 +43,7 @@ type WorkRow = Pick<ImportRow, 'id' | 'organization_id' | 'epoch'>
 const followedByWork = (ctx: Ctx, row: WorkRow, statement: Statement): Statement =>
   followedBy(statement, () => enqueueImports(ctx, [row]))
 
-/** The statement that begins background work, with what refuses it. */
+/** The statement that begins background work, with its guards. */
 export const workBegins = (ctx: Ctx, row: WorkRow, statement: Statement): Statement[] => [
   followedByWork(ctx, row, statement),
   withinLimit(row.organization_id),
@@ -63,7 +63,7 @@ export async function commitImport(
   return commit(ctx, changed, statementsOf(ctx, row, { changed, changes, statements }))
 }
 
-/** As `commitImport`, for an operation that answers something else than the import. */
+/** As `commitImport`, for an operation whose answer is not the import. */
 export async function commitAnswer<Result>(
   ctx: Ctx,
   row: LoadedImport,

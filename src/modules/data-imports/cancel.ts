@@ -4,7 +4,7 @@ import type { LoadedImport } from './queries.ts'
 import { stopPhase } from './background/steps.ts'
 
 /**
- * Ends the work under way. While orders are created, the work goes on under a new epoch and marks the rest as cancelled.
+ * Cancels an import. While orders are created, the work goes on under a new epoch and marks the rest as cancelled.
  * Other work ends at once: no step of it can commit any more.
  */
 export async function cancelDataImport(ctx: Ctx, row: LoadedImport): Promise<LoadedImport> {

@@ -24,7 +24,7 @@ export interface ImportableFile {
   size: number
 }
 
-/** A file of the edition, or of its whole organisation, that is there to be imported. */
+/** A ready file of the edition, or of its whole organisation, for imports. */
 export async function findImportableFile(ctx: Ctx, id: string, tenant: EditionTenant): Promise<ImportableFile> {
   const file = await ctx.db.first(sql<
     ImportableFile & { purpose: string; status: string; edition_id: string | null; is_there: number }
@@ -41,7 +41,7 @@ export async function findImportableFile(ctx: Ctx, id: string, tenant: EditionTe
   return file
 }
 
-/** What an import has before anything is known of its file. */
+/** The columns of an import before its file is read. */
 const untouched = {
   total_rows: 0,
   valid_rows: 0,

@@ -27,7 +27,7 @@ const tenantFields = {
 
 type ImportTenant = RowOf<typeof tenantFields>
 
-/** An import with what answers say of its organisation, its edition and its file. */
+/** An import with the fields of its organisation, edition and file that answers have. */
 export interface ImportDetailRow extends ImportRow, Omit<ImportTenant, 'organization_id' | 'edition_id'> {
   file_name: string | null
   file_size: number | null

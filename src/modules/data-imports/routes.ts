@@ -9,7 +9,7 @@ import { mountRuns } from './run-routes.ts'
 
 export const dataImports = createRouter()
 
-// The contract takes orders unread, so that a bad one does not refuse the call; the document still shows their shape.
+// The contract accepts any orders, so that an invalid one does not refuse the call; the document shows their shape.
 dataImports.hono.openAPIRegistry.register('ExternalOrder', ExternalOrderSchema)
 
 mount(dataImports, contract.importExternalOrders, {

@@ -33,7 +33,7 @@ function nextOptions(row: LoadedImport, input: UpdateDataImportInput): ImportOpt
 const differs = (one: ImportOptions, other: ImportOptions, names: readonly (keyof ImportOptions)[]): boolean =>
   names.some((name) => !sameJson(JSON.stringify(one[name]), JSON.stringify(other[name])))
 
-/** What becomes of an import whose file or options are others. */
+/** The columns of an import after a change of its file or options. */
 async function consequences(ctx: Ctx, row: LoadedImport, options: ImportOptions, fileId: string | null) {
   const before = readOptions(row.options)
   const isOtherFile = fileId !== row.file_id
@@ -44,7 +44,7 @@ async function consequences(ctx: Ctx, row: LoadedImport, options: ImportOptions,
   return {}
 }
 
-/** Changes an import before its orders are begun. */
+/** Changes an import before its start. */
 export async function updateDataImport(
   ctx: Ctx,
   row: LoadedImport,

@@ -140,7 +140,7 @@ const MerchantAccountMetaChoice = MetaChoice.extend({
   supported_currencies: z.array(z.string()),
 }).openapi('MerchantAccountMetaChoice')
 
-/** Of choices that organisations keep, so many of a kind are shown. */
+/** The most choices of a kind that an organisation keeps and that are answered. */
 export const choicesShown = 500
 
 const KeptChoices = z.array(MetaChoice).max(choicesShown)

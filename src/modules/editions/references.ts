@@ -12,7 +12,7 @@ import type { EditionRow } from './queries.ts'
 
 interface FoundReference {
   id: string
-  /** Of an image. */
+  /** The key in the address of an image. */
   image_key?: string
 }
 
@@ -54,8 +54,8 @@ type ReferenceField = keyof typeof lookUps
 const referenceFields = Object.keys(lookUps) as ReferenceField[]
 
 /**
- * Looks up, in one round trip, what the changed ids point to, and answers the key of the edition's image after the
- * change. Refuses every field whose id is not there for this edition.
+ * Looks up the changed ids in one round trip, and answers the key of the edition's image after the
+ * change. Refuses every field with an id that this edition may not use.
  */
 export async function resolveReferences(
   ctx: Ctx,

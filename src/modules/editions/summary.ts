@@ -4,7 +4,7 @@ import type { RowOf } from '../../db/select.ts'
 import { toIsoOrNull } from '../../domain/time/instants.ts'
 import type { EditionSummary } from '../../http/fields.ts'
 
-/** Of a joined `editions`, what its summary is made of. */
+/** The columns of a joined `editions` for its summary. */
 export const editionSummaryFields = {
   edition_id: editions.id,
   edition_full_name: editions.full_name,

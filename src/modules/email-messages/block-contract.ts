@@ -147,7 +147,7 @@ const BlockId = z
   .regex(/^[\w-]{1,64}$/, 'Letters, digits, _ and -; at most 64.')
   .openapi({ example: 'blk_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8' })
 
-/** The blocks with their ids, or, coming in, without: ids that are left out are made. */
+/** Blocks with their ids. In requests an id may be left out; it is then created. */
 function blocksWith<Key extends z.ZodType<string | undefined>, Shown extends typeof Image | typeof ImageInput>(
   id: Key,
   ShownImage: Shown,
@@ -198,7 +198,7 @@ export const BlocksInput = z.array(BlockInput).max(maxBlocks).openapi({
 
 export type BlocksIn = z.output<typeof BlocksInput>
 
-// Blocks of the wire and of the domain are two declarations: these two types compile only while they agree.
+// Blocks are declared for the wire and for the domain. These two types compile only while both agree.
 type Fits<One extends Other, Other> = One
 /** @public No file imports it. */
 export type CheckedBlock = Fits<z.output<typeof Block>, DomainBlock>

@@ -39,7 +39,7 @@ const messageVisibility: Visibility = {
 const visibleMessages = (ctx: Ctx): SQL =>
   sql`(email_messages.organization_id is null or ${visible(ctx.caller, messageVisibility)})`
 
-/** Of the organisation and the edition of a message. */
+/** Columns of the organisation and the edition of a message. */
 export const tenantFields = { ...organizationSummaryFields, ...editionSummaryFields }
 
 export const senderFields = {

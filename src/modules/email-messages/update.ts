@@ -44,7 +44,7 @@ function withIds(ctx: Ctx, blocks: readonly Block[]): Block[] {
   })
 }
 
-/** An edition's receipt stays a receipt. */
+/** Refuses another type for a message that an edition sends as its receipt. */
 async function checkType(ctx: Ctx, row: MessageDetailRow, type: string | undefined): Promise<void> {
   if (type === undefined || triggerOf(type) === triggerOf(row.type)) return
   const uses = (await usesOf(ctx, row)).filter((use) => use.type !== 'campaign')

@@ -10,7 +10,7 @@ interface AccountReference {
   name: string
 }
 
-/** Of each kind. */
+/** The most users of an account that the refusal names, for each kind. */
 const shown = 10
 
 const editionsOf = (id: string): SQL => sql`select 'edition' as type, id, full_name as name from editions

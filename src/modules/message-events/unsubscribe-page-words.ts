@@ -9,7 +9,7 @@ interface Substitutions {
 
 interface PageWords {
   title: string
-  /** As an adverb, and as a name. */
+  /** The channel as an adverb, and as a noun. */
   channels: Record<Channel, string>
   channelNames: Record<Channel, string>
   ask: (values: Substitutions) => string

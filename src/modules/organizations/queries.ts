@@ -12,7 +12,7 @@ import { type OrderBy, type Page, type PageRequest, sortBy } from '../../domain/
 
 const organizationColumns = {
   ...getTableColumns(organizations),
-  /** Opens the file that `avatar_file_id` names; null without one. */
+  /** The key in the address of the file `avatar_file_id`; null without a file. */
   avatar_key: sql<string | null>`${keyOfFile(sql`${organizations.avatar_file_id}`)}`,
 }
 const eventColumns = getTableColumns(events)

@@ -7,13 +7,13 @@ import type { RowOf } from '../../db/select.ts'
 import { imageOrNull } from '../../domain/files/addresses.ts'
 import type { OrganizationSummary } from '../../http/fields.ts'
 
-/** Of a joined `organizations`, what its summary is made of. */
+/** The columns of a joined `organizations` for its summary. */
 export const organizationSummaryFields = {
   organization_id: organizations.id,
   organization_name: organizations.name,
   organization_slug: organizations.slug,
   organization_avatar_id: organizations.avatar_file_id,
-  /** Opens the avatar. */
+  /** The key in the address of the avatar. */
   organization_avatar_key: sql<string | null>`${keyOfFile(sql`${organizations.avatar_file_id}`)}`,
 }
 

@@ -39,7 +39,7 @@ const Option = z
   .object({ api_id: Id('opt'), name: GoodName, price_mod: Amount, deposit_mod: Amount })
   .openapi('OptionSummary')
 
-/** What was bought: shared by the items of a cart and by purchases. */
+/** The product, shared by the items of a cart and by purchases. */
 export const boughtFields = {
   product: Product,
   variant: orNull(Variant).openapi({ description: 'Null for a product that was sold without variants.' }),

@@ -3,7 +3,7 @@ import { segments } from '../../db/schema/messaging/segments.ts'
 import type { RowOf } from '../../db/select.ts'
 import type { SegmentSummary } from '../../http/fields.ts'
 
-/** Of a joined `segments`, what its summary is made of; of a deleted one too, for the campaigns it was used by. */
+/** The columns of a joined `segments` for its summary, also of a deleted one, for its campaigns. */
 export const segmentSummaryFields = {
   segment_id: segments.id,
   segment_name: segments.name,

@@ -13,7 +13,7 @@ export interface TenantInput {
   edition_id?: string | undefined
 }
 
-/** How a request names its own parts: a body by pointers, a query by names. */
+/** The names of the parts of a request: pointers in a body, names in a query. */
 type Naming = (name: keyof TenantInput | null, code: string, detail: string) => FieldError
 
 /** The whole of an organisation is seen by its own roles alone. */

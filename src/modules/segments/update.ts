@@ -18,7 +18,7 @@ export const segmentCalculating = (status: SegmentStatus): AppError =>
 
 const meaning = ['expression', 'communication_type', 'communication_channel', 'edition_id'] as const
 
-/** Name and description change at any time; what decides who is in makes the segment a draft again. */
+/** Name and description can change at any time. A change that may change the members makes the segment a draft again. */
 export async function updateSegment(ctx: Ctx, segment: LoadedSegment, input: UpdateSegmentInput): Promise<SegmentRow> {
   const isOther = (name: (typeof meaning)[number]) => input[name] !== undefined && input[name] !== segment[name]
   const isMoved = isOther('edition_id')

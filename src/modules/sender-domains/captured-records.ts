@@ -12,7 +12,7 @@ const bareName = (name: string): string => name.toLowerCase().replace(/\.$/, '')
 
 const isAt = (name: string) => eq(capturedDnsRecords.name, bareName(name))
 
-/** What the capture gateway of the name system answers. */
+/** The records that the capture gateway of DNS answers. */
 export const capturedRecords = ({ db }: Pick<JobCtx, 'db'>): CapturedRecords => ({
   textsAt: async (name) => {
     const { value } = capturedDnsRecords

@@ -5,7 +5,7 @@ import { parseBody } from '../../http/requests/validation.ts'
 import { capturedRecordsAt, type RecordsCtx, setCapturedRecords } from './captured-records.ts'
 import { CapturedTexts } from './contract.ts'
 
-/** `/dev/dns/{name}`: what the capture gateway of the name system answers, in development and tests. */
+/** `/dev/dns/{name}`: the records that the capture gateway of DNS answers, in development and tests. */
 export function devDns(open: (c: AppContext) => RecordsCtx): Hono<AppEnv> {
   const routes = new Hono<AppEnv>({ strict: false })
   routes.use('/dev/dns/*', async (c, next) => {

@@ -11,7 +11,7 @@ async function hashedAddresses(organizationId: string, addresses: readonly Chann
   return JSON.stringify(await Promise.all(rows))
 }
 
-/** Whether customers were erased whose addresses are suppressed. */
+/** Whether addresses of erased customers are suppressed. */
 export const hasHashes = (organizationId: string): SQL =>
   sql`exists (select 1 from suppression_hashes where organization_id = ${organizationId})`
 

@@ -57,7 +57,7 @@ type ItemRow = RowOf<typeof itemFields>
 export interface OrderAndItems {
   head: OrderHead
   items: ItemRow[]
-  /** Lines beyond those in `items`. */
+  /** The number of lines beyond those in `items`. */
   more: number
 }
 

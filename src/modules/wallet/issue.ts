@@ -35,7 +35,7 @@ function checkPurchase(ctx: Ctx, purchase: PurchaseForPass): void {
   if (!is_wallet_enabled)
     throw unavailable('product_not_for_wallet', 'The product of this purchase is not for the wallet.')
   if (!has_pass_design) throw unavailable('no_pass_design', 'The edition has no pass design for this product.')
-  // With an empty key anybody could make the tokens of passes.
+  // With an empty key anyone could forge the tokens of passes.
   if (ctx.config.linkSigningKey === '')
     throw unavailable('not_configured', 'The service has no key to sign links with.')
 }

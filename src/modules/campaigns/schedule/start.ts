@@ -48,7 +48,7 @@ export async function sendCampaignNow(ctx: Ctx, campaign: LoadedCampaign): Promi
 const senderNotVerified =
   'The campaign was started with a sender whose domain is not a verified sender domain any more.'
 
-/** Sends the kept content again to recipients who failed for a reason that may pass. */
+/** Sends the kept content again to recipients who failed for a temporary reason. */
 export async function retryFailed(ctx: Ctx, campaign: LoadedCampaign): Promise<CampaignDetailRow> {
   if (isRunning(campaign.status)) throw invalidTransition(campaign.status, 'retried')
   checkTransition(campaign, 'sending', 'retried')

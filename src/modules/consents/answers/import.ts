@@ -59,7 +59,7 @@ export interface ImportedAnswers {
   /** The person is known to editions that the importing caller may not speak for. */
   is_kept: boolean
   order_id: string
-  /** Milliseconds UTC. */
+  /** Milliseconds since 1970, UTC. */
   at: number
   language: Language | null
   consents: Readonly<Record<string, boolean>>

@@ -59,7 +59,7 @@ export interface AskedAnswer {
   order_id?: string | null
   import_id?: string | null
   evidence?: Readonly<Record<string, unknown>> | null
-  /** In place of the end that the definition sets. */
+  /** Replaces the end that the definition sets. */
   expires_at?: number | null
 }
 

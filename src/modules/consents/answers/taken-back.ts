@@ -54,7 +54,7 @@ const keyOf = ({ user_id, consent_id, number }: ImportedRecord) => [user_id, con
 const given = sql`(consent_records.user_id, consent_records.consent_id, consent_records.number)`
 const keysIn = (json: string) => sql`(select value ->> 0, value ->> 1, value ->> 2 from json_each(${json}))`
 
-/** How the numbers of a definition change. */
+/** The changes of a definition's counts. */
 const statsOf = (removed: readonly Removed[]) =>
   [...Map.groupBy(removed, ({ last }) => last.consent_id)].map(([consentId, ofIt]) => [
     consentId,
@@ -68,8 +68,8 @@ const statsOf = (removed: readonly Removed[]) =>
   ])
 
 /**
- * Deletes the answers that `isTakenBack` names, as far as nothing was answered after them: the chains stay whole, each
- * ends a little earlier. Fails as a lost race when an answer is recorded meanwhile.
+ * Deletes the answers that `isTakenBack` selects, unless later answers follow them: the chains stay whole, and each
+ * ends earlier. Fails as a lost race when an answer is recorded at the same time.
  */
 export function takeBackAnswers(
   chains: readonly (readonly ImportedRecord[])[],
@@ -94,7 +94,7 @@ export function takeBackAnswers(
   ]
 }
 
-/** True where an answer of the import to an order was followed by one that is not the import's own. */
+/** True when an answer that the import brought with an order is followed by one from elsewhere. */
 export const answeredLater = (orderId: ReturnType<typeof sql>, userId: ReturnType<typeof sql>, importId: string) =>
   sql`exists (select 1 from consent_records own join consent_records later on later.user_id = own.user_id
     and later.consent_id = own.consent_id and later.number > own.number

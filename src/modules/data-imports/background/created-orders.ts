@@ -8,12 +8,12 @@ import type { OrderBefore } from '../../order-import/index.ts'
 export interface CreatedOrder {
   number: number
   order_id: string
-  /** What an undo of it needs. */
+  /** The data that an undo of the order needs. */
   before: OrderBefore | null
 }
 
 /**
- * Keeps orders that one transaction created: in one row, unless they are too long for it. Their rows in `import_orders`
+ * Stores the orders that one transaction created, in one row unless they are too long for it. Their rows in `import_orders`
  * stay as they are.
  */
 export const keepCreated = (importId: string, created: readonly CreatedOrder[]): Statement[] => {
@@ -40,7 +40,7 @@ export const createdUpTo = (importId: string): SQL =>
 export const outcomeOfOrder = (its: SQL, importId: string): SQL =>
   sql`coalesce(${its}.outcome, iif(${its}.number <= ${createdUpTo(importId)}, 'created', null))`
 
-/** What is kept of the created order `its`; null for an order that was not created, or has it in its own row. */
+/** The undo data of the created order `its`; null for an order that was not created, or has the data in its own row. */
 export const keptOf = (its: SQL, name: 'order_id' | 'before'): SQL =>
   sql`(select orders ->> ('$."' || ${its}.number || ${`".${name}`}) from import_created_orders
     where import_id = ${its}.import_id and first_number <= ${its}.number order by first_number desc limit 1)`

@@ -5,7 +5,7 @@ import { importStep } from '../run/import-step.ts'
 import type { PhaseStep } from './steps.ts'
 import { undoStep } from '../undo/step.ts'
 
-/** What the background work of each phase does, one step at a time. */
+/** The step function of each phase of the background work. */
 export const phaseSteps: Record<ImportPhase, PhaseStep> = {
   parse: parseStep,
   stage: stageStep,

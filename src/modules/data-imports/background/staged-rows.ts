@@ -5,10 +5,10 @@ import { outcomeOfOrder } from './created-orders.ts'
 
 export type StagedRow = typeof importRows.$inferSelect
 
-/** What `data` of a staged row holds. */
+/** The content of `data` of a staged row. */
 export type StagedData = Pick<DecidedRow, 'values' | 'currency_mark'>
 
-/** What is wrong with a row of a file. `column` is an index; null for what no column says. */
+/** A fault of a row. `column` is an index; null for a fault of the whole row. */
 export interface ErrorOfRow {
   column: number | null
   /** Null for a row that cannot be read. */
@@ -18,7 +18,7 @@ export interface ErrorOfRow {
   value: string | null
 }
 
-/** Why no order is made of a row. */
+/** The reason why a row becomes no order. */
 export interface WarningOfRow {
   code: 'header_row' | 'total_row' | 'note_row' | 'ignored_by_value_map'
   message: string
@@ -39,7 +39,7 @@ export const firstRowOf = (row: SQL): SQL =>
   sql`(select min(first.row_number) from import_rows first
     where first.import_id = ${row}.import_id and first.group_key = ${row}.group_key)`
 
-/** What became of a row: where the row itself does not say it, it is what became of its order. */
+/** The outcome of a row: its own, otherwise that of its order. */
 export const outcomeOf = (row: SQL, importId: string): SQL =>
   sql`coalesce(${row}.outcome, (select ${outcomeOfOrder(sql`its_order`, importId)} from import_orders as its_order
     where its_order.import_id = ${row}.import_id and its_order.number = ${firstRowOf(row)}))`

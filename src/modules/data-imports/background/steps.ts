@@ -24,13 +24,13 @@ export type PhaseStep = (job: JobCtx, row: ImportRow) => Promise<ImportRow | nul
 
 export interface ImportStep {
   changes?: ImportChanges
-  /** Run in the transaction of the step after the import itself has changed. */
+  /** Statements of the step's transaction, after the change of the import itself. */
   statements?: readonly Statement[]
-  /** Violated uniquenesses that are lost races of the statements. */
+  /** Unique indexes whose violation by the statements is a lost race. */
   races?: Readonly<Record<string, () => Error>>
 }
 
-/** True while the import stands where it was read. Whatever changes its position, phase or epoch ends older steps. */
+/** True while the import has the position that was read. A change of its position, phase or epoch ends older steps. */
 const isWhereRead = ({ id, epoch, position, phase, status }: ImportRow): SQL =>
   sql`id = ${id} and epoch = ${epoch} and position = ${position} and phase is ${phase} and status = ${status}`
 
@@ -49,7 +49,7 @@ const heartbeat = ({ heartbeat_at }: ImportRow, now: number): ImportChanges =>
   heartbeat_at !== null && now - heartbeat_at < heartbeatEveryMs ? {} : { heartbeat_at: now }
 
 /**
- * Commits what a step wrote together with its new position: a message that comes twice, late or to two consumers does
+ * Commits the statements of a step with its new position: a message that comes twice, late or to two consumers writes
  * nothing twice. `position` has to differ from the one before.
  */
 export const commitStep = (
@@ -63,7 +63,7 @@ export const commitStep = (
     races: step.races ?? {},
   })
 
-/** Whether a step that was not committed lost a race of its own statements, and nobody else goes on with the import. */
+/** True when a step lost a race of its own statements, and no other consumer has continued the import. */
 export const isStillThere = async (job: JobCtx, row: ImportRow): Promise<boolean> =>
   (await job.db.first(sql`select 1 from data_imports where ${isWhereRead(row)}`)) !== undefined
 
@@ -85,11 +85,11 @@ export async function endPhase(
   return null
 }
 
-/** Ends a phase with an import that cannot go on by itself. */
+/** Ends a phase with an import that needs its user. */
 export const failPhase = (job: JobCtx, row: ImportRow, fault: { code: string; message: string }): Promise<null> =>
   endPhase(job, row, { status: 'failed', changes: { error_code: fault.code, error_message: fault.message } })
 
-/** Columns of an import whose background work begins. The verb commits them and enqueues the work with the new epoch. */
+/** The columns with which background work begins. The verb commits them and enqueues the work with the new epoch. */
 export const beginPhase = (row: Pick<ImportRow, 'epoch'>, phase: ImportPhase, now: number) =>
   ({
     phase,
@@ -101,7 +101,7 @@ export const beginPhase = (row: Pick<ImportRow, 'epoch'>, phase: ImportPhase, no
     error_message: null,
   }) satisfies ImportChanges
 
-/** Columns of an import whose background work ends wherever it stands. */
+/** The columns with which background work ends, at any position. */
 export const stopPhase = (row: Pick<ImportRow, 'epoch'>) =>
   ({ phase: null, epoch: row.epoch + 1, position: '{}', heartbeat_at: null, stalls: 0 }) satisfies ImportChanges
 

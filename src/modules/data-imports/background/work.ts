@@ -8,11 +8,11 @@ import { phaseSteps } from './phases.ts'
 import { countPreview } from '../preview/preview-job.ts'
 import { enqueueImports, failPhase, importFields, type ImportRow } from './steps.ts'
 
-/** A consumer works this long before it leaves the rest to the end of the queue, where other imports wait too. */
+/** A consumer works this long. Then it enqueues the rest, behind other waiting imports. */
 const shareMs = 10_000
-/** What else waits at this machine, such as requests, waits for the work no longer than this. */
+/** The longest time without a pause, because requests wait for the same isolate. */
 const pauseEveryMs = 250
-/** Imports that one sweep begins again. */
+/** Imports that one sweep enqueues again. */
 const importsASweep = 100
 
 type ImportMessage = ImportWorkMessage | ImportPreviewMessage
@@ -31,7 +31,7 @@ const findWork = (job: JobCtx, id: string, epoch: number): Promise<ImportRow | u
       .where(and(eq(dataImports.id, id), eq(dataImports.epoch, epoch), isNotNull(dataImports.phase))),
   )
 
-/** Works on an import until its phase ends or the time is over. A message of an earlier start does nothing. */
+/** Works on an import until its phase ends or the time is over. A message of an older epoch does nothing. */
 export async function workOnImport(
   job: JobCtx,
   id: string,
@@ -56,7 +56,7 @@ export async function workOnImports(job: JobCtx, messages: readonly ImportMessag
     else await workOnImport(job, message.import_id, message.epoch)
 }
 
-/** Counts a stall and begins the work again under a new epoch; null where it goes on meanwhile. */
+/** Counts a stall and begins the work again under a new epoch; null when another consumer has continued it. */
 async function revive(job: JobCtx, row: ImportRow): Promise<ImportRow | null> {
   const next = { epoch: row.epoch + 1, stalls: row.stalls + 1, heartbeat_at: job.now() }
   const isAsRead = sql`id = ${row.id} and epoch = ${row.epoch} and heartbeat_at = ${row.heartbeat_at}`
@@ -71,7 +71,7 @@ const stalled = {
   message: `The work on this import stopped ${mostStalls} times at the same place.`,
 }
 
-/** Begins work again that nobody has gone on with. */
+/** Begins stalled work again. */
 export async function sweepImports(job: JobCtx): Promise<void> {
   const quiet = await job.db.all(
     select(importFields)

@@ -122,7 +122,7 @@ const SampleRow = z
   .object({ line: z.int().openapi({ description: 'As a text editor counts.' }), cells: z.array(z.string()) })
   .openapi('ImportSampleRow')
 
-/** What stands beside the columns. */
+/** The other fields of an answer with columns. */
 const beside = {
   constants: z.array(Constant).openapi({ description: 'Targets that have the same value in every row.' }),
   target_fields: z.array(TargetFieldShape),

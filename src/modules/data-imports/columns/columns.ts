@@ -14,7 +14,7 @@ import { loadState } from '../mapping/changed.ts'
 import { canonicalOf, formatOf } from '../mapping/source.ts'
 import { columnFields, type ColumnRow, type MappingState, prepare } from '../mapping/state.ts'
 
-/** The columns of an import with what is wrong with them. */
+/** The columns of an import with their faults. */
 export interface ColumnView {
   /** Of the import. */
   id: string

@@ -7,10 +7,10 @@ import { headerKey } from '../../../domain/data-imports/mapping/index.ts'
 import type { ImportRow } from '../background/steps.ts'
 import type { ColumnRow } from '../mapping/state.ts'
 
-/** Stands for a column that was left out. */
+/** The stored target of a column that was left out. */
 const leftOut = ''
 
-/** What the organisation mapped these headers to before; null for those that it left out. */
+/** The earlier targets of these headers in the organisation; null for headers that were left out. */
 export async function headerHistory(
   db: Database,
   organizationId: string,
@@ -27,7 +27,7 @@ export async function headerHistory(
 }
 
 /**
- * Remembers the mapping for the next file of the organisation with the same headers: for the commit that begins the
+ * Statements that store the mapping for the organisation's next file with the same headers, for the commit that begins the
  * orders of an import.
  */
 export async function rememberMapping(
@@ -49,7 +49,7 @@ export async function rememberMapping(
     const isOpen = key === '' || (target_field === null && !is_ignored)
     return isOpen ? [] : [[key, target_field ?? leftOut] as const]
   })
-  // Of two columns with the same header nothing can be said.
+  // Two columns with the same header are ambiguous.
   const counts = Map.groupBy(decided, ([key]) => key)
   const single = decided.filter(([key]) => counts.get(key)?.length === 1)
   return [

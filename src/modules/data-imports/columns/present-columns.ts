@@ -10,7 +10,7 @@ const sampleLength = 200
 
 const knownAliases = new Map<string, readonly string[]>()
 
-/** They never change, and are asked for with each list of columns. */
+/** Cached, because they never change and each list of columns needs them. */
 function aliasesOf(target: string): readonly string[] {
   const known = knownAliases.get(target) ?? aliasTextsOf(target)
   if (!target.startsWith('consent.')) knownAliases.set(target, known)
@@ -51,7 +51,7 @@ export function presentColumn(column: ColumnWithIssues): z.input<typeof ColumnMa
   }
 }
 
-/** What stands beside the columns: constants, targets and the first rows. */
+/** The fields beside the columns: constants, targets and the first rows. */
 export async function besideColumns(ctx: Ctx, { row, state }: ColumnView) {
   const rows = await firstRowsOf(ctx, row, sampleRows)
   return {

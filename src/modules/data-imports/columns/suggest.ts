@@ -20,7 +20,7 @@ import {
   summaryOf,
 } from '../mapping/state.ts'
 
-/** Orders of files whose system nobody knows. */
+/** The source of orders of a file whose system was not detected. */
 const unknownSource = 'file'
 const mostObjects = 1000
 

@@ -32,7 +32,7 @@ function unknownTarget(path: ColumnPath, target: string): FieldError {
   return fieldError(path, 'unknown_target_field', hint)
 }
 
-/** The column that a change names, or why there is none. */
+/** The column that a change names, or the fault. */
 function columnOf({ columns }: MappingState, change: ColumnChange, path: ColumnPath): ColumnRow | FieldError {
   const { id, source_index, source_column } = change
   if (id === undefined && source_index === undefined && source_column === undefined)
@@ -53,7 +53,7 @@ function columnOf({ columns }: MappingState, change: ColumnChange, path: ColumnP
 
 const storedTransform = ({ type, args }: NonNullable<ColumnChange['transform']>): Transform => ({ type, ...args })
 
-/** A column with its change: another target begins without what was said of the earlier one. */
+/** A column with its change. A new target resets the settings of the earlier one. */
 function changedColumn(column: ColumnRow, change: ColumnChange, state: MappingState): ColumnRow {
   const target_field = change.is_ignored
     ? null
@@ -97,7 +97,7 @@ function changedColumns(state: MappingState, { mappings }: UpdateColumnMappingsI
   return state.columns.map((column) => changed.get(column.source_index) ?? column)
 }
 
-/** Why a constant is not what its target takes. */
+/** The fault of a constant that its target does not accept. */
 function constantFault(state: MappingState, target: string, value: string): string | null {
   const { readers } = prepareMappings({
     mappings: [{ target, columns: [], constant: value }],
@@ -146,7 +146,7 @@ function statementsOf(id: string, before: MappingState, after: MappingState): St
   ]
 }
 
-/** Changes columns and constants, all or none. Whatever was staged is staged anew. */
+/** Changes columns and constants, all or none. Staged rows are staged again. */
 export async function updateColumnMappings(
   ctx: Ctx,
   view: ColumnView,

@@ -52,7 +52,7 @@ export interface ImportReport {
   dry_run: boolean
 }
 
-/** The faults that are kept of one order. Those of a hundred orders fit into one value of the database. */
+/** The most faults that are stored for one order. Those of a hundred orders fit into one value of the database. */
 const maxFaults = 20
 
 async function findEdition(ctx: Ctx, input: ImportExternalOrdersInput): Promise<RunEdition & OrganizationSummaryRow> {
@@ -102,7 +102,7 @@ function read(raw: unknown, index: number, edition: RunEdition): NumberedOrder |
     : { index, path, order: { ...order, customer: { ...customer, phone_number } } }
 }
 
-/** Refuses an order that says something of a consent that nobody is asked for there. */
+/** Refuses an order with an answer to a consent that the edition does not ask for. */
 function withKnownConsents(
   definitions: ImportDefinitions,
   candidate: NumberedOrder | OrderOutcome,

@@ -4,7 +4,7 @@ import type { LoadedImport } from '../queries.ts'
 import type { ImportChanges } from '../background/steps.ts'
 import { loadMapping, type MappingState, prepare, summaryOf } from './state.ts'
 
-/** What an import forgets when its rows have to be staged anew. */
+/** The columns that are cleared when the rows have to be staged again. */
 export const nothingStaged = {
   valid_rows: 0,
   invalid_rows: 0,
@@ -19,7 +19,7 @@ export const nothingStaged = {
 export const loadState = (ctx: Pick<Ctx, 'db'>, row: LoadedImport, options: ImportOptions): Promise<MappingState> =>
   loadMapping(ctx.db, row.id, row, options)
 
-/** Columns of an import whose mapping is another: its rows are staged anew. */
+/** The columns of an import after a change of its mapping: its rows are staged again. */
 export async function mappingChanges(
   ctx: Ctx,
   row: LoadedImport,

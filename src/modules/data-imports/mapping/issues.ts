@@ -4,10 +4,10 @@ import { type ColumnRow, columnsByTarget, type MappingState } from './state.ts'
 
 type IssueCode = 'ambiguous_format' | 'duplicate_target' | 'missing_target' | 'unknown_target_field' | 'unmapped_values'
 
-/** What keeps the columns from being processed. */
+/** A fault that prevents processing the columns. */
 export interface MappingIssue {
   code: IssueCode
-  /** Null for what no column says. */
+  /** Null for a fault without a column. */
   column: number | null
   target_field: string
   message: string
@@ -42,7 +42,7 @@ function ambiguousIssue(state: MappingState, one: Ambiguous): MappingIssue {
   return { code: 'ambiguous_format', column: one.column, target_field: one.target, message }
 }
 
-/** Columns that a target does not take beside the others. */
+/** Columns that a target does not accept together. */
 function surplusColumns({ columns, consents }: MappingState): { target: string; column: ColumnRow }[] {
   return [...columnsByTarget(columns)].flatMap(([target, ofTarget]) => {
     const type = targetFieldOf(target, consents)?.type ?? 'name'
@@ -62,7 +62,7 @@ function unmappedIssues(state: MappingState, prepared: PreparedMappings): Mappin
   })
 }
 
-/** All that keeps the columns from being processed; `warnings` are rows that will be errors. */
+/** All faults that prevent processing the columns; `warnings` are rows that will be errors. */
 export function issuesOf(
   state: MappingState,
   prepared: PreparedMappings,

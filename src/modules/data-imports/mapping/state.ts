@@ -21,7 +21,7 @@ export const columnFields = getTableColumns(importColumns)
 export type ConstantRow = typeof importConstants.$inferSelect
 export type EditionConsent = Parameters<typeof prepareMappings>[0]['consents'][number]
 
-/** What of an edition decides how cells are read. */
+/** The columns of an edition that decide how cells are read. */
 export interface ReadingPlace {
   organization_id: string
   edition_id: string
@@ -75,7 +75,7 @@ export async function loadMapping(
   return { columns, constants, consents, options, place }
 }
 
-/** What the import's options say of columns that say nothing themselves. */
+/** The import's options for columns without settings of their own. */
 function transformFor(column: ColumnRow, { options, consents }: MappingState): Transform {
   const { transform } = column
   const type = column.target_field === null ? null : targetFieldOf(column.target_field, consents)?.type
@@ -117,7 +117,7 @@ function targetMappings(state: MappingState): TargetMapping[] {
   ]
 }
 
-/** How the file's rows are grouped: as the user said, else by the order's id where there is one. */
+/** The grouping of the rows: the user's choice, otherwise by the order's id where there is one. */
 export const groupingOf = ({ options, columns, constants }: MappingState): Grouping => {
   if (options.group_by !== null) return options.group_by
   const hasId = [...columns, ...constants].some(({ target_field }) => target_field === 'order.external_id')

@@ -41,7 +41,7 @@ const faultOfIssue = (view: ColumnView, { column, target_field, code, message }:
   value: null,
 })
 
-/** What the first rows of the file would be errors of. */
+/** The errors that the first rows of the file would have. */
 async function rowFaults(ctx: Ctx, view: ColumnView): Promise<{ faults: ShownFault[]; checked: number }> {
   const rows = await firstRowsOf(ctx, view.row, checkedRows)
   const faults = rows.flatMap(({ cells, line, fault }): ShownFault[] => {
@@ -70,7 +70,7 @@ async function rowFaults(ctx: Ctx, view: ColumnView): Promise<{ faults: ShownFau
   return { faults, checked: rows.length }
 }
 
-/** Says what keeps the columns from being processed, and what of the first rows cannot be read. Changes nothing. */
+/** Answers the faults that prevent processing the columns, and the errors of the first rows. Changes nothing. */
 export async function validateColumnMappings(ctx: Ctx, view: ColumnView): Promise<MappingValidation> {
   checkAction(ctx, view.row, 'validate', 'validated')
   const { errors, warnings } = view.issues

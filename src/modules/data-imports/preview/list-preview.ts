@@ -20,7 +20,7 @@ interface KnownPreview {
   counted: Promise<CountedPreview | null>
 }
 
-/** What is decided once a request. */
+/** Decided once for each request. */
 const decided = new WeakMap<LoadedImport, KnownPreview>()
 
 const isCounted = (row: LoadedImport): boolean =>
@@ -68,7 +68,7 @@ function pageOf({ page, isDescending }: Wanted, rows: PreviewedOrder[], count: n
   return { rows, count, page: page.page, size: page.size, after }
 }
 
-/** Orders behind those that were decided at once. */
+/** Orders after those that were decided at once. */
 async function laterOrders(ctx: Ctx, row: LoadedImport, { from, to }: { from: number; to: number }) {
   const begin = await ctx.db.first(
     sql<{ number: number }>`select number from import_orders where import_id = ${row.id} order by number
@@ -117,7 +117,7 @@ function countFirst(first: readonly PreviewedOrder[]) {
   return totals
 }
 
-/** Orders by what would become of them: all of them, or none before they are counted. */
+/** The numbers of orders by action: of all orders, or none before they are counted. */
 export async function previewTotals(ctx: Ctx, row: LoadedImport) {
   const { total_orders } = row
   if (total_orders <= maxPreviewed) {

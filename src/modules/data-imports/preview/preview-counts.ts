@@ -6,7 +6,7 @@ type PreviewTotals = Record<PreviewAction, number>
 
 /** Orders of one part. */
 export const ordersAPart = 1000
-/** Counting that was not seen for so long is begun again, and so are totals of this age. */
+/** Counting without progress for this time begins again, and so do totals of this age. */
 const lostMs = 60_000
 const stalePreviewMs = 600_000
 
@@ -24,7 +24,7 @@ export function lettersOf(after: number, orders: readonly { number: number; acti
 const countOf = (action: PreviewAction) => sql`length(actions) - length(replace(actions, ${letters[action]}, ''))`
 
 interface CountedRow extends PreviewTotals {
-  /** When counting was last seen. */
+  /** The last progress of counting. */
   seen: number | null
   parts: number
   last_number: number
@@ -36,7 +36,7 @@ export interface CountedPreview {
   parts: number
   last_number: number
   is_whole: boolean
-  /** Whether somebody has to begin to count, or to go on. */
+  /** Whether counting has to begin or to continue. */
   is_due: boolean
 }
 
@@ -46,7 +46,7 @@ interface CountedImport {
   total_orders: number
 }
 
-/** How far the orders of this version of an import are counted. Part 0 says when somebody last counted. */
+/** The counted part of the orders of this version of an import. Part 0 has the time of the last progress. */
 export async function findCounted(db: Database, row: CountedImport, now: number): Promise<CountedPreview> {
   const [found] = await db.all(
     sql<CountedRow>`select max(iif(part = 0, created_at, null)) as seen, max(part) as parts,

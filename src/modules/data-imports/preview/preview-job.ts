@@ -12,7 +12,7 @@ import { findCounted, lettersOf, ordersAPart } from './preview-counts.ts'
 /** Imports whose orders are counted: they wait for their start. */
 export const countedStatuses = ['mapping_products', 'ready'] as const
 
-/** Takes the counting as the message has seen it; null where somebody else has it. Answers when it was taken. */
+/** Claims the counting at the progress that the message has; null when another consumer has it. Answers the time of the claim. */
 async function claim(job: JobCtx, { import_id, version, seen }: ImportPreviewMessage): Promise<number | null> {
   const now = Math.max(job.now(), (seen ?? 0) + 1)
   const [taken] = await job.db.all(
@@ -30,7 +30,7 @@ async function claim(job: JobCtx, { import_id, version, seen }: ImportPreviewMes
   return taken?.created_at ?? null
 }
 
-/** What is left of an earlier version, or of totals that are too old. */
+/** Deletes the rows of an earlier version, or of totals that are too old. */
 const forgetParts = (job: JobCtx, importId: string) =>
   job.db.batch([sql`delete from import_previews where import_id = ${importId} and part > 0`])
 
@@ -48,7 +48,7 @@ const findRow = (job: JobCtx, id: string, version: number) =>
       ),
   )
 
-/** Decides on the orders of an import as a preview does, a part after the other, and keeps what would become of them. */
+/** Decides on the orders of an import as a preview does, part by part, and stores the action of each. */
 export async function countPreview(job: JobCtx, message: ImportPreviewMessage, endsAt: number): Promise<void> {
   const { import_id, version } = message
   const row = await findRow(job, import_id, version)
@@ -82,7 +82,7 @@ interface PreviewPart {
   actions: string
 }
 
-/** False where somebody else counts meanwhile. */
+/** False when another consumer has taken over the counting. */
 async function commitCounted(
   job: JobCtx,
   { id, version }: ImportRow,

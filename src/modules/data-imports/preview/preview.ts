@@ -29,7 +29,7 @@ interface FieldChange {
 
 export interface PreviewedOrder {
   planned: PlannedOrder
-  /** Null for somebody new, and where nothing is written. */
+  /** Null for a new customer, and where nothing is written. */
   customer_id: string | null
   amount_minor: number | null
   changes: readonly FieldChange[]
@@ -82,7 +82,7 @@ const shownValue = (value: OrderRow[PreviewedColumn]) =>
 
 const inUnits = (field: string, value: string | number | null) => (field === 'amount' ? toMajor(Number(value)) : value)
 
-/** What an update changes of an order and its purchases. */
+/** The changes of an order and its purchases by an update. */
 function changesOf(record: RecordedOrder | undefined, after: OrderRow, cancelled: number): FieldChange[] {
   const updated = record?.before?.updated
   if (!updated) return []
@@ -125,7 +125,7 @@ interface PreviewRange {
   only?: readonly number[]
 }
 
-/** What would become of the chosen orders, in the groups that an import would commit. */
+/** Decides on the chosen orders, in the groups that an import would commit. */
 export async function decideOrders(
   ctx: JobCtx,
   { setting, run, headers }: PreviewSetting,

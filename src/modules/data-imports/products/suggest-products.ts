@@ -16,7 +16,7 @@ interface NamedProduct {
   name: string
 }
 
-/** What the edition sells, as far as names of a file may mean it. */
+/** The edition's products that names of a file may mean. */
 async function catalogueOf(job: JobCtx, editionId: string) {
   const [products, variants, locations] = await job.db.batch([
     sql<NamedProduct>`select id, name from products where edition_id = ${editionId}`,
@@ -41,7 +41,7 @@ const summaryOf = (rows: readonly Suggested[]): ProductSummary => {
   return { total: rows.length, mapped: rows.length - unmapped, ignored: 0, unmapped }
 }
 
-/** Suggests what the products of the file are, and leaves the import to its user. */
+/** Suggests a mapping for the products of the file. Then the import waits for its user. */
 export async function productsStep(job: JobCtx, row: ImportRow): Promise<null> {
   const { create_missing_products } = readOptions(row.options)
   const catalogue = await catalogueOf(job, row.edition_id)

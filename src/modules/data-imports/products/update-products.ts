@@ -26,7 +26,7 @@ interface EditionCatalogue {
 
 const given = (ids: readonly (string | null | undefined)[]): string[] => ids.filter((id) => typeof id === 'string')
 
-/** What of the ids in a body the edition has. */
+/** The ids of a body that exist in the edition. */
 async function findNamed(ctx: Ctx, editionId: string, mappings: readonly ProductChange[]): Promise<EditionCatalogue> {
   const ids = {
     products: given(mappings.map(({ product_id }) => product_id)),
@@ -88,7 +88,7 @@ function summaryOf(rows: Iterable<Pick<ImportProductRow, 'action'>>): ProductSum
   }
 }
 
-/** Decides what products of the file are, all or none. With the last open one the import is ready. */
+/** Maps products of the file, all or none. The import is ready once each product is mapped. */
 export async function updateProductMappings(
   ctx: Ctx,
   row: LoadedImport,

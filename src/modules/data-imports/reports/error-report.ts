@@ -10,9 +10,9 @@ import { dataDeleted } from '../deleted.ts'
 import type { StagedRow } from '../background/staged-rows.ts'
 import { problemsOf } from './rows.ts'
 
-/** Rows that are looked up at once. */
+/** Rows that one query reads. */
 const rowsAPage = 200
-/** Bytes that are read at once, unless one row is longer. */
+/** Bytes that one range has at most, unless one row is longer. */
 const windowBytes = 1_048_576
 
 interface ByteRange {

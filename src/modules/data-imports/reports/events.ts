@@ -6,11 +6,11 @@ import { progressOf } from '../../../domain/data-imports/data-imports.ts'
 import type { LoadedImport } from '../queries.ts'
 import { importFields, type ImportRow } from '../background/steps.ts'
 
-/** Between two looks at the import. */
+/** The time between two reads of the import. */
 const pauseMs = 1000
-/** A connection without anything to say shows that it lives. */
+/** An idle connection sends a comment after this time, so that it stays open. */
 const heartbeatMs = 15_000
-/** Then the client connects anew. */
+/** The connection ends after this time, and the client connects again. */
 const mostMs = 60_000
 
 const stateOf = (row: ImportRow) => ({
@@ -32,7 +32,7 @@ async function* follow(ctx: Ctx, id: string): AsyncGenerator<string, void> {
   yield 'retry: 1000\n\n'
   let said = ''
   let silentMs = 0
-  // Clocks stand still while a Worker waits for nothing but itself: the pauses are counted.
+  // The clock of a Worker does not move without I/O, so the pauses are counted.
   for (let waitedMs = 0; waitedMs < mostMs; waitedMs += pauseMs) {
     const row = await ctx.db.first(select(importFields).from(dataImports).where(eq(dataImports.id, id)))
     if (!row) return

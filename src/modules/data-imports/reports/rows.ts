@@ -45,20 +45,20 @@ export const namedProblems = (problems: readonly Problem[], headers: Headers): z
     value,
   }))
 
-/** Problems as a row stores them: those of its staging do not repeat its line. */
+/** Problems as a row stores them. Those of its staging have no line. */
 export const problemsOf = (json: string, line: number): Problem[] =>
   (JSON.parse(json) as Partial<Problem>[]).map(({ row = line, column = null, target_field = null, ...rest }) => {
     const { code = '', message = '', value = null } = rest
     return { row, column, target_field, code, message, value }
   })
 
-/** Most orders say themselves which order of the import created them. */
+/** Most orders contain the number of the staged order that created them. */
 const ofOrder = (importId: string, orderId: string) => sql`group_key in (
   select group_key from import_orders where order_id = ${orderId} and import_id = ${importId}
   union all select group_key from import_orders where import_id = ${importId} and outcome is null and number =
     (select import_number from orders where id = ${orderId} and import_id = ${importId}))`
 
-/** How many rows have the outcome, where that was counted. */
+/** The number of rows with the outcome, if it was counted. */
 function countOf({ row_counts, total_rows }: LoadedImport, filters: RowFilters): number | null {
   const { outcome, has_errors, order_id } = filters
   if (row_counts === null || has_errors !== undefined || order_id !== undefined) return null

@@ -7,7 +7,7 @@ import { outcomeOfOrder } from '../background/created-orders.ts'
 import { importFields, type ImportRow } from '../background/steps.ts'
 import { forgetContent, forgetCopy, storedFileOf } from './files.ts'
 
-/** Who is erased, with every address that they are known by. */
+/** The erased person, with all their addresses. */
 export interface ErasedPerson {
   organization_id: string
   user_id: string
@@ -15,7 +15,7 @@ export interface ErasedPerson {
   phones: ReadonlySet<string>
 }
 
-/** How far the rows of imports were looked through: an import, and a row of it. */
+/** The position of the search in the rows of imports: an import, and a row of it. */
 interface ErasurePosition {
   created_at: number
   id: string
@@ -55,7 +55,7 @@ const findImport = (job: JobCtx, { organization_id }: ErasedPerson, { created_at
     ),
   )
 
-/** Whether a row names one of the person's addresses in a cell of its own. */
+/** Whether a whole cell of a row is one of the person's addresses. */
 function names({ email, phone, holder }: SearchedRow, person: ErasedPerson, country: string): boolean {
   const isTheirs = (address: string | null) => address !== null && person.emails.has(address.toLowerCase())
   if (isTheirs(email) || isTheirs(holder)) return true
@@ -65,16 +65,16 @@ function names({ email, phone, holder }: SearchedRow, person: ErasedPerson, coun
 }
 
 interface ErasableRows {
-  /** Rows that are of no order. */
+  /** Rows without an order. */
   rows: readonly number[]
   keys: readonly string[]
 }
 
-/** Orders that are the person's, or of which they hold a ticket. */
+/** Orders of the person, and orders with a ticket that the person holds. */
 const ordersOf = (userId: string) => sql`(select id from orders where user_id = ${userId}
   union select order_id from purchases where user_id = ${userId})`
 
-/** Keys of these orders. Orders that the import created say themselves which of its orders they are. */
+/** Keys of these orders. Orders that the import created contain the number of their staged order. */
 const keysOfOrders = (job: JobCtx, importId: string, { user_id }: ErasedPerson) =>
   job.db.all(
     sql<{ group_key: string }>`select group_key from import_orders indexed by import_orders_of_order
@@ -84,7 +84,7 @@ const keysOfOrders = (job: JobCtx, importId: string, { user_id }: ErasedPerson) 
       where orders.id in ${ordersOf(user_id)} and orders.import_id = ${importId} and its.group_key not like 'erased %'`,
   )
 
-/** What imports keep of the person for an undo. An undo does not restore orders of an erased person. */
+/** The person's data that imports store for an undo. An undo does not restore orders of an erased person. */
 export const forgetForUndo = (userId: string): Statement[] => [
   sql`update import_orders set before = json_remove(before, '$.people', '$.updated')
     where before is not null and order_id in ${ordersOf(userId)}`,
@@ -110,7 +110,7 @@ const reason = JSON.stringify([
 const blank = (outcome: SQL) => sql`data = '{"values":{}}', warnings = iif(warnings = '[]', '[]', ${reason}),
   errors = iif(errors = '[]' and ${outcome} <> 'error', '[]', ${reason})`
 
-/** Orders are whole: all rows of an order go with the person. One that is not imported yet cannot be any more. */
+/** All rows of an order are blanked with the person. An order that was not imported yet cannot be imported any more. */
 function blanked({ id, phase }: ImportRow, { rows, keys }: ErasableRows): Statement[] {
   const numbers = sql`(select value from json_each(${JSON.stringify(rows)}))`
   const known = sql`(select value from json_each(${JSON.stringify(keys)}))`
@@ -126,7 +126,7 @@ function blanked({ id, phase }: ImportRow, { rows, keys }: ErasableRows): Statem
     sql`update import_orders set group_key = 'erased ' || number,
         errors = iif(errors = '[]', '[]', ${reason}), warnings = iif(warnings = '[]', '[]', ${reason})
       where import_id = ${id} and group_key in ${known}`,
-    // A consumer has read rows ahead: it stops, and the sweep has another one read them anew.
+    // A consumer may have read these rows already: the new epoch stops it, and the sweep enqueues the work again.
     ...(phase === 'import'
       ? [sql`update data_imports set epoch = epoch + 1 where id = ${id} and phase = 'import'`]
       : []),
@@ -171,6 +171,6 @@ export async function eraseInImports(job: JobCtx, person: ErasedPerson, after: s
   if (keys.size > 0 || rows.length > 0)
     await job.db.batch([...blanked(row, { rows, keys: [...keys] }), ...(await forgetFiles(job, row))])
   const last = searched.length === rowsAStep ? searched.at(-1)?.row_number : undefined
-  // Behind the last row of an import the next one follows.
+  // After the last row of an import the search goes on with the next import.
   return JSON.stringify(last === undefined ? { created_at, id: `${id}~`, row: 0 } : { created_at, id, row: last })
 }

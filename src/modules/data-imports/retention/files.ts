@@ -16,7 +16,7 @@ async function canonicalKeys(job: JobCtx, importId: string): Promise<string[]> {
   }
 }
 
-/** The canonical copy of an import goes, and what its columns show of it. The import itself is listed on. */
+/** Deletes the canonical copy of an import, and the samples of its columns. The import itself stays in lists. */
 export async function forgetCopy(job: JobCtx, importId: string): Promise<Statement[]> {
   const keys = await canonicalKeys(job, importId)
   return [
@@ -38,7 +38,7 @@ export const storedFileOf = (job: JobCtx, fileId: string | null): Promise<Import
     sql<ImportFile>`select organization_id, storage_key from files where id = ${fileId} and storage_key is not null`,
   )
 
-/** The bytes of the uploaded file go with the last import that may read them. The file is listed on. */
+/** Deletes the bytes of the uploaded file with the last import that may read them. The file stays in lists. */
 export async function forgetOriginal(job: JobCtx, fileId: string | null): Promise<Statement[]> {
   const file = await storedFileOf(job, fileId)
   if (!file) return []
@@ -50,7 +50,7 @@ export async function forgetOriginal(job: JobCtx, fileId: string | null): Promis
   ]
 }
 
-/** The bytes go although other imports and files have the same. */
+/** Deletes the bytes although other imports and files have the same. */
 export const forgetContent = (job: JobCtx, { organization_id, storage_key }: ImportFile): Statement[] => [
   sql`update files set storage_key = null, version = version + 1, modified_at = ${job.now()}
     where organization_id = ${organization_id} and storage_key = ${storage_key}`,

@@ -12,11 +12,11 @@ const importsASweep = 20
 const rowsAStep = 2000
 const stepsASweep = 20
 
-/** As the index of these imports has it, word by word. */
+/** The exact expression of the partial index, so that SQLite uses it. */
 const ended = sql.raw(`rows_deleted_at is null and file_id is not null
   and status in (${endedStatuses.map((status) => `'${status}'`).join(', ')})`)
 
-/** Imports whose time is over. What is failed may be begun again until then; what can be undone is kept. */
+/** Imports whose time is over. Until then a failed import may begin again; imports that can be undone are kept. */
 const findDue = ({ db, now }: JobCtx) =>
   db.all(
     answering(
@@ -55,7 +55,7 @@ async function deleteRows(job: JobCtx, { id }: ImportRow, budget: { steps: numbe
   return false
 }
 
-/** Lets go of files and rows of imports that ended long ago, so many a sweep. Repeating any part of it does no harm. */
+/** Deletes files and rows of imports that ended long ago, a limited number for each sweep. It may be repeated. */
 export async function sweepImportData(job: JobCtx): Promise<void> {
   const budget = { steps: stepsASweep }
   for (const row of await findDue(job)) {

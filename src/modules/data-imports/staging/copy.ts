@@ -23,7 +23,7 @@ const segmentBytes = 4_194_304
 const copyMs = { csv: 8_000, xlsx: 20_000 }
 
 interface CountedColumns {
-  /** Of the whole file up to the last commit; null where nothing was counted. */
+  /** For the whole file up to the last commit; null when nothing was counted. */
   statistics: (ColumnStatistics | null)[]
 }
 
@@ -75,7 +75,7 @@ const progressOf = (copy: CopyPosition, file: FileSource): number =>
 const emptyFile = (): ReadError =>
   new ReadError('empty_file', 'The file has a header and no rows below it. Choose the file that has the orders.')
 
-/** Stores a part and commits it together with what its cells count; null where somebody else was faster. */
+/** Stores a part and commits it with the counts of its cells; null when another consumer was faster. */
 async function commitPart(
   job: JobCtx,
   row: ImportRow,

@@ -1,7 +1,7 @@
 import type { CopyPosition } from '../../../domain/data-imports/files/read.ts'
 import type { Segment } from '../../../domain/data-imports/files/format.ts'
 
-/** Where the copy of a file goes on. */
+/** The position at which the copying of a file continues. */
 export interface CopyStagePosition {
   stage: 'copy'
   copy: CopyPosition

@@ -40,7 +40,7 @@ async function inspect(file: FileSource, options: ImportOptions, place: ReadingP
   return isOther ? inspectFile(file, { ...formatOptions(options, place), encoding: 'utf-16le' }) : format
 }
 
-/** The columns of the file. What the user decided of a column that has the same name and place as before stays. */
+/** The columns of the file. Decisions of the user stay for a column with the same name and place as before. */
 function columnStatements(job: JobCtx, { id }: ImportRow, names: readonly string[]): Statement[] {
   const isOther = sql`import_columns.source_column <> excluded.source_column or import_columns.is_suggested = 1`
   const kept = (column: string, otherwise: string) =>
@@ -86,7 +86,7 @@ async function inspectStep(job: JobCtx, row: ImportRow, file: FileSource): Promi
 
 const isSuggestPosition = (position: unknown): boolean => (position as { stage?: string }).stage === 'suggest'
 
-/** Reads the file into its canonical copy and finds out what its columns hold and mean. */
+/** Reads the file into its canonical copy and suggests a mapping for its columns. */
 export const parseStep: PhaseStep = async (job, row) => {
   const position: unknown = JSON.parse(row.position)
   if (isSuggestPosition(position)) return suggestStep(job, row)

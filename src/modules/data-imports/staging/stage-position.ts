@@ -1,4 +1,4 @@
-/** Where the rows of the canonical copy go on. */
+/** The position at which the staging of rows continues. */
 export interface RowsPosition {
   stage: 'rows'
   offset: number

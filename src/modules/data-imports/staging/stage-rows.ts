@@ -84,7 +84,7 @@ function staged(row: CanonicalRow, place: ReturnType<typeof placed>, { readers, 
   if (decided.is_ignored)
     return leftOut(place, { code: 'ignored_by_value_map', message: 'A value map leaves this row out.' })
   const key = groupKeyOf({ ...decided, line: row.line }, group_by)
-  // Behind a fault the cells are not those of their columns: the order fails by it, and nothing else is said.
+  // After a fault the cells may belong to other columns, so only this fault is reported.
   const own: ErrorOfRow[] = row.fault ? [faultError(row.fault)] : [...decided.errors]
   const target = keyTarget[group_by]
   const isSaid = own.some(({ target_field }) => target_field === target)
@@ -97,7 +97,7 @@ function staged(row: CanonicalRow, place: ReturnType<typeof placed>, { readers, 
   }
 }
 
-/** Adds up how often each product stands there; a product's position is its first row. */
+/** Counts the rows of each product; a product's position is its first row. */
 function productStatements(job: JobCtx, id: string, rows: readonly Staged[]): Statement[] {
   const firstRows = new Map<string, number>()
   const tuples = rows.flatMap(({ row, tuple }) => {
@@ -132,7 +132,7 @@ async function readingOf(job: JobCtx, row: ImportRow): Promise<Reading> {
   return { readers: prepare(state, job.now()).readers, group_by: groupingOf(state) }
 }
 
-/** Bytes that one step reads: what a step makes of them is all that it holds. A longer row is read by itself. */
+/** Bytes that one step reads, to bound its memory. A longer row is read by itself. */
 const bytesAStep = 262_144
 
 async function nextRows(file: FileSource, offset: number): Promise<CanonicalRow[]> {

@@ -24,7 +24,7 @@ const clearPart = (table: 'import_rows' | 'import_orders', key: string, id: stri
   sql`delete from ${sql.raw(table)} where import_id = ${id} and ${sql.raw(key)} in
     (select ${sql.raw(key)} from ${sql.raw(table)} where import_id = ${id} order by ${sql.raw(key)} limit ${clearedRows})`
 
-/** Deletes what an earlier staging left, so many rows a step. */
+/** Deletes rows of an earlier staging, a limited number for each step. */
 async function clearStep(job: JobCtx, row: ImportRow, count: number): Promise<ImportRow | null> {
   const left = await job.db.first(sql<Leftovers>`select
     exists (select 1 from import_rows where import_id = ${row.id}) as rows,

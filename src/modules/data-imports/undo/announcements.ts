@@ -6,7 +6,7 @@ import { madeOnes, restoredPurchases, updatedOnes } from './order-statements.ts'
 
 const actions: Partial<Record<string, 'activated' | 'cancelled'>> = { active: 'activated', cancelled: 'cancelled' }
 
-/** What endpoints learn of purchases that go, or get back what they were. */
+/** The events of purchases that an undo deletes or restores. */
 export function announcementsOf(undone: readonly WrittenOrder[], now: number): Announcement[] {
   const updated = updatedOnes(undone)
   const gone = [

@@ -18,7 +18,7 @@ export const entriesOf = ({ options, variants, locations, products }: AddedCatal
 
 const columns = { variants: 'variant_id', locations: 'location_id', products: 'product_id' } as const
 
-/** What was bought or put into a cart keeps its product: all of it stands in orders of the edition. */
+/** A product stays while an order or a cart of the edition has it. */
 const isBought = (column: string, editionId: string, id: string) => sql`(
   exists (select 1 from purchases where edition_id = ${editionId} and ${sql.raw(column)} = ${id})
   or exists (select 1 from orders join cart_items on cart_items.order_id = orders.id

@@ -16,7 +16,7 @@ type WrittenImportOrder = Pick<
 type Order = Pick<typeof orders.$inferSelect, 'id' | 'version' | 'user_id' | 'search_own' | 'modified_at'>
 
 interface UndoRow extends WrittenImportOrder, Order {
-  /** Of the customer before the import. */
+  /** The customer's values before the import. */
   former_id: string | null
   email: string | null
   phone_number: string | null
@@ -34,11 +34,11 @@ export interface UndonePurchase extends AnnouncedPurchase {
   version: number
 }
 
-/** An order that the import wrote, with why it stays; null where it is undone. */
+/** An order that the import wrote, with the reason why it stays; null when it is undone. */
 export interface WrittenOrder {
   number: number
   order: Order
-  /** Whose order it was before the import. */
+  /** The customer of the order before the import. */
   customer: { email: string | null; phone_number: string | null }
   before: OrderBefore | null
   purchases: readonly UndonePurchase[]
@@ -47,13 +47,13 @@ export interface WrittenOrder {
 
 const isSince = (column: string) => sql`${sql.raw(column)} >= o.modified_at`
 const purchaseIds = sql`(select id from purchases where order_id = o.id)`
-/** What the import keeps of an order: in its own row, or with others that were created in the same transaction. */
+/** The undo data of an order: in its own row, or with others that were created in the same transaction. */
 const orderIdOf = sql`coalesce(io.order_id, ${keptOf(sql`io`, 'order_id')})`
 const beforeOf = sql`coalesce(io.before, ${keptOf(sql`io`, 'before')})`
 const usersOf = sql`(select o.user_id union all select io.before ->> '$.updated.order.user_id'
   union all select user_id from purchases where order_id = o.id)`
 
-/** What happened to each order after the import wrote it. */
+/** The changes of each order after the import wrote it. */
 const findRows = (importId: string, below: number | null, limit: number) =>
   sql<UndoRow>`select io.number, ${orderIdOf} as order_id, coalesce(io.order_version, 1) as order_version,
       coalesce(io.outcome, 'created') as outcome, ${beforeOf} as before,

@@ -20,7 +20,7 @@ export const updatedOnes = (written: readonly WrittenOrder[]): Updated[] =>
 export const madeOnes = (written: readonly WrittenOrder[]): WrittenOrder[] =>
   written.filter(({ before }) => !before?.updated)
 
-/** The purchases are those that were read, as they were read. */
+/** Holds while the purchases are unchanged since they were read. */
 function purchasesHold(written: readonly WrittenOrder[]): Statement {
   const ids = written.map(({ order }) => order.id)
   const read = written.flatMap(({ purchases }) => purchases.map(({ id, version }) => [id, version]))
@@ -29,7 +29,7 @@ function purchasesHold(written: readonly WrittenOrder[]): Statement {
       left join purchases on purchases.id = seen.value ->> 0 where purchases.version is not seen.value ->> 1)`)
 }
 
-/** Deletes orders that the import made. A reference that was made meanwhile makes this fail. */
+/** Deletes orders that the import created. A new reference to one of them makes this fail. */
 function deletions(made: readonly WrittenOrder[]): Statement[] {
   if (made.length === 0) return []
   const ids = made.map(({ order }) => order.id)
@@ -52,7 +52,7 @@ interface Restored {
   user_id: string
 }
 
-/** Purchases that the update changed, with what they become again. */
+/** Purchases that the update changed, with their former values. */
 export const restoredPurchases = ({ updated, purchases }: Updated, now: number): Restored[] =>
   updated.purchases.flatMap(({ id, ...before }) => {
     const purchase = purchases.find((one) => one.id === id)
@@ -87,7 +87,7 @@ function purchaseRestorations(one: Updated, now: number): Statement[] {
   ]
 }
 
-/** Gives an order back what it was. Its version moves on, because it is another order than a moment ago. */
+/** Restores an order. Its version increases, because the order changes. */
 function restorations(one: Updated, now: number): Statement[] {
   const { order, updated, customer } = one
   const { payment, cart } = updated
@@ -104,7 +104,7 @@ function restorations(one: Updated, now: number): Statement[] {
   ]
 }
 
-/** All that undoing these orders writes to orders and what belongs to them. */
+/** The statements that undo these orders, with their carts, payments and purchases. */
 export function undoStatements(organizationId: string, undone: readonly WrittenOrder[], now: number): Statement[] {
   if (undone.length === 0) return []
   const made = madeOnes(undone)

@@ -17,22 +17,22 @@ type User = Pick<
 >
 
 interface PersonRow extends User {
-  /** Something refers to the person, in this edition or beside it. */
+  /** A row refers to the person, in this edition or elsewhere. */
   is_used: number
   is_in_edition: number
   is_elsewhere: number
   /** Orders of this import that were kept name the person. */
   has_kept: number
-  /** Somebody else without an address has the number. */
+  /** Another customer without an address has the number. */
   is_phone_taken: number
-  /** JSON of what the edition says of them. */
+  /** The edition's values of the customer, as JSON. */
   said: string | null
 }
 
 const hasOrder = sql`exists (select 1 from orders where user_id = u.id)
   or exists (select 1 from purchases where user_id = u.id)`
 
-/** What keeps a customer whom the import made. */
+/** The reasons why a customer whom the import created stays. */
 const isUsed = (editionId: string) => sql`(${hasOrder}
   or exists (select 1 from refund_requests where user_id = u.id)
   or exists (select 1 from transactional_emails where user_id = u.id)
@@ -47,7 +47,7 @@ const isKept = (importId: string) =>
   sql`in (select order_id from import_orders where import_orders.order_id = o.id and import_id = ${importId}
     and undo_outcome = 'kept')`
 
-/** People whom the import made or changed, as they are now. */
+/** Customers whom the import created or changed, with their present values. */
 export const findPeople = (db: Database, row: ImportRow, ids: readonly string[]): Promise<PersonRow[]> =>
   db.all(sql<PersonRow>`select u.id, u.seq, u.email, u.phone_number, u.first_name, u.last_name, u.version,
       ${isUsed(row.edition_id)} as is_used,
@@ -80,7 +80,7 @@ function deletions({ organization_id, edition_id }: ImportRow, gone: readonly Pe
   ]
 }
 
-/** Empties what the import filled, as far as it still has the value of the import. */
+/** Clears fields that the import filled in, if they still have the value of the import. */
 function emptied(person: PersonRow, filled: PersonBefore['filled'], now: number): Statement[] {
   const { id, email, phone_number, first_name, last_name } = person
   const contact = { email, phone_number, first_name, last_name }
@@ -102,7 +102,7 @@ function emptied(person: PersonRow, filled: PersonBefore['filled'], now: number)
   ]
 }
 
-/** The edition says of the person again what it said before. */
+/** Restores the edition's former values of the customer. */
 function unsaid(row: ImportRow, person: PersonRow, { is_new, said }: PersonBefore): Statement[] {
   const place = sql`edition_id = ${row.edition_id} and user_id = ${person.id}`
   if (is_new || said?.before === null) {
@@ -126,7 +126,7 @@ function mergedPeople(befores: readonly PersonBefore[]): PersonBefore[] {
   return [...byId.values()]
 }
 
-/** What undoing does to people: those whom the import made and nothing refers to go, others get back what they were. */
+/** The undo of customers: deletes those whom the import created and nothing refers to, and restores the others. */
 export function peopleStatements(
   row: ImportRow,
   found: readonly PersonRow[],

@@ -22,13 +22,13 @@ import { loadWritten, type WrittenOrder } from './load-orders.ts'
 import { undoStatements } from './order-statements.ts'
 import { findPeople, peopleStatements } from './people.ts'
 
-/** `below` is the order that was dealt with last. The catalogue counts the entries of the order that it is at. */
+/** `below` is the last undone order. For the catalogue the position also counts the entries of that order. */
 type UndoPosition =
   | { stage: 'orders'; below: number | null }
   | { stage: 'people'; below: number | null }
   | { stage: 'catalogue'; below: number | null; entry: number }
 
-/** Deleting an entry of the catalogue makes the database look through what may refer to it. */
+/** Few, because deleting an entry of the catalogue makes the database check all tables that may refer to it. */
 const entriesAStep = 10
 
 type Next = { position: UndoPosition; changes?: ImportChanges; statements: readonly Statement[] }
@@ -40,7 +40,7 @@ const positionOf = ({ position }: ImportRow): UndoPosition =>
     ...(JSON.parse(position) as Partial<UndoPosition>),
   }) as UndoPosition
 
-/** Answers that the import brought with orders that are undone, by now or before. */
+/** Answers that the import brought with orders that are undone, in this step or before. */
 async function answerStatements(job: JobCtx, row: ImportRow, undone: readonly WrittenOrder[]): Promise<Statement[]> {
   const userIds = [...new Set(undone.map(({ order }) => order.user_id))]
   const chains = await importedChains(job.db, row.id, userIds)
@@ -63,7 +63,7 @@ async function answerStatements(job: JobCtx, row: ImportRow, undone: readonly Wr
   return takeBackAnswers(chains, isTakenBack)
 }
 
-/** What was kept of created orders moves to their own rows: the later stages, and lists, read it there. */
+/** Moves the undo data of created orders to their own rows, where the later stages and lists read it. */
 function outcomeStatements({ id }: ImportRow, written: readonly WrittenOrder[]): Statement[] {
   const outcomes = written.map(({ number, reason }) => [id, number, reason === null ? 'undone' : 'kept', reason])
   const its = sql`import_orders`
@@ -101,7 +101,7 @@ async function commitOrders(job: JobCtx, row: ImportRow, written: readonly Writt
 const keptAs = (written: readonly WrittenOrder[], reason: KeptReason): WrittenOrder[] =>
   written.map((one) => ({ ...one, reason: one.reason ?? reason }))
 
-/** What somebody touches meanwhile is read again; an order that cannot go, for whatever reason, is kept. */
+/** Orders that change at the same time are read again; an order that cannot be deleted is kept. */
 async function undoOrders(job: JobCtx, row: ImportRow, below: number | null): Promise<ImportRow | null> {
   for (const size of [ordersPerChunk, ordersPerChunk, 1, 1]) {
     const written = await loadWritten(job.db, row, below, size)
@@ -114,7 +114,7 @@ async function undoOrders(job: JobCtx, row: ImportRow, below: number | null): Pr
 
 interface Noted {
   number: number
-  /** Without people where one of them was erased. */
+  /** Has no people when one of them was erased. */
   before: Pick<OrderBefore, 'catalogue'> & Partial<OrderBefore>
 }
 
@@ -126,7 +126,7 @@ async function findNoted(job: JobCtx, row: ImportRow, below: number | null, limi
   return rows.map(({ number, before }) => ({ number, before: JSON.parse(before) as Noted['before'] }))
 }
 
-/** What is known of people is not needed any more; what joined the catalogue is, for the next stage. */
+/** Deletes the undo data of people; that of the catalogue is still needed for the next stage. */
 const forgetPeople = ({ id }: ImportRow, from: number, to: number): Statement =>
   sql`update import_orders set before = iif(json_array_length(before, '$.catalogue.products')
         + json_array_length(before, '$.catalogue.variants') + json_array_length(before, '$.catalogue.locations')
@@ -178,7 +178,7 @@ async function undoCatalogue(job: JobCtx, row: ImportRow, position: Extract<Undo
   return commitStep(job, row, next)
 }
 
-/** Takes back what an import wrote: its orders, the last first, then people, then what it added to the catalogue. */
+/** Undoes an import: its orders, the last first, then customers, then the entries of the catalogue. */
 export const undoStep: PhaseStep = (job, row) => {
   const position = positionOf(row)
   switch (position.stage) {

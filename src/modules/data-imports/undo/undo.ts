@@ -3,7 +3,7 @@ import { checkAction, commitImport } from '../begin.ts'
 import type { LoadedImport } from '../queries.ts'
 import { beginPhase } from '../background/steps.ts'
 
-/** Begins to take back what an import wrote. The import of a file alone notes what is needed for it. */
+/** Begins the undo of an import. Only imports of files store the data that it needs. */
 export async function undoDataImport(ctx: Ctx, row: LoadedImport): Promise<LoadedImport> {
   checkAction(ctx, row, 'undo', 'undone')
   return commitImport(ctx, row, {

@@ -33,7 +33,7 @@ const messagesOf = (edition: EditionRow, mode: EmailTemplateMode): SQL<SourceRow
       union select ${edition.transaction_receipt_email_id} union select ${edition.refund_confirmation_email_id}
     ) order by ${emailMessages.id}`
 
-/** What the edition owns, as one statement a table. */
+/** Reads the rows that the edition owns, with one statement for each table. */
 export const copySource = (
   edition: EditionRow,
   mode: EmailTemplateMode,

@@ -12,7 +12,7 @@ export async function examineEdition<Edition extends EditionRow>(
   return { edition, results: examine(await loadFacts(ctx, edition)) }
 }
 
-/** Refuses to publish what fails a critical check; `edition` is the row as it would be published. */
+/** Refuses to publish an edition that fails a critical check; `edition` is the row as it would be published. */
 export async function checkPublishable(ctx: Ctx, edition: EditionRow): Promise<void> {
   const failed = obstacles((await examineEdition(ctx, edition)).results)
   if (failed.length === 0) return

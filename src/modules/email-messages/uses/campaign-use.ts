@@ -49,7 +49,7 @@ const asSent = (row: Pick<MessageRow, 'type' | 'subject' | 'blocks'>): CampaignM
   blocks: row.blocks.length,
 })
 
-/** By default language of an edition: the faults that a change brings. */
+/** The faults that a change causes, by the default language of an edition. */
 function newFaults(before: MessageDetailRow, after: MessageDetailRow): Map<Language, MessageFault[]> {
   const [old, changed] = [asSent(before), asSent(after)]
   const found = languages.map((language) => {

@@ -23,7 +23,7 @@ type ImageFile = RowOf<typeof imageColumns>
 
 type NamedFile = AddressedFile | null | undefined
 
-/** True for the files that the message may show. Files that it shows already stay allowed for every caller. */
+/** True for files that the message may show. Files that it already shows stay allowed for every caller. */
 const mayBeShown = (ctx: Ctx, row: MessageDetailRow, ids: readonly string[]) =>
   sql`${inList(sql`files.id`, ids)} and (${isShowable(ctx.caller, row)} or exists (select 1 from email_message_images
     where email_message_images.message_id = ${row.id} and email_message_images.file_id = files.id))`

@@ -54,7 +54,7 @@ export const versionOfOrders = (editions: SQL): SQL => sumOfSpans(sql`changes`, 
 
 export const countOfAllOrders = (editions: SQL): SQL => sumOfSpans(ordersInSpan(), editions)
 
-/** Numbers of orders. */
+/** Counts of orders. */
 export interface MatchEstimate {
   total: number
   matching: number

@@ -28,7 +28,7 @@ interface PeopleSql {
 export const editionsOf = ({ edition_id, editions }: SegmentTenant): readonly string[] | null =>
   edition_id === null ? (editions ?? null) : [edition_id]
 
-/** What expressions read there, for every caller. */
+/** The data that expressions read there, for every caller. */
 export const scopeOf = (tenant: SegmentTenant, now: number): ExpressionScope => ({
   organizationId: tenant.organization_id,
   editionId: tenant.edition_id,
@@ -36,7 +36,7 @@ export const scopeOf = (tenant: SegmentTenant, now: number): ExpressionScope => 
   now,
 })
 
-/** By the end of their ids, for a sample of them; the planner would read all. */
+/** A sample of people by the end of their ids, because the planner would read all. */
 const bySample = (index: string, isSampled: boolean): SQL => sql.raw(isSampled ? `indexed by ${index}` : '')
 
 const knownIn = (editions: readonly string[], isSampled: boolean): SQL =>
@@ -96,7 +96,7 @@ const marketingOf = ({ communication_channel, ...tenant }: Audience): MarketingS
 })
 
 /**
- * What each condition of an audience finds wrong with the person `u`, in the order in which they count; null is well.
+ * The reason of each condition of an audience to exclude the person `u`, by precedence; null when it does not.
  * `suppressed` replaces the SQL that finds the person's suppression.
  */
 export const audienceConditions = (

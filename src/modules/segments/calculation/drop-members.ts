@@ -4,7 +4,7 @@ import { segmentLifecycle } from '../../../domain/segments.ts'
 import { leaving } from './calculation.ts'
 import type { SegmentRow } from '../queries.ts'
 
-/** A segment without members and without a calculation; a consumer of one can commit nothing more. */
+/** The columns of a segment without members and calculation. A consumer at work can commit nothing more. */
 export const emptied = (segment: SegmentRow) => ({
   status: segmentLifecycle.initial,
   epoch: segment.epoch + 1,
@@ -22,7 +22,7 @@ export const emptied = (segment: SegmentRow) => ({
   error_message: '',
 })
 
-/** Before the guarded change of the segment that was loaded: its sets go to the sweep, the one under way too. */
+/** Leaves the sets of a loaded segment to the sweep, also the one that is calculated. It comes before the guarded change. */
 export const dropMembers = (segment: SegmentRow, now: number): Statement[] =>
   [
     ...(segment.members_epoch > 0 ? [segment.members_epoch] : []),

@@ -22,7 +22,7 @@ export interface MemberSet {
   epoch: number
 }
 
-/** Whether what was read of a set just now was all of it: a set that was replaced is deleted some time later. */
+/** Whether a page of a set was read whole: a set that was replaced is deleted some time later. */
 export async function isWhole(db: Database, { segmentSeq, epoch }: MemberSet, now: number): Promise<boolean> {
   const found = await db.first(sql`select 1 from segments where seq = ${segmentSeq} and members_epoch = ${epoch}
     union all select 1 from segment_leftovers where segment_seq = ${segmentSeq} and epoch = ${epoch}

@@ -27,7 +27,7 @@ const valueKinds = [
 ] as const
 export type ValueKind = (typeof valueKinds)[number]
 
-/** So many values of a kind are listed. */
+/** The most values of a kind that are listed. */
 export const valuesShown = 200
 
 const KnownValue = z

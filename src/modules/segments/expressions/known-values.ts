@@ -94,7 +94,7 @@ function newestPeople(tenant: SegmentTenant): SQL {
     order by user_id desc limit ${newest}`
 }
 
-/** Where the visible orders are. */
+/** The editions of the visible orders. */
 function placedIn(tenant: SegmentTenant): SQL {
   const editions = editionsOf(tenant)
   if (editions === null) return sql`organization_id = ${tenant.organization_id}`
@@ -112,7 +112,7 @@ const recent = (tenant: SegmentTenant): SQL =>
       where bought.options <> '[]'),
     people as materialized (${newestPeople(tenant)})`
 
-/** What occurs at this tenant, in one statement: of each kind the most frequent values. */
+/** The most frequent values of each kind at this tenant, in one statement. */
 export async function knownValues(db: Database, tenant: SegmentTenant): Promise<KnownValues> {
   const all: Record<string, SQL> = {
     ...sources(tenant),
@@ -129,7 +129,7 @@ export async function knownValues(db: Database, tenant: SegmentTenant): Promise<
   return row
 }
 
-/** Of some values or names those that nothing has, where the list of known ones is not all. */
+/** The values or names of these that do not occur, for lists of known ones that are incomplete. */
 export async function missingValues(
   db: Database,
   tenant: SegmentTenant,

@@ -4,7 +4,7 @@ const maxLength = 300
 /** Anything that may be a token: phones name addresses and headers in what they log. */
 const tokenLike = /[\w-]{16,}/g
 
-/** What a phone says went wrong, without what may be a secret; nothing for a body of another form. */
+/** The faults that a phone reports, without possible secrets; empty for a body of another form. */
 export function phoneLogLines(body: string): string[] {
   try {
     const { logs } = JSON.parse(body) as { logs?: unknown }

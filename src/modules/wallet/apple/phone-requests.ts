@@ -5,7 +5,7 @@ import { authenticatedPass, checkDevice, checkPassType, packageOf, type Register
 import { registerPhone } from './register.ts'
 import { unregisterPhone } from './unregister.ts'
 
-/** What the path and the headers of a phone's request say. */
+/** The values in the path and the headers of a phone's request. */
 export interface PhoneRequest {
   passType: string
   serial: string

@@ -36,7 +36,7 @@ async function checked(job: JobCtx, body: string): Promise<GoogleCallback> {
 
 type CalledPass = AnnouncedPass & { is_known: number }
 
-/** The pass that a callback is about; null where the object or its class is none of ours. */
+/** The pass of a callback; null when the object or its class is not from this service. */
 async function passOf(job: JobCtx, callback: GoogleCallback, nonceHash: string): Promise<CalledPass | null> {
   const { issuerId } = job.config.wallet.google
   const serial = serialOfObject(issuerId, callback.object_id)
