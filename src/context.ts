@@ -193,7 +193,7 @@ export interface JobCtx {
   images: ImagesGateway | null
   /** Null without a scanner. */
   scanner: FileScanner | null
-  /** Of a request: what it does its own work with once its answer is out. Background work has none. */
+  /** Makes the context for work of a request that goes on after its answer. Background work has none. */
   afterAnswer?: () => JobCtx
 }
 

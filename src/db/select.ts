@@ -64,6 +64,10 @@ export const answering = <Row>(fields: Fields, statement: SQL<Row>): Query<Row> 
   return { _: shape as Query<Row>['_'], getSQL: () => statement }
 }
 
+/** A query of one row of expressions, without a table. */
+export const selectValues = <F extends Fields>(fields: F): Query<RowOf<F>> =>
+  answering(fields, sql<RowOf<F>>`select ${selection(fields)}`)
+
 type Decoder = readonly [key: string, decode: (value: unknown) => unknown]
 
 const decodersOf = (fields: object): Decoder[] =>

@@ -49,7 +49,7 @@ const sweeps: Record<string, Sweep> = {
   'file-scans': sweepScans,
   'audit-log': sweepAuditLog,
   'list-counts': ({ db, now }) => deleteOldCounts(db, now()),
-  'order-counts': (job) => recountOrders(job),
+  'order-counts': recountOrders,
   erasures: sweepErasures,
   purchases: (job) => sweepPurchases(job),
   'refund-batches': sweepRefundBatches,

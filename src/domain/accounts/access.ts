@@ -12,6 +12,12 @@ export const strongerRole = (one: MemberRole, other: MemberRole): MemberRole =>
 export const tokenScopes = ['read', 'write'] as const
 export type TokenScope = (typeof tokenScopes)[number]
 
+/** The scopes of a token, which are stored with spaces between them. */
+export function readScopes(text: string): TokenScope[] {
+  const words = text.split(' ')
+  return tokenScopes.filter((scope) => words.includes(scope))
+}
+
 /** A membership: in the whole organisation, or, with `edition_id`, in that edition only. */
 export interface Grant {
   organization_id: string

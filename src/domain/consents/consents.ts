@@ -93,9 +93,12 @@ export function stateOf(answer: LatestAnswer | null, at: number): AnswerState {
   const isOver = answer.expires_at !== null && answer.expires_at <= at
   if (answer.status === 'given') return isOver ? 'expired' : 'given'
   if (answer.status !== 'pending' || !isOver) return answer.status
-  // After an unconfirmed request the earlier answer holds; without one the consent is skipped.
-  return answer.previous_status === 'given' ? 'expired' : (answer.previous_status ?? 'skipped')
+  return stateAfterRequest(answer)
 }
+
+/** The state after a request that was not confirmed in time: the earlier answer holds; without one the consent is skipped. */
+export const stateAfterRequest = ({ previous_status }: Pick<LatestAnswer, 'previous_status'>): SettledStatus =>
+  previous_status === 'given' ? 'expired' : (previous_status ?? 'skipped')
 
 const isOfEarlierWording = (
   answer: Pick<LatestAnswer, 'consent_version'>,

@@ -4,7 +4,7 @@ import { accessTokens } from '../../db/schema/auth.ts'
 import { accounts } from '../../db/schema/organizations.ts'
 import { fromFlag, fromJson, type RowOf, select } from '../../db/select.ts'
 import { update } from '../../db/write.ts'
-import { type Caller, type Grant, superuser, type TokenScope } from '../../domain/accounts/access.ts'
+import { type Caller, type Grant, readScopes, superuser } from '../../domain/accounts/access.ts'
 import { sha256, toHex, utf8 } from '../../domain/text/encoding.ts'
 import { refusedTokenEveryMs } from '../../domain/audit.ts'
 import { AppError } from '../../domain/errors.ts'
@@ -97,7 +97,7 @@ async function byToken(token: string, credentials: Credentials): Promise<Authent
     email: row.email,
     is_superuser: false,
     grants: row.grants,
-    scopes: row.scopes.split(' ') as TokenScope[],
+    scopes: readScopes(row.scopes),
     credential: { kind: 'token', id: row.id, organization_id: row.organization_id },
   }
   const touch = async () => {

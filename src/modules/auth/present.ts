@@ -1,13 +1,11 @@
 import type { z } from '@hono/zod-openapi'
 import type { Ctx } from '../../context.ts'
-import { strongerRole, type TokenScope } from '../../domain/accounts/access.ts'
+import { readScopes, strongerRole } from '../../domain/accounts/access.ts'
 import { imageOrNull } from '../../domain/files/addresses.ts'
 import { toIso, toIsoOrNull } from '../../domain/time/instants.ts'
 import { fullName } from '../../domain/accounts/users.ts'
 import type { AccessToken, CreatedAccessToken, UserInfo } from './contract.ts'
 import type { AccessTokenRow, UserInfoRows } from './queries.ts'
-
-const scopesOf = (row: AccessTokenRow) => row.scopes.split(' ') as TokenScope[]
 
 const kindOf = (row: Pick<AccessTokenRow, 'organization_id'>) =>
   row.organization_id === null ? ('personal' as const) : ('service' as const)
@@ -18,7 +16,7 @@ export const presentToken = (row: AccessTokenRow): z.input<typeof AccessToken> =
   kind: kindOf(row),
   organization_id: row.organization_id,
   prefix: row.shown,
-  scopes: scopesOf(row),
+  scopes: readScopes(row.scopes),
   created: toIso(row.created_at),
   expires_at: toIsoOrNull(row.expires_at),
   last_used_at: toIsoOrNull(row.last_used_at),

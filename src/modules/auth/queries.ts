@@ -4,7 +4,7 @@ import { keyOfFile } from '../../db/images.ts'
 import { paginate } from '../../db/lists/paginate.ts'
 import { accessTokens } from '../../db/schema/auth.ts'
 import { members } from '../../db/schema/organizations.ts'
-import { answering, fromJson, type RowOf, select, selection } from '../../db/select.ts'
+import { fromJson, select, selectValues } from '../../db/select.ts'
 import { visibilityOf, visible } from '../../db/visibility.ts'
 import type { Caller, MemberRole, Tenant } from '../../domain/accounts/access.ts'
 import { notFound } from '../../domain/errors.ts'
@@ -138,6 +138,6 @@ export async function readUserInfo(ctx: Ctx): Promise<UserInfoRows> {
       from (select * from editions where ${editions} order by created_at desc, id desc limit ${editionsShown}))`),
     editions_count: sql<number>`(select count(*) from editions where ${editions})`,
   }
-  const row = await ctx.db.first(answering(fields, sql<RowOf<typeof fields>>`select ${selection(fields)}`))
+  const row = await ctx.db.first(selectValues(fields))
   return row ?? { account: null, token: null, organizations: [], editions: [], editions_count: 0 }
 }

@@ -2,7 +2,7 @@ import type { z } from '@hono/zod-openapi'
 import type { Ctx } from '../../context.ts'
 import { mayAt, organizationRoles, roleCodes } from '../../domain/accounts/access.ts'
 import { toIso } from '../../domain/time/instants.ts'
-import { type EditionSummaryRow, presentEditionSummary } from '../editions/index.ts'
+import { presentEditionOrNull } from '../editions/index.ts'
 import { presentOrganizationSummary } from '../organizations/index.ts'
 import type { Consent } from './contract.ts'
 import type { ConsentRow } from './queries.ts'
@@ -16,7 +16,7 @@ export function presentConsent(row: ConsentRow, ctx: Ctx): z.input<typeof Consen
   return {
     id: row.id,
     organization: presentOrganizationSummary(row, ctx),
-    edition: row.edition_id === null ? null : presentEditionSummary(row as EditionSummaryRow),
+    edition: presentEditionOrNull(row),
     key: row.key,
     name: row.name,
     title,

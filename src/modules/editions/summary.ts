@@ -1,6 +1,7 @@
 import type { z } from '@hono/zod-openapi'
 import { editions } from '../../db/schema/editions.ts'
 import type { RowOf } from '../../db/select.ts'
+import type { Nullable } from '../../domain/nullable.ts'
 import { toIsoOrNull } from '../../domain/time/instants.ts'
 import type { EditionSummary } from '../../http/fields.ts'
 
@@ -28,3 +29,9 @@ export const presentEditionSummary = (row: EditionSummaryRow): z.input<typeof Ed
   is_draft: row.edition_is_draft,
   published_at: toIsoOrNull(row.edition_published_at),
 })
+
+const hasEdition = (row: Nullable<EditionSummaryRow>): row is EditionSummaryRow => row.edition_id !== null
+
+/** Null for a row without an edition. */
+export const presentEditionOrNull = (row: Nullable<EditionSummaryRow>): z.input<typeof EditionSummary> | null =>
+  hasEdition(row) ? presentEditionSummary(row) : null

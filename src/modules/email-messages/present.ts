@@ -4,7 +4,7 @@ import { previewSubject } from '../../domain/email/preview.ts'
 import { templateVariables } from '../../domain/email/liquid/variables.ts'
 import { readerOf, wordsOf } from '../../domain/email/messages/words.ts'
 import { toIso } from '../../domain/time/instants.ts'
-import { type EditionSummaryRow, presentEditionSummary } from '../editions/index.ts'
+import { presentEditionOrNull } from '../editions/index.ts'
 import { type OrganizationSummaryRow, presentOrganizationSummary } from '../organizations/index.ts'
 import type { EmailMessageDetailOut, EmailMessageItemOut } from './message-contract.ts'
 import type { MessageDetailRow, MessageListRow } from './queries.ts'
@@ -17,7 +17,7 @@ export const presentMessageItem = (row: MessageListRow, ctx: Ctx): EmailMessageI
   template: row.template,
   locked: row.is_locked,
   organization: row.organization_id === null ? null : presentOrganizationSummary(row as OrganizationSummaryRow, ctx),
-  edition: row.edition_id === null ? null : presentEditionSummary(row as EditionSummaryRow),
+  edition: presentEditionOrNull(row),
   created: toIso(row.created_at),
   modified: toIso(row.modified_at),
 })

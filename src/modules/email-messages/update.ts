@@ -75,7 +75,7 @@ export async function updateMessage(
   }
   if (isEmpty(changesIn<MessageRow>(row, asked))) return commit(ctx, row, openEditions(row.edition_id))
   const changes = { ...asked, modified_at: ctx.now() }
-  const result = { ...row, ...changes, version: row.version + 1 } as MessageDetailRow
+  const result = { ...row, ...changes, version: row.version + 1 }
   const sendable = await checkSendable(ctx, row, result)
   return commit(ctx, result, [
     ...openEditions(row.edition_id),

@@ -2,7 +2,7 @@ import type { z } from '@hono/zod-openapi'
 import type { Ctx } from '../../context.ts'
 import { toIso, toIsoOrNull } from '../../domain/time/instants.ts'
 import { exclusionReasons, isStale, progressOf } from '../../domain/segments.ts'
-import { type EditionSummaryRow, presentEditionSummary } from '../editions/index.ts'
+import { presentEditionOrNull } from '../editions/index.ts'
 import { presentOrganizationSummary } from '../organizations/index.ts'
 import type { Segment } from './contract.ts'
 import type { SegmentRow } from './queries.ts'
@@ -19,7 +19,7 @@ export const presentSegment = (row: SegmentRow, ctx: Ctx): SegmentWire => ({
   organization_id: row.organization_id,
   edition_id: row.edition_id,
   organization: presentOrganizationSummary(row, ctx),
-  edition: row.edition_id === null ? null : presentEditionSummary(row as EditionSummaryRow),
+  edition: presentEditionOrNull(row),
   communication_type: row.communication_type,
   communication_channel: row.communication_channel,
   expression: row.expression,

@@ -10,6 +10,7 @@ import { select } from '../../db/select.ts'
 import { inList, visibilityOf, visible, visibleIn } from '../../db/visibility.ts'
 import type { Tenant } from '../../domain/accounts/access.ts'
 import { notFound } from '../../domain/errors.ts'
+import type { Nullable } from '../../domain/nullable.ts'
 import { type Page, type PageRequest, sortBy } from '../../domain/page.ts'
 import { campaignStatusesInNeed } from '../../domain/segments.ts'
 import { type EditionSummaryRow, editionSummaryFields } from '../editions/index.ts'
@@ -17,8 +18,7 @@ import { type OrganizationSummaryRow, organizationSummaryFields } from '../organ
 import type { SegmentFilters, SegmentOrdering } from './contract.ts'
 
 /** Of the organisation, and of the edition where there is one. */
-type Summaries = Omit<OrganizationSummaryRow, 'organization_id'> &
-  Omit<{ [Key in keyof EditionSummaryRow]: EditionSummaryRow[Key] | null }, 'edition_id'>
+type Summaries = Omit<OrganizationSummaryRow, 'organization_id'> & Omit<Nullable<EditionSummaryRow>, 'edition_id'>
 
 export interface SegmentRow extends StoredSegmentRow, Summaries {
   campaigns_count: number

@@ -5,7 +5,7 @@ import { transactionalEmails } from '../../db/schema/messaging/transactional-ema
 import { editions } from '../../db/schema/editions.ts'
 import { organizations } from '../../db/schema/organizations.ts'
 import { users } from '../../db/schema/users.ts'
-import { answering, fromFlag, type RowOf, select, selection } from '../../db/select.ts'
+import { fromFlag, select, selectValues } from '../../db/select.ts'
 import { insertWhere } from '../../db/write.ts'
 import { confirmationAddress, mintConfirmationToken } from '../../domain/consents/consent-tokens.ts'
 import { compile, type Compiled } from '../../domain/email/compile.ts'
@@ -39,8 +39,7 @@ const recentRequest = (recordId: string, now: number): SQL =>
 
 /** Whether a message about this answer was written within the interval. */
 export async function isConfirmationRecent(ctx: Pick<Ctx, 'db' | 'now'>, recordId: string): Promise<boolean> {
-  const fields = { is_recent: fromFlag(recentRequest(recordId, ctx.now())) }
-  const row = await ctx.db.first(answering(fields, sql<RowOf<typeof fields>>`select ${selection(fields)}`))
+  const row = await ctx.db.first(selectValues({ is_recent: fromFlag(recentRequest(recordId, ctx.now())) }))
   return row?.is_recent ?? false
 }
 

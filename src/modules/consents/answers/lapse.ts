@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
 import { contactSeenInEdition } from '../../../db/customer-visibility.ts'
 import { hasStatus } from '../../../db/consents.ts'
-import { type SettledStatus, stateOf } from '../../../domain/consents/consents.ts'
+import { stateAfterRequest } from '../../../domain/consents/consents.ts'
 import { LostRace } from '../../../domain/errors.ts'
 import { commitAnnounced } from '../../webhooks/index.ts'
 import { answerAnnouncements, answerRaces, answerStatements, closingRecord, type RecordRow } from './records.ts'
@@ -28,8 +28,7 @@ export async function sweepLapsed(job: JobCtx): Promise<number> {
   if (rows.length === 0) return 0
   const closed = await Promise.all(
     rows.map(async ({ key, email, ...before }) => {
-      const status = stateOf(before, now) as SettledStatus
-      const records = [await closingRecord(job, before, status)]
+      const records = [await closingRecord(job, before, stateAfterRequest(before))]
       return { definition: { key }, user: { id: before.user_id, email }, before, records }
     }),
   )

@@ -7,16 +7,7 @@ import { campaigns } from '../../../db/schema/messaging/campaigns.ts'
 import { segments } from '../../../db/schema/messaging/segments.ts'
 import { webhookDeliveries, webhookEndpoints, webhookEvents } from '../../../db/schema/messaging/webhooks.ts'
 import { products } from '../../../db/schema/sales/catalog.ts'
-import {
-  answering,
-  fromFlag,
-  fromJson,
-  jsonFlag,
-  type Query,
-  type RowOf,
-  select,
-  selection,
-} from '../../../db/select.ts'
+import { fromFlag, fromJson, jsonFlag, select, selectValues } from '../../../db/select.ts'
 import { inList, inWords } from '../../../db/visibility.ts'
 import type { DataImportStatus } from '../../../domain/data-imports/data-imports.ts'
 import { workingStatuses } from '../../../domain/refunds/refund-batches.ts'
@@ -85,12 +76,7 @@ function factFields({ id, organization_id, ...edition }: EditionRow, now: number
   }
 }
 
-type FactRow = RowOf<ReturnType<typeof factFields>>
-
-export function factsOf(edition: EditionRow, now: number): Query<FactRow> {
-  const fields = factFields(edition, now)
-  return answering(fields, sql<FactRow>`select ${selection(fields)}`)
-}
+export const factsOf = (edition: EditionRow, now: number) => selectValues(factFields(edition, now))
 
 const productFields = {
   id: products.id,

@@ -17,19 +17,20 @@ export async function revertUse(ctx: Ctx, use: LoadedUse): Promise<LoadedUse> {
   checkRevertible(purchase)
   const now = ctx.now()
   const status = 'active' as const
-  const counted = {
-    uses_count: sql`${purchases.uses_count} - ${use.quantity}`,
-    modified_at: now,
-    version: sql`${purchases.version} + 1`,
-  }
-  const change = status === purchase.status ? counted : { ...counted, status }
+  // A status that is set is written into every index that has it, also when it stays the same.
+  const change = status === purchase.status ? {} : { status }
   const reverted: LoadedUse = { ...use, reverted_at: now, purchase: { ...purchase, status } }
   return commit(ctx, reverted, [
     update(purchaseUses, { reverted_at: now }, and(eq(purchaseUses.id, use.id), isNull(purchaseUses.reverted_at))),
     changedOne(),
     update(
       purchases,
-      change,
+      {
+        ...change,
+        uses_count: sql`${purchases.uses_count} - ${use.quantity}`,
+        modified_at: now,
+        version: sql`${purchases.version} + 1`,
+      },
       and(
         eq(purchases.id, purchase.id),
         eq(purchases.status, purchase.status),
