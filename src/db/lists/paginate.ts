@@ -222,11 +222,11 @@ export function rowsOfPage<Row>(
   { columns, joins }: Pick<ListSource<SQL | Fields>, 'columns' | 'joins'>,
   keys: readonly OrderKey[],
   page: SQL,
-  start: PageRoute['start'] = null,
+  ctes: PageRoute['ctes'] = null,
 ): SQL<Keyed<Row>> | Query<Keyed<Row>> {
   const names = keys.map((_, index) => sql`page.${keyName(index)}`)
   const outerOrder = orderOf(keys.map(({ desc }, index) => ({ by: sql`page.${keyName(index)}`, desc })))
-  const rows = sql<Keyed<Row>>`${start ? sql`with recursive ${start.ctes}` : sql``}
+  const rows = sql<Keyed<Row>>`${ctes ? sql`with recursive ${ctes}` : sql``}
     select ${sql.join(names, sql`, `)}, ${is(columns, SQL) ? columns : selection(columns)}
     from (${page}) as page cross ${joins}
     order by ${outerOrder}`
@@ -260,7 +260,7 @@ export async function paginate<Row>(
     isReversible: !sort.some(({ by }) => isNullable(by)),
   })
   const page = pageOf(source, sort, keys, { after, limit: request.size + 1, offset, ...route })
-  const [found, [total]] = await db.batch([rowsOfPage<Row>(source, keys, page, route.start), counting.statement])
+  const [found, [total]] = await db.batch([rowsOfPage<Row>(source, keys, page, route.ctes), counting.statement])
   if (total) counting.counted?.(total)
   const n = total?.n ?? 0
   judgePage(request, after, n)
@@ -271,7 +271,7 @@ export async function paginate<Row>(
 export async function keysAt(db: Database, source: ListSource, offset: number): Promise<After | null> {
   const sort = wholeSort(source)
   const { keys } = keysOf(source, { page: 1, size: 1, after: null })
-  const asked = { after: null, limit: 1, offset, start: null, countedFromEnd: null }
+  const asked = { after: null, limit: 1, offset, start: null, countedFromEnd: null, ctes: null }
   const row = await db.first(sql<Record<string, string | number>>`${pageOf(source, sort, keys, asked)}`)
   return row ? keys.map((_, index) => row[`k${index}`] ?? '') : null
 }
