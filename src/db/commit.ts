@@ -54,8 +54,11 @@ export const changedOne = (): SQL => changedExactly(1)
 export const changedExactly = (count: number): SQL =>
   sql`select case when changes() = ${count} then 1 else json('guard') end`
 
+/** True where the condition holds; aborts the batch, as a lost race, otherwise. */
+export const orAbort = (condition: SQL): SQL => sql`case when ${condition} then 1 else json('guard') end`
+
 /** Aborts the batch, as a lost race, unless what was decided on still holds. */
-export const stillHolds = (condition: SQL): SQL => sql`select case when ${condition} then 1 else json('guard') end`
+export const stillHolds = (condition: SQL): SQL => sql`select ${orAbort(condition)}`
 
 /** The refusals by conditions that are checked inside the transaction. */
 const refusals = {

@@ -42,7 +42,15 @@ const iso = (at: number) => new Date(at).toISOString()
 const moment = fc.nat({ max: 40 * 86_400_000 }).map((ms) => manyFrom + ms)
 const number = fc.nat({ max: 5 })
 const act = fc.oneof(
-  fc.record({ act: fc.constant('import' as const), number, status: fc.constantFrom(...orderStatuses), at: moment }),
+  fc.record({
+    act: fc.constant('import' as const),
+    // Of one call, which commits them together.
+    orders: fc.uniqueArray(fc.record({ number, status: fc.constantFrom(...orderStatuses), at: moment }), {
+      selector: (order) => order.number,
+      minLength: 1,
+      maxLength: 4,
+    }),
+  }),
   fc.record({ act: fc.constant('delete' as const), number }),
   fc.record({
     act: fc.constant('change' as const),
@@ -59,8 +67,10 @@ type Act = typeof act extends fc.Arbitrary<infer One> ? One : never
 async function perform(shop: Shop, files: string[], one: Act): Promise<void> {
   const where = 'number' in one ? sql`edition_id = ${shop.edition_id} and external_id = ${`N-${one.number}`}` : sql`0`
   if (one.act === 'import') {
-    const order = anOrder({ external_id: `N-${one.number}`, status: one.status, created: iso(one.at) })
-    expect((await importOrders(shop, [order], { on_duplicate: 'update' })).status).toBe(201)
+    const orders = one.orders.map((order) =>
+      anOrder({ external_id: `N-${order.number}`, status: order.status, created: iso(order.at) }),
+    )
+    expect((await importOrders(shop, orders, { on_duplicate: 'update' })).status).toBe(201)
   }
   if (one.act === 'change')
     await write(

@@ -182,11 +182,11 @@ export function selectPageRows<Row>(
   { columns, joins }: Pick<ListSource<SQL | Fields>, 'columns' | 'joins'>,
   keys: readonly OrderKey[],
   page: SQL,
-  start: PageRoute['start'] = null,
+  ctes: PageRoute['ctes'] = null,
 ): SQL<Keyed<Row>> | Query<Keyed<Row>> {
   const names = keys.map((_, index) => sql`page.${keyName(index)}`)
   const outerOrder = orderOf(keys.map(({ desc }, index) => ({ by: sql`page.${keyName(index)}`, desc })))
-  const rows = sql<Keyed<Row>>`${start ? sql`with recursive ${start.ctes}` : sql``}
+  const rows = sql<Keyed<Row>>`${ctes ? sql`with recursive ${ctes}` : sql``}
     select ${sql.join(names, sql`, `)}, ${is(columns, SQL) ? columns : selection(columns)}
     from (${page}) as page cross ${joins}
     order by ${outerOrder}`

@@ -46,7 +46,7 @@ export async function paginate<Row>(
     isReversible: !sort.some(({ by }) => isNullable(by)),
   })
   const page = selectPageKeys(source, sort, keys, { after, limit: request.size + 1, offset, ...route })
-  const [found, [total]] = await db.batch([selectPageRows<Row>(source, keys, page, route.start), counting.statement])
+  const [found, [total]] = await db.batch([selectPageRows<Row>(source, keys, page, route.ctes), counting.statement])
   if (total) counting.counted?.(total)
   const n = total?.n ?? 0
   judgePage(request, after, n)
@@ -57,7 +57,7 @@ export async function paginate<Row>(
 export async function keysAt(db: Database, source: ListSource, offset: number): Promise<KeyValues | null> {
   const sort = wholeSort(source)
   const { keys } = keysOf(source, { page: 1, size: 1, after: null })
-  const asked = { after: null, limit: 1, offset, start: null, countedFromEnd: null }
+  const asked = { after: null, limit: 1, offset, start: null, countedFromEnd: null, ctes: null }
   const row = await db.first(sql<Record<string, string | number>>`${selectPageKeys(source, sort, keys, asked)}`)
   return row ? keys.map((_, index) => row[`k${index}`] ?? '') : null
 }

@@ -9,6 +9,7 @@ import { isSharedOutside } from '../../db/customer-visibility.ts'
 import { inList } from '../../db/visibility.ts'
 import { insertAll, isEmpty, update, updateVersion } from '../../db/write.ts'
 import { openStatuses, orderMovesFrom } from '../../domain/orders/purchases.ts'
+import { countTogether } from '../orders/index.ts'
 import { cancelRefundsOf } from '../refunds/index.ts'
 import { customerOrdersSearch } from '../users/index.ts'
 import { passChanged } from '../wallet/index.ts'
@@ -133,6 +134,18 @@ function changeStatements(change: RowChange, scope: WriteScope): Statement[] {
   }
 }
 
+/** Of a single order the trigger writes no more rows. */
+const countedTogether = (made: readonly NewRows['orders'][]): Statement[] =>
+  made.length < 2
+    ? insertAll(orders, made)
+    : [
+        ...insertAll(
+          orders,
+          made.map((row) => ({ ...row, counted_together: true })),
+        ),
+        ...countTogether(made),
+      ]
+
 /** Few statements however many orders: one a table for what is new, its rows as one parameter. */
 export function statementsOf(scope: WriteScope, writes: readonly Write[], lists: LongerLists): Statement[] {
   return [
@@ -143,7 +156,7 @@ export function statementsOf(scope: WriteScope, writes: readonly Write[], lists:
     ...insertAll(options, rowsOf(writes, 'options')),
     ...writes.flatMap((one) => (one.write === 'insert' ? [] : changeStatements(one, scope))),
     ...givenLast(rowsOf(writes, 'userEditions')),
-    ...insertAll(orders, rowsOf(writes, 'orders')),
+    ...countedTogether(rowsOf(writes, 'orders')),
     ...insertAll(carts, rowsOf(writes, 'carts')),
     ...insertAll(cartItems, rowsOf(writes, 'cartItems')),
     ...insertAll(transactions, rowsOf(writes, 'transactions')),

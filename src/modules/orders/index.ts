@@ -1,1 +1,2 @@
+export { countTogether } from './counts/count-together.ts'
 export { containsText, orderVisibility } from './list.ts'

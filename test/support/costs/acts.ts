@@ -21,7 +21,7 @@ export const acts = {
   order: {
     label: 'Order imported by a call',
     how: 'one of 100 in a call: 1.5 purchases, a new customer, nobody listens',
-    units: { invocations: 0.01, rows_read: 23.06, rows_written: 35.1 },
+    units: { invocations: 0.01, rows_read: 21.14, rows_written: 33.18 },
     goal: 30,
   },
   import_row: {
@@ -29,8 +29,8 @@ export const acts = {
     how: 'of 1,000 rows that make 400 orders: upload, columns, staging, import',
     units: {
       invocations: 0.01,
-      rows_read: 18.996,
-      rows_written: 18.724,
+      rows_read: 18.228,
+      rows_written: 17.956,
       queue_operations: 0.009,
       bucket_writes: 0.003,
       bucket_reads: 0.006,

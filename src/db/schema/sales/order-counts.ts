@@ -2,7 +2,7 @@ import { integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 
 const orders = () => integer().notNull().default(0)
 
-/** Triggers write it; a column of each status and type of an order. */
+/** Triggers and `countTogether` write it; a column of each status and type of an order. */
 export const orderCounts = sqliteTable(
   'order_counts',
   {

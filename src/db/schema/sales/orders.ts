@@ -44,6 +44,8 @@ export const orders = sqliteTable('orders', {
   modified_at: integer().notNull(),
   import_id: text(),
   import_number: integer(),
+  /** The statement of `countTogether` counts it, and no trigger. */
+  counted_together: integer({ mode: 'boolean' }).notNull().default(false),
 })
 
 export const carts = sqliteTable('carts', {

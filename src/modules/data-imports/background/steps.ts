@@ -1,6 +1,6 @@
 import { getTableColumns, type SQL, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
-import { changedOne, commitPart } from '../../../db/commit.ts'
+import { commitPart, orAbort } from '../../../db/commit.ts'
 import type { Statement } from '../../../db/database.ts'
 import { dataImports } from '../../../db/schema/data-imports.ts'
 import { update } from '../../../db/write.ts'
@@ -37,7 +37,9 @@ const isWhereRead = ({ id, epoch, position, phase, status }: ImportRow): SQL =>
 async function commitWhereRead(job: JobCtx, row: ImportRow, step: Required<ImportStep>): Promise<ImportRow | null> {
   const { changes, statements, races } = step
   try {
-    await commitPart(job, [update(dataImports, changes, isWhereRead(row)), changedOne(), ...statements], races)
+    // The condition is judged of this one row. An import is never deleted.
+    const where = sql`id = ${row.id} and ${orAbort(isWhereRead(row))}`
+    await commitPart(job, [update(dataImports, changes, where), ...statements], races)
   } catch (error) {
     if (error instanceof LostRace) return null
     throw error
