@@ -24,7 +24,7 @@ it('the migration of deliveries keeps every delivery and attempt', async () => {
   expect(before.map((of) => of.length)).toEqual([50, 50, 50])
 
   // Those that change the tables after it follow.
-  const migrations = env.TEST_MIGRATIONS.filter(({ name }) => ['0053', '0072'].includes(name.slice(0, 4)))
+  const migrations = env.TEST_MIGRATIONS.filter(({ name }) => ['0053', '0072', '0073'].includes(name.slice(0, 4)))
   await env.DB.batch(migrations.flatMap(({ queries }) => queries).map((query) => env.DB.prepare(query)))
 
   expect(await rows()).toEqual(before)

@@ -5,7 +5,7 @@ import { deliveryLifecycle, type DeliveryStatus } from '../../src/domain/webhook
 import { sweepDeliveries } from '../../src/modules/webhooks/jobs.ts'
 import { failOpenDeliveries } from '../../src/modules/webhooks/delivery/record.ts'
 import { givenOrganization } from '../support/seeding/organizations.ts'
-import { answers, deliveriesOf, engine, happen, timesOut } from '../support/webhooks.ts'
+import { allAttempts, answers, deliveriesOf, engine, happen, timesOut } from '../support/webhooks.ts'
 import { seedOpenEndpoint } from '../support/seeding/webhooks.ts'
 import { db } from '../support/seeding/rows.ts'
 
@@ -135,7 +135,7 @@ const hasEnded = (status: string): boolean => ['success', 'failed', 'exhausted']
 async function check(world: World): Promise<void> {
   const deliveries = await deliveriesOf(world.endpoint.id)
   const attempts = await db.all(sql<{ delivery_id: string; number: number }>`select delivery_id, number
-    from webhook_attempts where delivery_id in (select id from webhook_deliveries where endpoint_id = ${world.endpoint.id})`)
+    from ${allAttempts} where delivery_id in (select id from webhook_deliveries where endpoint_id = ${world.endpoint.id})`)
   let unheard = 0
   for (const delivery of deliveries) {
     const isOpen = !hasEnded(delivery.status)

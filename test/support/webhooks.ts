@@ -150,8 +150,25 @@ export interface AttemptRow {
   is_manual: number
 }
 
+const attemptColumns = [
+  'number',
+  'started_at',
+  'duration_ms',
+  'status_code',
+  'error',
+  'response_text',
+  'next_retry_at',
+  'next_reason',
+  'is_manual',
+]
+
+/** All attempts: the last one of a delivery stands in its row. */
+export const allAttempts = sql`(select delivery_id, ${sql.raw(attemptColumns.join(', '))} from webhook_attempts
+  union all select id, ${sql.raw(attemptColumns.map((name) => `last_attempt ->> '${name}'`).join(', '))}
+  from webhook_deliveries where last_attempt is not null)`
+
 export const attemptsOf = (deliveryId: string): Promise<AttemptRow[]> =>
-  db.all(sql<AttemptRow>`select * from webhook_attempts where delivery_id = ${deliveryId} order by number`)
+  db.all(sql<AttemptRow>`select * from ${allAttempts} where delivery_id = ${deliveryId} order by number`)
 
 const purchase = {
   action: 'activated' as const,

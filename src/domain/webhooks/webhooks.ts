@@ -80,6 +80,19 @@ export function retryAfterMs(header: string | null, now: number): number | null 
 export const nextReasons = ['schedule', 'retry_after', 'breaker'] as const
 export type NextReason = (typeof nextReasons)[number]
 
+/** What is kept of an attempt. Without an answer it has no status, and without a next one no time and reason for it. */
+export interface LoggedAttempt {
+  number: number
+  started_at: number
+  duration_ms: number
+  status_code: number | null
+  error: string | null
+  response_text: string | null
+  is_manual: boolean
+  next_retry_at: number | null
+  next_reason: NextReason | null
+}
+
 interface SchedulePosition {
   id: string
   /** Attempts of the schedule that have failed. */

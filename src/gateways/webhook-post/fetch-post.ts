@@ -6,12 +6,16 @@ import type { PostResult, WebhookPost } from './webhook-post.ts'
 const maxResponseBytes = 8192
 const maxTextBytes = 1024
 
+const nothing = new Uint8Array()
+
 /**
  * Reads what a receiver sends up to the limit, so that the connection can be used again; the rest is cut off. Answers
  * the first bytes of it.
  */
 async function beginningOf(response: Response): Promise<Uint8Array> {
   const length = response.headers.get('content-length')
+  // What is announced as nothing leaves nothing to be read, and the connection is free.
+  if (length === '0') return nothing
   // Announced and short, it is read at one go, which takes a fraction of the time.
   if (length !== null && Number(length) <= maxResponseBytes) return new Uint8Array(await response.arrayBuffer())
   const kept = new Uint8Array(maxTextBytes)

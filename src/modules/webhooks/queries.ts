@@ -1,18 +1,13 @@
 import { and, eq, getTableColumns, type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { paginate } from '../../db/lists/paginate.ts'
-import {
-  type webhookAttempts,
-  webhookDeliveries,
-  webhookEndpoints,
-  webhookEvents,
-} from '../../db/schema/messaging/webhooks.ts'
+import { webhookDeliveries, webhookEndpoints, webhookEvents } from '../../db/schema/messaging/webhooks.ts'
 import { fromJson, jsonFlag, select } from '../../db/select.ts'
 import { inList, inWords, type Visibility, visibilityOf, visible, visibleIn } from '../../db/visibility.ts'
 import type { Tenant } from '../../domain/accounts/access.ts'
 import { notFound } from '../../domain/errors.ts'
 import { type Page, type PageRequest, sortBy } from '../../domain/page.ts'
-import { type DeliveryStatus, lostStatuses, openStatuses } from '../../domain/webhooks/webhooks.ts'
+import { type DeliveryStatus, type LoggedAttempt, lostStatuses, openStatuses } from '../../domain/webhooks/webhooks.ts'
 import type { WebhookFilters, WebhookOrdering } from './contract.ts'
 import { openOf } from './delivery/open-deliveries.ts'
 import { attemptsShown, type DeliveryFilters, type DeliveryQuery } from './delivery/delivery-contract.ts'
@@ -20,12 +15,11 @@ import { readers } from './endpoint-contract.ts'
 
 export type EndpointRow = typeof webhookEndpoints.$inferSelect
 export type LoadedEndpoint = EndpointRow & { tenant: Tenant }
-export type DeliveryRow = typeof webhookDeliveries.$inferSelect
-type AttemptRow = Omit<typeof webhookAttempts.$inferSelect, 'delivery_id'>
+export type DeliveryRow = Omit<typeof webhookDeliveries.$inferSelect, 'last_attempt'>
 
 export interface DeliveryDetailRow extends DeliveryRow {
   payload: string
-  attempt_log: readonly AttemptRow[]
+  attempt_log: readonly LoggedAttempt[]
 }
 
 export interface LoadedDelivery extends DeliveryDetailRow {
@@ -34,7 +28,7 @@ export interface LoadedDelivery extends DeliveryDetailRow {
 }
 
 const endpointColumns = getTableColumns(webhookEndpoints)
-const deliveryColumns = getTableColumns(webhookDeliveries)
+const { last_attempt, ...deliveryColumns } = getTableColumns(webhookDeliveries)
 
 const tenantIn = (table: typeof webhookEndpoints | typeof webhookEvents): Visibility =>
   visibilityOf(sql`${table.organization_id}`, sql`${table.edition_id}`)
@@ -135,12 +129,14 @@ export const listDeliveries = (
   })
 
 /** The last attempts of a delivery, newest first. */
-const attempts = fromJson<AttemptRow[]>(sql`(select json_group_array(json_object('number', number,
-    'started_at', started_at, 'duration_ms', duration_ms, 'status_code', status_code, 'error', error,
-    'is_manual', ${jsonFlag(sql`is_manual`)}, 'next_retry_at', next_retry_at, 'next_reason', next_reason,
-    'response_text', response_text))
-  from (select * from webhook_attempts where delivery_id = ${webhookDeliveries.id}
-    order by number desc limit ${attemptsShown}))`)
+const attempts = fromJson<LoggedAttempt[]>(sql`(select json_group_array(json(entry)) from (
+    select number, json_object('number', number, 'started_at', started_at, 'duration_ms', duration_ms,
+      'status_code', status_code, 'error', error, 'is_manual', ${jsonFlag(sql`is_manual`)},
+      'next_retry_at', next_retry_at, 'next_reason', next_reason, 'response_text', response_text) as entry
+    from webhook_attempts where delivery_id = ${webhookDeliveries.id}
+    union all
+    select ${last_attempt} ->> 'number', ${last_attempt} where ${last_attempt} is not null
+    order by 1 desc limit ${attemptsShown}))`)
 
 export async function findDelivery(ctx: Ctx, endpointId: string, id: string): Promise<LoadedDelivery> {
   const row = await ctx.db.first(

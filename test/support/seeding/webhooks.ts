@@ -96,6 +96,7 @@ export async function seedDeliveries(
       lease_until: null,
       created_at: at,
       modified_at: at + (number % 2),
+      last_attempt: null,
       ...columns,
     }
   })

@@ -5,6 +5,7 @@ import {
   type EventKind,
   eventKindNames,
   manualRetries,
+  type LoggedAttempt,
   nextReasons,
 } from '../../../domain/webhooks/webhooks.ts'
 
@@ -67,8 +68,10 @@ export const webhookDeliveries = sqliteTable('webhook_deliveries', {
   lease_until: integer(),
   created_at: integer().notNull(),
   modified_at: integer().notNull(),
+  last_attempt: text({ mode: 'json' }).$type<LoggedAttempt>(),
 })
 
+/** The attempts before the last one, which stands in its delivery. */
 export const webhookAttempts = sqliteTable(
   'webhook_attempts',
   {

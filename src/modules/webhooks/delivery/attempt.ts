@@ -2,7 +2,13 @@ import type { JobCtx } from '../../../context.ts'
 import { destinationFault } from '../../../domain/webhooks/webhook-destination.ts'
 import type { DeliveryClaim } from '../../../domain/webhooks/webhook-sender.ts'
 import { signedHeaders } from '../../../domain/webhooks/webhook-signature.ts'
-import { isSlow, judgeAttempt, timeoutMs, type DeliveryVerdict } from '../../../domain/webhooks/webhooks.ts'
+import {
+  type DeliveryVerdict,
+  isSlow,
+  judgeAttempt,
+  type LoggedAttempt,
+  timeoutMs,
+} from '../../../domain/webhooks/webhooks.ts'
 import type { PostResult } from '../../../gateways/webhook-post/webhook-post.ts'
 
 /** The result of a claim. Nothing was sent where `result` is null: it may not be sent, or is released for later. */
@@ -53,5 +59,24 @@ export async function attempt(job: JobCtx, claim: DeliveryClaim): Promise<Attemp
     signature: primary,
     verdict,
     slow: isSlow(result.durationMs) || result.error === 'timeout',
+  }
+}
+
+/** The error of an attempt that was not made. */
+const forbidden = 'destination_forbidden'
+
+/** What is kept of it. A forbidden destination counts as an attempt, although none was made; a released claim does not. */
+export function attemptOf({ claim, result, verdict, startedAt }: AttemptOutcome): LoggedAttempt | null {
+  if (result === null && verdict.status !== 'failed') return null
+  return {
+    number: claim.attempts,
+    started_at: startedAt,
+    duration_ms: result?.durationMs ?? 0,
+    status_code: result?.status ?? null,
+    error: result ? result.error : forbidden,
+    response_text: result?.text ?? null,
+    is_manual: claim.manual !== null,
+    next_retry_at: verdict.next?.at ?? null,
+    next_reason: verdict.next?.reason ?? null,
   }
 }

@@ -4,7 +4,15 @@ import type { DeliveryClaim, Lane } from '../../../domain/webhooks/webhook-sende
 import { breakerUntil, disableAfterMs } from '../../../domain/webhooks/webhooks.ts'
 import type { AttemptOutcome } from './attempt.ts'
 import { claimsOf, claimStatement, isOneOf } from './claim.ts'
-import { endWaiting, type EndpointHealth, openBreaker, recordStatements, switchOff, waitFor } from './record.ts'
+import {
+  endWaiting,
+  type EndpointHealth,
+  logLate,
+  openBreaker,
+  recordStatements,
+  switchOff,
+  waitFor,
+} from './record.ts'
 import { enqueueEndpoints } from './enqueue.ts'
 
 /** Retries further ahead than this are left to the sweep of each minute. */
@@ -27,14 +35,17 @@ export async function conclude(
     outcomes.some(({ claim, result }) => claim.endpoint_id === id && claim.manual !== null && result?.error === null),
   )
   if (closing.length) await job.db.batch([endWaiting(closing, job.now())])
-  const [attempts, deliveries, endpoints] = recordStatements(outcomes)
   const isWell = outcomes.every(({ result }) => result?.error === null)
-  const [, , health, next] = await job.db.batch([
-    attempts,
-    deliveries,
-    endpoints,
-    claimStatement(job, isOneOf(isWell ? staying : [])),
-  ])
+  const {
+    recorded = [],
+    health = [],
+    next = [],
+  } = await job.db.batchNamed({
+    ...recordStatements(outcomes),
+    next: isWell && staying.length > 0 ? claimStatement(job, isOneOf(staying)) : null,
+  })
+  const late = outcomes.filter(({ claim }) => !recorded.some(({ id }) => id === claim.id))
+  if (late.length > 0) await job.db.batch([logLate(late)])
   await judgeHealth(job, outcomes, health)
   // After a failure the breaker may have opened, so what comes next is claimed only now.
   const claimed = isWell || staying.length === 0 ? next : await job.db.all(claimStatement(job, isOneOf(staying)))

@@ -3,79 +3,89 @@ import type { Statement } from '../../../db/database.ts'
 import { webhookAttempts, webhookDeliveries, webhookEndpoints } from '../../../db/schema/messaging/webhooks.ts'
 import { inList, inWords } from '../../../db/visibility.ts'
 import { update } from '../../../db/write.ts'
-import { type DeliveryStatus, type DisabledReason, openStatuses } from '../../../domain/webhooks/webhooks.ts'
-import type { AttemptOutcome } from './attempt.ts'
+import {
+  type DeliveryStatus,
+  type DisabledReason,
+  type LoggedAttempt,
+  openStatuses,
+} from '../../../domain/webhooks/webhooks.ts'
+import { type AttemptOutcome, attemptOf } from './attempt.ts'
 import { isWaiting, openOf } from './open-deliveries.ts'
 
 const isOpen = inWords(sql`webhook_deliveries.status`, openStatuses)
-
-/** The error of an attempt that was not made. */
-const forbidden = 'destination_forbidden'
 
 const field = (index: number): SQL => sql`outcome.value ->> ${sql.raw(String(index))}`
 
 const table = (rows: readonly unknown[][]): SQL => sql`json_each(${JSON.stringify(rows)}) as outcome`
 
 /**
- * Writes the results of attempts into their deliveries. A failure is recorded only while its lease is still the
- * delivery's: a later claim, retry or end of the delivery has precedence. A success is always recorded, because the
- * receiver has the event.
+ * A failure is recorded only while its lease is still the delivery's: a later claim, retry or end of the delivery has
+ * precedence. A success is always recorded, because the receiver has the event. The values are the first of a row.
  */
-function deliveryStatement(outcomes: readonly AttemptOutcome[]): Statement {
-  const rows = outcomes.map(({ claim, result, verdict, signature, startedAt, endedAt }) => [
-    claim.id,
-    claim.attempts,
-    result ? claim.attempts : claim.attempts - 1,
-    verdict.status,
-    verdict.step,
-    result?.status ?? null,
-    signature,
-    signature === null ? null : Math.floor(startedAt / 1000) * 1000,
-    verdict.next?.at ?? null,
-    endedAt,
-    // A released claim keeps the request of a manual attempt.
-    result === null && verdict.next ? claim.manual : null,
-    claim.lease_until,
-  ])
-  return sql`update webhook_deliveries set attempts = ${field(2)}, status = ${field(3)}, step = ${field(4)},
-      response_status_code = ${field(5)}, signature = coalesce(${field(6)}, signature),
-      signed_at = coalesce(${field(7)}, signed_at), next_retry_at = ${field(8)}, modified_at = ${field(9)},
-      lease_until = null, manual = ${field(10)}
-    from ${table(rows)}
-    where webhook_deliveries.id = ${field(0)} and webhook_deliveries.attempts = ${field(1)}
-      and (webhook_deliveries.lease_until = ${field(11)} or ${field(3)} = ${'success' satisfies DeliveryStatus})
-      and ${isOpen}`
+const isRecorded = sql`webhook_deliveries.id = ${field(0)} and webhook_deliveries.attempts = ${field(1)}
+  and (webhook_deliveries.lease_until = ${field(2)} or ${field(3)} = ${'success' satisfies DeliveryStatus})
+  and ${isOpen}`
+
+const headOf = ({ claim, verdict }: AttemptOutcome) => [claim.id, claim.attempts, claim.lease_until, verdict.status]
+
+/** Writes the results of attempts into their deliveries, and answers which. */
+function deliveryStatement(outcomes: readonly AttemptOutcome[]): SQL<{ id: string }> {
+  const rows = outcomes.map((outcome) => {
+    const { claim, result, verdict, signature, startedAt, endedAt } = outcome
+    return [
+      ...headOf(outcome),
+      result ? claim.attempts : claim.attempts - 1,
+      verdict.step,
+      result?.status ?? null,
+      signature,
+      signature === null ? null : Math.floor(startedAt / 1000) * 1000,
+      verdict.next?.at ?? null,
+      endedAt,
+      // A released claim keeps the request of a manual attempt.
+      result === null && verdict.next ? claim.manual : null,
+      attemptOf(outcome),
+    ]
+  })
+  return sql<{ id: string }>`update webhook_deliveries set status = ${field(3)}, attempts = ${field(4)},
+      step = ${field(5)}, response_status_code = ${field(6)}, signature = coalesce(${field(7)}, signature),
+      signed_at = coalesce(${field(8)}, signed_at), next_retry_at = ${field(9)}, modified_at = ${field(10)},
+      lease_until = null, manual = ${field(11)}, last_attempt = coalesce(${field(12)}, last_attempt)
+    from ${table(rows)} where ${isRecorded} returning webhook_deliveries.id`
 }
 
-/** One row for each attempt. A forbidden destination gets a row too, although no attempt was made. */
-function attemptStatement(outcomes: readonly AttemptOutcome[]): Statement {
-  const final = outcomes.filter(({ result, verdict }) => result !== null || verdict.status === 'failed')
-  const rows = final.map(({ claim, result, verdict, startedAt }) => [
-    claim.id,
-    claim.attempts,
-    startedAt,
-    result?.durationMs ?? 0,
-    result?.status ?? null,
-    result ? result.error : forbidden,
-    claim.manual === null ? 0 : 1,
-    verdict.next?.at ?? null,
-    verdict.next?.reason ?? null,
-    result?.text ?? null,
-  ])
-  const fields = sql.join(
-    Array.from({ length: 10 }, (_, index) => field(index)),
-    sql`, `,
-  )
-  // A delivery may be gone with its endpoint. An attempt that was not made gives its number to the next one.
-  return sql`insert into webhook_attempts (delivery_id, number, started_at, duration_ms, status_code, error, is_manual,
-      next_retry_at, next_reason, response_text)
-    select ${fields} from ${table(rows)} where ${field(0)} in (select id from webhook_deliveries)
-    on conflict do update set started_at = excluded.started_at, duration_ms = excluded.duration_ms,
-      status_code = excluded.status_code, error = excluded.error, is_manual = excluded.is_manual,
-      next_retry_at = excluded.next_retry_at, next_reason = excluded.next_reason,
-      response_text = excluded.response_text
-    where webhook_attempts.error = ${forbidden}`
+const attemptColumns = [
+  'number',
+  'started_at',
+  'duration_ms',
+  'status_code',
+  'error',
+  'response_text',
+  'is_manual',
+  'next_retry_at',
+  'next_reason',
+] as const satisfies (keyof LoggedAttempt)[]
+
+/** Rows for attempts, from a relation that has their deliveries' ids and them as JSON. */
+function logStatement(from: SQL): Statement {
+  const names = sql.raw(attemptColumns.join(', '))
+  const values = sql.raw(attemptColumns.map((name) => `attempt ->> '${name}'`).join(', '))
+  const changes = sql.raw(attemptColumns.map((name) => `${name} = excluded.${name}`).join(', '))
+  return sql`insert into webhook_attempts (delivery_id, ${names}) select delivery_id, ${values} from (${from})
+    where true on conflict do update set ${changes}`
 }
+
+/** The attempt before moves out of the delivery's row. One that was not made has given its number to the next one. */
+const moveEarlier = (outcomes: readonly AttemptOutcome[]): Statement =>
+  logStatement(sql`select webhook_deliveries.id as delivery_id, last_attempt as attempt
+    from ${table(outcomes.map(headOf))} cross join webhook_deliveries on ${isRecorded}
+    where last_attempt ->> 'number' < webhook_deliveries.attempts`)
+
+/** Attempts whose results came too late for their deliveries. A delivery may be gone with its endpoint. */
+export const logLate = (outcomes: readonly AttemptOutcome[]): Statement =>
+  logStatement(sql`select webhook_deliveries.id as delivery_id, ${field(1)} as attempt
+    from ${table(outcomes.map((outcome) => [outcome.claim.id, attemptOf(outcome)]))}
+    cross join webhook_deliveries on webhook_deliveries.id = ${field(0)}
+    where ${field(1)} is not null and coalesce(last_attempt ->> 'number', 0) <> ${field(1)} ->> 'number'`)
 
 export interface EndpointHealth {
   id: string
@@ -118,11 +128,15 @@ function endpointStatement(outcomes: readonly AttemptOutcome[]): SQL<EndpointHea
     returning id, failures_in_row, failing_since, breaker_until`
 }
 
-export const recordStatements = (outcomes: readonly AttemptOutcome[]): [Statement, Statement, SQL<EndpointHealth>] => [
-  attemptStatement(outcomes),
-  deliveryStatement(outcomes),
-  endpointStatement(outcomes),
-]
+/** What moves earlier attempts out of the way is left out where all attempts are first ones. */
+export const recordStatements = (outcomes: readonly AttemptOutcome[]) => {
+  const later = outcomes.filter(({ claim }) => claim.attempts > 1)
+  return {
+    earlier: later.length ? moveEarlier(later) : null,
+    recorded: deliveryStatement(outcomes),
+    health: endpointStatement(outcomes),
+  }
+}
 
 const putOff = (waiting: SQL, until: number): Statement[] => [
   update(
@@ -130,7 +144,9 @@ const putOff = (waiting: SQL, until: number): Statement[] => [
     { next_retry_at: until, next_reason: 'breaker' },
     sql`(delivery_id, number) in (select id, attempts from webhook_deliveries where ${waiting})`,
   ),
-  update(webhookDeliveries, { next_retry_at: until }, waiting),
+  sql`update webhook_deliveries set next_retry_at = ${until}, last_attempt = iif(last_attempt ->> 'number' = attempts,
+      json_set(last_attempt, '$.next_retry_at', ${until}, '$.next_reason', 'breaker'), last_attempt)
+    where ${waiting}`,
 ]
 
 const isWaitingBefore = (until: number): SQL => sql`${isWaiting} and next_retry_at < ${until} and manual is null`

@@ -1,0 +1,58 @@
+import { sql } from 'drizzle-orm'
+import { describe, expect, it } from 'vitest'
+import { findDelivery } from '../../src/modules/webhooks/queries.ts'
+import { contextAt } from '../support/context.ts'
+import { db } from '../support/seeding/rows.ts'
+import { seedOpenEndpoint } from '../support/seeding/webhooks.ts'
+import { answers, attemptsOf, deliveriesOf, engine, happen } from '../support/webhooks.ts'
+
+const minute = 60_000
+
+const oneOf = async (endpointId: string) => {
+  const [delivery] = await deliveriesOf(endpointId)
+  if (!delivery) throw new Error('no delivery was made')
+  return delivery
+}
+
+describe('the attempts of a delivery', () => {
+  it('stand in its row, and move to their table when the next one is recorded', async () => {
+    const endpoint = await seedOpenEndpoint()
+    await happen(endpoint)
+    const { run, advance } = engine((_, count) => answers(count < 3 ? 500 : 200))
+    const { id } = await oneOf(endpoint.id)
+    const moved = () => db.all(sql<{ number: number }>`select number from webhook_attempts where delivery_id = ${id}`)
+    await run([endpoint.id])
+    expect(await moved()).toEqual([])
+    expect((await findDelivery(contextAt(Date.now()), endpoint.id, id)).attempt_log).toMatchObject([
+      { number: 1, status_code: 500, is_manual: false, next_reason: 'schedule' },
+    ])
+    for (let later = 0; later < 2; later++) {
+      advance(60 * minute)
+      await run([endpoint.id])
+    }
+    expect(await moved()).toEqual([{ number: 1 }, { number: 2 }])
+    expect((await findDelivery(contextAt(Date.now()), endpoint.id, id)).attempt_log).toMatchObject([
+      { number: 1, status_code: 500, error: 'http_error' },
+      { number: 2, status_code: 500, error: 'http_error' },
+      { number: 3, status_code: 200, error: null, next_retry_at: null, next_reason: null },
+    ])
+  })
+
+  it('include one whose result comes after the next was recorded', async () => {
+    const endpoint = await seedOpenEndpoint()
+    await happen(endpoint)
+    const machine = engine(async (_, count) => {
+      if (count > 1) return answers(200)
+      machine.advance(2 * minute)
+      await machine.run([endpoint.id])
+      return answers(500)
+    })
+    await machine.run([endpoint.id])
+    const { id, status, attempts } = await oneOf(endpoint.id)
+    expect([status, attempts]).toEqual(['success', 2])
+    expect(await attemptsOf(id)).toMatchObject([
+      { number: 1, status_code: 500 },
+      { number: 2, status_code: 200 },
+    ])
+  })
+})
