@@ -52,6 +52,9 @@ export interface RecipientRow extends Stamps {
   sent_at: number | null
 }
 
+/** What the campaign's receipt of a recipient says. */
+export type RecipientEngagement = Pick<RecipientRow, 'user_id' | 'state' | 'sent_at' | 'opened_at' | 'clicked_at'>
+
 /** The person as the campaign's object stores them. */
 export const personOf = ({ person }: Pick<RecipientRow, 'person'>): RecipientPerson =>
   JSON.parse(person) as RecipientPerson

@@ -13,7 +13,7 @@ import { pendingOf } from '../../domain/campaigns/counters.ts'
 import type { Language } from '../../domain/languages.ts'
 import type { CampaignRecord, RecipientOutcome } from './schema.ts'
 import type { RecipientStore } from './recipient-store.ts'
-import { type Chunk, ChunkStore, type RetryChunk, membersOf } from './chunk-store.ts'
+import { type Chunk, ChunkStore, type Lease, type RetryChunk, membersOf } from './chunk-store.ts'
 
 /** The abilities of the channel's provider. */
 export interface ChannelProvider {
@@ -174,10 +174,14 @@ export class ChunkDispatcher {
     const record = this.#store.record()
     const isClosed = record?.status !== 'sending' || record.paused_until > now
     if (!record || isClosed || this.#chunks.countHeld(now) >= record.lanes) return { next: null, has_more: false }
-    const chunk = this.#ready(record, now)
-    if (!chunk || lease === null) return { next: null, has_more: chunk !== null }
+    const ready = this.#ready(now)
+    if (lease === null)
+      return { next: null, has_more: ready !== null || this.#store.pendingAfter(record, 1).length > 0 }
     const lease_until = now + leaseMs
-    this.#chunks.lease(chunk.number, lease, now, lease_until)
+    const held = { lease, now, until: lease_until }
+    if (ready) this.#chunks.lease(ready.number, held)
+    const chunk = ready ?? this.#cut(record, held)
+    if (!chunk) return { next: null, has_more: false }
     const recipients = this.#store.recipients(membersOf(chunk)).map((row) => ({
       n: row.n,
       address: row.address,
@@ -192,10 +196,10 @@ export class ChunkDispatcher {
     }
   }
 
-  #ready(record: CampaignRecord, now: number): Chunk | null {
+  #ready(now: number): Chunk | null {
     for (let chunk = this.#chunks.findReady(now); chunk; chunk = this.#chunks.findReady(now))
       if (this.#isWanted(chunk, now)) return chunk
-    return this.#cut(record, now)
+    return null
   }
 
   /** Whether the chunk has to be sent. It is deleted when not. */
@@ -216,10 +220,10 @@ export class ChunkDispatcher {
   }
 
   /** Makes a chunk of the next pending recipients. At the end the cursor is set so that nothing is searched again. */
-  #cut(record: CampaignRecord, now: number): Chunk | null {
+  #cut(record: CampaignRecord, lease: Lease): Chunk | null {
     const members = this.#store.pendingAfter(record, chunkSizeOf(this.#provider.batch))
     this.#store.change({ cut_after: members.at(-1) ?? Number.MAX_SAFE_INTEGER }, false)
-    return members.length ? this.#chunks.add(record, members, now) : null
+    return members.length ? this.#chunks.addLeased(record, members, lease) : null
   }
 
   /** Stops for a reason that has to be corrected by hand. Unsent recipients wait for a retry. */

@@ -29,6 +29,13 @@ export interface RetryChunk {
   at: number
 }
 
+/** Who holds a chunk, from when and until when. */
+export interface Lease {
+  lease: string
+  now: number
+  until: number
+}
+
 export const membersOf = ({ members }: { members: string }): number[] => JSON.parse(members) as number[]
 
 /** The unfinished chunks of a campaign. */
@@ -81,13 +88,18 @@ export class ChunkStore {
     return this.#sql.exec<{ n: number }>('select count(*) as n from chunks').one().n
   }
 
-  add(record: CampaignRecord, members: readonly number[], now: number): Chunk | null {
+  /** Adds a chunk that a consumer holds from the beginning. */
+  addLeased(record: CampaignRecord, members: readonly number[], { lease, now, until }: Lease): Chunk | null {
     const [chunk] = this.#rows(
-      `insert into chunks (run, content, members, state, not_before) values (?, ?, ?, ${chunkState('ready')}, ?) returning *`,
+      `insert into chunks (run, content, members, state, tries, first_tried_at, not_before, lease, lease_until)
+       values (?, ?, ?, ${chunkState('leased')}, 1, ?, ?, ?, ?) returning *`,
       record.run,
       record.content,
       JSON.stringify(members),
       now,
+      now,
+      lease,
+      until,
     )
     return chunk ?? null
   }
@@ -106,7 +118,7 @@ export class ChunkStore {
     )
   }
 
-  lease(number: number, lease: string, now: number, until: number): void {
+  lease(number: number, { lease, now, until }: Lease): void {
     this.#sql.exec(
       `update chunks set state = ${chunkState('leased')}, lease = ?, lease_until = ?, tries = tries + 1,
         first_tried_at = coalesce(first_tried_at, ?) where number = ?`,

@@ -1,5 +1,10 @@
 import { type RecipientEvent, stamped, type Stamps } from '../../domain/campaigns/recipient-events.ts'
-import type { AffectedRecipient, NewRecipient, RecipientRow } from '../../domain/campaigns/sender.ts'
+import type {
+  AffectedRecipient,
+  NewRecipient,
+  RecipientEngagement,
+  RecipientRow,
+} from '../../domain/campaigns/sender.ts'
 import type { RecipientState } from '../../domain/campaigns/sending-policy.ts'
 import type { Counters } from '../../domain/campaigns/counters.ts'
 import { membersOf } from './chunk-store.ts'
@@ -28,6 +33,14 @@ const counterOf: Partial<Record<keyof Stamps, keyof Counters>> = {
   complained_at: 'complained',
   unsubscribed_at: 'unsubscribed',
 }
+
+const engagementColumns = [
+  'user_id',
+  'state',
+  'sent_at',
+  'opened_at',
+  'clicked_at',
+] as const satisfies (keyof RecipientEngagement)[]
 
 /**
  * The recipients and counters of a campaign in the database of its object. Both change in the same synchronous block,
@@ -157,36 +170,66 @@ export class RecipientStore {
   /** A sent recipient stays sent. Any other state gives way to a newer outcome. */
   recordOutcomes(outcomes: ReadonlyMap<number, RecipientOutcome>, delivered: boolean): void {
     const counts = new Map<keyof Counters, number>()
-    const sent: number[] = []
-    for (const { n, state, delivered_at } of this.recipients([...outcomes.keys()])) {
+    const sent = this.#recordSentOfPending(outcomes, delivered)
+    tally(counts, ['sent', ...(delivered ? ['delivered' as const] : [])], sent.length)
+    const known = new Set(sent)
+    for (const { n, state, delivered_at } of this.recipients([...outcomes.keys()].filter((one) => !known.has(one)))) {
       const outcome = outcomes.get(n)
       if (!outcome || state === 'sent' || (outcome.to !== 'sent' && state === 'skipped')) continue
       if (outcome.to === 'sent') {
-        this.#sql.exec(
-          `update recipients set state = ${recipientState('sent')}, reason = null, code = '', detail = '', attempts = attempts + 1,
-            provider_id = coalesce(?, provider_id), sent_at = ?, delivered_at = coalesce(delivered_at, ?) where n = ?`,
-          outcome.provider_id,
-          outcome.at,
-          delivered ? outcome.at : null,
-          n,
-        )
         if (delivered && delivered_at === null) tally(counts, ['delivered'], 1)
+        this.#recordSent(n, outcome, delivered)
         sent.push(n)
-      } else
-        this.#sql.exec(
-          'update recipients set state = ?, reason = ?, code = ?, detail = ?, attempts = attempts + ? where n = ?',
-          outcome.to,
-          outcome.reason,
-          outcome.code,
-          outcome.detail.slice(0, 500),
-          Number(outcome.to === 'failed'),
-          n,
-        )
+      } else this.#recordUnsent(n, outcome)
       tally(counts, counted[state], -1)
       tally(counts, counted[outcome.to], 1)
     }
     this.#count(counts)
     this.#markChanged(sent)
+  }
+
+  /** Records the sent ones of those who are pending, as almost all are, in one statement. Answers their numbers. */
+  #recordSentOfPending(outcomes: ReadonlyMap<number, RecipientOutcome>, delivered: boolean): number[] {
+    const sent = [...outcomes].flatMap(([n, outcome]) =>
+      outcome.to === 'sent' ? [[n, outcome.provider_id, outcome.at]] : [],
+    )
+    if (sent.length === 0) return []
+    return this.#sql
+      .exec<{ n: number }>(
+        `update recipients set state = ${recipientState('sent')}, reason = null, code = '', detail = '', attempts = attempts + 1,
+          provider_id = coalesce(one.value ->> 1, provider_id), sent_at = one.value ->> 2,
+          delivered_at = iif(?, one.value ->> 2, null)
+         from json_each(?) one
+         where n = one.value ->> 0 and state = ${recipientState('pending')} and delivered_at is null
+         returning n`,
+        Number(delivered),
+        JSON.stringify(sent),
+      )
+      .toArray()
+      .map(({ n }) => n)
+  }
+
+  #recordSent(n: number, { provider_id, at }: Extract<RecipientOutcome, { to: 'sent' }>, delivered: boolean): void {
+    this.#sql.exec(
+      `update recipients set state = ${recipientState('sent')}, reason = null, code = '', detail = '', attempts = attempts + 1,
+        provider_id = coalesce(?, provider_id), sent_at = ?, delivered_at = coalesce(delivered_at, ?) where n = ?`,
+      provider_id,
+      at,
+      delivered ? at : null,
+      n,
+    )
+  }
+
+  #recordUnsent(n: number, { to, reason, code, detail }: Exclude<RecipientOutcome, { to: 'sent' }>): void {
+    this.#sql.exec(
+      'update recipients set state = ?, reason = ?, code = ?, detail = ?, attempts = attempts + ? where n = ?',
+      to,
+      reason,
+      code,
+      detail.slice(0, 500),
+      Number(to === 'failed'),
+      n,
+    )
   }
 
   /** Stamps the events; answers the recipients of bounces and complaints. */
@@ -232,16 +275,22 @@ export class RecipientStore {
   /** Whether the campaign's row or the engagement rows do not show everything yet. */
   isProjectionBehind(): boolean {
     const record = this.record()
-    return record !== null && (record.projected < record.revision || this.changedEngagement(1).numbers.length > 0)
+    if (record === null || record.projected < record.revision) return record !== null
+    return this.#sql.exec('select 1 from changed limit 1').toArray().length > 0
   }
 
   /** Recipients whose engagement rows are out of date. */
-  changedEngagement(limit: number): { numbers: number[]; rows: RecipientRow[] } {
+  changedEngagement(limit: number): { numbers: number[]; rows: RecipientEngagement[] } {
     const changed = this.#sql
       .exec<{ number: number; members: string }>('select * from changed order by number limit ?', limit)
       .toArray()
-    const members = new Set(changed.flatMap(membersOf))
-    return { numbers: changed.map(({ number }) => number), rows: this.recipients([...members]) }
+    const rows = this.#sql
+      .exec(
+        `select ${engagementColumns.join(', ')} from recipients where n in (select value from json_each(?)) order by n`,
+        JSON.stringify([...new Set(changed.flatMap(membersOf))]),
+      )
+      .toArray()
+    return { numbers: changed.map(({ number }) => number), rows: rows as unknown as RecipientEngagement[] }
   }
 
   clearChanged(numbers: readonly number[]): void {

@@ -50,7 +50,7 @@ create table if not exists recipients (
   ${stampNames.map((name) => `${name} integer`).join(',\n  ')}
 ) strict;
 create table if not exists chunks (
-  number integer primary key autoincrement,
+  number integer primary key,
   run integer not null,
   content integer not null,
   members text not null,
@@ -63,7 +63,7 @@ create table if not exists chunks (
   lease_until integer
 ) strict;
 create table if not exists changed (
-  number integer primary key autoincrement,
+  number integer primary key,
   members text not null
 ) strict;
 `

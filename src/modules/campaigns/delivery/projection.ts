@@ -2,7 +2,7 @@ import { type SQL, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
 import { inList } from '../../../db/visibility.ts'
 import { runningStatuses } from '../../../domain/campaigns/lifecycle.ts'
-import type { CampaignSnapshot, RecipientRow } from '../../../domain/campaigns/sender.ts'
+import type { CampaignSnapshot, RecipientEngagement } from '../../../domain/campaigns/sender.ts'
 
 /** Only while the row is running: it may have been scheduled again or cancelled since the object's run ended. */
 const whileRunning = (column: SQL, value: string | number | null): SQL =>
@@ -25,15 +25,19 @@ export const project = async (job: JobCtx, snapshot: CampaignSnapshot): Promise<
 }
 
 /** Writes who received a campaign, opened it and clicked in it, for the conditions of segments. */
-export async function projectEngagement(job: JobCtx, campaignId: string, rows: readonly RecipientRow[]): Promise<void> {
+export async function projectEngagement(
+  job: JobCtx,
+  campaignId: string,
+  rows: readonly RecipientEngagement[],
+): Promise<void> {
   const sent = rows.filter(({ state }) => state === 'sent')
   if (sent.length === 0) return
   const values = sent.map((row) => [row.user_id, row.sent_at, row.opened_at, row.clicked_at])
   await job.db.batch([
     sql`insert into campaign_receipts (organization_id, user_id, campaign_id, received_at, opened_at, clicked_at)
       select campaigns.organization_id, users.id, campaigns.id, value ->> 1, value ->> 2, value ->> 3
-      from json_each(${JSON.stringify(values)}) cross join users on users.id = value ->> 0
-        cross join campaigns on campaigns.id = ${campaignId} where true
+      from campaigns cross join json_each(${JSON.stringify(values)}) cross join users on users.id = value ->> 0
+      where campaigns.id = ${campaignId}
       on conflict (user_id, campaign_id) do update set opened_at = excluded.opened_at, clicked_at = excluded.clicked_at`,
   ])
 }
