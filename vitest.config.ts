@@ -5,6 +5,8 @@ import { defineConfig } from 'vitest/config'
 import { pureTests } from './test/support/pure-tests.ts'
 import { testSchema } from './test/support/schema-snapshot.ts'
 import { sourceBundle } from './test/support/source-bundle.ts'
+import { databaseScript } from './test/support/storage/database-script.ts'
+import { keepStorageInMemory } from './test/support/storage/memory.ts'
 
 /** Of the property tests: the same cases at each run, unless another seed is given. */
 const propertySeed = process.env['PROPERTY_SEED'] ?? '20261121'
@@ -18,6 +20,20 @@ type Storage = 'shared' | 'own'
 const bindingsOf = async (storage: Storage) => {
   const { migrations, snapshot } = await testSchema()
   return { TEST_MIGRATIONS: migrations, TEST_SCHEMA: snapshot, TEST_STORAGE: storage }
+}
+
+/** The server of D1 that `useNearDatabase` asks, and where the runtime keeps what is stored. */
+const storageWorkers = async () => {
+  keepStorageInMemory()
+  return [
+    {
+      name: 'test-database',
+      modules: true as const,
+      script: await databaseScript(),
+      compatibilityDate: '2026-10-23',
+      durableObjects: { DATABASE: { className: 'TestDatabase', useSQLite: true } },
+    },
+  ]
 }
 
 const worker = (storage: Storage) =>
@@ -39,6 +55,8 @@ const worker = (storage: Storage) =>
         WALLET_VENDOR_A: 'apple',
         WALLET_VENDOR_B: 'google',
       },
+      workers: await storageWorkers(),
+      durableObjects: { TEST_DATABASE: { className: 'TestDatabase', scriptName: 'test-database', useSQLite: true } },
       // Nobody hears what rings for calculations, messages and campaigns: tests make them at the moment of their choice.
       queueProducers: {
         WEBHOOKS: 'webhooks',
