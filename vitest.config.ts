@@ -11,6 +11,9 @@ import { keepStorageInMemory } from './test/support/storage/memory.ts'
 /** Of the property tests: the same cases at each run, unless another seed is given. */
 const propertySeed = process.env['PROPERTY_SEED'] ?? '20261121'
 
+/** So many random expressions of each scope go to the judge. The slow run has a thousand. */
+const celExpressions = process.env['CEL_EXPRESSIONS'] ?? '200'
+
 /** Of a test, in milliseconds. It ends what hangs, and nothing that only has to wait for a busy machine. */
 const patience = 180_000
 
@@ -45,6 +48,7 @@ const worker = (storage: Storage) =>
       bindings: {
         ...(await bindingsOf(storage)),
         PROPERTY_SEED: propertySeed,
+        CEL_EXPRESSIONS: celExpressions,
         TEST_CLOCK: process.env['TEST_CLOCK'] ?? '',
         TEST_CLOCK_RATE: process.env['TEST_CLOCK_RATE'] ?? '',
         ROOT_TOKEN: 'root-token-of-the-tests',

@@ -1,5 +1,6 @@
 declare namespace Cloudflare {
   interface Env {
+    CEL_EXPRESSIONS: string
     PROPERTY_SEED: string
     ROOT_TOKEN: string
     TEST_CLOCK: string
