@@ -159,7 +159,7 @@ export default defineConfig({
     // One more than there are cores: a worker spends a part of its time waiting for its own database.
     maxWorkers: availableParallelism() + 1,
     projects: [
-      { plugins: [wasm], test: { name: 'document', include: inNode, server: inlined } },
+      { plugins: [wasm], test: { name: 'document', include: inNode, isolate: false, server: inlined } },
       {
         test: {
           name: 'unit',
