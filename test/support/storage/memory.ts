@@ -5,7 +5,7 @@ import { join } from 'node:path'
 const memory = '/dev/shm'
 const prefix = 'event-commerce-tests-'
 
-/** The databases of a run take less than a tenth of it. */
+/** The storage of a run takes a few hundred megabytes. */
 const bytesNeeded = 2 * 1024 ** 3
 
 function isRunning(processId: number): boolean {
