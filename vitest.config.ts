@@ -5,9 +5,14 @@ import { defineConfig } from 'vitest/config'
 import { pureTests } from './test/support/pure-tests.ts'
 import { testSchema } from './test/support/schema-snapshot.ts'
 import { sourceBundle } from './test/support/source-bundle.ts'
+import { databaseScript } from './test/support/storage/database-script.ts'
+import { keepStorageInMemory } from './test/support/storage/memory.ts'
 
 /** Of the property tests: the same cases at each run, unless another seed is given. */
 const propertySeed = process.env['PROPERTY_SEED'] ?? '20261121'
+
+/** So many random expressions of each scope go to the judge. The slow run has a thousand. */
+const celExpressions = process.env['CEL_EXPRESSIONS'] ?? '200'
 
 /** Of a test, in milliseconds. It ends what hangs, and nothing that only has to wait for a busy machine. */
 const patience = 180_000
@@ -20,6 +25,20 @@ const bindingsOf = async (storage: Storage) => {
   return { TEST_MIGRATIONS: migrations, TEST_SCHEMA: snapshot, TEST_STORAGE: storage }
 }
 
+/** The server of D1 that `useNearDatabase` asks, and where the runtime keeps what is stored. */
+const storageWorkers = async () => {
+  keepStorageInMemory()
+  return [
+    {
+      name: 'test-database',
+      modules: true as const,
+      script: await databaseScript(),
+      compatibilityDate: '2026-10-23',
+      durableObjects: { DATABASE: { className: 'TestDatabase', useSQLite: true } },
+    },
+  ]
+}
+
 const worker = (storage: Storage) =>
   cloudflareTest(async () => ({
     wrangler: { configPath: './wrangler.toml' },
@@ -29,6 +48,7 @@ const worker = (storage: Storage) =>
       bindings: {
         ...(await bindingsOf(storage)),
         PROPERTY_SEED: propertySeed,
+        CEL_EXPRESSIONS: celExpressions,
         TEST_CLOCK: process.env['TEST_CLOCK'] ?? '',
         TEST_CLOCK_RATE: process.env['TEST_CLOCK_RATE'] ?? '',
         ROOT_TOKEN: 'root-token-of-the-tests',
@@ -39,6 +59,8 @@ const worker = (storage: Storage) =>
         WALLET_VENDOR_A: 'apple',
         WALLET_VENDOR_B: 'google',
       },
+      workers: await storageWorkers(),
+      durableObjects: { TEST_DATABASE: { className: 'TestDatabase', scriptName: 'test-database', useSQLite: true } },
       // Nobody hears what rings for calculations, messages and campaigns: tests make them at the moment of their choice.
       queueProducers: {
         WEBHOOKS: 'webhooks',
@@ -137,7 +159,7 @@ export default defineConfig({
     // One more than there are cores: a worker spends a part of its time waiting for its own database.
     maxWorkers: availableParallelism() + 1,
     projects: [
-      { plugins: [wasm], test: { name: 'document', include: inNode, server: inlined } },
+      { plugins: [wasm], test: { name: 'document', include: inNode, isolate: false, server: inlined } },
       {
         test: {
           name: 'unit',

@@ -19,7 +19,12 @@ interface Document {
   components: object
 }
 
-const document = JSON.parse(JSON.stringify(openApiDocument(routers))) as Document
+const kept = Symbol.for('the document of the tests')
+
+/** Files that share an isolate share the document: it takes a second to make, and no test changes it. */
+const document = ((globalThis as Record<symbol, unknown>)[kept] ??= JSON.parse(
+  JSON.stringify(openApiDocument(routers)),
+)) as Document
 
 /** Headers of which the document says something, in small letters. */
 const documentedHeaders = [

@@ -1,3 +1,4 @@
+import { env } from 'cloudflare:workers'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { context, typedExpression } from '../../src/domain/cel/index.ts'
 import { Expressions } from '../support/cel-expressions.ts'
@@ -7,7 +8,7 @@ import { valuesOf } from '../support/cel-segments.ts'
 
 const one = tenantOf('one', 120, 11)
 const other = tenantOf('two', 40, 12)
-const runs = 2000
+const runs = Number(env.CEL_EXPRESSIONS)
 const seed = 20_260_601
 
 beforeAll(async () => {
@@ -98,7 +99,7 @@ describe('random expressions', () => {
     const random = randomOf(seed + nth)
     const expressions = new Expressions(random)
     const sources: string[] = []
-    while (sources.length < runs / 2) {
+    while (sources.length < runs) {
       const source = expressions.condition(1 + Math.floor(random() * 3))
       const checked = typedExpression(source)
       if (checked.ok) sources.push(source)
