@@ -8,7 +8,7 @@ export interface ExpressionField {
   nullable: boolean
   description: string
   values_from?: ValuesFrom
-  /** Of which known values it is the name. */
+  /** The kind of known values that this field names. */
   names_of?: ValuesFrom
 }
 
@@ -37,7 +37,7 @@ const fieldsOf = (prefix: string, entries: readonly FieldEntry[]): ExpressionFie
 
 const nullable = { nullable: true } as const
 
-/** What an expression may speak of. Everything else reads it: the checker, the lowering to SQL, the API's description. */
+/** The fields of expressions: the one list for the checker, the lowering to SQL and the API's description. */
 export const variables: readonly Variable[] = [
   {
     name: 'user',

@@ -12,7 +12,7 @@ const escape: FieldGuide = {
   detail: '`\\d` means nothing in a text: a backslash is written `\\\\`.',
 }
 
-/** What can be wrong with the expression of a segment; `start` and `end` say where. */
+/** The faults of a segment's expression; `start` and `end` are the place. */
 export const expressionFields = {
   empty: {
     cause: 'The expression has no text.',

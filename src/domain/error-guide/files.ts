@@ -11,7 +11,7 @@ const refused = (code: keyof typeof fileFields) => {
   return { path: files, detail, errors: [{ code, detail, attr: 'file', pointer: '#/file' }] }
 }
 
-/** Refusals of files and their bytes. Nothing is kept of what is refused. */
+/** Refusals of files and their bytes. Refused bytes are not stored. */
 export const fileErrors = {
   empty_file: {
     cause: 'The file has no bytes.',

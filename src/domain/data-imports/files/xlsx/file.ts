@@ -7,7 +7,7 @@ import type { FileSource } from '../source.ts'
 import { sheetRows, type SheetRow } from './sheet.ts'
 import { openWorkbook } from './workbook.ts'
 
-/** How many rows the header is found in. */
+/** The number of rows in which the header is searched. */
 const sampleRows = 100
 
 const recordOf = (line: number, cells: string[]): SourceRecord => ({

@@ -9,9 +9,9 @@ import { choose, timeColumnOf } from './choose.ts'
 export interface SuggestionInput {
   columns: readonly ImportColumn[]
   consents?: readonly KnownConsent[]
-  /** What the organisation mapped a header to before, by `headerKey`; null for one that it left out. */
+  /** The organisation's earlier targets by `headerKey`; null for a header that was left out. */
   history?: ReadonlyMap<string, string | null>
-  /** Orders were made before their file was; null where nobody knows when that was. */
+  /** The time of the file, which is after its orders; null when it is unknown. */
   now?: number
 }
 
@@ -42,7 +42,7 @@ function candidatesByValues(columns: readonly ImportColumn[], taken: ReadonlySet
 function toSuggestion(candidate: Candidate, input: SuggestionInput): SuggestedMapping {
   const { target, column, confidence, reason } = candidate
   const statistics = input.columns[column]?.statistics
-  // Who left a column of marks blank did not pay.
+  // A blank cell in a column of marks means that the order was not paid.
   if (candidate.value_map)
     return { target, columns: [column], confidence, reason, value_map: candidate.value_map, default_value: 'pending' }
   const type = targetFieldOf(target, input.consents)?.type
