@@ -40,7 +40,7 @@ const failure = (kind: Exclude<SendResult, { ok: true }>['kind'], retryAfterMs: 
   retryAfterMs,
 })
 
-/** A provider that counts who really got something. */
+/** A provider that counts the messages that each recipient really got. */
 export class Provider {
   /** The most messages of a call. */
   batch = 10

@@ -71,7 +71,7 @@ export function providerOf(options: { deduplicates: boolean; name?: string }) {
   }
 }
 
-/** The engine on the real database, with a clock and a provider of the test's own, dying where it is told to. */
+/** The engine on the real database, with a clock and a provider of the test, and with crashes at given round trips. */
 export function receiptEngine(provider: EmailGateway, now = Date.now()) {
   const state = { now }
   const enqueued: number[] = []
