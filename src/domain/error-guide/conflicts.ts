@@ -15,7 +15,7 @@ const domains = '/v1/organizations/org_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8/sender-domains
 export const conflictErrors = {
   consent_has_records: {
     cause: 'This consent has answers. They are proof and are kept.',
-    mend: 'Set `is_active` of the consent to false: it is offered to nobody any more.',
+    mend: 'Set `is_active` of the consent to false: it is then no longer offered.',
     example: { path: aConsent, detail: 'This consent has answers. Set is_active to false.' },
   },
   consent_inactive: {

@@ -63,7 +63,7 @@ export const fileErrors = {
   },
   storage_full: {
     cause: 'The organisation keeps as many bytes as it may, uploads under way included.',
-    mend: 'Delete files that nobody needs, or ask the operator of the platform for more.',
+    mend: 'Delete files that are not needed, or ask the operator of the platform for more space.',
     example: { path: files, detail: 'The organisation keeps as many bytes as it may.' },
   },
   upload_completed: {
