@@ -25,7 +25,7 @@ function consentsOf(tenant: Tenant, records: readonly Row[], editionId: string |
   const known = (tenant.tables['consents'] ?? []).filter(
     ({ edition_id }) => edition_id === null || edition_id === editionId,
   )
-  // The edition's own stands in the place of the organisation's.
+  // The edition's own definition replaces the organisation's.
   const definitions = known.filter(
     ({ edition_id, key }) => edition_id !== null || !known.some((other) => other['edition_id'] && other['key'] === key),
   )

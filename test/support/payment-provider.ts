@@ -6,7 +6,7 @@ import type {
   RefundOutcome,
 } from '../../src/gateways/payments/payments.ts'
 
-/** What the provider does with one call. It pays before it fails, where it says so. */
+/** The provider's reaction to one call. Some of them pay before they fail. */
 export type Conduct =
   | 'pay'
   | 'pay later'

@@ -76,7 +76,7 @@ async function refundTwice(edition: string, mark: string): Promise<void> {
   await post(`${other}/reject`, { reason: `rejection${mark}` })
 }
 
-/** A person who has bought, was changed by hand, was sent a receipt and a campaign, and stands in events of webhooks. */
+/** A person with a purchase, a change by hand, a receipt, a campaign, and stored events of webhooks. */
 export async function givenKnown(): Promise<Known> {
   const shop = await seedShopWithReceipts()
   const mark = `mark${next()}x${crypto.randomUUID().slice(0, 8)}`

@@ -16,7 +16,7 @@ import type { ChannelAddress } from '../messaging/suppressions.ts'
 
 /**
  * Tokens of the pages on which people read and answer consents. They hold the person, or the answer to confirm, the day
- * on which they were made, and a tag of organisation and address: nobody reads the address from it, and a link that
+ * on which they were made, and a tag of organisation and address: the address cannot be read from it, and a link that
  * went to an address which the person no longer has opens nothing.
  */
 

@@ -20,7 +20,7 @@ export const maxUploadBytes = 500_000_000
 export const defaultStorageBytes = 5_000_000_000
 
 /**
- * So much of a file tells its type. The frame of a JPEG for print comes after half a megabyte of metadata. Each upload
+ * The bytes that are enough to detect a type. The frame of a JPEG for print comes after half a megabyte of metadata. Each upload
  * under way holds at most this much in memory for it.
  */
 export const headBytes = 1_048_576

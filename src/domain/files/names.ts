@@ -33,7 +33,7 @@ function shorten(text: string, most: number): string {
 const trimmed = (text: string): string => text.replace(/^[\s.]+/u, '').replace(/[\s.]+$/u, '')
 
 /**
- * A name that every system can store and nobody misreads: without folders, controls and marks of direction, at most 255
+ * A name that every system can store and that cannot mislead: without folders, controls and marks of direction, at most 255
  * characters, and with an ending of its type, so that a download never opens as something else.
  */
 export function cleanFileName(name: string, mimeType: string): string {

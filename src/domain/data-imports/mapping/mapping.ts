@@ -20,7 +20,7 @@ export type ValueMap = Readonly<Record<string, MappedValue>>
 
 /**
  * Where a target comes from: one column, two (date and time, first and last name), or none and a constant. The default
- * stands in where the cells are blank.
+ * replaces blank cells.
  */
 export interface TargetMapping {
   target: string

@@ -45,7 +45,7 @@ export async function inspectXlsx(file: FileSource, options: FormatOptions): Pro
   }
 }
 
-/** The rows below the header, or from a row on. An empty record stands for rows that the sheet leaves out. */
+/** The rows below the header, or from a row on. An empty record replaces rows that the sheet leaves out. */
 export async function* xlsxRecords(
   file: FileSource,
   _format: XlsxFormat,

@@ -47,7 +47,7 @@ function readTriple(text: string): Days | null {
   if (first.length === 4) return third.length > 2 ? null : fixed(dayOf(Number(first), Number(second), Number(third)))
   if (first.length === 3 || (third.length !== 2 && third.length !== 4)) return null
   const year = fullYear(third)
-  // Years of two digits stand in front only where hyphens are: 26-12-31.
+  // Years of two digits come first only with hyphens: 26-12-31.
   const isYearFirst = separator === '-' && first.length === 2 && third.length === 2
   const days = {
     dmy: dayOf(year, Number(second), Number(first)),

@@ -39,7 +39,7 @@ export interface ColumnStatistics {
   has_more_values: boolean
   samples: readonly string[]
   longest: number
-  /** Whether numbers may be those of a workbook, which have a point whatever the texts beside them have. */
+  /** Whether numbers may be those of a workbook, which have a point independently of the texts beside them. */
   is_typed?: boolean
 }
 

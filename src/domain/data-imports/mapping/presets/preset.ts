@@ -14,7 +14,7 @@ export interface PresetTarget {
 export interface Preset {
   source: string
   label: string
-  /** The headers that tell the system from others; all of them are in its files. */
+  /** The headers that identify the system; all of them are in its files. */
   signature: readonly string[]
   targets: Readonly<Record<string, PresetTarget>>
   /** Columns that a general rule would map wrongly. */

@@ -35,7 +35,7 @@ export interface DecidedRow {
   is_ignored: boolean
 }
 
-/** A row with where it stands in the file, as a text editor counts lines. */
+/** A row with its line in the file, as a text editor counts lines. */
 export interface PlacedRow extends DecidedRow {
   line: number
 }

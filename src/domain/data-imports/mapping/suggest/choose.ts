@@ -64,7 +64,7 @@ function settleNames(chosen: ChosenCandidates, columns: readonly ImportColumn[])
   }
 }
 
-/** Whether a date of a column is yet to come in whatever way it is read. */
+/** Whether a date of a column is in the future in every reading. */
 function isToCome({ samples }: ColumnStatistics, now: number): boolean {
   return samples.some((sample) => {
     const days = Object.values(readDate(sample)?.days ?? {}).filter((day) => day !== null)

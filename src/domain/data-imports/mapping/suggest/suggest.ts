@@ -15,7 +15,7 @@ export interface SuggestionInput {
   now?: number
 }
 
-/** Headers that say nothing of their column, or only that somebody can be reached by it. */
+/** Headers that do not describe their column, or only that it is a contact. */
 const emptyHeader =
   /^(?:|(?:column|col|spalte|kolonne|kolumn|kolom|kolumna|feld|felt|field|unnamed)?[a-z]?\d{0,3}|kontakt|contact|kontaktoplysninger|kontaktdaten|kontaktuppgifter|contactgegevens|dane kontaktowe|adresse|address)$/
 
