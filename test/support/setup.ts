@@ -15,7 +15,7 @@ vi.useRealTimers()
 
 keepWorker()
 openLimiters()
-// A request posts webhooks by itself, and no receiver exists.
+// A request posts webhooks by itself: nobody outside is there.
 globalThis.fetch = () => Promise.reject(new TypeError('Network connection lost.'))
 
 setTestClock({ startsAt: env.TEST_CLOCK, rate: env.TEST_CLOCK_RATE })

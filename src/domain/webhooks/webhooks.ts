@@ -31,7 +31,7 @@ export type DeliveryStatus = (typeof deliveryStatuses)[number]
 /** Deliveries in these wait for an attempt. */
 export const openStatuses = deliveryLifecycle.sourcesOf('success')
 
-/** The reasons why an endpoint is disabled: by hand, by an answer 410, or after days of failures only. */
+/** Why an endpoint was switched off: by hand, by an answer 410, or after days of nothing but failures. */
 export const disabledReasons = ['manual', 'gone', 'failing'] as const
 export type DisabledReason = (typeof disabledReasons)[number]
 

@@ -44,7 +44,7 @@ export const webhookEvents = sqliteTable('webhook_events', {
  * Indexes, with what reads them. A row writes an entry in each that it belongs to:
  * - webhook_deliveries_of_endpoint, webhook_deliveries_by_status: lists of an endpoint, of all or of one status.
  * - webhook_deliveries_open: the next deliveries of an endpoint, in the order of their events.
- * - webhook_deliveries_asked: those that were requested by hand, which go first.
+ * - webhook_deliveries_asked: those that somebody asked for, which go first.
  * - webhook_deliveries_due: when a consumer has to look again.
  * - webhook_deliveries_leased: how many requests to an endpoint are under way.
  */
