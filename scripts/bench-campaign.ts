@@ -28,7 +28,7 @@ const serve = () => startMailingServer(provider, { stateDir, signal: quit.signal
 let server = await serve()
 let client = createClient(server.url, server.rootToken)
 
-/** What seeding leaves in memory is none of the campaign's. */
+/** Memory of the seeding is not counted for the campaign. */
 async function serveAnew(): Promise<void> {
   await server.stop()
   server = await serve()

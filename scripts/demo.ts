@@ -90,7 +90,7 @@ async function main(url: string, rootToken: string, { receiver, stripe }: Around
   await runCampaign(manager, url, tenant, print)
 }
 
-// Retries after a second each, so that nobody has to wait for hours to see them.
+// Retries come after a second each, instead of hours.
 const env = {
   ALLOW_INSECURE_WEBHOOKS: '1',
   WEBHOOK_RETRY_SCHEDULE: '1,1,1',

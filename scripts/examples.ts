@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { root } from './support/paths.ts'
 import { startNode } from './support/processes.ts'
 
-/** Runs the sample of every operation against the Worker, and keeps what it answers as the examples of the document. */
+/** Runs the sample of every operation against the Worker, and stores the answers as the examples of the document. */
 let output = ''
 const vitest = join(root, 'node_modules', 'vitest', 'vitest.mjs')
 const args = [vitest, 'run', '--project=examples', '--reporter=default', '--disable-console-intercept']

@@ -50,7 +50,7 @@ async function introduce(server: Server, demo: DemoState): Promise<void> {
   console.log(`Dev mailbox:    ${server.url}/dev/outbox`)
   console.log(`Superuser:      ${root}`)
   for (const { role, name, token } of demo.tokens) console.log(`${role}:             ${token}  ${name}`)
-  // A token that was given is no business of terminals and files.
+  // A token from the environment is not printed and not written to files.
   const token = root === developmentRootToken ? [['TOKEN', root] as const] : []
   const variables = [['API', server.url] as const, ...token, ...demoVariables(demo)]
   const file = await writeShell(STATE_DIR, [...new Map(variables)])

@@ -60,7 +60,7 @@ export interface Config {
   oidc: { issuer: string; audience: string } | null
   /** The mark of ids and tokens that are made here; empty for none. */
   cell: string
-  /** How long rows are kept that nobody deletes, in milliseconds. */
+  /** The milliseconds after which rows are deleted by sweeps. */
   kept: { webhooks: number; auditLog: number }
 }
 

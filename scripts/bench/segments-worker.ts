@@ -174,7 +174,7 @@ segmentsBench.post('/floor/segments/steps', async (c) => {
   return c.json({ steps, longest_ms, ms: Date.now() - started })
 })
 
-/** Begins a calculation without enqueueing it, so that nobody else makes it. */
+/** Begins a calculation without enqueueing it, so that no consumer takes it. */
 segmentsBench.post('/floor/segments/begin', async (c) => {
   const { segment_id } = await c.req.json<{ segment_id: string }>()
   const { db, now } = openJob(c.env)

@@ -18,7 +18,7 @@ export interface Tenant {
   edition_id: string
 }
 
-/** Brings the orders in, as many a call as the API takes, and answers what became of each. */
+/** Imports the orders, as many in a call as the API accepts, and returns the outcome of each. */
 export async function importOrders(
   client: Client,
   tenant: Tenant,
@@ -38,7 +38,7 @@ export async function importOrders(
 const place = (pointer: string | null): string =>
   (pointer ?? '').replace(/^#\/orders\/\d+\/?/, '').replaceAll(/\/\d+/g, '')
 
-/** What became of the orders; refusals by their reason, each with an example. */
+/** The outcomes of the orders; refusals by their reason, each with an example. */
 export function account(results: readonly Result[]): string[] {
   const actions = Map.groupBy(results, (result) => result.action)
   const counted = [...actions].map(([action, of]) => `${of.length} ${action === 'error' ? 'refused' : action}`)
@@ -118,7 +118,7 @@ async function suggestions(client: Client, id: string): Promise<string[]> {
   })
 }
 
-/** What keeps the rows from being read by these columns; nothing once they are read. */
+/** The faults that prevent reading the rows by these columns; empty once they are read. */
 async function processed(client: Client, id: string): Promise<string[]> {
   try {
     await client.post(pathOf(id, '/column-mappings/process'), {})

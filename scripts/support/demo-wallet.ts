@@ -47,7 +47,7 @@ async function addAndRemoveOnPhone(url: string, pass: Issued): Promise<void> {
   await answered(fetch(target, { method: 'DELETE', headers }), 200)
 }
 
-/** What Google does when somebody saves a pass. */
+/** The call of Google when a person saves a pass. */
 async function saveAtGoogle(url: string, edition: string, pass: Issued): Promise<void> {
   const keys = await makeGoogleKeys()
   const put = (target: string, method: string, body: unknown) =>
@@ -71,7 +71,7 @@ async function saveAtGoogle(url: string, edition: string, pass: Issued): Promise
   await answered(put('/wallet/google/callback', 'POST', forged), 401)
 }
 
-/** A purchase becomes a pass on both platforms, and all that wallets tell arrives at an endpoint. */
+/** A purchase becomes a pass on both platforms, and all events of wallets arrive at an endpoint. */
 export async function followWallet({ root, admin, url, receiver, tenant }: Options, print: Print): Promise<void> {
   const endpoint = await admin.post<{ secret: string }>('/v1/webhooks', {
     ...tenant,

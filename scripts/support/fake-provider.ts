@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { setTimeout as wait } from 'node:timers/promises'
 
-/** What becomes of one call. */
+/** The result of one call. */
 export type Conduct =
   | 'accept'
   /** Accepts, and never answers. */
@@ -38,11 +38,11 @@ export interface FakeProvider {
   url: string
   /** How calls are treated from now on; `nth` counts calls with the same key, or SMS with the same reference, from 1. */
   respondWith: (conduct: Conduct | ((call: Call, nth: number) => Conduct)) => void
-  /** So long every answer takes. */
+  /** The delay of every answer. */
   delay: (ms: number) => void
   calls: () => readonly Call[]
   accepted: () => readonly Accepted[]
-  /** How many messages were accepted with each reference: more than 1 is somebody who got it twice. */
+  /** The number of accepted messages for each reference: more than 1 is a duplicate. */
   counts: () => Map<string, number>
   forget: () => void
   stop: () => Promise<void>

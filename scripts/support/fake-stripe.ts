@@ -2,7 +2,7 @@ import { type FakeEvent, FakeRefunds, type FakeStatus, type Refusal, refusal } f
 
 export type { FakeEvent, FakePayment } from './fake-stripe-refunds.ts'
 
-/** What becomes of one call that makes a refund. */
+/** The result of one call that makes a refund. */
 export type Conduct =
   | 'accept'
   /** Accepts, and never answers. */
@@ -56,7 +56,7 @@ export interface FakeStripe {
   readonly store: FakeRefunds
   /** How calls that make refunds are treated from now on; `nth` counts calls with the same key from 1. */
   respondWith: (conduct: Conduct | ((call: RefundCallSeen, nth: number) => Conduct)) => void
-  /** So long every answer takes. */
+  /** The delay of every answer. */
   delay: (ms: number) => void
   /** Every call that wanted to make a refund. */
   calls: () => readonly RefundCallSeen[]

@@ -21,13 +21,13 @@ function isAlive({ pid, started }: Holder): boolean {
   try {
     process.kill(pid, 0)
   } catch (error) {
-    // A process of somebody else exists all the same.
+    // A process of another user exists too.
     if ((error as NodeJS.ErrnoException).code !== 'EPERM') return false
   }
   return started === startOf(pid)
 }
 
-/** Who holds the lock; null when it is gone or not whole. */
+/** The process that holds the lock; null for a missing or incomplete lock. */
 function holderOf(file: string): Holder | null {
   try {
     const { pid, started } = JSON.parse(readFileSync(file, 'utf8')) as Partial<Holder>

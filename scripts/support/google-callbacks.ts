@@ -1,6 +1,6 @@
 import { callbackProtocol, signedBytes } from '../../src/domain/wallet/google-callback.ts'
 
-/** Keys that stand where Google's do: the root signs the intermediate one, and that one signs callbacks. */
+/** Keys that replace Google's: the root signs the intermediate one, and that one signs callbacks. */
 export interface GoogleKeys {
   root: CryptoKeyPair
   intermediate: CryptoKeyPair

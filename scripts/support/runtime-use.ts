@@ -26,7 +26,7 @@ export const residentMegabytes = (): number => findRuntime()?.megabytes ?? 0
 
 const ticksPerSecond = 100
 
-/** What the runtime has used of processors since it began; 0 where the machine does not tell. */
+/** The processor time of the runtime since its start; 0 when the machine does not provide it. */
 export function processorSeconds(): number {
   const id = findRuntime()?.id
   try {

@@ -5,10 +5,10 @@ import { root, wranglerProgram } from './paths.ts'
 import { claimPort, type Ending, type Running, startNode } from './processes.ts'
 import { type Variables, writeConfig, writeVariables } from './worker-config.ts'
 
-/** The superuser's token where nobody gave another; it opens local servers only. */
+/** The default token of the superuser, for local servers only. */
 export const developmentRootToken = 'root-token-for-development'
 
-/** Signs the links in mails of local servers where nobody gave another. */
+/** The default key that signs links in mails of local servers. */
 const developmentLinkKey = 'link-signing-key-for-development'
 
 export interface Server {

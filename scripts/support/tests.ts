@@ -36,7 +36,7 @@ const mostAlone = 4
 
 /**
  * Runs projects of vitest. A few files that fail run once more, each alone, because a busy machine can make a test
- * late. A file that passes then does not fail the run, and is named, because it wants mending.
+ * late. A file that passes then does not fail the run, and is named, because it needs a repair.
  */
 export async function runTests(args: readonly string[], options: Options): Promise<TestRun> {
   const whole = await runVitest(args, 'whole', options)

@@ -17,7 +17,7 @@ interface Version {
 export interface Verdict {
   records: number
   chains: number
-  /** The first record or wording that does not fit; null when all do. */
+  /** The first record or wording with a wrong hash; null when all are correct. */
   fault: string | null
 }
 

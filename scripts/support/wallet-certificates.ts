@@ -6,7 +6,7 @@ import { promisify } from 'node:util'
 const run = promisify(execFile)
 
 export interface WalletCertificates {
-  /** Of the authority that stands where Apple's does. */
+  /** The certificate of the authority that replaces Apple's. */
   issuerCertificate: string
   certificate: string
   privateKey: string

@@ -1,4 +1,4 @@
-/** What became of one field. Of hidden ones only that they changed is kept. */
+/** The change of one field. Hidden fields have no values. */
 export type AuditChange = { field: string; before: unknown; after: unknown } | { field: string; is_hidden: true }
 
 /** What an entry contains besides the caller, the time and the request. */
@@ -31,7 +31,7 @@ const secrets = [
   'api_key',
   'webhook_secret',
 ]
-/** What a receiver answered, and what became of each order of an import. */
+/** Fields with answers of receivers, and with the outcome of each order of an import. */
 const reports = ['attempt_log', 'results']
 const messageContents = ['blocks', 'subject', 'sms_body', 'html', 'payload']
 
@@ -41,10 +41,10 @@ const isHidden = (field: string): boolean =>
   reports.includes(field) ||
   messageContents.some((name) => field === name || field.startsWith(`${name}_`))
 
-/** Values that are longer as JSON are left out: the log says what changed, it is no copy of the data. */
+/** Values that are longer as JSON are left out, because the log is no copy of the data. */
 const maxValueLength = 2000
 
-/** Moves with every change. */
+/** Whether the field differs after every change. */
 const isNoise = (field: string): boolean => field === 'modified'
 
 const isEmpty = (value: unknown): boolean =>

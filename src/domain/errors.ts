@@ -101,7 +101,7 @@ export class AppError extends Error {
       errors?: readonly FieldError[]
       extra?: Record<string, unknown>
       headers?: Record<string, string>
-      /** What went wrong underneath: for the log, never for the answer. */
+      /** The cause of the failure, for the log and never for the answer. */
       cause?: unknown
     } = {},
   ) {
@@ -193,7 +193,7 @@ export const sharedCustomer = (): AppError =>
     { extra: { required_roles: ['OA', 'OM'] } },
   )
 
-/** `instead` says what the caller may do; without it the answer names the roles that may. */
+/** `instead` is an alternative for the caller; without it the answer names the roles that may. */
 export const permissionDenied = (
   requiredRoles: readonly string[],
   errors: readonly FieldError[] = [],

@@ -70,7 +70,7 @@ export const isCell = (text: string): boolean => cellPattern.test(text)
 export const markedUlid = (text: string, cell: string): string =>
   cell === '' ? text : `${text.slice(0, timeLength)}${cell}${text.slice(timeLength)}`
 
-/** What `markedUlid` was made of; null for what is no ULID. */
+/** The parts of a `markedUlid`; null for another text. */
 export function partsOfUlid(text: string): { ulid: string; cell: string } | null {
   const [, time = '', cell = '', rest = ''] = ulidPattern.exec(text) ?? []
   return time === '' ? null : { ulid: time + rest, cell }
@@ -94,7 +94,7 @@ const kindOfPrefix = new Map<string, IdKind>(
   (Object.entries(idPrefixes) as [IdKind, string][]).map(([kind, prefix]) => [prefix, kind]),
 )
 
-/** What an id names: `user` for the prefix that accounts and customers share; null for what is no id of ours. */
+/** The kind of an id: `user` for the prefix that accounts and customers share; null for another text. */
 export const kindOfId = (id: string): IdKind | null => kindOfPrefix.get(id.split('_', 1)[0] ?? '') ?? null
 
 /** Whether a text is an id of this kind, with a mark or without. */

@@ -1,6 +1,6 @@
 import { bcp47, type Language } from './languages.ts'
 
-/** All seven have two decimals. */
+/** The currencies. All of them have two decimals. */
 export const currencies = ['eur', 'usd', 'gbp', 'pln', 'dkk', 'sek', 'nok'] as const
 export type Currency = (typeof currencies)[number]
 
@@ -19,7 +19,7 @@ export const maxAmountMinor = 100_000_000_000
 
 export const toMajor = (minor: number): number => minor / 100
 
-/** What the arithmetic of a client may be off by, as a share of the amount: far below a third decimal of any amount. */
+/** The tolerated rounding error of a client, as a fraction of the amount: far below a third decimal. */
 const tolerance = 2 ** -45
 
 /** Minor units of an amount in major units, or null when it has more than two decimals. */
@@ -29,7 +29,7 @@ export function toMinor(major: number): number | null {
   return Math.abs(exact - minor) <= tolerance * Math.max(1, Math.abs(exact)) ? minor : null
 }
 
-/** As programs read it: `1150.00 DKK`. */
+/** The amount for programs: `1150.00 DKK`. */
 export const formatMoney = (minor: number, currency: string): string =>
   `${minor < 0 ? '-' : ''}${Math.trunc(Math.abs(minor) / 100)}.${String(Math.abs(minor) % 100).padStart(2, '0')} ${currency.toUpperCase()}`
 
@@ -44,7 +44,7 @@ function formatterOf(language: Language, currency: string): Intl.NumberFormat {
   return made
 }
 
-/** As people read it in a message: `1.150,00 kr.` in Danish. All of its spaces are no-break ones. */
+/** The amount for people: `1.150,00 kr.` in Danish. All of its spaces are no-break ones. */
 export const moneyText = (minor: number, currency: string, language: Language): string =>
   // Adding 0 takes the sign from -0.
   formatterOf(language, currency)

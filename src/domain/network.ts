@@ -12,7 +12,7 @@ function groupsOf(address: string): string[] | null {
   return [...left, ...Array.from({ length: missing }, () => '0'), ...right]
 }
 
-/** The part of an IP address that identifies nobody: 24 bits of IPv4, 48 of IPv6. Null for what is no address. */
+/** The part of an IP address that does not identify a person: 24 bits of IPv4, 48 of IPv6. Null for another text. */
 export function prefixOf(address: string | undefined): string | null {
   const network = networkOf(address)
   if (network === null) return null

@@ -1,4 +1,4 @@
-/** Days for which rows are kept that nobody deletes. A deployment may have other times of the first two. */
+/** The days after which rows are deleted. A deployment may change the first two. */
 export const retentionDays = {
   /** Events of webhooks with their deliveries and attempts, since the event. */
   webhooks: 90,

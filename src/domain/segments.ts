@@ -31,7 +31,7 @@ export const campaignStatusesInNeed = ['draft', 'scheduled', 'calculating', 'sen
 export const quietAfterMs = 2 * 60_000
 export const lostAfterMs = 15 * 60_000
 
-/** The random last two letters of their ids divide people into so many parts of equal size. */
+/** The parts of equal size into which the random last two letters of ids divide people. */
 export const sampleParts = 1024
 const idLetters = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
 

@@ -20,7 +20,7 @@ beforeAll(async () => {
   await seedEndpoint({ organization: shop.organization_id, edition: shop.edition_id })
 })
 
-/** A request before which somebody changes something, directly before its first commit; and what it leaves to be done. */
+/** A request with a change by another one directly before its first commit, and the work that follows it. */
 function raced(happen: () => Promise<unknown>) {
   const work: (() => Promise<unknown>)[] = []
   const enqueued: QueueName[] = []

@@ -127,7 +127,7 @@ describe('a minted token', () => {
           admin: null,
           isRevoked: false,
         }))
-        /** Which of the two admins a personal token is of. */
+        /** The number of the admin who owns a personal token. */
         const owner = (index: number): number => {
           const parent = known[index]?.parent ?? -1
           return parent < 0 ? index : owner(parent)

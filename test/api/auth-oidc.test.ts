@@ -23,7 +23,7 @@ beforeAll(async () => {
 })
 
 beforeEach(async () => {
-  // Keys are kept by issuer: each test has an issuer of its own.
+  // Keys are cached by issuer, so each test has its own issuer.
   issuer = `https://issuer-${next()}.example`
   requests = []
   const jwks = { keys: [{ ...(await exportJWK(keys.publicKey)), kid: 'one', alg: 'RS256', use: 'sig' }] }
@@ -212,7 +212,7 @@ describe('a token of the identity provider', () => {
         }),
     )
     const token = await sign()
-    // Time stands still but for the five seconds of the first one: a second wait would never end.
+    // The clock moves for the five seconds of the first request only, so a second wait would never end.
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
     const first = ask(token)
     await expect.poll(() => requests.length).toBe(1)

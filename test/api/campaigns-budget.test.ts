@@ -9,7 +9,7 @@ import { seedMessage } from '../support/seeding/messaging/email-messages.ts'
 import { write } from '../support/seeding/rows.ts'
 import { seedPeople } from '../support/seeding/customers.ts'
 
-/** So often, by two loops of 50 at most. */
+/** A text that two nested loops of at most 50 items repeat. */
 const repeated = (times: number, inside: string) =>
   `{% for i in (1..${times / 50}) %}{% for j in (1..50) %}${inside}{% endfor %}{% endfor %}`
 
@@ -28,7 +28,7 @@ async function failedOf(id: string): Promise<Record<string, unknown>[]> {
   }))
 }
 
-/** A crowd in which one person has a name that makes too much of a message. */
+/** A crowd in which the name of one person makes a message too large. */
 async function withLongName(length: number): Promise<{ crowd: Crowd; long: Crowd['people'][number] }> {
   const crowd = await seedCrowd(3)
   const [long] = await seedPeople(crowd, [

@@ -73,7 +73,7 @@ describe('changing a message that a campaign is about to send', () => {
     const refused = await patch(path, { subject: { en: 'Only English' } })
     expect([refused.status, refused.body.errors]).toMatchObject([409, [{ pointer: '#/subject/da' }]])
     expect(refused.body.related_objects).toMatchObject([{ id: ids[1] }])
-    // An edition that took another language by itself keeps nobody from mending the rest.
+    // An edition that has changed its language does not prevent corrections of the message.
     await write(sql`update editions set default_language = 'pl' where id = ${danish.edition}`)
     expect((await patch(path, { title: 'Mended' })).status).toBe(200)
     expect((await patch(path, { subject: { en: 'Only English' } })).status).toBe(200)

@@ -189,7 +189,7 @@ describe('a segment that moves while an edition role writes', () => {
   const grants = () => [{ organization_id: crowd.organization, edition_id: crowd.edition, role: 'manager' as const }]
   const editionRole = () => contextAt(Date.now(), { is_superuser: false, grants: grants() })
 
-  /** A context in which something happens between the last look and the commit. */
+  /** A context in which a change happens between the last read and the commit. */
   function interrupted(happen: () => Promise<unknown>) {
     const ctx = editionRole()
     const batch = ctx.db.batch.bind(ctx.db)

@@ -116,7 +116,7 @@ describe('getCampaignStats', () => {
       ...reported('bounced', d),
       ...reported('complained', b),
       ...reported('unsubscribed', c),
-      // Nobody of this campaign.
+      // No recipient of this campaign has this number.
       ...reported('opened', 2_000_000_000),
     ]
     const message = { type: 'campaign.events' as const, campaign_id: id, events }
@@ -168,7 +168,7 @@ describe('getCampaignStats', () => {
     expect((await get(`/v1/campaigns/${id}/recipients?engagement=liked`)).body.errors).toMatchObject([
       { code: 'invalid_choice', attr: 'engagement' },
     ])
-    // Somebody whom the provider had refused has it after all.
+    // A recipient whom the provider had refused has received the message.
     await applyEvents(realJob(), [{ ...message, events: reported('delivered', e) }])
     expect(await statsOf(id)).toMatchObject({ sent: 5, failed: 0, delivered: 5, open_rate: 0.6 })
     await alarm(id)

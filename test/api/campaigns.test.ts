@@ -58,7 +58,7 @@ describe('every verb in every status', () => {
       expect([reply?.status, reply?.body?.status ?? '']).toEqual([to === '' ? 204 : 200, to])
       return
     }
-    // Nobody failed there: what may be retried has nothing to retry.
+    // No recipient failed there, so a retry has nothing to do.
     const isEmpty = verb === 'retry-failed' && status === 'failed'
     expect([reply?.status, reply?.body?.code]).toEqual([409, isEmpty ? 'nothing_to_retry' : 'invalid_transition'])
     expect(reply?.body.current_status).toBe(status)

@@ -44,7 +44,7 @@ function marksOf(value: unknown): string[] {
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap(marksOf) : []
 }
 
-/** What an import makes, by the column that finds it. */
+/** The rows of an import, by the column that finds them. */
 const made = {
   orders: 'edition_id',
   purchases: 'edition_id',

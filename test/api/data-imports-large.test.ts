@@ -31,7 +31,7 @@ describe('previewImportOrders', () => {
       return { type: 'import.preview' as const, import_id: id, version, seen }
     }
     const message = await ask()
-    // Twice, as queues do: the second finds that the first has it.
+    // The message comes twice, as from a queue: the second one finds the claim of the first.
     await machine.take(message, message)
     const shown = await preview(id)
     const totals = { create: 1, update: 3, skip: 0, error: 2, ignore: 1094 }

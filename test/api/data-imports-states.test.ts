@@ -5,7 +5,7 @@ import { purchaseStatuses } from '../../src/domain/orders/purchases.ts'
 import { anOrder, seedShop, importOrders } from '../support/seeding/sales/orders.ts'
 import { db, write } from '../support/seeding/rows.ts'
 
-/** What an order's status makes of a payment and a purchase in each state; what is not named stays. */
+/** The states of a payment and a purchase after an update, by the order's status; states that are not listed stay. */
 const payments: Record<string, Record<string, string>> = {
   pending: { confirmed: 'authorized', completed: 'captured', cancelled: 'cancelled' },
   authorized: { completed: 'captured', cancelled: 'cancelled' },

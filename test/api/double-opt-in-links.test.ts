@@ -25,7 +25,7 @@ describe('a link that confirms', () => {
     const { scene, consent, path } = await asked()
     await give(scene.person, consent.id, {}, 'withdraw')
     await expectDead(scene, path)
-    // Asked anew there is another link, and the old one stays dead.
+    // A new request has another link, and the old one stays invalid.
     await ask(scene, consent.id)
     await expectDead(scene, path)
     const [mail] = await deliver(scene)

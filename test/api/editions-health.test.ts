@@ -118,7 +118,7 @@ describe('getEditionHealthcheck', () => {
     await seedVerified(organisation.id, 'example.dk')
     const health = await healthOf(edition.id)
     expect([failed(health), health.status]).toEqual([[], 'healthy'])
-    // Each of them taken away again is noticed.
+    // Removing any of them fails a check.
     await write(
       update(variants, { is_active: false }, sql`id = ${variant.id}`),
       update(locations, { is_draft: true }, sql`id = ${location}`),

@@ -90,7 +90,7 @@ describe('listEditions', () => {
     for (const [ordering, expected] of orders) {
       const order = expected.map(({ id }) => id)
       expect(ids(await list(organisation, `&ordering=${ordering}`))).toEqual(order)
-      // What has no date stands last, whichever way.
+      // Editions without a date come last in both directions.
       const dated = expected.filter((one) => one !== undated[ordering])
       const reversed = [...dated.toReversed(), ...expected.filter((one) => one === undated[ordering])]
       expect(ids(await list(organisation, `&ordering=-${ordering}`))).toEqual(reversed.map(({ id }) => id))

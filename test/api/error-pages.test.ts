@@ -115,7 +115,7 @@ describe('/docs/errors', () => {
       expect(policy).toMatch(/^default-src 'none'; style-src 'sha256-[\w+/]+=*'; /)
       expect(policy).not.toContain('unsafe')
       expect(text).not.toMatch(/<script|javascript:| on\w+=|https?:\/\/(?!events\.example\.test)/)
-      // The hash is of the style that stands in the page.
+      // The hash is of the style in the page.
       const style = /<style>([^]*?)<\/style>/.exec(text)?.[1] ?? ''
       const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(style)))
       expect(policy).toContain(`'sha256-${btoa(String.fromCodePoint(...digest))}'`)

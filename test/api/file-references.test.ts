@@ -21,7 +21,7 @@ describe('references to files', () => {
         ),
       )
     }
-    // An upload only remembers which file it became, and a scan goes with its file. What stands in JSON stands in a table
+    // An upload only has the id of its file, and a scan is deleted with its file. Ids in JSON are in a table
     // of its own too.
     const others = ['file_scans.file_id', 'file_uploads.file_id', 'products.images']
     const known = [...fileReferences.map(({ table, column }) => `${table}.${column}`), ...others]

@@ -49,7 +49,7 @@ describe('bytes', () => {
 
   it('are limited for each organisation, to the exact byte', async () => {
     const here = await givenOrganization()
-    // A number that counts on has one digit more at some time.
+    // A growing number may have one digit more.
     const sized = () => png(crypto.randomUUID())
     const size = sized().length
     const limit = (bytes: number) =>
@@ -125,7 +125,7 @@ describe('bytes', () => {
       [await uploadRaw(here.id, freshPng(), { token, query: { edition_id: sibling } }), 400, '#/edition_id'],
       [await uploadRaw(here.id, freshPng(), { token }), 403, undefined],
       [await uploadRaw(there.id, freshPng(), { query: { edition_id: edition } }), 400, '#/edition_id'],
-      // What is known of an edition elsewhere is not told.
+      // The answer does not reveal whether the edition exists elsewhere.
       [await uploadRaw(there.id, freshPng(), { query: { edition_id: archived } }), 400, '#/edition_id'],
     ] as const
     for (const [reply, status, pointer] of refused)

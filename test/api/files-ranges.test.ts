@@ -6,7 +6,7 @@ import { latin } from '../support/made-files.ts'
 const content = latin('0123456789')
 const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes)
 
-/** What an ordinary web server answers for the same file; test/slow/files.test.ts asks one. */
+/** The answers of an ordinary web server for the same file; test/slow/files.test.ts compares them with one. */
 describe('a file of ten bytes', async () => {
   const created_at = Date.UTC(2026, 0, 15, 9, 0, 0, 123)
   const file = await seedStoredFile({ content, created_at })

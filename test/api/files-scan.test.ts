@@ -21,7 +21,7 @@ const scan = { url: 'https://scanner.example.test/scan', key: 'scanner-key' }
 interface Scanning {
   job: JobCtx
   requests: ScanRequest[]
-  /** What the scanner answers at once; null to answer later. */
+  /** The scanner's immediate answer; null to answer later. */
   answer: ScanAnswer | null
   now: number
 }
@@ -141,7 +141,7 @@ describe('with a scanner', () => {
   it('the scanner is asked again after 5 minutes, and each time after twice as long, until it answers', async () => {
     const state = scanning(null)
     const file = await uploaded(state)
-    // Other tests leave files that wait.
+    // Other tests leave waiting files.
     const asked = () => state.requests.filter(({ file_id }) => file_id === file.id).length
     await requestScan(state.job, file.id)
     await requestScan(state.job, file.id)

@@ -14,7 +14,7 @@ beforeAll(async () => {
   world = await buildWorld()
 })
 
-/** Blocks are remembered by address in the whole isolate: each test has addresses of its own. */
+/** The isolate stores blocks by address, so each test has its own addresses. */
 function newAddress(): string {
   const number = next()
   return `198.${(number >> 16) & 255}.${(number >> 8) & 255}.${number & 255}`
@@ -74,7 +74,7 @@ describe('the limit of failed sign-ins', () => {
     expect(refused?.body.code).toBe('rate_limited')
     expect(refused?.headers.get('retry-after')).toBe('60')
     expect(refused?.headers.get('ratelimit-policy')).toBe('"sign-in";q=30;w=60')
-    // A token that nobody knows here could be any: it waits too, and costs nothing.
+    // An unknown token is refused too, without a query.
     expect((await info(bindings, (await seedPerson('OV', world.a)).token, address)).status).toBe(429)
     expect(statements).toHaveLength(4)
   })

@@ -87,7 +87,7 @@ describe('the sender of a payment event', () => {
     expect((await deliverEvent(sale.account, lastEvent())).status).toBe(200)
     expect((await stateOf(victim)).payment).toEqual(['captured', 0, 0])
     expect([await refundsOf(victim), await refundsOf(sale)]).toEqual([[], []])
-    // A key that names a request of somebody else is a text like any other.
+    // A key with the id of a foreign request has no effect.
     const refund = await seedDueRefund(victim, {
       service: 'stripe',
       status: 'processing',

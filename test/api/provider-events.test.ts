@@ -58,7 +58,7 @@ describe('events of providers', () => {
     expect(await statsOf(id)).toMatchObject({ sent: 3, bounced: 1, complained: 1, opened: 1, clicked: 1 })
     expect(
       await db.all(sql<{ address: string; reason: string }>`select address, reason from suppressions
-where organization_id = ${crowd.organization} order by reason desc`),
+        where organization_id = ${crowd.organization} order by reason desc`),
     ).toEqual([
       { address: bounced?.email, reason: 'hard_bounce' },
       { address: complaining?.email, reason: 'complaint' },

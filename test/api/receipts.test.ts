@@ -83,7 +83,7 @@ describe('an import with send_receipts', () => {
     expect(kept.text).toContain('450,00\u00A0kr.')
     expect(kept.html).toContain('Saturday')
     expect((await outboxOf(english.customer.email))[0].subject).toBe(`Your order ${english.order_number}`)
-    // Polish is missing: the language of the edition stands in.
+    // Polish is missing: the language of the edition replaces it.
     expect((await outboxOf(polish.customer.email))[0].subject).toBe(`Your order ${polish.order_number}`)
   })
 
@@ -119,7 +119,7 @@ describe('an import with send_receipts', () => {
     // The domain above it, that below it, and what only ends like it are other domains.
     for (const domain of ['mail.nordlys.example', 'example', 'xnordlys.example'])
       expect(await sent({ email_sender_address: `tickets@${domain}` })).toEqual([platform, 'help@nordlys.example'])
-    // What was stored when nobody looked at names falls back, and what is no address is left out.
+    // Names that were stored before they were checked are replaced, and invalid addresses are left out.
     const odd = {
       email_sender_name: 'pay@bank.example',
       email_sender_address: 'a@nordlys.example@nordlys.example',

@@ -29,7 +29,7 @@ describe('a refund that a provider pays back', () => {
       expect(await act(asked.body.id, 'approve')).toMatchObject({ status: 409, body: { code: 'merchant_not_ready' } })
       expect(await refundRow(asked.body.id)).toMatchObject({ status: 'pending', version: 1 })
       expect(await transactionRow(payment)).toMatchObject({ reserved_minor: 22_500 })
-      // What the policy approves at once waits for a review.
+      // A request that the policy would approve at once waits for a review.
       const refund_policy = { auto_approve_below: 1000 }
       expect((await patch(`/v1/organizations/${shop.organization_id}`, { refund_policy })).status).toBe(200)
       expect(await askFor(purchases[1] ?? '')).toMatchObject({ status: 201, body: { status: 'pending' } })
@@ -70,7 +70,7 @@ describe('retryRefundRequest', () => {
     expect(await act(body.id, 'retry')).toMatchObject({ status: 200, body: { status: 'approved', failure_code: null } })
     const again = await paid(body.id, ({ status, attempts }) => status === 'failed' && attempts === 2)
     expect(again.provider_key).toBe(`${body.id}:2`)
-    // A smaller amount goes through, and only what is still there.
+    // A smaller amount is accepted, up to the available one.
     await askFor(id, { amount: 200 })
     expect((await act(body.id, 'retry')).body).toMatchObject({ max_available_refund_amount: 25 })
     expect((await act(body.id, 'approve', { amount: 25 })).status).toBe(200)

@@ -29,7 +29,7 @@ let foreignCampaign: string
 
 const shop = (edition: { id: string }) => ({ organization_id: organisation.id, edition_id: edition.id })
 
-/** Somebody whom both editions know, with one cheap order in `mine` and one in `theirs` that holds a secret. */
+/** A customer of both editions, with one cheap order in `mine` and one in `theirs` with a secret value. */
 beforeAll(async () => {
   organisation = await givenOrganization()
   mine = await seedEdition(organisation, { name: 'Summer' })
@@ -74,7 +74,7 @@ beforeAll(async () => {
     (await db.first(sql<{ id: string }>`select id from products where edition_id = ${theirs.id}`))?.id ?? ''
 })
 
-/** What only the other edition knows; each holds over all of the organisation's data. */
+/** Conditions about data of the other edition only; each holds for the organisation. */
 const probes: [string, () => string][] = [
   ['metadata of an order', () => 'orders.exists(o, o.metadata.note.startsWith("S"))'],
   ['an order, by its edition', () => `orders.exists(o, o.edition_id != "${mine.id}")`],
@@ -104,7 +104,7 @@ const probes: [string, () => string][] = [
   ['when somebody was known first', () => 'user.date_joined < timestamp("2021-01-01T00:00:00Z")'],
   ['when somebody was seen last', () => 'user.last_seen != null'],
 ]
-/** An expression that is an error or false for somebody of whom the edition knows too little. */
+/** An expression that is an error or false for a person with too little data in the edition. */
 const probe = (expression: string) => `user.id == "${shared.id}" && (${expression})`
 
 const estimateOf = async (body: Record<string, unknown>, token?: string): Promise<number> => {
@@ -135,7 +135,7 @@ describe('an expression of an edition role', () => {
     expect(await estimateOf({ ...shop(mine), expression }, manager)).toBe(0)
     expect(await estimateOf({ edition_id: mine.id, expression }, manager)).toBe(0)
     expect(await estimateOf(whole, manager)).toBe(0)
-    // An edition's expression says the same to everybody.
+    // An edition's expression has the same result for every caller.
     expect(await estimateOf({ ...shop(mine), expression })).toBe(0)
   })
 

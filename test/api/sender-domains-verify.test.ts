@@ -82,7 +82,7 @@ describe('verifySenderDomain', () => {
     const [mine, theirs] = [await givenSenderDomain(one, name), await givenSenderDomain(other, name)]
     await prove(mine)
     expect(outcome(await verify(one, mine))).toEqual([200, 'verified', 'verified'])
-    // Who has proved nothing learns nothing.
+    // Without a proof the answer reveals nothing about the owner.
     expect(outcome(await verify(other, theirs))).toEqual([200, 'pending', 'record_mismatch'])
     await prove(mine, theirs)
     const refused = await verify(other, theirs)

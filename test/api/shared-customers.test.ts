@@ -49,7 +49,7 @@ describe('an edition manager who imports a customer of another edition', () => {
     const before = await stored(two.mine, 'bare@example.dk')
     await attach(two, { email: 'bare@example.dk', phone_number: '+4520123456', first_name: 'Anna', last_name: 'X' })
     expect(await stored(two.mine, 'bare@example.dk')).toEqual(before)
-    // A number whose owner is known elsewhere without an address is no reason to give them one.
+    // A matching number of a customer of other editions does not add an address to that customer.
     await attach(two, { email: 'new@example.dk', phone_number: '+4520999999' })
     const rows = await db.all(sql<UserRow>`select * from users where organization_id = ${two.mine.organization_id}
       and phone_number = '+4520999999' order by seq`)

@@ -44,7 +44,7 @@ const silent = () => {
   return { stream, seen }
 }
 
-/** Requests whose clock stands still until it is moved. */
+/** Requests with a simulated clock. */
 function underWay(path: string, request: Request): { moved: (ms: number) => Promise<Reply | null> } {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
   let reply: Reply | null = null

@@ -13,7 +13,7 @@ import { pathsIn, sent, visit } from '../support/visits.ts'
 
 const form = { 'content-type': 'application/x-www-form-urlencoded' }
 const leave = (path: string) => visit(path, { method: 'POST', headers: form, body: 'List-Unsubscribe=One-Click' })
-/** What the form of a page posts to. */
+/** The address to which the form of a page posts. */
 const actionOf = (path: string, html: string): string => {
   const action = /<form method="post" action="([^"]+)"/.exec(html)?.[1]
   return action === undefined ? '' : new URL(action, `https://events.example.test${path}`).pathname
@@ -126,7 +126,7 @@ describe('the page of a link to unsubscribe', () => {
       user: { api_id: person?.id },
       record_id: records[2]?.id,
     })
-    // That somebody left with this campaign stays true.
+    // The count of unsubscriptions by this campaign stays.
     expect(await statsOf(id)).toMatchObject({ unsubscribed: 1 })
     expect((await leave(path)).status).toBe(200)
     expect(await suppressionsOf(crowd.organization)).toMatchObject([{ reason: 'unsubscribed' }])
@@ -213,7 +213,7 @@ describe('the page of a link to unsubscribe', () => {
       }),
       { numRuns: 6 },
     )
-    // Both at once: one of the two, and whole.
+    // Both at once: exactly one of them takes effect.
     await Promise.all([leave(path), leave(back), leave(path), leave(back)])
     const latest = (await recordsOf(person?.id ?? '')).filter(({ is_latest }) => is_latest === 1)
     expect(latest).toHaveLength(1)

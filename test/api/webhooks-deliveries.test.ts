@@ -19,11 +19,11 @@ beforeAll(async () => {
 
 const token = (who: 'OA' | 'OM' | 'EA' | 'EM') => world.people[who].token
 const place = () => ({ organization: world.a.id, edition: world.a.editions[0].id })
-/** In the first edition of the world. */
+/** The tenant of the first edition of the world. */
 const seedOwn = (columns: Partial<EndpointRow> = {}) =>
   seedOpenEndpoint({ organization_id: world.a.id, edition_id: world.a.editions[0].id, ...columns })
 
-/** As the engine would, had it come by: nothing here is ever sent. */
+/** The state that the delivery engine would leave; nothing is sent here. */
 const set = (id: string, columns: string) =>
   db.batch([sql`update webhook_deliveries set ${sql.raw(columns)} where id = ${id}`])
 

@@ -24,7 +24,7 @@ const open: Readonly<Record<string, string>> = {
   settleRefundRequest: 'What was paid by hand is paid.',
 }
 
-/** What is of an organisation or of an account, and new editions. */
+/** Operations on organisations and accounts, and creating editions. */
 const ofNoEdition: readonly string[] = [
   'createAccessToken',
   'createEdition',
@@ -54,7 +54,7 @@ beforeAll(async () => {
 const archive = (isArchived: 0 | 1) =>
   env.DB.prepare('update editions set is_archived = ? where organization_id = ?').bind(isArchived, world.a.id).run()
 
-/** Samples say it themselves: they name the edition, or something that another edition has the like of. */
+/** Whether the sample names the edition, or a resource of it that another edition also has. */
 const isOfEdition = (sample: Sample): boolean =>
   typeof sample.body?.['edition_id'] === 'string' ||
   typeof sample.query?.['edition_id'] === 'string' ||

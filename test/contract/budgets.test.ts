@@ -17,11 +17,11 @@ const growth: Record<string, Record<string, number>> = {
   listAccessTokens: { name: 3 },
   // Few rows: the people who work for an organisation.
   listOrganizationMembers: { role: 3 },
-  // Few rows: somebody begins each batch of an edition.
+  // Few rows: a person starts each batch of an edition.
   listRefundBatches: { modified: 3 },
   // Few rows: the editions of an organisation.
   listEditions: { modified: 3, start_date: 3, end_date: 3, name: 3 },
-  // Few rows: somebody writes each campaign.
+  // Few rows: a person writes each campaign.
   listCampaigns: { modified: 3, name: 3, scheduled_at: 3, total_recipients: 3 },
   // Few rows: the endpoints of an organisation.
   listWebhooks: { '': 3, created: 3, modified: 3, name: 3 },

@@ -9,7 +9,7 @@ import { seedSegment } from '../support/seeding/messaging/segments.ts'
 import { buildWorld, everyone, seedPerson, type Person, type Who, type World } from '../support/world.ts'
 
 let world: World
-/** Headers of requests that nobody may make. */
+/** Headers without a valid token. */
 const strangers: Record<string, Record<string, string>> = {}
 let removed: Person
 let readOnly: string

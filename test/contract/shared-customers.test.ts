@@ -68,7 +68,7 @@ describe.each(byId(lists))('%s', (_, operation) => {
   })
 })
 
-/** Where the customer is shown at all: what the tests above look for is there to be found. */
+/** Operations that show the customer, so that the tests above have something to find. */
 const showing = [
   'listOrders',
   'getOrder',

@@ -80,7 +80,7 @@ const verbs = { cancel: cancelCampaign, retry: retryFailed, 'send-now': sendCamp
 
 async function ask(engine: Engine, verb: keyof typeof verbs): Promise<void> {
   const { ctx } = engine
-  // Refusals are answers too: what counts is what they leave behind.
+  // Refusals are allowed; the state after them is checked.
   await verbs[verb](ctx, await findCampaign(ctx, engine.campaignId)).catch(() => undefined)
   await engine.afterCommits()
 }
@@ -90,7 +90,7 @@ async function take(engine: Engine, one: Step): Promise<void> {
     case 'alarm':
       engine.faultEvery = one.faults
       await engine.alarm()
-      // Whatever it died of, it wakes again.
+      // After a crash the object is woken again.
       if (isRunning(engine.store.record()?.status ?? '')) expect(engine.alarmAt).not.toBeNull()
       break
     case 'consume':
@@ -145,7 +145,7 @@ function recount(rows: readonly RecipientRow[]): Counters {
   return { ...stamped, total, sent: among('sent'), failed: among('failed'), skipped: among('skipped') } as Counters
 }
 
-/** At every moment: the numbers add up, nobody got it twice, and the object's counters say what happened. */
+/** Holds at every moment: the numbers add up, no recipient got it twice, and the object's counters are correct. */
 function check(engine: Engine): void {
   const record = engine.store.record()
   if (!record) return
@@ -165,7 +165,7 @@ function check(engine: Engine): void {
   if (record.status === 'sent') expect(pendingOf(record)).toBe(0)
 }
 
-/** Everybody is well and time goes by: the campaign must end, and nobody is left over. */
+/** Without further faults the campaign must end with no pending recipient. */
 async function settle(engine: Engine): Promise<void> {
   for (let turn = 0; turn < 60; turn++) {
     await engine.alarm()

@@ -61,7 +61,7 @@ it.each([
         user,
       ),
     ])
-  // An edition that is not there is no reference: what is changed is the name of another one that is.
+  // A changed id would break a reference, so the edition is set to null.
   if (column === 'edition_id') {
     await set(null)
   } else await set(other)

@@ -82,7 +82,7 @@ function breaking(when: 'before' | 'after' | null): Database {
   return database
 }
 
-/** What an answer at an instant makes of the model, said once more in another way than the code says it. */
+/** The effect of an answer on the model, written independently of the code. */
 function follow(model: Model, status: 'given' | 'skipped' | 'withdrawn', at: number, version: number): void {
   const isOver = model.status === 'given' && model.end !== null && model.end <= at
   const state = isOver ? 'expired' : model.status
@@ -151,7 +151,7 @@ async function play(moves: readonly Move[]): Promise<void> {
         const before = (await recordsOf(shop.user, consent)).length
         await attempt(breaking(one.cut), one.action, at).catch(() => undefined)
         const after = (await recordsOf(shop.user, consent)).length
-        // The client does not know, and says it again.
+        // The client does not know the result, and repeats the request.
         if (one.cut !== null) await attempt(breaking(null), one.action, at)
         expect(one.cut === 'before' ? after : before).toBe(before)
         follow(model, statusOf[one.action], at, shownAt(wordings, at))
@@ -160,7 +160,7 @@ async function play(moves: readonly Move[]): Promise<void> {
       case 'race': {
         const recorded = (await recordsOf(shop.user, consent)).length
         await Promise.all(one.actions.map((asked) => attempt(breaking(null), asked, now)))
-        // Whichever came first: the model goes the way of the records.
+        // The model follows the order of the records.
         const made = (await recordsOf(shop.user, consent)).slice(recorded).filter(({ status }) => status !== 'expired')
         for (const { status } of made) follow(model, status as 'given', now, shownAt(wordings, now))
         return

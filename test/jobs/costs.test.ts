@@ -19,7 +19,7 @@ import {
 import { db, write } from '../support/seeding/rows.ts'
 import { seedOpenEndpoint } from '../support/seeding/webhooks.ts'
 
-/** What the platform bills for CPU time is not here: it is no exact number. */
+/** CPU time is left out, because it is not exact. */
 const rounded = (units: Partial<Units>): Partial<Units> =>
   Object.fromEntries(
     unitNames.flatMap((name) => {
@@ -28,7 +28,7 @@ const rounded = (units: Partial<Units>): Partial<Units> =>
     }),
   )
 
-/** What was measured is what is stated, to three decimals. */
+/** The measured cost equals the stated cost, to three decimals. */
 function expectStated(name: ActName, measured: Units): void {
   expect([name, rounded(measured)]).toEqual([name, acts[name].units])
 }

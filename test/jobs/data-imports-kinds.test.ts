@@ -245,7 +245,7 @@ const kinds: Kind[] = [
       ]),
       'windows-1252',
     ),
-    // Of two columns that are called alike nobody knows which is whose.
+    // Two columns with the same name are ambiguous.
     suggested: { ...otherTargets, '1 Navn': null, '3 Navn': null },
     answers: {
       mappings: [

@@ -86,7 +86,7 @@ interface StoredOrder extends Omit<BriefOrder, 'contact' | 'amount' | 'tickets' 
 const byContact = (one: BriefOrder, other: BriefOrder): number =>
   `${one.contact} ${one.amount}` < `${other.contact} ${other.amount}` ? -1 : 1
 
-/** The orders of an edition; when they were made, only where their file says so. */
+/** The orders of an edition; with their time only where the file has one. */
 async function storedOrders({ edition_id }: Shop, expected: readonly BriefOrder[]): Promise<BriefOrder[]> {
   const { body } = await get(`/v1/orders?edition_id=${edition_id}&page_size=100`)
   const ids = (body.results as { id: string }[]).map(({ id }) => id)

@@ -79,7 +79,7 @@ async function importFile(shop: Shop, given: File, key: string) {
 const outcomesOf = async (id: string) =>
   (await ordersNow(id)).map(({ number, outcome, errors, warnings }) => ({ number, outcome, errors, warnings }))
 
-/** People of another edition, of whom this edition knows nothing yet. */
+/** Customers of another edition whom this edition does not know yet. */
 async function givenNeighbours(shop: Shop) {
   const other = await seedShop()
   await write(sql`update editions set organization_id = ${shop.organization_id} where id = ${other.edition_id}`)

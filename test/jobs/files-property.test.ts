@@ -12,7 +12,7 @@ import { givenOrganization } from '../support/seeding/organizations.ts'
 
 const dayMs = 86_400_000
 
-/** The number of the call at which everything stops; far beyond the last one nothing does. */
+/** The number of the call at which everything crashes; a number beyond the last call means no crash. */
 const crash = fc.oneof(fc.constant(99), fc.integer({ min: 1, max: 8 }))
 const number = fc.nat(5)
 
@@ -107,7 +107,7 @@ const inWords = (model: Model) =>
     .toSorted()
     .join()
 
-/** Done, or not done at all; and done where the answer says so or nothing broke. */
+/** A step is done or not done at all. It is done when the answer is a success or nothing crashed. */
 function expectOneOf(found: Model, before: Model, plan: Plan, mustBeDone: boolean): void {
   const [added] = [...found].filter(([id]) => !before.has(id))
   const after = plan.added && added ? new Map(plan.after).set(added[0], plan.added) : plan.after
@@ -116,7 +116,7 @@ function expectOneOf(found: Model, before: Model, plan: Plan, mustBeDone: boolea
   else expect(isDone || inWords(found) === inWords(before)).toBe(true)
 }
 
-/** Counts, references and bytes are those of the model. */
+/** Counts, references and bytes agree with the model. */
 async function expectAccount(world: World, model: Model): Promise<void> {
   const groups = [...Map.groupBy(model.values(), ({ content }) => content)]
   const account = await accountOf(world.organization)
@@ -131,7 +131,7 @@ async function expectAccount(world: World, model: Model): Promise<void> {
   expect(await usedBytes(world.organization)).toBe(bytes)
 }
 
-/** Nothing is left in the store that no row knows. */
+/** Every object of the store has a row. */
 async function expectNothingLeft(world: World): Promise<void> {
   world.days += 2
   await job({}, world, sweepObjects)

@@ -16,7 +16,7 @@ import { db } from '../support/seeding/rows.ts'
 
 const over = '2026-02-01T00:00:00Z'
 
-/** A sweep with a meter of its own; `before` happens between its look and each of its transactions. */
+/** A sweep with its own meter; `before` runs between its read and each of its transactions. */
 const jobAt = (now: number, before: () => Promise<unknown> = async () => undefined): JobCtx => {
   const own = new Database(env.DB, newMeter())
   const batch = own.batch.bind(own)

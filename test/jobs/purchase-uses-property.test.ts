@@ -175,7 +175,7 @@ async function given(limit: number | null) {
 
 type Machine = Awaited<ReturnType<typeof given>>
 
-/** What is stored, in the words of the model. Uses that were made at the same moment are in any order. */
+/** The stored state in the form of the model. Uses of the same moment are in any order. */
 async function stored({ id, shop }: Machine) {
   const [row, uses] = [await purchaseRow(id), await usesOf(id)]
   return {
@@ -193,7 +193,7 @@ const expected = (model: Model) => ({
   events: model.events.toSorted(),
 })
 
-/** Two at the same moment answer and leave what one after the other would, in one of the two orders. */
+/** Two simultaneous operations have the answers and the state of the two in one of both orders. */
 async function runBoth(machine: Machine, model: Model, first: Operation, second: Operation): Promise<Model> {
   const answers = await Promise.all([machine.run(first), machine.run(second)])
   const [a, one] = applied(model, first)
@@ -208,7 +208,7 @@ async function runBoth(machine: Machine, model: Model, first: Operation, second:
   const possible = outcomes.map((outcome) => ({ answers: outcome.answers, ...expected(outcome.after) }))
   expect(possible).toContainEqual(seen)
   const after = outcomes.find((_, at) => JSON.stringify(possible[at]) === JSON.stringify(seen))?.after
-  // Uses of the same moment stand in the order of their ids from now on.
+  // From now on uses of the same moment are in the order of their ids.
   const uses = await usesOf(machine.id)
   return {
     ...(after ?? model),

@@ -70,7 +70,7 @@ async function open(deduplicates: boolean) {
         return sweepEmails(engine.job)
     }
   }
-  /** All is well again, and time goes by. */
+  /** No further faults happen, and time passes. */
   async function settle(): Promise<void> {
     const isOpen = async () => (await receiptsOf(shop)).some(({ status }) => status === 'pending')
     for (let turn = 0; turn < 8 && (await isOpen()); turn++) {
@@ -83,7 +83,7 @@ async function open(deduplicates: boolean) {
 
 type World = Awaited<ReturnType<typeof open>>
 
-/** At every moment: a receipt an order, what is open is due some day, and nobody has got it twice. */
+/** Holds at every moment: one receipt for an order, open ones have a due time, and none was sent twice. */
 async function check({ shop, provider, bought }: World): Promise<void> {
   const rows = await receiptsOf(shop)
   expect(rows).toHaveLength(bought())
@@ -93,7 +93,7 @@ async function check({ shop, provider, bought }: World): Promise<void> {
     const got = provider.accepted.get(row.recipient) ?? 0
     expect(got).toBeLessThanOrEqual(1)
     if (row.status === 'sent') expect(got).toBe(1)
-    // Whoever got it without our knowledge is in doubt, and not forgotten.
+    // A receipt whose sending is unknown to the service is marked as doubtful.
     if (got === 1 && row.status === 'pending') expect(row.is_doubtful).toBe(true)
   }
 }

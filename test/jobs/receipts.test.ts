@@ -50,7 +50,7 @@ describe('the consumer of receipts', () => {
     expect(first.next_attempt_at).toBe(engine.job.now() + 30_000)
     await engine.run()
     expect(provider.calls).toHaveLength(1)
-    // Somebody edits the message meanwhile: the call that is repeated is the same all the same.
+    // The message is edited in between, and the repeated call is still the same.
     await db.batch([update(emailMessages, { subject: { en: 'Other' } }, sql`id = ${first.email_message_id}`)])
     engine.advance(30_000)
     await engine.run()

@@ -198,7 +198,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   }),
 )
 
-/** What is known of each batch without looking at its requests. */
+/** The state of each batch without its requests. */
 interface Known {
   id: string
   counted: number

@@ -23,7 +23,7 @@ import { seedReceiptMessage } from '../support/seeding/messaging/email-messages.
 
 beforeEach(() => db.batch([sql`delete from transactional_emails`, sql`update refund_requests set due_at = null`]))
 
-/** Sends what is due; answers subject and text of what went out. */
+/** Sends due messages, and returns the subject and text of each. */
 async function sent(): Promise<string[]> {
   const provider = emailProviderOf({ deduplicates: true })
   const engine = receiptEngine(provider.gateway, Date.now() + 60_000)

@@ -91,7 +91,7 @@ describe('refunds of an order', () => {
           for (const [first, and] of steps) {
             const done = await Promise.all([run(bought, first), ...(and ? [run(bought, and)] : [])])
             for (const one of done) if (one) expect(known).toContain(one.reply.status)
-            // Alone, what is shown is what is accepted.
+            // Without a simultaneous request the shown amount is accepted.
             if (!and && done[0]?.isShown) expect(done[0].reply.status).toBe(201)
             await expectCountersToBeSums(shop)
           }

@@ -95,7 +95,7 @@ describe('the rows that a search reads', () => {
     // Every eighth, without the rare ones among them.
     expect(orders?.count).toBe(1365)
     expect(customers?.count).toBe(1365)
-    // What tells that they are many; what the count compares; the page with the seven of eight between.
+    // The rows that show that there are many, the rows that the count compares, and the page with the others between.
     expect(orders?.rows_read).toBeLessThan(3 * 501 + 2 * 1365 + 8 * 51 + 6 * 51)
     expect(customers?.rows_read).toBeLessThan(3 * 501 + 3 * 1365 + 3 * 8 * 51 + 6 * 51)
   })

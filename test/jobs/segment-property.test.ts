@@ -160,7 +160,7 @@ async function check(world: World): Promise<void> {
   if (status === 'ready') expect([row.members_epoch, row.error_message]).toEqual([row.epoch, ''])
   if (status === 'draft') expect([row.members_epoch, row.user_count]).toEqual([0, 0])
   expect(row.heartbeat_at === null).toBe(status !== 'calculating')
-  // What is written and not shown is under way, up to the cursor, or left to the sweep.
+  // Sets that are written and not shown belong to a running calculation, up to its cursor, or to the sweep.
   for (const { epoch, user_id } of members) {
     if (epoch === row.members_epoch) continue
     const isUnderWay = status === 'calculating' && epoch === row.epoch && user_id <= row.cursor_id
@@ -170,7 +170,7 @@ async function check(world: World): Promise<void> {
   if (status === 'calculating') expect(leftovers).not.toContain(row.epoch)
 }
 
-/** Whatever happened, a calculation ends by sweeps and their messages alone, and nothing is left of the others. */
+/** After any events a calculation ends by sweeps and their messages alone, and no other set is left. */
 async function settle(world: World): Promise<void> {
   const { machine } = world
   for (let turn = 0; turn < 4; turn++) {

@@ -25,7 +25,7 @@ import { passJsonOf } from '../support/pass-packages.ts'
 
 const minute = 60_000
 
-/** The Worker's own surroundings, with another gateway and another time. */
+/** The Worker's own context, with another gateway and another time. */
 function jobWith(passes: Partial<PassesGateway> = {}, minutes = 0): JobCtx {
   const job = realJob({ now: () => Date.now() + minutes * minute })
   return { ...job, passes: { ...job.passes, ...passes } }

@@ -11,7 +11,7 @@ interface Message {
   delaySeconds: number
 }
 
-/** Messages of the queues, which nobody takes. */
+/** Messages of the queues, without consumers. */
 let fast: Message[]
 let slow: Message[]
 let posted: { url: string; id: string | null }[]

@@ -74,7 +74,7 @@ describe('delivery', () => {
     const waits: number[] = []
     for (let attempt = 1; attempt <= 10; attempt++) {
       await run([endpoint.id])
-      // The breaker has tests of its own.
+      // The circuit breaker has its own tests.
       await db.batch([
         sql`update webhook_endpoints set failures_in_row = 0, breaker_until = null, failing_since = null where id = ${endpoint.id}`,
       ])

@@ -131,7 +131,7 @@ async function take(world: World, one: Step): Promise<void> {
 
 const hasEnded = (status: string): boolean => ['success', 'failed', 'exhausted'].includes(status)
 
-/** At every moment: what is open is due some day, what has ended is not, and the attempts are those that were made. */
+/** Holds at every moment: open deliveries have a due time, ended ones have none, and the attempts are the made posts. */
 async function check(world: World): Promise<void> {
   const deliveries = await deliveriesOf(world.endpoint.id)
   const attempts = await db.all(sql<{ delivery_id: string; number: number }>`select delivery_id, number
@@ -154,7 +154,7 @@ async function check(world: World): Promise<void> {
   expect(dropped).toBeLessThanOrEqual(world.overtaken() * deliveries.length)
 }
 
-/** Everybody is well again and time goes by: whatever is open must arrive. */
+/** Without further faults all open deliveries must arrive. */
 async function settle(world: World): Promise<void> {
   const { machine, endpoint } = world
   for (let turn = 0; turn < 12; turn++) {

@@ -95,7 +95,7 @@ describe('the start of a campaign', () => {
   })
 })
 
-/** A campaign to so many people who are known and of whom nobody has been sent anything. */
+/** A campaign with this many recipients, before any message is sent. */
 async function calculated(
   people: number,
   deduplicates: boolean,

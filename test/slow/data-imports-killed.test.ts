@@ -97,7 +97,7 @@ const kept = new Set(['audit_log', 'import_header_history', 'list_sizes', 'order
 const withoutKept = (counts: Record<string, number>) =>
   Object.fromEntries(Object.entries(counts).filter(([name]) => !kept.has(name)))
 
-/** Looks at the import until it is as it should be. */
+/** Reads the import until it has the expected state. */
 async function until(id: string, is: (row: DataImport) => boolean): Promise<DataImport> {
   for (;;) {
     const row = await call<DataImport>('GET', `/v1/data-imports/${id}`)

@@ -102,7 +102,7 @@ async function ours(headers: Asked): Promise<Answer> {
   }
 }
 
-/** The bodies of refusals differ, and nobody reads them. */
+/** The bodies of refusals differ, and are not compared. */
 const comparable = ({ status, ...rest }: Answer) =>
   status >= 400 ? { status, range: rest.range } : status === 304 ? { status } : { status, ...rest }
 

@@ -79,7 +79,7 @@ describe('the scripts without the Node of npm ci', () => {
   })
 
   it('end with one line that names the command to run', () => {
-    // Stands for an old Node: the check reads nothing but the version.
+    // Simulates an old Node: the check reads only the version.
     const old = "Object.defineProperty(process.versions, 'node', { value: '20.20.2' })"
     const program = join(root, 'scripts', 'need-node.js')
     const { status, stderr } = spawnSync(process.execPath, [

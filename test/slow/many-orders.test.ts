@@ -101,7 +101,7 @@ it('every list reads few rows for its first pages, in any ordering', async () =>
   for (const { path, orderings } of lists)
     for (const ordering of orderings.flatMap((key) => [key, `-${key}`])) {
       if (isUnserved(path, ordering)) continue
-      // What counts a list reads one row each until a counter says it.
+      // Counting a list reads one row for each, unless a counter exists.
       let next: string | null = `${path}&ordering=${ordering}`
       for (let pages = 0; next !== null && pages < 3; pages++) {
         const at: string = next.replace(server.url, '')

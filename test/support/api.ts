@@ -9,7 +9,7 @@ import { Problem } from '../../src/http/problem.ts'
 
 export const rootToken = 'root-token-of-the-tests'
 
-/** PUBLIC_URL of the tests: every link of an answer begins with it, whatever host was asked. */
+/** PUBLIC_URL of the tests: every link of an answer begins with it, for any host of the request. */
 export const publicUrl = 'https://events.example.test'
 
 /** The path and query of a link under PUBLIC_URL. */
@@ -45,7 +45,7 @@ const patterns = operations.map((operation: Operation) => ({
 const matching = (method: string, path: string): Operation | undefined =>
   patterns.find((one) => one.method === method && one.pattern.test(path))?.operation
 
-/** Kept, because each import asks the process that runs the tests where the module is. */
+/** Cached, because each import asks the process that runs the tests for the path of the module. */
 let promised: typeof import('./promised.ts') | undefined
 
 /** The document takes seconds to load, and the tests of the contract see every answer of every operation. */
@@ -78,7 +78,7 @@ async function checkPromise(method: string, path: string, reply: Reply): Promise
   }
   const parsed = operation.response.safeParse(reply.body)
   expect(parsed.error, `${operation.id} answered ${reply.text.slice(0, 2000)}`).toBeUndefined()
-  // Parsing drops what the schema does not know: a difference is a field that nobody promised.
+  // Parsing drops unknown fields, so a difference is a field that the schema does not have.
   expect(reply.body, `${operation.id} answers only what it promises`).toEqual(parsed.data)
 }
 

@@ -1,6 +1,6 @@
 import { env } from 'cloudflare:workers'
 
-/** The database, telling of every statement that is prepared. */
+/** The database, with a callback for every prepared statement. */
 export function watchedDatabase(onStatement: (sql: string) => void): { DB: D1Database } {
   const watch = (session: D1DatabaseSession) => ({
     prepare: (sql: string) => {
@@ -28,7 +28,7 @@ export function brokenDatabase(message: string): { DB: D1Database } {
   return { DB: { ...session, withSession: () => session } as unknown as D1Database }
 }
 
-/** A rate limiter that lets nobody through, and the keys that it was asked for. */
+/** A rate limiter that refuses every request, and its keys. */
 export function refusingLimiter(): { bindings: { RATE_LIMITER: RateLimit }; keys: string[] } {
   const keys: string[] = []
   const RATE_LIMITER: RateLimit = {
@@ -52,7 +52,7 @@ export function countingLimiter(most: number): RateLimit & { keys: string[] } {
   }
 }
 
-/** The database, telling which sessions are opened. */
+/** The database, recording the opened sessions. */
 export function spiedSessions(): { bindings: { DB: D1Database }; asked: (string | undefined)[] } {
   const asked: (string | undefined)[] = []
   const DB = {
@@ -86,7 +86,7 @@ export function recordedBatches(): { bindings: { DB: D1Database }; batches: stri
   return { bindings: { DB: DB as unknown as D1Database }, batches }
 }
 
-/** The database; before the first batch with a statement that `matches`, `work` is done by somebody else. */
+/** The database; `work` runs before the first batch with a statement that `matches`. */
 export function interruptedDatabase(matches: RegExp, work: () => Promise<unknown>): { DB: D1Database } {
   let isDone = false
   const texts = new WeakMap<D1PreparedStatement, string>()

@@ -40,7 +40,7 @@ const failure = (kind: Exclude<SendResult, { ok: true }>['kind'], retryAfterMs: 
   retryAfterMs,
 })
 
-/** A provider that counts who really got something. */
+/** A provider that counts the messages that each recipient really got. */
 export class Provider {
   /** The most messages of a call. */
   batch = 10
@@ -103,7 +103,7 @@ export class Provider {
       case 'refused until later':
         return all(failure('transient'))
       case 'taken, and refused until later':
-        // Only of a provider that knows keys is a 5xx told as transient after all.
+        // A 5xx counts as temporary only when the provider deduplicates.
         if (!this.deduplicates) return all(failure('transient'))
         this.#take(messages, key, false)
         return all(failure('transient'))

@@ -13,7 +13,7 @@ import { db } from './seeding/rows.ts'
 
 const stubOf = (id: string) => env.CAMPAIGN_SENDER.get(env.CAMPAIGN_SENDER.idFromName(id))
 
-/** The Worker's own surroundings. */
+/** The Worker's own bindings and context. */
 export const realJob = (parts: Partial<JobCtx> = {}): JobCtx => ({ ...openJob(env), ...parts })
 
 /** The alarm of a campaign's object, now. */

@@ -25,7 +25,7 @@ function consentsOf(tenant: Tenant, records: readonly Row[], editionId: string |
   const known = (tenant.tables['consents'] ?? []).filter(
     ({ edition_id }) => edition_id === null || edition_id === editionId,
   )
-  // The edition's own stands in the place of the organisation's.
+  // The edition's own definition replaces the organisation's.
   const definitions = known.filter(
     ({ edition_id, key }) => edition_id !== null || !known.some((other) => other['edition_id'] && other['key'] === key),
   )
@@ -49,7 +49,7 @@ function consentsOf(tenant: Tenant, records: readonly Row[], editionId: string |
   return consents
 }
 
-/** The person as editions see them: of somebody whom others know too, what these editions were given. */
+/** The person as editions see them: for a customer of other editions too, only the values of these editions. */
 function seenBy(editions: readonly string[] | null, user: Row, known: readonly Row[]): Row {
   const isOurs = ({ edition_id }: Row) => editions === null || editions.includes(String(edition_id))
   if (known.every(isOurs)) return user

@@ -31,7 +31,7 @@ const columns: Record<string, Row> = {
   editions: { default_language: 'en' },
 }
 
-/** Rows for tables whose other columns matter to nobody here. */
+/** Rows for tables whose other columns do not matter here. */
 async function insert(table: string, rows: readonly Row[]): Promise<void> {
   const info = await env.DB.prepare('select name, type, "notnull", dflt_value from pragma_table_info(?)')
     .bind(table)

@@ -1,4 +1,4 @@
-/** What random expressions speak of: some of it is in the data, and some is hard. */
+/** The values in random expressions: some occur in the data, and some are difficult. */
 export const ids = [
   'prd_one_0',
   'prd_one_1',

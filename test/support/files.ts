@@ -136,7 +136,7 @@ export async function accountOf(organization: string) {
   }
 }
 
-/** The store, failing or telling at its calls. `before` may throw. */
+/** The store with a callback before each call. `before` may throw. */
 export function watchedStore(before: (call: string) => void | Promise<void>, after: typeof before = () => undefined) {
   const watch = <T extends object>(target: T): T =>
     new Proxy(target, {

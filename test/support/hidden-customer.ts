@@ -49,7 +49,7 @@ async function seedRecipient(campaign: string, user: { id: string; seq: number }
 }
 
 /**
- * Makes the customer of the first edition somebody whom the second edition knows too: samples name this customer.
+ * Makes the customer of the first edition a customer of the second edition too. Samples name this customer.
  * The first edition has said one number, which is not the customer's any more.
  */
 export async function hideCustomer({ a }: World): Promise<{ id: string; seq: number }> {

@@ -6,7 +6,7 @@ import type {
   RefundOutcome,
 } from '../../src/gateways/payments/payments.ts'
 
-/** What the provider does with one call. It pays before it fails, where it says so. */
+/** The provider's reaction to one call. Some of them pay before they fail. */
 export type Conduct =
   | 'pay'
   | 'pay later'
@@ -91,7 +91,7 @@ export function providerOf(options: { isIdempotent?: boolean } = {}) {
             is_retryable: true,
           }
     },
-    /** A refund that somebody makes in the provider's own pages. */
+    /** A refund that a person makes on the provider's own pages. */
     payInDashboard: (payment: string, amount_minor: number, isPaid = true): string =>
       make({ key: null, payment, amount_minor, currency: 'dkk' }, isPaid).provider_reference,
   }

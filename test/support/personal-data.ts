@@ -12,7 +12,7 @@ import { freshId, next, write } from './seeding/rows.ts'
 import { seedEndpoint } from './seeding/webhooks.ts'
 import { seedShopWithReceipts, type Shop } from './seeding/sales/orders.ts'
 
-/** What only this person has: wherever one of these stands, something of the person is left. */
+/** Values that only this person has, so that each occurrence is personal data that is left. */
 export interface Known extends Shop {
   id: string
   email: string
@@ -76,7 +76,7 @@ async function refundTwice(edition: string, mark: string): Promise<void> {
   await post(`${other}/reject`, { reason: `rejection${mark}` })
 }
 
-/** A person who has bought, was changed by hand, was sent a receipt and a campaign, and stands in events of webhooks. */
+/** A person with a purchase, a change by hand, a receipt, a campaign, and stored events of webhooks. */
 export async function givenKnown(): Promise<Known> {
   const shop = await seedShopWithReceipts()
   const mark = `mark${next()}x${crypto.randomUUID().slice(0, 8)}`
@@ -139,7 +139,7 @@ export async function allColumns(campaign: string): Promise<string[]> {
   return [...columns.flat(), ...inObject]
 }
 
-/** Where something of the person stands, with what stands there. */
+/** The places with values of the person, and those values. */
 export async function cellsWith({ marks, campaign }: Pick<Known, 'marks' | 'campaign'>): Promise<Cells> {
   const found: Cells = {}
   for (const table of await tableNames()) {

@@ -75,7 +75,7 @@ export interface Answered {
 /** What an answer has that the document does not say: its status, headers, content type, error code and body. */
 function undocumented(operation: Operation, { status, headers, body }: Answered): string[] {
   const promised = document.paths[operation.path]?.[operation.method]?.responses[String(status)]
-  // Nobody is there to read it.
+  // The client has gone, so the answer has no reader.
   if (status === 499) return []
   if (!promised) return [`${status} is not documented`]
   const names = Object.keys(promised.headers ?? {}).map((name) => name.toLowerCase())

@@ -25,7 +25,7 @@ export const sell = (shop: Shop, orders: object[], more: Record<string, unknown>
 export const receiptsOf = (shop: Shop): Promise<EmailRow[]> =>
   db.all(selectEmails().where(eq(transactionalEmails.edition_id, shop.edition_id)).orderBy(transactionalEmails.id))
 
-/** What the provider does with one call. It accepts before it fails, where it says so. */
+/** The provider's reaction to one call. Some of them accept before they fail. */
 export type Conduct = 'accept' | 'accept and lose the answer' | 'accept and die' | 'die' | SendResult
 
 /** A provider in memory: with keys it accepts the same call once, without them each time. */
@@ -71,7 +71,7 @@ export function providerOf(options: { deduplicates: boolean; name?: string }) {
   }
 }
 
-/** The engine on the real database, with a clock and a provider of the test's own, dying where it is told to. */
+/** The engine on the real database, with a clock and a provider of the test, and with crashes at given round trips. */
 export function receiptEngine(provider: EmailGateway, now = Date.now()) {
   const state = { now }
   const enqueued: number[] = []

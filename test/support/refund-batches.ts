@@ -47,7 +47,7 @@ export async function sell(shop: Shop, count: number, change: Record<string, unk
   }
 }
 
-/** How often each purchase of the edition stands in a request of the batch, as counts of purchases by that number. */
+/** Counts of the edition's purchases, by the number of the batch's requests that include them. */
 export async function timesRequested(id: string): Promise<Record<number, number>> {
   const rows = await db.all(sql<{ times: number; purchases: number }>`select times, count(*) as purchases from
     (select purchases.id, (select count(*) from refund_items join refund_requests

@@ -72,7 +72,7 @@ export const auditOf = async (refund: string): Promise<string[]> => {
   return rows.map(({ action }) => action)
 }
 
-/** The engine on the real database, with a clock and a provider of the test's own, dying where it is told to. */
+/** The engine on the real database, with a clock and a provider of the test, and with crashes at given round trips. */
 export function refundEngine(provider: Pick<Provider, 'payments'>, now = Date.now() + 1000) {
   const state = { now }
   const enqueued: number[] = []
@@ -108,7 +108,7 @@ export function refundEngine(provider: Pick<Provider, 'payments'>, now = Date.no
     enqueued,
     advance: (ms: number) => (state.now += ms),
     run: () => payRefunds(job),
-    /** As `run`, where the consumer dies after so many round trips. Tells whether it did. */
+    /** As `run`, with a crash after so many round trips. Returns whether it happened. */
     runDying: async (trips = Number.POSITIVE_INFINITY): Promise<boolean> => {
       life = trips
       const hasDied = await payRefunds(job).then(

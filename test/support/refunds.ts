@@ -49,7 +49,7 @@ export const transactionRow = async (id: string): Promise<TransactionRow> => {
   return row
 }
 
-/** The counters of purchases and payments of an edition are the sums of its requests, whatever happened. */
+/** The counters of purchases and payments of an edition are the sums of its requests, after any actions. */
 export async function expectCountersToBeSums({ edition_id }: Shop): Promise<void> {
   const open = sql`r.status in ('pending', 'approved', 'processing')`
   const done = sql`r.status = 'completed'`

@@ -7,7 +7,7 @@ import type { Plugin } from 'vitest/config'
 const root = join(import.meta.dirname, '..', '..')
 const folder = join(root, '.wrangler', 'source-bundle')
 
-/** What tests share with src/ beside its modules. */
+/** Libraries that tests share with src/ beside its modules. */
 const shared = ['drizzle-orm', 'drizzle-orm/sqlite-core']
 
 /** The file that holds all modules: the runtime loads it by itself, by a rule in vitest.config.ts. */

@@ -20,7 +20,7 @@ export const importNow = async (id: string): Promise<typeof dataImports.$inferSe
 
 type OrderNow = typeof importOrders.$inferSelect
 
-/** Orders with what became of them: created ones are kept together, by their numbers. */
+/** Orders with their outcomes: created ones are stored together, by their numbers. */
 export async function ordersNow(id: string): Promise<OrderNow[]> {
   const orders = await db.all(sql<OrderNow>`select * from import_orders where import_id = ${id} order by number`)
   const kept = await db.all(
@@ -35,7 +35,7 @@ export async function ordersNow(id: string): Promise<OrderNow[]> {
   })
 }
 
-/** Rows with what became of them: what stands at no row of its own stands at its order. */
+/** Rows with their outcomes: that of the row, otherwise that of its order. */
 export async function rowsNow(id: string): Promise<(typeof importRows.$inferSelect)[]> {
   const rows = await db.all(
     sql<typeof importRows.$inferSelect>`select * from import_rows where import_id = ${id} order by row_number`,

@@ -35,7 +35,7 @@ export const later = (messages: CampaignEventsMessage[]) =>
 export interface Sent {
   id: string
   crowd: Crowd
-  /** The marketing that everybody had agreed to. */
+  /** The consent to marketing that all people gave. */
   consent: string
   captured: Captured[]
 }

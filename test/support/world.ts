@@ -11,7 +11,7 @@ import { seedSegment } from './seeding/messaging/segments.ts'
 import { seedMessage } from './seeding/messaging/email-messages.ts'
 import { seedDelivery, seedEndpoint } from './seeding/webhooks.ts'
 
-/** Who calls: one person for each role, somebody without any role, and the superuser of the platform. */
+/** The callers: one person for each role, one without any role, and the superuser of the platform. */
 export type Who = RoleCode | 'nobody' | 'root'
 
 export const everyone: readonly Who[] = [...roleCodes, 'nobody', 'root']
@@ -39,7 +39,7 @@ export interface OrganizationWorld {
   id: string
   event: string
   editions: [EditionWorld, EditionWorld]
-  /** A viewer of the organisation who is nobody of `people`, and a token of hers that is bound to the organisation. */
+  /** A viewer of the organisation outside of `people`, with a token that is bound to the organisation. */
   member: string
   boundToken: string
   references: Awaited<ReturnType<typeof seedEditionReferences>>

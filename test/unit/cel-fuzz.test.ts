@@ -32,7 +32,7 @@ const scopes: [string, Place, number][] = [
   ['all editions of an organisation', scopeOf(null, [one.editionId, otherEdition]), 3],
 ]
 
-/** Sources of which our SQL and the judge say different things for somebody. */
+/** Sources for which the SQL and the reference evaluation differ for some person. */
 async function mismatches(
   sources: readonly string[],
   scope: Place,
@@ -113,7 +113,7 @@ describe('random expressions', () => {
       if (truths.includes(null)) split.failing++
     })
     const smallest = await Promise.all(wrong.slice(0, 12).map((source) => shrunk(source, scope)))
-    // Conditions that are the same for everybody would prove little.
+    // Conditions with the same result for all people would prove little.
     expect(split.differing).toBeGreaterThan(split.all / 5)
     expect(split.failing).toBeGreaterThan(split.all / 5)
     expect({ seed, wrong: wrong.length, smallest }).toEqual({ seed, wrong: 0, smallest: [] })

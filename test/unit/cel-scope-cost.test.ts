@@ -15,7 +15,7 @@ const shared = (tenant.tables['user_editions'] ?? []).filter(({ edition_id }) =>
 
 beforeAll(() => store(tenant))
 
-/** Rows that D1 reads to judge everybody by an expression. */
+/** Rows that D1 reads to test all people by an expression. */
 async function rowsRead(source: string, editions: readonly string[] | null): Promise<number> {
   const checked = checkExpression(source)
   if (!checked.ok) throw new Error(source)

@@ -15,7 +15,7 @@ import { aMessageOf, framing } from '../support/messages.ts'
 const acting = /<(script|iframe|object|embed|svg|math|form|input|button|style|link|meta|base|template|video|audio)\b/gi
 const inFrame = compile(aMessageOf(richText('x')), 'en', framing).html.match(acting)?.length ?? 0
 
-/** Names of attributes, what stands in quotes taken away. */
+/** Names of attributes, without the texts in quotes. */
 const handlers = /<[a-z][^>]*\son\w+\s*=/i
 const schemes = /(href|src|action|background|style)\s*=\s*["']?\s*(javascript|vbscript|data|file|blob)\s*:/i
 

@@ -5,7 +5,7 @@ import { canEncode, encodeText } from '../../src/domain/data-imports/files/encod
 import { decoderOf, encodings, type Encoding } from '../../src/domain/data-imports/files/encoding/names.ts'
 import { fileOfBytes } from '../../src/domain/data-imports/files/source.ts'
 
-/** Names, places and words of tickets, as they stand in exports. */
+/** Names, places and words of tickets, as in exports. */
 const words = {
   danish: 'Søren Kjærgård|Åse Ørsted|Bjørn Æbelø|Købt|Beløb|Børn|Række|Århus|Sønderborg|Helsingør|Jørgensen|Måned',
   german: 'Jürgen Groß|Käthe Müller|Straße|Österreich|Frühbucher|Köln|Düsseldorf|Übersicht|Größe|Ermäßigt|Jäger',

@@ -8,7 +8,7 @@ const name = 'nordlys.dk'
 
 type Answers = Record<string, (n: number) => [status: number, body: unknown]>
 
-/** Answers by method and address; tells what was asked. */
+/** Answers by method and address, and records the requests. */
 function answering(answers: Answers) {
   const asked: string[] = []
   vi.spyOn(globalThis, 'fetch').mockImplementation(async (url, init) => {
@@ -89,7 +89,7 @@ describe('the domains at Resend', () => {
   it('are unknown after a failed answer', async () => {
     answering({ 'POST /domains': () => [401, { name: 'restricted_api_key' }], 'GET /domains': () => [401, {}] })
     expect(await domains.check(name, null)).toBeNull()
-    // The domain of somebody else under that id is none of ours.
+    // A foreign domain under that id is ignored.
     answering({
       'POST /domains': () => [201, { id: 'd1' }],
       'GET /domains/d1': () => [200, { id: 'd1', name: 'other.dk', status: 'verified' }],

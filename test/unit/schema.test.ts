@@ -22,7 +22,7 @@ describe('the declared tables', () => {
     const keys = table.primaryKeys.flatMap((key) => key.columns.map((column) => column.name))
     const shape = (column: { name: string; type: string; isKey: boolean; notNull: boolean; hasDefault: boolean }) => ({
       ...column,
-      // A key is never null, whether it says so or not.
+      // A key is never null, also without `not null`.
       notNull: column.notNull || column.isKey,
     })
     const wanted = table.columns.map((column) =>

@@ -40,7 +40,7 @@ describe('the GatewayAPI gateway', () => {
     [403, 'configuration'],
     [429, 'rate_limited'],
     [503, 'transient'],
-    // Nothing tells whether it went out before it broke, and a repetition would send it twice.
+    // It is unknown whether the message was sent before the fault, and a repetition could send it twice.
     [500, 'unknown'],
     [502, 'unknown'],
   ])('reads %i as %s', async (status, kind) => {

@@ -73,7 +73,7 @@ export const rolesAt = (caller: Caller, tenant: Tenant): RoleCode[] =>
 export const mayAt = (caller: Caller, allowed: readonly RoleCode[], tenant: Tenant): boolean =>
   caller.is_superuser || rolesAt(caller, tenant).some((role) => allowed.includes(role))
 
-/** Those of some roles that reach a whole organisation. */
+/** The organisation roles among some roles. */
 export const organizationRoles = (roles: readonly RoleCode[]): RoleCode[] =>
   roles.filter((role) => role.startsWith('O'))
 

@@ -15,7 +15,7 @@ async function sealOf(workerSecret: string, { id, column }: SecretPlace): Promis
 
 const fingerprintLength = 16
 
-/** Names a secret of the Worker without giving it away. */
+/** Identifies a secret of the Worker without revealing it. */
 export const fingerprintOf = async (workerSecret: string): Promise<string> =>
   toHex(await sha256(`stored secret\0${workerSecret}`)).slice(0, fingerprintLength)
 
@@ -26,7 +26,7 @@ export const sealSecret = async (
   text: string,
 ): Promise<string> => sealText(await sealOf(workerSecret, place), randomBytes, text)
 
-/** The text, by the first of the secrets that opens it; null when none does. */
+/** The decrypted text, by the first secret that fits; null when none does. */
 export async function openSecret(
   workerSecrets: readonly string[],
   place: SecretPlace,

@@ -5,7 +5,7 @@ import { fromBase64, toBase64Url, utf8 } from '../text/encoding.ts'
 
 export interface TokenSigner {
   purpose: string
-  /** Bytes of HMAC-SHA256 that are kept. */
+  /** Bytes of HMAC-SHA256 in a token. */
   macBytes: number
 }
 
@@ -77,7 +77,7 @@ export function numberFromBytes(bytes: Uint8Array, from: number): { value: numbe
   return null
 }
 
-/** Kept, because making a key takes longer than using it. */
+/** Cached, because making a key takes longer than using it. */
 const keys = new Map<string, Promise<CryptoKey>>()
 function keyOf(secret: string, purpose: string): Promise<CryptoKey> {
   const material = `${purpose}:${secret}`
@@ -97,7 +97,7 @@ export async function macOf(
   return new Uint8Array(whole).slice(0, macBytes)
 }
 
-/** Takes the same time wherever the texts differ. */
+/** Takes the same time at any position of the difference. */
 export function areEqual(one: Uint8Array, other: Uint8Array): boolean {
   let difference = one.length ^ other.length
   for (let index = 0; index < one.length; index++) difference |= (one[index] ?? 0) ^ (other[index] ?? 0)
@@ -111,7 +111,7 @@ export async function signToken(secret: string, signer: TokenSigner, content: re
 
 const maxTokenLength = 120
 
-/** The bytes of a token; null for what is none. */
+/** The bytes of a token; null for another text. */
 function bytesOf(token: string): Uint8Array<ArrayBuffer> | null {
   if (token.length > maxTokenLength || !/^[\w-]+$/.test(token)) return null
   try {
@@ -129,9 +129,9 @@ export function cellOfSignedToken(token: string): string | null {
   return bytes && cellAt(bytes, 0)
 }
 
-/** What a token holds; null for one that was not signed with the key for this purpose. */
+/** The content of a token; null for one that was not signed with the key for this purpose. */
 export async function openToken(secret: string, signer: TokenSigner, token: string): Promise<Uint8Array | null> {
-  // Without a key anybody could make tokens.
+  // With an empty key anyone could forge tokens.
   const bytes = secret === '' ? null : bytesOf(token)
   if (!bytes || bytes.length <= signer.macBytes) return null
   const content = bytes.slice(0, -signer.macBytes)

@@ -24,7 +24,7 @@ export function crc32(text: string): number {
   return (crc ^ 0xffffffff) >>> 0
 }
 
-/** The deployment's mark stands last, and is checked with the rest. */
+/** The deployment's mark comes last, and the checksum covers it. */
 const withCheck = (secret: string, cell: string): string =>
   prefix + secret + base62(crc32(secret + cell), checkLength) + cell
 
@@ -46,5 +46,5 @@ export function cellOfToken(token: string): string | null {
   return withCheck(token.slice(prefix.length, prefix.length + secretLength), cell) === token ? cell : null
 }
 
-/** False for a token that cannot be ours: a typing error costs no look-up. */
+/** False for a token with a wrong checksum, so that a typing error costs no look-up. */
 export const isWellFormedToken = (token: string): boolean => cellOfToken(token) !== null

@@ -43,7 +43,7 @@ export interface Contact {
   last_name: string
 }
 
-/** The columns by which what an edition said of a customer is found there. */
+/** The columns by which an edition's values of a customer are searched. */
 export const givenSearchColumns = (contact: Contact) => ({
   name_folded: fold(fullName(contact)),
   email_folded: fold(contact.email ?? ''),
@@ -65,7 +65,7 @@ export const erasedContact = (id: string) => ({
   last_seen_at: null,
 })
 
-/** A telephone number as it is shown: the id of an erased customer is none. */
+/** The shown telephone number: null for the id of an erased customer. */
 export const shownPhone = (stored: string | null): string | null => (stored?.startsWith('usr_') ? null : stored)
 
 /** The columns by which a customer is found, from the shown columns. */
@@ -75,7 +75,7 @@ export const searchColumns = (contact: Contact) => ({
   search: searchText(fullName(contact), contact.email, digitsOf(contact.phone_number ?? '')),
 })
 
-/** What an order is found by on behalf of its customer. */
+/** The texts of a customer by which an order is found. */
 export const contactSearch = (contact: Pick<Contact, 'email' | 'phone_number'>): string =>
   searchText(contact.email, digitsOf(contact.phone_number ?? ''))
 

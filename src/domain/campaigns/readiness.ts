@@ -2,7 +2,7 @@ import { type FieldError, fieldError } from '../errors.ts'
 import type { Language, TranslatedDict } from '../languages.ts'
 import type { Channel } from '../messaging/messaging.ts'
 
-/** What decides whether a campaign can go out. */
+/** The facts that decide whether a campaign can be sent. */
 export interface Readiness {
   channel: Channel
   edition: { is_archived: boolean; default_language: Language; sms_sender_name: string }

@@ -112,7 +112,7 @@ export interface CampaignSenderRpc {
   retryable(): Promise<number>
   recipients(query: RecipientsQuery): Promise<RecipientsPage>
   recipient(n: number): Promise<RecipientRow | null>
-  /** Blanks what says who a recipient is. */
+  /** Blanks the personal data of a recipient. */
   erase(n: number): Promise<ErasedRecipient>
   claim(lease: string): Promise<ClaimAnswer>
   /** Removes excluded recipients just before the first call. False when the lease is over or the campaign has stopped. */

@@ -42,7 +42,7 @@ export interface RecipientPerson {
 export const recipientStates = ['pending', 'sent', 'failed', 'skipped'] as const
 export type RecipientState = (typeof recipientStates)[number]
 
-/** What became of a message that was sent. Bounced recipients are in neither `not_opened` nor `not_clicked`. */
+/** The engagement of a sent message. Bounced recipients are in neither `not_opened` nor `not_clicked`. */
 export const engagements = [
   'delivered',
   'opened',

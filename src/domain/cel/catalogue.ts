@@ -8,7 +8,7 @@ export interface ExpressionField {
   nullable: boolean
   description: string
   values_from?: ValuesFrom
-  /** Of which known values it is the name. */
+  /** The kind of known values that this field names. */
   names_of?: ValuesFrom
 }
 
@@ -37,13 +37,13 @@ const fieldsOf = (prefix: string, entries: readonly FieldEntry[]): ExpressionFie
 
 const nullable = { nullable: true } as const
 
-/** What an expression may speak of. Everything else reads it: the checker, the lowering to SQL, the API's description. */
+/** The fields of expressions: the one list for the checker, the lowering to SQL and the API's description. */
 export const variables: readonly Variable[] = [
   {
     name: 'user',
     type: 'user',
     description:
-      'The person who is tested. Of somebody whom other editions know too, an expression of an edition sees the contact data that the edition was given, and no metadata.',
+      'The tested person. Of a customer of other editions too, an expression of an edition sees the contact data that the edition was given, and no metadata.',
     fields: fieldsOf('user', [
       ['id', 'string', 'Id of the person.'],
       ['email', 'string', 'E-mail address, lower case.', nullable],
@@ -68,7 +68,7 @@ export const variables: readonly Variable[] = [
     name: 'orders',
     type: { list: 'order', nullable: false },
     description:
-      "The person's orders in every status. An expression of an edition sees those of that edition, one of the organisation those of all; `edition_id` tells them apart.",
+      "The person's orders in every status. An expression of an edition sees those of that edition, one of the organisation those of all; `edition_id` is the edition of each.",
     fields: fieldsOf('orders[]', [
       ['id', 'string', 'Id of the order.'],
       ['status', 'string', 'Status of the order.', { from: 'order_statuses' }],
@@ -115,7 +115,7 @@ export const variables: readonly Variable[] = [
     description: 'Counted over the confirmed and completed orders of the person, in the same editions as `orders`.',
     fields: fieldsOf('stats', [
       ['order_count', 'int', 'Number of confirmed and completed orders.'],
-      ['total_spent_minor', 'int', 'Their amounts in minor units, whatever the currency.'],
+      ['total_spent_minor', 'int', 'The sum of their amounts in minor units, of all currencies.'],
       ['purchase_count', 'int', 'Number of purchases that are active, used or expired.'],
       ['first_order_at', 'timestamp', 'When the first of these orders was placed.', nullable],
       ['last_order_at', 'timestamp', 'When the last of these orders was placed.', nullable],

@@ -39,8 +39,8 @@ function reasonFor({ lists, node, work: ownWork }: Site, combinations: number, a
 }
 
 /**
- * Why an expression takes too long where lists are so long, or null. Only lists inside lists are refused: what asks for
- * one list after the other never is.
+ * The reason why an expression takes too long for lists of these lengths, or null. Only nested lists are refused:
+ * one list after the other is always accepted.
  */
 export function costError(expression: Expression, source: string, sizes: ListSizes): CelError | null {
   let all = 0
@@ -53,7 +53,7 @@ export function costError(expression: Expression, source: string, sizes: ListSiz
   return null
 }
 
-/** Whether lists are looked at inside of lists, so that their lengths decide. */
+/** Whether the expression has nested lists, so that their lengths decide. */
 export const hasNestedLists = (expression: Expression): boolean =>
   sitesOf(expression, noLists).some(({ lists }) => lists.length > 1)
 
@@ -90,6 +90,6 @@ const minPeople = 100
 const workAPerson = 60
 const workAStatement = 1_200_000
 
-/** People whom one statement can look at in a fraction of a second. */
+/** The people that one statement can test in a fraction of a second. */
 export const peopleAStatement = (workOfExpression: number): number =>
   Math.min(maxPeople, Math.max(minPeople, Math.floor(workAStatement / (workAPerson + workOfExpression))))

@@ -13,7 +13,7 @@ const getters = (of: string, entries: readonly (readonly [string, string])[]): C
     example: of === 'timestamp' ? `user.date_joined.${name}() == 1` : `(now - user.date_joined).${name}() > 1`,
   }))
 
-/** What an expression may call. */
+/** The functions of expressions. */
 export const functions: readonly CelFunction[] = [
   {
     name: 'exists',
@@ -149,7 +149,7 @@ export const functions: readonly CelFunction[] = [
   ]),
 ]
 
-/** What people try and cannot have, and what to do instead. */
+/** Unsupported functions that people try, each with an alternative. */
 export const refusedFunctions: Readonly<Record<string, string>> = {
   matches: 'Regular expressions are not supported: use contains, startsWith or endsWith.',
   dyn: 'dyn is not supported.',

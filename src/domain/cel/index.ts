@@ -16,5 +16,5 @@ export {
 export { type ListSizes, noLists } from './survey.ts'
 export type { CelError, Expression, Type, ValuesFrom } from './types.ts'
 
-/** What an expression may speak of: the one list that the checker, the SQL and the API's description share. */
+/** The fields of expressions: the one list for the checker, the SQL and the API's description. */
 export const context = { variables, functions, examples }

@@ -24,7 +24,7 @@ export interface Parsed {
   rangeOf: (node: SourceRange) => SourceRange
 }
 
-/** Throws a Refusal for what is no expression or too large. */
+/** Throws a Refusal for a text that is no expression or too large. */
 export function parse(source: string): Parsed {
   if (source.length > limits.characters) {
     const range = { start: limits.characters, end: source.length }
@@ -37,7 +37,7 @@ export function parse(source: string): Parsed {
   return { source, ast, rangeOf: (node) => widened(node, pairs) }
 }
 
-/** All that is wrong with a text that is no expression; itself the first of it. */
+/** All faults of a text that is no expression; the refusal itself is the first. */
 export class SyntaxRefusal extends Refusal {
   readonly all: readonly Refusal[]
 
@@ -87,7 +87,7 @@ function childrenOf(ast: Ast): Ast[] {
 const heavyCalls = /^(?:int|double|timestamp|exists|exists_one|all|filter|map|get[A-Z]\w*)$/
 
 /**
- * How many of the levels a node takes. SQLite bears expressions that are a hundred deep: what becomes several levels
+ * The levels that a node takes. SQLite accepts expressions of a depth of a hundred: a node that becomes several levels
  * of SQL counts for more, so that everything within the limit runs.
  */
 function levelsOf(ast: Ast): number {

@@ -3,7 +3,7 @@ import { type Expression, isList, type MacroExpression, type ExpressionOf } from
 /** Lists that an expression can walk through, by where their length is kept; `written` ones are part of the source. */
 type KeptList = 'orders' | 'purchases' | 'campaigns' | 'options' | 'user_metadata' | 'order_metadata'
 
-/** The most that one person of an organisation has of each list. It may be too high and is never too low. */
+/** The longest list of each kind that one person of an organisation has. It may be too high and is never too low. */
 export type ListSizes = Record<KeptList, number>
 
 export const noLists: ListSizes = {
@@ -17,7 +17,7 @@ export const noLists: ListSizes = {
 
 /** Measured on D1, in tenths of a microsecond. */
 export const work = {
-  /** To begin with a list, however short it is. */
+  /** The cost to begin any list. */
   list: 25,
   element: 8,
   bareElement: 4,
@@ -36,11 +36,11 @@ export interface ListRead {
   size: number
 }
 
-/** Something that is done once for each combination of elements of the lists around it. */
+/** Work that is done once for each combination of elements of the lists around it. */
 export interface Site {
   lists: readonly ListRead[]
   node: Expression
-  /** For each combination, without the lists inside. */
+  /** The work for each combination, without the nested lists. */
   work: number
 }
 
@@ -103,7 +103,7 @@ class Survey {
         return this.#spend(node.node === 'compare' ? work.value : work.arithmetic)
       case 'choice':
         for (const branch of [node.condition, node.chosen, node.otherwise]) this.value(branch)
-        // Whether the result is null or an error takes them again.
+        // Testing whether the result is null or an error evaluates them again.
         if (node.nullable) for (const branch of [node.condition, node.chosen, node.otherwise]) this.value(branch)
         return
       case 'call':
@@ -164,7 +164,7 @@ class Survey {
     this.value(element)
     if (list.node === 'list' && element.type !== 'json') return this.#spend(work.text)
     this.#inside(list, node, () => {
-      // The value that is looked for is made anew for each element.
+      // The searched value is computed again for each element.
       this.value(element)
       this.#spend(work.value)
     })
@@ -173,7 +173,7 @@ class Survey {
   #body({ range, variable, predicate, result }: ExpressionOf<'macro'>): void {
     this.#with({ name: variable, metadata: this.#metadataOf(range), map: mapIn(range) }, () => {
       if (predicate) this.value(predicate)
-      // A mapped value is made once for itself and once to see whether it is an error.
+      // A mapped value is computed twice: for itself, and to test whether it is an error.
       if (result) for (const again of [result, result]) this.value(again)
     })
   }
@@ -189,7 +189,7 @@ class Survey {
     this.#elements = before
   }
 
-  /** What is done for each element of a list; filters and maps of the list are done for each one, too. */
+  /** The work for each element of a list, with the filters and maps of the list. */
   #inside(list: Expression, node: Expression, body: () => void, each: number = work.element): void {
     if (list.node === 'macro')
       return this.#inside(
@@ -244,6 +244,6 @@ function mapIn(list: Expression): MacroExpression | null {
   return list.result ? list : mapIn(list.range)
 }
 
-/** What is done for one person, from the outside in. */
+/** The work for one person, from the outside in. */
 export const sitesOf = (expression: Expression, sizes: ListSizes): readonly Site[] =>
   new Survey(sizes, expression).sites

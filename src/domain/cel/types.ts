@@ -4,7 +4,7 @@ export interface SourceRange {
   end: number
 }
 
-/** What is wrong with an expression, and where; `line` and `column` count from 1. */
+/** A fault of an expression with its place; `line` and `column` count from 1. */
 export interface CelError extends SourceRange {
   code: string
   message: string
@@ -22,7 +22,7 @@ export interface ListType {
 /** `json` is a value of metadata, whose type shows only when it is read; `never` is the element of `[]`. */
 export type Type = Scalar | 'null' | 'json' | 'never' | ObjectName | ListType
 
-/** Which known values a field takes: `dynamic_values` of the context. */
+/** The known values that a field takes: `dynamic_values` of the context. */
 export type ValuesFrom =
   | 'products'
   | 'variants'

@@ -3,8 +3,8 @@ import { fromBase64, toBase64, utf8 } from '../text/encoding.ts'
 const ivLength = 12
 
 /**
- * The key that seals one stored answer, of the Worker's secret, the caller and the caller's own Idempotency-Key: who has
- * the table alone opens nothing, and who has the secret too still needs the Idempotency-Key.
+ * The key that encrypts one stored answer. It is derived from the Worker's secret, the caller and the Idempotency-Key:
+ * the table alone decrypts nothing, and with the secret the Idempotency-Key is still needed.
  */
 export async function answerSeal(secret: string, callerId: string, rawKey: string): Promise<CryptoKey> {
   const material = await crypto.subtle.importKey('raw', utf8(secret), 'HKDF', false, ['deriveKey'])

@@ -6,7 +6,7 @@ import { languages, type TranslatedDict } from '../languages.ts'
 const hashOf = async (content: unknown): Promise<string> =>
   Array.from(await sha256(JSON.stringify(content)), (byte) => byte.toString(16).padStart(2, '0')).join('')
 
-/** What a record says. Records are only ever added, so each can vouch for the one before it. */
+/** The content of a record. Records are only added, so each contains the hash of the one before it. */
 export interface ConsentStatement {
   id: string
   organization_id: string
@@ -30,7 +30,7 @@ export interface ConsentStatement {
   hash_version: number
 }
 
-/** What the first records were hashed over. */
+/** The fields in the hashes of the first records. */
 const firstColumns = [
   'id',
   'consent_id',
@@ -59,18 +59,18 @@ const laterColumns = [
 
 export const hashVersion = 2
 
-/** Of a record and the hash of the one before: a chain that shows when a record was changed later. */
+/** The hash of a record and of the hash before it, so that the chain reveals a later change. */
 export function recordHash(record: ConsentStatement, previousHash: string | null): Promise<string> {
   const columns = record.hash_version === 1 ? firstColumns : [...firstColumns, ...laterColumns]
   return hashOf([previousHash, ...columns.map((name) => record[name])])
 }
 
-/** Of the evidence of one record: equal evidence of two records is not seen to be equal. */
+/** The hash of the evidence of one record. Equal evidence of two records has different hashes. */
 export const evidenceHash = (recordId: string, evidence: string): Promise<string> => hashOf([recordId, evidence])
 
 const inOrder = (texts: TranslatedDict) => languages.map((language) => texts[language] ?? null)
 
-/** Of the wording in all languages; the same words have the same hash, with their languages in any order. */
+/** The hash of the wording in all languages, in any order of the languages. */
 export const contentHash = ({ title, text, link_url, legal_basis }: Wording): Promise<string> =>
   hashOf([inOrder(title), inOrder(text), inOrder(link_url), legal_basis])
 
@@ -80,7 +80,7 @@ export interface StoredRecord extends ConsentStatement {
   is_latest: number
 }
 
-/** What is wrong with a record, given the one before it; null when nothing is. */
+/** The fault of a record, given the one before it; null for a correct record. */
 export async function recordFault(record: StoredRecord, before: StoredRecord | null): Promise<string | null> {
   if (record.number !== (before?.number ?? 0) + 1) return `its number is ${record.number}`
   if (record.previous_record_id !== (before?.id ?? null)) return 'it does not name the record before it'

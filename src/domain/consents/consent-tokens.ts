@@ -16,11 +16,11 @@ import type { ChannelAddress } from '../messaging/suppressions.ts'
 
 /**
  * Tokens of the pages on which people read and answer consents. They hold the person, or the answer to confirm, the day
- * on which they were made, and a tag of organisation and address: nobody reads the address from it, and a link that
+ * on which they were made, and a tag of organisation and address: the address cannot be read from it, and a link that
  * went to an address which the person no longer has opens nothing.
  */
 
-/** A link in a message to the page of a person's consents works for so long. */
+/** The time for which a link to the page of a person's consents works. */
 export const preferencesLinkMs = 2 * 365 * dayMs
 
 const preferences: TokenSigner = { purpose: 'consent-preferences-links', macBytes: 16 }
@@ -34,7 +34,7 @@ export interface LinkAddress extends ChannelAddress {
 const tagOf = (secret: string, { organization_id, channel, address }: LinkAddress): Promise<Uint8Array> =>
   macOf(secret, tagger, utf8(`${organization_id}\0${channel}\0${address}`))
 
-/** Of the addresses the one that a link was sent to. */
+/** The one of the addresses to which a link was sent. */
 export async function taggedAddress<Address extends LinkAddress>(
   secret: string,
   tag: Uint8Array,
@@ -52,7 +52,7 @@ const idOf = (prefix: string, id: string): Uint8Array => {
 
 const dayOf = (at: number): number => Math.floor(at / dayMs)
 
-/** Where messages lead people to. */
+/** The addresses of the pages, for links in messages. */
 export const preferencesAddress = (publicUrl: string, token: string): string => `${publicUrl}/consents/${token}`
 export const confirmationAddress = (publicUrl: string, token: string): string =>
   `${publicUrl}/consents/confirm/${token}`
@@ -75,7 +75,7 @@ export async function mintPreferencesToken(secret: string, link: PreferencesLink
   return signToken(secret, preferences, content)
 }
 
-/** What a token of a person's page means; null for one that is not ours or is too old. */
+/** The content of a token of a person's page; null for a forged or expired one. */
 export async function readPreferencesToken(
   secret: string,
   token: string,
@@ -113,7 +113,7 @@ export interface ConfirmationTarget extends AnswerKey {
   tag: Uint8Array
 }
 
-/** Which answer a token confirms; null for one that is not ours. */
+/** The answer that a token confirms; null for a forged one. */
 export async function readConfirmationToken(secret: string, token: string): Promise<ConfirmationTarget | null> {
   const content = await openToken(secret, confirmation, token)
   const user = content && idFromBytes(idPrefixes.user, content, 0)

@@ -38,7 +38,7 @@ export const answerLifecycle = lifecycle('none', {
 export const answerStates = answerLifecycle.states
 export type AnswerState = (typeof answerStates)[number]
 
-/** What a record says. */
+/** The statuses of records. */
 export type AnswerStatus = Exclude<AnswerState, 'none'>
 export const answerStatuses = answerStates.filter((state) => state !== 'none') as [AnswerStatus, ...AnswerStatus[]]
 
@@ -117,7 +117,7 @@ export type AnswerDecision =
   /** The records to add, in their order: a consent that was over without a record of it is recorded as expired first. */
   | { kind: 'changed'; statuses: readonly AnswerStatus[] }
 
-/** What becomes of an answer that is given at an instant. */
+/** The effect of an answer that is given at an instant. */
 export function decideAnswer(
   asked: { status: Exclude<AnswerStatus, 'expired'>; at: number },
   answer: LatestAnswer | null,
@@ -137,19 +137,19 @@ export function decideAnswer(
   return { kind: 'changed', statuses: isUnrecorded ? ['expired', status] : [status] }
 }
 
-/** What can be done next, by the state alone; roles are judged elsewhere. */
+/** The possible actions by the state alone; roles are checked elsewhere. */
 export const allowedActions = (answer: LatestAnswer | null, rules: AnswerRules, at: number): AnswerAction[] =>
   answerActions.filter(
     (action) => decideAnswer({ status: statusOfAction[action], at }, answer, rules).kind === 'changed',
   )
 
-/** Until when an answer counts; null for one that does not end by itself. */
+/** The end of an answer; null for one that does not end by itself. */
 export function answerEnd(status: AnswerStatus, at: number, expiresAfterDays: number | null): number | null {
   if (status === 'pending') return at + confirmationMs
   return status === 'given' && expiresAfterDays !== null ? at + expiresAfterDays * dayMs : null
 }
 
-/** What people are shown. Changing any of it makes a version. */
+/** The fields that people are shown. A change of any of them makes a version. */
 export interface Wording {
   title: TranslatedDict
   text: TranslatedDict

@@ -19,7 +19,7 @@ export const dataImportLifecycle = lifecycle('draft', {
   cancelling: ['cancelled', 'completed', 'completed_with_errors', 'failed'],
   completed: ['undoing'],
   completed_with_errors: ['undoing'],
-  // Goes on after its last chunk, or with another file.
+  // A failed import continues after its last chunk, or with another file.
   failed: ['parsing', 'mapping_columns', 'processing_columns', 'importing', 'undoing', 'cancelled'],
   cancelled: ['undoing'],
   undoing: ['undone'],
@@ -28,7 +28,7 @@ export const dataImportLifecycle = lifecycle('draft', {
 export const dataImportStatuses = dataImportLifecycle.states
 export type DataImportStatus = (typeof dataImportStatuses)[number]
 
-/** What is read or staged of a file, and not yet started. */
+/** Statuses before the start, after the file is read. */
 const mappingStatuses = ['mapping_columns', 'mapping_products', 'ready'] as const satisfies DataImportStatus[]
 /** Statuses in which the mapping, the options and the file of an import can be changed. */
 const editableStatuses = ['draft', ...mappingStatuses, 'failed'] as const satisfies DataImportStatus[]
@@ -44,7 +44,7 @@ const stagedStatuses = [
   'undone',
 ] as const satisfies DataImportStatus[]
 
-/** What the background work of an import does. */
+/** The phases of the background work of an import. */
 export const importPhases = ['parse', 'stage', 'import', 'undo'] as const
 export type ImportPhase = (typeof importPhases)[number]
 
@@ -64,7 +64,7 @@ export function countRows(stored: RowCounts | null, more: RowCounts): RowCounts 
   return counts
 }
 
-/** Orders of one commit. */
+/** The number of orders in one commit. */
 export const ordersPerChunk = 25
 /** Imports of files that an organisation may run at the same time. */
 export const maxRunningImports = 2
@@ -72,13 +72,13 @@ export const maxRunningImports = 2
 export const undoDays = 30
 /** How long the file and the rows of an import are kept after its end. An undo needs them no longer. */
 export const keptDays = undoDays
-/** Background work that was not seen for so long is begun again. */
+/** Background work without progress for this time is begun again. */
 export const heartbeatLostMs = 120_000
-/** Steps that follow one another say that the work goes on once in so long: an index has the time. */
+/** The shortest time between two stored signs of progress, because an index contains the time. */
 export const heartbeatEveryMs = 10_000
-/** What stops so often without a step in between is given up. */
+/** The stalls without progress after which the work fails. */
 export const mostStalls = 5
-/** Different products that the orders of a file may have. */
+/** The most different products in the orders of a file. */
 export const maxProducts = 2000
 
 export const importDelimiters = ['auto', ',', ';', 'tab', 'pipe'] as const
@@ -87,7 +87,7 @@ export const quoteOptions = ['auto', 'double', 'none'] as const
 export const decimalOptions = ['auto', '.', ','] as const
 export const dateOptions = ['auto', 'dmy', 'mdy', 'ymd'] as const
 
-/** How a file is read and what becomes of its orders. Null where the edition or the file itself decides. */
+/** The options for reading a file and for its orders. Null where the edition or the file decides. */
 export interface ImportOptions {
   delimiter: (typeof importDelimiters)[number]
   encoding: 'auto' | 'utf-16' | Encoding
@@ -126,9 +126,9 @@ export const defaultOptions: ImportOptions = {
   skipped: false,
 }
 
-/** Options that say how the bytes of a file become cells. */
+/** Options that decide how the bytes of a file become cells. */
 export const readingOptions = ['delimiter', 'encoding', 'quotes', 'has_header'] as const
-/** Options that say what the cells mean. */
+/** Options that decide what the cells mean. */
 export const stagingOptions = [
   'decimal_separator',
   'date_format',
@@ -211,19 +211,19 @@ const statusesOf: Record<Exclude<ImportActionName, 'undo'>, readonly DataImportS
 const needFormat: readonly ImportActionName[] = ['update_column_mappings', 'validate', 'process']
 const needFile: readonly ImportActionName[] = ['update', ...needFormat]
 
-/** What can be asked of an import as it stands. */
+/** The actions that an import allows in its state. */
 export const allowsAction = (row: ImportFacts, action: ImportActionName, now: number): boolean => {
   if (row.rows_deleted_at !== null) return false
   if (row.files_deleted_at !== null && needFile.includes(action)) return false
   if (action === 'undo') return row.undo_until !== null && row.undo_until > now && canBeUndone(row.status)
   if (!statusesOf[action].includes(row.status)) return false
   if (row.status !== 'failed') return true
-  // A failed import whose orders were begun goes on with them; one that was not goes back to its file.
+  // A failed import continues with its orders if it began to create them; otherwise it returns to its file.
   if (row.started_at !== null) return action === 'start'
   return action !== 'start' && (!needFormat.includes(action) || row.format !== null)
 }
 
-/** Statuses in which nothing happens any more by itself. */
+/** Statuses in which an import has ended. */
 export const endedStatuses = [
   'completed',
   'completed_with_errors',
@@ -240,13 +240,13 @@ export const allowedActions = (row: ImportFacts, now: number): ImportActionName[
 interface ImportProgress {
   status: DataImportStatus
   phase: ImportPhase | null
-  /** JSON of the phase, whose member `progress` says how far it is, from 0 to 1. */
+  /** JSON of the phase, whose member `progress` is a fraction from 0 to 1. */
   position: string
 }
 
 const waiting: readonly DataImportStatus[] = ['draft', 'failed']
 
-/** How far the work under way is, in hundredths; 1 where none is. */
+/** The progress of the work, in hundredths; 1 without work. */
 export function progressOf({ status, phase, position }: ImportProgress): number {
   if (phase === null) return waiting.includes(status) ? 0 : 1
   const { progress = 0 } = JSON.parse(position) as { progress?: number }

@@ -1,10 +1,10 @@
-/** White space at the ends, and marks that nobody sees. */
+/** White space and invisible characters, which are removed at both ends. */
 const edge = /[\s\u00a0\u200b-\u200f\u2060\ufeff]/
 const formulaOfText = /^="((?:[^"]|"")*)"$/
-/** By which exporters keep a spreadsheet from reading a cell as a number or a formula. */
+/** Marks of exporters that keep a spreadsheet from reading a cell as a number or a formula. */
 const apostropheGuard = /^'(?=[=+\-@\d])/
 
-/** How people and programs write that a cell has no value. The word null is a family name. */
+/** Spellings for a cell without a value. The word null is a family name. */
 const blanks = new Set([
   '-',
   '--',
@@ -39,7 +39,7 @@ const isLetterOrDigit = (code: number): boolean =>
 const isBare = (cell: string): boolean =>
   isLetterOrDigit(cell.charCodeAt(0)) && isLetterOrDigit(cell.charCodeAt(cell.length - 1))
 
-/** One pattern for both ends would look at white space inside of a long cell again and again. */
+/** Searches from both ends, because one pattern would search white space inside of a long cell repeatedly. */
 function withoutEdges(cell: string): string {
   let [start, end] = [0, cell.length]
   while (start < end && edge.test(cell.charAt(start))) start++
@@ -47,7 +47,7 @@ function withoutEdges(cell: string): string {
   return cell.slice(start, end)
 }
 
-/** What a cell says: without white space around it, without the guards of exporters; empty for "no value". */
+/** The value of a cell: without surrounding white space and marks of exporters; empty for "no value". */
 export function cleanCell(cell: string): string {
   if (isBare(cell)) return isBlank(cell) ? '' : cell
   const trimmed = withoutEdges(cell)

@@ -1,4 +1,4 @@
-/** Why an undo leaves an order as the import made it. */
+/** The reasons why an undo leaves an order as the import wrote it. */
 export const keptReasons = [
   'order_missing',
   'customer_erased',
@@ -20,7 +20,7 @@ interface KnownPurchase {
   version: number
 }
 
-/** What is known of an order that an import wrote, since then. */
+/** The changes of an order since an import wrote it. */
 export interface OrderFacts {
   is_missing: boolean
   has_erased_customer: boolean
@@ -37,13 +37,13 @@ export interface OrderFacts {
   is_payment_changed: boolean
 }
 
-/** What expires by itself was touched by nobody. */
+/** An expiry by itself does not count as a change. */
 const isLeft = ({ id, status, version }: KnownPurchase, left: ReadonlyMap<string, number>): boolean => {
   const expected = left.get(id)
   return expected !== undefined && (version === expected || (status === 'expired' && version === expected + 1))
 }
 
-/** Why the order has to stay; null when nobody touched it. */
+/** The reason why the order stays; null for an unchanged order. */
 export function keptReason(facts: OrderFacts): KeptReason | null {
   const { purchases, left } = facts
   const isSame = purchases.length === left.size && purchases.every((purchase) => isLeft(purchase, left))
@@ -62,7 +62,7 @@ export function keptReason(facts: OrderFacts): KeptReason | null {
   return reasons.find(([holds]) => holds)?.[1] ?? null
 }
 
-/** The order of a purchase's status after an undo: what expired meanwhile stays so, unless its validity goes on. */
+/** The status of a purchase after an undo: one that has expired since stays expired, unless its validity is longer again. */
 export const statusAfterUndo = (
   current: string,
   before: { status: string; valid_until: number | null },

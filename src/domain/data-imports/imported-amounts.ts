@@ -38,7 +38,7 @@ export function countedItems(
   return order.amount_minor === all.totals.total_minor || refundedMinor > 0 ? all : live
 }
 
-/** The status of a new order's payment of which that much was paid back. */
+/** The status of a new order's payment, by its refunded amount. */
 export function newPaymentStatus(status: OrderStatus, amountMinor: number, refundedMinor: number): TransactionStatus {
   if (refundedMinor === 0) return paymentStatusOf[status]
   return refundedMinor < amountMinor ? 'partially_refunded' : 'refunded'
@@ -48,19 +48,19 @@ export interface PaymentAmounts {
   status: TransactionStatus
   amount_minor: number
   refunded_minor: number
-  /** Of open requests for a refund. */
+  /** The amount that open refund requests have reserved. */
   reserved_minor: number
 }
 
-/** What went back of a payment, or is about to. */
+/** The refunded and reserved amounts of a payment. */
 export const takenBack = (payment: Pick<PaymentAmounts, 'refunded_minor' | 'reserved_minor'>): number =>
   payment.refunded_minor + payment.reserved_minor
 
-/** Whether the amounts of a payment are what refunds rely on. */
+/** Whether refunds depend on the amounts of a payment. */
 const isSettled = (payment: PaymentAmounts): boolean =>
   takenBack(payment) > 0 || payment.status === 'partially_refunded' || payment.status === 'refunded'
 
-/** Whether the payment came to nothing, so that nothing can be paid back of it. */
+/** Whether the payment failed, so that nothing of it can be paid back. */
 export const isDead = (status: TransactionStatus): boolean => status === 'failed' || status === 'cancelled'
 
 export interface PaymentAfter {

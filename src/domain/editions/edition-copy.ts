@@ -18,7 +18,7 @@ export const copiedTables = {
 
 type CopiedTable = keyof typeof copiedTables
 
-/** Written with the copy, from what was copied. */
+/** Tables that are written with the copy, from copied rows. */
 export const derivedTables: readonly string[] = ['consent_versions']
 
 /**
@@ -52,7 +52,7 @@ export const tablesLeft: Readonly<Record<string, string>> = {
   campaigns: 'They were sent for the source.',
 }
 
-/** A row of the source, and the row that it belongs to or points to. */
+/** A row of the source, and the row to which it refers. */
 export interface SourceRow {
   id: string
   parent: string | null
@@ -74,7 +74,7 @@ const parentTables: Partial<Record<CopiedTable, CopiedTable>> = {
   pass_designs: 'products',
 }
 
-/** New ids for all rows, and every reference between them turned to the copies. Shared messages stay what they are. */
+/** New ids for all rows, with references to the copies. Shared messages stay unchanged. */
 export function planCopy(source: CopySource, mode: EmailTemplateMode, newId: (kind: IdKind) => string): CopyPlan {
   const names = Object.keys(copiedTables) as CopiedTable[]
   const copies = {} as Record<CopiedTable, Map<string, string>>

@@ -91,7 +91,7 @@ export const smsSenderDescriptions: Record<SmsSenderName, string> = {
 export const receiptEmailTypes = ['receipt', 'receipt_online'] as const
 export const refundConfirmationEmailTypes = ['refund_confirmation'] as const
 
-/** What an edition is called on its own: its event's name comes first, once. */
+/** The full name of an edition: its event's name comes first, once. */
 export const editionFullName = (eventName: string, name: string): string =>
   name.toLowerCase().startsWith(eventName.toLowerCase()) ? name : `${eventName} ${name}`
 

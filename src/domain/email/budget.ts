@@ -1,7 +1,7 @@
 import type { Context } from 'liquidjs'
 import { toValue } from 'liquidjs/dist/liquid.browser.mjs'
 
-/** Characters that one rendering may make: what it puts out, what it captures, and what its filters make of values. */
+/** The characters that one rendering may produce: output, captures, and results of filters. */
 export const maxRenderedLength = 2_000_000
 export const maxRenderedSmsLength = 100_000
 
@@ -29,7 +29,7 @@ export class Budget {
   }
 }
 
-/** What LiquidJS calls before a filter works: filters have a part of the budget, because they take more time for it. */
+/** Called by LiquidJS before a filter. Filters have a part of the budget, because they take more time. */
 export class Charge {
   readonly budget: Budget
   readonly #filters: Budget
@@ -47,7 +47,7 @@ export class Charge {
   check(): void {}
 }
 
-/** As LiquidJS writes values. */
+/** The text of a value, as LiquidJS writes it. */
 function written(value: unknown): string {
   const plain: unknown = toValue(value)
   if (typeof plain === 'string') return plain
@@ -57,7 +57,7 @@ function written(value: unknown): string {
   return String(plain)
 }
 
-/** Collects what a rendering puts out or captures, and charges it. */
+/** Collects the output of a rendering or a capture, and counts it. */
 export class ChargedEmitter {
   buffer = ''
   readonly #budget: Budget

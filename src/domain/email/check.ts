@@ -65,11 +65,11 @@ interface Refused {
 interface Judged {
   errors: FieldError[]
   steps: number
-  /** Characters as it is written or as it is read, whichever are more. */
+  /** The characters of the source or of the rendering, whichever are more. */
   length: number
 }
 
-/** Where Liquid is not rendered, as in an editor, it must not be taken for a tag. */
+/** An editor does not render Liquid, so Liquid must not look like a tag of HTML there. */
 const looksLikeMarkup = /<[a-z/!?]/i
 
 const refused = (code: string, detail: string): Refused => ({
@@ -133,7 +133,7 @@ function duplicateIds(blocks: readonly Block[]): FieldError[] {
   })
 }
 
-/** All that is wrong with the texts, addresses and ids of a message, each with its place. */
+/** All faults of the texts, addresses and ids of a message, each with its place. */
 export function faultsOf(draft: MessageDraft): FieldError[] {
   const sample = sampleContext()
   const judged = sourcesOf(draft).map((source) => ({ source, ...judge(source, sample) }))

@@ -17,7 +17,7 @@ export interface Template {
   subject: string
   html: string
   text: string
-  /** Where the links of a trackable template went before they were counted. */
+  /** The targets of the links of a trackable template. */
   links: readonly string[]
 }
 
@@ -37,7 +37,7 @@ export interface CompileOptions {
   defaultLanguage: Language
   /** Title of the document, and the line above the card: the edition, or the organisation. */
   title: string
-  /** Who sends, for the footer. */
+  /** The sender, for the footer. */
   sender: string
 }
 

@@ -9,7 +9,7 @@ export const escapeText = (text: string): string =>
 
 const opensLiquid = /\{(?=[{%]|$)/
 
-/** Text that Liquid gives out as it is: in as few tags as it takes, because each of them is read and run. */
+/** Text that Liquid puts out unchanged, with as few tags as possible, because each of them is parsed and run. */
 export const escapeLiquid = (text: string): string =>
   opensLiquid.test(text)
     ? text
@@ -18,7 +18,7 @@ export const escapeLiquid = (text: string): string =>
         .join('endraw')
     : text
 
-/** A text with Liquid in it for HTML: the Liquid stays, all else is text. */
+/** A text with Liquid for HTML: the Liquid stays, everything else is escaped. */
 export const textToHtml = (text: string): string =>
   piecesOf(text)
     .map((piece) => (piece.isLiquid ? piece.text : escapeHtml(piece.text)))

@@ -3,7 +3,7 @@ import wasm from 'mrml/web/mrml_wasm_bg.wasm'
 
 let engine: Engine | undefined
 
-/** HTML of MJML. The markup is our own and holds no text of anybody else, so a failure is a fault of ours. */
+/** HTML of MJML. The markup is the service's own and contains no other text, so a failure is a fault of the service. */
 export function htmlOf(mjml: string): string {
   if (!engine) {
     initSync({ module: wasm })

@@ -99,7 +99,7 @@ export function personalise(template: Template, context: TemplateContext, most =
   const parsed = parsedOf(template)
   const values = admitted(context)
   const length = new Budget(most)
-  // Filters may cut a character in halves, which no provider takes.
+  // Filters may cut a character in half, which providers refuse.
   const rendered = (output: Output, of: Parsed[]) =>
     render(output, of, values, { length, filters: filtersWhenSent() }).toWellFormed()
   const html = rendered('html', parsed.html)

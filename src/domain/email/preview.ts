@@ -25,7 +25,7 @@ export interface PreviewRequest {
   mode: 'mjml' | 'html'
   language: Language
   type: EmailMessageType
-  /** They replace sample values. */
+  /** Values that replace sample values. */
   values: Record<string, unknown>
 }
 
@@ -41,7 +41,7 @@ function mergedValues(under: unknown, over: unknown): unknown {
   return { ...under, ...Object.fromEntries(entries.map(([key, value]) => [key, mergedValues(under[key], value)])) }
 }
 
-/** What recipients of such a message would have, with the values of the request in their place. */
+/** The sample values of a recipient, with the values of the request in their place. */
 function contextOf({ type, values }: PreviewRequest, language: Language): TemplateContext {
   const context = mergedValues(sampleContext(language), values) as Record<string, unknown>
   for (const { category, name } of withheldFrom(type)) {
@@ -51,7 +51,7 @@ function contextOf({ type, values }: PreviewRequest, language: Language): Templa
   return context
 }
 
-/** Which text of a message makes too much of what was handed in, and where in it. */
+/** The text of a message that the given values make too large, and the place in it. */
 export function overflowOfPreview(message: Message, asked: PreviewRequest, options: CompileOptions): FieldError | null {
   const reader = readerFor(message, asked.language, options.defaultLanguage)
   return overflowOf(message, reader, contextOf(asked, reader.language))

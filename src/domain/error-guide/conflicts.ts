@@ -11,11 +11,11 @@ const anAnswer = '/v1/user/usr_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8/consents/con_01KAJ3Z8Q
 const aMerchantAccount = '/v1/merchant-accounts/mac_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8'
 const domains = '/v1/organizations/org_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8/sender-domains'
 
-/** Refusals of what the state of a resource does not allow. */
+/** Refusals because of the state of a resource. */
 export const conflictErrors = {
   consent_has_records: {
     cause: 'This consent has answers. They are proof and are kept.',
-    mend: 'Set `is_active` of the consent to false: it is offered to nobody any more.',
+    mend: 'Set `is_active` of the consent to false: it is then no longer offered.',
     example: { path: aConsent, detail: 'This consent has answers. Set is_active to false.' },
   },
   consent_inactive: {

@@ -12,7 +12,7 @@ const escape: FieldGuide = {
   detail: '`\\d` means nothing in a text: a backslash is written `\\\\`.',
 }
 
-/** What can be wrong with the expression of a segment; `start` and `end` say where. */
+/** The faults of a segment's expression; `start` and `end` are the place. */
 export const expressionFields = {
   empty: {
     cause: 'The expression has no text.',
@@ -181,7 +181,7 @@ export const expressionFields = {
     detail: 'The lists are too long to be compared with each other.',
   },
   unknown_value: {
-    cause: 'A warning: the value that the expression compares with does not exist, so nobody meets the condition.',
+    cause: 'A warning: the value that the expression compares with does not exist, so no person meets the condition.',
     mend: 'Use the value that `suggestion` names. `GET /v1/segments/cel-context` lists the most frequent.',
     detail: 'There is no product "Day tiket". Did you mean "Day ticket"?',
   },

@@ -5,7 +5,7 @@ import { valueFields } from './value-fields.ts'
 
 export { expressionFields }
 
-/** What the page of each code in `errors[]` says. */
+/** The texts of the pages of all codes in `errors[]`. */
 export const fieldGuide = { ...valueFields, ...resourceFields, ...fileFields, ...expressionFields } as const
 
 export type FieldCode = keyof typeof fieldGuide

@@ -11,7 +11,7 @@ const refused = (code: keyof typeof fileFields) => {
   return { path: files, detail, errors: [{ code, detail, attr: 'file', pointer: '#/file' }] }
 }
 
-/** Refusals of files and their bytes. Nothing is kept of what is refused. */
+/** Refusals of files and their bytes. Refused bytes are not stored. */
 export const fileErrors = {
   empty_file: {
     cause: 'The file has no bytes.',
@@ -63,7 +63,7 @@ export const fileErrors = {
   },
   storage_full: {
     cause: 'The organisation keeps as many bytes as it may, uploads under way included.',
-    mend: 'Delete files that nobody needs, or ask the operator of the platform for more.',
+    mend: 'Delete files that are not needed, or ask the operator of the platform for more space.',
     example: { path: files, detail: 'The organisation keeps as many bytes as it may.' },
   },
   upload_completed: {

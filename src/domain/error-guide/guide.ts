@@ -1,11 +1,11 @@
 import type { FieldError } from '../field-error.ts'
 
-/** What the page of an error code says. */
+/** The text of the page of an error code. */
 export interface ErrorGuide {
   cause: string
   mend: string
   example: {
-    /** The path that was asked; the usual one without it. */
+    /** The path of the example; the usual one by default. */
     path?: string
     detail: string
     errors?: readonly FieldError[]
@@ -13,7 +13,7 @@ export interface ErrorGuide {
   }
 }
 
-/** What the page of a code in `errors[]` says; `detail` is an example of what is answered. */
+/** The text of the page of a code in `errors[]`; `detail` is an example of an answer. */
 export interface FieldGuide {
   cause: string
   mend: string

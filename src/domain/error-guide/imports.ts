@@ -3,7 +3,7 @@ import type { ErrorGuide } from './guide.ts'
 const imports = '/v1/data-imports'
 const anImport = '/v1/data-imports/imp_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8'
 
-/** Refusals of imports of files. What is refused changes nothing. */
+/** Refusals of imports of files. A refused request changes nothing. */
 export const importErrors = {
   import_has_invalid_rows: {
     cause: 'Rows of the file have errors, so that their orders would be left out.',

@@ -6,7 +6,7 @@ import { refundErrors } from './refunds.ts'
 import { importErrors } from './imports.ts'
 import { requestErrors, serviceErrors } from './requests.ts'
 
-/** What the page of each error code says. A code without an entry is a type error. */
+/** The texts of the pages of all error codes. A code without an entry is a type error. */
 export const errorGuide: Readonly<Record<ErrorCode, ErrorGuide>> = {
   ...requestErrors,
   ...conflictErrors,

@@ -1,6 +1,6 @@
 import type { ErrorGuide } from './guide.ts'
 
-/** Refusals of what the caller sent, or may not do. */
+/** Refusals of invalid or forbidden requests. */
 export const requestErrors = {
   validation_error: {
     cause: 'A field of the body or a parameter of the query breaks a rule. Nothing was changed.',
@@ -117,7 +117,7 @@ export const requestErrors = {
   },
 } as const satisfies Record<string, ErrorGuide>
 
-/** Failures of the service, or of what it depends on. */
+/** Failures of the service, or of services on which it depends. */
 export const serviceErrors = {
   internal_error: {
     cause: 'Something failed on our side. It was logged under `request_id`.',

@@ -9,7 +9,7 @@ const resourceRules = {
     detail: 'The text is needed in da, the default language of the edition.',
   },
   text_missing_language: {
-    cause: 'The wording of the consent is not there in this language, so nobody was shown it.',
+    cause: 'The wording of the consent does not exist in this language, so it cannot have been shown.',
     mend: 'Send the language that the person was shown: one of those that `detail` names.',
     detail: 'The wording is in en, da.',
   },
@@ -130,7 +130,7 @@ const resourceRules = {
     detail: 'The source says 450.00 DKK, items and fees make 425.00 DKK.',
   },
   holder_without_email: {
-    cause: 'An item names somebody who holds it, without an e-mail address by which a person could be found again.',
+    cause: 'An item names a holder without an e-mail address, by which the person could be found again.',
     mend: 'Send the e-mail address, or nothing of the holder.',
     detail: 'A holder without an e-mail address is not kept: the customer holds these units.',
   },

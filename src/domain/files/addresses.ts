@@ -7,12 +7,12 @@ export type MadeVariant = Exclude<Variant, 'original'>
 
 export const isVariant = (name: string): name is Variant => variants.some((variant) => variant === name)
 
-/** Files of imports hold people's data: nobody reads them by a lasting address. */
+/** Files of imports contain personal data, so they have no permanent address. */
 export const isPrivate = ({ purpose }: { purpose: string }): boolean => purpose === 'import'
 
 const signedAddressMs = 900_000
 
-/** Whom an address was made for: a scanner reads files that nobody else may read yet. */
+/** The reader of an address: a scanner may read files in quarantine. */
 const readers = ['person', 'scanner'] as const
 export type AddressReader = (typeof readers)[number]
 
@@ -42,7 +42,7 @@ export interface AddressedFile {
 
 const partsOf = /^\/files\/([^/]+)\/([^/]+)\/([a-z]+)$/
 
-/** The file that an address of this service names, null for an address of ours that names none, undefined for others'. */
+/** The file that an address of this service names; null for another address of this service, undefined for foreign ones. */
 export function fileOfAddress(address: string, bases: readonly string[]): AddressedFile | null | undefined {
   const text = address.trim()
   if (!URL.canParse(text)) return undefined
@@ -54,7 +54,7 @@ export function fileOfAddress(address: string, bases: readonly string[]): Addres
   return search === '' && isVariant(variant) ? { id, access_key, variant } : null
 }
 
-/** What every mail program shows; of others, and of large ones, the variant for screens is taken. */
+/** Types that every mail program shows. For other types and large files the variant for screens is used. */
 const shownEverywhere = ['image/png', 'image/jpeg', 'image/gif']
 const maxMailBytes = 500_000
 
@@ -67,7 +67,7 @@ interface SignedAddress {
   now: number
 }
 
-/** The address of a file's own bytes that works for 15 minutes, also of a file that has no lasting one. */
+/** The address of a file's own bytes for 15 minutes, also of a file without a permanent address. */
 export async function signedFileAddress(
   filesUrl: string,
   secret: string,
@@ -77,7 +77,7 @@ export async function signedFileAddress(
   return `${fileAddress(filesUrl, file, 'original')}?token=${await signFileToken(secret, signer, content)}`
 }
 
-/** For whom the token of an address still opens this file; null for one that is not ours, of another file, or over. */
+/** The reader for whom a token opens this file; null for a forged or expired token, or one of another file. */
 export async function readerOf(
   secret: string,
   token: string,
@@ -88,7 +88,7 @@ export async function readerOf(
   return opened?.fileId === fileId ? (readers[opened.mark] ?? null) : null
 }
 
-/** What is made of stored bytes stands under this and goes with them: files with the same bytes share it. */
+/** The prefix of variants of stored bytes, which are deleted with them. Files with equal bytes share them. */
 export const derivedPrefix = (storageKey: string): string => `derived/${storageKey}/`
 
 export const derivedKey = (storageKey: string, variant: MadeVariant): string =>

@@ -6,7 +6,7 @@ import { hasColumns, textOf, zipEntries } from './tables.ts'
 import { agrees, declaredType, type FileFamily, fileTypes, type FileType, xlsxType } from './types.ts'
 
 const maxPixels = 40_000_000
-/** What no format and no browser goes beyond: a strip of one pixel's height is a bomb too. */
+/** The longest side of an image in all formats and browsers: a strip of one pixel's height can exhaust memory too. */
 const maxSide = 65_535
 
 export interface JudgedContent {
@@ -19,7 +19,7 @@ export type SizeLimits = Readonly<Record<FileFamily, number>>
 
 const megabyte = 1_000_000
 
-/** Bytes of what comes in one request, and of what comes in parts. */
+/** The most bytes of a file in one request, and of a file in parts. */
 const requestLimits: SizeLimits = { image: 10 * megabyte, document: 25 * megabyte, table: maxFileBytes }
 export const partsLimits: SizeLimits = { ...requestLimits, table: maxUploadBytes }
 
@@ -45,7 +45,7 @@ const viewOf = ({ bytes }: Head): DataView => new DataView(bytes.buffer, bytes.b
 
 type Measure = (view: DataView, head: Head) => ImageSize
 
-/** The images by how they begin, and how each is measured. */
+/** The types of images by their first bytes, with the function that measures each. */
 const images: readonly { type: FileType; is: (head: Head) => boolean; measure: Measure }[] = [
   { type: 'image/png', is: ({ bytes }) => startsWith(bytes, '\u0089PNG\r\n\u001a\n'), measure: pngSize },
   { type: 'image/jpeg', is: ({ bytes }) => startsWith(bytes, '\u00ff\u00d8\u00ff'), measure: jpegSize },
@@ -97,7 +97,7 @@ function judgePackage({ bytes }: Head): FileType {
   return xlsxType
 }
 
-/** So much of a text shows what it is. */
+/** The bytes of a text that are enough to detect its type. */
 const textBytes = 65_536
 
 function judgeText(head: Head, declared: string | null): FileType {

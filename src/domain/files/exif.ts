@@ -1,7 +1,7 @@
 const orientationTag = 0x0112
 const shortType = 3
 
-/** The orientation in an Exif segment of a JPEG file, 1 to 8; null where it says none that can be read. */
+/** The orientation in an Exif segment of a JPEG file, 1 to 8; null without a readable one. */
 export function orientationOf(view: DataView, from: number, length: number): number | null {
   try {
     const segment = new DataView(view.buffer, view.byteOffset + from, length)

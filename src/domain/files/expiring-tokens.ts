@@ -25,7 +25,7 @@ export async function signFileToken(
   return signToken(secret, signer, [...id, mark, ...numberToBytes(Math.floor(endsAt / 1000))])
 }
 
-/** What a token holds; null for one that is not ours, or is over. */
+/** The content of a token; null for a forged or expired one. */
 export async function openFileToken(
   secret: string,
   signer: TokenSigner,

@@ -12,15 +12,15 @@ export const maxAltTextLength = 500
 export const maxTags = 50
 export const maxTagLength = 100
 
-/** Of the largest file that comes in one request. */
+/** The bytes of the largest file in one request. */
 export const maxFileBytes = 50_000_000
-/** Of files that come in parts. */
+/** The bytes of the largest file in parts. */
 export const maxUploadBytes = 500_000_000
 /** Bytes that an organisation may keep where it has no limit of its own. */
 export const defaultStorageBytes = 5_000_000_000
 
 /**
- * So much of a file tells its type. The frame of a JPEG for print comes after half a megabyte of metadata. Each upload
+ * The bytes that are enough to detect a type. The frame of a JPEG for print comes after half a megabyte of metadata. Each upload
  * under way holds at most this much in memory for it.
  */
 export const headBytes = 1_048_576
@@ -28,7 +28,7 @@ export const headBytes = 1_048_576
 /** The store takes parts of one size, from 5 MiB; the last one may be smaller. */
 export const partBytes = 8 * 1024 * 1024
 export const uploadKeptMs = dayMs
-/** Counted from the upload: the id of a file says when that was. */
+/** Counted from the upload, whose time is in the id of the file. */
 export const unusedImportKeptMs = 30 * dayMs
 /** A file whose request is still under way has no row yet. */
 export const unclaimedAfterMs = 6 * 3_600_000
@@ -52,16 +52,16 @@ export const fitsPurpose = (purpose: FilePurpose, mimeType: string): boolean => 
 /** A file while it comes in. */
 export interface IncomingFile {
   body: ReadableStream<Uint8Array>
-  /** Bytes that the request announces; null where it does not say. */
+  /** The bytes that the request announces; null when it does not. */
   size: number | null
   most: number
   name: string
   declared: string | null
-  /** SHA-256 of the bytes in hexadecimal, as the client says; null where it does not. */
+  /** The client's SHA-256 of the bytes in hexadecimal; null when it sends none. */
   digest: string | null
 }
 
-/** What came in a body: its bytes are stored, and nothing refers to them yet. */
+/** A received file: its bytes are stored, and nothing refers to them yet. */
 export interface ReceivedFile {
   storage_key: string
   size: number
@@ -69,9 +69,9 @@ export interface ReceivedFile {
   /** The first bytes. */
   head: Uint8Array
   name: string
-  /** The type that the client says it has; null where it says none that means anything. */
+  /** The type that the client declares; null for none, or for a general one. */
   declared: string | null
-  /** The store's mark of a part of an upload. */
+  /** The store's identifier of a part of an upload. */
   store_etag?: string
 }
 

@@ -10,7 +10,7 @@ export interface ImageSize {
   height: number
 }
 
-/** What is wrong with an image. Reading past the end of the bytes is a RangeError. */
+/** A fault of an image. Reading past the end of the bytes is a RangeError. */
 export class BrokenImage extends Error {}
 
 const text = (view: DataView, at: number, length: number): string => {
@@ -134,7 +134,7 @@ export function webpSize(view: DataView, fileSize: number): ImageSize {
     const stated = size && isCut ? null : webpChunkSize(view, name, at + 8)
     if (stated) size = larger(size, stated)
     const length = view.getUint32(at + 4, true)
-    // Frames of animations are chunks in a chunk: theirs is looked at too.
+    // Frames of animations are nested chunks, whose sizes count too.
     at += name === 'ANMF' ? 24 : 8 + length + (length % 2)
   }
   if (!size) throw new RangeError('no chunk with a size')

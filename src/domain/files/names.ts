@@ -2,11 +2,11 @@ import { fileTypes, isFileType } from './types.ts'
 
 export const maxNameLength = 255
 
-/** Controls, and what turns the direction of text, hides, or breaks lines: `exe.gnp` must not read as `png.exe`. */
+/** Control characters, marks of direction, invisible characters and line breaks: `exe.gnp` must not read as `png.exe`. */
 /* oxlint-disable no-control-regex -- these are what is taken out */
 const invisible =
   /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffd]/gu
-/** Windows allows none of them in a name. */
+/** Characters that Windows does not allow in a name. */
 const forbidden = /[<>:"|?*]/g
 const reserved = /^(?:con|prn|aux|nul|conin\$|conout\$|com[\d¹²³]|lpt[\d¹²³])(?=\.|$)/i
 
@@ -19,7 +19,7 @@ function splitEnding(name: string, mimeType: string): { stem: string; ending: st
   return endings.includes(ending.toLowerCase()) ? { stem, ending } : { stem: name, ending: endings[0] ?? '' }
 }
 
-/** Cuts between characters that people see. */
+/** Cuts between visible characters. */
 function shorten(text: string, most: number): string {
   if (text.length <= most) return text
   let kept = ''
@@ -33,7 +33,7 @@ function shorten(text: string, most: number): string {
 const trimmed = (text: string): string => text.replace(/^[\s.]+/u, '').replace(/[\s.]+$/u, '')
 
 /**
- * A name that every system can store and nobody misreads: without folders, controls and marks of direction, at most 255
+ * A name that every system can store and that cannot mislead: without folders, controls and marks of direction, at most 255
  * characters, and with an ending of its type, so that a download never opens as something else.
  */
 export function cleanFileName(name: string, mimeType: string): string {
@@ -52,7 +52,7 @@ export function cleanFileName(name: string, mimeType: string): string {
   return trimmed(shorten(allowed, maxNameLength - tail.length)) + tail
 }
 
-/** What RFC 8187 lets stand as it is. */
+/** Encodes all characters but those that RFC 8187 leaves unencoded. */
 const percent = (text: string): string =>
   encodeURIComponent(text.toWellFormed()).replaceAll(
     /['()*]/g,

@@ -6,7 +6,7 @@ export type RangeAnswer = { kind: 'whole' } | { kind: 'part'; start: number; end
 const whole: RangeAnswer = { kind: 'whole' }
 const unsatisfiable: RangeAnswer = { kind: 'unsatisfiable' }
 
-/** Numbers that no file reaches are all alike. */
+/** The number of a position. Numbers beyond any file size are equal. */
 const position = (digits: string): number => Math.min(Number(digits), Number.MAX_SAFE_INTEGER)
 
 /**
@@ -89,7 +89,7 @@ export function failedCondition(headers: Headers, current: Validators): 304 | 41
   return isUnchangedSince(headers.get('if-modified-since'), current) === true ? 304 : null
 }
 
-/** True where a `Range` counts: without `If-Range`, or where that names exactly what is there. */
+/** True when a `Range` counts: without `If-Range`, or when that names the exact current state. */
 export function isRangeWanted(ifRange: string | null, current: Validators): boolean {
   if (ifRange === null) return true
   const given = ifRange.trim()

@@ -1,5 +1,5 @@
 /* oxlint-disable no-control-regex -- files of programs begin with controls */
-/** Content that is known and not taken, by how it begins, and what the refusal says of it. */
+/** Known types that are refused, by their first bytes, with the text of the refusal. */
 const beginnings: readonly [pattern: RegExp, reason: string][] = [
   [/^MZ/, 'This is a program of Windows.'],
   [/^\u007fELF/, 'This is a program.'],
@@ -32,13 +32,13 @@ const markup = (text: string): string => {
   return 'This is XML or another markup.'
 }
 
-/** Why content is refused; null for what is not known to be refused. `text` is the content as text, null where it is none. */
+/** The reason why content is refused; null for no known reason. `text` is the content as text, or null. */
 export function refusedContent(bytes: Uint8Array, text: string | null): string | null {
   const start = String.fromCharCode(...bytes.subarray(0, 32))
   const known = beginnings.find(([pattern]) => pattern.test(start))
   if (known) return known[1]
   const shown = (text ?? new TextDecoder('latin1').decode(bytes)).replace(/^[\u{FEFF}\s\0]+/u, '')
-  // A browser that guesses looks past white space.
+  // A browser that sniffs the type ignores white space.
   if (shown.startsWith('<')) return markup(shown)
   if (text !== null && /^(?:\{\s*["}]|\[\s*[[{"\]])/.test(shown)) return 'This is JSON.'
   return null

@@ -3,7 +3,7 @@ import { lifecycle } from '../lifecycle.ts'
 import type { TokenSigner } from '../accounts/signed-tokens.ts'
 import { openFileToken, signFileToken } from './expiring-tokens.ts'
 
-/** A scanner may learn later that a file is infected; it never takes that back. */
+/** A scanner may report later that a file is infected. That verdict is final. */
 export const scanStates = lifecycle('pending', { pending: ['clean', 'infected'], clean: ['infected'], infected: [] })
 
 export const verdicts = ['clean', 'infected'] as const
@@ -15,13 +15,13 @@ export interface ScanAnswer {
   reason: string | null
 }
 
-/** Until a scanner that did not answer is asked again: this, and twice as long each further time. */
+/** The time until a scanner is asked again. It doubles each time. */
 export const firstRepeatMs = 300_000
 export const longestRepeatMs = 21_600_000
 
 const maxReasonLength = 500
 
-/** The verdict in what a scanner sent; null where there is none. */
+/** The verdict in a scanner's answer; null without one. */
 export function scanAnswerOf(body: unknown): ScanAnswer | null {
   if (typeof body !== 'object' || body === null) return null
   const { verdict, reason } = body as Record<string, unknown>
@@ -33,10 +33,10 @@ export function scanAnswerOf(body: unknown): ScanAnswer | null {
 const answerMs = 30 * dayMs
 const signer: TokenSigner = { purpose: 'file-scan-answers', macBytes: 16 }
 
-/** The end of the address that a scanner answers to: nobody else can make one. */
+/** The token in the address for a scanner's answer, which only the service can make. */
 export const scanToken = (secret: string, fileId: string, now: number): Promise<string> =>
   signFileToken(secret, signer, { fileId, mark: 0, endsAt: now + answerMs })
 
-/** The file that a token is for; null for one that is not ours, or is over. */
+/** The file of a token; null for a forged or expired one. */
 export const scannedFile = async (secret: string, token: string, now: number): Promise<string | null> =>
   (await openFileToken(secret, signer, token, now))?.fileId ?? null

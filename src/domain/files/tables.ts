@@ -1,4 +1,4 @@
-/** What shows that content is a table: CSV text, or the parts of an xlsx package. */
+/** Detects tables: CSV text, or the parts of an xlsx package. */
 
 const utf16 = (bytes: Uint8Array): 'utf-16le' | 'utf-16be' | null => {
   if (bytes[0] === 0xff && bytes[1] === 0xfe) return 'utf-16le'
@@ -12,11 +12,11 @@ const utf16 = (bytes: Uint8Array): 'utf-16le' | 'utf-16be' | null => {
   return even > sample.length / 5 && odd === 0 ? 'utf-16be' : null
 }
 
-/** Characters that no text has: a table that has them is something else. Control-Z ends files of old programs. */
+/** Characters that no text contains. Control-Z ends files of old programs and is allowed. */
 // oxlint-disable-next-line no-control-regex -- these are what is looked for
 const controls = /[\u0000-\u0008\u000e-\u0019\u001b-\u001f\u007f]/
 
-/** The content as text, in whatever encoding; null for what is none. The last character may be cut off. */
+/** The content as text, in any encoding; null for other content. The last character may be cut off. */
 export function textOf(bytes: Uint8Array): string | null {
   const wide = utf16(bytes)
   if (wide) {
@@ -78,7 +78,7 @@ export interface NamedZipEntry {
   isEncrypted: boolean
 }
 
-/** The entries of a ZIP archive whose headers stand in these bytes. Nothing is unpacked. */
+/** The entries of a ZIP archive whose headers are in these bytes. Nothing is unpacked. */
 export function zipEntries(bytes: Uint8Array): NamedZipEntry[] {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const entries: NamedZipEntry[] = []

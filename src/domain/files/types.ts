@@ -21,7 +21,7 @@ export const isImageType = (type: string): boolean => isFileType(type) && fileTy
 
 export const isTableType = (type: string): boolean => isFileType(type) && fileTypes[type].family === 'table'
 
-/** What clients declare for content of a type, beside the type itself. Browsers know a CSV file by its ending, each in its own way. */
+/** Other types that clients declare for content of a type. Browsers declare different types for CSV files. */
 const otherDeclarations: Partial<Record<FileType, readonly string[]>> = {
   'image/png': ['image/apng', 'image/x-png'],
   'image/jpeg': ['image/jpg', 'image/pjpeg'],
@@ -38,10 +38,10 @@ const otherDeclarations: Partial<Record<FileType, readonly string[]>> = {
   [xlsxType]: ['application/vnd.ms-excel', 'application/zip', 'application/x-zip-compressed'],
 }
 
-/** Says nothing about the content. */
+/** A general type, which does not describe the content. */
 const undeclared = ['', 'application/octet-stream', 'binary/octet-stream', 'application/x-www-form-urlencoded']
 
-/** The media type of a `Content-Type`, or null where it says nothing. */
+/** The media type of a `Content-Type`, or null for a general one. */
 export function declaredType(header: string | null | undefined): string | null {
   const type = (header?.split(';')[0] ?? '').trim().toLowerCase()
   return undeclared.includes(type) ? null : type

@@ -17,7 +17,7 @@ export type EmailMessageScope = (typeof emailMessageScopes)[number]
 
 export const emailTemplates = ['modern'] as const
 
-/** What an edition sends a message for by itself. */
+/** The occasions at which an edition sends a message by itself. */
 export const triggerKinds = ['receipt', 'refund_confirmation'] as const
 export type TriggerKind = (typeof triggerKinds)[number]
 
@@ -32,11 +32,11 @@ const typesOf: Record<TriggerKind, readonly EmailMessageType[]> = {
   refund_confirmation: refundConfirmationEmailTypes,
 }
 
-/** What an edition sends messages of this type for; null for those that people send. */
+/** The trigger of messages of this type; null for types that people send. */
 export const triggerOf = (type: string): TriggerKind | null =>
   triggerKinds.find((kind) => (typesOf[kind] as readonly string[]).includes(type)) ?? null
 
-/** How a message's scope and its edition disagree; null when they agree. */
+/** The fault when a message's scope and its edition disagree; null when they agree. */
 export const scopeFault = (
   scope: EmailMessageScope,
   editionId: string | null,

@@ -29,33 +29,33 @@ export function formatMailbox({ name, address: at }: Mailbox): string {
 const maxName = 120
 
 const controls = /[\p{Cc}\p{Zl}\p{Zp}]+/gu
-/** They reverse the order in which a text is shown. */
+/** Characters that reverse the order in which a text is shown. */
 const directions = /[\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]+/g
 
-/** A name for a header, of what people are called: one line, and no longer than clients show. */
+/** A name in the form for a header: one line, and no longer than clients show. */
 export const displayName = (text: string): string | null =>
   [...text.replaceAll(directions, '').replaceAll(controls, ' ')].slice(0, maxName).join('').trim() || null
 
-/** Whether it is shown as something that an address is in; invisible characters do not hide one. */
+/** Whether the shown text contains an address, also with invisible characters in it. */
 const holdsAddress = (text: string): boolean => /[^\s@]@[^\s@]/.test(text.normalize('NFKC').replaceAll(/\p{Cf}+/gu, ''))
 
-/** Encoded words are decoded by some clients: what they then show is not what was checked. */
+/** Some clients decode encoded words, and then show another text than the checked one. */
 const isEncoded = (text: string): boolean => text.includes('=?')
 
-/** Why no sender may be called so; null when one may. */
+/** The reason why a sender may not have this name; null when it may. */
 export function senderNameFault(name: string): 'invalid_characters' | 'holds_address' | null {
   if (name.search(controls) >= 0 || name.search(directions) >= 0 || isEncoded(name)) return 'invalid_characters'
   return holdsAddress(name) ? 'holds_address' : null
 }
 
-/** The name as a sender may be called; null for one that shows an address. */
+/** The name in the form for a sender; null for one that shows an address. */
 function senderName(text: string | null): string | null {
   const name = displayName(text ?? '')
   return name === null || isEncoded(name) || holdsAddress(name) ? null : name
 }
 
 export interface SenderFields {
-  /** The first that a sender may be called. */
+  /** The first name that a sender may have. */
   names: readonly (string | null)[]
   address: string | null
   reply_to: string | null
@@ -80,7 +80,7 @@ export function senderOf(fields: SenderFields, platform: Mailbox): { from: Mailb
   }
 }
 
-/** The address with its domain as the name system spells it; providers take no other. */
+/** The address with its domain in the form of DNS, which providers require. */
 export function asciiAddress(text: string): string {
   const at = text.lastIndexOf('@') + 1
   const domain = text.slice(at)

@@ -2,7 +2,7 @@
 export const channels = ['email', 'sms'] as const
 export type Channel = (typeof channels)[number]
 
-/** Of messages that the capture gateways keep: passes of wallets are kept too. */
+/** The channels of messages in the dev mailbox, which also has wallet passes. */
 export const capturedChannels = [...channels, 'wallet'] as const
 
 /**
@@ -36,12 +36,12 @@ const providerEventTypes = [
   'failed',
 ] as const
 
-/** One provider event of a message, in the words of this service. Arrives in any order and any number of times. */
+/** One provider event of a message, in the terms of this service. Events arrive in any order and any number of times. */
 export interface ProviderEvent {
   /** The provider's own id of this event, or a digest of it. */
   id: string
   type: (typeof providerEventTypes)[number]
-  /** The reference that we sent the message with. */
+  /** The service's reference of the message. */
   reference: string | null
   providerId: string | null
   address: string | null

@@ -32,12 +32,12 @@ export const maxSenderDomainLength = 253 - recordLabel.length - 1
 const label = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/
 
 /**
- * The domain as the name system spells it, in lower case and without a dot at the end; null for what is none. A single
- * label is none: no mail is sent from a top-level domain.
+ * The domain in the form of DNS, in lower case and without a dot at the end; null for another text. A single
+ * label is refused, because no mail is sent from a top-level domain.
  */
 export function normalizeDomain(text: string): string | null {
   const given = text.trim().normalize('NFC').replace(/\.$/, '')
-  // Nothing that a URL gives another meaning, such as a port, a path, or an encoded character.
+  // Characters with a meaning in a URL are refused, such as those of a port, a path, or an encoding.
   if (!/^[\p{L}\p{N}\p{M}.-]+$/u.test(given) || !URL.canParse(`http://${given}`)) return null
   const { hostname } = new URL(`http://${given}`)
   const labels = hostname.split('.')
@@ -54,7 +54,7 @@ export const ownershipRecord = ({ domain, token }: { domain: string; token: stri
   priority: null,
 })
 
-/** The texts at a name, or why none were read. A name without a record has no texts. */
+/** The texts at a name, or the reason why none were read. A name without a record has no texts. */
 export type TxtAnswer = { ok: true; texts: readonly string[] } | { ok: false; code: 'timeout' | 'failure' }
 
 export const checkOutcomes = [
@@ -68,7 +68,7 @@ export const checkOutcomes = [
 ] as const
 export type CheckOutcome = (typeof checkOutcomes)[number]
 
-/** What the name system says of the proof. */
+/** The result of looking up the proof in DNS. */
 export function outcomeOf(
   answer: TxtAnswer,
   proof: { domain: string; token: string },
@@ -79,7 +79,7 @@ export function outcomeOf(
   return answer.texts.some((text) => text.trim() === value) ? 'verified' : 'record_mismatch'
 }
 
-/** The name system has answered, and the proof is not in the answer. */
+/** DNS has answered, and the proof is not in the answer. */
 export const isProofGone = (outcome: CheckOutcome): boolean =>
   outcome === 'record_missing' || outcome === 'record_mismatch'
 

@@ -21,7 +21,7 @@ function partsOf(sizes: readonly number[], { alone, each }: typeof gsm): number 
   let [parts, left] = [0, 0]
   for (const size of sizes) {
     if (size > left) {
-      // No part holds a letter of hundreds of marks: it is cut.
+      // A letter with hundreds of marks fits into no part, so it is cut.
       parts += Math.ceil(size / each)
       left = Math.ceil(size / each) * each - size
     } else left -= size
@@ -29,7 +29,7 @@ function partsOf(sizes: readonly number[], { alone, each }: typeof gsm): number 
   return parts
 }
 
-/** The units of each letter; null when one of them is none of GSM-7. */
+/** The units of each letter; null when one of them is not in GSM-7. */
 function gsmSizes(text: string): number[] | null {
   const sizes: number[] = []
   for (const letter of text) {
@@ -41,7 +41,7 @@ function gsmSizes(text: string): number[] | null {
 }
 
 /**
- * What a text takes on the air: Polish letters and emoji make each part shorter, and no part ends within a letter.
+ * The size of a text as an SMS: Polish letters and emoji make each part shorter, and no part ends within a letter.
  * Linear in the text, which may have 100,000 characters: what `sms-segments-calculator` says of it, and a test holds
  * the two together.
  */

@@ -8,7 +8,7 @@ import { type FieldError, fieldError } from '../errors.ts'
 import { type Language, languages, type TranslatedDict } from '../languages.ts'
 import { type SmsSize, smsSize } from './sms-parts.ts'
 
-/** Before the link that ends messages, short because telephones pay by the part. */
+/** The text before the unsubscribe link, short because each part costs money. */
 const wayOut: Record<Language, string> = {
   en: 'Stop',
   da: 'Afmeld',
@@ -20,7 +20,7 @@ const wayOut: Record<Language, string> = {
 const link = /https?:\/\/[^\s<>"'{}]+/g
 const afterLink = /[.,;:!?)\]]+$/
 
-/** The text with its links leading through counters, and at its end the way out of further messages of marketing. */
+/** The text with tracked links, and with an unsubscribe link at the end of a marketing message. */
 export function trackableSms(body: string, language: Language, isMarketing = true): Template {
   const links: string[] = []
   const count = (text: string) =>
@@ -42,14 +42,14 @@ export function trackableSms(body: string, language: Language, isMarketing = tru
   return { subject: '', html: '', text: text.trimEnd() + end, links }
 }
 
-/** About as long as the links that take their place. */
+/** Sample links, about as long as those that replace them. */
 const sampleLink = `https://events.example.com/t/c/${'x'.repeat(46)}`
 const samplePreferences = `https://events.example.com/consents/${'x'.repeat(58)}`
 
 /** By language; texts of white space alone have none. */
 export type SmsSizes = Partial<Record<Language, SmsSize>>
 
-/** What a text takes with sample values and its links in it, or what keeps it from being sent. */
+/** The size of a text with sample values and links, or the fault that prevents sending. */
 function measure(body: string, language: Language): SmsSize | FieldError {
   const checked = check(body, sampleContext(), { most: maxRenderedSmsLength })
   if (!checked.ok) {
@@ -72,7 +72,7 @@ function measure(body: string, language: Language): SmsSize | FieldError {
   }
 }
 
-/** The sizes of all texts, or all that is wrong with them. */
+/** The sizes of all texts, or all their faults. */
 export function measureAll(bodies: TranslatedDict): { sizes: SmsSizes; faults: FieldError[] } {
   const sizes: SmsSizes = {}
   const faults: FieldError[] = []
@@ -88,7 +88,7 @@ export function measureAll(bodies: TranslatedDict): { sizes: SmsSizes; faults: F
 
 const maxSenderLength = 11
 
-/** As much of a name as telephones show: letters without marks and digits; null when no letter is left of it. */
+/** The part of a name that telephones show: plain letters and digits; null when no letter is left. */
 export function senderNameOf(name: string): string | null {
   const plain = [...name.normalize('NFC')].map((letter) => {
     const folded = fold(letter)
@@ -100,6 +100,6 @@ export function senderNameOf(name: string): string | null {
     .trim()
     .slice(0, maxSenderLength)
     .trim()
-  // Digits alone are taken for a number.
+  // Digits alone would be read as a number.
   return /[A-Za-z]/.test(sender) ? sender : null
 }

@@ -5,12 +5,12 @@ import type { Channel } from './messaging.ts'
 export const suppressionReasons = ['unsubscribed', 'complaint', 'hard_bounce', 'invalid'] as const
 export type SuppressionReason = (typeof suppressionReasons)[number]
 
-/** Reasons for which an address gets nothing at all. The other reasons stop marketing only. */
+/** Reasons that stop all messages to an address. The other reasons stop marketing only. */
 export const deadAddressReasons = ['hard_bounce', 'invalid'] as const satisfies readonly SuppressionReason[]
 
 export const isDeadAddress = (reason: string): boolean => deadAddressReasons.some((one) => one === reason)
 
-/** So many soft bounces in so many days suppress an address. */
+/** The number of soft bounces, and the days, after which an address is suppressed. */
 export const softBouncesUntilDead = 3
 export const softBounceMemoryMs = 14 * dayMs
 

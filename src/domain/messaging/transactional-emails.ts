@@ -38,7 +38,7 @@ export const emailLeaseMs = 120_000
 const backoffMs = [30_000, 2 * minuteMs, 10 * minuteMs, 30 * minuteMs, hourMs, 2 * hourMs, 4 * hourMs]
 const longestRestMs = 6 * hourMs
 const shortestRestMs = 1000
-/** A fault of the account has to be corrected by hand. */
+/** The delay after a fault of the account, which has to be corrected by hand. */
 const configurationRestMs = 10 * minuteMs
 const configurationPatienceMs = 7 * 24 * hourMs
 /** A failing sender must not block the others: later messages go first. */
@@ -88,7 +88,7 @@ export const failedFor = (error_code: string, error_detail = ''): SendVerdict =>
 export const mayRepeat = (state: SendState, deduplicates: boolean, now: number): boolean =>
   !state.is_doubtful || (deduplicates && now - (state.first_call_at ?? now) < keyKeptMs)
 
-/** A limit says itself when it is over; other failures are given more time each. */
+/** The delay of the next attempt: that of the provider, otherwise longer after each failure. */
 function restMs({ attempts }: SendState, kind: SendFailure, askedMs: number | null): number {
   if (kind === 'rate_limited' && askedMs !== null) return Math.max(shortestRestMs, askedMs)
   const backoff = backoffMs[attempts - 1] ?? longestRestMs

@@ -51,7 +51,7 @@ export function itemBeyondCall(orders: readonly unknown[]): { order: number; ite
 export const importStatuses = ['completed', 'completed_with_errors'] as const
 
 export interface ExternalItem extends PricedItem {
-  /** Of the item in the source's order: an item may be several here. */
+  /** The position of the item in the source's order, which may be several items here. */
   position: number
   product: string
   variant: string | null

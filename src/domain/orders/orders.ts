@@ -140,7 +140,7 @@ export const numberKey = (orderNumber: string | null): string | null =>
         return `${String(number.length).padStart(2, '0')}${number}`
       })
 
-/** What an order is found by on its own behalf. */
+/** The texts of an order by which it is found. */
 export const ownSearch = (
   order: { order_number: string | null; external_id: string | null; id: string },
   transactionIds: readonly string[],

@@ -21,7 +21,7 @@ export const purchaseStatusOf: Record<OrderStatus, PurchaseStatus> = {
   cancelled: 'cancelled',
 }
 
-/** What was used, paid back or has expired is out of the hands of its order. */
+/** Statuses that an order may change. Used, refunded and expired purchases stay as they are. */
 const statusesOfOrder: readonly PurchaseStatus[] = ['pending', 'active']
 
 /** Statuses that a purchase may still leave: its validity can be changed. */
@@ -92,7 +92,7 @@ export function checkRevertible({ status }: { status: string }): void {
   if (!isHeld(status)) throw refused(status as keyof typeof notUsable)
 }
 
-/** An option as it was bought. */
+/** An option of a purchase. */
 export interface BoughtOption {
   api_id: string
   name: string

@@ -1,7 +1,7 @@
 import type { PricedItem } from './orders.ts'
 import { type BoughtOption, type PurchaseStatus } from './purchases.ts'
 
-/** What a purchase is of. */
+/** The product and the price of a purchase. */
 interface Unit extends Omit<PricedItem, 'quantity'> {
   product_id: string
   variant_id: string | null
@@ -64,10 +64,10 @@ const thingOf = (unit: Unit): string =>
  * ticket.
  */
 const keepingOrder: readonly PurchaseStatus[] = ['used', 'active', 'pending', 'expired', 'refunded', 'cancelled']
-/** What a cancelled unit takes first: what can still be cancelled. */
+/** A cancelled unit first takes a purchase that can still be cancelled. */
 const cancellingOrder: readonly PurchaseStatus[] = ['pending', 'active', 'refunded', 'expired', 'used', 'cancelled']
 
-/** A used purchase is what an active unit became. */
+/** A used purchase counts as an active unit. */
 const ticketStatus = (status: PurchaseStatus): PurchaseStatus => (status === 'used' ? 'active' : status)
 
 const sorted = <One extends { status: PurchaseStatus }>(units: readonly One[], order: readonly PurchaseStatus[]) =>
@@ -75,7 +75,7 @@ const sorted = <One extends { status: PurchaseStatus }>(units: readonly One[], o
 
 interface Pairing<Existing> {
   pairs: Reconciled<Existing>['kept']
-  /** What is left of both. */
+  /** The remaining units and purchases. */
   existing: readonly Existing[]
   wanted: readonly WantedUnit[]
 }

@@ -1,4 +1,4 @@
-/** Who pays back: an operator by hand, a test provider (outcomes for developers), or Stripe. */
+/** The services that pay back: an operator by hand, a test provider (outcomes for developers), or Stripe. */
 export const paymentServices = ['manual', 'test', 'stripe'] as const
 export type PaymentService = (typeof paymentServices)[number]
 

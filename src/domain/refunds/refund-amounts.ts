@@ -20,7 +20,7 @@ export function checkPositive(amount: number, isCancelling: boolean): void {
 }
 
 interface RefundableTarget {
-  /** Of the one purchase that is meant; null for an order or a payment. */
+  /** The status of the purchase; null for an order or a payment. */
   purchase_status: string | null
   /** Null for an order without a payment. */
   payment_status: string | null

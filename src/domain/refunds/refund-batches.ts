@@ -15,7 +15,7 @@ export type RefundBatchStatus = (typeof refundBatchStatuses)[number]
 /** Statuses in which a batch continues by itself. */
 export const workingStatuses: readonly RefundBatchStatus[] = ['counting', 'running']
 
-/** Why a purchase that the filter names is left out. */
+/** The reasons why a selected purchase is excluded. */
 export const leftOutReasons = [
   'not_held',
   'not_paid',
@@ -26,7 +26,7 @@ export const leftOutReasons = [
 ] as const
 export type LeftOutReason = (typeof leftOutReasons)[number]
 
-/** All of what is left, in hundredths of a percent. */
+/** 100 percent in hundredths of a percent. */
 export const fullShare = 10_000
 
 export interface BatchTerms {
@@ -39,9 +39,9 @@ export interface BatchTerms {
 interface BatchPurchase {
   id: string
   status: string
-  /** Whether the filter names it. */
+  /** Whether the filter selects it. */
   is_chosen: boolean
-  /** What is left of it, without regard to the rest of the payment. */
+  /** The amount that is left of it, without regard to the payment. */
   share_minor: number
   reserved_minor: number
 }

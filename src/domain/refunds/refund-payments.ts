@@ -15,7 +15,7 @@ const callEndsAfterMs = 15 * minuteMs
 /** After these times an accepted refund is looked up at the provider, and then each day. */
 const pendingMarks = [hourMs, 6 * hourMs, 24 * hourMs, 72 * hourMs]
 const backoffMs = [minuteMs, 2 * minuteMs, 5 * minuteMs, 15 * minuteMs, 30 * minuteMs]
-/** What has no end by then is for people. */
+/** The age at which a refund without an end is marked for people. */
 const patienceMs = 30 * dayMs
 const afterPatienceMs = 7 * dayMs
 
@@ -23,7 +23,7 @@ export const providerKeyOf = (id: string, attempt: number): string => `${id}:${a
 
 const keyPattern = /^(rfr_[0-9A-Za-z]{26,28}):[1-9]\d{0,8}$/
 
-/** The request that a key of ours names; null for what is no key of ours. */
+/** The request of a key; null for a key from elsewhere. */
 export function refundOfKey(key: string | null): string | null {
   const id = keyPattern.exec(key ?? '')?.[1] ?? ''
   return isIdOf('refund_request', id) ? id : null
@@ -67,7 +67,7 @@ export function nextCheck(
   return { due_at: now + (backoffMs[checks] ?? hourMs), needs_attention: false }
 }
 
-/** A success may be taken back for so long. Providers say so by a webhook: these are for one that is lost. */
+/** The times after which a success is looked up again, because the webhook about a late failure may be lost. */
 const takenBackMarks = [1, 3, 7, 14, 30].map((days) => days * dayMs)
 
 /** When to look up next whether the provider has reversed a success; null after the last time. */

@@ -17,7 +17,7 @@ export function spread(total: number, weights: readonly number[]): number[] {
   return parts
 }
 
-/** The parts of what a purchase cost, in the order in which they are paid back. */
+/** The parts of a purchase's price, in the order in which they are paid back. */
 export interface PriceParts {
   price_minor: number
   deposit_minor: number
@@ -38,7 +38,7 @@ export interface Share extends PriceParts {
 
 export interface Shared {
   items: Share[]
-  /** What belongs to no purchase, such as a service fee. */
+  /** The amount without a purchase, such as a service fee. */
   service_fee_minor: number
 }
 

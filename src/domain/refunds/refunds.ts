@@ -4,7 +4,7 @@ export const refundLifecycle = lifecycle('pending', {
   pending: ['approved', 'rejected', 'cancelled'],
   approved: ['processing', 'completed'],
   processing: ['completed', 'failed'],
-  // Providers take a success back, days later.
+  // Providers may report a failure days after a success.
   completed: ['failed'],
   failed: ['approved'],
   rejected: [],

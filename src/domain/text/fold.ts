@@ -18,7 +18,7 @@ export const searchSeparator = '\u001f'
 
 /** The form in which text is searched and compared: no case, no accents, no control characters. Idempotent. */
 export function fold(text: string): string {
-  // Most text is of these characters alone, and there is much of it.
+  // A fast path, because most texts have only these characters.
   if (/^[ -~]*$/.test(text)) return text.toLowerCase()
   return text
     .toLowerCase()

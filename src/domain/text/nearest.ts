@@ -1,4 +1,4 @@
-/** How many letters must change to make one text of the other. */
+/** The number of changed letters that turn one text into the other. */
 export function editDistance(one: string, other: string): number {
   let row = Array.from({ length: other.length + 1 }, (_, index) => index)
   for (let at = 1; at <= one.length; at++) {
@@ -13,7 +13,7 @@ export function editDistance(one: string, other: string): number {
 }
 
 const shortestBeginning = 3
-/** After texts in which one letter is wrong, before those with two. */
+/** The distance of a completed text: more than one wrong letter, less than two. */
 const distanceOfBeginning = 1.5
 
 /** Whether `text` is the beginning of `known`, or `known` at least the first half of `text`. */
@@ -27,14 +27,14 @@ const distanceOf = (text: string, known: string): number => {
   return beginsAlike(text, known) ? Math.min(distance, distanceOfBeginning) : distance
 }
 
-/** Whether two neighbours that are swapped are all that is wrong, as in `emial`. */
+/** Whether the only fault is two swapped neighbours, as in `emial`. */
 function isSwapOf(one: string, other: string): boolean {
   const at = Array.from({ length: one.length }, (_, index) => index).findIndex((index) => one[index] !== other[index])
   const swapped = one.slice(0, at) + (one[at + 1] ?? '') + (one[at] ?? '') + one.slice(at + 2)
   return at >= 0 && swapped === other
 }
 
-/** The candidate most like `text`, or null when none is like it. */
+/** The candidate most similar to `text`, or null when none is similar. */
 export function nearest<Candidate>(
   text: string,
   candidates: readonly Candidate[],
@@ -59,6 +59,6 @@ export function nearest<Candidate>(
 
 const longestName = 64
 
-/** The name that may have been meant, of texts that could be one. */
+/** The name that may be meant, for texts that could be a name. */
 export const nearestName = (text: string, names: readonly string[]): string | null =>
   text.length > longestName ? null : nearest(text, names, (name) => [name])

@@ -8,7 +8,7 @@ export function plainText(bytes: Uint8Array, maxBytes: number): string {
   // A character that the cut divides stays out: the decoder waits for the rest of it.
   const text = new TextDecoder().decode(bytes.subarray(0, maxBytes), { stream: true })
   const plain = text.replaceAll(breaks, ' ').replaceAll(unseen, '').trim()
-  // What could not be read became longer characters.
+  // Replacement characters are longer than the bytes that they replace.
   const again = new TextEncoder().encode(plain)
   return again.length <= maxBytes
     ? plain

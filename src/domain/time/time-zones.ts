@@ -31,7 +31,7 @@ export const isTimeZone = (name: string): boolean =>
 interface WallClock {
   /** Milliseconds that local time is ahead of UTC. */
   offset: number
-  /** What people call the zone's time: `Central European Summer Time`. */
+  /** The usual name of the zone's time: `Central European Summer Time`. */
   name: string
 }
 

@@ -53,7 +53,7 @@ export function readCallback(body: string): SignedCallback | null {
   return signatures.every(isText) ? { signature, signedKey, keySignatures: signatures, signedMessage } : null
 }
 
-/** What is signed: each text with its length in bytes before it, as four bytes, the lowest first. */
+/** The signed bytes: each text with its length before it, as four bytes, the lowest first. */
 export function signedBytes(...texts: readonly string[]): Uint8Array<ArrayBuffer> {
   const parts = texts.map(utf8)
   const bytes = new Uint8Array(parts.reduce((sum, { length }) => sum + 4 + length, 0))

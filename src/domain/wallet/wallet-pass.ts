@@ -1,7 +1,7 @@
 import type { Language } from '../languages.ts'
 import type { PassState } from './wallet.ts'
 
-/** All that a pass shows, and what it is found by. */
+/** The content of a pass, and its identifiers. */
 export interface PassContent {
   id: string
   serial_number: string
@@ -18,12 +18,12 @@ export interface PassContent {
   variant_name: string | null
   location_name: string | null
   holder_name: string
-  /** What a scanner reads. */
+  /** The text of the barcode. */
   code: string
   design: PassDesign
 }
 
-/** How a pass looks. Colours are `#rrggbb`; the platform has its own where one is null. */
+/** The design of a pass. Colours are `#rrggbb`; null means that of the platform. */
 export interface PassDesign {
   background_color: string | null
   foreground_color: string | null

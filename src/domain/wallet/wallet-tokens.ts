@@ -25,7 +25,7 @@ const downloadPattern = new RegExp(`^(${serialForm})\\.[\\w-]{32}$`)
 
 export const isSerialNumber = (text: string): boolean => serialPattern.test(text)
 
-/** What a phone shows to the web service of a pass. Apple wants at least 16 characters. */
+/** The token that a phone sends to the web service. Apple requires at least 16 characters. */
 export const passToken = (secret: string, serialNumber: string): Promise<string> =>
   mac(secret, 'authentication', serialNumber)
 
@@ -46,7 +46,7 @@ export const downloadToken = async (secret: string, serialNumber: string): Promi
 /** The serial number that a download link is for; null for one that was not signed with the key. */
 export async function readDownloadToken(secret: string, token: string): Promise<string | null> {
   const [, serialNumber] = downloadPattern.exec(token) ?? []
-  // Without a key anybody could make tokens.
+  // With an empty key anyone could forge tokens.
   if (secret === '' || serialNumber === undefined) return null
   return isSameText(await downloadToken(secret, serialNumber), token) ? serialNumber : null
 }

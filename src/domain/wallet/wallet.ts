@@ -35,7 +35,7 @@ const kinds: Record<WalletProvider, Record<WalletChange, WalletEventKind | null>
 export const walletEventKind = (provider: WalletProvider, change: WalletChange): WalletEventKind | null =>
   kinds[provider][change]
 
-/** What a pass shows at the entrance. */
+/** The state of a pass as it is shown at the entrance. */
 export type PassState = 'valid' | 'used' | 'expired' | 'void'
 
 const stateOfPurchase: Record<PurchaseStatus, PassState> = {
@@ -66,7 +66,7 @@ interface Added {
 const isAdded = ({ added_at, removed_at }: Added): boolean => added_at !== null && removed_at === null
 
 export interface CallbackDecision {
-  /** False for one that comes after a later one. */
+  /** False for a callback that is older than the last stored one. */
   counts: boolean
   change: WalletChange | null
   added_at: number | null

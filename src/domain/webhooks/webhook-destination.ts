@@ -51,7 +51,7 @@ function judge(text: string, policy: Policy): DestinationFault | null {
   return url.port === '' ? null : 'port'
 }
 
-/** What was said under a policy: to take a URL apart costs a tenth of what a whole delivery adds to its post. */
+/** Cached results for a policy, because parsing a URL is a tenth of a delivery's own cost. */
 const judged = new WeakMap<Policy, Map<string, DestinationFault | null>>()
 
 /**
@@ -79,11 +79,11 @@ const rules: Record<DestinationFault, string> = {
 
 const permitted = ' In development ALLOW_INSECURE_WEBHOOKS=1 permits it.'
 
-/** What the service would send to with the variable set. */
+/** Whether the variable would permit the address. */
 const permits = (text: string, policy: Policy): boolean =>
   !policy.allowInsecure && judge(text, { ...policy, allowInsecure: true }) === null
 
-/** The rule in words; in development with the variable that permits the address, where one does. */
+/** The rule as text; in development with the variable that permits the address, if there is one. */
 export const destinationRefusal = (
   fault: DestinationFault,
   text: string,

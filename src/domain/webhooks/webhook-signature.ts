@@ -6,7 +6,7 @@ const secretBytes = 32
 export const mintSecret = (randomBytes: (length: number) => Uint8Array): string =>
   secretPrefix + toBase64(randomBytes(secretBytes))
 
-/** The keys of the endpoints that were signed for last: to import one takes longer than to sign with it. */
+/** The keys of the last endpoints, cached because importing a key takes longer than signing. */
 const imported = new Map<string, Promise<CryptoKey>>()
 const keysKept = 500
 
@@ -55,7 +55,7 @@ export async function signedHeaders(
 
 const windowSeconds = 300
 
-/** Whether one of the signatures of a post to us is the secret's, and it was made within five minutes of now. */
+/** Whether one of the signatures of a received post fits the secret, and is within five minutes of now. */
 export async function isSigned(
   secret: string,
   said: { id: string; timestamp: string; signature: string },

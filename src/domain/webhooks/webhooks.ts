@@ -1,6 +1,6 @@
 import { lifecycle } from '../lifecycle.ts'
 
-/** What endpoints subscribe to, with the specification's words for it. */
+/** The kinds of events, with the descriptions of the specification. */
 export const eventKinds = {
   'consent.given': 'A consent was given.',
   'consent.skipped': 'A consent was skipped.',
@@ -118,7 +118,7 @@ export function nextAttempt(
 export const manualRetries = ['extra', 'alone'] as const
 export type Manual = (typeof manualRetries)[number] | null
 
-/** What a retry by hand requests: one attempt beside the schedule, or one alone after it. Null when there is none. */
+/** The effect of a retry by hand: one attempt beside the schedule, or one alone after it. Null when it is refused. */
 export function manualRetryOf(status: DeliveryStatus): Manual {
   if (status === 'retrying') return 'extra'
   return deliveryLifecycle.allows(status, 'retrying') && status !== deliveryLifecycle.initial ? 'alone' : null
@@ -158,5 +158,5 @@ export function breakerUntil(failuresInRow: number, now: number): number | null 
 
 const slowMs = 3000
 
-/** A request this long does not belong among quick ones. */
+/** Whether a request of this duration counts as slow. */
 export const isSlow = (durationMs: number): boolean => durationMs >= slowMs

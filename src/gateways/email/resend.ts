@@ -33,7 +33,7 @@ const kindOfCode: Record<string, SendFailure> = {
 function kindOf(status: number, code: string): SendFailure {
   const known = Object.hasOwn(kindOfCode, code) ? kindOfCode[code] : undefined
   if (known) return known
-  // An organisation's own address, of a domain that nobody has verified: the others can send.
+  // The domain of an organisation's own address is not verified. Other senders can send.
   if (status === 403 && code === 'validation_error') return 'sender'
   if (status === 429) return 'rate_limited'
   // A call with a key can be repeated safely after any result.

@@ -12,7 +12,7 @@ export class Digest {
 
   constructor(headBytes: number) {
     this.#headBytes = headBytes
-    // A body that breaks off ends the digest too, and nobody asks for it.
+    // A body that breaks off makes the digest fail too, and its result is not used.
     this.#stream.digest.catch(() => undefined)
   }
 

@@ -15,7 +15,7 @@ const standardBase = 'https://messaging.gatewayapi.eu'
 /**
  * As many calls, one after another, as are over before the lease of a campaign's chunk is, however slow they are. Not at
  * once: a consumer has four chunks, and the platform opens six connections for it. A call that had to wait for one would
- * time out before it was made, and nobody could tell.
+ * time out before it was made, and the result would be unknown.
  */
 const callsABatch = 2
 

@@ -81,7 +81,7 @@ interface TextPart {
   type: string | null
 }
 
-/** Each part is one item. One part alone may be the whole list as JSON: an array, or whatever it is declared to be. */
+/** Each part is one item. One part alone may be the whole list as JSON: an array, or any part that is declared as JSON. */
 function listOf(name: string, parts: readonly TextPart[]): unknown {
   const [only, ...others] = parts
   if (only && others.length === 0 && (mediaTypeOf(only.type) === 'application/json' || isJsonArray(only.text)))

@@ -36,7 +36,7 @@ export const Campaign = z
     organization_id: Id('org').nullable().openapi({ description: 'Never null; the specification allows it.' }),
     edition_id: Id('edt').nullable().openapi({ description: 'Never null; the specification allows it.' }),
     segment: SegmentSummary.openapi({
-      description: 'As it was when the campaign was sent, whatever happens to it; until then as it is.',
+      description: 'As it was when the campaign was started, after any later change; until then as it is.',
     }),
     channel: Channel,
     status: Status,
@@ -158,7 +158,7 @@ export const CampaignRecipient = z
     state: z.enum(recipientStates),
     reason: z.enum(reasons).nullable().openapi({
       description:
-        'Of skipped ones, why nobody tried; of failed ones: `rejected` for good, `unreachable` after all tries, `rate_limited` for a day, `unknown` when it may have gone and is not sent again. Null for all others.',
+        'The reason why a recipient was skipped, or failed: `rejected` for good, `unreachable` after all tries, `rate_limited` for a day, `unknown` when it may have gone and is not sent again. Null for all others.',
     }),
     error_code: z.string(),
     error_detail: z.string(),

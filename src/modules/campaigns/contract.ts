@@ -180,7 +180,7 @@ export const listCampaignRecipients = operation({
   path: '/v1/campaigns/{id}/recipients',
   summary: 'List recipients of a campaign',
   description:
-    'Everybody in the segment, also those whom nobody tried to reach. Those of a cancelled campaign who were left are `cancelled`. By `sent_at`, those to whom nothing was sent come last. Ordering by `address` needs a role of the organisation. Each page reads all recipients of the campaign once, in its own object.',
+    'All people of the segment, also the skipped ones. Those whom a cancelled campaign did not reach are `cancelled`. By `sent_at`, those to whom nothing was sent come last. Ordering by `address` needs a role of the organisation. Each page reads all recipients of the campaign once, in its own object.',
   roles: writers,
   params: IdParams('cmp'),
   query: listRecipientsQuery,

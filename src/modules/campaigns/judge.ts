@@ -27,7 +27,7 @@ export function checkSegmentRole(ctx: Ctx, campaign: CampaignSegment): void {
     'permission_denied',
     isWhole
       ? 'The segment of this campaign is of the whole organisation: this takes a role in the organisation.'
-      : 'The segment of this campaign stands in another edition: this takes a role there, or a role in the organisation.',
+      : 'The segment of this campaign belongs to another edition: this needs a role there, or a role in the organisation.',
     { extra: { required_roles: isWhole ? organizationRoles(writers) : writers } },
   )
 }

@@ -243,7 +243,7 @@ export const deleteConsent = operation({
   method: 'delete',
   path: '/v1/consents/{id}',
   summary: 'Delete a consent',
-  description: 'One that somebody has answered stays as proof: 409 `consent_has_records`. Set `is_active` to false.',
+  description: 'A consent with answers stays as proof: 409 `consent_has_records`. Set `is_active` to false.',
   roles: writers,
   status: 204,
   params: IdParams('con'),

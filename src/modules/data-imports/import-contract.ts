@@ -49,7 +49,7 @@ const optionFields = {
   }),
   default_currency: z.enum(currencies).nullable().openapi({ description: "Null: the edition's." }),
   default_status: z.enum(orderStatuses).openapi({ description: 'Of orders whose rows say none.' }),
-  create_users: z.boolean().openapi({ description: 'False: orders of people whom nobody knows are errors.' }),
+  create_users: z.boolean().openapi({ description: 'False: orders of unknown customers are errors.' }),
   create_missing_products: z.boolean().openapi({
     description: 'False: products that the edition does not have wait to be mapped.',
   }),
@@ -92,7 +92,7 @@ export const DataImport = z
     skipped_orders: Count,
     failed_orders: Count,
     undone_orders: Count,
-    kept_orders: Count.openapi({ description: 'Orders that an undo left because somebody touched them.' }),
+    kept_orders: Count.openapi({ description: 'Orders that an undo kept because they were changed.' }),
     progress: z.number().min(0).max(1).openapi({ description: 'Of the work under way.', example: 1 }),
     column_summary: z
       .object({ total: Count, mapped: Count, ignored: Count, missing_required: z.array(z.string()) })
@@ -112,7 +112,7 @@ export const DataImport = z
     completed_at: Timestamp.nullable().openapi({ description: 'Null until every order is decided.' }),
     undo_until: Timestamp.nullable().openapi({ description: 'Null where there is nothing to undo.' }),
     files_deleted_at: Timestamp.nullable().openapi({
-      description: `When the file was deleted: ${keptDays} days after the end of the import, or because somebody in it was erased. Null while it is there.`,
+      description: `When the file was deleted: ${keptDays} days after the end of the import, or because a person in it was erased. Null while it exists.`,
     }),
     rows_deleted_at: Timestamp.nullable().openapi({
       description: `When the rows were deleted, ${keptDays} days after the end of the import. Null while they are there.`,

@@ -110,7 +110,7 @@ export const EditionDetail = z
     metadata: JsonObject,
     sms_sender_name: SmsSenderName,
     email_sender_name: SenderName.nullable().openapi({
-      description: 'Null: the name of the edition stands in the mail.',
+      description: 'Null: e-mails have the name of the edition.',
     }),
     email_sender_address: EmailAddress.nullable().openapi({
       description: 'Null: mails come from the address of the platform.',

@@ -89,7 +89,7 @@ export const updateEmailMessage = operation({
   path: '/v1/email-messages/{id}',
   summary: 'Update an email message',
   description:
-    "Fields that are left out stay; `blocks` replaces the whole content. Errors in templates tell line and column. A message that a campaign is about to send stays one that can be sent: 409 `email_message_in_use` has the faults in `errors`. The platform's messages are read-only.",
+    "Fields that are left out stay; `blocks` replaces the whole content. Errors in templates have line and column. A message that a campaign is about to send stays one that can be sent: 409 `email_message_in_use` has the faults in `errors`. The platform's messages are read-only.",
   roles: writers,
   params: IdParams('eml'),
   body: UpdateEmailMessage,

@@ -112,7 +112,7 @@ export const EmailPreview = z
     text: z.string(),
     language: LanguageCode.openapi({
       description:
-        'The language that all of the message is in: the one asked for, or what stands in for it where texts are missing.',
+        'The language that all of the message is in: the requested one, or the one that replaces it where texts are missing.',
     }),
     size_bytes: Count.openapi({ description: 'Of the HTML. Gmail cuts messages off after 102,000.' }),
     missing_translations: z.array(

@@ -39,7 +39,9 @@ export const File = z
     title: Title,
     alt_text: AltText,
     purpose: Purpose,
-    mime_type: z.string().openapi({ description: 'By the content, whatever the request said.', example: 'image/png' }),
+    mime_type: z
+      .string()
+      .openapi({ description: 'The type of the content, for any declared type.', example: 'image/png' }),
     size: z.int().min(0).openapi({ description: 'Bytes.' }),
     checksum_sha256: z.string().openapi({ description: 'Of the bytes, in hexadecimal.' }),
     width: z.int().nullable().openapi({ description: 'Pixels; null for what is no image.' }),

@@ -15,7 +15,7 @@ const deletionsASweep = 50
 /** A CASE, so that references are looked up for files of imports alone. */
 const isUnusedImport = sql`case when purpose = 'import' then not ${isUsed(sql`files.id`)} else 0 end`
 
-/** Reads the file again before each try: somebody may use, change or delete it meanwhile. */
+/** Reads the file again before each try, because another request may use, change or delete it. */
 const deleteUnused = (job: JobCtx, id: string): Promise<void> =>
   decideAgain(async () => {
     const row = await job.db.first(sql<Pick<StoredFile, 'id' | 'version' | 'organization_id' | 'storage_key'>>`

@@ -13,7 +13,7 @@ import {
 } from '../../domain/files/files.ts'
 import { TooFewBytes, TooManyBytes } from '../../gateways/files/files.ts'
 
-/** A random key for each upload. It is used once and tells nothing of the organisation. */
+/** A random key for each upload. It is used once and does not depend on the organisation. */
 export const newStorageKey = (ctx: Ctx): string => `objects/${toHex(ctx.randomBytes(16))}`
 
 /** The refusal for an error of the store that is the client's fault; other errors as they are. */

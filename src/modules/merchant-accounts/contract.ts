@@ -53,7 +53,7 @@ const WebhookSecret = z
   })
 
 const SettleManually = z.boolean().openapi({
-  description: 'Of an account of type `manual`: approved refunds wait until somebody says that they were paid.',
+  description: 'Of an account of type `manual`: approved refunds wait until a person confirms that they were paid.',
 })
 
 export const MerchantAccount = z

@@ -21,7 +21,7 @@ export const User = z
   })
   .openapi('User', {
     description:
-      'A customer of an organisation. Of somebody whom other editions know too, roles of an edition see what its imports said, and no metadata.',
+      'A customer of an organisation. Of a customer of other editions too, roles of an edition see only the values that its imports brought, and no metadata.',
   })
 
 /** An e-mail address in the form in which it is stored. */

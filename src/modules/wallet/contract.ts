@@ -10,7 +10,7 @@ const passFields = {
   platform: z.enum(walletPlatforms),
   serial_number: z.string().openapi({ example: '6f1d2c3b8a9e4f009d6b0c1a2b3c4d5e' }),
   status: z.enum(walletPassStatuses),
-  added_at: Timestamp.nullable().openapi({ description: 'Null until somebody adds the pass to a wallet.' }),
+  added_at: Timestamp.nullable().openapi({ description: 'Null until a person adds the pass to a wallet.' }),
   removed_at: Timestamp.nullable().openapi({ description: 'Null while the pass is in a wallet, and before.' }),
 }
 

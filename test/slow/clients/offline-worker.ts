@@ -1,6 +1,6 @@
 import service, { CampaignSender, WebhookSender } from '../../../scripts/support/seed-worker.ts'
 
-/** Generated endpoints of webhooks have addresses that may be somebody's: nothing leaves this machine. */
+/** Nothing leaves this machine, because generated endpoints of webhooks may have real addresses. */
 globalThis.fetch = () => Promise.reject(new TypeError('Nothing is sent from here.'))
 
 export { CampaignSender, WebhookSender }

@@ -40,7 +40,7 @@ export const operationCosts: Record<string, OperationCost> = {
   getOrder: { queries: 5, rows_read: 26, rows_written: 0 },
   getPurchase: { queries: 3, rows_read: 12, rows_written: 0 },
   listPurchases: { queries: 3, rows_read: 50, rows_written: 0 },
-  // Six of the rows written are a delivery to the one endpoint that listens.
+  // Five of the written rows are a delivery to the one subscribed endpoint.
   createPurchaseUse: { queries: 9, rows_read: 46, rows_written: 10 },
   revertPurchaseUse: { queries: 11, rows_read: 50, rows_written: 11 },
   // A purchase, a payment, a transaction, an event and its delivery, a mail and the audit entry.

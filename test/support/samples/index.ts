@@ -19,7 +19,7 @@ import { walletSamples } from './wallet.ts'
 import { webhookSamples } from './webhooks.ts'
 
 /**
- * A valid request for each operation, by operation id. Whoever adds an operation adds its sample here: roles, tenants,
+ * A valid request for each operation, by operation id. A new operation needs its sample here: roles, tenants,
  * bodies, lists, idempotency and cost of it are then tested without another line.
  * Samples of operations that are not there yet are ignored.
  */

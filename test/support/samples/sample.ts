@@ -26,7 +26,7 @@ export interface Sample {
 export interface SampleOf {
   /** Fresh at each call: what it changes or removes is used by no other request. */
   make: (world: World, caller: Person) => Sample | Promise<Sample>
-  /** Fields of the body whose items are judged one by one: what is wrong inside is told in the answer, not refused. */
+  /** Fields of the body whose items are judged one by one: their faults are in the answer and do not refuse it. */
   itemwise?: readonly string[]
   /** For lists: adds that many rows to what an admin of A sees with the sample, some with equal sort keys. */
   fill?: (world: World, count: number) => Promise<unknown>

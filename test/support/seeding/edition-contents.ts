@@ -19,7 +19,7 @@ import type { EmailMessageScope, EmailMessageType } from '../../../src/domain/me
 /** Every table that an edition owns rows of, filled, with other values than the defaults. Messages stand at all levels. */
 export async function seedEditionContents(place: Place, size = 2) {
   const { organization: organization_id, edition: edition_id } = place
-  // In the order in which they are made, so that a copy and its source can be told row by row.
+  // In the order of creation, so that a copy and its source can be compared row by row.
   const newId = idFactory(Date.now(), Math.random)
   const times = { created_at: seededAt, modified_at: seededAt }
   const tenant = { organization_id, edition_id, created_at: seededAt }
@@ -50,7 +50,7 @@ export async function seedEditionContents(place: Place, size = 2) {
     is_pickup_required: true,
     is_wallet_enabled: true,
   }))
-  // The first product has all of them, so that parents are told apart.
+  // The first product has all of them, so that a wrong parent is noticed.
   const childOf = (index: number) => ({ product_id: productRows[index % 2]?.id ?? '', created_at: seededAt })
   const variantRows = many((index) => ({
     id: newId('variant'),

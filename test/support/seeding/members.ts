@@ -115,7 +115,7 @@ export async function seedToken(account: string, options: TokenOptions = {}): Pr
   return { id: row.id, token }
 }
 
-/** Tokens that nobody can use: rows for lists. */
+/** Tokens that cannot be used: rows for lists. */
 export const seedTokens = (account: string, count: number): Promise<void> =>
   write(
     ...insertAll(

@@ -18,7 +18,7 @@ const durationGetters = ['getHours', 'getMinutes', 'getSeconds', 'getMillisecond
 const dateGetters = ['getFullYear', 'getMonth', 'getDate', 'getDayOfMonth', 'getDayOfWeek', 'getDayOfYear']
 const getters = durationGetters.concat(dateGetters)
 
-/** From which types a conversion is there; of the same type it changes nothing. */
+/** The types that a conversion accepts; its own type stays unchanged. */
 const conversions: Record<string, readonly string[]> = {
   int: ['double', 'string', 'timestamp', 'json'],
   double: ['int'],

@@ -30,7 +30,7 @@ export interface KnownLiteral extends SourceRange {
   value: string
 }
 
-/** Gives every node of a parsed expression its type. What operands of `&&` and `||` are refused for goes to `refusals`. */
+/** Gives every node of a parsed expression its type. Faults in operands of `&&` and `||` are collected in `refusals`. */
 export class Checker implements TypeChecker {
   readonly literals: KnownLiteral[] = []
   isTimeDependent = false

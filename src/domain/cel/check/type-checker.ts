@@ -9,7 +9,7 @@ export interface Call<Receiver = Ast | null> {
   args: readonly Ast[]
 }
 
-/** What the checks of calls, macros and operators need from the checker of the whole expression. */
+/** The part of the checker that the checks of calls, macros and operators need. */
 export interface TypeChecker {
   /** Variables of the macros around, innermost last. */
   readonly elements: (Expression & { node: 'variable' })[]
@@ -21,7 +21,7 @@ export interface TypeChecker {
   consent: (key: string, range: SourceRange) => Expression
   /** Keeps a literal that is compared with a field of known values. */
   note: (expression: Expression, literal: Expression) => void
-  /** A checked part with its text, for what is said about it. */
+  /** A checked part with its text, for messages. */
   operand: (expression: Expression, ast: Ast) => Operand
   rangeOf: (ast: SourceRange) => SourceRange
   textOf: (ast: SourceRange) => string

@@ -22,7 +22,7 @@ function timeHint(text: string): string {
   return ` Write \`timestamp("${known}")\`.`
 }
 
-/** How a literal is written so that it fits a type; empty when nothing is known. */
+/** The spelling of a literal that fits a type; empty when there is none. */
 function literalHint(wanted: Type, { expression, text }: Operand): string {
   if (expression.node !== 'literal') return ''
   const { type, value } = expression
@@ -38,7 +38,7 @@ function literalHint(wanted: Type, { expression, text }: Operand): string {
   return wanted === 'bool' && /^(?:true|false)$/i.test(said) ? write(said.toLowerCase()) : ''
 }
 
-/** What to do with a value that is not simple. */
+/** A hint for a value that is not simple. */
 function objectHint({ expression, text }: Operand, other: Type): string {
   const { type } = expression
   if (isList(type)) {
@@ -78,7 +78,7 @@ const participles: Record<ArithmeticOperator, string> = {
   '%': 'divided',
 }
 
-/** A number next to a number of the other kind. */
+/** A hint for an integer next to a double, or the reverse. */
 function numberHint(left: Operand, right: Operand): string {
   const int = [left, right].find(({ expression }) => expression.type === 'int')
   if (int?.expression.node === 'literal') return write(`${int.text}.0`)
@@ -112,7 +112,7 @@ export function notInList(element: Operand, list: Operand): string {
   return looked + (isSimpleType(type.list) ? literalHint(type.list, element) : ' Ask its elements with `exists`.')
 }
 
-/** How a value becomes a condition. */
+/** A hint that makes a condition of a value. */
 export function conditionHint({ expression, text }: Operand): string {
   const { type, nullable } = expression
   if (isList(type)) return write(`size(${text}) > 0`)

@@ -4,7 +4,7 @@ import type { SourceRange } from '../types.ts'
 export interface Mistake extends SourceRange {
   code: 'unexpected_character' | 'unexpected_token' | 'expected_token' | 'unterminated_string'
   message: string
-  /** How many of the tokens after it belong to it. */
+  /** The number of following tokens that belong to it. */
   more?: number
 }
 
@@ -52,7 +52,7 @@ const details: Readonly<Record<string, string>> = {
 
 const bent = /^[“”„‟«»‘’‚]/u
 
-/** What a sign of another language was meant to be, or null when the sign is of this one. */
+/** The sign that a sign of another language means; null for a sign of this language. */
 export function mistakenSign(tokens: readonly Token[], index: number): Mistake | null {
   const token = tokens[index]
   if (token?.kind !== 'sign') return null

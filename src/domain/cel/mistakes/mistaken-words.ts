@@ -91,7 +91,7 @@ function mistakenInfix(tokens: readonly Token[], index: number): Mistake | null 
   return mistakeAt(between(token, last), `A function of a text stands after a point: use ${instead}.`, Number(isSplit))
 }
 
-/** What a word of another language was meant to be, or null when the word is none. */
+/** The operator that a word of another language means, or null. */
 export function mistakenWord(tokens: readonly Token[], index: number): Mistake | null {
   const [before, token] = [tokens[index - 1], tokens[index]]
   if (token?.kind !== 'word' || before?.text === '.') return null

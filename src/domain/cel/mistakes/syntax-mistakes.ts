@@ -89,7 +89,7 @@ function patternsIn(given: readonly Token[]): Mistake[] {
     isBetween = word === 'between' ? mistake !== null : isBetween && !isSecond
     if (!mistake) continue
     found.push(mistake)
-    // The rest is read as if the operator were here.
+    // The rest is checked as if the operator were here.
     if (!mistake.more && token.kind === 'word') tokens[index] = { ...token, kind: 'sign', text: '&&' }
     index += mistake.more ?? 0
   }
@@ -98,7 +98,7 @@ function patternsIn(given: readonly Token[]): Mistake[] {
 
 const spoken = (token: Token): string => quoted(token.text) ?? 'this'
 
-/** What is wrong at the place where the parser stopped, when it is no known mistake. */
+/** The fault at the place where the parser stopped, if it is no known mistake. */
 function missingAt(tokens: readonly Token[], place: SourceRange): string | null {
   const index = tokens.findIndex(({ start, end }) => start >= place.start || end > place.start)
   const [before, at] = index < 0 ? [tokens.at(-1), undefined] : [tokens[index - 1], tokens[index]]
@@ -125,7 +125,7 @@ function missingAt(tokens: readonly Token[], place: SourceRange): string | null 
   return endsValue(before) ? null : `A value is missing between ${spoken(before)} and ${spoken(at)}.`
 }
 
-/** What is wrong with a source that cannot be parsed; `place` is where the parser stopped. Never empty, at most ten. */
+/** One to ten faults of a source that cannot be parsed; `place` is where the parser stopped. */
 export function syntaxMistakes(
   source: string,
   { code, ...place }: SourceRange & { code: string },

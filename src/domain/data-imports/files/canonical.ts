@@ -10,13 +10,13 @@ export interface CanonicalRow {
   fault: RowFault | null
   /** Line of the original file, from 1; of an xlsx file, the number of the row. */
   line: number
-  /** Of the original bytes; an xlsx file has none, and both are 0. */
+  /** The place of the original bytes; both are 0 for an xlsx file. */
   sourceOffset: number
   sourceLength: number
 }
 
 export interface IndexedRow extends CanonicalRow {
-  /** In the canonical copy, in bytes. */
+  /** The place in the canonical copy, in bytes. */
   offset: number
   length: number
 }
@@ -41,7 +41,7 @@ function textOf(row: CanonicalRow): string {
   return row.cells.length === 0 ? `${leading}\r\n` : `${leading},${row.cells.map(quoted).join(',')}\r\n`
 }
 
-/** Without the empty cells at its end, and without most of what is behind the last possible column. */
+/** The cells without empty ones at the end, and without most cells beyond the last possible column. */
 export function canonicalRowOf(row: SortedRow): CanonicalRow {
   const last = row.cells.findLastIndex((cell) => cell !== '')
   return {

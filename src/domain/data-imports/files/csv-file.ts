@@ -8,7 +8,7 @@ import { lineBlocks, lineStartsOf, type LineBlock, type LinePosition } from './l
 import { RecordReader, type SourceRecord } from './records.ts'
 import { readBytes, type FileSource } from './source.ts'
 
-/** How much of a file its dialect and header are found in. */
+/** The size of the sample in which the dialect and the header are detected. */
 const sampleLength = 524_288
 const dialectSampleLines = 200
 

@@ -1,7 +1,7 @@
 import { delimiters, linesOf, splitRecords, type Delimiter, type Dialect } from './split.ts'
 
 export interface DetectedDialect extends Dialect {
-  /** 0 to 1. */
+  /** From 0 to 1. */
   confidence: number
   /** The file begins with a line such as `sep=;`. */
   hasSeparatorLine: boolean
@@ -24,7 +24,7 @@ function lineBreakOf(text: string): '\r\n' | '\n' | '\r' {
   return feeds >= returns ? '\n' : '\r'
 }
 
-/** Cells up to the last one that says something. */
+/** Cells up to the last filled one. */
 export function filledWidth(cells: readonly string[]): number {
   return cells.findLastIndex((cell) => cell.trim() !== '') + 1
 }
@@ -42,12 +42,12 @@ export function commonWidth(widths: readonly number[]): number {
 }
 
 interface Rating extends Dialect {
-  /** How many rows have the common width, 0 to 1. */
+  /** The fraction of rows with the common width, from 0 to 1. */
   fit: number
   score: number
 }
 
-/** Rows of one width, many columns: what a wrong delimiter does not give. */
+/** The score of a delimiter: a wrong one does not give many columns in rows of one width. */
 function rate(text: string, dialect: Dialect): Rating {
   const { records, isOpen } = splitRecords(text, dialect)
   const widths = records.filter((cells) => filledWidth(cells) > 0).map(({ length }) => length)
@@ -58,7 +58,7 @@ function rate(text: string, dialect: Dialect): Rating {
   return { ...dialect, fit, score: fit * (1 + Math.log2(common)) * (isOpen ? 0.98 : 1) }
 }
 
-/** Of one file, a mark that is never closed is a mistake; in so many lines, it is no quotation mark. */
+/** A single unclosed mark in a file is a mistake. In this many lines the character is no quotation mark. */
 const fewestPlainMarks = 3
 
 /** Quotation marks have no meaning where reading them as such breaks a table that is whole without. */

@@ -1,4 +1,4 @@
-/** Why a whole file cannot be read. */
+/** The reasons why a whole file cannot be read. */
 export type ReadFaultCode =
   | 'empty_file'
   | 'binary'
@@ -29,7 +29,7 @@ export class ReadError extends Error {
   }
 }
 
-/** Why one record cannot be trusted; the records around it can. */
+/** The reasons why one record cannot be read; its neighbours can. */
 type RowFaultCode = 'open_quote' | 'too_many_cells'
 
 export interface RowFault {
@@ -52,9 +52,9 @@ export const tooManyCells = (width: number): RowFault => ({
 
 export const maxRows = 1_000_000
 export const maxColumns = 200
-/** Of one line of a file, in bytes. */
+/** The most bytes of one line. */
 export const maxLineBytes = 262_144
-/** Of one record of several lines, in bytes. A quotation mark that takes in more counts as never closed. */
+/** The most bytes of one record of several lines. A quotation mark with more counts as unclosed. */
 export const maxRecordBytes = 65_536
-/** Each of them has a part of the file read again. */
+/** The most open quotation marks, because each makes a part of the file be read again. */
 export const maxOpenQuotes = 100

@@ -2,36 +2,36 @@ import type { Encoding } from './encoding/names.ts'
 import type { Delimiter } from './split.ts'
 import type { LinePosition } from './lines.ts'
 
-/** What the user says about a file; what is left out is found in the file. */
+/** The user's settings for a file; the others are detected. */
 export interface FormatOptions {
   encoding?: Encoding
   delimiter?: Delimiter
   quotes?: boolean
   hasHeader?: boolean
-  /** Encodings that win where the text says nothing else. */
+  /** Preferred encodings for texts that do not decide. */
   likely?: readonly Encoding[]
 }
 
 interface Table {
   /** Names of the columns; two may be the same, and one may be empty. */
   names: string[]
-  /** Where the names stand; null where the file has none. */
+  /** The place of the names; null for a file without them. */
   header: { line: number; offset: number; length: number } | null
 }
 
 export interface CsvFormat extends Table {
   kind: 'csv'
   encoding: Encoding
-  /** 0 to 1; 1 where the user said it. */
+  /** From 0 to 1; 1 for the user's setting. */
   encodingConfidence: number
   delimiter: Delimiter
   delimiterConfidence: number
   quotes: boolean
   hasSeparatorLine: boolean
   lineBreak: '\r\n' | '\n' | '\r'
-  /** Of the byte order mark. */
+  /** The length of the byte order mark. */
   markLength: number
-  /** Where the rows below the header begin. */
+  /** The offset of the rows below the header. */
   body: LinePosition
 }
 
@@ -42,7 +42,7 @@ export interface XlsxFormat extends Table {
   body: LinePosition
 }
 
-/** Plain data, to be stored beside the file. */
+/** Plain data, stored with the import. */
 export type FileFormat = CsvFormat | XlsxFormat
 
 /** A part of the canonical copy. */

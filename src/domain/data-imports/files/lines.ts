@@ -4,11 +4,11 @@ import { unitOf, type Encoding } from './encoding/names.ts'
 /** Whole lines of a file. */
 export interface LineBlock {
   bytes: Uint8Array
-  /** Where in `bytes` each line begins. */
+  /** The offsets of the lines in `bytes`. */
   starts: number[]
-  /** Of the first byte in the file. */
+  /** The offset of the first byte in the file. */
   offset: number
-  /** Of the first line, as a text editor counts: from 1, and each of CRLF, LF and CR ends one. */
+  /** The number of the first line as in a text editor: from 1, with CRLF, LF or CR at the end of each. */
   line: number
   isLast: boolean
 }

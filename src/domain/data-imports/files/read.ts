@@ -9,12 +9,12 @@ import { kindOf } from './sniff.ts'
 import type { FileSource } from './source.ts'
 import { inspectXlsx, xlsxRecords } from './xlsx/file.ts'
 
-/** Finds out how a file is written and what its columns are called. Reads its beginning only, where that says enough. */
+/** Detects the format of a file and the names of its columns. It reads only the beginning where that is enough. */
 export async function inspectFile(file: FileSource, options: FormatOptions = {}): Promise<FileFormat> {
   return (await kindOf(file)) === 'xlsx' ? inspectXlsx(file, options) : inspectCsv(file, options)
 }
 
-/** From where a copy goes on after a crash. */
+/** The position from which a copy continues after a crash. */
 export interface CopyPosition {
   /** The first record in the original that the copy lacks. */
   source: LinePosition

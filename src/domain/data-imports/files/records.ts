@@ -6,7 +6,7 @@ import { splitRecords, type Dialect } from './split.ts'
 /** A record of a file, with the place of its original bytes. */
 export interface SourceRecord {
   cells: string[]
-  /** Of its first line in the file, from 1. */
+  /** The number of its first line in the file, from 1. */
   line: number
   lineCount: number
   offset: number
@@ -16,7 +16,7 @@ export interface SourceRecord {
 
 export interface RecordFormat extends Dialect {
   encoding: Encoding
-  /** Columns of the table, once they are known. */
+  /** The number of columns, once it is known. */
   width: number | null
 }
 
@@ -94,7 +94,7 @@ export class RecordReader {
       records.push(recordOf(part, next, lineCount, cells))
       next += lineCount
     }
-    // Offsets and lines of all that follows rest on this.
+    // The offsets and lines of all following records depend on this.
     if (!split.isOpen && next !== part.starts.length) throw new Error(`${next} of ${part.starts.length} lines read`)
     return { next, isFault: false, isOpen: split.isOpen }
   }

@@ -27,7 +27,7 @@ function cellText(cell: string, { delimiter, quotes }: WrittenFormat): string {
   return cell.includes(delimiter) || /["\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell
 }
 
-/** What a spreadsheet would run begins with an apostrophe, which reading takes off again. */
+/** A formula begins with an apostrophe, which reading removes again. */
 const guarded = (cell: string): string => (/^[=@]|^[+-](?![\d\s.,()]*$)/.test(cell) ? `'${cell}` : cell)
 
 /** `="0012"`, by which exporters keep a cell as it is, runs nothing. */

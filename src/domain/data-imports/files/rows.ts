@@ -65,7 +65,7 @@ export class RowSorter {
   #isAfterEmptyRow: boolean
   #emptyRows: number
   #held: SortedRow[] = []
-  /** When the first row that waits came. */
+  /** The number of empty rows before the first waiting row. */
   #emptyRowsBeforeHeld = 0
 
   constructor(names: readonly string[], state: SorterState = { emptyRows: 0, isAfterEmptyRow: false }) {
@@ -75,12 +75,12 @@ export class RowSorter {
     this.#isAfterEmptyRow = state.isAfterEmptyRow
   }
 
-  /** The first row that waits: where a reader that begins again has to begin. */
+  /** The first waiting row, at which a reader has to begin again. */
   get firstHeld(): SortedRow | undefined {
     return this.#held[0]
   }
 
-  /** Of a reader that begins with the first row that waits. */
+  /** The state of a reader that begins with the first waiting row. */
   get state(): SorterState {
     const emptyRows = this.#held.length > 0 ? this.#emptyRowsBeforeHeld : this.#emptyRows
     return { emptyRows, isAfterEmptyRow: this.#isAfterEmptyRow }

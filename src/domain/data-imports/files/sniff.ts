@@ -12,7 +12,7 @@ const zip = [0x50, 0x4b, 0x03, 0x04]
 const emptyZip = [0x50, 0x4b, 0x05, 0x06]
 const compound = [0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1]
 
-/** What never begins text, with the name that people know. */
+/** The first bytes of files that are no text, with the usual name of their type. */
 const otherKinds: [string, number[]][] = [
   ['a PDF document', [0x25, 0x50, 0x44, 0x46]],
   ['a PNG image', [0x89, 0x50, 0x4e, 0x47]],
@@ -55,7 +55,7 @@ function looksLikeUtf16(head: Uint8Array): boolean {
   return Math.max(even, odd) > head.length * 0.15 && Math.min(even, odd) < head.length * 0.01
 }
 
-/** So few are a slip in a text. */
+/** The number of zero bytes that a text may have by mistake. */
 const fewZeros = 3
 
 function zeroFault(head: Uint8Array): ReadError {
@@ -64,7 +64,7 @@ function zeroFault(head: Uint8Array): ReadError {
   return new ReadError('binary', `The file is not text: line ${line} has a character that no text has (NUL).`, { line })
 }
 
-/** Whether a file is a workbook or text. Throws for all that is neither. */
+/** Whether a file is a workbook or text. Throws for other files. */
 export async function kindOf(file: FileSource): Promise<'csv' | 'xlsx'> {
   if (file.size === 0) throw new ReadError('empty_file', 'The file is empty.')
   const head = await readBytes(file, 0, headLength)

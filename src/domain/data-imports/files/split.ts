@@ -3,7 +3,7 @@ import { parse } from 'csv-parse/browser/esm/sync'
 export const delimiters = [',', ';', '\t', '|'] as const
 export type Delimiter = (typeof delimiters)[number]
 
-/** How the records of a file are written. */
+/** The format of the records of a file. */
 export interface Dialect {
   delimiter: Delimiter
   /** False where a quotation mark is a character like others, such as that of inches. */

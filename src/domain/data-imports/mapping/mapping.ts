@@ -3,24 +3,24 @@ import type { NumberFormat } from './columns/number-format.ts'
 
 export const transformTypes = ['none', 'trim', 'lower', 'date', 'number', 'phone', 'split_name', 'map'] as const
 
-/** What is done to a cell before it is read as what the target takes. */
+/** The transform of a cell before it is read for its target. */
 export type Transform =
   | { type: 'none' | 'trim' | 'lower' | 'map' }
-  /** `order` says how the dates of the column are written, `time_zone` whose local times they are. */
+  /** `order` is the order of the parts of a date, `time_zone` the zone of local times. */
   | { type: 'date'; order?: DateFormat['order']; time_zone?: string }
-  /** `decimal` says how the numbers of the column are written. */
+  /** `decimal` is the decimal separator of the column. */
   | { type: 'number'; decimal?: NumberFormat['decimal'] }
-  /** The country's code of numbers that have none: `+45`. */
+  /** The country code of numbers without one: `+45`. */
   | { type: 'phone'; country_code?: string }
   | { type: 'split_name'; part?: 'first' | 'last' }
 
-/** What a cell becomes: another text, or nothing at all of its row. */
+/** The meaning of a cell: another text, or its row is left out. */
 export type MappedValue = { to: string } | { ignore_row: true }
 export type ValueMap = Readonly<Record<string, MappedValue>>
 
 /**
  * Where a target comes from: one column, two (date and time, first and last name), or none and a constant. The default
- * stands in where the cells are blank.
+ * replaces blank cells.
  */
 export interface TargetMapping {
   target: string
@@ -41,5 +41,5 @@ export interface SuggestedMapping extends TargetMapping {
   reason: SuggestionReason
 }
 
-/** Below it nothing is suggested: a wrong suggestion costs more than none. */
+/** The lowest confidence of a suggestion, because a wrong one costs more than none. */
 export const leastConfidence = 0.75

@@ -8,12 +8,12 @@ interface Rule {
   id: string
   /** Failed critical checks keep an edition from being published. */
   severity: Severity
-  /** What holds when the check passes. */
+  /** The text for a passed check. */
   rule: string
-  /** What is wrong when it fails. */
+  /** The text for a failed check. */
   message: string
   suggestion: string
-  /** True, or the things at fault, when the rule does not hold. */
+  /** True, or the faulty things, when the check fails. */
   fails: (facts: EditionFacts) => boolean | readonly FactSubject[]
 }
 

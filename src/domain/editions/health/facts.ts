@@ -1,6 +1,6 @@
 import type { Language, TranslatedDict } from '../../languages.ts'
 
-/** Something that a check found at fault. Hidden from callers who may not see it, which does not change the verdict. */
+/** A faulty thing of a check. It is hidden from callers who may not see it, without a change of the status. */
 export interface FactSubject {
   id: string
   name: string
@@ -69,7 +69,7 @@ export interface EditionFacts {
     transaction_receipt_email_id: string | null
     refund_confirmation_email_id: string | null
   }
-  /** The event is there, and the organisation's own. */
+  /** The event exists and belongs to the organisation. */
   has_event: boolean
   merchant_account: {
     supported_currencies: readonly string[]
@@ -77,7 +77,7 @@ export interface EditionFacts {
     is_ready: boolean
   } | null
   fee_rule: { is_active: boolean; currency: string } | null
-  /** Of the oldest and the newest orders. */
+  /** Faults of the oldest and the newest orders. */
   order_currencies: readonly string[]
   has_pickup_point: boolean
   has_sms_campaign: boolean
@@ -86,12 +86,12 @@ export interface EditionFacts {
   has_marketing_segment: boolean
   /** A refund with another state at the provider than here, or without an end for a month. */
   has_stuck_refund: boolean
-  /** A refund batch that has something to do and did nothing for an hour. */
+  /** A refund batch that is due and has not moved for an hour. */
   has_stalled_refund_batch: boolean
   products: readonly ProductFacts[]
-  /** Those that the edition sends by itself. */
+  /** Messages that the edition sends by itself. */
   messages: readonly MessageFacts[]
-  /** Active ones of the edition and of the organisation. */
+  /** Active endpoints of the edition and of the organisation. */
   consents: readonly ConsentFacts[]
   endpoints: readonly EndpointFacts[]
   /** Imports that have waited for their mapping for more than a week. */

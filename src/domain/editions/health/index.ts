@@ -10,7 +10,7 @@ import { branding, consents, localization } from './texts.ts'
 export { type Check, severities, type Severity }
 export type { EditionFacts }
 
-/** In the order in which they are answered. */
+/** All checks in the order of the answer. */
 export const checks: readonly Check[] = [
   ...basics,
   ...schedule,
@@ -43,17 +43,17 @@ export function examine(facts: EditionFacts): CheckResult[] {
   })
 }
 
-/** How many checks of each severity failed. */
+/** The number of failed checks of each severity. */
 export const summaryOf = (results: readonly CheckResult[]): Record<Severity, number> => {
   const failed = results.filter(({ passed }) => !passed)
   const count = (severity: Severity) => failed.filter(({ check }) => check.severity === severity).length
   return { critical: count('critical'), warning: count('warning'), info: count('info') }
 }
 
-/** The worst that failed; information does not make an edition less healthy. */
+/** The most severe failed check; informative checks do not count. */
 export const statusOf = ({ critical, warning }: Record<Severity, number>): HealthStatus =>
   critical ? 'critical' : warning ? 'warning' : 'healthy'
 
-/** What keeps the edition from being published. */
+/** The failed checks that prevent publishing. */
 export const obstacles = (results: readonly CheckResult[]): CheckResult[] =>
   results.filter(({ check, passed }) => !passed && check.severity === 'critical')

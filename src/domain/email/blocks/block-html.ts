@@ -43,7 +43,7 @@ function bareBlock(block: Block, reader: TextReader): string {
   }
 }
 
-/** The content alone, without any frame: for editors that show it in their own. */
+/** The content without the frame, for editors that have their own. */
 export const bareHtml = (blocks: readonly Block[], reader: TextReader): string =>
   blocks
     .map((block) => bareBlock(block, reader))

@@ -11,7 +11,7 @@ const oneLine = (text: string): string => text.replaceAll(/\s+/g, ' ').trim()
 const linked = (text: string, url: string | undefined): string =>
   url !== undefined && isAddress(url) ? `${text}${text ? ': ' : ''}${url.trim()}` : text
 
-/** A block as plain text with its Liquid; empty when it has nothing to say. */
+/** A block as plain text with its Liquid; empty for a block without text. */
 export function textOf(block: Block, reader: TextReader): string {
   switch (block.type) {
     case 'rich_text':

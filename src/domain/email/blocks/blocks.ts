@@ -111,7 +111,7 @@ export type Block =
   | Typed<'footer', FooterData>
 
 export const maxBlocks = 100
-/** Those in columns included. */
+/** The most blocks of a message, with those in columns. */
 export const maxBlocksInAll = 400
 export const maxColumns = 4
 export const maxBlocksInColumn = 20
@@ -132,7 +132,7 @@ export const allBlocks = (blocks: readonly Block[]): { block: Block; path: (stri
     return [{ block, path }, ...inner]
   })
 
-/** How a field is written: as HTML, as text, or as an address. */
+/** The kind of a field: HTML, text, or an address. */
 type Kind = 'html' | 'text' | 'address'
 
 export interface BlockField {

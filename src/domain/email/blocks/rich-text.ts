@@ -4,7 +4,7 @@ import { piecesOf } from '../liquid/liquid.ts'
 import { safeStyle } from './styles.ts'
 import { isAddress } from './urls.ts'
 
-/** What is between these goes with them. All other tags that are not kept lose themselves alone. */
+/** Tags that are removed with their content. Of other tags that are not kept, the content stays. */
 const droppedWhole = new Set([
   'applet',
   'audio',
@@ -72,7 +72,7 @@ const kept: ReadonlyMap<string, readonly string[]> = new Map(
 const voids = new Set(['br', 'hr', 'img'])
 const paragraphs = new Set(['blockquote', 'div', 'h1', 'h2', 'h3', 'h4', 'ol', 'p', 'pre', 'table', 'ul'])
 const maxNesting = 40
-/** Of tags in each other as they are written: those that are closed are looked for among those that are open. */
+/** The deepest nesting of tags, because closing a tag searches all open ones. */
 const maxDepth = 500
 
 /** Placeholders for Liquid while the markup is read, and for ends of paragraphs and lines while the text is made. */
@@ -84,7 +84,7 @@ const rawTag = /^\{%-?\s*(raw|endraw)\s*-?%\}$/
 
 export interface RichText {
   html: string
-  /** The same as plain text. */
+  /** The same content as plain text. */
   text: string
 }
 
@@ -96,7 +96,7 @@ export class TooDeep extends Error {
   }
 }
 
-/** Taking a tag out may change how those beside it close: so it is read again until it reads as it is written. */
+/** The most passes. Removing a tag may change how its neighbours close, so the result is read again until it is stable. */
 const mostReadings = 6
 
 /** A text is checked, cleaned for storing and compiled within one request: it is read for the first of them alone. */
@@ -126,7 +126,7 @@ export function cleanRichText(source: string): RichText {
   for (let readings = 1; read.html !== written && readings < mostReadings; readings++)
     [written, read] = [read.html, readRichText(read.html)]
   cacheRichText(source, read)
-  // It reads as it is written.
+  // The result is stable.
   if (read.html === written) cacheRichText(written, read)
   return read
 }
@@ -153,7 +153,7 @@ interface OpenTag {
   textFrom: number
 }
 
-/** Writes what is kept of a document, as HTML and as text. */
+/** Writes the kept parts of a document, as HTML and as text. */
 class RichTextWriter {
   #html = ''
   readonly #text: string[] = []

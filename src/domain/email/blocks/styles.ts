@@ -5,7 +5,7 @@ const colour = String.raw`(#[0-9a-f]{3,8}|[a-z]{3,24}|rgba?\(\s*[\d.,%\s]{1,40}\
 const whole = (pattern: string) => new RegExp(`^${pattern}$`, 'i')
 const lengths = whole(`${length}( ${length}){0,3}`)
 
-/** What a style may say: how text looks, nothing that fetches, moves or covers. */
+/** The allowed properties: those of text, and none that load, move or cover something. */
 const allowed: ReadonlyMap<string, RegExp> = new Map(
   Object.entries({
     color: whole(colour),

@@ -3,7 +3,7 @@ import { isAddressName } from '../liquid/variables.ts'
 
 const schemes = ['https:', 'http:', 'mailto:', 'tel:']
 
-/** Browsers overlook these inside a scheme, and templates have no use for them in an address. */
+/** Refuses characters that browsers ignore inside a scheme, and that no address of a template needs. */
 const isPlain = (text: string): boolean => !/[\s\p{Cc}<>"'`\\]/u.test(text)
 
 /** The target of an address is fixed before any Liquid in it: the scheme, and the host of a page. */

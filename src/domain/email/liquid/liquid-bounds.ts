@@ -3,7 +3,7 @@ import { isTooDeep } from './liquid-costs.ts'
 
 /** Templates are bounded before they run: the platform's clock does not advance while they run. */
 
-/** Items of a list that a template goes through. */
+/** The most items of a list in a loop. */
 export const maxListItems = 50
 export const maxTemplateLength = 20_000
 const maxNesting = 2
@@ -18,7 +18,7 @@ export const maxSteps = 3000
 const stepsOfText = 0.5
 const textPerStep = 1000
 const expressionPerStep = 10
-/** What a variable of the template's own may hold is only bounded by the memory that a rendering may use. */
+/** The size of a template's own variable is limited only by the memory of a rendering. */
 const ownVariableSteps = 5
 
 export interface TemplateFault {
@@ -28,7 +28,7 @@ export interface TemplateFault {
   column: number
 }
 
-/** What of LiquidJS's parsed templates is looked at here: its types name the token alone. */
+/** The used parts of LiquidJS's parsed templates, whose types declare the token only. */
 interface Node extends Template {
   str?: string
   variable?: string
@@ -99,7 +99,7 @@ function laterExpressions(node: Node): string[] {
 
 interface TemplateScope {
   lists: ReadonlySet<string>
-  /** Names that a template may not take for its own. */
+  /** Names that a template may not assign. */
   reserved: ReadonlySet<string>
   /** Names whose values are known to be short: those, and the items of loops. */
   short: ReadonlySet<string>

@@ -42,7 +42,7 @@ function chargeParts(liquid: Liquid): void {
 type Operators = Liquid['options']['operators']
 type Operator = (left: unknown, right: unknown, context: Context) => unknown
 
-/** Operators that look at every item of a list, and at every character for one text in another. */
+/** Operators that compare every item of a list, or search one text in another. */
 export const chargedOperators = (operators: Operators): Operators =>
   Object.fromEntries(
     Object.entries(operators).map(([name, operator]) => {
@@ -56,7 +56,7 @@ export const chargedOperators = (operators: Operators): Operators =>
     }),
   )
 
-/** Compares its value with many, without calling an operator. */
+/** The tag that compares its value with many, without calling an operator. */
 class SimpleCase extends CaseTag {
   override *render(context: Context, emitter: Parameters<CaseTag['render']>[1]): Generator<unknown, void, unknown> {
     const value: unknown = yield this.value.value(context, context.opts.lenientIf)

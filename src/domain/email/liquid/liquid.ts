@@ -63,7 +63,7 @@ function engine(escapes: boolean): Liquid {
   const liquid = new Liquid({
     ownPropertyOnly: true,
     strictFilters: true,
-    // A whole message: what is written in it was bounded text by text.
+    // A whole message, whose source was limited text by text.
     parseLimit: 2_000_000,
     templates: {},
     operators: chargedOperators(defaultOperators),
@@ -82,7 +82,7 @@ function engine(escapes: boolean): Liquid {
 
 const engines = { html: engine(true), text: engine(false) }
 
-/** Whether values are written for HTML or as they are. */
+/** The kinds of output: values are escaped for HTML, or unchanged. */
 export type Output = keyof typeof engines
 
 export type { Parsed }
@@ -92,13 +92,13 @@ export const parse = (output: Output, text: string): Parsed[] => engines[output]
 /** The largest output of the filters of one text of a message. */
 export const filtersWhenSent = (): Budget => new Budget(filteredWhenSent)
 
-/** Both are spent while a text is rendered. */
+/** The two budgets of a rendering. */
 export interface Budgets {
   length: Budget
   filters: Budget
 }
 
-/** Throws when a budget is spent, as soon as it is. */
+/** Throws as soon as a budget is exceeded. */
 export function render(output: Output, parsed: Parsed[], values: object, budgets: Budgets): string {
   const liquid = engines[output]
   const memoryLimit = new Charge(budgets.length, budgets.filters) as unknown as Context['memoryLimit']
@@ -149,11 +149,11 @@ const plainDetail = (message: string): string =>
     .replace(/^tag "(.*)" not found$/, 'There is no tag `$1` here.')
     .replace(/^undefined filter: (.*)$/, 'There is no filter `$1` here.')
 
-/** Why a template that was read cannot be filled in; null for faults that are none of its. */
+/** The reason why a parsed template cannot be rendered; null for other faults. */
 export const renderFault = (error: unknown): string | null =>
   error instanceof LiquidError ? plainDetail(error.message) : null
 
-/** Whether a text made more than its budget. */
+/** Whether a text exceeded its budget. */
 export const isOverBudget = (error: unknown): error is LiquidError =>
   error instanceof LiquidError && error.originalError instanceof OverBudget
 
@@ -196,9 +196,9 @@ interface Readable {
 export type CheckedTemplate = (Readable & { length: number }) | Faulty
 
 interface Bounds {
-  /** Characters as it is written. */
+  /** The most characters of the source. */
   limit?: number | undefined
-  /** Characters of its rendering with the samples. */
+  /** The most characters of its rendering with the sample values. */
   most?: number
 }
 

@@ -19,7 +19,7 @@ function distance(one: string, other: string): number {
 
 const maxNameLength = 60
 
-/** What to write instead: the known name that is most like it, the loop of a name that lacks it, or null. */
+/** A suggestion: the most similar known name, or the loop that a name needs, or null. */
 export function nearestName(written: string): string | null {
   if (written.length > maxNameLength) return null
   const last = written.split('.').at(-1) ?? written

@@ -6,7 +6,7 @@ import { admitted } from '../personalise.ts'
 import type { TemplateContext } from './variables.ts'
 import type { TextReader } from '../messages/words.ts'
 
-/** The order in which a message is made. */
+/** The order in which the texts of a message are rendered. */
 const passes: readonly { output: Output; of: (source: TextSource) => boolean }[] = [
   { output: 'html', of: ({ kind }) => kind !== 'subject' },
   { output: 'text', of: ({ kind }) => kind !== 'subject' },

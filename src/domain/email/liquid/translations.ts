@@ -40,7 +40,7 @@ export function readerFor(draft: MessageDraft, asked: Language, defaultLanguage:
 export interface MissingTranslation {
   pointer: string
   language: Language
-  /** What is read instead. */
+  /** The language that replaces it. */
   fallback: Language | null
 }
 

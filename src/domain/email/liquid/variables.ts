@@ -4,7 +4,7 @@ import { moneyText } from '../../money.ts'
 import { dateText } from '../messages/dates.ts'
 import { maxListItems } from './liquid-bounds.ts'
 
-/** What templates may name. The list of them, the sample values, the check for unknown names and the type of what sending fills in come from here. */
+/** The variables of templates. Their list, the sample values, the check for unknown names and the type of the values come from here. */
 
 /** Amounts and times are shown in the formats of a language. */
 type SampleValue = string | number | { minor: number } | { at: number; style: 'day' | 'minute' }
@@ -12,15 +12,15 @@ type SampleValue = string | number | { minor: number } | { at: number; style: 'd
 interface Plain {
   description: string
   sample: SampleValue
-  /** It holds an address, so that links may go to it. */
+  /** The value is an address, so links may have it as their target. */
   is_address?: true
-  /** The only types of messages that have it; all where this is not said. */
+  /** The types of messages that have it; all types by default. */
   message_types?: readonly EmailMessageType[]
 }
 
 interface ListVariable {
   description: string
-  /** The name of one of it in a loop. */
+  /** The name of one item in a loop. */
   each: string
   of: Readonly<Record<string, Plain>>
   sample: readonly Readonly<Record<string, SampleValue>>[]
@@ -165,7 +165,7 @@ type ValueOf<V> = V extends { of: infer Fields }
 export type TemplateContext = {
   [C in Category]?: { [V in keyof (typeof catalogue)[C]]?: ValueOf<(typeof catalogue)[C][V]> }
 } & {
-  /** For templates that were made trackable. */
+  /** The variables of trackable templates. */
   tracking?: { links: readonly string[]; pixel: string }
 }
 
@@ -278,7 +278,7 @@ export const addressNames: readonly { category: Category; name: string }[] = ent
 export const isAddressName = (path: string): boolean =>
   addressNames.some(({ category, name }) => `${category}.${name}` === path)
 
-/** A name as templates write it: `order.items[].name` is `item.name`. */
+/** The name inside a loop: `order.items[].name` is `item.name`. */
 export function writtenName(path: string): string {
   for (const [category, variables] of entries)
     for (const [name, variable] of variables) {

@@ -65,7 +65,7 @@ export interface ConsentWording {
   link_url: string | null
 }
 
-/** What a message says of the answer that it confirms, as it was when the message was written. */
+/** The data of the answer in a message, as of the time when the message was written. */
 export interface KeptConfirmation {
   consent_id: string
   number: number
@@ -76,7 +76,7 @@ export interface ConfirmationMessage {
   language: Language
   organisation: string
   wording: ConsentWording
-  /** Where the button leads. */
+  /** The target of the button. */
   address: string
 }
 

@@ -6,7 +6,7 @@ import { type TextReader, wordsOf } from './words.ts'
 
 export const plainFooter: FooterData = { text: {} }
 
-/** Who sends, what they add, and the way out of further messages, where there is one. */
+/** The sender, the organiser's text, and the link to unsubscribe, if there is one. */
 export function footerOf(data: FooterData, reader: TextReader, sender: string): { html: string; text: string } {
   const own = cleanRichText(wordsOf(data.text, reader))
   const withSender = (data.show_sender ?? true) && sender !== ''

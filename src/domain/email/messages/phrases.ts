@@ -1,6 +1,6 @@
 import type { Language } from '../../languages.ts'
 
-/** What the service itself says in messages. */
+/** The service's own texts in messages. */
 export const phrases = {
   en: {
     item: 'Item',

@@ -5,7 +5,7 @@ import type { Block } from '../blocks/blocks.ts'
 import type { Message } from '../compile.ts'
 import { escapeHtml, escapeLiquid } from '../escape.ts'
 
-/** What a message says of its refund, as it was when the message was written. */
+/** The data of a refund in a message, as of the time when the message was written. */
 export interface KeptRefund {
   order_id: string
   purchase_id: string | null
@@ -13,14 +13,14 @@ export interface KeptRefund {
   currency: string
   reason: RefundReason
   rejection_reason: string | null
-  /** What a batch says to all its customers. Messages from before there were batches do not have it. */
+  /** The text of a batch to all its customers. Messages of older versions do not have it. */
   message?: string | null
   status: RefundStatus
   /** Milliseconds UTC. */
   at: number
 }
 
-/** What the platform's own messages about a refund say. `{order}` and `{amount}` are filled in. */
+/** The texts of the platform's messages about refunds. `{order}` and `{amount}` are filled in. */
 interface RefundWords {
   subject: Record<RefundEmailKind, string>
   text: Record<RefundEmailKind, string>
@@ -159,11 +159,11 @@ export interface RefundMessage {
   kind: RefundEmailKind
   language: Language
   order: string
-  /** Formatted for the language. */
+  /** The amount in the format of the language. */
   amount: string
-  /** In words for the customer; null for a message without one. */
+  /** The reason as text for the customer; null for a message without one. */
   reason: string | null
-  /** What the organiser says to all whom a batch pays back; null for nothing. */
+  /** The organiser's text to all customers of a batch; null for none. */
   note?: string | null
 }
 

@@ -14,7 +14,7 @@ export const readerOf = (language: Language, defaultLanguage: Language): TextRea
   phrases: phrases[language],
 })
 
-/** Which language a text is read in: the reader's, the default of its message, English, any; null when it has none. */
+/** The language of a text: the recipient's, the default of its message, English, any; null when it has none. */
 export const languageFor = (texts: TranslatedDict, { language, defaultLanguage }: TextReader): Language | null =>
   [language, defaultLanguage, 'en' as const, ...languages].find((candidate) => texts[candidate]?.trim()) ?? null
 

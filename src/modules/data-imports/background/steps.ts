@@ -18,7 +18,7 @@ export type ImportChanges = Partial<typeof dataImports.$inferInsert>
 
 /**
  * One bounded piece of a phase: loads, decides and commits. Answers the import as the step left it, or null where its
- * phase is over or somebody else goes on with it.
+ * phase is over or another consumer has continued it.
  */
 export type PhaseStep = (job: JobCtx, row: ImportRow) => Promise<ImportRow | null>
 

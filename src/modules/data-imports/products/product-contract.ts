@@ -19,7 +19,7 @@ export const ProductMapping = z
     options: z.array(z.string()),
     position: Count.openapi({ description: 'Of its first row among those of the file, from 1.' }),
     rows_count: Count.openapi({ description: 'Rows of the file that sell it.' }),
-    action: Action.nullable().openapi({ description: 'Null until somebody decides.' }),
+    action: Action.nullable().openapi({ description: 'Null until a user decides.' }),
     product_id: Id('prd').nullable().openapi({ description: 'Null unless it is mapped to one.' }),
     variant_id: Id('var').nullable().openapi({ description: 'Null unless it is mapped to one.' }),
     location_id: Id('loc').nullable().openapi({ description: 'Null unless it is mapped to one.' }),

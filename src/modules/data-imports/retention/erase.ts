@@ -149,7 +149,7 @@ async function forgetFiles(job: JobCtx, row: ImportRow): Promise<Statement[]> {
 }
 
 /**
- * Blanks the person in the next rows of the organisation's imports, and deletes the files that they stand in. Answers
+ * Blanks the person in the next rows of the organisation's imports, and deletes the files of these rows. Answers
  * how far it is, null when there are no more; the same place while an import is still being read.
  */
 export async function eraseInImports(job: JobCtx, person: ErasedPerson, after: string): Promise<string | null> {

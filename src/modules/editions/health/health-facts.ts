@@ -71,7 +71,7 @@ export async function loadFacts(ctx: Ctx, edition: EditionRow): Promise<EditionF
     merchant_account: await merchantAccountOf(ctx, facts.merchant_account),
     products: products.map((row) => ({ ...row, is_hidden: false })),
     messages: messages.map((row) => ({
-      // Templates without an edition are shown to everybody who has a role in the organisation.
+      // Templates without an edition are shown to all callers with a role in the organisation.
       ...subject({ id: row.id, name: row.title }, row.edition_id === null || visibility.reads(row.edition_id)),
       type: row.type,
       subject: row.subject,

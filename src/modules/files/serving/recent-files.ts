@@ -1,4 +1,4 @@
-/** What a row says of a file that everybody may read. */
+/** The row of a public file. */
 interface RecentRow {
   id: string
 }

@@ -25,9 +25,9 @@ interface Representation extends Validators {
   cacheControl: string
   /** The whole, where it was opened already. */
   body: ReadableStream<Uint8Array> | null
-  /** When the row was read that says so; null for this request. */
+  /** The time at which the row was read; null for this request. */
   readAt: number | null
-  /** Why the original stands in for a variant. */
+  /** The reason why the original replaces a variant. */
   fault?: unknown
 }
 
@@ -175,7 +175,7 @@ export async function serveAddress(
   }
 }
 
-/** The answer to a request from a copy in a cache; null where the copy cannot tell. */
+/** The answer to a request from a copy in a cache; null when the copy is not enough. */
 export function serveCopy(request: Request, copy: Response): Response | null {
   const etag = copy.headers.get('etag')
   const modifiedAt = Date.parse(copy.headers.get('last-modified') ?? '')

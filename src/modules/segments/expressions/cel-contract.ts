@@ -32,7 +32,7 @@ export const valuesShown = 200
 
 const KnownValue = z
   .object({
-    value: z.string().openapi({ description: 'As it stands in an expression.', example: 'dkk' }),
+    value: z.string().openapi({ description: 'As it is written in an expression.', example: 'dkk' }),
     label: z.string(),
     count: Count.openapi({ description: 'How often it occurs among the newest orders and people.' }),
   })
@@ -81,7 +81,7 @@ export const getCelContext = operation({
   path: '/v1/segments/cel-context',
   summary: 'Get CEL context schema and dynamic values',
   description:
-    'What expressions may ask, and the values that occur in this organisation or edition, counted among its newest 10,000 orders and people. Of an organisation, somebody without a role in it gets the values of their editions.',
+    'The fields of expressions, and the values that occur in this organisation or edition, counted among its newest 10,000 orders and people. For an organisation, a caller without a role in it gets the values of the editions in which the caller has a role.',
   roles: roleCodes,
   query: TenantQuery,
   response: CelContext,
@@ -142,7 +142,7 @@ export const validateCel = operation({
   scope: 'read',
   summary: 'Validate CEL expression',
   description:
-    'Answers 200 whatever the expression is. It is held against one edition, or with `organization_id` alone against the whole organisation: for somebody without a role in it, against their editions. An error `cost_exceeded` is about lists inside of lists that are too long for it. A warning `unknown_value` is about an id, a key or the name of a product that does not exist, with the nearest that the caller may see.',
+    'Answers 200 for any expression. It is tested for one edition, or with `organization_id` alone for the whole organisation: for a caller without a role in it, for the editions in which the caller has a role. An error `cost_exceeded` is about lists inside of lists that are too long for it. A warning `unknown_value` is about an id, a key or the name of a product that does not exist, with the nearest that the caller may see.',
   roles: roleCodes,
   body: ValidateCel,
   example: { expression: 'user.emial == "a"', organization_id: 'org_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8' },

@@ -76,8 +76,8 @@ const firstParts = 32
 const inSample = (id: SQL, parts: number): SQL => sql`and substr(${id}, -2) < ${sampleEnding(parts)}`
 
 /**
- * In how many of the 1,024 parts by the ends of their ids as many people are as can be asked at once, or null when
- * that is everybody. Reads some thousand rows of an index, however many people there are.
+ * The number of the 1,024 parts, by the ends of ids, that have as many people as one request can test; null when
+ * all people can be tested. Reads some thousand rows of an index, for any number of people.
  */
 async function partsOf(ctx: Ctx, tenant: SegmentTenant, work: number): Promise<number | null> {
   const most = Math.min(allUpTo, peopleAStatement(work))

@@ -72,7 +72,7 @@ async function apply(job: JobCtx, callback: GoogleCallback, nonceHash: string): 
   )
 }
 
-/** Takes a callback of Google about a pass. Each nonce counts once; a callback of anybody else or another issuer is refused. */
+/** Handles a callback of Google about a pass. Each nonce counts once; a forged callback or one of another issuer is refused. */
 export async function receiveGoogleCallback(job: JobCtx, body: string): Promise<void> {
   const callback = await checked(job, body)
   const nonceHash = toHex(await sha256(callback.nonce))

@@ -139,7 +139,7 @@ export async function seedImport(place: Place, status: DataImportStatus = 'mappi
   return id
 }
 
-/** Products of an import's file that nobody has mapped. */
+/** Products of an import's file without a mapping. */
 export async function seedImportProducts(importId: string, count: number): Promise<string[]> {
   const rows = Array.from({ length: count }, () => {
     const number = next()

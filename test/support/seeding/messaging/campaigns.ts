@@ -49,7 +49,7 @@ export interface Ready {
   message: string
 }
 
-/** A campaign that can go out to everybody in the edition. */
+/** A campaign that can be sent to all people of the edition. */
 export async function seedReady(place: Place, columns: Partial<CampaignRow> = {}): Promise<Ready> {
   const channel = columns.channel === 'sms' ? 'sms' : 'email'
   const segment = await seedSegment(place, { communication_channel: channel })
@@ -113,7 +113,7 @@ export async function seedCampaign(
   return campaign
 }
 
-/** Makes the segment one of marketing to which everybody has agreed, through either channel; answers the consent's id. */
+/** Makes the segment one of marketing to which all people have agreed, through both channels; answers the consent's id. */
 export async function marketingTo(crowd: Crowd, segmentId: string): Promise<string> {
   await write(sql`update segments set communication_type = 'marketing' where id = ${segmentId}`)
   return seedMarketingConsent(crowd, undefined, { channels: ['email', 'sms'] })

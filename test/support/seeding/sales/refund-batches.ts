@@ -18,7 +18,7 @@ const sums = { orders: 1, purchases: 1, amounts: { dkk: 5_000 }, left_out: {} }
 
 const nothing = { orders: 0, purchases: 0, amounts: {}, left_out: {} }
 
-/** Drafts that nobody starts, unless `columns` says otherwise. Some were made at the same moment. */
+/** Drafts that are not started, unless `columns` differs. Some were made at the same moment. */
 export async function seedRefundBatches(place: Place, count: number, columns: Columns = {}): Promise<string[]> {
   const rows = Array.from({ length: count }, () => {
     const at = seededAt + Math.floor(next() / 3) * 1000

@@ -31,7 +31,7 @@ async function seedWalletTrade(place: Place): Promise<Trade> {
   return trade
 }
 
-/** A purchase in an organisation of its own, with an endpoint for everything that wallets tell. */
+/** A purchase in its own organisation, with an endpoint for all events of wallets. */
 export async function seedWalletPurchase(): Promise<Trade & Place> {
   const organization = await givenOrganization()
   const edition = await seedEdition(organization, { enabled_languages: ['en', 'da'] })

@@ -4,16 +4,16 @@ import { plausibilityOf } from './plausibility.ts'
 
 export interface DetectedEncoding {
   encoding: Encoding
-  /** 0 to 1. */
+  /** From 0 to 1. */
   confidence: number
-  /** Of the byte order mark. */
+  /** The length of the byte order mark. */
   markLength: number
 }
 
-/** How much text around characters beyond ASCII is looked at. */
+/** The length of the sample of text around characters beyond ASCII. */
 const enoughSample = 65_536
 const headLength = 65_536
-/** In the order in which they win where the text says nothing else. */
+/** By precedence, for texts that do not decide. */
 const singleByte: Encoding[] = ['windows-1252', 'windows-1250', 'iso-8859-15', 'iso-8859-2', 'macintosh']
 
 /** UTF-16 without a mark: Latin text has a zero in every second byte. */
@@ -82,7 +82,7 @@ async function sampleBeyondAscii(file: FileSource): Promise<ByteSample> {
   return sample
 }
 
-/** A bad byte among many good characters is a slip, and no other encoding. */
+/** A bad byte among many good characters is a mistake, and no sign of another encoding. */
 const toleratedShare = 0.02
 
 function isUtf8({ bytes, isFull }: ByteSample): boolean {
@@ -111,7 +111,7 @@ function singleByteOf(sample: Uint8Array, likely: readonly Encoding[]): { encodi
   return { encoding: best.encoding, confidence: Math.round((0.5 + 0.49 * lead) * 100) / 100 }
 }
 
-/** By mark, by the zeros of UTF-16, by validity as UTF-8, and else by what reads like text of Northern Europe. */
+/** Detects by the mark, by the zeros of UTF-16, by validity as UTF-8, and otherwise by letters of Northern Europe. */
 export async function detectEncoding(file: FileSource, likely: readonly Encoding[] = []): Promise<DetectedEncoding> {
   const head = await readBytes(file, 0, headLength)
   const mark = byteOrderMarkOf(head)

@@ -35,6 +35,6 @@ export function encodeText(text: string, encoding: Encoding): Uint8Array<ArrayBu
   return Uint8Array.from(Array.from(text).flatMap((letter) => bytesOf(letter, table)))
 }
 
-/** Whether text survives being written in an encoding and read again. */
+/** Whether text is the same after encoding and decoding. */
 export const canEncode = (text: string, encoding: Encoding): boolean =>
   encoding.startsWith('utf') ? text.isWellFormed() : Array.from(text).every((letter) => tableOf(encoding).has(letter))

@@ -13,7 +13,7 @@ export const encodings = [
 
 export type Encoding = (typeof encodings)[number]
 
-/** How many bytes the smallest character takes. */
+/** The bytes of the smallest character. */
 export const unitOf = (encoding: Encoding): 1 | 2 => (encoding.startsWith('utf-16') ? 2 : 1)
 
 /** Reads text of which each call gets whole lines; bytes that the encoding lacks become U+FFFD. */

@@ -1,7 +1,7 @@
 /** Letters of Danish, German, Dutch, Polish and Swedish beyond ASCII, and of names that are common there. */
 const expectedLetters = new Set('æøåäöüßéąćęłńóśźżÆØÅÄÖÜÉĄĆĘŁŃÓŚŹŻ')
 const rareLetters = new Set('èëêïíáàâçñúôîãõòìûýðþšžčřěůőűđÈËÊÏÍÁÀÂÇÑÚÔÎÃÕÒÌÛÝÐÞŠŽČŘŐŰĐ')
-/** What software puts between words. */
+/** Punctuation that software writes between words. */
 const marks = new Set('\u00a0–—‘’‚“”„…•«»°§·×½¼¾²³€£©®™')
 const currencies = new Set('€£')
 
@@ -41,7 +41,7 @@ function scoreOf(letter: string, before: string, after: string): number {
   return isLetter(letter) ? scoreOfLetter(letter, before, after) : weight.strange
 }
 
-/** How likely it is that somebody in Northern Europe wrote a text: higher for letters and marks where people put them. */
+/** The likelihood that a text is from Northern Europe: higher for its letters and marks at usual positions. */
 export function plausibilityOf(text: string): number {
   let score = 0
   for (const { 0: letter, index } of text.matchAll(/[^\0-\x7f]/g))

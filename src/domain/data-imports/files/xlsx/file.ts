@@ -7,7 +7,7 @@ import type { FileSource } from '../source.ts'
 import { sheetRows, type SheetRow } from './sheet.ts'
 import { openWorkbook } from './workbook.ts'
 
-/** How many rows the header is found in. */
+/** The number of rows in which the header is searched. */
 const sampleRows = 100
 
 const recordOf = (line: number, cells: string[]): SourceRecord => ({
@@ -45,7 +45,7 @@ export async function inspectXlsx(file: FileSource, options: FormatOptions): Pro
   }
 }
 
-/** The rows below the header, or from a row on. An empty record stands for rows that the sheet leaves out. */
+/** The rows below the header, or from a row on. An empty record replaces rows that the sheet leaves out. */
 export async function* xlsxRecords(
   file: FileSource,
   _format: XlsxFormat,

@@ -1,4 +1,4 @@
-/** What a number in a cell stands for. `digits`: shown with zeros in front, such as a postal code. */
+/** The meaning of a number in a cell. `digits`: shown with leading zeros, such as a postal code. */
 export type NumberKind =
   | { kind: 'number' }
   | { kind: 'date' }

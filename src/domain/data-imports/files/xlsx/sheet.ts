@@ -6,7 +6,7 @@ import { readXml, unescapeText } from './xml.ts'
 import { broken, openEntry } from './zip.ts'
 
 export interface SheetRow {
-  /** As the sheet shows it, from 1. */
+  /** The number in the sheet, from 1. */
   number: number
   cells: string[]
 }

@@ -8,12 +8,12 @@ export interface Workbook {
   sheet: ZipEntry
   sheetName: string
   sharedStrings: string[]
-  /** By the number of a cell's style. */
+  /** The kinds of number by the number of a cell's style. */
   numberKinds: NumberKind[]
   is1904: boolean
 }
 
-/** Of parts that are read whole, unpacked. Shared strings stay in memory while a sheet is read. */
+/** The most unpacked bytes of parts that are read whole. Shared strings stay in memory while a sheet is read. */
 const maxPartSize = 8_388_608
 const maxSharedStrings = 50_331_648
 
@@ -31,7 +31,7 @@ interface Relation {
   target: string
 }
 
-/** What a part points to; targets as names from the root. */
+/** The relationships of a part, with targets as names from the root. */
 async function relationsOf(file: FileSource, parts: ZipParts, name: string): Promise<Map<string, Relation>> {
   const cut = name.lastIndexOf('/') + 1
   const folder = name.slice(0, cut)

@@ -10,7 +10,7 @@ export interface XmlHandler {
 
 const localName = (name: string): string => name.slice(name.indexOf(':') + 1)
 
-/** How much may pass by without an element or a text, so that one endless tag does not fill the memory. */
+/** The most input without an element or a text, so that one endless tag does not fill the memory. */
 const maxSilence = 1_048_576
 
 function decoderFor(first: Uint8Array): TextDecoder {
@@ -18,7 +18,7 @@ function decoderFor(first: Uint8Array): TextDecoder {
   return new TextDecoder(first[0] === 0xfe && first[1] === 0xff ? 'utf-16be' : 'utf-8')
 }
 
-/** Reads XML piece by piece; answers after each piece, so that a caller can hand on what it has. */
+/** Reads XML piece by piece. It returns after each piece, so that a caller can process its events. */
 export async function* readXml(
   name: string,
   chunks: AsyncIterable<Uint8Array>,

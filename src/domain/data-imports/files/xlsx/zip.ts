@@ -28,7 +28,7 @@ export const broken = (detail: string): ReadError =>
 
 const viewOf = (bytes: Uint8Array): DataView => new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
 
-/** Sizes and offsets that do not fit in 32 bits stand in a field of their own, in this order. */
+/** Sizes and offsets that do not fit in 32 bits are in a field of their own, in this order. */
 function readZip64(extra: DataView, entry: ZipEntry): ZipEntry {
   let at = 0
   while (at + 4 <= extra.byteLength) {

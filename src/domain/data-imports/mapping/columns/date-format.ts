@@ -3,20 +3,20 @@ import { dateOrders, readDate, type DateOrder, type DateShape } from './date-sha
 import { keepFirst } from './merge.ts'
 import type { FormatDecision, ReadingChoice } from './number-format.ts'
 
-/** How the dates of a column are written. In `each` every cell says by itself which part is which. */
+/** The format of the dates of a column. In `each` every cell is unambiguous by itself. */
 export interface DateFormat {
   order: DateOrder | 'each'
 }
 
-/** How many dates of a column allow which orders, with the first few of each. */
+/** The number of dates of a column that allow each order of parts, with the first few of each. */
 export interface DateStatistics {
-  /** Dates that say by themselves which part is which. */
+  /** Dates that are unambiguous by themselves. */
   fixed: number
   serial: number
   /** Dates that depend on the order, by the orders that they allow: `dmy`, `dmy mdy`. */
   allowed: Record<string, number>
   examples: Record<string, readonly string[]>
-  /** Of those, the ones with dots. */
+  /** Those of them with dots. */
   dotted: number
   /** The latest day by each order, as if it were UTC. */
   latest: Record<DateOrder, number | null>
@@ -96,7 +96,7 @@ export function decideDates(statistics: DateStatistics, latest: number | null = 
   const possible = dateOrders.filter((order) => seen.some((key) => ordersOf(key).includes(order)))
   const ambiguous = (reason: 'conflicting' | 'undetermined', orders: readonly DateOrder[]) =>
     ({ status: 'ambiguous', reason, choices: choicesOf(orders, statistics) }) as const
-  // A sheet turns dates into numbers that it understands, and leaves the others as text: both cannot be trusted.
+  // A spreadsheet converts the dates that it understands to numbers, maybe wrongly, so the column is ambiguous.
   if (statistics.serial > 0) return ambiguous('conflicting', possible)
   const viable = dateOrders.filter((order) => seen.every((key) => ordersOf(key).includes(order)))
   if (viable.length === 0) return ambiguous('conflicting', possible)
@@ -109,7 +109,7 @@ export function decideDates(statistics: DateStatistics, latest: number | null = 
 }
 
 export interface ParsedDate {
-  /** What the clocks show, as if it were UTC; midnight for a date alone. */
+  /** Local time as if it were UTC; midnight for a date alone. */
   wall: number
   has_time: boolean
   /** Milliseconds ahead of UTC; null for local time. */

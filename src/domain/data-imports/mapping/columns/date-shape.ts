@@ -3,14 +3,14 @@ import { folded } from '../values/folded.ts'
 import { monthNumbers, offsetOf, weekdays } from './date-words.ts'
 import { plainMarks } from './number-shape.ts'
 
-/** In which order day, month and year stand where nothing but numbers says it. */
+/** The orders of day, month and year in a date of numbers. */
 export const dateOrders = ['dmy', 'mdy', 'ymd'] as const
 export type DateOrder = (typeof dateOrders)[number]
 
 export interface DateShape {
   /** Midnight of the day, as if it were UTC, by each order that the text allows; one that says it by itself has all. */
   days: Record<DateOrder, number | null>
-  /** Whether the text says by itself which part is which. */
+  /** Whether the text is unambiguous by itself. */
   is_fixed: boolean
   is_dotted: boolean
   /** Whether it is the number by which sheets count days. */
@@ -47,7 +47,7 @@ function readTriple(text: string): Days | null {
   if (first.length === 4) return third.length > 2 ? null : fixed(dayOf(Number(first), Number(second), Number(third)))
   if (first.length === 3 || (third.length !== 2 && third.length !== 4)) return null
   const year = fullYear(third)
-  // Years of two digits stand in front only where hyphens are: 26-12-31.
+  // Years of two digits come first only with hyphens: 26-12-31.
   const isYearFirst = separator === '-' && first.length === 2 && third.length === 2
   const days = {
     dmy: dayOf(year, Number(second), Number(first)),

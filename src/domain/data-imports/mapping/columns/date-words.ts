@@ -16,7 +16,7 @@ const names: readonly (readonly string[])[] = [
   ['december', 'dezember', 'desember', 'dec', 'des', 'dez', 'grudzien', 'grudnia', 'gru'],
 ]
 
-/** From 1, by folded name. */
+/** The numbers of the months from 1, by folded name. */
 export const monthNumbers: ReadonlyMap<string, number> = new Map(
   names.flatMap((ofMonth, index) => ofMonth.map((name) => [name, index + 1] as const)),
 )
@@ -35,7 +35,7 @@ export const weekdays: ReadonlySet<string> = new Set(
 
 const hours = (count: number): number => count * 60 * minuteMs
 
-/** Zones that stand behind a time by name, with what they are ahead of UTC. */
+/** Names of zones that follow a time, with their offsets from UTC. */
 const zones: Readonly<Record<string, number>> = {
   z: 0,
   utc: 0,
@@ -59,7 +59,7 @@ const zones: Readonly<Record<string, number>> = {
   pdt: hours(-7),
 }
 
-/** Milliseconds ahead of UTC that a folded text such as `z`, `+0100`, `utc+2`, `cest` says, or null. */
+/** The milliseconds ahead of UTC of a folded text such as `z`, `+0100`, `utc+2`, `cest`, or null. */
 export function offsetOf(text: string): number | null {
   const known = Object.hasOwn(zones, text) ? zones[text] : undefined
   if (known !== undefined) return known

@@ -2,7 +2,7 @@ import { maxAmountMinor } from '../../../money.ts'
 import { keepFirst } from './merge.ts'
 import { readNumber, type DecimalSeparator, type Digits, type NumberShape } from './number-shape.ts'
 
-/** How the numbers of a column are written. In `each` every cell says by itself which separator its decimals have. */
+/** The format of the numbers of a column. In `each` every cell is unambiguous by itself. */
 export interface NumberFormat {
   decimal: DecimalSeparator | 'each'
   /** Cells that cannot be read so are read the other way: numbers of a workbook have a point beside any texts. */
@@ -12,7 +12,7 @@ export interface NumberFormat {
 const evidences = ['plain', 'dot', 'comma', 'either'] as const
 type Evidence = (typeof evidences)[number]
 
-/** How many numbers of a column allow which reading, with the first few of each. */
+/** The number of cells of a column that allow each reading, with the first few of each. */
 export interface NumberStatistics {
   counts: Record<Evidence, number>
   examples: Record<Exclude<Evidence, 'plain'>, readonly string[]>
@@ -87,7 +87,7 @@ function decideTyped(statistics: NumberStatistics): FormatDecision<NumberFormat>
   }
 }
 
-/** What the numbers of a whole column say of its decimal separator; nothing is guessed. */
+/** The decimal separator by the numbers of the whole column; nothing is guessed. */
 export function decideNumbers(statistics: NumberStatistics, isTyped = false): FormatDecision<NumberFormat> {
   if (isTyped) return decideTyped(statistics)
   const { dot, comma, either } = statistics.counts
@@ -121,7 +121,7 @@ export function parseNumber(text: string, { decimal, or_other }: NumberFormat): 
 /** Sheets write 149.9 as 149.90000000000001: with that many digits, the last ones say nothing. */
 const digitsOfFloat = 9
 
-/** Minor units, or why there are none. */
+/** Minor units, or the fault. */
 export function minorOf({ whole, fraction, is_negative }: ParsedNumber): number | 'too_exact' | 'too_large' {
   const isFloat = fraction.length >= digitsOfFloat && /^\d{2}(?:0{6}|9{6})/.test(fraction)
   if (!isFloat && /[1-9]/.test(fraction.slice(2))) return 'too_exact'

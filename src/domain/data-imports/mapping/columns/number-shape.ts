@@ -8,7 +8,7 @@ export interface Digits {
   fraction: string
 }
 
-/** What a cell says of a number before anybody knows which of its separators is the one of the decimals. */
+/** A number in a cell, before it is known which of its separators is the decimal one. */
 export interface NumberShape {
   is_negative: boolean
   /** The digits by each reading that the text allows. */
@@ -17,7 +17,7 @@ export interface NumberShape {
   currency: string | null
 }
 
-/** Longer ones are no amounts, and would not be exact. */
+/** The most digits of an amount, because longer ones are not exact. */
 const maxWholeDigits = 13
 const maxLength = 40
 /** No text without digits is a number, and none with more than a few letters. */
@@ -27,7 +27,7 @@ const cannotBeNumber = /^\D*$|[@?#_]|\p{L}{9}/u
 const withoutDashes = (text: string): string =>
   text.replace(/,\s?[-–—]{1,2}(?=\D*$)/, ',00').replace(/(?<=\d)[.:]\s?[-–—]{1,2}(?=\D*$)/, '')
 
-/** Most cells need no change. */
+/** A quick test, because most cells need no change. */
 const isPlain = /^[!-_a-~]+(?: [!-_a-~]+)*$/
 
 /** All spaces as one kind, all apostrophes and minus signs too. */
@@ -54,11 +54,11 @@ function readAs(body: string, decimal: DecimalSeparator): Digits | null {
   return digits.length > maxWholeDigits ? null : { whole: digits || '0', fraction: fraction ?? '' }
 }
 
-/** What stands around the digits: signs and a currency, or null for anything else. */
+/** The signs and the currency around the digits, or null for other text. */
 function readMarks(lead: string, tail: string): { minuses: number; currency: string | null } | null {
   const minuses = [...(lead + tail)].filter((sign) => sign === '-').length
   const marks = [lead, tail].map((text) => text.replaceAll(/[-+\s]/g, '')).filter((mark) => mark !== '')
-  // `695 kr.-` is a price without cents to one, and what is owed to another.
+  // `695 kr.-` may be a price without cents or a negative amount.
   if (/[\p{L}\p{Sc}]\.?\s?-$/u.test(tail)) return null
   const currencies = marks.map(currencyOfMark)
   if (minuses > 1 || currencies.includes(null)) return null

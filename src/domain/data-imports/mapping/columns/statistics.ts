@@ -25,21 +25,21 @@ const cellKinds = [
 ] as const
 export type CellKind = (typeof cellKinds)[number]
 
-/** What the cells of a column are like. Parts of a column are counted apart and merged in the order of the file. */
+/** The statistics of a column's cells. Parts of a column are counted separately and merged in the order of the file. */
 export interface ColumnStatistics {
   filled: number
   blank: number
-  /** How many cells can be of each kind; one cell can be of several. */
+  /** The number of cells that can be of each kind; one cell can be of several. */
   kinds: Record<CellKind, number>
   numbers: NumberStatistics
   dates: DateStatistics
-  /** Different cells with how often they stand there, the first ones of the file. */
+  /** Different cells with their counts, the first ones of the file. */
   values: Record<string, number>
   /** Whether there are more of them than `values` has. */
   has_more_values: boolean
   samples: readonly string[]
   longest: number
-  /** Whether numbers may be those of a workbook, which have a point whatever the texts beside them have. */
+  /** Whether numbers may be those of a workbook, which have a point independently of the texts beside them. */
   is_typed?: boolean
 }
 
@@ -199,6 +199,6 @@ export function mergeStatistics(one: ColumnStatistics, other: ColumnStatistics):
   }
 }
 
-/** Which part of the filled cells can be of a kind. */
+/** The fraction of the filled cells that can be of a kind. */
 export const shareOf = ({ filled, kinds }: ColumnStatistics, kind: CellKind): number =>
   filled === 0 ? 0 : kinds[kind] / filled

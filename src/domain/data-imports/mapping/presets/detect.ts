@@ -63,7 +63,7 @@ function mappingOf(target: string, preset: PresetTarget, input: SuggestionInput)
   }
 }
 
-/** A whole name beside its parts says nothing more. */
+/** A full name beside its parts is redundant. */
 const withoutDoubledNames = (mappings: readonly SuggestedMapping[]): SuggestedMapping[] => {
   const targets = new Set(mappings.map(({ target }) => target))
   const hasParts = (person: string) => targets.has(`${person}.first_name`) && targets.has(`${person}.last_name`)
@@ -72,7 +72,7 @@ const withoutDoubledNames = (mappings: readonly SuggestedMapping[]): SuggestedMa
   )
 }
 
-/** What the organisation decided before for a header wins over the preset. */
+/** The organisation's earlier decision for a header comes before the preset. */
 function withHistory(mappings: readonly SuggestedMapping[], input: SuggestionInput): SuggestedMapping[] {
   const decided = (column: number) => input.history?.get(headerKey(input.columns[column]?.header ?? ''))
   const kept = mappings.filter(({ target, columns: [column] }) => {
@@ -103,7 +103,7 @@ function furtherMappings(
   )
 }
 
-/** What a file is and what its columns may be mapped to: by the system that it comes from, else by general rules. */
+/** The system of a file and suggestions for its columns: by the preset of the system, otherwise by general rules. */
 export function suggestImport(input: SuggestionInput): ImportSuggestion {
   const preset = presetOf(input.columns)
   if (!preset) return { detected_source: null, mappings: suggestMappings(input), group_by: null }

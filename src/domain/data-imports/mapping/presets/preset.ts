@@ -10,14 +10,14 @@ export interface PresetTarget {
   transform?: Transform
 }
 
-/** How the export of another system is imported. */
+/** The import of another system's export. */
 export interface Preset {
   source: string
   label: string
-  /** The headers that tell the system from others; all of them are in its files. */
+  /** The headers that identify the system; all of them are in its files. */
   signature: readonly string[]
   targets: Readonly<Record<string, PresetTarget>>
-  /** Columns that a general rule would take for something else. */
+  /** Columns that a general rule would map wrongly. */
   left_out?: readonly string[]
   group_by: Grouping
 }

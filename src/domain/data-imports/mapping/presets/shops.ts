@@ -1,6 +1,6 @@
 import { from, valueMap, type Preset } from './preset.ts'
 
-/** Shopify: header row of its orders export. Order-level cells stand in the first row of an order alone. */
+/** Shopify: header row of its orders export. Only the first row of an order has its order-level cells. */
 const shopify: Preset = {
   source: 'shopify',
   label: 'Shopify',

@@ -170,7 +170,7 @@ const hiEvents: Preset = {
 
 /**
  * Ticket Tailor orders: columns as a public import script reads them (`Order ID`, `PAYG fees`, `Order cancelled`, …). All
- * tickets of an order stand in one cell, so that the user says what the product is.
+ * tickets of an order are in one cell, so the user has to name the product.
  */
 const ticketTailor: Preset = {
   source: 'ticket_tailor',

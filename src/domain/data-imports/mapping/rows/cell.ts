@@ -41,7 +41,7 @@ export type CellValue = string | number | boolean | readonly string[] | Amount |
 
 export type CellResult = { value: CellValue } | { code: CellFault; message: string }
 
-/** How the cells of a target are read. */
+/** The format of the cells of a target. */
 export interface CellFormat {
   field: TargetField
   transform: Transform
@@ -55,7 +55,7 @@ export interface CellFormat {
 const fault = (code: CellFault, message: string): CellResult => ({ code, message })
 const quoted = (text: string): string => `"${text.length > 60 ? `${text.slice(0, 60)}…` : text}"`
 
-/** Orders and tickets of events; other years are slips of the pen. */
+/** The possible years of orders and tickets; others are typing errors. */
 const [earliest, latest] = [Date.UTC(1970, 0, 1), Date.UTC(2100, 0, 1)]
 
 function readInstant(texts: readonly string[], { date, localTime }: CellFormat): CellResult {
@@ -93,7 +93,7 @@ function readQuantity(text: string, { number }: CellFormat): CellResult {
     : { value: whole }
 }
 
-/** Spreadsheets show a long number so, and save what they show: its last digits are gone. */
+/** Whether a long number has the form in which spreadsheets show and save it: its last digits are lost. */
 const isShortened = (text: string): boolean => /^\d(?:[.,]\d+)?E\+\d{2,3}$/i.test(text)
 
 const shortened = (code: CellFault, text: string): CellResult =>
@@ -196,7 +196,7 @@ function readBooleanCell(text: string): CellResult {
   return value === null ? fault('invalid_value', `${quoted(text)} is neither yes nor no. Map it to one.`) : { value }
 }
 
-/** What filled and trimmed cells mean to a target; two of them are a date and a time, or parts of a text. */
+/** The value of filled, trimmed cells for a target; two of them are a date and a time, or parts of a text. */
 export function readCell(texts: readonly string[], format: CellFormat): CellResult {
   const { type } = format.field
   if (type === 'instant') return readInstant(texts, format)

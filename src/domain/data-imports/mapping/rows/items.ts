@@ -5,13 +5,13 @@ import type { ItemStatus } from '../../../orders/external-orders.ts'
 export interface DecidedItem extends ProductTuple {
   line: number
   quantity: number
-  /** Exactly one of the two is a number: the price of one, or of all. */
+  /** Exactly one of the two is a number: the price of one unit, or of all. */
   unit_price_minor: number | null
   line_total_minor: number | null
   deposit_minor: number
   handling_fee_minor: number
   vendor_code: string | null
-  /** Null where the file says nothing: it follows the order. */
+  /** Null when the file has none: it follows the order. */
   status: ItemStatus | null
   valid_until: number | null
   user: { email: string | null; first_name: string | null; last_name: string | null; full_name: string | null } | null

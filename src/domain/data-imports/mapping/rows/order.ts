@@ -28,9 +28,9 @@ export interface DecidedOrder {
   items: readonly DecidedItem[]
   service_fee_minor: number
   discount_minor: number
-  /** What was paid back so far; null where the source says nothing. */
+  /** The amount paid back so far; null when the source has none. */
   refunded_minor: number | null
-  /** What the source says that the order came to; null where it says nothing. */
+  /** The source's total of the order; null when it has none. */
   amount_minor: number | null
   coupon_code: string | null
   payment: { service: NamedService; reference: string | null } | null
@@ -49,7 +49,7 @@ export interface OrderOptions {
   group_by: Grouping
   default_currency: Currency
   default_status: OrderStatus
-  /** What stands before the line in the id of an order whose file has none. */
+  /** The prefix of ids for orders of a file without ids, before the line number. */
   id_prefix: string
 }
 
@@ -65,7 +65,7 @@ type OrderValues = DecidedRow['values']
 const isOrderLevel = (target: string): boolean =>
   target.startsWith('consent.') || (targetFieldOf(target)?.is_order_level ?? false)
 
-/** A value as people write it. */
+/** A value as text for people. */
 function shown(target: string, value: OrderValues[string] | undefined): string {
   const type = targetFieldOf(target)?.type
   if (typeof value === 'number' && type === 'money') return toMajor(value).toFixed(2)
@@ -133,7 +133,7 @@ function decideCurrency(rows: readonly PlacedRow[], values: OrderValues, options
     : currency
 }
 
-/** What the tickets of an order say of it where the file says nothing itself. */
+/** The status of an order by its tickets, when the file has none. */
 function statusOfItems(items: readonly DecidedItem[], options: OrderOptions): OrderStatus {
   const said = items.filter(({ status }) => status !== null)
   if (said.length < items.length || said.some(({ status }) => status === 'active')) return options.default_status
@@ -173,7 +173,7 @@ const customerOf = (values: OrderValues): DecidedOrder['customer'] => ({
   locale: text(values, 'customer.locale') as Language | null,
 })
 
-/** Where orders of files were paid; what this API does not know was paid at the source. */
+/** The services that may have taken the payment; an unknown one counts as `import`. */
 const paymentServices = ['import', 'manual', 'stripe'] as const
 type NamedService = (typeof paymentServices)[number]
 

@@ -29,7 +29,7 @@ export interface PreparedMappings {
   unknown_targets: readonly string[]
   /** Targets that more than one mapping has. */
   duplicate_targets: readonly string[]
-  /** Required targets that nothing fills, one of a group by the first of it. */
+  /** Required targets without a source, a group of targets by its first one. */
   missing_required: readonly string[]
   /** Columns whose numbers or dates can be read in more than one way: the user has to say how. */
   ambiguous: readonly AmbiguousColumn[]
@@ -39,11 +39,11 @@ export interface PreparedMappings {
 
 export interface PrepareInput {
   mappings: readonly TargetMapping[]
-  /** By index of the column; null where none were counted. */
+  /** The statistics by index of the column; null when none were counted. */
   statistics: readonly (ColumnStatistics | null)[]
   consents: readonly KnownConsent[]
   group_by: Grouping
-  /** The edition's, or the one that the user gave. */
+  /** The time zone of the edition, or the user's choice. */
   time_zone: string
   country_code: string | null
   now: number

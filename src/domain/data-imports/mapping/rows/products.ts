@@ -1,6 +1,6 @@
 import { fold } from '../../../text/fold.ts'
 
-/** What a row sells, as the file names it. */
+/** The product of a row, by the names in the file. */
 export interface ProductTuple {
   product: string
   variant: string | null
@@ -13,7 +13,7 @@ const foldName = (text: string): string =>
     .replaceAll(/[^\p{L}\p{N}]+/gu, ' ')
     .trim()
 
-/** A file names the same few products on every row: so many names of at most this length are kept as they fold. */
+/** The most names, and their longest length, whose folded form is cached: a file repeats the same few products. */
 const mostNames = 1000
 const longestName = 200
 const folded = new Map<string, string>()

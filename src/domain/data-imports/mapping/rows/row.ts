@@ -5,7 +5,7 @@ import { readCell, type Amount, type CellFault, type CellValue } from './cell.ts
 import type { TargetReader } from './prepare.ts'
 
 export interface RowError {
-  /** Index of the column; null for what no column says. */
+  /** Index of the column; null for a fault without a column. */
   column: number | null
   /** Null for the fault of a whole row. */
   target_field: string | null
@@ -25,7 +25,7 @@ export interface OrderWarning {
   message: string
 }
 
-/** What a row means, by target; what is blank is left out. Amounts are in minor units. */
+/** The values of a row by target, without blank ones. Amounts are in minor units. */
 export interface DecidedRow {
   values: Readonly<Record<string, Exclude<CellValue, Amount | null>>>
   /** The currency that stands beside its amounts, or null. */
@@ -35,7 +35,7 @@ export interface DecidedRow {
   is_ignored: boolean
 }
 
-/** A row with where it stands in the file, as a text editor counts lines. */
+/** A row with its line in the file, as a text editor counts lines. */
 export interface PlacedRow extends DecidedRow {
   line: number
 }
@@ -47,7 +47,7 @@ type ReadTarget = { value: CellValue } | { ignored: true } | { error: RowError }
 
 const maxShownValue = 200
 
-/** The filled cells of a mapping after its value map, or what stands in for them. */
+/** The filled cells of a mapping after its value map, or its constant or default. */
 function textsOf({ mapping, values }: TargetReader, cells: readonly string[]): string[] | 'ignored' {
   const clean = mapping.columns.map((column) => cleanCell(cells[column] ?? ''))
   const filled = clean.filter((text) => text !== '')

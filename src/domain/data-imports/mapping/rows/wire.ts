@@ -3,7 +3,7 @@ import { toMajor } from '../../../money.ts'
 import type { DecidedItem } from './items.ts'
 import type { DecidedOrder } from './order.ts'
 
-/** Without what is null, so that nothing is said of it. */
+/** Removes null values, which an update would otherwise apply. */
 const said = (fields: Readonly<Record<string, unknown>>): Record<string, unknown> =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null && value !== undefined))
 

@@ -20,13 +20,13 @@ export interface Candidate {
   confidence: number
   reason: SuggestionReason
   part: 'time' | null
-  /** What the values mean, where the header says more of them than their target. */
+  /** A value map, when the header says more about the values than their target. */
   value_map?: ValueMap
 }
 
 export interface CandidateContext {
   consents: readonly KnownConsent[]
-  /** What the organisation mapped a header to before, by `headerKey`; null for one that it left out. */
+  /** The organisation's earlier targets by `headerKey`; null for a header that was left out. */
   history: ReadonlyMap<string, string | null>
 }
 
@@ -95,7 +95,7 @@ function consentCandidate(
 
 const rankConfidence: Record<AliasRank, number> = { specific: 0, plain: -0.01, indirect: -0.06, vague: -0.14 }
 
-/** What a column may be by its header, if its values do not speak against it. */
+/** The possible targets of a column by its header, unless its values contradict them. */
 export function candidateOf(column: ImportColumn, index: number, context: CandidateContext): Candidate | null {
   const key = headerKey(column.header)
   const certain = (target: string, confidence: number, reason: SuggestionReason): Candidate | null =>

@@ -53,7 +53,7 @@ function numberBesideId(
   chosen.set('order.order_number', { ...number, target: 'order.order_number', confidence: 0.85 })
 }
 
-/** `Name` beside `Vorname` is the last name; beside other first names nobody knows. */
+/** `Name` beside `Vorname` is the last name; beside other first names it is ambiguous. */
 function settleNames(chosen: ChosenCandidates, columns: readonly ImportColumn[]): void {
   for (const person of ['customer', 'item.user']) {
     const [first, last, full] = ['first_name', 'last_name', 'full_name'].map((name) => chosen.get(`${person}.${name}`))
@@ -64,7 +64,7 @@ function settleNames(chosen: ChosenCandidates, columns: readonly ImportColumn[])
   }
 }
 
-/** Whether a date of a column is yet to come in whatever way it is read. */
+/** Whether a date of a column is in the future in every reading. */
 function isToCome({ samples }: ColumnStatistics, now: number): boolean {
   return samples.some((sample) => {
     const days = Object.values(readDate(sample)?.days ?? {}).filter((day) => day !== null)

@@ -3,10 +3,10 @@ import type { ValueMap } from '../mapping.ts'
 import { shareOf, type CellKind, type ColumnStatistics } from '../columns/statistics.ts'
 import type { TargetType } from '../targets/fields.ts'
 
-/** Whether the values of a column speak for a target, against it, or say nothing. */
+/** Whether the values of a column support a target, contradict it, or decide nothing. */
 export type Fit = 'yes' | 'no' | 'unknown'
 
-/** Which kind the cells of a target are of, and which part of them at least has to be. */
+/** The kind of a target's cells, and the smallest fraction of cells that has to be of it. */
 const expected: Partial<Record<TargetType, readonly [CellKind, number]>> = {
   email: ['email', 0.6],
   money: ['number', 0.8],

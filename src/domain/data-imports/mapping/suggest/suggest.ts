@@ -9,13 +9,13 @@ import { choose, timeColumnOf } from './choose.ts'
 export interface SuggestionInput {
   columns: readonly ImportColumn[]
   consents?: readonly KnownConsent[]
-  /** What the organisation mapped a header to before, by `headerKey`; null for one that it left out. */
+  /** The organisation's earlier targets by `headerKey`; null for a header that was left out. */
   history?: ReadonlyMap<string, string | null>
-  /** Orders were made before their file was; null where nobody knows when that was. */
+  /** The time of the file, which is after its orders; null when it is unknown. */
   now?: number
 }
 
-/** Headers that say nothing of their column, or only that somebody can be reached by it. */
+/** Headers that do not describe their column, or only that it is a contact. */
 const emptyHeader =
   /^(?:|(?:column|col|spalte|kolonne|kolumn|kolom|kolumna|feld|felt|field|unnamed)?[a-z]?\d{0,3}|kontakt|contact|kontaktoplysninger|kontaktdaten|kontaktuppgifter|contactgegevens|dane kontaktowe|adresse|address)$/
 
@@ -42,7 +42,7 @@ function candidatesByValues(columns: readonly ImportColumn[], taken: ReadonlySet
 function toSuggestion(candidate: Candidate, input: SuggestionInput): SuggestedMapping {
   const { target, column, confidence, reason } = candidate
   const statistics = input.columns[column]?.statistics
-  // Who left a column of marks blank did not pay.
+  // A blank cell in a column of marks means that the order was not paid.
   if (candidate.value_map)
     return { target, columns: [column], confidence, reason, value_map: candidate.value_map, default_value: 'pending' }
   const type = targetFieldOf(target, input.consents)?.type

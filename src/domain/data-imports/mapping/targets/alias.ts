@@ -1,6 +1,6 @@
 /**
  * How directly a header names its target. `specific` headers can mean nothing else. `plain` ones mean it unless a more
- * specific column is there. `indirect` ones stand in for it. `vague` ones need their values to speak for them.
+ * specific column is there. `indirect` ones replace it. `vague` ones need values that support them.
  */
 export type AliasRank = 'specific' | 'plain' | 'vague' | 'indirect'
 
@@ -10,7 +10,7 @@ export interface Alias {
   rank: AliasRank
   /** `time` for the second column of a date: the time of the day. */
   part?: 'time'
-  /** What the values have to be: words of two names or more; a yes or no that says whether somebody paid. */
+  /** The required kind of values: words of two names or more; a yes or no about a payment. */
   values?: 'people' | 'paid'
 }
 

@@ -20,14 +20,14 @@ export type TargetType = (typeof targetTypes)[number]
 export const targetGroups = ['order', 'customer', 'item', 'holder', 'consent', 'metadata'] as const
 type TargetGroup = (typeof targetGroups)[number]
 
-/** Something of an order that a column can be mapped to. */
+/** A field of an order to which a column can be mapped. */
 export interface TargetField {
   key: string
   label: string
   type: TargetType
   group: TargetGroup
   is_required: boolean
-  /** Of the targets with the same name here one is required. */
+  /** One of the targets with the same group name is required. */
   one_of: 'contact' | 'price' | null
   /** The longest text that it takes. */
   max_length: number

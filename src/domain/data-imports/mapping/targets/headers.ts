@@ -7,7 +7,7 @@ export const headerWords = (header: string): string[] =>
     .split(/[^\p{L}\p{N}]+/u)
     .filter(Boolean)
 
-/** What is compared of a header: `E-Mail`, `e_mail` and `Email` are the same. */
+/** The key by which headers are compared: `E-Mail`, `e_mail` and `Email` are equal. */
 export const headerKey = (header: string): string => headerWords(header).join('')
 
 /** A header without what is in brackets: `Price (DKK)` is `Price`. */

@@ -98,7 +98,7 @@ export const bareNameAliases: readonly Alias[] = bareNames.map((text) => ({
   rank: 'vague',
 }))
 
-/** Words for people that stand for their names, where the values are such. */
+/** Words for people that mean their names, if the values are names. */
 const buyersAlone = list([
   'buyer,customer,purchaser,booker,booked by,ordered by,client',
   'køber,kunde,kunden,bestiller,kontaktperson',

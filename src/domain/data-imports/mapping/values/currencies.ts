@@ -20,7 +20,7 @@ const marks: Readonly<Record<string, string>> = {
   złotych: 'pln',
 }
 
-/** Codes that files name and that no order here can have. */
+/** Codes in files that are no currencies of this API. */
 const others =
   /^(?:aud|bgn|brl|cad|chf|cny|czk|hkd|hrk|huf|ils|inr|isk|jpy|krw|mxn|myr|nzd|php|ron|rsd|sgd|thb|try|twd|uah|zar)$/
 

@@ -19,10 +19,10 @@ const names: Readonly<Record<Language, readonly string[]>> = {
   pl: ['polish', 'polsk', 'polnisch', 'polska', 'pools', 'polski', 'pol'],
 }
 
-/** Languages that files name and that this API does not speak. */
+/** Languages in files that this API does not support. */
 const others = /^(?:de|no|nb|nn|fi|fr|es|it|pt|is|cs|sk|hu|lt|lv|et|uk|ru|ro|tr|ar|zh|ja)(?:[-_]\w+)*$/
 
-/** The language of a cell; `other` for one that this API does not speak, null for what is no language. */
+/** The language of a cell; `other` for an unsupported one, null for another text. */
 export function readLanguage(text: string): Language | 'other' | null {
   const word = plainWord(text).replaceAll(' ', '-')
   const named = (Object.keys(names) as Language[]).find((language) => names[language].includes(word))

@@ -4,7 +4,7 @@ import type { TargetType } from '../targets/fields.ts'
 import { plainWord, readBoolean, readStatus, type StatusMeaning } from './words.ts'
 import type { ItemStatus } from '../../../orders/external-orders.ts'
 
-/** An order that was paid back as a whole has no ticket that lets anybody in. */
+/** An order that was paid back as a whole has no valid ticket. */
 export const orderStatusOf = (meaning: StatusMeaning): Exclude<StatusMeaning, 'refunded'> =>
   meaning === 'refunded' ? 'cancelled' : meaning
 
@@ -25,7 +25,7 @@ function meaningOf(type: TargetType, text: string): string | null {
   return type === 'order_status' ? orderStatusOf(status) : itemStatusOf(status)
 }
 
-/** What the different cells of a column mean to a target of fixed values; cells that nobody understands are left out. */
+/** The meanings of a column's different cells for a target of fixed values; unknown cells are left out. */
 export function suggestValueMap(type: TargetType, statistics: ColumnStatistics): ValueMap | null {
   if (type !== 'boolean' && type !== 'order_status' && type !== 'item_status') return null
   const entries = Object.keys(statistics.values).flatMap((text) => {
@@ -41,7 +41,7 @@ export const unmappedValues = (type: TargetType, statistics: ColumnStatistics, m
     ? Object.keys(statistics.values).filter((text) => !mappedValue(map, text) && meaningOf(type, text) === null)
     : []
 
-/** What a value map makes of a cell; case, accents and spaces at its ends do not count. */
+/** The result of a value map for a cell; case, accents and spaces at its ends do not count. */
 function mappedValue(map: ValueMap | null | undefined, text: string): ValueMap[string] | null {
   if (!map) return null
   if (Object.hasOwn(map, text)) return map[text] ?? null

@@ -1,7 +1,7 @@
 import type { OrderStatus } from '../../../orders/orders.ts'
 import { folded } from './folded.ts'
 
-/** Longer texts are no words that anybody compares. */
+/** The length of the longest compared word. */
 const maxWordLength = 200
 
 const wordOf = (text: string): string =>
@@ -49,7 +49,7 @@ export const isFree = (text: string): boolean => free.has(plainWord(text))
 export const withoutUnit = (text: string): string =>
   text.replace(/^x ?(?=\d)|(?<=\d) ?(?:x|stk|stck|stück|st|szt|pcs?|stuks?)\.?$/i, '')
 
-/** What a source says of an order or a ticket that this API keeps as a status, and sometimes as more. */
+/** The meaning of a source's status for an order or a ticket. */
 export type StatusMeaning = OrderStatus | 'refunded'
 
 const statuses: Readonly<Record<StatusMeaning, ReadonlySet<string>>> = {
@@ -91,7 +91,7 @@ const statuses: Readonly<Record<StatusMeaning, ReadonlySet<string>>> = {
 
 const meanings = Object.keys(statuses) as StatusMeaning[]
 
-/** What a status of another system means, in six languages, or null. */
+/** The meaning of another system's status, in six languages, or null. */
 export function readStatus(text: string): StatusMeaning | null {
   const word = plainWord(text)
   return meanings.find((meaning) => statuses[meaning].has(word)) ?? null
