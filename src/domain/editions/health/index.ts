@@ -51,8 +51,10 @@ export const summaryOf = (results: readonly CheckResult[]): Record<Severity, num
 }
 
 /** The worst that failed; information does not make an edition less healthy. */
-export const statusOf = ({ critical, warning }: Record<Severity, number>): HealthStatus =>
-  critical ? 'critical' : warning ? 'warning' : 'healthy'
+export function statusOf({ critical, warning }: Record<Severity, number>): HealthStatus {
+  if (critical) return 'critical'
+  return warning ? 'warning' : 'healthy'
+}
 
 /** What keeps the edition from being published. */
 export const obstacles = (results: readonly CheckResult[]): CheckResult[] =>
