@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { call, get, patch } from '../support/api.ts'
+import { call, get, patch, rootToken } from '../support/api.ts'
+import { walkAs } from '../support/lists.ts'
+import { seedPeople } from '../support/seeding/customers.ts'
 import { givenMember } from '../support/seeding/members.ts'
 import { anOrder, givenOrders, seedShop, type Shop } from '../support/seeding/sales/orders.ts'
 import { seedEdition } from '../support/seeding/editions.ts'
@@ -37,6 +39,22 @@ describe('listUsers', () => {
     )
     const { body } = await get(`/v1/user?organization_id=${shop.organization_id}&page_size=1`)
     expect(body.results).toHaveLength(3)
+  })
+
+  it('walks by next through customers who were seen, then once through those who never were', async () => {
+    const shop = await seedShop()
+    const people = await seedPeople(
+      { organization: shop.organization_id },
+      Array.from({ length: 120 }, (_, index) => ({ last_seen_at: index < 10 ? 1_000 + index : null })),
+    )
+    for (const [ordering, seen] of [
+      ['last_seen', people.slice(0, 10)],
+      ['-last_seen', people.slice(0, 10).toReversed()],
+    ] as const) {
+      const { ids } = await walkAs(rootToken, `/v1/user?organization_id=${shop.organization_id}&ordering=${ordering}`)
+      expect(ids.slice(0, 10)).toEqual(seen.map(({ id }) => id))
+      expect(ids.toSorted()).toEqual(people.map(({ id }) => id).toSorted())
+    }
   })
 
   it('answers an edition role the customers of its edition only', async () => {

@@ -4,7 +4,7 @@ import { dayMs } from '../../domain/time/instants.ts'
 import type { Database } from '../database.ts'
 import type { Counting, CountRow } from './page-by-number.ts'
 
-/** The places of `list_counts`, so many that lists that are read at the same time rarely share one. */
+/** The slots of `list_counts`, so many that lists that are read at the same time rarely share one. */
 const slots = 16_384
 /** A list of fewer rows is counted each time: that costs less than a row written. */
 const fewRows = 1000
@@ -14,14 +14,14 @@ const keptMs = dayMs
 interface CountedList {
   /** What the list is asked for; lists with the same are of the same length. */
   asked: unknown
-  /** How often the rows changed that the list is made of, and how many they are. Both are expressions. */
+  /** Expressions: how often the rows changed that the list is made of, and how many they are. */
   version: SQL
   rows: SQL
   /** An expression that counts the list. */
   count: SQL
   now: () => number
   /** Takes the work that stores a count. */
-  later: (work: () => Promise<unknown>) => void
+  afterCommit: (work: () => Promise<unknown>) => void
 }
 
 /** Counts a list once for each state of its rows: a count that was stored with their version is exact. */
@@ -40,12 +40,12 @@ export async function countOncePerState(db: Database, list: CountedList): Promis
   return {
     statement,
     counted: ({ n, version = 0, rows = 0, is_known }) => {
-      if (!is_known && rows >= fewRows) list.later(() => store(version, n))
+      if (!is_known && rows >= fewRows) list.afterCommit(() => store(version, n))
     },
   }
 }
 
-/** Deletes stored counts that are a day old, of some of the places: the sweeps of 17 hours look at all of them. */
+/** Deletes stored counts that are a day old, in some of the slots: the sweeps of 17 hours look at all of them. */
 export const deleteOldCounts = (db: Database, now: number): Promise<unknown> => {
   const first = (Math.floor(now / 60_000) * slotsASweep) % slots
   return db.all(sql`delete from list_counts

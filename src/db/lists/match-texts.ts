@@ -1,14 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm'
 import { inCapitals, markShifts, matching, quotedMark } from '../../domain/text/trigrams.ts'
 
-/** Which rows of an index are meant. */
-export interface IndexScope {
-  /** The marks of editions or organisations, joined as FTS5 takes them; null for those of all. */
-  marks: SQL | null
-  /** A condition on the caller, without columns of the index. Nothing is read where it is false. */
-  isVisible: SQL
-}
-
 /** The mark of one scope, or those of several. */
 export const marksOf = (kind: 'edition' | 'organization', ids: readonly string[]): SQL =>
   sql`${ids.map((id) => quotedMark(kind, id)).join(' OR ')}`
@@ -21,13 +13,18 @@ export const markOfOrganization = (editionId: string): SQL => {
   return sql`(select '"' || char(${sql.join(moved, sql`, `)}) || '"' from editions where id = ${editionId})`
 }
 
-interface Entries {
-  table: 'order_search' | 'customer_search'
+interface IndexQuery {
+  /** The marks of editions or organisations, joined as FTS5 takes them; null for those of all. */
+  marks: SQL | null
+  /** A condition on the caller, without columns of the index. Nothing is read where it is false. */
+  isVisible: SQL
+  /** One of these is looked for. */
   texts: readonly string[]
+  /** A clause, or empty. */
   limit: SQL
 }
 
-function entries({ marks, isVisible }: IndexScope, { table, texts, limit }: Entries): SQL {
+function entriesOf(table: 'order_search' | 'customer_search', { marks, isVisible, texts, limit }: IndexQuery): SQL {
   const name = sql.raw(table)
   const found = matching(texts)
   const match = marks ? sql`'(' || ${marks} || ') AND (' || ${found} || ')'` : sql`${found}`
@@ -35,23 +32,14 @@ function entries({ marks, isVisible }: IndexScope, { table, texts, limit }: Entr
 }
 
 /** Orders with one of the texts among their numbers and ids. */
-export const ordersWithTexts =
-  (scope: IndexScope, texts: readonly string[]) =>
-  (limit: SQL): SQL =>
-    entries(scope, { table: 'order_search', texts, limit })
+export const ordersWithTexts = (query: IndexQuery): SQL => entriesOf('order_search', query)
 
 /** Customers with one of the texts among their names, addresses and numbers. */
-export const customersWithTexts =
-  (scope: IndexScope, texts: readonly string[]) =>
-  (limit: SQL): SQL =>
-    entries(scope, { table: 'customer_search', texts: [...texts, ...texts.map(inCapitals)], limit })
+export const customersWithTexts = (query: IndexQuery): SQL =>
+  entriesOf('customer_search', { ...query, texts: [...query.texts, ...query.texts.map(inCapitals)] })
 
 /** Orders of customers with one of the texts among their addresses and numbers. Null for a customer without orders. */
-export const ordersOfContacts =
-  (scope: IndexScope, texts: readonly string[]) =>
-  (limit: SQL): SQL => {
-    const found = entries(scope, { table: 'customer_search', texts, limit })
-    return sql`select bought.seq as key from (${found}) as contacts
-      cross join users as customers on customers.seq = contacts.key
-      left join orders as bought on bought.user_id = customers.id ${limit}`
-  }
+export const ordersOfContacts = (query: IndexQuery): SQL =>
+  sql`select bought.seq as key from (${entriesOf('customer_search', query)}) as contacts
+    cross join users as customers on customers.seq = contacts.key
+    left join orders as bought on bought.user_id = customers.id ${query.limit}`

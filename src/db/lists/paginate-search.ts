@@ -16,12 +16,10 @@ const mostAtOnce = 500
 const newestSearched = 10_000
 
 /**
- * Reads the keys of all rows that may match from the index. Each part reads at most `limit` entries, and is as long as
+ * Queries of the keys of all rows that may match, from the index. Each reads at most `limit` entries, and is as long as
  * the limit where there may be more; its keys may be null or come twice.
  */
-export interface IndexSearch {
-  parts: (limit: SQL) => readonly SQL[]
-}
+export type IndexSearch = (limit: SQL) => readonly SQL[]
 
 /** A list with a search: `from` is `table` and what `tableJoins` adds to it. */
 export interface SearchedSource<F extends Fields> extends Omit<ListSource<F>, 'from' | 'count'> {
@@ -54,7 +52,7 @@ async function fewCandidates<F extends Fields>(
   search: IndexSearch,
   order: { keys: readonly OrderKey[]; after: KeyValues | null },
 ) {
-  const parts = search.parts(sql`limit ${mostAtOnce + 1}`)
+  const parts = search(sql`limit ${mostAtOnce + 1}`)
   const found = sql.join(
     parts.map((part, index) => sql`select key, ${sql.raw(String(index))} as part from (${part})`),
     sql` union all `,
@@ -94,7 +92,7 @@ async function pageOfFew<F extends Fields>(
 
 const distinctKeys = (search: IndexSearch): SQL =>
   sql.join(
-    search.parts(sql``).map((part) => sql`select key from (${part})`),
+    search(sql``).map((part) => sql`select key from (${part})`),
     sql` union `,
   )
 

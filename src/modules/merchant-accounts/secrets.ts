@@ -67,8 +67,10 @@ export async function changedSecrets(
   const now = ctx.now()
   const api_key = isNewKey ? (given.api_key ?? null) : known.api_key
   const webhook_secret = isNewSecret ? (given.webhook_secret ?? null) : known.webhook_secret
-  const setAt = (secret: string | null, isNew: boolean, before: number | null): number | null =>
-    secret === null ? null : isNew ? now : before
+  const setAt = (secret: string | null, isNew: boolean, before: number | null): number | null => {
+    if (secret === null) return null
+    return isNew ? now : before
+  }
   return {
     ...(await sealSecrets(ctx, row.id, { api_key, webhook_secret })),
     api_key_last4: lastFour(api_key),

@@ -63,7 +63,7 @@ export async function countingOf(ctx: Ctx, filters: OrderFilters, list: Counting
     rows: countOfAllOrders(ids),
     count: list.count,
     now: ctx.now,
-    later: ctx.afterCommit,
+    afterCommit: ctx.afterCommit,
   })
 }
 

@@ -49,10 +49,8 @@ export function searchOf(caller: Caller, filters: OrderFilters): IndexSearch | '
   const ofOrganization = organizationMark(filters)
   const marks = filters.edition_id ? marksOf('edition', [filters.edition_id]) : ofOrganization
   const { texts, inOrder, inContact } = longest
-  return {
-    parts: (limit) => [
-      ...(inOrder ? [ordersWithTexts({ marks, isVisible }, texts)(limit)] : []),
-      ...(inContact ? [ordersOfContacts({ marks: ofOrganization, isVisible }, texts)(limit)] : []),
-    ],
-  }
+  return (limit) => [
+    ...(inOrder ? [ordersWithTexts({ marks, isVisible, texts, limit })] : []),
+    ...(inContact ? [ordersOfContacts({ marks: ofOrganization, isVisible, texts, limit })] : []),
+  ]
 }

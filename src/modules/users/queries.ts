@@ -128,17 +128,17 @@ function indexSearch(ctx: Ctx, filters: UserFilters, texts: readonly string[]): 
   const ids = organizationsOf(ctx, filters)
   const marks = ids?.length ? marksOf('organization', ids) : null
   const isVisible = ids?.length === 0 ? sql`0` : sql`1`
-  return { parts: (limit) => [customersWithTexts({ marks, isVisible }, texts)(limit)] }
+  return (limit) => [customersWithTexts({ marks, isVisible, texts, limit })]
 }
 
 /** A text of one or two letters is looked for among the newest customers of the organisation, or of several. */
 function newestOf(ctx: Ctx, filters: UserFilters): NewestRows {
   const ids = organizationsOf(ctx, filters)
   const list = { from: sql`users`, key: sql`${users.seq}` }
-  const [id] = ids ?? []
-  if (id === undefined || ids?.length !== 1)
-    return { ...list, where: ids?.length === 0 ? [sql`0`] : [], sort: [{ by: list.key, desc: true }] }
-  return { ...list, where: [eq(users.organization_id, id)], sort: [{ by: sql`${users.created_at}`, desc: true }] }
+  const [id, ...others] = ids ?? []
+  if (id !== undefined && others.length === 0)
+    return { ...list, where: [eq(users.organization_id, id)], sort: [{ by: sql`${users.created_at}`, desc: true }] }
+  return { ...list, where: ids?.length === 0 ? [sql`0`] : [], sort: [{ by: list.key, desc: true }] }
 }
 
 export function listUsers(

@@ -84,6 +84,11 @@ const gained = (user: ShownUserRow, contact: Pick<ShownUserRow, 'email' | 'phone
     : [{ channel: 'sms' as const, address: contact.phone_number }]),
 ]
 
+function channelAfter({ msg_channel }: LoadedUser, { email, phone_number }: Contact): LoadedUser['msg_channel'] {
+  if (email === null) return 'sms'
+  return phone_number === null ? 'email' : msg_channel
+}
+
 export async function updateUser(ctx: Ctx, user: LoadedUser, input: UpdateUserInput): Promise<LoadedUser> {
   if (user.erased_at !== null) throw new AppError('user_erased', 'This customer was erased.')
   const editionIds = changeableEditions(ctx.caller, user.organization_id)
@@ -106,7 +111,7 @@ export async function updateUser(ctx: Ctx, user: LoadedUser, input: UpdateUserIn
   const changes = {
     ...contact,
     ...searchColumns(contact),
-    msg_channel: contact.email === null ? 'sms' : contact.phone_number === null ? 'email' : user.msg_channel,
+    msg_channel: channelAfter(user, contact),
     modified_at: ctx.now(),
   }
   const isFoundOtherwise = contact.email !== user.email || contact.phone_number !== user.phone_number

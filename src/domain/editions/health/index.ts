@@ -51,8 +51,10 @@ export const summaryOf = (results: readonly CheckResult[]): Record<Severity, num
 }
 
 /** The most severe failed check; informative checks do not count. */
-export const statusOf = ({ critical, warning }: Record<Severity, number>): HealthStatus =>
-  critical ? 'critical' : warning ? 'warning' : 'healthy'
+export function statusOf({ critical, warning }: Record<Severity, number>): HealthStatus {
+  if (critical) return 'critical'
+  return warning ? 'warning' : 'healthy'
+}
 
 /** The failed checks that prevent publishing. */
 export const obstacles = (results: readonly CheckResult[]): CheckResult[] =>
