@@ -4,7 +4,7 @@ import { orderCounts } from '../schema/sales/order-counts.ts'
 import { insertAll } from '../write.ts'
 import { coarseBits, countColumns, fineBits } from './order-counts.ts'
 
-export type CountedOrder = Pick<OrderRow, 'edition_id' | 'status' | 'type' | 'created_at'>
+type CountedOrder = Pick<OrderRow, 'edition_id' | 'status' | 'type' | 'created_at'>
 
 const added = sql.raw(
   [...countColumns.map(({ name }) => name), 'changes'].map((name) => `${name} = ${name} + excluded.${name}`).join(', '),
