@@ -4,7 +4,7 @@ import { orderCounts } from '../../../db/schema/sales/order-counts.ts'
 import { insertAll } from '../../../db/write.ts'
 import { coarseBits, countColumns, fineBits } from './spans.ts'
 
-export type CountedOrder = Pick<OrderRow, 'edition_id' | 'status' | 'type' | 'created_at'>
+type CountedOrder = Pick<OrderRow, 'edition_id' | 'status' | 'type' | 'created_at'>
 
 const added = sql.raw(
   [...countColumns.map(({ name }) => name), 'changes'].map((name) => `${name} = ${name} + excluded.${name}`).join(', '),
