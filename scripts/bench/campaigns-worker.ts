@@ -9,7 +9,10 @@ import { CampaignSenderObject } from '../../src/objects/campaign/campaign-sender
 /** What batches of messages and the objects of campaigns have cost since the Worker began. */
 export interface CampaignCosts {
   /** In D1. */
+  rows_read: number
   rows_written: number
+  round_trips: number
+  object_rows_read: number
   object_rows_written: number
   /** Calls to objects, and their alarms. */
   object_requests: number
@@ -17,7 +20,7 @@ export interface CampaignCosts {
 
 /** What batches of messages and metered jobs have cost. */
 export const meters: Meter[] = []
-let objectRows = 0
+const objectRows = { read: 0, written: 0 }
 let objectRequests = 0
 
 export function meteredJob(env: Bindings): JobCtx {
@@ -29,9 +32,10 @@ export function meteredJob(env: Bindings): JobCtx {
 export const meteredQueue = (batch: MessageBatch, env: Bindings): Promise<void> => takeBatch(meteredJob(env), batch)
 
 /** The rows of a statement are known once its cursor was read, and so when the next one begins. */
-let unread: { rowsWritten: number } | undefined
+let unread: { rowsRead: number; rowsWritten: number } | undefined
 function countRows(): void {
-  objectRows += unread?.rowsWritten ?? 0
+  objectRows.read += unread?.rowsRead ?? 0
+  objectRows.written += unread?.rowsWritten ?? 0
   unread = undefined
 }
 
@@ -65,6 +69,14 @@ export const campaignsBench = new Hono<{ Bindings: Bindings }>()
 
 campaignsBench.get('/floor/campaigns/costs', (c) => {
   countRows()
-  const rows_written = meters.reduce((sum, meter) => sum + meter.rows_written, 0)
-  return c.json<CampaignCosts>({ rows_written, object_rows_written: objectRows, object_requests: objectRequests })
+  const sum = (name: 'rows_read' | 'rows_written' | 'round_trips') =>
+    meters.reduce((total, meter) => total + meter[name], 0)
+  return c.json<CampaignCosts>({
+    rows_read: sum('rows_read'),
+    rows_written: sum('rows_written'),
+    round_trips: sum('round_trips'),
+    object_rows_read: objectRows.read,
+    object_rows_written: objectRows.written,
+    object_requests: objectRequests,
+  })
 })

@@ -76,11 +76,11 @@ segmentsBench.post('/floor/segments/people', async (c) => {
   const { db, now } = openJob(c.env)
   const at = now()
   await db.batch([
-    sql`insert into users (id, organization_id, email, first_name, last_name, locale, msg_channel, search, created_at,
-        modified_at)
+    sql`insert into users (id, organization_id, email, phone_number, first_name, last_name, locale, msg_channel, search,
+        created_at, modified_at)
       with recursive n(i) as (select ${whole(from)} union all select i + 1 from n where i + 1 < ${whole(from + count)})
-      select ${idOf('usr', 'i')}, ${organization_id}, 'guest-' || i || '@example.com', 'Guest', 'No ' || i, 'en', 'email',
-        'guest ' || i, ${at}, ${at} from n`,
+      select ${idOf('usr', 'i')}, ${organization_id}, 'guest-' || i || '@example.com', '+4670' || printf('%07d', i), 'Guest',
+        'No ' || i, 'en', 'email', 'guest ' || i, ${at}, ${at} from n`,
   ])
   return c.json({ made: count }, 201)
 })

@@ -8,20 +8,29 @@ export interface BatchProvider {
   /** How often each reference was accepted. */
   counts: Map<string, number>
   calls: () => number
+  /** When the first and the last call since `forget` came, in milliseconds. */
+  span: () => { first: number; last: number }
+  forget: () => void
   /** Keys that came with another call than the first. */
   mismatches: () => number
   stop: () => Promise<void>
 }
 
-/** Takes mails by the hundred as Resend does, and keeps nothing of them but whom they were for. */
+/** Takes mails by the hundred as Resend does and SMS one by one as GatewayAPI does. It keeps only whom they were for. */
 export async function startBatchProvider(): Promise<BatchProvider> {
   const counts = new Map<string, number>()
   const keys = new Map<string, { digest: string; answer: string }>()
   let calls = 0
   let mismatches = 0
+  let span = { first: 0, last: 0 }
+  const accept = (reference: string) => counts.set(reference, (counts.get(reference) ?? 0) + 1)
   const server = createServer((request, response) => {
-    const take = (raw: Buffer) => {
-      calls++
+    const takeSms = (raw: Buffer) => {
+      const { reference } = JSON.parse(raw.toString()) as { reference: string }
+      accept(reference)
+      response.writeHead(200, { 'content-type': 'application/json' }).end(`{"msg_id":"sms-${calls}"}`)
+    }
+    const takeMails = (raw: Buffer) => {
       const key = String(request.headers['idempotency-key'] ?? '')
       const digest = createHash('sha256').update(raw).digest('hex')
       const known = keys.get(key)
@@ -33,11 +42,18 @@ export async function startBatchProvider(): Promise<BatchProvider> {
       let answer = known?.answer
       if (!answer) {
         const references = [...raw.toString('latin1').matchAll(/"name":"reference","value":"([\w-]+)"/g)]
-        for (const [, reference = ''] of references) counts.set(reference, (counts.get(reference) ?? 0) + 1)
+        for (const [, reference = ''] of references) accept(reference)
         answer = JSON.stringify({ data: references.map((_, index) => ({ id: `${key.slice(-12)}-${index}` })) })
         keys.set(key, { digest, answer })
       }
       response.writeHead(200, { 'content-type': 'application/json' }).end(answer)
+    }
+    const take = (raw: Buffer) => {
+      calls++
+      const now = performance.now()
+      span = { first: span.first || now, last: now }
+      if (request.url === '/mobile/single') takeSms(raw)
+      else takeMails(raw)
     }
     // A caller that dies in the middle of its call has sent nothing.
     void buffer(request).then(take, () => response.destroy())
@@ -48,6 +64,12 @@ export async function startBatchProvider(): Promise<BatchProvider> {
     url: `http://127.0.0.1:${port}`,
     counts,
     calls: () => calls,
+    span: () => span,
+    forget: () => {
+      counts.clear()
+      keys.clear()
+      span = { first: 0, last: 0 }
+    },
     mismatches: () => mismatches,
     stop: () =>
       new Promise((resolve) => {

@@ -1,7 +1,7 @@
 import type { Client } from './client.ts'
 import { type Server, startServer } from './server.ts'
 
-/** A server with the floor of the benches, whose mails go to this provider. */
+/** A server with the floor of the benches, whose messages go to this provider. */
 export const startMailingServer = (
   provider: { url: string },
   options: { stateDir: string; signal?: AbortSignal },
@@ -14,21 +14,32 @@ export const startMailingServer = (
       EMAIL_PROVIDER: 'resend',
       EMAIL_API_BASE: provider.url,
       EMAIL_API_KEY: 're_local',
+      SMS_PROVIDER: 'gatewayapi',
+      SMS_API_BASE: provider.url,
+      SMS_API_KEY: 'gw_local',
     },
     program: 'scripts/bench/worker.ts',
   })
 
 const peopleACall = 5000
 
-/** What a campaign by e-mail to everyone of a new organisation refers to. */
-export interface CampaignParts {
+/** What a campaign to everyone of a new organisation refers to. */
+interface CampaignPlace {
   organization_id: string
   edition_id: string
   segment_id: string
+}
+
+export interface CampaignParts extends CampaignPlace {
   email_message_id: string
 }
 
-export async function seedCampaignParts(client: Client, people: number, text: string): Promise<CampaignParts> {
+/** A new organisation with so many people, and the segment of all of them. */
+export async function seedCampaignPlace(
+  client: Client,
+  people: number,
+  channel: 'email' | 'sms',
+): Promise<CampaignPlace> {
   const made = (path: string, body: unknown) => client.post<{ id: string }>(path, body)
   const { id: organization_id } = await made('/v1/organizations', { name: `Nordlys ${people}` })
   const { id: event_id } = await made('/v1/events', { organization_id, name: 'Nordlys' })
@@ -41,9 +52,17 @@ export async function seedCampaignParts(client: Client, people: number, text: st
     organization_id,
     name: 'Everyone',
     communication_type: 'transactional',
-    communication_channel: 'email',
+    communication_channel: channel,
     expression: 'user.is_active',
   })
+  return { organization_id, edition_id, segment_id }
+}
+
+/** The same with the message of a campaign by e-mail. */
+export async function seedCampaignParts(client: Client, people: number, text: string): Promise<CampaignParts> {
+  const place = await seedCampaignPlace(client, people, 'email')
+  const { organization_id, edition_id } = place
+  const made = (path: string, body: unknown) => client.post<{ id: string }>(path, body)
   const { id: email_message_id } = await made('/v1/email-messages', {
     organization_id,
     edition_id,
@@ -54,5 +73,5 @@ export async function seedCampaignParts(client: Client, people: number, text: st
   await client.patch(`/v1/email-messages/${email_message_id}`, {
     blocks: [{ type: 'rich_text', data: { text: { en: text } } }],
   })
-  return { organization_id, edition_id, segment_id, email_message_id }
+  return { ...place, email_message_id }
 }

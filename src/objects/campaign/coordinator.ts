@@ -141,10 +141,10 @@ export class CampaignCoordinator {
       this.#store.change({ projected: record.revision, projected_at: now }, false)
     }
     for (;;) {
-      const due = this.#store.changedEngagement(engagementRowsAtOnce)
+      const due = this.#store.engagement.listChanged(engagementRowsAtOnce)
       if (due.numbers.length === 0) return
       await projectEngagement(this.#job, record.campaign_id, due.rows)
-      this.#store.clearChanged(due.numbers)
+      this.#store.engagement.clear(due.numbers)
     }
   }
 

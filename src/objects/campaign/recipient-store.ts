@@ -1,13 +1,8 @@
 import { type RecipientEvent, stamped, type Stamps } from '../../domain/campaigns/recipient-events.ts'
-import type {
-  AffectedRecipient,
-  NewRecipient,
-  RecipientEngagement,
-  RecipientRow,
-} from '../../domain/campaigns/sender.ts'
+import type { AffectedRecipient, NewRecipient, RecipientRow } from '../../domain/campaigns/sender.ts'
 import type { RecipientState } from '../../domain/campaigns/sending-policy.ts'
 import type { Counters } from '../../domain/campaigns/counters.ts'
-import { membersOf } from './chunk-store.ts'
+import { EngagementStore } from './engagement-store.ts'
 import {
   type CampaignRecord,
   recipientState,
@@ -34,25 +29,19 @@ const counterOf: Partial<Record<keyof Stamps, keyof Counters>> = {
   unsubscribed_at: 'unsubscribed',
 }
 
-const engagementColumns = [
-  'user_id',
-  'state',
-  'sent_at',
-  'opened_at',
-  'clicked_at',
-] as const satisfies (keyof RecipientEngagement)[]
-
 /**
  * The recipients and counters of a campaign in the database of its object. Both change in the same synchronous block,
  * so they always agree.
  */
 export class RecipientStore {
   readonly storage: ObjectStorage
+  readonly engagement: EngagementStore
   readonly #sql: SqlStorage
 
   constructor(storage: ObjectStorage) {
     this.storage = storage
     this.#sql = storage.sql
+    this.engagement = new EngagementStore(storage.sql)
     this.createTables()
   }
 
@@ -185,7 +174,7 @@ export class RecipientStore {
       tally(counts, counted[outcome.to], 1)
     }
     this.#count(counts)
-    this.#markChanged(sent)
+    this.engagement.mark(sent)
   }
 
   /** Records the sent ones of those who are pending, as almost all are, in one statement. Answers their numbers. */
@@ -259,7 +248,7 @@ export class RecipientStore {
       Object.assign(row, changes)
     }
     this.#count(counts)
-    this.#markChanged([...changed])
+    this.engagement.mark([...changed])
     return affected
   }
 
@@ -276,30 +265,7 @@ export class RecipientStore {
   isProjectionBehind(): boolean {
     const record = this.record()
     if (record === null || record.projected < record.revision) return record !== null
-    return this.#sql.exec('select 1 from changed limit 1').toArray().length > 0
-  }
-
-  /** Recipients whose engagement rows are out of date. */
-  changedEngagement(limit: number): { numbers: number[]; rows: RecipientEngagement[] } {
-    const changed = this.#sql
-      .exec<{ number: number; members: string }>('select * from changed order by number limit ?', limit)
-      .toArray()
-    const rows = this.#sql
-      .exec(
-        `select ${engagementColumns.join(', ')} from recipients where n in (select value from json_each(?)) order by n`,
-        JSON.stringify([...new Set(changed.flatMap(membersOf))]),
-      )
-      .toArray()
-    return { numbers: changed.map(({ number }) => number), rows: rows as unknown as RecipientEngagement[] }
-  }
-
-  clearChanged(numbers: readonly number[]): void {
-    this.#sql.exec('delete from changed where number in (select value from json_each(?))', JSON.stringify(numbers))
-  }
-
-  /** Marks recipients whose engagement rows are out of date. */
-  #markChanged(members: readonly number[]): void {
-    if (members.length) this.#sql.exec('insert into changed (members) values (?)', JSON.stringify(members))
+    return this.engagement.hasChanged()
   }
 
   #recount(rows: readonly { state: RecipientState }[], to: RecipientState | null): void {

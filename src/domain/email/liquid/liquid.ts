@@ -11,6 +11,7 @@ import {
 import { chargeCosts, chargedOperators, withoutPlaces } from './liquid-costs.ts'
 import { Budget, Charge, ChargedEmitter, OverBudget } from '../budget.ts'
 import { type TemplateFault, maxSteps, maxTemplateLength, stepsOf, TooMuch } from './liquid-bounds.ts'
+import { quicken } from './quick-outputs.ts'
 import { categories, listNames } from './variables.ts'
 
 const allowedTags = ['if', 'unless', 'case', 'for', 'assign', 'capture', 'comment', 'raw']
@@ -87,7 +88,11 @@ export type Output = keyof typeof engines
 
 export type { Parsed }
 
-export const parse = (output: Output, text: string): Parsed[] => engines[output].parse(text)
+export function parse(output: Output, text: string): Parsed[] {
+  const parsed = engines[output].parse(text)
+  quicken(parsed, output === 'html')
+  return parsed
+}
 
 /** The largest output of the filters of one text of a message. */
 export const filtersWhenSent = (): Budget => new Budget(filteredWhenSent)
