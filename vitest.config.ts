@@ -5,8 +5,7 @@ import { defineConfig } from 'vitest/config'
 import { pureTests } from './test/support/pure-tests.ts'
 import { testSchema } from './test/support/schema-snapshot.ts'
 import { sourceBundle } from './test/support/source-bundle.ts'
-import { databaseScript } from './test/support/storage/database-script.ts'
-import { keepStorageInMemory } from './test/support/storage/memory.ts'
+import { keepStorageInMemory } from './test/support/memory-storage.ts'
 
 /** Of the property tests: the same cases at each run, unless another seed is given. */
 const propertySeed = process.env['PROPERTY_SEED'] ?? '20261121'
@@ -25,67 +24,54 @@ const bindingsOf = async (storage: Storage) => {
   return { TEST_MIGRATIONS: migrations, TEST_SCHEMA: snapshot, TEST_STORAGE: storage }
 }
 
-/** The server of D1 that `useNearDatabase` asks, and where the runtime keeps what is stored. */
-const storageWorkers = async () => {
-  keepStorageInMemory()
-  return [
-    {
-      name: 'test-database',
-      modules: true as const,
-      script: await databaseScript(),
-      compatibilityDate: '2026-10-23',
-      durableObjects: { DATABASE: { className: 'TestDatabase', useSQLite: true } },
-    },
-  ]
-}
-
 const worker = (storage: Storage) =>
-  cloudflareTest(async () => ({
-    wrangler: { configPath: './wrangler.toml' },
-    miniflare: {
-      // The runtime loads it by itself: through Vite it would take as long as its modules did.
-      modulesRules: [{ type: 'ESModule', include: ['**/source-bundle/all.mjs'] }],
-      bindings: {
-        ...(await bindingsOf(storage)),
-        PROPERTY_SEED: propertySeed,
-        CEL_EXPRESSIONS: celExpressions,
-        TEST_CLOCK: process.env['TEST_CLOCK'] ?? '',
-        TEST_CLOCK_RATE: process.env['TEST_CLOCK_RATE'] ?? '',
-        ROOT_TOKEN: 'root-token-of-the-tests',
-        ENVIRONMENT: 'test',
-        ALLOW_INSECURE_WEBHOOKS: '',
-        PUBLIC_URL: 'https://events.example.test',
-        LINK_SIGNING_KEY: 'link-signing-key-of-the-tests',
-        WALLET_VENDOR_A: 'apple',
-        WALLET_VENDOR_B: 'google',
+  cloudflareTest(async () => {
+    keepStorageInMemory()
+    return {
+      wrangler: { configPath: './wrangler.toml' },
+      miniflare: {
+        // The runtime loads it by itself: through Vite it would take as long as its modules did.
+        modulesRules: [{ type: 'ESModule', include: ['**/source-bundle/all.mjs'] }],
+        bindings: {
+          ...(await bindingsOf(storage)),
+          PROPERTY_SEED: propertySeed,
+          CEL_EXPRESSIONS: celExpressions,
+          TEST_CLOCK: process.env['TEST_CLOCK'] ?? '',
+          TEST_CLOCK_RATE: process.env['TEST_CLOCK_RATE'] ?? '',
+          ROOT_TOKEN: 'root-token-of-the-tests',
+          ENVIRONMENT: 'test',
+          ALLOW_INSECURE_WEBHOOKS: '',
+          PUBLIC_URL: 'https://events.example.test',
+          LINK_SIGNING_KEY: 'link-signing-key-of-the-tests',
+          WALLET_VENDOR_A: 'apple',
+          WALLET_VENDOR_B: 'google',
+        },
+        // Nobody hears what rings for calculations, messages and campaigns: tests make them at the moment of their choice.
+        queueProducers: {
+          WEBHOOKS: 'webhooks',
+          WEBHOOKS_SLOW: 'webhooks-slow',
+          EMAILS: 'emails-unheard',
+          REFUNDS: 'refunds-unheard',
+          SEGMENTS: 'segments-unheard',
+          CAMPAIGNS: 'campaigns-unheard',
+          CAMPAIGN_EVENTS: 'campaign-events-unheard',
+          IMPORTS: 'imports-unheard',
+        },
+        ratelimits: Object.fromEntries(
+          [
+            'RATE_LIMITER',
+            'MEMBER_RATE_LIMITER',
+            'SIGN_IN_RATE_LIMITER',
+            'LINK_RATE_LIMITER',
+            'CONFIRMATION_RATE_LIMITER',
+          ].map((name, index) => [
+            name,
+            { namespace_id: String(1001 + index), simple: { limit: 1_000_000, period: 60 } },
+          ]),
+        ),
       },
-      workers: await storageWorkers(),
-      durableObjects: { TEST_DATABASE: { className: 'TestDatabase', scriptName: 'test-database', useSQLite: true } },
-      // Nobody hears what rings for calculations, messages and campaigns: tests make them at the moment of their choice.
-      queueProducers: {
-        WEBHOOKS: 'webhooks',
-        WEBHOOKS_SLOW: 'webhooks-slow',
-        EMAILS: 'emails-unheard',
-        REFUNDS: 'refunds-unheard',
-        SEGMENTS: 'segments-unheard',
-        CAMPAIGNS: 'campaigns-unheard',
-        CAMPAIGN_EVENTS: 'campaign-events-unheard',
-        IMPORTS: 'imports-unheard',
-      },
-      ratelimits: Object.fromEntries(
-        [
-          'RATE_LIMITER',
-          'MEMBER_RATE_LIMITER',
-          'SIGN_IN_RATE_LIMITER',
-          'LINK_RATE_LIMITER',
-          'CONFIRMATION_RATE_LIMITER',
-        ].map((name, index) => [
-          name,
-          { namespace_id: String(1001 + index), simple: { limit: 1_000_000, period: 60 } },
-        ]),
-      ),
-    },
-  }))
+    }
+  })
 
 // In Node: the validator of the OpenAPI document, which needs files and eval, and rules that need no Worker.
 const inNode = ['test/document/**/*.test.ts']

@@ -1,8 +1,7 @@
 import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test'
-import { env } from 'cloudflare:workers'
+import { env, exports } from 'cloudflare:workers'
 import { expect } from 'vitest'
 import { app, operations } from '../../src/app.ts'
-import worker from '../../src/index.ts'
 import { fieldGuide } from '../../src/domain/error-guide/fields.ts'
 import type { Operation } from '../../src/http/operations/operation.ts'
 import { Problem } from '../../src/http/problem.ts'
@@ -112,10 +111,9 @@ async function replyOf(path: string, method: string, response: Response): Promis
   return reply
 }
 
-/** Asks the Worker in the context of the test: a request through the runtime takes as long again as the Worker does. */
 export async function call(path: string, given: Request = {}): Promise<Reply> {
   const request = requestOf(path, given)
-  return replyOf(path, request.method, await worker.fetch(request, env, createExecutionContext()))
+  return replyOf(path, request.method, await exports.default.fetch(request))
 }
 
 /** As `call`, with other bindings than the Worker's own. */

@@ -5,7 +5,6 @@ import { vi } from 'vitest'
 import { setTestClock } from './clock.ts'
 import { keepWorker } from './kept-worker.ts'
 import { openLimiters } from './open-limiters.ts'
-import { useNearDatabase } from './storage/near-database.ts'
 
 configureGlobal({ ...readConfigureGlobal(), seed: Number(env.PROPERTY_SEED) })
 
@@ -16,7 +15,6 @@ vi.useRealTimers()
 
 keepWorker()
 openLimiters()
-useNearDatabase()
 // A request posts webhooks by itself: nobody outside is there.
 globalThis.fetch = () => Promise.reject(new TypeError('Network connection lost.'))
 
