@@ -11,7 +11,7 @@ import {
 import { chargeCosts, chargedOperators, withoutPlaces } from './liquid-costs.ts'
 import { Budget, Charge, ChargedEmitter, OverBudget } from '../budget.ts'
 import { type TemplateFault, maxSteps, maxTemplateLength, stepsOf, TooMuch } from './liquid-bounds.ts'
-import { quicken } from './quick-outputs.ts'
+import { shortcutOutputs } from './quick-outputs.ts'
 import { categories, listNames } from './variables.ts'
 
 const allowedTags = ['if', 'unless', 'case', 'for', 'assign', 'capture', 'comment', 'raw']
@@ -90,7 +90,7 @@ export type { Parsed }
 
 export function parse(output: Output, text: string): Parsed[] {
   const parsed = engines[output].parse(text)
-  quicken(parsed, output === 'html')
+  shortcutOutputs(parsed, output === 'html')
   return parsed
 }
 

@@ -4,14 +4,14 @@ interface Emitter {
   write: (value: unknown) => void
 }
 
-/** What of LiquidJS's parsed templates is looked at here: its types name less. */
-interface Node extends Parsed {
+/** The parts of a parsed template of LiquidJS that hold other templates. Its types do not declare them. */
+interface Block extends Parsed {
   templates?: Parsed[]
   elseTemplates?: Parsed[]
   branches?: { templates: Parsed[] }[]
 }
 
-/** As most outputs are: names, and a position at most, without filters. */
+/** An output of a dotted name, with at most one position in a list and no filter. */
 const plainPath = /^\{\{-?\s*([a-z_]+(?:\.[a-z_]+)+)(?:\[(\d{1,4})\])?\s*-?\}\}$/
 
 function pathOf(node: Parsed): (string | number)[] | null {
@@ -20,16 +20,16 @@ function pathOf(node: Parsed): (string | number)[] | null {
   return [...names.split('.'), ...(position === undefined ? [] : [Number(position)])]
 }
 
-/** What of a context LiquidJS keeps to itself: the names that loops and captures make, the innermost last. */
+/** Private fields of LiquidJS's context: names that loops and captures declare, and the data of the letter. */
 interface Scopes {
   scopes: object[]
   environments: object
 }
 
-/** The text at the path; null for what only LiquidJS knows how to write. */
+/** The text at the path; null where there is none, or where LiquidJS would write something else. */
 function textAt({ scopes, environments }: Scopes, path: readonly (string | number)[]): string | null {
   const [root = ''] = path
-  // A loop or a capture has a name of its own for it.
+  // A loop or a capture declares the same name.
   if (scopes.some((scope) => root in scope)) return null
   let value: unknown = environments
   for (const name of path) {
@@ -43,26 +43,26 @@ function textAt({ scopes, environments }: Scopes, path: readonly (string | numbe
 const marks = /[&<>"']/g
 const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&#34;', "'": '&#39;' }
 
-/** As LiquidJS's `escape` writes and charges it. */
+/** Escapes and charges memory as LiquidJS's `escape` does. */
 function escaped(text: string, { memoryLimit }: Context): string {
   memoryLimit.use(text.length)
   return text.search(marks) < 0 ? text : text.replace(marks, (mark) => entities[mark] ?? mark)
 }
 
 /**
- * Lets outputs that are a variable alone write it themselves: LiquidJS goes through several generators for each. It
- * still writes what is no text. What is written and what is charged stay the same.
+ * Replaces how outputs of one variable are rendered: LiquidJS runs several generators for each. It still renders values
+ * that are not texts. The text and the charged memory stay the same.
  */
-export function quicken(nodes: readonly Parsed[], escapes: boolean): void {
-  for (const node of nodes as readonly Node[]) {
+export function shortcutOutputs(nodes: readonly Parsed[], escapes: boolean): void {
+  for (const node of nodes as readonly Block[]) {
     const path = pathOf(node)
-    if (path) quickenOne(node, path, escapes)
+    if (path) shortcutOutput(node, path, escapes)
     for (const inner of [node.templates, node.elseTemplates, ...(node.branches ?? []).map((one) => one.templates)])
-      if (inner) quicken(inner, escapes)
+      if (inner) shortcutOutputs(inner, escapes)
   }
 }
 
-function quickenOne(node: Parsed, path: readonly (string | number)[], escapes: boolean): void {
+function shortcutOutput(node: Parsed, path: readonly (string | number)[], escapes: boolean): void {
   const render = node.render.bind(node)
   node.render = (context: Context, emitter: Emitter) => {
     const text = textAt(context as unknown as Scopes, path)
