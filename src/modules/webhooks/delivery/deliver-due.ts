@@ -16,7 +16,7 @@ const maxEndpoints = 4
 const areFewAndQuick = sql`(webhook_endpoints.is_slow = 0 and (select count(*) from webhook_endpoints as others
   where others.organization_id = webhook_endpoints.organization_id and others.is_active = 1) <= ${maxEndpoints})`
 
-/** Enqueues the endpoints that have something due of the events, but for those that are chosen already. */
+/** Enqueues the endpoints with due deliveries of the events, except the chosen ones. */
 const enqueueDue = async (job: JobCtx, eventIds: readonly string[], areChosen: SQL): Promise<number> =>
   enqueueLanes(job, await job.db.all(dueOfEvents(job, eventIds, areChosen)))
 
@@ -28,11 +28,11 @@ async function post(job: JobCtx, claims: readonly DeliveryClaim[]): Promise<void
 }
 
 /**
- * The statement that adds deliveries and the guards behind it, with what brings the deliveries on their way. A request
- * claims those to few endpoints as it adds them, and posts them after its answer, as a consumer would. All else is left
- * to the consumers of the queue. What is lost on the way is found by the sweep.
+ * The statement that adds deliveries, with the guards behind it. A request claims deliveries to few endpoints as it adds
+ * them, and posts them after its answer, as a consumer would. Consumers of the queue post all others. The sweep finds
+ * deliveries that a crash left behind.
  */
-export function onTheirWay(job: JobCtx, deliveries: NewDeliveries, guards: readonly Statement[] = []): Statement[] {
+export function addAndDeliver(job: JobCtx, deliveries: NewDeliveries, guards: readonly Statement[] = []): Statement[] {
   const { afterAnswer } = job
   const { eventIds } = deliveries
   if (!afterAnswer || eventIds.length > maxEvents)

@@ -7,7 +7,7 @@ import { insert, insertAll } from '../../../db/write.ts'
 import { toIso } from '../../../domain/time/instants.ts'
 import { deliveryLifecycle, type EventKind } from '../../../domain/webhooks/webhooks.ts'
 import { checkedData, type EventData } from './payload-contract.ts'
-import { onTheirWay } from '../delivery/deliver-due.ts'
+import { addAndDeliver } from '../delivery/deliver-due.ts'
 
 interface AnnouncementOf<Kind extends EventKind> {
   kind: Kind
@@ -59,7 +59,7 @@ export function announceAll(job: JobCtx, announcements: readonly Announcement[])
   const deliveries: Statement[] = []
   for (let start = 0; start < ids.length; start += eventsAStatement) {
     const eventIds = ids.slice(start, start + eventsAStatement)
-    deliveries.push(...onTheirWay(job, { eventIds, areRecipients: areSubscribed, id: deliveryId }))
+    deliveries.push(...addAndDeliver(job, { eventIds, areRecipients: areSubscribed, id: deliveryId }))
   }
   return [...insertAll(webhookEvents, events), ...deliveries]
 }
@@ -93,6 +93,6 @@ export function announceTo(
     areRecipients: sql`webhook_endpoints.id = ${endpoint.id}`,
     id: sql`${delivery.id}`,
   }
-  const statements = [insert(webhookEvents, event), ...onTheirWay(job, added, [changedOne()])]
+  const statements = [insert(webhookEvents, event), ...addAndDeliver(job, added, [changedOne()])]
   return { event, delivery, statements }
 }
