@@ -1,8 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Client, Page } from './client.ts'
-import type { Tenant } from './demo-import.ts'
-
-type Print = (...lines: string[]) => void
+import type { Print, Tenant } from './demo-import.ts'
 
 interface Made {
   id: string

@@ -1,10 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Client, Page } from './client.ts'
-import type { Tenant } from './demo-import.ts'
+import type { Print, Tenant } from './demo-import.ts'
 import type { ExternalOrder } from './external-order.ts'
 import type { Receiver } from './receiver.ts'
-
-type Print = (...lines: string[]) => void
 
 interface Options {
   admin: Client

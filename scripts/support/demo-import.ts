@@ -3,7 +3,8 @@ import { ApiError, type Client, type Page } from './client.ts'
 import { type ExternalOrder, ordersPerCall } from './external-order.ts'
 import { tableName } from './online-retail.ts'
 
-type Print = (...lines: string[]) => void
+/** Writes lines for the reader of the demonstration. */
+export type Print = (...lines: string[]) => void
 
 interface Result {
   index: number

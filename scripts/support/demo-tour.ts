@@ -1,5 +1,5 @@
 import type { Client, Page } from './client.ts'
-import type { Tenant } from './demo-import.ts'
+import type { Print, Tenant } from './demo-import.ts'
 
 interface ListedOrder {
   id: string
@@ -29,8 +29,6 @@ interface Purchase {
   price_paid: number
   vendor_code: string | null
 }
-
-type Print = (...lines: string[]) => void
 
 const money = (amount: number, currency: string) => `${amount.toFixed(2)} ${currency.toUpperCase()}`
 

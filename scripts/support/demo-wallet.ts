@@ -1,12 +1,10 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { unzipSync } from 'fflate'
 import type { Client, Page } from './client.ts'
-import type { Tenant } from './demo-import.ts'
+import type { Print, Tenant } from './demo-import.ts'
 import { makeGoogleKeys, signedCallback, spkiOf } from './google-callbacks.ts'
 import type { Receiver } from './receiver.ts'
 import { walletPath } from './seed-rows.ts'
-
-type Print = (...lines: string[]) => void
 
 interface Issued {
   id: string

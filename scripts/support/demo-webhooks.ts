@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Client, Page } from './client.ts'
-import type { Tenant } from './demo-import.ts'
+import type { Print, Tenant } from './demo-import.ts'
 import { type ExternalOrder, ordersPerCall } from './external-order.ts'
 import type { Post, Receiver } from './receiver.ts'
 
@@ -17,8 +17,6 @@ interface Delivery {
   response_status_code: number | null
   attempt_log: { number: number; status_code: number | null; duration_ms: number; next_retry_at: string | null }[]
 }
-
-type Print = (...lines: string[]) => void
 
 const path = '/orders'
 const patienceMs = 120_000
