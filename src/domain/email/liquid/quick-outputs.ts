@@ -5,7 +5,7 @@ interface Emitter {
 }
 
 /** The parts of a parsed template of LiquidJS that hold other templates. Its types do not declare them. */
-interface Block extends Parsed {
+interface ParsedBlock extends Parsed {
   templates?: Parsed[]
   elseTemplates?: Parsed[]
   branches?: { templates: Parsed[] }[]
@@ -54,7 +54,7 @@ function escaped(text: string, { memoryLimit }: Context): string {
  * that are not texts. The text and the charged memory stay the same.
  */
 export function shortcutOutputs(nodes: readonly Parsed[], escapes: boolean): void {
-  for (const node of nodes as readonly Block[]) {
+  for (const node of nodes as readonly ParsedBlock[]) {
     const path = pathOf(node)
     if (path) shortcutOutput(node, path, escapes)
     for (const inner of [node.templates, node.elseTemplates, ...(node.branches ?? []).map((one) => one.templates)])
