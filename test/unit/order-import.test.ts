@@ -170,6 +170,44 @@ function expectSound(
   expect(payment.status === 'partially_refunded' || payment.status === 'refunded').toBe(payment.refunded_minor > 0)
 }
 
+const ticket = (email: string | null): GivenItem => ({
+  product: 'A',
+  quantity: 1,
+  price_minor: 1000,
+  status: null,
+  email,
+})
+const importOf = (changes: Partial<Step>): Step => ({
+  id: '2',
+  status: 'confirmed',
+  items: [],
+  customer: 'one@example.dk',
+  refunded_minor: null,
+  used: [],
+  reserved_minor: 0,
+  ...changes,
+})
+
+/** Sequences of imports whose repetition once changed holders or cancelled a valid ticket. */
+const onceUnstable: [Step[]][] = [
+  [
+    [
+      importOf({ items: [ticket(null), ticket('two@example.dk')] }),
+      importOf({
+        status: 'cancelled',
+        items: [ticket('one@example.dk'), { ...ticket(null), price_minor: 0 }],
+        used: [0],
+      }),
+    ],
+  ],
+  [
+    [
+      importOf({ customer: 'buyer@example.dk', items: [ticket('one@example.dk'), ticket(null)] }),
+      importOf({ items: [ticket('one@example.dk'), { ...ticket(null), price_minor: 0 }], used: [1] }),
+    ],
+  ],
+]
+
 it('orders, units, statuses, holders and amounts agree with a model, after any imports', () => {
   fc.assert(
     fc.property(fc.array(step, { minLength: 1, maxLength: 6 }), (steps) => {
@@ -212,7 +250,7 @@ it('orders, units, statuses, holders and amounts agree with a model, after any i
         expect(again.writes.find((one) => one.write === 'payment')).toMatchObject({ changes: {} })
       }
     }),
-    { numRuns: 400 },
+    { numRuns: 400, examples: onceUnstable },
   )
 })
 

@@ -153,22 +153,16 @@ export function reconcile<Existing extends ExistingUnit>(
     existing.filter((purchase) => !purchase.is_void),
     keepingOrder,
   )
-  const voided = pairedByHolder(
-    existing.filter((purchase) => purchase.is_void),
-    cancelled,
-    { holding: [held], others: [sameThing] },
-  )
   const kept = pairedByHolder(standing, live, {
     holding: [unchanged, heldAsLong, held],
     others: [asLong, sameThing],
   })
-  const ended = pairedByHolder(sorted(kept.existing, cancellingOrder), voided.wanted, {
-    holding: [held],
-    others: [sameThing],
-  })
+  // Among purchases of one holder those that are cancelled already come first.
+  const ending = [...existing.filter((purchase) => purchase.is_void), ...sorted(kept.existing, cancellingOrder)]
+  const ended = pairedByHolder(ending, cancelled, { holding: [held], others: [sameThing] })
   return {
-    kept: [...voided.pairs, ...kept.pairs, ...ended.pairs],
-    dropped: [...ended.existing],
+    kept: [...kept.pairs, ...ended.pairs],
+    dropped: ended.existing.filter((purchase) => !purchase.is_void),
     added: [...kept.wanted, ...ended.wanted],
   }
 }

@@ -92,8 +92,12 @@ function moves({ kept, dropped }: Reconciled<ExistingPurchase>): [PurchaseChange
 function purchaseDecision(context: DecisionContext, placement: Placement, existing: ExistingOrder) {
   const { order, payment } = existing
   const { user, items } = placement
-  const units = existing.purchases.map((row) => unitOf(row, payment))
-  const reconciled = reconcile(units, unitsOf(items), order.user_id)
+  // Purchases of the former customer are the new one's from here on, so that the same import again finds what it left.
+  const units = existing.purchases.map((row) => {
+    const unit = unitOf(row, payment)
+    return row.user_id === order.user_id ? { ...unit, holder_id: user.id } : unit
+  })
+  const reconciled = reconcile(units, unitsOf(items), user.id)
   const holders = newHolders(existing, reconciled.kept, user.id)
   const holderOf = new Map(holders.map(({ id, user_id }) => [id, user_id]))
   const validity = newValidity(reconciled.kept)
