@@ -1,9 +1,8 @@
 import * as fc from 'fast-check'
 import { expect, it } from 'vitest'
 import type { ExternalItem, ExternalOrder, ItemStatus } from '../../src/domain/orders/external-orders.ts'
-import { splitLine, takenBack } from '../../src/domain/data-imports/imported-amounts.ts'
+import { takenBack } from '../../src/domain/data-imports/imported-amounts.ts'
 import { orderLifecycle, orderStatuses, type OrderStatus } from '../../src/domain/orders/orders.ts'
-import { splitFullName } from '../../src/domain/accounts/users.ts'
 import { decide } from '../../src/modules/order-import/decide.ts'
 import type { DecisionContext, ImportEdition } from '../../src/modules/order-import/writes.ts'
 import { ImportedTables } from '../support/imported-state.ts'
@@ -274,15 +273,7 @@ it('a decision does not change the state and the orders that it receives', () =>
 
 it('customers of one group are one person each, with all fields of their orders', () => {
   const tables = new ImportedTables()
-  const base: Step = {
-    id: '1',
-    status: 'completed',
-    items: [],
-    customer: 'a@example.dk',
-    refunded_minor: null,
-    used: [],
-    reserved_minor: 0,
-  }
+  const base = importOf({ status: 'completed' })
   const numbered = (index: number, customer: Partial<ExternalOrder['customer']>, email: string | null) => ({
     index,
     path: [],
@@ -304,30 +295,4 @@ it('customers of one group are one person each, with all fields of their orders'
     { email: 'b@example.dk', first_name: 'Ida', last_name: 'Berg' },
   ])
   expect([...tables.orders.values()].map(({ search }) => search.includes('4532123456'))).toEqual([true, true, false])
-})
-
-it('a line is split over its units to the cent', () => {
-  fc.assert(
-    fc.property(fc.integer({ min: 0, max: 1e11 }), fc.integer({ min: 1, max: 1000 }), (total, quantity) => {
-      const parts = splitLine(total, quantity)
-      expect(parts.reduce((sum, part) => sum + part.quantity * part.price_minor, 0)).toBe(total)
-      expect(parts.reduce((sum, part) => sum + part.quantity, 0)).toBe(quantity)
-      const prices = parts.map((part) => part.price_minor)
-      expect(Math.max(...prices) - Math.min(...prices)).toBeLessThanOrEqual(1)
-    }),
-  )
-})
-
-it.each([
-  ['Ægir Holm', 'Ægir', 'Holm'],
-  ['  Anna   Maria Holm ', 'Anna Maria', 'Holm'],
-  ['Holm, Anna Maria', 'Anna Maria', 'Holm'],
-  ['Maria de la Cruz', 'Maria', 'de la Cruz'],
-  ['von Braun', 'von', 'Braun'],
-  ['anna maria holm', 'anna maria', 'holm'],
-  ['Cher', 'Cher', ''],
-  ['王 小明', '王', '小明'],
-  ['', '', ''],
-])('the full name %j is split', (text, first_name, last_name) => {
-  expect(splitFullName(text)).toEqual({ first_name, last_name })
 })
