@@ -1,9 +1,9 @@
+import type { Meter } from '../src/domain/meter.ts'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import {
-  type Costs,
   costsNow,
   type Delay,
   dismiss,
@@ -61,8 +61,8 @@ async function processorMs<T>(count: number, work: () => Promise<T>): Promise<[T
   return [result, ((processorSeconds() - before) * 1000) / count]
 }
 
-const spellCosts = (before: Costs, after: Costs, count: number): string => {
-  const of = (unit: keyof Costs) => ((after[unit] - before[unit]) / count).toFixed(2)
+const spellCosts = (before: Meter, after: Meter, count: number): string => {
+  const of = (unit: keyof Meter) => ((after[unit] - before[unit]) / count).toFixed(2)
   return `${of('round_trips')} round trips, ${of('queries')} queries, ${of('rows_read')} rows read, ${of('rows_written')} written`
 }
 

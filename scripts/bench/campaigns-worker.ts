@@ -1,33 +1,20 @@
 import { Hono } from 'hono'
 import type { Bindings } from '../../src/app.ts'
-import type { JobCtx } from '../../src/context.ts'
 import type { Meter } from '../../src/domain/meter.ts'
-import { openJob } from '../../src/entry/job.ts'
 import { takeBatch } from '../../src/entry/queue.ts'
 import { CampaignSenderObject } from '../../src/objects/campaign/campaign-sender.ts'
+import { databaseCosts, meteredJob } from './metered.ts'
 
 /** What batches of messages and the objects of campaigns have cost since the Worker began. */
-export interface CampaignCosts {
-  /** In D1. */
-  rows_read: number
-  rows_written: number
-  round_trips: number
+export interface CampaignCosts extends Meter {
   object_rows_read: number
   object_rows_written: number
   /** Calls to objects, and their alarms. */
   object_requests: number
 }
 
-/** What batches of messages and metered jobs have cost. */
-export const meters: Meter[] = []
 const objectRows = { read: 0, written: 0 }
 let objectRequests = 0
-
-export function meteredJob(env: Bindings): JobCtx {
-  const job = openJob(env)
-  meters.push(job.db.meter)
-  return job
-}
 
 export const meteredQueue = (batch: MessageBatch, env: Bindings): Promise<void> => takeBatch(meteredJob(env), batch)
 
@@ -69,12 +56,8 @@ export const campaignsBench = new Hono<{ Bindings: Bindings }>()
 
 campaignsBench.get('/floor/campaigns/costs', (c) => {
   countRows()
-  const sum = (name: 'rows_read' | 'rows_written' | 'round_trips') =>
-    meters.reduce((total, meter) => total + meter[name], 0)
   return c.json<CampaignCosts>({
-    rows_read: sum('rows_read'),
-    rows_written: sum('rows_written'),
-    round_trips: sum('round_trips'),
+    ...databaseCosts(),
     object_rows_read: objectRows.read,
     object_rows_written: objectRows.written,
     object_requests: objectRequests,

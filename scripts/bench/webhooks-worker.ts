@@ -6,12 +6,11 @@ import { webhookEndpoints } from '../../src/db/schema/messaging/webhooks.ts'
 import { inList } from '../../src/db/visibility.ts'
 import { insertAll } from '../../src/db/write.ts'
 import { mintSecret } from '../../src/domain/webhooks/webhook-signature.ts'
-import { newMeter } from '../../src/domain/meter.ts'
 import { openJob } from '../../src/entry/job.ts'
 import { randomBytes } from '../../src/entry/random.ts'
 import { announceAll } from '../../src/modules/webhooks/index.ts'
 import { switchOff } from '../../src/modules/webhooks/delivery/record.ts'
-import { meteredJob, meters } from './campaigns-worker.ts'
+import { databaseCosts, meteredJob } from './metered.ts'
 
 /** What the bench of webhooks asks of the Worker: the engine without the API around it, and the floor beside it. */
 export const webhooksBench = new Hono<{ Bindings: Bindings }>()
@@ -89,12 +88,7 @@ webhooksBench.post('/floor/webhooks/open', async (c) => {
 })
 
 /** What announcing and delivering has cost at the database since the Worker began. */
-webhooksBench.get('/floor/webhooks/costs', (c) => {
-  const total = newMeter()
-  for (const meter of meters)
-    for (const unit of ['round_trips', 'queries', 'rows_read', 'rows_written'] as const) total[unit] += meter[unit]
-  return c.json(total)
-})
+webhooksBench.get('/floor/webhooks/costs', (c) => c.json(databaseCosts()))
 
 /** Switches the endpoints of these organisations off and ends what waits for them. */
 webhooksBench.post('/floor/webhooks/dismiss', async (c) => {

@@ -2,6 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import type { Client } from '../support/client.ts'
 import type { Receiver } from '../support/receiver.ts'
 import { quantile } from './load.ts'
+import type { Meter } from '../../src/domain/meter.ts'
 
 /** Organisations with an endpoint each for every URL. */
 export interface Crowd {
@@ -24,15 +25,8 @@ export interface Delay {
   p99_ms: number
 }
 
-/** What announcing and delivering has cost at the database since the Worker began. */
-export interface Costs {
-  round_trips: number
-  queries: number
-  rows_read: number
-  rows_written: number
-}
-
-export const costsNow = (client: Client): Promise<Costs> => client.get<Costs>('/floor/webhooks/costs')
+/** The cost of announcing and delivering at the database since the Worker began. */
+export const costsNow = (client: Client): Promise<Meter> => client.get<Meter>('/floor/webhooks/costs')
 
 interface Announced {
   ids: string[]

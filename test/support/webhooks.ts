@@ -8,6 +8,7 @@ import { standardSchedule } from '../../src/domain/webhooks/webhooks.ts'
 import type { DeliveryClaim } from '../../src/domain/webhooks/webhook-sender.ts'
 import type { PostResult } from '../../src/gateways/webhook-post/webhook-post.ts'
 import { announce, deliverClaims } from '../../src/modules/webhooks/index.ts'
+import { attemptColumns } from '../../src/modules/webhooks/delivery/record.ts'
 import { deliver, type Lane } from '../../src/modules/webhooks/jobs.ts'
 import { capturing, contextAt, testConfig } from './context.ts'
 import { db } from './seeding/rows.ts'
@@ -149,18 +150,6 @@ export interface AttemptRow {
   next_reason: string | null
   is_manual: number
 }
-
-const attemptColumns = [
-  'number',
-  'started_at',
-  'duration_ms',
-  'status_code',
-  'error',
-  'response_text',
-  'next_retry_at',
-  'next_reason',
-  'is_manual',
-]
 
 /** All attempts: the last one of a delivery stands in its row. */
 export const allAttempts = sql`(select delivery_id, ${sql.raw(attemptColumns.join(', '))} from webhook_attempts

@@ -39,6 +39,7 @@ export class EngagementStore {
     return { numbers: changed.map(({ number }) => number), rows: rows as unknown as RecipientEngagement[] }
   }
 
+  /** Numbers of cleared marks come again. Only the alarm lists and clears, and no two alarms run at the same time. */
   clear(numbers: readonly number[]): void {
     this.#sql.exec('delete from changed where number in (select value from json_each(?))', JSON.stringify(numbers))
   }

@@ -159,7 +159,9 @@ export class RecipientStore {
   /** A sent recipient stays sent. Any other state gives way to a newer outcome. */
   recordOutcomes(outcomes: ReadonlyMap<number, RecipientOutcome>, delivered: boolean): void {
     const counts = new Map<keyof Counters, number>()
-    const sent = this.#recordSentOfPending(outcomes, delivered)
+    // Almost all are pending, and need not be read.
+    const isPending = `state = ${recipientState('pending')} and delivered_at is null`
+    const sent = this.#recordSent(outcomes, delivered, isPending)
     tally(counts, ['sent', ...(delivered ? ['delivered' as const] : [])], sent.length)
     const known = new Set(sent)
     for (const { n, state, delivered_at } of this.recipients([...outcomes.keys()].filter((one) => !known.has(one)))) {
@@ -167,8 +169,7 @@ export class RecipientStore {
       if (!outcome || state === 'sent' || (outcome.to !== 'sent' && state === 'skipped')) continue
       if (outcome.to === 'sent') {
         if (delivered && delivered_at === null) tally(counts, ['delivered'], 1)
-        this.#recordSent(n, outcome, delivered)
-        sent.push(n)
+        sent.push(...this.#recordSent(new Map([[n, outcome]]), delivered, 'true'))
       } else this.#recordUnsent(n, outcome)
       tally(counts, counted[state], -1)
       tally(counts, counted[outcome.to], 1)
@@ -177,8 +178,8 @@ export class RecipientStore {
     this.engagement.mark(sent)
   }
 
-  /** Records the sent ones of those who are pending, as almost all are, in one statement. Answers their numbers. */
-  #recordSentOfPending(outcomes: ReadonlyMap<number, RecipientOutcome>, delivered: boolean): number[] {
+  /** Records the sent ones for which the condition holds, in one statement. Answers their numbers. */
+  #recordSent(outcomes: ReadonlyMap<number, RecipientOutcome>, delivered: boolean, condition: string): number[] {
     const sent = [...outcomes].flatMap(([n, outcome]) =>
       outcome.to === 'sent' ? [[n, outcome.provider_id, outcome.at]] : [],
     )
@@ -187,26 +188,13 @@ export class RecipientStore {
       .exec<{ n: number }>(
         `update recipients set state = ${recipientState('sent')}, reason = null, code = '', detail = '', attempts = attempts + 1,
           provider_id = coalesce(one.value ->> 1, provider_id), sent_at = one.value ->> 2,
-          delivered_at = iif(?, one.value ->> 2, null)
-         from json_each(?) one
-         where n = one.value ->> 0 and state = ${recipientState('pending')} and delivered_at is null
-         returning n`,
+          delivered_at = coalesce(delivered_at, iif(?, one.value ->> 2, null))
+         from json_each(?) one where n = one.value ->> 0 and ${condition} returning n`,
         Number(delivered),
         JSON.stringify(sent),
       )
       .toArray()
       .map(({ n }) => n)
-  }
-
-  #recordSent(n: number, { provider_id, at }: Extract<RecipientOutcome, { to: 'sent' }>, delivered: boolean): void {
-    this.#sql.exec(
-      `update recipients set state = ${recipientState('sent')}, reason = null, code = '', detail = '', attempts = attempts + 1,
-        provider_id = coalesce(?, provider_id), sent_at = ?, delivered_at = coalesce(delivered_at, ?) where n = ?`,
-      provider_id,
-      at,
-      delivered ? at : null,
-      n,
-    )
   }
 
   #recordUnsent(n: number, { to, reason, code, detail }: Exclude<RecipientOutcome, { to: 'sent' }>): void {

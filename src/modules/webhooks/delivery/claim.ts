@@ -26,8 +26,8 @@ export const freeSlots = (now: number): SQL => sql`iif(breaker_until is null, ${
 export const isOneOf = (endpointIds: readonly string[]): SQL => inList(sql`id`, endpointIds)
 
 /**
- * Claims due deliveries of the endpoints for which the condition holds, retries by hand first, then the oldest. While its breaker is open, only
- * retries by hand are claimed. No other consumer gets them before the lease ends.
+ * Claims due deliveries of the endpoints for which the condition holds, retries by hand first, then the oldest. While the
+ * breaker of an endpoint is open, only retries by hand are claimed. No other consumer gets them before the lease ends.
  */
 export const claimStatement = (job: JobCtx, areChosen: SQL): Query<DeliveryClaim> => {
   const now = job.now()

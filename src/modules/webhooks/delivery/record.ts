@@ -53,7 +53,7 @@ function deliveryStatement(outcomes: readonly AttemptOutcome[]): SQL<{ id: strin
     from ${table(rows)} where ${isRecorded} returning webhook_deliveries.id`
 }
 
-const attemptColumns = [
+export const attemptColumns = [
   'number',
   'started_at',
   'duration_ms',
