@@ -105,7 +105,7 @@ try {
   await measureRead('listOrders, filtered', `${list}&status=confirmed&created_after=2026-02-01T00:00:00Z`)
   await measureRead('listOrders, searched', `${list}&search=1000777`)
   await measureRead('listPurchases, first page', `/v1/purchases?edition_id=${edition_id}`)
-  await measureRead('listUsers, first page', `/v1/users?organization_id=${organization_id}`)
+  await measureRead('listUsers, first page', `/v1/user?organization_id=${organization_id}`)
   await measureRead('getOrder', `/v1/orders/${first.results[0]?.id}`)
   await measureImport()
 } finally {
