@@ -3,7 +3,6 @@ import { isPaid, orderSearch, ownSearch } from '../../domain/orders/orders.ts'
 import { unitsOf } from '../../domain/orders/reconcile-purchases.ts'
 import { contactSearch } from '../../domain/accounts/users.ts'
 import {
-  cartItemRows,
   orderColumns,
   type OrderDecision,
   type Placement,
@@ -25,7 +24,7 @@ function orderRow(context: DecisionContext, placement: Placement, transactionId:
     id,
     ...placeOf(context),
     user_id: user.id,
-    ...orderColumns(placement),
+    ...orderColumns(context, placement),
     has_payment: isPaid(payment),
     type: 'imported' as const,
     currency: order.currency,
@@ -62,18 +61,15 @@ function paymentRow(context: DecisionContext, { order, totals }: Placement, orde
 
 /** A new order with its cart, its payment and one purchase a unit. */
 export function decideNewOrder(context: DecisionContext, placement: Placement): OrderDecision {
-  const { order, user, items, totals } = placement
+  const { user, items } = placement
   const transactionId = context.newId('transaction')
   const row = orderRow(context, placement, transactionId)
-  const { id, created_at } = row
-  const cart = { order_id: id, id: context.newId('cart'), status: 'completed' as const, coupon_code: order.coupon_code }
+  const { id } = row
   const bought = purchaseRows(context, { order: row, user }, unitsOf(items))
   return {
     order: { ...row, seq: 0, counted_together: false },
     writes: [
       ...insertOf('orders', [row]),
-      ...insertOf('carts', [{ ...cart, ...totals, created_at }]),
-      ...insertOf('cartItems', cartItemRows(context, id, placement)),
       ...insertOf('transactions', [paymentRow(context, placement, id, transactionId)]),
       ...insertOf('purchases', bought),
     ],

@@ -1,13 +1,13 @@
-import { integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
+import { integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import { currencies } from '../../../domain/money.ts'
 import {
-  cartStatuses,
   orderStatuses,
   orderTypes,
   transactionServices,
   transactionStatuses,
   transactionTypes,
 } from '../../../domain/orders/orders.ts'
+import type { StoredCart } from '../../../domain/orders/carts.ts'
 import { type BoughtOption, purchaseStatuses } from '../../../domain/orders/purchases.ts'
 
 /**
@@ -32,6 +32,7 @@ export const orders = sqliteTable('orders', {
   items_count: integer().notNull(),
   has_payment: integer({ mode: 'boolean' }).notNull(),
   completed_transaction_id: text(),
+  cart: text({ mode: 'json' }).$type<StoredCart>().notNull().default({}),
   metadata: text({ mode: 'json' }).$type<Record<string, unknown>>().notNull().default({}),
   external_source: text(),
   external_id: text(),
@@ -48,38 +49,6 @@ export const orders = sqliteTable('orders', {
   counted_together: integer({ mode: 'boolean' }).notNull().default(false),
 })
 
-export const carts = sqliteTable('carts', {
-  order_id: text().primaryKey(),
-  id: text().notNull(),
-  status: text({ enum: cartStatuses }).notNull(),
-  coupon_code: text(),
-  subtotal_minor: integer().notNull(),
-  deposit_minor: integer().notNull(),
-  handling_fee_minor: integer().notNull(),
-  service_fee_minor: integer().notNull(),
-  discount_minor: integer().notNull(),
-  tax_minor: integer().notNull(),
-  total_minor: integer().notNull(),
-  created_at: integer().notNull(),
-})
-
-export const cartItems = sqliteTable(
-  'cart_items',
-  {
-    order_id: text().notNull(),
-    position: integer().notNull(),
-    id: text().notNull(),
-    product_id: text().notNull(),
-    variant_id: text(),
-    location_id: text(),
-    options: text({ mode: 'json' }).$type<readonly BoughtOption[]>().notNull().default([]),
-    quantity: integer().notNull(),
-    price_minor: integer().notNull(),
-    deposit_minor: integer().notNull(),
-    handling_fee_minor: integer().notNull(),
-  },
-  (table) => [primaryKey({ columns: [table.order_id, table.position] })],
-)
 export type OrderRow = typeof orders.$inferSelect
 
 /**
