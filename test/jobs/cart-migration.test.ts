@@ -38,11 +38,11 @@ let shop: Shop
 let order: string
 beforeEach(async () => {
   shop = await seedShop()
-  const items = [
+  const bought = [
     { product: 'Day ticket', variant: 'Child', location: 'North', options: ['Vegan'], quantity: 2, unit_price: 225 },
     { product: 'Parking', quantity: 1, unit_price: 0 },
   ]
-  ;[order = ''] = await givenOrders(shop, [anOrder({ coupon_code: 'SUMMER', discount: 5, items }), anOrder()])
+  ;[order = ''] = await givenOrders(shop, [anOrder({ coupon_code: 'SUMMER', discount: 5, items: bought }), anOrder()])
 })
 
 it('the migration of carts keeps every cart and every line', async () => {

@@ -14,7 +14,7 @@ beforeEach(async () => {
 const rowsAnOrder = {
   /** With one index an ordering or filter of the lists of an edition, which those of its organisation merge. */
   order: 10,
-  payment: 2,
+  payment: 1,
   purchases: 2 * 4,
   customer: 8,
   customer_of_edition: 3,

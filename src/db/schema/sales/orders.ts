@@ -1,4 +1,4 @@
-import { integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
+import { integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import { currencies } from '../../../domain/money.ts'
 import {
   orderStatuses,
@@ -52,30 +52,34 @@ export const orders = sqliteTable('orders', {
 export type OrderRow = typeof orders.$inferSelect
 
 /**
- * Indexes, with what reads them. A row writes an entry in each that it belongs to:
- * - transactions_of_order: payments of an order.
+ * Indexes, with what reads them beside the key, which begins with the order. A row writes an entry in each that it belongs to:
+ * - transactions_by_id: one transaction for each id; those whose id is not made of that of their order.
  * - transactions_of_merchant_account: an account that is used is not deleted.
  * - transactions_of_provider: a payment by the name that its provider gave it.
  * - transactions_of_refund: what a refund has paid back.
  */
-export const transactions = sqliteTable('transactions', {
-  id: text().primaryKey(),
-  order_id: text().notNull(),
-  organization_id: text().notNull(),
-  type: text({ enum: transactionTypes }).notNull(),
-  status: text({ enum: transactionStatuses }).notNull(),
-  service: text({ enum: transactionServices }).notNull(),
-  amount_minor: integer().notNull(),
-  currency: text({ enum: currencies }).notNull(),
-  service_fee_minor: integer().notNull(),
-  handling_fee_minor: integer().notNull(),
-  refunded_minor: integer().notNull().default(0),
-  reserved_minor: integer().notNull().default(0),
-  provider_reference: text(),
-  merchant_account_id: text(),
-  refund_request_id: text(),
-  created_at: integer().notNull(),
-})
+export const transactions = sqliteTable(
+  'transactions',
+  {
+    id: text().notNull(),
+    order_id: text().notNull(),
+    organization_id: text().notNull(),
+    type: text({ enum: transactionTypes }).notNull(),
+    status: text({ enum: transactionStatuses }).notNull(),
+    service: text({ enum: transactionServices }).notNull(),
+    amount_minor: integer().notNull(),
+    currency: text({ enum: currencies }).notNull(),
+    service_fee_minor: integer().notNull(),
+    handling_fee_minor: integer().notNull(),
+    refunded_minor: integer().notNull().default(0),
+    reserved_minor: integer().notNull().default(0),
+    provider_reference: text(),
+    merchant_account_id: text(),
+    refund_request_id: text(),
+    created_at: integer().notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.order_id, table.id] })],
+)
 
 /**
  * Indexes, with what reads them. A row writes an entry in each that it belongs to:

@@ -101,7 +101,7 @@ function restorations(one: Updated, now: number): Statement[] {
       modified_at: now,
     }),
     ...(payment && !isEmpty(payment.before)
-      ? [update(transactions, payment.before, sql`id = ${payment.id}`), changedOne()]
+      ? [update(transactions, payment.before, sql`order_id = ${order.id} and id = ${payment.id}`), changedOne()]
       : []),
     ...purchaseRestorations(one, now),
   ]
