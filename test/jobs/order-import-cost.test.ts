@@ -16,7 +16,7 @@ const rowsAnOrder = {
   order: 10,
   payment: 1,
   purchases: 2 * 4,
-  customer: 8,
+  customer: 7,
   customer_of_edition: 3,
   /** One for the order and one for the customer, however long their texts are. */
   search_index: 2,
