@@ -68,29 +68,6 @@ describe('a calculation', () => {
     expect(await membersNow(id)).toEqual(people.map((person) => person.id))
   })
 
-  it('that the version before began goes on by the ids of people', async () => {
-    const { machine, message, id, people } = await given()
-    const [first, second] = people.map((person) => person.id).toSorted()
-    await db.all(sql`update segments set cursor_id = ${second}, walked_count = 2, matched_count = 2, population_count = 5,
-      last_id = (select max(users.id) from users where users.organization_id = segments.organization_id) where id = ${id}`)
-    await db.all(sql`insert into segment_members (segment_seq, epoch, user_seq)
-      select segments.seq, epoch, users.seq from segments, users where segments.id = ${id} and users.id in (${first}, ${second})`)
-    await machine.take([message], size)
-    expect(await segmentNow(id)).toMatchObject({ status: 'ready', user_count: 5 })
-    expect((await membersNow(id)).toSorted()).toEqual(people.map((person) => person.id).toSorted())
-  })
-
-  it('visits each person once, also those who joined at one moment, and before others whose ids are greater', async () => {
-    const { machine, begin, message, id, people } = await given()
-    await machine.take([message], size)
-    const times = [7, -3, 7, 7, 0]
-    for (const [index, person] of people.entries())
-      await db.all(sql`update users set created_at = ${times[index] ?? 0} where id = ${person.id}`)
-    await machine.take([await begin()], size)
-    expect(await segmentNow(id)).toMatchObject({ status: 'ready', user_count: 5, walked_count: 6 })
-    expect((await membersNow(id)).toSorted()).toEqual(people.map((person) => person.id).toSorted())
-  })
-
   it('takes one round trip for a small segment, after reading it', async () => {
     const { machine, message, id } = await given()
     await machine.take([message], undefined, { roundTrip: 3, when: 'before' })
