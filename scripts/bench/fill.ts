@@ -7,7 +7,7 @@ import { root } from '../support/paths.ts'
  * Makes many orders of few: each copy has ids, a number, a customer and a moment of its own, and all else as the service
  * stored it. Constraints and triggers hold for copies as for any row.
  */
-const copied = ['users', 'user_editions', 'orders', 'carts', 'cart_items', 'transactions', 'purchases'] as const
+const copied = ['users', 'user_editions', 'orders', 'transactions', 'purchases'] as const
 type Copied = (typeof copied)[number]
 
 /** The database of a server that does not run. */
@@ -63,6 +63,8 @@ const changes: Record<Copied, (count: number) => Record<string, string>> = {
     number_key: `printf('%02d', length(${numberOf(count)})) || ${numberOf(count)}`,
     external_id: "own.external_id || '-' || copies.n",
     completed_transaction_id: idOf('own.completed_transaction_id'),
+    cart: `json_set(own.cart, '$.items', (select json_group_array(json_set(value, '$.id', ${idOf("value ->> 'id'")}))
+      from json_each(own.cart, '$.items')))`,
     search_own: ownSearchOf(count),
     search: `${ownSearchOf(count)} || ${separator} || ${emailOf('customers.email_folded')}`,
     import_id: 'null',
@@ -70,12 +72,6 @@ const changes: Record<Copied, (count: number) => Record<string, string>> = {
     created_at: `own.created_at + copies.n * ${count} * 60000`,
     modified_at: 'own.modified_at + copies.n',
   }),
-  carts: (count) => ({
-    id: idOf('own.id'),
-    order_id: idOf('own.order_id'),
-    created_at: `own.created_at + copies.n * ${count} * 60000`,
-  }),
-  cart_items: () => ({ id: idOf('own.id'), order_id: idOf('own.order_id') }),
   transactions: (count) => ({
     id: idOf('own.id'),
     order_id: idOf('own.order_id'),

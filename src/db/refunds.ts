@@ -1,4 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm'
+import { idLike } from '../domain/ids.ts'
 import { paidStatuses } from '../domain/orders/orders.ts'
 import { heldStatuses } from '../domain/orders/purchases.ts'
 
@@ -7,6 +8,15 @@ const oneOf = (column: SQL, values: readonly string[]): SQL =>
     values.map((value) => sql`${value}`),
     sql`, `,
   )})`
+
+/** Holds for the payment that a request refunds. */
+export const isPaymentOf = (refund: { order_id: string; transaction_id: string }): SQL =>
+  sql`transactions.order_id = ${refund.order_id} and transactions.id = ${refund.transaction_id}`
+
+/** The transaction with an id, as a table: the id is made of that of its order, or an index of ids has it. */
+export const transactionWith = (id: string): SQL =>
+  sql`(select * from transactions where order_id = ${idLike('order', id)} and id = ${id}
+    union all select * from transactions where id = ${id} and substr(id, 5) <> substr(order_id, 5))`
 
 /** What is left of a payment, in minor units; 0 unless it was captured. `payment` is the row's name in the query. */
 export const paymentRest = (payment: SQL): SQL =>

@@ -80,6 +80,9 @@ export function partsOfUlid(text: string): { ulid: string; cell: string } | null
 export const newId = (kind: IdKind, now: number, random: () => number, cell = ''): string =>
   `${idPrefixes[kind]}_${markedUlid(ulid(now, random), cell)}`
 
+/** The id of this kind that has the time and the random part of another one. */
+export const idLike = (kind: IdKind, id: string): string => `${idPrefixes[kind]}${id.slice(id.indexOf('_'))}`
+
 /** Ids made one after another, of one instant too, sort in that order. */
 export function idFactory(now: number, random: () => number, cell = ''): (kind: IdKind) => string {
   const next = monotonicFactory(random)

@@ -168,12 +168,24 @@ it('an undo handles rows in the form of earlier versions, with the outcome in th
 it('an undo restores JSON and flags of an order from the form of earlier versions too', async () => {
   const first = { ...aRow().values, 'order.metadata.seat': 'A1', 'item.options': ['Vegan'] }
   await importedFile(shop, [{ values: first }])
+  // A cart of then has an id of its own.
+  await write(sql`update orders set cart = json_patch('{"id": "crt_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8"}', cart)`)
   const before = await stateBeside()
   const second = { ...first, 'order.metadata.seat': 'B2', 'item.options': ['Parking'] }
   const { id } = await importedFile(shop, [{ values: second }])
   const [changed] = await ordersNow(id)
   expect(JSON.parse(changed?.before ?? '').updated.order).toMatchObject({ metadata: { seat: 'A1' }, has_payment: true })
+  // The cart stood beside the order.
   await write(
+    sql`update import_orders set before = json_remove(json_set(before,
+          '$.updated.cart', (select json_object('coupon_code', coupon_code, 'subtotal_minor', subtotal_minor,
+            'deposit_minor', deposit_minor, 'handling_fee_minor', handling_fee_minor, 'tax_minor', tax_minor,
+            'service_fee_minor', service_fee_minor, 'discount_minor', discount_minor, 'total_minor', total_minor)
+            from carts where order_id = import_orders.order_id),
+          '$.updated.cart_items', json((select json_group_array(json_set(line.value, '$.order_id', order_id, '$.position',
+              line.key, '$.variant_id', null, '$.location_id', null, '$.deposit_minor', 0, '$.handling_fee_minor', 0))
+            from json_each(before, '$.updated.order.cart.items') as line))), '$.updated.order.cart')
+      where import_id = ${id}`,
     sql`update import_orders set before = json_set(before,
         '$.updated.order.metadata', before ->> '$.updated.order.metadata',
         '$.updated.order.has_payment', before ->> '$.updated.order.has_payment',

@@ -79,9 +79,7 @@ async function perform(shop: Shop, files: string[], one: Act): Promise<void> {
   if (one.act === 'delete') {
     const ofOrders = sql`order_id in (select id from orders where ${where})`
     await write(
-      ...['purchases', 'cart_items', 'carts', 'transactions'].map(
-        (table) => sql`delete from ${sql.raw(table)} where ${ofOrders}`,
-      ),
+      ...['purchases', 'transactions'].map((table) => sql`delete from ${sql.raw(table)} where ${ofOrders}`),
       sql`delete from orders where ${where}`,
     )
   }

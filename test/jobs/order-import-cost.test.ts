@@ -1,10 +1,6 @@
-import { env } from 'cloudflare:workers'
-import { sql } from 'drizzle-orm'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { get } from '../support/api.ts'
 import { costOf } from '../support/cost.ts'
 import { anOrder, givenOrders, seedShop, importOrders, type Shop } from '../support/seeding/sales/orders.ts'
-import { db } from '../support/seeding/rows.ts'
 import { importer, importNow, messageOf } from '../support/staged-imports.ts'
 import { many, seedStarted } from '../support/seeding/imports/staged-imports.ts'
 
@@ -18,11 +14,9 @@ beforeEach(async () => {
 const rowsAnOrder = {
   /** With one index an ordering or filter of the lists of an edition, which those of its organisation merge. */
   order: 10,
-  cart: 1,
-  cart_item: 1,
-  payment: 2,
+  payment: 1,
   purchases: 2 * 4,
-  customer: 8,
+  customer: 7,
   customer_of_edition: 3,
   /** One for the order and one for the customer, however long their texts are. */
   search_index: 2,
@@ -73,27 +67,10 @@ describe('the rows written for an imported order', () => {
     const [some, more] = [await ofFile(25), await ofFile(125)]
     // Of what no order names, such as numbers, locations and options, nothing is read.
     const reads = { hashes: 1, orders: 1, customers: 1, products: 1 }
-    const writes = { import: 1, rows: 7, order_counts: 1, list_sizes: 1, no_hashes: 1, created: 1 }
+    const writes = { import: 1, rows: 5, order_counts: 1, list_sizes: 1, no_hashes: 1, created: 1 }
     const statements = [...Object.values(reads), ...Object.values(writes)].reduce((sum, count) => sum + count, 0)
     // Orders and their rows are read for four transactions.
     expect(more.queries - some.queries).toBe(4 * statements + 2)
     expect(more.round_trips - some.round_trips).toBe(4 * 2 + 1)
   })
-})
-
-it('the migration of carts keeps every cart', async () => {
-  const [order = ''] = await givenOrders(shop, [anOrder({ coupon_code: 'SUMMER' })])
-  const carts = () => db.all(sql`select * from carts order by order_id`)
-  const schema = () =>
-    db.all(sql`select type, name, sql from sqlite_master where tbl_name in ('carts', 'users')
-    order by type, name`)
-  const [before, schemaBefore] = [await carts(), await schema()]
-  const queries = env.TEST_MIGRATIONS.find(({ name }) => name.startsWith('0051'))?.queries ?? []
-  const olderIndexes = ['create index users_order_email on users (organization_id, email, seq)']
-  await env.DB.batch([...olderIndexes, ...queries].map((query) => env.DB.prepare(query)))
-  expect(before.length).toBeGreaterThan(1)
-  expect(await carts()).toEqual(before)
-  expect(await schema()).toEqual(schemaBefore)
-  expect(await db.all(sql`pragma foreign_key_check`)).toEqual([])
-  expect((await get(`/v1/orders/${order}`)).body).toMatchObject({ cart: { coupon_code: 'SUMMER' } })
 })

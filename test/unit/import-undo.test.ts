@@ -6,8 +6,6 @@ import { tableNames } from '../support/dump.ts'
 /** What the undo of an import deletes, with everything that refers to it, and what becomes of that. */
 const references: Record<string, Record<string, string>> = {
   orders: {
-    'carts.order_id': 'goes too',
-    'cart_items.order_id': 'goes too',
     'transactions.order_id': 'goes too',
     'purchases.order_id': 'goes too',
     'transactional_emails.order_id': 'keeps the order',

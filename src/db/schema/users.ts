@@ -5,9 +5,9 @@ import { messageChannels } from '../../domain/accounts/users.ts'
  * Indexes, with what reads them. A row writes an entry in each that it belongs to:
  * - users_by_email: one customer for each address of an organisation; imports find people by it, and lists are ordered.
  * - users_by_phone_only: one customer for each number of those without an address.
- * - users_of_organization: calculations of segments walk through the people in the order of their ids.
  * - users_sample: a hundredth and less of the people, for estimates of conditions.
- * - users_order_created, users_order_phone, users_order_seen: orderings of the list.
+ * - users_order_created, users_order_phone, users_order_seen: orderings of the list. Calculations of segments walk
+ *   through the people in the first.
  */
 export const users = sqliteTable('users', {
   seq: integer().primaryKey(),

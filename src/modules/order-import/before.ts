@@ -1,7 +1,8 @@
+import { type Cart, type CartItem, storedCart } from '../../domain/orders/carts.ts'
 import type { CartTotals } from '../../domain/orders/orders.ts'
 import type { OrderOutcome } from './outcome.ts'
 import type { GivenColumns, ImportState, PurchaseRow, TransactionRow } from './state.ts'
-import { type NewRows, rowsOf, type Write } from './writes.ts'
+import { rowsOf, type Write } from './writes.ts'
 import type { OrderRow } from '../../db/schema/sales/orders.ts'
 import type { Contact } from '../../domain/accounts/users.ts'
 
@@ -31,8 +32,6 @@ type PurchaseBefore = Pick<PurchaseRow, 'id' | 'status' | 'valid_until' | 'user_
 /** An order as it was before it was brought up to date. */
 export interface UpdatedBefore {
   order: Partial<OrderRow>
-  cart: (CartTotals & { coupon_code: string | null }) | null
-  cart_items: NewRows['cartItems'][]
   payment: { id: string; before: Partial<TransactionRow>; after: Partial<TransactionRow> } | null
   /** All that the order had, also those that did not change. */
   purchases: PurchaseBefore[]
@@ -64,12 +63,24 @@ function readOrder(order: UpdatedBefore['order']): UpdatedBefore['order'] {
   return metadata === undefined ? order : { ...order, metadata: parsed(metadata) }
 }
 
+/** Imports of earlier versions kept the cart beside the order, as carts were rows of their own. */
+interface CartBeside {
+  cart?: (CartTotals & Pick<Cart, 'coupon_code'>) | null
+  cart_items?: readonly (Omit<CartItem, 'options'> & { options: CartItem['options'] | string })[]
+}
+
+function cartBeside({ cart, cart_items = [] }: CartBeside): Pick<UpdatedBefore['order'], 'cart'> {
+  if (!cart) return {}
+  const items = cart_items.map((item) => ({ ...item, options: parsed<CartItem['options']>(item.options) }))
+  return { cart: storedCart(cart, items) }
+}
+
 /** What `import_orders` keeps for an undo. */
 export function readBefore(text: string): OrderBefore {
-  const { updated, ...before } = JSON.parse(text) as OrderBefore
+  const { updated, ...before } = JSON.parse(text) as OrderBefore & { updated: (UpdatedBefore & CartBeside) | null }
   if (!updated) return { ...before, updated: null }
-  const cart_items = updated.cart_items.map((item) => ({ ...item, options: parsed(item.options ?? []) }))
-  return { ...before, updated: { ...updated, order: readOrder(updated.order), cart_items } }
+  const { cart, cart_items, ...kept } = updated
+  return { ...before, updated: { ...kept, order: { ...readOrder(kept.order), ...cartBeside({ cart, cart_items }) } } }
 }
 
 export const noCatalogue = (): AddedCatalogue => ({ products: [], locations: [], variants: [], options: [] })
@@ -106,23 +117,9 @@ function raisesOf(writes: readonly Write[]): Map<string, number> {
 export function updatedBefore(state: ImportState, existing: OrderRow, writes: readonly Write[]): UpdatedBefore {
   const change = writes.find((one) => one.write === 'order')
   const { search: _, modified_at: __, ...changes } = change?.changes ?? {}
-  const cart = state.carts?.get(existing.id)
   const raises = raisesOf(writes)
   return {
     order: pick(existing, Object.keys(changes)),
-    cart: cart
-      ? {
-          coupon_code: cart.coupon_code,
-          subtotal_minor: cart.subtotal_minor,
-          deposit_minor: cart.deposit_minor,
-          handling_fee_minor: cart.handling_fee_minor,
-          service_fee_minor: cart.service_fee_minor,
-          discount_minor: cart.discount_minor,
-          tax_minor: cart.tax_minor,
-          total_minor: cart.total_minor,
-        }
-      : null,
-    cart_items: [...(state.cartItems?.get(existing.id) ?? [])],
     payment: paymentBefore(writes),
     purchases: (state.purchases.get(existing.id) ?? []).map(({ id, status, valid_until, user_id, version }) => ({
       id,

@@ -1,9 +1,9 @@
+import { idLike } from '../../domain/ids.ts'
 import { newPaymentStatus } from '../../domain/data-imports/imported-amounts.ts'
 import { isPaid, orderSearch, ownSearch } from '../../domain/orders/orders.ts'
 import { unitsOf } from '../../domain/orders/reconcile-purchases.ts'
 import { contactSearch } from '../../domain/accounts/users.ts'
 import {
-  cartItemRows,
   orderColumns,
   type OrderDecision,
   type Placement,
@@ -14,22 +14,24 @@ import {
 } from './order-rows.ts'
 import { type DecisionContext, insertOf } from './writes.ts'
 
-/** The order's row, as far as its payment is known. */
-function orderRow(context: DecisionContext, placement: Placement, transactionId: string) {
+/** The payment of an order has its id, with a prefix of its own, by which its key finds it. */
+const paymentId = (orderId: string): string => idLike('transaction', orderId)
+
+function orderRow(context: DecisionContext, placement: Placement) {
   const { order, user, totals, import_number } = placement
   const { newId, now, source, import_id } = context
   const id = newId('order')
-  const own = ownSearch({ ...order, id }, [transactionId])
+  const own = ownSearch({ ...order, id }, [paymentId(id)])
   const payment = newPaymentStatus(order.status, totals.total_minor, order.refunded_minor ?? 0)
   return {
     id,
     ...placeOf(context),
     user_id: user.id,
-    ...orderColumns(placement),
+    ...orderColumns(context, placement),
     has_payment: isPaid(payment),
     type: 'imported' as const,
     currency: order.currency,
-    completed_transaction_id: order.status === 'completed' ? transactionId : null,
+    completed_transaction_id: order.status === 'completed' ? paymentId(id) : null,
     external_source: source,
     external_id: order.external_id,
     search_own: own,
@@ -42,10 +44,10 @@ function orderRow(context: DecisionContext, placement: Placement, transactionId:
   }
 }
 
-function paymentRow(context: DecisionContext, { order, totals }: Placement, orderId: string, id: string) {
+function paymentRow(context: DecisionContext, { order, totals }: Placement, orderId: string) {
   const refunded_minor = order.refunded_minor ?? 0
   return {
-    id,
+    id: paymentId(orderId),
     order_id: orderId,
     organization_id: context.edition.organization_id,
     type: 'payment' as const,
@@ -62,19 +64,15 @@ function paymentRow(context: DecisionContext, { order, totals }: Placement, orde
 
 /** A new order with its cart, its payment and one purchase a unit. */
 export function decideNewOrder(context: DecisionContext, placement: Placement): OrderDecision {
-  const { order, user, items, totals } = placement
-  const transactionId = context.newId('transaction')
-  const row = orderRow(context, placement, transactionId)
-  const { id, created_at } = row
-  const cart = { order_id: id, id: context.newId('cart'), status: 'completed' as const, coupon_code: order.coupon_code }
+  const { user, items } = placement
+  const row = orderRow(context, placement)
+  const { id } = row
   const bought = purchaseRows(context, { order: row, user }, unitsOf(items))
   return {
     order: { ...row, seq: 0, counted_together: false },
     writes: [
       ...insertOf('orders', [row]),
-      ...insertOf('carts', [{ ...cart, ...totals, created_at }]),
-      ...insertOf('cartItems', cartItemRows(context, id, placement)),
-      ...insertOf('transactions', [paymentRow(context, placement, id, transactionId)]),
+      ...insertOf('transactions', [paymentRow(context, placement, id)]),
       ...insertOf('purchases', bought),
     ],
     changes: bought.flatMap((purchase) => purchaseChanges(id, placement, purchase.status, [purchase])),

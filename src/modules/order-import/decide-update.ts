@@ -5,7 +5,6 @@ import { type ExistingUnit, reconcile, type Reconciled, unitsOf } from '../../do
 import { contactSearch } from '../../domain/accounts/users.ts'
 import { changesIn } from '../../db/write.ts'
 import {
-  cartItemRows,
   orderColumns,
   type OrderDecision,
   type Placement,
@@ -128,8 +127,10 @@ export function decideUpdate(context: DecisionContext, placement: Placement, exi
   const own = ownSearch({ ...order, id: row.id }, payment ? [payment.id] : [])
   const paymentStatus = after?.payment.status ?? paymentStatusOf[order.status]
   const isComplete = payment !== undefined && order.status === 'completed' && wasCaptured(paymentStatus)
+  const columns = orderColumns(context, placement)
   const changes = {
-    ...orderColumns(placement),
+    ...columns,
+    cart: { ...(row.cart.id === undefined ? {} : { id: row.cart.id }), ...columns.cart },
     has_payment: isPaid(paymentStatus),
     user_id: user.id,
     completed_transaction_id: isComplete ? payment.id : row.completed_transaction_id,
@@ -143,9 +144,7 @@ export function decideUpdate(context: DecisionContext, placement: Placement, exi
     order: { ...row, ...changes, version: row.version + 1 },
     writes: [
       { write: 'order', order: row, changes },
-      { write: 'cart', order_id: row.id, coupon_code: order.coupon_code, totals },
       ...(payment && after ? paymentWrites(placement, payment, after) : []),
-      ...insertOf('cartItems', cartItemRows(context, row.id, placement)),
       ...purchases.writes,
     ],
     changes: purchases.changes,

@@ -1,10 +1,11 @@
 import type { ExternalOrder } from '../../domain/orders/external-orders.ts'
 import { fold } from '../../domain/text/fold.ts'
+import { storedCart } from '../../domain/orders/carts.ts'
 import { type CartTotals, numberKey } from '../../domain/orders/orders.ts'
 import type { PurchaseStatus } from '../../domain/orders/purchases.ts'
 import type { ResolvedItem, WantedUnit } from '../../domain/orders/reconcile-purchases.ts'
 import type { UserRow } from './state.ts'
-import type { DecisionContext, NewRows, PurchaseChange, Write } from './writes.ts'
+import type { DecisionContext, PurchaseChange, Write } from './writes.ts'
 import type { OrderRow } from '../../db/schema/sales/orders.ts'
 
 /** All that is known of an order before it is written. */
@@ -35,11 +36,15 @@ export const placeOf = ({ edition }: DecisionContext) => ({
   edition_id: edition.id,
 })
 
-export const orderColumns = ({ order, counted, totals }: Placement) => ({
+export const orderColumns = ({ newId }: DecisionContext, { order, counted, totals }: Placement) => ({
   order_number: order.order_number,
   status: order.status,
   amount_minor: totals.total_minor,
   items_count: counted.reduce((count, item) => count + item.quantity, 0),
+  cart: storedCart(
+    { coupon_code: order.coupon_code, ...totals },
+    counted.map((item) => ({ ...item, id: newId('cart_item') })),
+  ),
   metadata: order.metadata,
   number_folded: fold(order.order_number ?? ''),
   number_key: numberKey(order.order_number),
@@ -50,25 +55,6 @@ export const providerColumns = (payment: NonNullable<ExternalOrder['payment']>) 
   service: payment.service,
   provider_reference: payment.reference,
 })
-
-export const cartItemRows = (
-  { newId }: DecisionContext,
-  orderId: string,
-  { counted }: Placement,
-): NewRows['cartItems'][] =>
-  counted.map((item, position) => ({
-    order_id: orderId,
-    position,
-    id: newId('cart_item'),
-    product_id: item.product_id,
-    variant_id: item.variant_id,
-    location_id: item.location_id,
-    options: item.options,
-    quantity: item.quantity,
-    price_minor: item.price_minor,
-    deposit_minor: item.deposit_minor,
-    handling_fee_minor: item.handling_fee_minor,
-  }))
 
 export const purchaseRows = (
   context: DecisionContext,

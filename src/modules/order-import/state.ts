@@ -17,9 +17,6 @@ export type LocationRow = typeof catalog.locations.$inferSelect
 export type PurchaseRow = typeof sales.purchases.$inferSelect
 export type TransactionRow = typeof sales.transactions.$inferSelect
 
-type CartRow = typeof sales.carts.$inferSelect
-type CartItemRow = typeof sales.cartItems.$inferSelect
-
 /** What an edition says of a customer. */
 export type GivenColumns = Pick<
   typeof userEditions.$inferSelect,
@@ -54,8 +51,6 @@ export interface ImportState {
   /** By order. */
   purchases: ReadonlyMap<string, readonly PurchaseRow[]>
   payments: ReadonlyMap<string, TransactionRow>
-  carts?: ReadonlyMap<string, CartRow>
-  cartItems?: ReadonlyMap<string, readonly CartItemRow[]>
   usersByEmail: ReadonlyMap<string, UserRow>
   usersByPhone: ReadonlyMap<string, UserRow>
   /** Who holds the purchases. */
@@ -164,11 +159,6 @@ const contentsOf = ({ usersOf, ofOrders }: Sources) => ({
     union all select id, name from variants where id in (select variant_id from purchases where ${ofOrders})`,
 })
 
-const cartsOf = ({ ofOrders }: Sources) => ({
-  carts: sql<CartRow>`select * from carts where ${ofOrders}`,
-  cartItems: wholeRows(sales.cartItems, sql`select * from cart_items where ${ofOrders} order by order_id, position`),
-})
-
 const hashesOf = ({ organization_id }: LoadScope) => ({
   hashes: sql<{ has_hashes: number }>`select ${hasHashes(organization_id)} as has_hashes`,
 })
@@ -186,7 +176,6 @@ export async function loadState(
     orders: wholeRows(sales.orders, sources.ordersOf),
     ...namedIn(scope.edition_id, group, sources),
     ...(reads.contents ? contentsOf(sources) : {}),
-    ...(reads.contents && reads.before ? cartsOf(sources) : {}),
   })
   const { hashes, products = [], locations = [], variants = [], options = [] } = found
   return {
@@ -194,8 +183,6 @@ export async function loadState(
     orders: new Map(found.orders?.map((row) => [row.external_id ?? '', row])),
     purchases: Map.groupBy(found.bought ?? [], (row) => row.order_id),
     payments: new Map(found.payments?.map((row) => [row.order_id, row])),
-    carts: new Map(found.carts?.map((row) => [row.order_id, row])),
-    cartItems: Map.groupBy(found.cartItems ?? [], (row) => row.order_id),
     holders: found.holders ?? [],
     names: new Map(found.named?.map(({ id, name }) => [id, name])),
     usersByEmail: new Map(found.byEmail?.map((row) => [row.email ?? '', row])),

@@ -3,7 +3,7 @@ import { changedExactly, changedOne, stillHolds } from '../../db/commit.ts'
 import type { Statement } from '../../db/database.ts'
 import { growLists } from '../../db/cel/list-sizes.ts'
 import { locations, options, products, variants } from '../../db/schema/sales/catalog.ts'
-import { cartItems, carts, orders, purchases, transactions } from '../../db/schema/sales/orders.ts'
+import { orders, purchases, transactions } from '../../db/schema/sales/orders.ts'
 import { userEditions, users } from '../../db/schema/users.ts'
 import { isSharedOutside } from '../../db/customer-visibility.ts'
 import { inList } from '../../db/visibility.ts'
@@ -74,7 +74,7 @@ function userStatements(
 
 /** What is refunded meanwhile is decided on anew. */
 function paymentStatements({ payment, changes }: Extract<RowChange, { write: 'payment' }>): Statement[] {
-  const asRead = sql`id = ${payment.id} and status = ${payment.status}
+  const asRead = sql`order_id = ${payment.order_id} and id = ${payment.id} and status = ${payment.status}
     and refunded_minor = ${payment.refunded_minor} and reserved_minor = ${payment.reserved_minor}`
   return isEmpty(changes)
     ? [stillHolds(sql`exists (select 1 from transactions where ${asRead})`)]
@@ -98,13 +98,6 @@ function changeStatements(change: RowChange, scope: WriteScope): Statement[] {
       return [customerOrdersSearch(change.user_id, change.contact)]
     case 'order':
       return updateVersion(orders, change.order, change.changes)
-    case 'cart': {
-      const { order_id, coupon_code, totals } = change
-      return [
-        update(carts, { coupon_code, ...totals }, sql`order_id = ${order_id}`),
-        sql`delete from ${cartItems} where order_id = ${order_id}`,
-      ]
-    }
     case 'payment':
       return paymentStatements(change)
     case 'purchase-status': {
@@ -157,8 +150,6 @@ export function statementsOf(scope: WriteScope, writes: readonly Write[], lists:
     ...writes.flatMap((one) => (one.write === 'insert' ? [] : changeStatements(one, scope))),
     ...givenLast(rowsOf(writes, 'userEditions')),
     ...countedTogether(rowsOf(writes, 'orders')),
-    ...insertAll(carts, rowsOf(writes, 'carts')),
-    ...insertAll(cartItems, rowsOf(writes, 'cartItems')),
     ...insertAll(transactions, rowsOf(writes, 'transactions')),
     ...insertAll(purchases, rowsOf(writes, 'purchases')),
     ...growth(scope.organization_id, writes, lists),

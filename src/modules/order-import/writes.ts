@@ -1,9 +1,8 @@
 import type { locations, options, products, variants } from '../../db/schema/sales/catalog.ts'
 import type { editions } from '../../db/schema/editions.ts'
-import type { cartItems, carts, orders, purchases, transactions, OrderRow } from '../../db/schema/sales/orders.ts'
+import type { orders, purchases, transactions, OrderRow } from '../../db/schema/sales/orders.ts'
 import type { userEditions, users } from '../../db/schema/users.ts'
 import type { ItemStatus } from '../../domain/orders/external-orders.ts'
-import type { CartTotals } from '../../domain/orders/orders.ts'
 import type { IdKind } from '../../domain/ids.ts'
 import type { PurchaseRow, TransactionRow, UserRow } from './state.ts'
 
@@ -29,8 +28,6 @@ export interface NewRows {
   variants: typeof variants.$inferInsert
   options: typeof options.$inferSelect
   orders: typeof orders.$inferInsert
-  carts: typeof carts.$inferInsert
-  cartItems: typeof cartItems.$inferInsert
   transactions: typeof transactions.$inferInsert
   purchases: typeof purchases.$inferInsert
 }
@@ -45,8 +42,6 @@ export type RowChange =
   /** The customer's orders are found by this contact from now on. */
   | { write: 'order-search'; user_id: string; contact: Pick<UserRow, 'email' | 'phone_number'> }
   | { write: 'order'; order: OrderRow; changes: Partial<NewRows['orders']> }
-  /** The cart of an order gets these totals and loses its items. */
-  | { write: 'cart'; order_id: string; coupon_code: string | null; totals: CartTotals }
   /** No changes: the payment is only to be as it was read. */
   | { write: 'payment'; payment: TransactionRow; changes: Partial<NewRows['transactions']> }
   | { write: 'purchase-status'; purchases: readonly PurchaseRow[]; status: ItemStatus }

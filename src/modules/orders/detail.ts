@@ -4,8 +4,7 @@ import type { Ctx } from '../../context.ts'
 import { orderRest, purchaseRest } from '../../db/refunds.ts'
 import { editions } from '../../db/schema/editions.ts'
 import { organizations } from '../../db/schema/organizations.ts'
-import { locations, products, variants } from '../../db/schema/sales/catalog.ts'
-import { cartItems, carts, orders, purchases, transactions } from '../../db/schema/sales/orders.ts'
+import { orders, purchases, transactions } from '../../db/schema/sales/orders.ts'
 import { users } from '../../db/schema/users.ts'
 import { answering, fromJson, orNull, type RowOf, select, selection } from '../../db/select.ts'
 import { type CustomerView, customerFields, customersSeenBy } from '../../db/customer-visibility.ts'
@@ -13,7 +12,15 @@ import { visible } from '../../db/visibility.ts'
 import type { Tenant } from '../../domain/accounts/access.ts'
 import { notFound } from '../../domain/errors.ts'
 import { organizationSummaryFields } from '../organizations/index.ts'
-import { boughtFieldsOf, boughtJoins, purchaseFields, type ShownPurchaseRow } from '../purchases/index.ts'
+import {
+  boughtFieldsOf,
+  boughtJoins,
+  cartLineColumns,
+  cartLineFields,
+  cartLines,
+  purchaseFields,
+  type ShownPurchaseRow,
+} from '../purchases/index.ts'
 import { orderFields, orderVisibility } from './list.ts'
 
 const jsonObject = (column: SQL) => fromJson<Record<string, unknown>>(column)
@@ -23,17 +30,7 @@ const headFields = (view: CustomerView) => ({
   ...organizationSummaryFields,
   completed_transaction_id: orders.completed_transaction_id,
   metadata: orders.metadata,
-  cart_id: carts.id,
-  cart_status: carts.status,
-  cart_created_at: carts.created_at,
-  coupon_code: carts.coupon_code,
-  subtotal_minor: carts.subtotal_minor,
-  deposit_minor: carts.deposit_minor,
-  handling_fee_minor: carts.handling_fee_minor,
-  service_fee_minor: carts.service_fee_minor,
-  discount_minor: carts.discount_minor,
-  tax_minor: carts.tax_minor,
-  total_minor: carts.total_minor,
+  cart: orders.cart,
   user_id: orders.user_id,
   ...customerFields(view, ['phone_number']),
   user_created_at: sql<number>`${view.column('created_at')}`,
@@ -52,30 +49,20 @@ function headOf(ctx: Ctx, id: string) {
       join ${editions} on ${editions.id} = ${orders.edition_id}
       join ${organizations} on ${organizations.id} = ${orders.organization_id}
       join ${users} on ${users.id} = ${orders.user_id} ${view.join}
-      join ${carts} on ${carts.order_id} = ${orders.id}
       where ${orders.id} = ${id} and ${visible(ctx.caller, orderVisibility)}`,
   )
 }
 
-const itemFields = {
-  id: cartItems.id,
-  quantity: cartItems.quantity,
-  price_minor: cartItems.price_minor,
-  deposit_minor: cartItems.deposit_minor,
-  handling_fee_minor: cartItems.handling_fee_minor,
-  ...boughtFieldsOf(cartItems),
-}
+const itemFields = { ...cartLineFields, ...boughtFieldsOf(cartLineColumns) }
 
 export type ShownCartItemRow = RowOf<typeof itemFields>
 
 const itemsOf = (orderId: string) =>
-  select(itemFields)
-    .from(cartItems)
-    .innerJoin(products, eq(products.id, cartItems.product_id))
-    .leftJoin(variants, eq(variants.id, cartItems.variant_id))
-    .leftJoin(locations, eq(locations.id, cartItems.location_id))
-    .where(eq(cartItems.order_id, orderId))
-    .orderBy(asc(cartItems.position), asc(cartItems.id))
+  answering(
+    itemFields,
+    sql<ShownCartItemRow>`select ${selection(itemFields)} from ${orders} join ${cartLines}
+      ${boughtJoins(cartLineColumns)} where ${orders.id} = ${orderId} order by line.key`,
+  )
 
 const payment = alias(transactions, 'payment')
 const holders = alias(users, 'holders')

@@ -5,10 +5,11 @@ import { isFarPage } from '../../db/lists/page-by-number.ts'
 import { nullable, type Owners, type SortKey } from '../../db/lists/list-source.ts'
 import { paginate } from '../../db/lists/paginate.ts'
 import { paginateNewest, paginateSearch } from '../../db/lists/paginate-search.ts'
+import { transactionWith } from '../../db/refunds.ts'
 import { editions } from '../../db/schema/editions.ts'
-import { orders, transactions } from '../../db/schema/sales/orders.ts'
+import { orders } from '../../db/schema/sales/orders.ts'
 import { users } from '../../db/schema/users.ts'
-import { type RowOf, select } from '../../db/select.ts'
+import type { RowOf } from '../../db/select.ts'
 import { type CustomerView, customerFields, customersSeenBy, givenSearch } from '../../db/customer-visibility.ts'
 import { editionsSeenBy, visibilityOf, visibleIn } from '../../db/visibility.ts'
 import { invalid, parameterError } from '../../domain/errors.ts'
@@ -63,8 +64,7 @@ type OrderCondition = (value: string, view: CustomerView) => SQL
 const createdAt = (isBound: boolean): SQL => (isBound ? sql`+${orders.created_at}` : sql`${orders.created_at}`)
 
 const textFilters = {
-  transaction_id: (id) =>
-    eq(orders.id, select({ order_id: transactions.order_id }).from(transactions).where(eq(transactions.id, id))),
+  transaction_id: (id) => sql`${orders.id} = (select order_id from ${transactionWith(id)})`,
   order_number: (text) => containsFolded(sql`${orders.number_folded}`, text),
   customer_email: (text, view) =>
     ofCustomer(

@@ -2,6 +2,7 @@ import type { z } from '@hono/zod-openapi'
 import type { Ctx } from '../../context.ts'
 import { toIso, toIsoOrNull } from '../../domain/time/instants.ts'
 import { toMajor } from '../../domain/money.ts'
+import { cartOf } from '../../domain/orders/carts.ts'
 import { summaryLines } from '../../domain/orders/orders.ts'
 import { fullName, shownPhone } from '../../domain/accounts/users.ts'
 import { presentEditionSummary } from '../editions/index.ts'
@@ -44,26 +45,26 @@ const presentItem = (row: ShownCartItemRow, ctx: Ctx): Detail['cart']['items'][n
   handling_fee: toMajor(row.handling_fee_minor),
 })
 
-const presentCart = ({ head, items }: LoadedOrder, ctx: Ctx): Detail['cart'] => ({
-  id: head.cart_id,
-  status: head.cart_status,
+const presentCart = ({ head, items }: LoadedOrder, ctx: Ctx, cart = cartOf(head)): Detail['cart'] => ({
+  id: cart.id,
+  status: cart.status,
   items: items.map((item) => presentItem(item, ctx)),
-  coupon_code: head.coupon_code,
-  subtotal: toMajor(head.subtotal_minor),
-  deposit: toMajor(head.deposit_minor),
-  handling_fee: toMajor(head.handling_fee_minor),
-  service_fee: toMajor(head.service_fee_minor),
-  discount: toMajor(head.discount_minor),
-  tax: toMajor(head.tax_minor),
-  total: toMajor(head.total_minor),
+  coupon_code: cart.coupon_code,
+  subtotal: toMajor(cart.subtotal_minor),
+  deposit: toMajor(cart.deposit_minor),
+  handling_fee: toMajor(cart.handling_fee_minor),
+  service_fee: toMajor(cart.service_fee_minor),
+  discount: toMajor(cart.discount_minor),
+  tax: toMajor(cart.tax_minor),
+  total: toMajor(cart.total_minor),
   summary: {
-    summary_lines: summaryLines(head, head.currency).map(({ amount_minor, ...line }) => ({
+    summary_lines: summaryLines(cart, head.currency).map(({ amount_minor, ...line }) => ({
       ...line,
       amount: toMajor(amount_minor),
     })),
     currency: head.currency,
   },
-  created: toIso(head.cart_created_at),
+  created: toIso(head.created_at),
 })
 
 const presentTransaction = (row: ShownTransactionRow): Detail['transactions'][number] => ({

@@ -12,9 +12,13 @@ export interface Section {
 }
 
 const orderColumns = sql`orders.id, orders.edition_id, order_number, orders.type, orders.status, amount_minor, currency,
-  items_count, has_payment, external_source, external_id, metadata as metadata_json, carts.coupon_code,
-  carts.subtotal_minor, carts.deposit_minor, carts.handling_fee_minor, carts.service_fee_minor, carts.discount_minor,
-  carts.tax_minor, orders.created_at, orders.modified_at`
+  items_count, has_payment, external_source, external_id, metadata as metadata_json, cart ->> 'coupon_code' as coupon_code,
+  ${sql.join(
+    (['subtotal', 'deposit', 'handling_fee', 'service_fee', 'discount', 'tax'] as const).map((name) =>
+      sql.raw(`coalesce(cart ->> '${name}_minor', 0) as ${name}_minor`),
+    ),
+    sql`, `,
+  )}, orders.created_at, orders.modified_at`
 
 const purchaseColumns = sql`purchases.id, purchases.edition_id, order_id, products.name as product,
   variants.name as variant, purchases.options as options_json, purchases.vendor_code, purchases.status,
@@ -33,7 +37,7 @@ const bought = (user: LoadedUser): Section[] => {
     {
       name: 'orders',
       columns: orderColumns,
-      from: sql`orders left join carts on carts.order_id = orders.id`,
+      from: sql`orders`,
       where: sql`orders.user_id = ${id}`,
       key: sql`orders.id`,
     },

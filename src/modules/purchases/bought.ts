@@ -2,10 +2,11 @@ import type { z } from '@hono/zod-openapi'
 import { type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { locations, products, variants } from '../../db/schema/sales/catalog.ts'
-import type { cartItems, purchases } from '../../db/schema/sales/orders.ts'
-import { fromJson, orNull, type RowOf } from '../../db/select.ts'
+import { orders } from '../../db/schema/sales/orders.ts'
+import { type Fields, fromJson, orNull, type RowOf } from '../../db/select.ts'
 import { imageAddresses } from '../../domain/files/addresses.ts'
 import { toMajor } from '../../domain/money.ts'
+import type { BoughtOption } from '../../domain/orders/purchases.ts'
 import type { boughtFields, Location } from './contract.ts'
 
 /** An image of a product, and the key that opens it. */
@@ -20,8 +21,36 @@ export const imagesOfProduct = fromJson<ProductImage[]>(sql`case ${products.imag
     select files.id, files.access_key from json_each(${products.images}) as listed
       cross join files on files.id = listed.value order by listed.key)) end`)
 
-/** What a cart item or a purchase is of, over the table and `boughtJoins`. */
-export const boughtFieldsOf = (table: typeof cartItems | typeof purchases) => ({
+/** What a line of a cart or a purchase is of, as columns. */
+interface BoughtColumns<Options extends Fields[string]> {
+  product_id: Fields[string]
+  variant_id: Fields[string]
+  location_id: Fields[string]
+  options: Options
+}
+
+/** The lines of the carts of a joined `orders`. Their `key` is their place in the cart. */
+export const cartLines = sql`json_each(${orders.cart}, '$.items') as line`
+
+const number = (name: string): SQL<number> => sql`coalesce(line.value ->> ${sql.raw(`'${name}'`)}, 0)`
+
+export const cartLineFields = {
+  id: sql<string>`line.value ->> 'id'`,
+  quantity: number('quantity'),
+  price_minor: number('price_minor'),
+  deposit_minor: number('deposit_minor'),
+  handling_fee_minor: number('handling_fee_minor'),
+}
+
+export const cartLineColumns = {
+  product_id: sql`line.value ->> 'product_id'`,
+  variant_id: sql`line.value ->> 'variant_id'`,
+  location_id: sql`line.value ->> 'location_id'`,
+  options: fromJson<readonly BoughtOption[]>(sql`coalesce(line.value -> 'options', '[]')`),
+}
+
+/** What a line of a cart or a purchase is of, over its columns and `boughtJoins`. */
+export const boughtFieldsOf = <Options extends Fields[string]>(columns: BoughtColumns<Options>) => ({
   product_id: products.id,
   product_name: products.name,
   product_is_draft: products.is_draft,
@@ -31,15 +60,15 @@ export const boughtFieldsOf = (table: typeof cartItems | typeof purchases) => ({
   location_id: orNull(locations.id),
   location_name: orNull(locations.name),
   location_is_draft: orNull(locations.is_draft),
-  options: table.options,
+  options: columns.options,
 })
 
-export type BoughtRow = RowOf<ReturnType<typeof boughtFieldsOf>>
+export type BoughtRow = RowOf<ReturnType<typeof boughtFieldsOf<typeof cartLineColumns.options>>>
 
-export const boughtJoins = (table: typeof cartItems | typeof purchases): SQL =>
-  sql`join ${products} on ${products.id} = ${table.product_id}
-    left join ${variants} on ${variants.id} = ${table.variant_id}
-    left join ${locations} on ${locations.id} = ${table.location_id}`
+export const boughtJoins = (columns: BoughtColumns<Fields[string]>): SQL =>
+  sql`join ${products} on ${products.id} = ${columns.product_id}
+    left join ${variants} on ${variants.id} = ${columns.variant_id}
+    left join ${locations} on ${locations.id} = ${columns.location_id}`
 
 interface LocatedRow {
   location_id: string | null

@@ -1,6 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { Statement } from '../../db/database.ts'
 import { stillHolds } from '../../db/commit.ts'
+import { isPaymentOf } from '../../db/refunds.ts'
 import type { TransactionStatus } from '../../domain/orders/orders.ts'
 import { amountOf, type RefundedPurchase } from './refund.ts'
 import type { RefundRow } from '../../db/schema/sales/refunds.ts'
@@ -19,14 +20,14 @@ const statusAfter = {
 } satisfies Record<string, TransactionStatus>
 
 /** Changes the refunded and reserved amounts of a payment, and its status accordingly. */
-export function movePayment(transactionId: string, amount: number, { refunded, reserved }: Move): Statement {
+export function movePayment(refund: RefundRow, amount: number, { refunded, reserved }: Move): Statement {
   const after = sql`refunded_minor + ${refunded * amount}`
   const status = sql`case when ${after} <= 0 then ${statusAfter.nothing}
     when ${after} >= amount_minor then ${statusAfter.all} else ${statusAfter.part} end`
   const isMoved = refunded !== 0 && amount > 0
   return sql`update transactions set refunded_minor = ${after}, reserved_minor = reserved_minor + ${reserved * amount},
       status = iif(${isMoved ? 1 : 0}, ${status}, status)
-    where id = ${transactionId}`
+    where ${isPaymentOf(refund)}`
 }
 
 /**
@@ -47,7 +48,7 @@ const movePurchases = (
 /** Changes the amounts of a refund's payment and of its purchases. */
 export const moveAmounts = (refund: RefundRow, move: Move, change: { now: number; status?: SQL }): Statement[] => [
   movePurchases(refund.id, move, change),
-  movePayment(refund.transaction_id, amountOf(refund), move),
+  movePayment(refund, amountOf(refund), move),
 ]
 
 /** Aborts the batch when a purchase no longer has the status that was read, which its event contains. */

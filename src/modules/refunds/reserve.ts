@@ -1,6 +1,6 @@
-import { eq, type SQL, sql } from 'drizzle-orm'
+import { type SQL, sql } from 'drizzle-orm'
 import type { Statement } from '../../db/database.ts'
-import { paymentRest, purchaseShare } from '../../db/refunds.ts'
+import { isPaymentOf, paymentRest, purchaseShare } from '../../db/refunds.ts'
 import { transactions } from '../../db/schema/sales/orders.ts'
 import { heldStatuses } from '../../domain/orders/purchases.ts'
 import { inList } from '../../db/visibility.ts'
@@ -40,7 +40,7 @@ export function reserveStatements({ refund, shares, purchases }: Reservation, am
     update(
       transactions,
       { reserved_minor: sql`${transactions.reserved_minor} + ${amount}` },
-      sql`id = ${refund.transaction_id} and changes() = ${shares.items.length}
+      sql`${isPaymentOf(refund)} and changes() = ${shares.items.length}
         and ${paymentRest(sql`transactions`)} >= ${amount}`,
     ),
   ]
@@ -85,7 +85,7 @@ export function shrinkStatements(refund: RefundRow, before: readonly Share[], af
     update(
       transactions,
       { reserved_minor: sql`${transactions.reserved_minor} - ${refund.requested_minor - total}` },
-      eq(transactions.id, refund.transaction_id),
+      isPaymentOf(refund),
     ),
     sql`update refund_items set amount_minor = given.value ->> 2, price_minor = given.value ->> 3,
         deposit_minor = given.value ->> 4, handling_fee_minor = given.value ->> 5

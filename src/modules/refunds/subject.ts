@@ -1,7 +1,7 @@
 import { and, eq, type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import type { Statement } from '../../db/database.ts'
-import { orderRest, purchaseRest, purchaseShare } from '../../db/refunds.ts'
+import { orderRest, purchaseRest, purchaseShare, transactionWith } from '../../db/refunds.ts'
 import { editions } from '../../db/schema/editions.ts'
 import { organizations } from '../../db/schema/organizations.ts'
 import { products } from '../../db/schema/sales/catalog.ts'
@@ -37,7 +37,7 @@ const orderOf = ({ kind, id }: RefundTarget): SQL => {
   if (kind === 'order') return sql`${id}`
   return kind === 'purchase'
     ? sql`(select order_id from purchases where id = ${id})`
-    : sql`(select order_id from transactions where id = ${id} and type = 'payment')`
+    : sql`(select order_id from ${transactionWith(id)} where type = 'payment')`
 }
 
 const payment = sql`${transactions}`

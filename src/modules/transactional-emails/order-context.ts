@@ -2,7 +2,7 @@ import { eq, sql } from 'drizzle-orm'
 import type { Database } from '../../db/database.ts'
 import { editions } from '../../db/schema/editions.ts'
 import { organizations } from '../../db/schema/organizations.ts'
-import { cartItems, carts, orders } from '../../db/schema/sales/orders.ts'
+import { orders } from '../../db/schema/sales/orders.ts'
 import { users } from '../../db/schema/users.ts'
 import { answering, fromFlag, type RowOf, select, selection } from '../../db/select.ts'
 import { dateText } from '../../domain/email/messages/dates.ts'
@@ -10,8 +10,9 @@ import type { TemplateContext } from '../../domain/email/liquid/variables.ts'
 import { maxListItems } from '../../domain/email/liquid/liquid-bounds.ts'
 import type { Language } from '../../domain/languages.ts'
 import { moneyText } from '../../domain/money.ts'
+import { cartOf } from '../../domain/orders/carts.ts'
 import { fullName, shownPhone } from '../../domain/accounts/users.ts'
-import { boughtFieldsOf, boughtJoins } from '../purchases/index.ts'
+import { boughtFieldsOf, boughtJoins, cartLineColumns, cartLineFields, cartLines } from '../purchases/index.ts'
 import { isVerifiedSender } from '../sender-domains/index.ts'
 
 /** An order with its customer, edition and organisation. */
@@ -22,13 +23,8 @@ const headFields = {
   currency: orders.currency,
   items_count: orders.items_count,
   created_at: orders.created_at,
-  subtotal_minor: carts.subtotal_minor,
-  deposit_minor: carts.deposit_minor,
-  handling_fee_minor: carts.handling_fee_minor,
-  service_fee_minor: carts.service_fee_minor,
-  discount_minor: carts.discount_minor,
-  tax_minor: carts.tax_minor,
-  total_minor: carts.total_minor,
+  amount_minor: orders.amount_minor,
+  cart: orders.cart,
   first_name: users.first_name,
   last_name: users.last_name,
   email: users.email,
@@ -46,11 +42,8 @@ const headFields = {
 
 type OrderHead = RowOf<typeof headFields>
 
-const itemFields = {
-  quantity: cartItems.quantity,
-  price_minor: cartItems.price_minor,
-  ...boughtFieldsOf(cartItems),
-}
+const { quantity, price_minor } = cartLineFields
+const itemFields = { quantity, price_minor, ...boughtFieldsOf(cartLineColumns) }
 
 type ItemRow = RowOf<typeof itemFields>
 
@@ -62,27 +55,26 @@ export interface OrderAndItems {
 }
 
 export async function loadOrder(db: Database, orderId: string): Promise<OrderAndItems | null> {
-  const [[head], items, [lines]] = await db.batch([
+  const [[head], items] = await db.batch([
     select(headFields)
       .from(orders)
-      .innerJoin(carts, eq(carts.order_id, orders.id))
       .innerJoin(users, eq(users.id, orders.user_id))
       .innerJoin(editions, eq(editions.id, orders.edition_id))
       .innerJoin(organizations, eq(organizations.id, orders.organization_id))
       .where(eq(orders.id, orderId)),
     answering(
       itemFields,
-      sql<ItemRow>`select ${selection(itemFields)} from ${cartItems} ${boughtJoins(cartItems)}
-        where order_id = ${orderId} order by position limit ${maxListItems}`,
+      sql<ItemRow>`select ${selection(itemFields)} from ${orders} join ${cartLines} ${boughtJoins(cartLineColumns)}
+        where ${orders.id} = ${orderId} order by line.key limit ${maxListItems}`,
     ),
-    sql<{ n: number }>`select count(*) as n from cart_items where order_id = ${orderId}`,
   ])
-  return head ? { head, items, more: Math.max(0, (lines?.n ?? 0) - items.length) } : null
+  return head ? { head, items, more: Math.max(0, (head.cart.items?.length ?? 0) - items.length) } : null
 }
 
 /** The variables of an order, in the words and formats of one language. */
 export function orderContext({ head, items, more }: OrderAndItems, language: Language): TemplateContext {
   const { currency, timezone } = head
+  const cart = cartOf(head)
   const money = (minor: number) => moneyText(minor, currency, language)
   const some = (minor: number) => (minor === 0 ? '' : money(minor))
   return {
@@ -110,13 +102,13 @@ export function orderContext({ head, items, more }: OrderAndItems, language: Lan
       })),
       items_count: head.items_count,
       more_items_count: more,
-      subtotal: money(head.subtotal_minor),
-      deposit: some(head.deposit_minor),
-      handling_fee: some(head.handling_fee_minor),
-      service_fee: some(head.service_fee_minor),
-      discount: some(-head.discount_minor),
-      tax: some(head.tax_minor),
-      total: money(head.total_minor),
+      subtotal: money(cart.subtotal_minor),
+      deposit: some(cart.deposit_minor),
+      handling_fee: some(cart.handling_fee_minor),
+      service_fee: some(cart.service_fee_minor),
+      discount: some(-cart.discount_minor),
+      tax: some(cart.tax_minor),
+      total: money(cart.total_minor),
     },
     edition: {
       name: head.edition_name,

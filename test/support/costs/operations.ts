@@ -37,7 +37,7 @@ export const operationCosts: Record<string, OperationCost> = {
   getEditionHealthcheck: { queries: 8, rows_read: 42, rows_written: 0 },
   updateEdition: { queries: 10, rows_read: 16, rows_written: 7 },
   listOrders: { queries: 3, rows_read: 17, rows_written: 0 },
-  getOrder: { queries: 5, rows_read: 26, rows_written: 0 },
+  getOrder: { queries: 5, rows_read: 23, rows_written: 0 },
   getPurchase: { queries: 3, rows_read: 12, rows_written: 0 },
   listPurchases: { queries: 3, rows_read: 50, rows_written: 0 },
   // Five of the written rows are a delivery to the one subscribed endpoint.
@@ -132,7 +132,7 @@ export const operationCosts: Record<string, OperationCost> = {
   giveConsent: { queries: 7, rows_read: 59, rows_written: 4 },
   skipConsent: { queries: 8, rows_read: 59, rows_written: 4 },
   withdrawConsent: { queries: 8, rows_read: 61, rows_written: 5 },
-  importExternalOrders: { queries: 17, rows_read: 32, rows_written: 43 },
+  importExternalOrders: { queries: 15, rows_read: 30, rows_written: 39 },
   listDataImports: { queries: 3, rows_read: 19, rows_written: 0 },
   createDataImport: { queries: 4, rows_read: 7, rows_written: 3 },
   getDataImport: { queries: 2, rows_read: 8, rows_written: 0 },

@@ -1,13 +1,13 @@
 import { integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import { currencies } from '../../../domain/money.ts'
 import {
-  cartStatuses,
   orderStatuses,
   orderTypes,
   transactionServices,
   transactionStatuses,
   transactionTypes,
 } from '../../../domain/orders/orders.ts'
+import type { StoredCart } from '../../../domain/orders/carts.ts'
 import { type BoughtOption, purchaseStatuses } from '../../../domain/orders/purchases.ts'
 
 /**
@@ -32,6 +32,7 @@ export const orders = sqliteTable('orders', {
   items_count: integer().notNull(),
   has_payment: integer({ mode: 'boolean' }).notNull(),
   completed_transaction_id: text(),
+  cart: text({ mode: 'json' }).$type<StoredCart>().notNull().default({}),
   metadata: text({ mode: 'json' }).$type<Record<string, unknown>>().notNull().default({}),
   external_source: text(),
   external_id: text(),
@@ -48,65 +49,37 @@ export const orders = sqliteTable('orders', {
   counted_together: integer({ mode: 'boolean' }).notNull().default(false),
 })
 
-export const carts = sqliteTable('carts', {
-  order_id: text().primaryKey(),
-  id: text().notNull(),
-  status: text({ enum: cartStatuses }).notNull(),
-  coupon_code: text(),
-  subtotal_minor: integer().notNull(),
-  deposit_minor: integer().notNull(),
-  handling_fee_minor: integer().notNull(),
-  service_fee_minor: integer().notNull(),
-  discount_minor: integer().notNull(),
-  tax_minor: integer().notNull(),
-  total_minor: integer().notNull(),
-  created_at: integer().notNull(),
-})
-
-export const cartItems = sqliteTable(
-  'cart_items',
-  {
-    order_id: text().notNull(),
-    position: integer().notNull(),
-    id: text().notNull(),
-    product_id: text().notNull(),
-    variant_id: text(),
-    location_id: text(),
-    options: text({ mode: 'json' }).$type<readonly BoughtOption[]>().notNull().default([]),
-    quantity: integer().notNull(),
-    price_minor: integer().notNull(),
-    deposit_minor: integer().notNull(),
-    handling_fee_minor: integer().notNull(),
-  },
-  (table) => [primaryKey({ columns: [table.order_id, table.position] })],
-)
 export type OrderRow = typeof orders.$inferSelect
 
 /**
- * Indexes, with what reads them. A row writes an entry in each that it belongs to:
- * - transactions_of_order: payments of an order.
+ * Indexes, with what reads them beside the key, which begins with the order. A row writes an entry in each that it belongs to:
+ * - transactions_by_id: one transaction for each id; those whose id is not made of that of their order.
  * - transactions_of_merchant_account: an account that is used is not deleted.
  * - transactions_of_provider: a payment by the name that its provider gave it.
  * - transactions_of_refund: what a refund has paid back.
  */
-export const transactions = sqliteTable('transactions', {
-  id: text().primaryKey(),
-  order_id: text().notNull(),
-  organization_id: text().notNull(),
-  type: text({ enum: transactionTypes }).notNull(),
-  status: text({ enum: transactionStatuses }).notNull(),
-  service: text({ enum: transactionServices }).notNull(),
-  amount_minor: integer().notNull(),
-  currency: text({ enum: currencies }).notNull(),
-  service_fee_minor: integer().notNull(),
-  handling_fee_minor: integer().notNull(),
-  refunded_minor: integer().notNull().default(0),
-  reserved_minor: integer().notNull().default(0),
-  provider_reference: text(),
-  merchant_account_id: text(),
-  refund_request_id: text(),
-  created_at: integer().notNull(),
-})
+export const transactions = sqliteTable(
+  'transactions',
+  {
+    id: text().notNull(),
+    order_id: text().notNull(),
+    organization_id: text().notNull(),
+    type: text({ enum: transactionTypes }).notNull(),
+    status: text({ enum: transactionStatuses }).notNull(),
+    service: text({ enum: transactionServices }).notNull(),
+    amount_minor: integer().notNull(),
+    currency: text({ enum: currencies }).notNull(),
+    service_fee_minor: integer().notNull(),
+    handling_fee_minor: integer().notNull(),
+    refunded_minor: integer().notNull().default(0),
+    reserved_minor: integer().notNull().default(0),
+    provider_reference: text(),
+    merchant_account_id: text(),
+    refund_request_id: text(),
+    created_at: integer().notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.order_id, table.id] })],
+)
 
 /**
  * Indexes, with what reads them. A row writes an entry in each that it belongs to:

@@ -2,9 +2,9 @@ import { sql } from 'drizzle-orm'
 import { changedExactly, changedOne, stillHolds } from '../../../db/commit.ts'
 import type { Statement } from '../../../db/database.ts'
 import { shrinkLists } from '../../../db/cel/list-sizes.ts'
-import { cartItems, carts, orders, transactions } from '../../../db/schema/sales/orders.ts'
+import { orders, transactions } from '../../../db/schema/sales/orders.ts'
 import { inList } from '../../../db/visibility.ts'
-import { insertAll, isEmpty, update, updateVersion } from '../../../db/write.ts'
+import { isEmpty, update, updateVersion } from '../../../db/write.ts'
 import { statusAfterUndo } from '../../../domain/data-imports/import-undo.ts'
 import { orderSearch } from '../../../domain/orders/orders.ts'
 import { contactSearch } from '../../../domain/accounts/users.ts'
@@ -37,8 +37,6 @@ function deletions(made: readonly WrittenOrder[]): Statement[] {
   const ofOrders = inList(sql`order_id`, ids)
   return [
     sql`delete from purchases where ${ofOrders}`,
-    sql`delete from cart_items where ${ofOrders}`,
-    sql`delete from carts where ${ofOrders}`,
     sql`delete from transactions where ${ofOrders}`,
     sql`delete from orders where (id, version) in (select value ->> 0, value ->> 1 from json_each(${versions}))`,
     changedExactly(ids.length),
@@ -90,15 +88,20 @@ function purchaseRestorations(one: Updated, now: number): Statement[] {
 /** Restores an order. Its version increases, because the order changes. */
 function restorations(one: Updated, now: number): Statement[] {
   const { order, updated, customer } = one
-  const { payment, cart } = updated
+  const { payment } = updated
+  const { cart, ...columns } = updated.order
+  // The id of a cart never changes.
+  const id = order.cart_id === null ? {} : { id: order.cart_id }
   const search = orderSearch(updated.order.search_own ?? order.search_own, contactSearch(customer))
   return [
-    ...updateVersion(orders, order, { ...updated.order, search, modified_at: now }),
-    ...(cart ? [update(carts, cart, sql`order_id = ${order.id}`)] : []),
-    sql`delete from cart_items where order_id = ${order.id}`,
-    ...insertAll(cartItems, updated.cart_items),
+    ...updateVersion(orders, order, {
+      ...columns,
+      ...(cart ? { cart: { ...id, ...cart } } : {}),
+      search,
+      modified_at: now,
+    }),
     ...(payment && !isEmpty(payment.before)
-      ? [update(transactions, payment.before, sql`id = ${payment.id}`), changedOne()]
+      ? [update(transactions, payment.before, sql`order_id = ${order.id} and id = ${payment.id}`), changedOne()]
       : []),
     ...purchaseRestorations(one, now),
   ]

@@ -1,6 +1,7 @@
-import { eq, sql } from 'drizzle-orm'
+import { sql } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
 import { decideAgain } from '../../../db/commit.ts'
+import { isPaymentOf } from '../../../db/refunds.ts'
 import { transactions } from '../../../db/schema/sales/orders.ts'
 import { refundRequests, type RefundRow } from '../../../db/schema/sales/refunds.ts'
 import { select } from '../../../db/select.ts'
@@ -102,9 +103,7 @@ async function attemptOf(job: JobCtx, refund: RefundRow, isFirstCall: boolean): 
   const account = await accessOfStarted(job, refund)
   if (!account) return null
   const paid = await job.db.first(
-    select({ provider_reference: transactions.provider_reference })
-      .from(transactions)
-      .where(eq(transactions.id, refund.transaction_id)),
+    select({ provider_reference: transactions.provider_reference }).from(transactions).where(isPaymentOf(refund)),
   )
   return { refund, payment: paid?.provider_reference ?? '', gateway: job.payments.of(account), isFirstCall }
 }

@@ -1,6 +1,7 @@
 import { and, asc, eq, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
 import { stillHolds } from '../../../db/commit.ts'
+import { isPaymentOf } from '../../../db/refunds.ts'
 import { editions } from '../../../db/schema/editions.ts'
 import { orders, transactions } from '../../../db/schema/sales/orders.ts'
 import { refundRequests, type RefundRow } from '../../../db/schema/sales/refunds.ts'
@@ -130,9 +131,9 @@ export async function providerRefundChanges(
   const after = { status: row.status, source: row.source, amount: toMajor(refund.amount_minor) }
   return {
     statements: [
-      stillHolds(sql`(select refunded_minor from transactions where id = ${payment.id}) = ${payment.refunded_minor}`),
+      stillHolds(sql`(select refunded_minor from transactions where ${isPaymentOf(row)}) = ${payment.refunded_minor}`),
       insert(refundRequests, row),
-      movePayment(payment.id, counted, move),
+      movePayment(row, counted, move),
       ...(state === 'completed' ? refundTransaction(job, row, refund.provider_reference) : []),
       auditRefund(job, 'recordProviderRefund', row, { before: null, after }),
     ],

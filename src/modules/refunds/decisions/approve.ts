@@ -2,6 +2,7 @@ import { eq, sql } from 'drizzle-orm'
 import type { Ctx } from '../../../context.ts'
 import { changedOne, commit, stillHolds } from '../../../db/commit.ts'
 import type { Statement } from '../../../db/database.ts'
+import { isPaymentOf } from '../../../db/refunds.ts'
 import { refundItems, refundRequests } from '../../../db/schema/sales/refunds.ts'
 import { inList } from '../../../db/visibility.ts'
 import { insertAll, remove, updateVersion } from '../../../db/write.ts'
@@ -67,8 +68,8 @@ interface ApprovedAmounts {
  * Aborts the batch when the payment no longer covers the amount. It runs after a smaller amount has released the
  * difference.
  */
-const paymentCovers = (transactionId: string, amount: number): Statement =>
-  stillHolds(sql`exists (select 1 from transactions where id = ${transactionId}
+const paymentCovers = (refund: LoadedRefund, amount: number): Statement =>
+  stillHolds(sql`exists (select 1 from transactions where ${isPaymentOf(refund)}
     and ${inList(sql`status`, capturedStatuses)}
     and (${amount} = 0 or amount_minor >= refunded_minor + reserved_minor))`)
 
@@ -89,7 +90,7 @@ async function keptAmounts(
   const max = Math.max(0, (subject.amount_minor ?? 0) - others)
   if (amount > max) throw exceeds(max, refund.currency)
   const items = await itemsOf(ctx, refund.id)
-  const covered = paymentCovers(refund.transaction_id, amount)
+  const covered = paymentCovers(refund, amount)
   if (amount === refund.requested_minor)
     return { shares: { items, service_fee_minor: refund.service_fee_minor }, before: [], after: [covered] }
   const shares = shrink(amount, items)

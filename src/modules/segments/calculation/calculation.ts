@@ -10,7 +10,8 @@ import { predicateOf } from '../../../db/cel/index.ts'
 import { checkExpression, costError, type Expression, meanWork, peopleAStatement } from '../../../domain/cel/index.ts'
 import { AppError, LostRace } from '../../../domain/errors.ts'
 import { exclusionReasons, type SegmentStatus } from '../../../domain/segments.ts'
-import { type Audience, audienceReason, idsOf, peopleOf, scopeOf } from './audience.ts'
+import { type Audience, audienceReason, scopeOf } from './audience.ts'
+import { walkOf } from './walk.ts'
 
 /** A running calculation, as it was read. */
 export interface Calculation extends Audience {
@@ -18,7 +19,9 @@ export interface Calculation extends Audience {
   id: string
   epoch: number
   expression: string
+  /** Positions of the walk: the one that it has reached, and the last. */
   cursor_id: string
+  last_id: string
   started_at: number
   /** Of the organisation's lists when they were read last: they decide whether it continues, and in which steps. */
   sizes: KnownSizes
@@ -36,6 +39,7 @@ const fields = {
   expression: segments.expression,
   epoch: segments.epoch,
   cursor_id: segments.cursor_id,
+  last_id: segments.last_id,
   started_at: segments.calculation_started_at,
   sizes: listSizes,
 }
@@ -60,10 +64,11 @@ export const beginning = (
   segment: Pick<StoredSegmentRow, 'id' | 'version' | 'organization_id' | 'edition_id'>,
   now: number,
 ) => {
-  const { from, id, where } = idsOf(segment)
+  const { from, where, walk } = walkOf(segment, null).keys
   return [
-    sql`update segments set ${hasStatus('calculating')}, epoch = epoch + 1, version = version + 1, cursor_id = '',
-        last_id = coalesce((select max(${id}) from ${from} where ${where}), ''), walked_count = 0, matched_count = 0,
+    sql`update segments set ${hasStatus('calculating')}, epoch = epoch + 1, version = version + 1, cursor_id = ${walk.start},
+        last_id = coalesce((select ${walk.position} from ${from} where ${where} order by ${walk.backwards} limit 1),
+          ${walk.start}), walked_count = 0, matched_count = 0,
         calculation_started_at = ${now}, heartbeat_at = ${now}, error_message = ''
       where id = ${segment.id} and version = ${segment.version}`,
     changedOne(),
@@ -85,22 +90,23 @@ const counts = sql.raw(
 /** One step as one transaction: it moves the cursor from where it was read, or nothing at all happens. */
 function stepStatements(calculation: Calculation, expression: Expression, now: number, size: number) {
   const { seq, epoch, started_at } = calculation
-  const [ids, people] = [idsOf(calculation), peopleOf(calculation)]
+  const { keys, people } = walkOf(calculation, calculation.last_id)
   const predicate = predicateOf(expression, scopeOf(calculation, started_at))
   const isLast = sql`${running(calculation)} and cursor_id = last_id`
   return [
     sql`update segments set heartbeat_at = ${now},
-        cursor_id = coalesce((select ${ids.id} from ${ids.from} where ${ids.where} and ${ids.id} > cursor_id
-          and ${ids.id} <= last_id order by ${ids.id} limit 1 offset ${size - 1}), last_id),
+        cursor_id = coalesce((select ${keys.walk.position} from ${keys.from} where ${keys.where}
+          and ${keys.walk.isBeyond(sql`cursor_id`)} and ${keys.walk.isUpTo(sql`last_id`)}
+          order by ${keys.walk.order} limit 1 offset ${size - 1}), last_id),
         walked_count = walked_count + ${size},
-        population_count = case when population_count = 0 then (select count(*) from ${ids.from} where ${ids.where})
+        population_count = case when population_count = 0 then (select count(*) from ${keys.from} where ${keys.where})
           else population_count end
       where ${running(calculation)} and cursor_id = ${calculation.cursor_id}`,
     changedOne(),
     sql`insert into segment_members (segment_seq, epoch, user_seq, excluded_for)
       select ${seq}, ${epoch}, u.seq, ${audienceReason(calculation, started_at)} from ${people.from}
-      where ${people.where} and ${people.id} > ${calculation.cursor_id}
-        and ${people.id} <= (select cursor_id from segments where seq = ${seq}) and (${predicate})`,
+      where ${people.where} and ${people.walk.isBeyond(sql`${calculation.cursor_id}`)}
+        and ${people.walk.isUpTo(sql`(select cursor_id from segments where seq = ${seq})`)} and (${predicate})`,
     sql`update segments set matched_count = matched_count + changes() where seq = ${seq}`,
     leaving(sql`members_epoch`, sql`${isLast} and members_epoch > 0`, now),
     sql`update segments set ${hasStatus('ready')}, members_epoch = epoch, calculated_at = ${now}, heartbeat_at = null,

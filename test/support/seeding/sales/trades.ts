@@ -5,14 +5,7 @@ import { numberKey } from '../../../../src/domain/orders/orders.ts'
 import { insert, insertAll, update } from '../../../../src/db/write.ts'
 import { products, locations } from '../../../../src/db/schema/sales/catalog.ts'
 import { users, userEditions } from '../../../../src/db/schema/users.ts'
-import {
-  orders,
-  carts,
-  cartItems,
-  transactions,
-  purchases,
-  purchaseUses,
-} from '../../../../src/db/schema/sales/orders.ts'
+import { orders, transactions, purchases, purchaseUses } from '../../../../src/db/schema/sales/orders.ts'
 import { givenOrganization } from '../organizations.ts'
 import { seedEdition } from '../editions.ts'
 import { seedEndpoint } from '../webhooks.ts'
@@ -58,6 +51,7 @@ function tradeRows(place: Place, product: string, index: number) {
     last_seen_at: number % 2 ? null : stamps.created_at,
     ...stamps,
   }
+  const amount = 10_000 + 100 * pair
   const order = {
     id: ids.order,
     ...where,
@@ -65,41 +59,20 @@ function tradeRows(place: Place, product: string, index: number) {
     order_number: orderNumber,
     type: number % 2 ? ('imported' as const) : ('online' as const),
     status: (['completed', 'pending', 'cancelled'] as const)[number % 3] ?? 'completed',
-    amount_minor: 10_000 + 100 * pair,
+    amount_minor: amount,
     currency: 'dkk' as const,
     items_count: 1,
     has_payment: true,
     completed_transaction_id: ids.transaction,
+    cart: {
+      subtotal_minor: amount,
+      items: [{ id: freshId('cart_item'), product_id: product, quantity: 1, price_minor: amount }],
+    },
     number_folded: orderNumber ?? '',
     number_key: numberKey(orderNumber),
     search_own: searchText(orderNumber, ids.order, ids.transaction),
     search: searchText(orderNumber, ids.order, ids.transaction, email, phone?.slice(1)),
     ...stamps,
-  }
-  const total = order.amount_minor
-  const cart = {
-    order_id: ids.order,
-    id: freshId('cart'),
-    status: 'completed' as const,
-    coupon_code: null,
-    subtotal_minor: total,
-    ...amounts,
-    service_fee_minor: 0,
-    discount_minor: 0,
-    tax_minor: 0,
-    total_minor: total,
-    created_at: stamps.created_at,
-  }
-  const item = {
-    order_id: ids.order,
-    position: 0,
-    id: freshId('cart_item'),
-    product_id: product,
-    variant_id: null,
-    location_id: null,
-    quantity: 1,
-    price_minor: total,
-    ...amounts,
   }
   const transaction = {
     id: ids.transaction,
@@ -108,7 +81,7 @@ function tradeRows(place: Place, product: string, index: number) {
     type: 'payment' as const,
     status: 'captured' as const,
     service: 'import' as const,
-    amount_minor: total,
+    amount_minor: amount,
     currency: 'dkk' as const,
     service_fee_minor: 0,
     handling_fee_minor: 0,
@@ -124,12 +97,12 @@ function tradeRows(place: Place, product: string, index: number) {
     location_id: null,
     vendor_code: null,
     status: 'active' as const,
-    price_minor: total,
+    price_minor: amount,
     ...amounts,
     ...stamps,
   }
   const membership = { edition_id: place.edition, user_id: ids.user, created_at: stamps.created_at }
-  return { ids, user, membership, order, cart, item, transaction, purchase }
+  return { ids, user, membership, order, transaction, purchase }
 }
 
 /** Products are made by imports alone. Answers its id. */
@@ -159,14 +132,6 @@ export async function seedTrades(place: Place, count: number): Promise<Trade[]> 
     ...insertAll(
       orders,
       rows.map((row) => row.order),
-    ),
-    ...insertAll(
-      carts,
-      rows.map((row) => row.cart),
-    ),
-    ...insertAll(
-      cartItems,
-      rows.map((row) => row.item),
     ),
     ...insertAll(
       transactions,

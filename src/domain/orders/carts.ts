@@ -1,0 +1,80 @@
+import { idLike } from '../ids.ts'
+import type { CartTotals, cartStatuses } from './orders.ts'
+import type { BoughtOption } from './purchases.ts'
+
+/** One line of a cart. */
+export interface CartItem {
+  id: string
+  product_id: string
+  variant_id: string | null
+  location_id: string | null
+  options: readonly BoughtOption[]
+  quantity: number
+  price_minor: number
+  deposit_minor: number
+  handling_fee_minor: number
+}
+
+export interface Cart extends CartTotals {
+  id: string
+  status: (typeof cartStatuses)[number]
+  coupon_code: string | null
+}
+
+type StoredItem = Pick<CartItem, 'id' | 'product_id' | 'quantity'> & Partial<CartItem>
+
+/** A cart as the row of its order has it. What is null, 0 or empty is left out. The total is the amount of the order. */
+export type StoredCart = Partial<Omit<Cart, 'status' | 'total_minor'>> & { items?: readonly StoredItem[] }
+
+const isNothing = (value: unknown): boolean =>
+  value === null || value === 0 || (Array.isArray(value) && value.length === 0)
+
+const withoutNothing = <Values extends object>(values: Values): Partial<Values> =>
+  Object.fromEntries(Object.entries(values).filter(([, value]) => !isNothing(value))) as Partial<Values>
+
+const storedItem = ({ id, product_id, quantity, ...item }: CartItem): StoredItem => ({
+  id,
+  product_id,
+  quantity,
+  ...withoutNothing({
+    variant_id: item.variant_id,
+    location_id: item.location_id,
+    options: item.options,
+    price_minor: item.price_minor,
+    deposit_minor: item.deposit_minor,
+    handling_fee_minor: item.handling_fee_minor,
+  }),
+})
+
+export const storedCart = (
+  { coupon_code, subtotal_minor, deposit_minor, handling_fee_minor, ...totals }: CartTotals & Pick<Cart, 'coupon_code'>,
+  items: readonly CartItem[],
+): StoredCart => ({
+  ...withoutNothing({
+    coupon_code,
+    subtotal_minor,
+    deposit_minor,
+    handling_fee_minor,
+    service_fee_minor: totals.service_fee_minor,
+    discount_minor: totals.discount_minor,
+    tax_minor: totals.tax_minor,
+  }),
+  items: items.map(storedItem),
+})
+
+/** A cart that states no id has that of its order, with a prefix of its own. Orders come with a cart that is completed. */
+export const cartOf = (order: { id: string; amount_minor: number; cart: StoredCart }): Cart => {
+  const { cart } = order
+  return {
+    id: cart.id ?? idLike('cart', order.id),
+    status: 'completed',
+    coupon_code: cart.coupon_code ?? null,
+    subtotal_minor: cart.subtotal_minor ?? 0,
+    deposit_minor: cart.deposit_minor ?? 0,
+    handling_fee_minor: cart.handling_fee_minor ?? 0,
+    service_fee_minor: cart.service_fee_minor ?? 0,
+    discount_minor: cart.discount_minor ?? 0,
+    tax_minor: cart.tax_minor ?? 0,
+    total_minor: order.amount_minor,
+  }
+}

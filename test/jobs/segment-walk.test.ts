@@ -1,0 +1,48 @@
+import { sql } from 'drizzle-orm'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { post } from '../support/api.ts'
+import { givenOrganization } from '../support/seeding/organizations.ts'
+import { calculator, membersNow, messageFor, segmentNow } from '../support/segments.ts'
+import { seedPeople } from '../support/seeding/customers.ts'
+import { givenSegment } from '../support/seeding/messaging/segments.ts'
+import { db } from '../support/seeding/rows.ts'
+
+const size = 2
+
+let id: string
+let ids: string[]
+beforeEach(async () => {
+  const organization = (await givenOrganization()).id
+  ids = (await seedPeople({ organization }, [{}, {}, {}, {}, {}])).map((person) => person.id).toSorted()
+  id = (await givenSegment({ organization_id: organization })).id as string
+})
+
+/** The message of a calculation that has just begun, of five people: three steps of two. */
+async function begin() {
+  expect((await post(`/v1/segments/${id}/recalculate`, undefined)).status).toBe(200)
+  return messageFor(await segmentNow(id))
+}
+
+describe('the walk of a calculation through an organisation', () => {
+  it('goes on by the ids of people where the version before began it', async () => {
+    const message = await begin()
+    const [first, second] = ids
+    await db.batch([
+      sql`update segments set cursor_id = ${second}, last_id = ${ids.at(-1)}, walked_count = 2, matched_count = 2,
+        population_count = 5 where id = ${id}`,
+      sql`insert into segment_members (segment_seq, epoch, user_seq) select segments.seq, epoch, users.seq
+        from segments, users where segments.id = ${id} and users.id in (${first}, ${second})`,
+    ])
+    await calculator().take([message], size)
+    expect(await segmentNow(id)).toMatchObject({ status: 'ready', user_count: 5, walked_count: 6 })
+    expect((await membersNow(id)).toSorted()).toEqual(ids)
+  })
+
+  it('visits each person once, whatever the order of their ids, and also those who joined at one moment', async () => {
+    for (const [index, time] of [7, -3, 7, 7, 0].entries())
+      await db.batch([sql`update users set created_at = ${time} where id = ${ids[index]}`])
+    await calculator().take([await begin()], size)
+    expect(await segmentNow(id)).toMatchObject({ status: 'ready', user_count: 5, walked_count: 6 })
+    expect((await membersNow(id)).toSorted()).toEqual(ids)
+  })
+})
