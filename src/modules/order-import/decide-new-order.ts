@@ -39,6 +39,7 @@ function orderRow(context: DecisionContext, placement: Placement, transactionId:
     modified_at: now,
     import_id,
     import_number,
+    counted_together: true,
   }
 }
 
@@ -69,7 +70,7 @@ export function decideNewOrder(context: DecisionContext, placement: Placement): 
   const cart = { order_id: id, id: context.newId('cart'), status: 'completed' as const, coupon_code: order.coupon_code }
   const bought = purchaseRows(context, { order: row, user }, unitsOf(items))
   return {
-    order: { ...row, seq: 0, counted_together: false },
+    order: { ...row, seq: 0 },
     writes: [
       ...insertOf('orders', [row]),
       ...insertOf('carts', [{ ...cart, ...totals, created_at }]),

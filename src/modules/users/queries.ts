@@ -1,6 +1,7 @@
 import { eq, type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { containsFoldedOrDigits, foldedOrDigits } from '../../db/contains.ts'
+import { sumOfEditions } from '../../db/edition-counts.ts'
 import { nullable, type NullableKey, type SortKey } from '../../db/lists/list-source.ts'
 import type { Counting } from '../../db/lists/page-by-number.ts'
 import { paginate } from '../../db/lists/paginate.ts'
@@ -88,13 +89,29 @@ function conditions(ctx: Ctx, view: CustomerView, filters: UserFilters): SQL[] {
   ]
 }
 
-/** Who joined an edition is counted there, which the customers themselves need not be read for. */
-function countOf(ctx: Ctx, { edition_id, organization_id, search }: UserFilters): Counting | null {
-  if (!edition_id || search) return null
-  return {
-    statement: sql`select count(*) as n from user_editions
-      where edition_id = (${editionsSeenBy(ctx.caller, { edition_id, organization_id })})`,
-  }
+/** Organisations whose customers a list may have; null for all. */
+function organizationsOf(ctx: Ctx, { organization_id }: UserFilters): string[] | null {
+  const reach = reachOf(ctx.caller)
+  if (reach.all) return organization_id === undefined ? null : [organization_id]
+  const reached = [...reach.organizations, ...reach.editions.map((grant) => grant.organization_id)]
+  return [...new Set(reached)].filter((id) => organization_id === undefined || id === organization_id)
+}
+
+/** Roles of an edition see a part of the customers of its organisation. */
+function isOfWholeOrganizations(ctx: Ctx, ids: readonly string[]): boolean {
+  const reach = reachOf(ctx.caller)
+  return reach.all || ids.every((id) => reach.organizations.includes(id))
+}
+
+/** Customers are counted where they come in: those of an edition, or of whole organisations. */
+function countOf(ctx: Ctx, filters: UserFilters): Counting | null {
+  if (filters.search) return null
+  if (filters.edition_id)
+    return { statement: sql`select ${sumOfEditions(sql`customers`, editionsSeenBy(ctx.caller, filters))} as n` }
+  const ids = organizationsOf(ctx, filters)
+  if (ids !== null && !isOfWholeOrganizations(ctx, ids)) return null
+  const chosen = ids === null ? sql`1` : inList(sql`organization_id`, ids)
+  return { statement: sql`select coalesce(sum(customers), 0) as n from list_sizes where ${chosen}` }
 }
 
 /** An erased customer has no number, but the id in its place, which is greater than any number. */
@@ -115,14 +132,6 @@ const sortKeys = (view: CustomerView) => ({
   date_joined: view.column('created_at'),
   last_seen: nullable(view.column('last_seen_at'), { indexed: view.isWhole }),
 })
-
-/** Organisations whose customers a list may have; null for all. */
-function organizationsOf(ctx: Ctx, { organization_id }: UserFilters): string[] | null {
-  const reach = reachOf(ctx.caller)
-  if (reach.all) return organization_id === undefined ? null : [organization_id]
-  const reached = [...reach.organizations, ...reach.editions.map((grant) => grant.organization_id)]
-  return [...new Set(reached)].filter((id) => organization_id === undefined || id === organization_id)
-}
 
 function indexSearch(ctx: Ctx, filters: UserFilters, texts: readonly string[]): IndexSearch {
   const ids = organizationsOf(ctx, filters)
