@@ -11,3 +11,8 @@ export const purchaseColumn = (status: PurchaseStatus): string => `purchases_${s
 export const sumOfEditions = (columns: SQL, editions: SQL): SQL =>
   sql`(select coalesce(sum(${columns}), 0) from order_counts
     where span_bits = ${sql.raw(String(coarseBits))} and edition_id in (${editions}))`
+
+/** How often customers of the editions' organisations changed. */
+export const customerChangesOf = (editions: SQL): SQL =>
+  sql`(select coalesce(sum(customer_changes), 0) from list_sizes
+    where organization_id in (select organization_id from editions where id in (${editions})))`

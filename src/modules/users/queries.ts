@@ -1,9 +1,10 @@
 import { eq, type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { containsFoldedOrDigits, foldedOrDigits } from '../../db/contains.ts'
-import { sumOfEditions } from '../../db/edition-counts.ts'
+import { customerChangesOf, sumOfEditions } from '../../db/edition-counts.ts'
 import { nullable, type NullableKey, type SortKey } from '../../db/lists/list-source.ts'
 import type { Counting } from '../../db/lists/page-by-number.ts'
+import type { ListState } from '../../db/lists/list-hits.ts'
 import { paginate } from '../../db/lists/paginate.ts'
 import { customersWithTexts, marksOf } from '../../db/lists/match-texts.ts'
 import { type IndexSearch, type NewestRows, paginateNewest, paginateSearch } from '../../db/lists/paginate-search.ts'
@@ -150,6 +151,26 @@ function newestOf(ctx: Ctx, filters: UserFilters): NewestRows {
   return { ...list, where: ids?.length === 0 ? [sql`0`] : [], sort: [{ by: list.key, desc: true }] }
 }
 
+/** The state that a search is made in: of one edition, or of an organisation. */
+function stateOf(ctx: Ctx, filters: UserFilters, ordering: readonly OrderBy<string>[]): ListState | null {
+  const { edition_id, organization_id, search } = filters
+  const place = {
+    asked: ['users', edition_id, organization_id, search, ordering],
+    now: ctx.now,
+    afterCommit: ctx.afterCommit,
+    keepsOrder: ordering.every(({ name }) => name !== 'last_seen'),
+  }
+  if (edition_id) {
+    const ids = editionsSeenBy(ctx.caller, filters)
+    const changes = sql`(${sumOfEditions(sql`changes`, ids)} + ${customerChangesOf(ids)})`
+    return { ...place, version: changes, rows: sumOfEditions(sql`customers`, ids) }
+  }
+  if (!organization_id || !isOfWholeOrganizations(ctx, [organization_id])) return null
+  const sizeOf = (name: 'customers' | 'customer_changes') =>
+    sql`coalesce((select ${sql.raw(name)} from list_sizes where organization_id = ${organization_id}), 0)`
+  return { ...place, version: sizeOf('customer_changes'), rows: sizeOf('customers') }
+}
+
 export function listUsers(
   ctx: Ctx,
   page: PageRequest,
@@ -173,7 +194,12 @@ export function listUsers(
   if (!filters.search || !view.isWhole) return paginate(ctx.db, page, { ...source, from, count: countOf(ctx, filters) })
   const texts = foldedOrDigits(filters.search)
   return texts.every(isIndexed)
-    ? paginateSearch(ctx.db, page, source, indexSearch(ctx, filters, texts))
+    ? paginateSearch(
+        ctx.db,
+        page,
+        { ...source, state: stateOf(ctx, filters, ordering) },
+        indexSearch(ctx, filters, texts),
+      )
     : paginateNewest(ctx.db, page, source, newestOf(ctx, filters))
 }
 

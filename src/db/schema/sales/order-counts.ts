@@ -44,6 +44,7 @@ export const listCounts = sqliteTable(
     version: integer().notNull(),
     total: integer().notNull(),
     counted_at: integer().notNull(),
+    hits: text(),
   },
   (table) => [primaryKey({ columns: [table.slot] })],
 )
