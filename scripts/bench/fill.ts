@@ -39,9 +39,13 @@ const ownSearchOf = (count: number): string =>
     .map((text) => `lower(${text})`)
     .join(` || ${separator} || `)
 
+/** Triggers count copies. */
+const countedAlone = { counted_together: '0' }
+
 /** Of each table: what a copy has in place of the values of its original. `count` is how many orders there were. */
 const changes: Record<Copied, (count: number) => Record<string, string>> = {
   users: () => ({
+    ...countedAlone,
     id: idOf('own.id'),
     email: emailOf('own.email'),
     email_folded: emailOf('own.email_folded'),
@@ -50,12 +54,14 @@ const changes: Record<Copied, (count: number) => Record<string, string>> = {
     modified_at: 'own.modified_at + copies.n',
   }),
   user_editions: () => ({
+    ...countedAlone,
     user_id: idOf('own.user_id'),
     email: emailOf('own.email'),
     email_folded: emailOf('own.email_folded'),
     created_at: 'own.created_at + copies.n',
   }),
   orders: (count) => ({
+    ...countedAlone,
     id: idOf('own.id'),
     user_id: idOf('own.user_id'),
     order_number: numberOf(count),
@@ -78,6 +84,7 @@ const changes: Record<Copied, (count: number) => Record<string, string>> = {
     created_at: `own.created_at + copies.n * ${count} * 60000`,
   }),
   purchases: (count) => ({
+    ...countedAlone,
     id: idOf('own.id'),
     order_id: idOf('own.order_id'),
     user_id: idOf('own.user_id'),

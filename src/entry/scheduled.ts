@@ -1,7 +1,7 @@
 import type { JobCtx } from '../context.ts'
 import { deleteDeadMessages } from '../db/dead-messages.ts'
 import { deleteExpiredKeys } from '../db/idempotency.ts'
-import { deleteOldCounts } from '../db/lists/list-counts.ts'
+import { deleteOldHits } from '../db/lists/list-hits.ts'
 import type { Bindings } from '../http/env.ts'
 import { logError } from '../http/log.ts'
 import { sweepAuditLog } from '../modules/audit-log/jobs.ts'
@@ -48,7 +48,7 @@ const sweeps: Record<string, Sweep> = {
   'file-storage': compareStorage,
   'file-scans': sweepScans,
   'audit-log': sweepAuditLog,
-  'list-counts': ({ db, now }) => deleteOldCounts(db, now()),
+  'list-counts': ({ db, now }) => deleteOldHits(db, now()),
   'order-counts': recountOrders,
   erasures: sweepErasures,
   purchases: (job) => sweepPurchases(job),

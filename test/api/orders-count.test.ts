@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
-import { deleteOldCounts } from '../../src/db/lists/list-counts.ts'
+import { deleteOldHits } from '../../src/db/lists/list-hits.ts'
 import { rootToken } from '../support/api.ts'
 import { costOf } from '../support/cost.ts'
 import { idsOf, readAs } from '../support/lists.ts'
@@ -178,10 +178,10 @@ describe('a count of a search', () => {
     expect((await kept()).length).toBeGreaterThan(0)
     const [{ slot, counted_at } = { slot: 0, counted_at: 0 }] = await kept()
     // The minute in which the sweep looks at that place.
-    const minute = 1024 * Math.ceil((counted_at + 86_400_000) / 60_000 / 1024) + Math.floor(slot / 16)
-    await deleteOldCounts(db, (minute - 2048) * 60_000)
+    const minute = 64 * Math.ceil((counted_at + 86_400_000) / 60_000 / 64) + slot
+    await deleteOldHits(db, (minute - 128) * 60_000)
     expect((await kept()).map((one) => one.slot)).toContain(slot)
-    await deleteOldCounts(db, minute * 60_000)
+    await deleteOldHits(db, minute * 60_000)
     expect((await kept()).map((one) => one.slot)).not.toContain(slot)
   })
 })

@@ -2,11 +2,13 @@ import { sql } from 'drizzle-orm'
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { orderStatuses, orderTypes } from '../../src/domain/orders/orders.ts'
+import { purchaseStatuses } from '../../src/domain/orders/purchases.ts'
 import { recountOrders } from '../../src/modules/orders/jobs.ts'
 import { rootToken } from '../support/api.ts'
 import { idsOf, readAs } from '../support/lists.ts'
 import { matching, queryOf, sorted, storedOrders } from '../support/many-orders.ts'
 import { manyFrom, seedManyOrders } from '../support/seeding/many-orders.ts'
+import { seedPeople } from '../support/seeding/customers.ts'
 import { anOrder, givenOrders, importOrders, seedShop, type Shop } from '../support/seeding/sales/orders.ts'
 import { db, write } from '../support/seeding/rows.ts'
 import { many, seedStarted } from '../support/seeding/imports/staged-imports.ts'
@@ -31,7 +33,36 @@ async function bothCounts(bits: 21 | 29) {
   return { stored, real }
 }
 
+/** The same of purchases and customers, which the sum of an edition's long spans counts, and of organisations. */
+async function otherCounts() {
+  const names = purchaseStatuses.map((status) => `purchases_${status}`)
+  const [sums, counted] = [
+    sql.raw(names.map((name) => `${name} as ${name}`).join(', ')),
+    sql.raw(purchaseStatuses.map((status) => `sum(status = '${status}') as purchases_${status}`).join(', ')),
+  ]
+  const anything = sql.raw(names.map((name) => `${name} <> 0`).join(' or '))
+  return [
+    [
+      await db.all(
+        sql`select edition_id, span, ${sums} from order_counts where span_bits = 29 and (${anything}) order by 1, 2`,
+      ),
+      await db.all(
+        sql`select edition_id, created_at >> 29 as span, ${counted} from purchases group by 1, 2 order by 1, 2`,
+      ),
+    ],
+    [
+      await db.all(sql`select edition_id, sum(customers) as n from order_counts group by 1 having n <> 0 order by 1`),
+      await db.all(sql`select edition_id, count(*) as n from user_editions group by 1 order by 1`),
+    ],
+    [
+      await db.all(sql`select organization_id, customers from list_sizes where customers <> 0 order by 1`),
+      await db.all(sql`select organization_id, count(*) as customers from users group by 1 order by 1`),
+    ],
+  ] as const
+}
+
 async function expectCountsToHold(): Promise<void> {
+  for (const [stored, real] of await otherCounts()) expect(stored).toEqual(real)
   for (const bits of [21, 29] as const) {
     const { stored, real } = await bothCounts(bits)
     expect(stored).toEqual(real)
@@ -59,6 +90,13 @@ const act = fc.oneof(
     type: fc.constantFrom(...orderTypes),
     at: moment,
   }),
+  fc.record({
+    act: fc.constant('purchases' as const),
+    number,
+    status: fc.constantFrom(...purchaseStatuses),
+    at: fc.option(moment),
+  }),
+  fc.record({ act: fc.constant('customer' as const), number }),
   fc.record({ act: fc.constant('file' as const), at: moment }),
   fc.record({ act: fc.constant('undo' as const) }),
 )
@@ -76,6 +114,20 @@ async function perform(shop: Shop, files: string[], one: Act): Promise<void> {
     await write(
       sql`update orders set status = ${one.status}, type = ${one.type}, created_at = ${one.at} where ${where}`,
     )
+  if (one.act === 'purchases')
+    await write(sql`update purchases set status = ${one.status}, created_at = coalesce(${one.at}, created_at)
+      where order_id in (select id from orders where ${where})`)
+  // Somebody who bought nothing, and is gone again when the same comes next.
+  if (one.act === 'customer') {
+    const ids = sql`select id from users where organization_id = ${shop.organization_id} and first_name = ${`Nobody ${one.number}`}`
+    const known = await db.all(sql<{ id: string }>`${ids}`)
+    if (known.length === 0)
+      await seedPeople({ organization: shop.organization_id, edition: shop.edition_id }, [
+        { first_name: `Nobody ${one.number}` },
+      ])
+    else
+      await write(sql`delete from user_editions where user_id in (${ids})`, sql`delete from users where id in (${ids})`)
+  }
   if (one.act === 'delete') {
     const ofOrders = sql`order_id in (select id from orders where ${where})`
     await write(
@@ -165,6 +217,9 @@ describe('stored counts of orders', () => {
       sql`update order_counts set completed_imported = completed_imported + 3
         where edition_id = ${shop.edition_id} and span_bits = 21 and span = ${manyFrom} >> 21`,
       sql`delete from order_counts where edition_id = ${shop.edition_id} and span > ${manyFrom} >> 29 and span_bits = 29`,
+      sql`update order_counts set purchases_active = purchases_active - 1, customers = customers + 5
+        where edition_id = ${shop.edition_id} and span = ${manyFrom} >> 29 and span_bits = 29`,
+      sql`update list_sizes set customers = customers + 1 where organization_id = ${shop.organization_id}`,
     )
     // Not by day, and once a night.
     await sweepAt(night(2, 2))

@@ -74,15 +74,15 @@ describe('the rows that a search reads', () => {
     const most = Object.fromEntries(Object.entries(large).map(([name, { rows_read }]) => [name, rows_read]))
     expect(most).toMatchInlineSnapshot(`
       {
-        "nothing there": 6,
-        "rare": 324,
-        "rare address": 482,
-        "rare customer": 240,
-        "rare customer of the edition": 281,
-        "rare number": 321,
-        "rare, by amount": 324,
-        "rare, of the organisation": 324,
-        "rare, with a filter": 224,
+        "nothing there": 12,
+        "rare": 330,
+        "rare address": 488,
+        "rare customer": 246,
+        "rare customer of the edition": 287,
+        "rare number": 327,
+        "rare, by amount": 330,
+        "rare, of the organisation": 330,
+        "rare, with a filter": 230,
       }
     `)
   })
@@ -95,9 +95,9 @@ describe('the rows that a search reads', () => {
     // Every eighth, without the rare ones among them.
     expect(orders?.count).toBe(1365)
     expect(customers?.count).toBe(1365)
-    // The rows that show that there are many, the rows that the count compares, and the page with the others between.
-    expect(orders?.rows_read).toBeLessThan(3 * 501 + 2 * 1365 + 8 * 51 + 6 * 51)
-    expect(customers?.rows_read).toBeLessThan(3 * 501 + 3 * 1365 + 3 * 8 * 51 + 6 * 51)
+    // The rows that show that there are many, the rows that are compared, and the page.
+    expect(orders?.rows_read).toBeLessThan(3 * 501 + 3 * 1365 + 8 * 51 + 6 * 51)
+    expect(customers?.rows_read).toBeLessThan(3 * 501 + 4 * 1365 + 3 * 8 * 51 + 6 * 51)
   })
 
   it('find each of many orders by the links from page to page, in any ordering', async () => {
@@ -217,7 +217,7 @@ describe('the rows written to the index', () => {
     }).toMatchInlineSnapshot(`
       {
         "changed": 3,
-        "customer": 6,
+        "customer": 7,
         "edition": 1,
         "same": 1,
       }

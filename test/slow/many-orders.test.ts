@@ -15,7 +15,7 @@ import { addNeighbours, endpointId } from '../support/many-rows.ts'
 const wanted = Number(process.env['ORDERS'] ?? 200_000)
 const filledDir = process.env['BENCH_STATE_DIR']
 
-/** Rows that a page of 50 may read, without those of its count. */
+/** Rows that a page of 50 may read, without those of its count where that reads rows. */
 const goal = 600
 
 interface Documented {
@@ -82,6 +82,9 @@ async function listsOf(): Promise<ListCase[]> {
 /** Lists that read more than the goal: they are merged, of all statuses or of all editions, which saves an index. */
 const dearer: Record<string, number> = { '/v1/purchases': 700, '/v1/refund-requests': 650 }
 
+/** Lists whose count reads a row for each that it counts. */
+const countedByRow = ['/v1/refund-requests', '/v1/audit-log', `/v1/webhooks/${endpointId}/deliveries`]
+
 /** Lists that have an order without an index, each with what bounds its rows. */
 const unserved: Record<string, readonly string[]> = {
   // The deliveries of one endpoint in the 90 days that they are kept.
@@ -101,12 +104,11 @@ it('every list reads few rows for its first pages, in any ordering', async () =>
   for (const { path, orderings } of lists)
     for (const ordering of orderings.flatMap((key) => [key, `-${key}`])) {
       if (isUnserved(path, ordering)) continue
-      // Counting a list reads one row for each, unless a counter exists.
       let next: string | null = `${path}&ordering=${ordering}`
       for (let pages = 0; next !== null && pages < 3; pages++) {
         const at: string = next.replace(server.url, '')
         const page: Page<unknown> = await client.get(at)
-        const rows = (await rowsOf(at)) - page.count
+        const rows = (await rowsOf(at)) - (countedByRow.includes(at.split('?')[0] ?? '') ? page.count : 0)
         if (rows > (dearer[at.split('?')[0] ?? ''] ?? goal)) dear.push([at, rows])
         longest = Math.max(longest, page.count)
         next = page.next

@@ -2,20 +2,10 @@ import { type SQL, sql } from 'drizzle-orm'
 import type { PageRequest } from '../../domain/page.ts'
 import type { Database } from '../database.ts'
 
-/** The count of a list, and for lists that store it what it was counted from. */
-export interface CountRow {
-  n: number
-  version?: number
-  rows?: number
-  is_known?: number
-}
-
 /** A better way to count a list. */
 export interface Counting {
   /** Answers one row. It runs in the transaction of the page. */
-  statement: SQL<CountRow>
-  /** Called with the row that was read. */
-  counted?: (row: CountRow) => void
+  statement: SQL<{ n: number }>
 }
 
 /** Where a page begins. `where` and `offset` name what `ctes` defines; `offset` counts the rows that `where` leaves before it. */

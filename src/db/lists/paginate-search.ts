@@ -1,12 +1,22 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { Page, PageRequest } from '../../domain/page.ts'
 import type { Database } from '../database.ts'
+import {
+  type Found,
+  type HitList,
+  hitListOf,
+  hitsOf,
+  keepHits,
+  keysOfSlice,
+  type ListState,
+  mostHits,
+  sliceOfHits,
+} from './list-hits.ts'
 import { judgePage, pageFrom } from './page-rows.ts'
 import type { ListSource } from './list-source.ts'
 import { and, beyond, keyColumns, keysOf, type KeyValues, type OrderKey, orderOf, reversedOrder } from './order-keys.ts'
 import { ofOwners, selectPageRows } from './page-statement.ts'
 import { keysAt, paginate } from './paginate.ts'
-import type { Counting, CountRow } from './page-by-number.ts'
 import type { Fields, RowOf } from '../select.ts'
 
 /** Up to so many rows that may match are read, compared and ordered at once. */
@@ -22,11 +32,14 @@ const newestSearched = 10_000
 export type IndexSearch = (limit: SQL) => readonly SQL[]
 
 /** A list with a search: `from` is `table` and what `tableJoins` adds to it. */
-export interface SearchedSource<F extends Fields> extends Omit<ListSource<F>, 'from' | 'count'> {
+interface JoinedSource<F extends Fields> extends Omit<ListSource<F>, 'from' | 'count'> {
   table: SQL
   tableJoins: SQL
-  /** How the matches are counted once for each state of the data, given the expression that counts them; null for each time. */
-  counting?: (count: SQL) => Promise<Counting | null>
+}
+
+interface SearchedSource<F extends Fields> extends JoinedSource<F> {
+  /** What the matches are found in, so that they are found once for each state of it; null for each time. */
+  state: ListState | null
 }
 
 /** The rows of a scope from the newest on, which an index has in this order. */
@@ -96,46 +109,111 @@ const distinctKeys = (search: IndexSearch): SQL =>
     sql` union `,
   )
 
-/** Reads all rows that may match. What it answers holds until the data changes. */
-async function countMatches<F extends Fields>(
-  db: Database,
-  source: SearchedSource<F>,
-  search: IndexSearch,
-): Promise<number> {
-  const count = sql`(select coalesce(sum(${isMatch(source)}), 0) from (${distinctKeys(search)}) as found ${joined(source)})`
-  const counting = await source.counting?.(count)
-  const row = await db.first(counting?.statement ?? sql<CountRow>`select ${count} as n`)
-  if (row) counting?.counted?.(row)
+/** All rows that may match, found by the index first. */
+const candidates = <F extends Fields>({ table, tableJoins, key }: SearchedSource<F>, search: IndexSearch): SQL =>
+  sql`(${distinctKeys(search)}) as found cross join ${table} on ${key} = found.key ${tableJoins}`
+
+const isMatching = <F extends Fields>(source: SearchedSource<F>, search: IndexSearch): SQL =>
+  sql`from ${candidates(source, search)} where ${isMatch(source)}`
+
+/** Reads all rows that may match. */
+async function countMatches<F extends Fields>(db: Database, source: SearchedSource<F>, search: IndexSearch) {
+  const row = await db.first(sql<{ n: number }>`select count(*) as n ${isMatching(source, search)}`)
   return row?.n ?? 0
 }
 
-const whole = <F extends Fields>(source: SearchedSource<F>): ListSource<F> => ({
+/** Finds all rows that match, in the order of the list where that can be kept. */
+async function findHits<F extends Fields>(
+  db: Database,
+  source: SearchedSource<F>,
+  search: IndexSearch,
+  { state, keys }: { state: ListState; keys: readonly OrderKey[] },
+): Promise<Found> {
+  const { version, rows, keepsOrder } = state
+  const hits = keepsOrder ? hitsOf(sql`key`) : sql`null`
+  const order = keepsOrder ? sql`order by ${orderOf(keys)} limit ${mostHits + 1}` : sql``
+  const [found] =
+    await db.all(sql<Found>`select ${version} as version, ${rows} as rows, count(*) as total, ${hits} as hits
+    from (select ${source.key} as key ${isMatching(source, search)} ${order})`)
+  if (!found) return { version: 0, rows: 0, total: 0, hits: null }
+  if (!keepsOrder || found.total <= mostHits) return found
+  return { ...found, total: await countMatches(db, source, search), hits: null }
+}
+
+const whole = <F extends Fields>(source: JoinedSource<F>): ListSource<F> => ({
   ...source,
   from: sql`${source.table} ${source.tableJoins}`,
 })
 
-/** One page through the search index: of few rows at once, and of many by the order of the list. */
+interface Counted<F extends Fields> {
+  source: SearchedSource<F>
+  search: IndexSearch
+  count: number
+}
+
+/** A page whose rows are found for it alone: by the order of the list, or where fewer match all of these. */
+function pageOfMany<F extends Fields>(
+  db: Database,
+  request: PageRequest,
+  { source, search, count }: Counted<F>,
+): Promise<Page<RowOf<F>>> {
+  if (count >= mostAtOnce) return paginate(db, request, { ...whole(source), count })
+  const owners = source.owners && { ...source.owners, isOrdered: false }
+  return paginate(db, request, { ...source, from: candidates(source, search), owners, count })
+}
+
+/** A page of what is stored or was just found; null where neither is of the present state. */
+async function pageOfHits<F extends Fields>(
+  db: Database,
+  request: PageRequest,
+  { source, search, list, found }: { source: SearchedSource<F>; search: IndexSearch; list: HitList; found?: Found },
+): Promise<Page<RowOf<F>> | null> {
+  const { keys, after } = keysOf(source, request)
+  const { table, tableJoins, key } = source
+  const skipped = after ? 0 : (request.page - 1) * request.size
+  const same = keys.map(({ by }, index) => sql`${by} = ${after?.[index]}`)
+  const isSame = sql`exists (select 1 from ${table} ${tableJoins} where ${and(same)})`
+  const place = { skipped, limit: request.size + 1, after: after && { keys: after, isSame } }
+  const ctes = sliceOfHits(list, place, found)
+  const page = sql`select ${key} as key, ${keyColumns(keys.map(({ by }) => by))}
+    from (${keysOfSlice}) as hit cross join ${table} on ${key} = hit.key ${tableJoins}`
+  const [rows, [known]] = await db.batch([
+    selectPageRows<RowOf<F>>(source, keys, page, ctes),
+    sql<{ total: number; is_placed: number }>`with ${ctes}
+      select total, (select keys from slice) is not null as is_placed from known`,
+  ])
+  if (!known) return null
+  judgePage(request, after, known.total)
+  return known.is_placed
+    ? pageFrom<RowOf<F>>(request, keys.length, rows, known.total)
+    : pageOfMany(db, request, { source, search, count: known.total })
+}
+
+/** One page through the search index: of few rows at once, and of many from what was found in this state of the list. */
 export async function paginateSearch<F extends Fields>(
   db: Database,
   request: PageRequest,
   source: SearchedSource<F>,
   search: IndexSearch,
 ): Promise<Page<RowOf<F>>> {
-  const few = await fewCandidates(db, source, search, keysOf(source, request))
+  const list = source.state && (await hitListOf(source.state))
+  const known = list && (await pageOfHits(db, request, { source, search, list }))
+  if (known) return known
+  const { keys, after } = keysOf(source, request)
+  const few = await fewCandidates(db, source, search, { keys, after })
   if (few) return pageOfFew(db, request, source, few)
-  const count = await countMatches(db, source, search)
-  if (count >= mostAtOnce) return paginate(db, request, { ...whole(source), count })
-  const from = sql`(${distinctKeys(search)}) as found cross join ${source.table} on ${source.key} = found.key
-    ${source.tableJoins}`
-  const owners = source.owners && { ...source.owners, isOrdered: false }
-  return paginate(db, request, { ...source, from, owners, count })
+  if (!list) return pageOfMany(db, request, { source, search, count: await countMatches(db, source, search) })
+  const found = await findHits(db, source, search, { state: list.state, keys })
+  keepHits(db, list, found)
+  const page = await pageOfHits(db, request, { source, search, list, found })
+  return page ?? pageOfMany(db, request, { source, search, count: found.total })
 }
 
 /** One page of the matches among the newest rows of a scope. */
 export async function paginateNewest<F extends Fields>(
   db: Database,
   request: PageRequest,
-  source: SearchedSource<F>,
+  source: JoinedSource<F>,
   newest: NewestRows,
 ): Promise<Page<RowOf<F>>> {
   const scope = { ...newest, columns: sql``, joins: sql`` }

@@ -47,7 +47,6 @@ export async function paginate<Row>(
   })
   const page = selectPageKeys(source, sort, keys, { after, limit: request.size + 1, offset, ...route })
   const [found, [total]] = await db.batch([selectPageRows<Row>(source, keys, page, route.ctes), counting.statement])
-  if (total) counting.counted?.(total)
   const n = total?.n ?? 0
   judgePage(request, after, n)
   return pageFrom<Row>(request, keys.length, found, n)

@@ -31,6 +31,8 @@ export const users = sqliteTable('users', {
   version: integer().notNull().default(1),
   created_at: integer().notNull(),
   modified_at: integer().notNull(),
+  /** The statements of the import count it, and no trigger. */
+  counted_together: integer({ mode: 'boolean' }).notNull().default(false),
 })
 
 /**
@@ -52,6 +54,8 @@ export const userEditions = sqliteTable(
     name_folded: text().notNull().default(''),
     email_folded: text().notNull().default(''),
     phone_digits: text().notNull().default(''),
+    /** As that of customers. */
+    counted_together: integer({ mode: 'boolean' }).notNull().default(false),
   },
   (table) => [primaryKey({ columns: [table.edition_id, table.user_id] })],
 )

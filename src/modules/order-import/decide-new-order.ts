@@ -41,6 +41,7 @@ function orderRow(context: DecisionContext, placement: Placement) {
     modified_at: now,
     import_id,
     import_number,
+    counted_together: true,
   }
 }
 
@@ -69,7 +70,7 @@ export function decideNewOrder(context: DecisionContext, placement: Placement): 
   const { id } = row
   const bought = purchaseRows(context, { order: row, user }, unitsOf(items))
   return {
-    order: { ...row, seq: 0, counted_together: false },
+    order: { ...row, seq: 0 },
     writes: [
       ...insertOf('orders', [row]),
       ...insertOf('transactions', [paymentRow(context, placement, id)]),

@@ -104,6 +104,7 @@ export class PeopleDecisions {
       version: 1,
       created_at: now,
       modified_at: now,
+      counted_together: true,
     }
     return { stored: null, user: { ...user, is_shared: 0, is_kept: 0, given_email: given.email } }
   }
@@ -115,7 +116,9 @@ export class PeopleDecisions {
     const said = [...this.#said].map(([user_id, given]) => {
       const contact = contactOf(given)
       const columns = { ...contact, ...givenSearchColumns(contact), locale: given.locale }
-      return { edition_id: edition.id, user_id, created_at: now, ...columns }
+      // Who is new joins this edition first. Others may know it already.
+      const counted_together = !this.#known.get(user_id)?.stored
+      return { edition_id: edition.id, user_id, created_at: now, ...columns, counted_together }
     })
     return [
       ...insertOf(

@@ -69,6 +69,7 @@ export const purchaseRows = (
     ...unit,
     created_at: order.created_at,
     modified_at: order.created_at,
+    counted_together: true,
   }))
 
 const actionOf: Partial<Record<PurchaseStatus, PurchaseChange['action']>> = {

@@ -127,17 +127,13 @@ function changeStatements(change: RowChange, scope: WriteScope): Statement[] {
   }
 }
 
-/** Of a single order the trigger writes no more rows. */
-const countedTogether = (made: readonly NewRows['orders'][]): Statement[] =>
-  made.length < 2
-    ? insertAll(orders, made)
-    : [
-        ...insertAll(
-          orders,
-          made.map((row) => ({ ...row, counted_together: true })),
-        ),
-        ...countTogether(made),
-      ]
+/** Rows that an edition counts together. */
+const counted = (writes: readonly Write[]): Statement[] =>
+  countTogether({
+    orders: rowsOf(writes, 'orders'),
+    purchases: rowsOf(writes, 'purchases'),
+    customers: rowsOf(writes, 'userEditions').filter(({ counted_together }) => counted_together),
+  })
 
 /** Few statements however many orders: one a table for what is new, its rows as one parameter. */
 export function statementsOf(scope: WriteScope, writes: readonly Write[], lists: LongerLists): Statement[] {
@@ -149,9 +145,10 @@ export function statementsOf(scope: WriteScope, writes: readonly Write[], lists:
     ...insertAll(options, rowsOf(writes, 'options')),
     ...writes.flatMap((one) => (one.write === 'insert' ? [] : changeStatements(one, scope))),
     ...givenLast(rowsOf(writes, 'userEditions')),
-    ...countedTogether(rowsOf(writes, 'orders')),
+    ...insertAll(orders, rowsOf(writes, 'orders')),
     ...insertAll(transactions, rowsOf(writes, 'transactions')),
     ...insertAll(purchases, rowsOf(writes, 'purchases')),
+    ...counted(writes),
     ...growth(scope.organization_id, writes, lists),
   ]
 }

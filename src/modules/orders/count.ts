@@ -1,6 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
-import { countOncePerState } from '../../db/lists/list-counts.ts'
+import { customerChangesOf } from '../../db/edition-counts.ts'
+import type { ListState } from '../../db/lists/list-hits.ts'
 import type { Counting, PageStart } from '../../db/lists/page-by-number.ts'
 import { editionsSeenBy } from '../../db/visibility.ts'
 import {
@@ -39,32 +40,30 @@ function countedOf(filters: OrderFilters): CountedOrders | null {
   return { editions: listed, status, type, from: created_after, until }
 }
 
-interface CountingOfOrders {
-  /** Whether the caller sees all that is stored of customers. */
-  isWhole: boolean
-  /** An expression that counts the list. */
-  count: SQL
+/** How a list is counted without reading what it counts; null where its index leads to few orders. */
+export function countingOf(ctx: Ctx, filters: OrderFilters): Counting | null {
+  const counted = countedOf(filters)
+  return counted && { statement: sql`with ${withEditions(ctx, filters)} select ${countOfOrders(counted)} as n` }
 }
 
-/** How a list is counted without reading what it counts; null where its index leads to few orders. */
-export async function countingOf(ctx: Ctx, filters: OrderFilters, list: CountingOfOrders): Promise<Counting | null> {
-  const counted = countedOf(filters)
-  if (counted)
-    return {
-      statement: sql`with ${withEditions(ctx, filters)} select ${countOfOrders(counted)} as n`,
-    }
-  // What roles of editions find depends on more than the orders and their customers.
-  if (!isOfWholeEditions(filters) || !list.isWhole) return null
+/**
+ * The state that a search is made in; null where what is found depends on more than the orders and their customers, as
+ * for roles of editions (`isWhole`).
+ */
+export function stateOf(ctx: Ctx, filters: OrderFilters, ordering: OrderOrdering, isWhole: boolean): ListState | null {
+  if (!isOfWholeEditions(filters) || !isWhole) return null
   const { edition_id, organization_id, status, type, created_after, created_before } = filters
   const ids = editionsSeenBy(ctx.caller, filters)
-  return countOncePerState(ctx.db, {
-    asked: ['orders', edition_id, organization_id, status, type, created_after, created_before, textsOf(filters)],
-    version: versionOfOrders(ids),
+  const chosen = [edition_id, organization_id, status, type, created_after, created_before]
+  return {
+    asked: ['orders', ...chosen, textsOf(filters), ordering],
+    version: sql`(${versionOfOrders(ids)} + ${customerChangesOf(ids)})`,
     rows: countOfAllOrders(ids),
-    count: list.count,
+    // Not each change of an order counts as one of its span.
+    keepsOrder: ordering.every(({ name }) => name !== 'modified' && name !== 'amount'),
     now: ctx.now,
     afterCommit: ctx.afterCommit,
-  })
+  }
 }
 
 const isByCreation = (ordering: OrderOrdering): boolean =>

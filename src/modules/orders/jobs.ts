@@ -1,5 +1,5 @@
 import type { JobCtx } from '../../context.ts'
-import { findNextSpan, ordersOf, type OrderSpan, recountStatements } from './counts/recount.ts'
+import { findNextSpan, ordersOf, type OrderSpan, recountOthers, recountStatements } from './counts/recount.ts'
 import { findSweepPosition, sweepPositionStatement } from '../../db/sweep-positions.ts'
 
 const sweepName = 'order-counts'
@@ -27,7 +27,7 @@ async function findBegin({ db, now }: Pick<JobCtx, 'db' | 'now'>) {
 }
 
 /**
- * Counts orders anew, each night those of the next spans, and stores what they are. Throws where counts were wrong: they
+ * Counts orders, purchases and customers anew, each night those of the next spans, and stores what they are. Throws where counts were wrong: they
  * are repaired then, but something changed orders behind the triggers, or triggers are wrong.
  */
 export async function recountOrders({ db, now }: Pick<JobCtx, 'db' | 'now'>): Promise<void> {
@@ -44,8 +44,14 @@ export async function recountOrders({ db, now }: Pick<JobCtx, 'db' | 'now'>): Pr
       await db.batch([position])
       break
     }
-    const [fine, coarse] = await db.batch([...recountStatements(next), position])
-    if (fine.length + coarse.length > 0) wrong.push(`${keyOf(next)} (${fine.length} of its parts)`)
+    const parts = await db.batch([
+      ...recountStatements(next),
+      ...recountOthers(next, next.edition_id !== last.edition_id),
+      position,
+    ])
+    // The position answers no rows.
+    const repaired = parts.reduce((sum, rows) => sum + rows.length, 0)
+    if (repaired > 0) wrong.push(`${keyOf(next)} (${repaired} of its parts)`)
     orders += (await db.first(ordersOf(next)))?.n ?? 0
     last = next
   }

@@ -16,7 +16,7 @@ import { invalid, parameterError } from '../../domain/errors.ts'
 import { orderStatuses, orderTypes } from '../../domain/orders/orders.ts'
 import { type Page, type PageRequest, sortBy } from '../../domain/page.ts'
 import { editionSummaryFields } from '../editions/index.ts'
-import { countingOf, fewMatch, startOf } from './count.ts'
+import { countingOf, fewMatch, startOf, stateOf } from './count.ts'
 import type { OrderFilters, OrderOrdering } from './filters.ts'
 import { searchOf } from './search.ts'
 
@@ -210,11 +210,9 @@ export async function listOrders(
     return paginateNewest(ctx.db, page, source, { ...source, from: source.table, where: newest, sort })
   }
   if (search !== null) {
-    const counting = (count: SQL) => countingOf(ctx, filters, { isWhole: view.isWhole, count })
-    return paginateSearch(ctx.db, page, { ...source, counting }, search)
+    const state = stateOf(ctx, filters, ordering, view.isWhole)
+    return paginateSearch(ctx.db, page, { ...source, state }, search)
   }
-  const ofOwners = owners ? sql`${owners.column} in (${owners.ids}) and` : sql``
-  const counted = sql`(select count(*) from ${orders} where ${ofOwners} ${sql.join(where, sql` and `)})`
-  const count = await countingOf(ctx, filters, { isWhole: view.isWhole, count: counted })
+  const count = countingOf(ctx, filters)
   return paginate(ctx.db, page, { ...source, from: source.table, count, startOf: start })
 }

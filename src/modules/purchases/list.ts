@@ -1,10 +1,12 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
+import { purchaseColumn, sumOfEditions } from '../../db/edition-counts.ts'
 import type { Owners, SortKey } from '../../db/lists/list-source.ts'
+import type { Counting } from '../../db/lists/page-by-number.ts'
 import { paginate } from '../../db/lists/paginate.ts'
 import { purchases } from '../../db/schema/sales/orders.ts'
 import { customersSeenBy } from '../../db/customer-visibility.ts'
-import { visibleIn } from '../../db/visibility.ts'
+import { editionsSeenBy, visibleIn } from '../../db/visibility.ts'
 import { invalid, parameterError } from '../../domain/errors.ts'
 import { numberKey } from '../../domain/orders/orders.ts'
 import { type OrderBy, type Page, type PageRequest, sortBy } from '../../domain/page.ts'
@@ -56,6 +58,15 @@ function statusesOf({ search, vendor_code, status }: PurchaseFilters): Owners | 
   return { column: sql`${purchases.status}`, ids, isOrdered: true }
 }
 
+/** The statuses of an edition are counted where purchases are written; of codes and searches there are few. */
+function countOf(ctx: Ctx, filters: PurchaseFilters): Counting | null {
+  if (filters.search || filters.vendor_code) return null
+  const statuses = filters.status ? [filters.status] : purchaseStatuses
+  const columns = sql.raw(statuses.map(purchaseColumn).join(' + '))
+  const editions = editionsSeenBy(ctx.caller, { edition_id: filters.edition_id })
+  return { statement: sql`select ${sumOfEditions(columns, editions)} as n` }
+}
+
 const sortKeys = { created: sql`${purchases.created_at}` }
 
 export function listPurchases(
@@ -73,5 +84,6 @@ export function listPurchases(
     sort: sortBy<keyof typeof sortKeys, SortKey['by']>(ordering, '-created', sortKeys),
     columns: shownFields(view),
     joins: sql`join ${purchases} on ${purchases.id} = page.key ${shownJoins(view)}`,
+    count: countOf(ctx, filters),
   })
 }

@@ -1,8 +1,10 @@
 import { eq, type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { containsFoldedOrDigits, foldedOrDigits } from '../../db/contains.ts'
+import { customerChangesOf, sumOfEditions } from '../../db/edition-counts.ts'
 import { nullable, type NullableKey, type SortKey } from '../../db/lists/list-source.ts'
 import type { Counting } from '../../db/lists/page-by-number.ts'
+import type { ListState } from '../../db/lists/list-hits.ts'
 import { paginate } from '../../db/lists/paginate.ts'
 import { customersWithTexts, marksOf } from '../../db/lists/match-texts.ts'
 import { type IndexSearch, type NewestRows, paginateNewest, paginateSearch } from '../../db/lists/paginate-search.ts'
@@ -88,13 +90,29 @@ function conditions(ctx: Ctx, view: CustomerView, filters: UserFilters): SQL[] {
   ]
 }
 
-/** Who joined an edition is counted there, which the customers themselves need not be read for. */
-function countOf(ctx: Ctx, { edition_id, organization_id, search }: UserFilters): Counting | null {
-  if (!edition_id || search) return null
-  return {
-    statement: sql`select count(*) as n from user_editions
-      where edition_id = (${editionsSeenBy(ctx.caller, { edition_id, organization_id })})`,
-  }
+/** Organisations whose customers a list may have; null for all. */
+function organizationsOf(ctx: Ctx, { organization_id }: UserFilters): string[] | null {
+  const reach = reachOf(ctx.caller)
+  if (reach.all) return organization_id === undefined ? null : [organization_id]
+  const reached = [...reach.organizations, ...reach.editions.map((grant) => grant.organization_id)]
+  return [...new Set(reached)].filter((id) => organization_id === undefined || id === organization_id)
+}
+
+/** Roles of an edition see a part of the customers of its organisation. */
+function isOfWholeOrganizations(ctx: Ctx, ids: readonly string[]): boolean {
+  const reach = reachOf(ctx.caller)
+  return reach.all || ids.every((id) => reach.organizations.includes(id))
+}
+
+/** Customers are counted where they come in: those of an edition, or of whole organisations. */
+function countOf(ctx: Ctx, filters: UserFilters): Counting | null {
+  if (filters.search) return null
+  if (filters.edition_id)
+    return { statement: sql`select ${sumOfEditions(sql`customers`, editionsSeenBy(ctx.caller, filters))} as n` }
+  const ids = organizationsOf(ctx, filters)
+  if (ids !== null && !isOfWholeOrganizations(ctx, ids)) return null
+  const chosen = ids === null ? sql`1` : inList(sql`organization_id`, ids)
+  return { statement: sql`select coalesce(sum(customers), 0) as n from list_sizes where ${chosen}` }
 }
 
 /** An erased customer has no number, but the id in its place, which is greater than any number. */
@@ -116,14 +134,6 @@ const sortKeys = (view: CustomerView) => ({
   last_seen: nullable(view.column('last_seen_at'), { indexed: view.isWhole }),
 })
 
-/** Organisations whose customers a list may have; null for all. */
-function organizationsOf(ctx: Ctx, { organization_id }: UserFilters): string[] | null {
-  const reach = reachOf(ctx.caller)
-  if (reach.all) return organization_id === undefined ? null : [organization_id]
-  const reached = [...reach.organizations, ...reach.editions.map((grant) => grant.organization_id)]
-  return [...new Set(reached)].filter((id) => organization_id === undefined || id === organization_id)
-}
-
 function indexSearch(ctx: Ctx, filters: UserFilters, texts: readonly string[]): IndexSearch {
   const ids = organizationsOf(ctx, filters)
   const marks = ids?.length ? marksOf('organization', ids) : null
@@ -139,6 +149,26 @@ function newestOf(ctx: Ctx, filters: UserFilters): NewestRows {
   if (id !== undefined && others.length === 0)
     return { ...list, where: [eq(users.organization_id, id)], sort: [{ by: sql`${users.created_at}`, desc: true }] }
   return { ...list, where: ids?.length === 0 ? [sql`0`] : [], sort: [{ by: list.key, desc: true }] }
+}
+
+/** The state that a search is made in: of one edition, or of an organisation. */
+function stateOf(ctx: Ctx, filters: UserFilters, ordering: readonly OrderBy<string>[]): ListState | null {
+  const { edition_id, organization_id, search } = filters
+  const place = {
+    asked: ['users', edition_id, organization_id, search, ordering],
+    now: ctx.now,
+    afterCommit: ctx.afterCommit,
+    keepsOrder: ordering.every(({ name }) => name !== 'last_seen'),
+  }
+  if (edition_id) {
+    const ids = editionsSeenBy(ctx.caller, filters)
+    const changes = sql`(${sumOfEditions(sql`changes`, ids)} + ${customerChangesOf(ids)})`
+    return { ...place, version: changes, rows: sumOfEditions(sql`customers`, ids) }
+  }
+  if (!organization_id || !isOfWholeOrganizations(ctx, [organization_id])) return null
+  const sizeOf = (name: 'customers' | 'customer_changes') =>
+    sql`coalesce((select ${sql.raw(name)} from list_sizes where organization_id = ${organization_id}), 0)`
+  return { ...place, version: sizeOf('customer_changes'), rows: sizeOf('customers') }
 }
 
 export function listUsers(
@@ -164,7 +194,12 @@ export function listUsers(
   if (!filters.search || !view.isWhole) return paginate(ctx.db, page, { ...source, from, count: countOf(ctx, filters) })
   const texts = foldedOrDigits(filters.search)
   return texts.every(isIndexed)
-    ? paginateSearch(ctx.db, page, source, indexSearch(ctx, filters, texts))
+    ? paginateSearch(
+        ctx.db,
+        page,
+        { ...source, state: stateOf(ctx, filters, ordering) },
+        indexSearch(ctx, filters, texts),
+      )
     : paginateNewest(ctx.db, page, source, newestOf(ctx, filters))
 }
 

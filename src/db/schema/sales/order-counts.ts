@@ -1,27 +1,37 @@
 import { integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 
-const orders = () => integer().notNull().default(0)
+const counted = () => integer().notNull().default(0)
 
-/** Triggers and `countTogether` write it; a column of each status and type of an order. */
+/**
+ * Triggers and `countTogether` write it: a column of each status and type of an order; in long spans also one of each
+ * status of a purchase, and the customers of the edition, who are in any of its spans.
+ */
 export const orderCounts = sqliteTable(
   'order_counts',
   {
     span_bits: integer().notNull(),
     edition_id: text().notNull(),
     span: integer().notNull(),
-    pending_online: orders(),
-    pending_in_person: orders(),
-    pending_imported: orders(),
-    confirmed_online: orders(),
-    confirmed_in_person: orders(),
-    confirmed_imported: orders(),
-    completed_online: orders(),
-    completed_in_person: orders(),
-    completed_imported: orders(),
-    cancelled_online: orders(),
-    cancelled_in_person: orders(),
-    cancelled_imported: orders(),
+    pending_online: counted(),
+    pending_in_person: counted(),
+    pending_imported: counted(),
+    confirmed_online: counted(),
+    confirmed_in_person: counted(),
+    confirmed_imported: counted(),
+    completed_online: counted(),
+    completed_in_person: counted(),
+    completed_imported: counted(),
+    cancelled_online: counted(),
+    cancelled_in_person: counted(),
+    cancelled_imported: counted(),
     changes: integer().notNull().default(0),
+    customers: counted(),
+    purchases_pending: counted(),
+    purchases_active: counted(),
+    purchases_used: counted(),
+    purchases_refunded: counted(),
+    purchases_expired: counted(),
+    purchases_cancelled: counted(),
   },
   (table) => [primaryKey({ columns: [table.span_bits, table.edition_id, table.span] })],
 )
@@ -34,6 +44,7 @@ export const listCounts = sqliteTable(
     version: integer().notNull(),
     total: integer().notNull(),
     counted_at: integer().notNull(),
+    hits: text(),
   },
   (table) => [primaryKey({ columns: [table.slot] })],
 )

@@ -114,6 +114,8 @@ export const purchases = sqliteTable('purchases', {
   version: integer().notNull().default(1),
   created_at: integer().notNull(),
   modified_at: integer().notNull(),
+  /** As that of orders. */
+  counted_together: integer({ mode: 'boolean' }).notNull().default(false),
 })
 
 export const purchaseUses = sqliteTable('purchase_uses', {

@@ -1,5 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm'
-import { areSpans, coarseBits, type CountedOrders, fineBits, fineInCoarse, ordersInSpan } from './spans.ts'
+import { coarseBits, sumOfEditions } from '../../../db/edition-counts.ts'
+import { areSpans, type CountedOrders, fineBits, fineInCoarse, ordersInSpan } from './spans.ts'
 
 /** Numbers from the first up to the second, and without it. Open where one is undefined. */
 type Range = readonly [from: number | undefined, until: number | undefined]
@@ -46,13 +47,10 @@ export function countOfOrders(counted: CountedOrders): SQL {
   return sql`(${countSpans(counted, coarseBits, [edgeOf(from), edgeOf(until)])} ${atBegin} ${atEnd})`
 }
 
-const sumOfSpans = (value: SQL, editions: SQL): SQL =>
-  sql`(select coalesce(sum(${value}), 0) from order_counts where ${areSpans(coarseBits, editions)})`
-
 /** The sum of all changes of these editions: two states of their lists never have the same. */
-export const versionOfOrders = (editions: SQL): SQL => sumOfSpans(sql`changes`, editions)
+export const versionOfOrders = (editions: SQL): SQL => sumOfEditions(sql`changes`, editions)
 
-export const countOfAllOrders = (editions: SQL): SQL => sumOfSpans(ordersInSpan(), editions)
+export const countOfAllOrders = (editions: SQL): SQL => sumOfEditions(ordersInSpan(), editions)
 
 /** Counts of orders. */
 export interface MatchEstimate {

@@ -1,6 +1,8 @@
 import { type SQL, sql } from 'drizzle-orm'
+import { coarseBits, purchaseColumn } from '../../../db/edition-counts.ts'
 import type { Database } from '../../../db/database.ts'
-import { coarseBits, countColumns, fineBits, ordersInSpan, written } from './spans.ts'
+import { purchaseStatuses } from '../../../domain/orders/purchases.ts'
+import { countColumns, fineBits, ordersInSpan, written } from './spans.ts'
 
 /** A coarse span of an edition. */
 export interface OrderSpan {
@@ -55,6 +57,37 @@ export function recountStatements({ edition_id, span }: OrderSpan): readonly [fi
     sql`insert into order_counts (span_bits, edition_id, span, ${columns}, changes)
       select ${coarse}, ${edition_id}, ${span}, ${sums}, 1 from order_counts where ${fineSpans} having count(*) > 0
       ${repaired}`,
+  ]
+}
+
+const purchaseNames = purchaseStatuses.map(purchaseColumn)
+const purchaseColumns = sql.raw(purchaseNames.join(', '))
+
+/**
+ * Counts the purchases of a span anew, and at the first span of an edition its customers and those of its organisation.
+ * Rows that the statements answer were wrong.
+ */
+export function recountOthers({ edition_id, span }: OrderSpan, isFirst: boolean): Repair[] {
+  const isSpan = sql`span_bits = ${coarse} and edition_id = ${edition_id} and span = ${span}`
+  const counted = purchaseStatuses.map(
+    (status) => sql`(select count(*) from purchases where edition_id = ${edition_id} and status = ${status}
+      and created_at >= ${span} << ${coarse} and created_at < (${span} + 1) << ${coarse})`,
+  )
+  const known = sql`(select sum(customers) from order_counts where span_bits = ${coarse} and edition_id = ${edition_id})`
+  const joined = sql`(select count(*) from user_editions where edition_id = ${edition_id})`
+  const people = sql`(select count(*) from users where users.organization_id = list_sizes.organization_id)`
+  return [
+    sql`update order_counts set (${purchaseColumns}) = (select ${sql.join(counted, sql`, `)})
+      where ${isSpan} and (${purchaseColumns}) is not (select ${sql.join(counted, sql`, `)}) returning span_bits, span`,
+    ...(isFirst
+      ? [
+          sql<{ span_bits: number; span: number }>`update order_counts set customers = customers + ${joined} - ${known}
+            where ${isSpan} and ${joined} <> ${known} returning span_bits, span`,
+          sql<{ span_bits: number; span: number }>`update list_sizes set customers = ${people}
+            where organization_id = (select organization_id from editions where id = ${edition_id})
+              and customers <> ${people} returning 0 as span_bits, 0 as span`,
+        ]
+      : []),
   ]
 }
 

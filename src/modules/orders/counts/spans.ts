@@ -1,9 +1,9 @@
 import { type SQL, sql } from 'drizzle-orm'
+import { coarseBits } from '../../../db/edition-counts.ts'
 import { type OrderStatus, orderStatuses, type OrderType, orderTypes } from '../../../domain/orders/orders.ts'
 
 /** Spans of `order_counts` are `created_at >> bits`. */
 export const fineBits = 21
-export const coarseBits = 29
 /** The number of fine spans in a coarse one. */
 export const fineInCoarse = 2 ** (coarseBits - fineBits)
 

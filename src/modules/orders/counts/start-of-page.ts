@@ -1,7 +1,8 @@
 import { type SQL, sql } from 'drizzle-orm'
+import { coarseBits } from '../../../db/edition-counts.ts'
 import type { PageStart } from '../../../db/lists/page-by-number.ts'
 import { countOfOrders } from './count-orders.ts'
-import { areSpans, coarseBits, type CountedOrders, fineBits, fineInCoarse, ordersInSpan, written } from './spans.ts'
+import { areSpans, type CountedOrders, fineBits, fineInCoarse, ordersInSpan, written } from './spans.ts'
 
 interface Halving {
   /** The name of the recursive query. */

@@ -1,0 +1,18 @@
+import { type SQL, sql } from 'drizzle-orm'
+import type { PurchaseStatus } from '../domain/orders/purchases.ts'
+
+/** Long spans of `order_counts` are `created_at >> coarseBits`. */
+export const coarseBits = 29
+
+/** The column of a long span that counts the purchases of a status. */
+export const purchaseColumn = (status: PurchaseStatus): string => `purchases_${status}`
+
+/** The sum of columns of all long spans of editions. `editions` is a query of their ids. */
+export const sumOfEditions = (columns: SQL, editions: SQL): SQL =>
+  sql`(select coalesce(sum(${columns}), 0) from order_counts
+    where span_bits = ${sql.raw(String(coarseBits))} and edition_id in (${editions}))`
+
+/** How often customers of the editions' organisations changed. */
+export const customerChangesOf = (editions: SQL): SQL =>
+  sql`(select coalesce(sum(customer_changes), 0) from list_sizes
+    where organization_id in (select organization_id from editions where id in (${editions})))`
