@@ -60,6 +60,11 @@ const storedValue = ({ name, column }: Written, row: object): unknown => {
   return value === null || value === undefined ? null : column.mapToDriverValue(value)
 }
 
+/** In the text of a statement: values that are so few, and so common, that there are not more texts to prepare. */
+const literals = new Map<unknown, SQL>(
+  [null, 0, 1, ''].map((value) => [value, sql.raw(value === '' ? `''` : String(value))]),
+)
+
 /** Values that are bound by themselves: fewer than the 100 parameters that D1 takes. */
 const maxShared = 90
 
@@ -76,7 +81,7 @@ function splitByValues(rows: readonly (readonly unknown[])[]): { shared: number[
 }
 
 /**
- * Any number of rows in few statements. All rows have the columns of the first. A value that all rows have is bound once,
+ * Any number of rows in few statements. All rows have the columns of the first. A value that all rows have stands once,
  * the others are one parameter of JSON. `offset 0` keeps SQLite from joining the two queries: it would write out the JSON
  * of a row again for each of its columns.
  */
@@ -89,7 +94,7 @@ export function insertAll<T extends Table>(table: T, rows: readonly InsertModel<
   const names = [...shared, ...own].map((index) => `"${written[index]?.name}"`).join(', ')
   const selected = sql.join(
     [
-      ...shared.map((index) => sql`${stored[0]?.[index]}`),
+      ...shared.map((index) => literals.get(stored[0]?.[index]) ?? sql`${stored[0]?.[index]}`),
       ...(own.length > 0 ? [sql.raw(own.map((_, place) => `value ->> ${place}`).join(', '))] : []),
     ],
     sql`, `,

@@ -91,6 +91,15 @@ describe('the stored lengths of lists', () => {
     expect(await sizesOf(shop.organization_id)).toMatchObject({ purchases: 10, orders: 2, order_metadata: 3 })
   })
 
+  it('count what a new customer gets by an update together with what they buy in the same call', async () => {
+    const shop = await seedShop()
+    const order = buying(3, 'a@example.dk')
+    await importOrders(shop, [order])
+    const moved = { ...order, customer: { email: 'new@example.dk' } }
+    await importOrders(shop, [moved, buying(2, 'new@example.dk')], { on_duplicate: 'update' })
+    expect(await sizesOf(shop.organization_id)).toMatchObject({ purchases: 5, orders: 2, people: 2, all_purchases: 5 })
+  })
+
   it('are not changed by a dry run, or by an order that is skipped or refused', async () => {
     const shop = await seedShop()
     const order = buying(2, 'a@example.dk')

@@ -42,8 +42,10 @@ export async function findListSizes(db: Database, organizationId: string): Promi
 
 /** What a transaction adds to the lists of an organisation. */
 export interface ListGrowth {
-  /** Whose orders or purchases become more. */
+  /** Whose orders or purchases become more, and are counted where they stand. */
   users: readonly string[]
+  /** The most orders, and the most purchases, that others have from now on. */
+  longest: { orders: number; purchases: number }
   orders: number
   purchases: number
   people: number
@@ -66,7 +68,8 @@ const added = (columns: readonly string[]): SQL =>
 export const growLists = (organizationId: string, growth: ListGrowth): SQL =>
   sql`insert into list_sizes (organization_id, orders, purchases, options, user_metadata, order_metadata, people,
       all_orders, all_purchases, customers, customer_changes)
-    select ${organizationId}, coalesce(max(${owned('orders')}), 0), coalesce(max(${owned('purchases')}), 0),
+    select ${organizationId}, max(coalesce(max(${owned('orders')}), 0), ${growth.longest.orders}),
+      max(coalesce(max(${owned('purchases')}), 0), ${growth.longest.purchases}),
       ${growth.options}, ${growth.user_metadata}, ${growth.order_metadata}, ${growth.people}, ${growth.orders},
       ${growth.purchases}, ${growth.people}, ${growth.people}
     from json_each(${JSON.stringify(growth.users)}) where true

@@ -31,12 +31,37 @@ interface WriteScope {
   now: number
 }
 
+/** Of customers who come with these writes: all that they have is in them, unless orders or purchases change hands. */
+function newPeople(writes: readonly Write[]): ReadonlySet<string> {
+  const isGiven = writes.some(({ write }) => write === 'order' || write === 'purchase-holders')
+  return new Set(isGiven ? [] : rowsOf(writes, 'users').map(({ id }) => id))
+}
+
+/** The most rows that one of the people has. */
+const longestOf = (rows: readonly { user_id: string }[], people: ReadonlySet<string>): number => {
+  const lists = Map.groupBy(
+    rows.filter(({ user_id }) => people.has(user_id)),
+    ({ user_id }) => user_id,
+  )
+  return Math.max(0, ...[...lists.values()].map(({ length }) => length))
+}
+
 /** Raises the numbers by which expressions of segments are judged. */
 function growth(organizationId: string, writes: readonly Write[], lists: LongerLists): Statement[] {
   const people = rowsOf(writes, 'users').length
   if (!people && !lists.users.length && !lists.order_metadata) return []
-  const added = { people, orders: rowsOf(writes, 'orders').length, purchases: rowsOf(writes, 'purchases').length }
-  return [growLists(organizationId, { ...lists, ...added })]
+  const [made, bought] = [rowsOf(writes, 'orders'), rowsOf(writes, 'purchases')]
+  const isNew = newPeople(writes)
+  return [
+    growLists(organizationId, {
+      ...lists,
+      users: lists.users.filter((id) => !isNew.has(id)),
+      longest: { orders: longestOf(made, isNew), purchases: longestOf(bought, isNew) },
+      people,
+      orders: made.length,
+      purchases: bought.length,
+    }),
+  ]
 }
 
 /** Columns of what an edition says of a customer, with the condition that something is said of them. */

@@ -14,8 +14,8 @@ import type { CopyStagePosition } from './parse-position.ts'
 import { canonicalPrefix, formatOf, storeSegment } from '../mapping/source.ts'
 import { statisticsOf } from '../mapping/state.ts'
 
-/** Bytes after which a part of the canonical copy is stored: so much is read again after a crash. */
-const segmentBytes = 4_194_304
+/** Bytes after which a part of the canonical copy is stored: so much is in memory, and is read again after a crash. */
+const segmentBytes = 1_048_576
 /**
  * A step lasts so long from the first row that it adds. A step on a workbook lasts longer: it has come to that row
  * through all rows before, because a workbook can be read from its beginning alone.
