@@ -11,6 +11,7 @@ import {
   rowOutcomes,
   type StoredOptions,
 } from '../../domain/data-imports/data-imports.ts'
+import type { ImportPosition } from '../../domain/data-imports/import-position.ts'
 import type { StoredFormat } from '../../domain/data-imports/files/format.ts'
 import type { ColumnStatistics, Transform, ValueMap } from '../../domain/data-imports/mapping/index.ts'
 
@@ -36,8 +37,7 @@ export const dataImports = sqliteTable('data_imports', {
   file_id: text(),
   phase: text({ enum: importPhases }),
   epoch: integer().notNull().default(0),
-  /** JSON of the phase. It stays text, because a step compares it with the text that it has read. */
-  position: text().notNull().default('{}'),
+  position: text({ mode: 'json' }).$type<ImportPosition>().notNull().default({}),
   heartbeat_at: integer(),
   format: text({ mode: 'json' }).$type<StoredFormat>(),
   canonical_key: text(),

@@ -20,8 +20,8 @@ import {
   productOf,
   type ProductTuple,
 } from '../../../domain/data-imports/mapping/index.ts'
+import type { RowsPosition } from '../../../domain/data-imports/import-position.ts'
 import { commitStep, type ImportRow } from '../background/steps.ts'
-import type { RowsPosition } from './stage-position.ts'
 import { canonicalOf, formatOf } from '../mapping/source.ts'
 import { type ErrorOfRow, stagedData, type WarningOfRow } from '../background/staged-rows.ts'
 import { findPlace, groupingOf, loadMapping, prepare } from '../mapping/state.ts'

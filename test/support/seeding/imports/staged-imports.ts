@@ -155,6 +155,6 @@ export async function addStaged(id: string, rows: readonly FileRow[]): Promise<v
 /** Begins the phase `import`, as a start does. */
 export async function seedStarted(shop: Shop, rows: readonly FileRow[], staging: Staging = {}): Promise<string> {
   const running = { status: 'importing', phase: 'import', epoch: 7, heartbeat_at: Date.now() } as const
-  const columns = { ...running, position: '{"changeable":null}', started_at: Date.now(), ...staging.columns }
+  const columns = { ...running, position: { changeable: null }, started_at: Date.now(), ...staging.columns }
   return seedStaged(shop, rows, { ...staging, columns })
 }
