@@ -12,8 +12,16 @@ import {
   type StoredOptions,
 } from '../../domain/data-imports/data-imports.ts'
 import type { ImportPosition } from '../../domain/data-imports/import-position.ts'
+import { keptReasons } from '../../domain/data-imports/import-undo.ts'
 import type { StoredFormat } from '../../domain/data-imports/files/format.ts'
-import type { ColumnStatistics, Transform, ValueMap } from '../../domain/data-imports/mapping/index.ts'
+import type {
+  ColumnStatistics,
+  StagedValues,
+  StoredError,
+  StoredWarning,
+  Transform,
+  ValueMap,
+} from '../../domain/data-imports/mapping/index.ts'
 
 export const dataImports = sqliteTable('data_imports', {
   id: text().primaryKey(),
@@ -111,9 +119,9 @@ export const importRows = sqliteTable(
     byte_offset: integer().notNull(),
     byte_length: integer().notNull(),
     group_key: text(),
-    data: text().notNull(),
-    errors: text().notNull().default('[]'),
-    warnings: text().notNull().default('[]'),
+    data: text({ mode: 'json' }).$type<StagedValues>().notNull(),
+    errors: text({ mode: 'json' }).$type<readonly StoredError[]>().notNull().default([]),
+    warnings: text({ mode: 'json' }).$type<readonly StoredWarning[]>().notNull().default([]),
     outcome: text({ enum: rowOutcomes }),
   },
   (table) => [primaryKey({ columns: [table.import_id, table.row_number] })],
@@ -132,7 +140,7 @@ export const importOrders = sqliteTable(
     order_version: integer(),
     before: text(),
     undo_outcome: text({ enum: ['undone', 'kept'] }),
-    undo_reason: text(),
+    undo_reason: text({ enum: keptReasons }),
     errors: text().notNull().default('[]'),
     warnings: text().notNull().default('[]'),
   },
