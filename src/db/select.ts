@@ -43,7 +43,7 @@ export const fromJson = <Value>(expression: SQL): SQL<Value> =>
 
 /** The value that a statement in SQL answered for a column, as the column's mode says. */
 export const storedIn = <C extends SQLiteColumn>(column: C, value: string): GetColumnData<C> =>
-  column.mapFromDriverValue(value) as GetColumnData<C>
+  column.mapFromDriverValue(value)
 
 /** A column of a table that a `left join` may find no row of. */
 export const orNull = <C extends SQLiteColumn>(column: C): SQL<GetColumnData<C> | null> =>

@@ -29,7 +29,7 @@ export const dataImports = sqliteTable('data_imports', {
   edition_id: text().notNull(),
   account_id: text(),
   name: text().notNull(),
-  source: text().notNull(),
+  source: text({ enum: ['csv', 'api'] }).notNull(),
   external_source: text(),
   status: text({ enum: dataImportStatuses }).notNull(),
   options: text({ mode: 'json' }).$type<StoredOptions>().notNull(),

@@ -88,7 +88,7 @@ export async function createDataImport(ctx: Ctx, input: CreateDataImportInput): 
     account_id: ctx.caller.is_superuser ? null : ctx.caller.id,
     name,
     search: searchText(name),
-    source: 'csv',
+    source: 'csv' as const,
     external_source: external_source ?? null,
     status: file ? ('parsing' as const) : dataImportLifecycle.initial,
     options: { ...defaultOptions, ...input.options },

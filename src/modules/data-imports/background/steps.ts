@@ -15,7 +15,7 @@ import { LostRace } from '../../../domain/errors.ts'
 
 export type ImportRow = typeof dataImports.$inferSelect
 export const importFields = getTableColumns(dataImports)
-export type ImportChanges = Partial<typeof dataImports.$inferInsert>
+export type ImportChanges = Partial<ImportRow>
 
 /**
  * One bounded piece of a phase: loads, decides and commits. Answers the import as the step left it, or null where its

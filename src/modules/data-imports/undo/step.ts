@@ -5,6 +5,7 @@ import type { Statement } from '../../../db/database.ts'
 import { ordersPerChunk } from '../../../domain/data-imports/data-imports.ts'
 import type { CatalogueStagePosition } from '../../../domain/data-imports/import-position.ts'
 import type { KeptReason } from '../../../domain/data-imports/import-undo.ts'
+import { isRecord, readJson } from '../../../domain/text/json.ts'
 import { importedChains, type ImportedRecord, takeBackAnswers } from '../../consents/index.ts'
 import type { OrderBefore } from '../../order-import/index.ts'
 import { announceAll } from '../../webhooks/index.ts'
@@ -97,12 +98,14 @@ interface Noted {
   before: Pick<OrderBefore, 'catalogue'> & Partial<OrderBefore>
 }
 
+const isNoted = (value: unknown): value is Noted['before'] => isRecord(value) && isRecord(value['catalogue'])
+
 async function findNoted(job: JobCtx, row: ImportRow, below: number | null, limit: number): Promise<Noted[]> {
   const rows = await job.db.all(
     sql<{ number: number; before: string }>`select number, before from import_orders where import_id = ${row.id}
       and before is not null and number < ${below ?? Number.MAX_SAFE_INTEGER} order by number desc limit ${limit}`,
   )
-  return rows.map(({ number, before }) => ({ number, before: JSON.parse(before) as Noted['before'] }))
+  return rows.map(({ number, before }) => ({ number, before: readJson(before, isNoted) }))
 }
 
 /** Deletes the undo data of people; that of the catalogue is still needed for the next stage. */
