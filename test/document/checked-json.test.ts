@@ -54,5 +54,5 @@ describe('the value of JSON.parse', () => {
       .map(({ parentPath, name }) => join(parentPath, name).replaceAll('\\', '/'))
     const found = await Promise.all(paths.map(async (path) => [path, count(await readFile(path, 'utf8'))] as const))
     expect(Object.fromEntries(found.filter(([, casts]) => casts > 0))).toEqual(unchecked)
-  })
+  }, 30_000)
 })

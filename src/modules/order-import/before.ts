@@ -1,5 +1,5 @@
 import type { CartTotals } from '../../domain/orders/orders.ts'
-import type { OrderOutcome } from './outcome.ts'
+import type { OrderOutcome } from './judge.ts'
 import type { GivenColumns, ImportState, PurchaseRow, TransactionRow } from './state.ts'
 import { type NewRows, rowsOf, type Write } from './writes.ts'
 import type { OrderRow } from '../../db/schema/sales/orders.ts'
