@@ -36,7 +36,7 @@ export interface RunPosition {
 }
 
 /** The rows up to this one are decided. The first step after a cancellation finds a `RunPosition`. */
-export interface CancelPosition {
+interface CancelPosition {
   stage?: undefined
   cancelled_rows: number
   progress?: undefined

@@ -4,7 +4,7 @@ import { plainWord } from '../values/words.ts'
 import { readCell, type Amount, type CellFault, type CellValue } from './cell.ts'
 import type { TargetReader } from './prepare.ts'
 
-export interface RowError {
+interface RowError {
   /** Index of the column; null for a fault without a column. */
   column: number | null
   /** Null for the fault of a whole row. */
