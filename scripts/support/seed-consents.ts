@@ -1,3 +1,4 @@
+import type { Language } from '../../src/domain/languages.ts'
 import { sql } from 'drizzle-orm'
 import type { JobCtx } from '../../src/context.ts'
 import type { Statement } from '../../src/db/database.ts'
@@ -17,7 +18,7 @@ type Definition = Pick<
 
 interface Customer {
   id: string
-  locale: string
+  locale: Language
 }
 
 const wordings: readonly Definition[] = [

@@ -61,6 +61,13 @@ export class Database {
     return rows as RowsOf<S>
   }
 
+  /** As `batch`, of the statements of each group. Their rows come by group. */
+  async batchGroups<const S extends readonly Statement[]>(groups: readonly S[]): Promise<RowsOf<S>[]> {
+    const rows = await this.batch(groups.flat())
+    let next = 0
+    return groups.map(({ length }) => rows.slice(next, (next += length)) as RowsOf<S>)
+  }
+
   /** As `batch`, by names. A statement that is null is left out. */
   async batchNamed<const S extends NamedStatements>(statements: S): Promise<NamedRows<S>> {
     const given = Object.entries(statements).flatMap(([name, one]) => (one ? [{ name, one }] : []))

@@ -41,6 +41,10 @@ export function select<F extends Fields>(fields: F) {
 export const fromJson = <Value>(expression: SQL): SQL<Value> =>
   expression.mapWith((text: string): Value => JSON.parse(text) as Value)
 
+/** The value that a statement in SQL answered for a column, as the column's mode says. */
+export const storedIn = <C extends SQLiteColumn>(column: C, value: string): GetColumnData<C> =>
+  column.mapFromDriverValue(value)
+
 /** A column of a table that a `left join` may find no row of. */
 export const orNull = <C extends SQLiteColumn>(column: C): SQL<GetColumnData<C> | null> =>
   sql`${column}`.mapWith<DriverValueDecoder<GetColumnData<C> | null, unknown>>(decoderOf(column))

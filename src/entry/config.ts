@@ -153,8 +153,8 @@ function keptOf(variable: 'WEBHOOK_KEPT_DAYS' | 'AUDIT_KEPT_DAYS', given: string
 }
 
 function environmentOf(env: Bindings): Config['environment'] {
-  const name = env.ENVIRONMENT as Config['environment']
-  return ['development', 'test'].includes(name) ? name : 'production'
+  const ofOurMachines = ['development', 'test'] as const
+  return ofOurMachines.find((name) => name === env.ENVIRONMENT) ?? 'production'
 }
 
 export function readConfig(env: Bindings): Config {

@@ -1,5 +1,5 @@
 import type { JobCtx } from '../context.ts'
-import { deleteDeadMessages } from '../db/dead-messages.ts'
+import { deleteDeadMessages } from '../db/sweeps/dead-messages.ts'
 import { deleteExpiredKeys } from '../db/idempotency.ts'
 import { deleteOldHits } from '../db/lists/list-hits.ts'
 import type { Bindings } from '../http/env.ts'

@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { kindOfId } from '../../src/domain/ids.ts'
 import { countEntries, entriesOf } from '../support/audit.ts'
 import { recordedBatches } from '../support/bindings.ts'
-import { callerOf, implemented, make, reads, send, sendWith, standingSample, writes } from '../support/operations.ts'
+import { callerOf, implemented, make, reads, send, sendWith, sharedSample, writes } from '../support/operations.ts'
 import { buildWorld, type World } from '../support/world.ts'
 
 let world: World
@@ -62,7 +62,7 @@ describe.each(recorded.map((operation) => [operation.id, operation] as const))('
 
   it('writes no entry when it is refused', async () => {
     const before = await countEntries()
-    const reply = await send(operation, await standingSample(operation, world, world.people.nobody), {
+    const reply = await send(operation, await sharedSample(operation, world, world.people.nobody), {
       token: world.people.nobody.token,
     })
     if (reply.status >= 400) expect(await countEntries()).toBe(before)
@@ -88,7 +88,7 @@ it('writes no entry for a read', async () => {
   const before = await countEntries()
   for (const operation of reads.filter(({ id }) => !exports.includes(id))) {
     const caller = callerOf(operation, world)
-    const reply = await send(operation, await standingSample(operation, world, caller), { token: caller.token })
+    const reply = await send(operation, await sharedSample(operation, world, caller), { token: caller.token })
     expect([operation.id, reply.status]).toEqual([operation.id, operation.status])
   }
   expect(await countEntries()).toBe(before)

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import type { Operation } from '../../src/http/operations/operation.ts'
 import type { Reply } from '../support/api.ts'
 import { changesSoFar, countChanges } from '../support/changes.ts'
-import { callerOf, sampleOf, send, standingSample, withBody } from '../support/operations.ts'
+import { callerOf, sampleOf, send, sharedSample, withBody } from '../support/operations.ts'
 import type { Sample } from '../support/samples/sample.ts'
 import { bodySchema, type Fault, faults, spoiled } from '../support/schema.ts'
 import { buildWorld, type World } from '../support/world.ts'
@@ -64,7 +64,7 @@ const unreadable: Record<string, Raw> = {
 const prepared = async (operation: Operation) => {
   const caller = callerOf(operation, world)
   // All that it is changed to is refused.
-  const sample = await standingSample(operation, world, caller)
+  const sample = await sharedSample(operation, world, caller)
   return { caller, sample, before: await changesSoFar() }
 }
 

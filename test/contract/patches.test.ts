@@ -28,7 +28,7 @@ const fieldsOf = (operation: Operation): string[] =>
   Object.keys((operation.body as unknown as { shape: Record<string, unknown> }).shape)
 
 /** The body that sends every field of the resource back as it was read. */
-function standing(operation: Operation, resource: Resource): Resource {
+function bodyAsRead(operation: Operation, resource: Resource): Resource {
   const shown = fieldsOf(operation).map((name): [string, unknown] => [
     name,
     (shownAs[name] ?? ((one) => one[name]))(resource),
@@ -47,7 +47,7 @@ describe.each(patches.map((operation) => [operation.id, operation] as const))('%
     const sample = await make(operation, world, caller)
     const changed = await send(operation, sample, { token: caller.token })
     expect(changed.status === 200 || changed.text).toBe(true)
-    const same: Resource = standing(operation, changed.body)
+    const same: Resource = bodyAsRead(operation, changed.body)
     expect(Object.keys(same).length).toBeGreaterThanOrEqual(Object.keys(sample.body ?? {}).length)
     const before = await changesSoFar()
     const bodies = {

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { RoleCode } from '../../src/domain/accounts/access.ts'
 import { call } from '../support/api.ts'
-import { implemented, make, pathOf, reads, replaced, send, standingSample, writes } from '../support/operations.ts'
+import { implemented, make, pathOf, reads, replaced, send, sharedSample, writes } from '../support/operations.ts'
 import { db, write } from '../support/seeding/rows.ts'
 import { seedMember, seedToken } from '../support/seeding/members.ts'
 import { seedSegment } from '../support/seeding/messaging/segments.ts'
@@ -45,7 +45,7 @@ const isAllowed = (roles: readonly RoleCode[], who: Who): boolean =>
 
 describe.each(implemented.map((operation) => [operation.id, operation] as const))('%s', (_, operation) => {
   it('refuses every request without a valid token, with the same answer', async () => {
-    const sample = await standingSample(operation, world, world.people.OA)
+    const sample = await sharedSample(operation, world, world.people.OA)
     const answers = new Set<string>()
     for (const headers of Object.values(strangers)) {
       const reply = await send(operation, sample, { token: null, headers: { ...headers, 'x-request-id': 'fixed' } })
@@ -59,7 +59,7 @@ describe.each(implemented.map((operation) => [operation.id, operation] as const)
     const caller = world.people[who]
     const isOpen = isAllowed(operation.roles, who)
     const changes = isOpen && operation.scope === 'write'
-    const sample = await (changes ? make : standingSample)(operation, world, caller)
+    const sample = await (changes ? make : sharedSample)(operation, world, caller)
     const reply = await send(operation, sample, { token: caller.token })
     if (isOpen) {
       expect([who, reply.status, reply.status < 400 || reply.text]).toEqual([who, operation.status, true])
@@ -71,14 +71,14 @@ describe.each(implemented.map((operation) => [operation.id, operation] as const)
   })
 
   it('treats a removed member as a caller without roles', async () => {
-    const reply = await send(operation, await standingSample(operation, world, removed), { token: removed.token })
+    const reply = await send(operation, await sharedSample(operation, world, removed), { token: removed.token })
     expect([reply.status, reply.body?.code]).toEqual([403, 'permission_denied'])
   })
 })
 
 describe.each(writes.map((operation) => [operation.id, operation] as const))('%s', (_, operation) => {
   it('refuses a token that may only read', async () => {
-    const sample = await standingSample(operation, world, world.people.OA)
+    const sample = await sharedSample(operation, world, world.people.OA)
     const reply = await send(operation, sample, { token: readOnly })
     expect([reply.status, reply.body?.code, reply.body?.required_scope]).toEqual([403, 'insufficient_scope', 'write'])
   })
@@ -95,7 +95,7 @@ describe('a role elsewhere', () => {
     const person = await seedPerson('OV', world.a)
     await seedMember(person.account, { organization: world.b.id, role: 'admin' })
     for (const operation of closedTo('OV')) {
-      const sample = await standingSample(operation, world, world.people.OA)
+      const sample = await sharedSample(operation, world, world.people.OA)
       const reply = await send(operation, sample, { token: person.token })
       expect([operation.id, reply.status, reply.body?.code]).toEqual([operation.id, 403, 'permission_denied'])
     }
@@ -106,7 +106,7 @@ describe('a role elsewhere', () => {
     await seedMember(person.account, { organization: world.a.id, edition: world.a.editions[1].id, role: 'admin' })
     await seedMember(person.account, { organization: world.b.id, role: 'admin' })
     for (const operation of closedTo('EV')) {
-      const sample = await standingSample(operation, world, world.people.OA)
+      const sample = await sharedSample(operation, world, world.people.OA)
       const reply = await send(operation, sample, { token: person.token })
       expect([operation.id, [403, 404].includes(reply.status) || reply.text]).toEqual([operation.id, true])
     }
@@ -124,7 +124,7 @@ describe('a segment of the whole organisation', () => {
   it.each(below('/v1/segments/{id}'))('%s: is hidden from roles of editions', async (_, operation) => {
     for (const who of ['EA', 'EM', 'EV'] as const) {
       const { token } = world.people[who]
-      const sample = replaced(await standingSample(operation, world, world.people.OA), 'path', 'id', whole)
+      const sample = replaced(await sharedSample(operation, world, world.people.OA), 'path', 'id', whole)
       const reply = await send(operation, sample, { token })
       expect([who, reply.status]).toEqual([who, isAllowed(operation.roles, who) ? 404 : 403])
     }
@@ -154,7 +154,7 @@ describe('a segment of the whole organisation', () => {
 
 it('refuses reads to a write-only token', async () => {
   for (const operation of reads) {
-    const sample = await standingSample(operation, world, world.people.OA)
+    const sample = await sharedSample(operation, world, world.people.OA)
     const reply = await send(operation, sample, { token: writeOnly })
     expect([operation.id, reply.status, reply.body?.code]).toEqual([operation.id, 403, 'insufficient_scope'])
   }
@@ -162,7 +162,7 @@ it('refuses reads to a write-only token', async () => {
 
 it('checks the role before it reads the body', async () => {
   for (const operation of implemented.filter(({ body }) => body !== null)) {
-    const sample = await standingSample(operation, world, world.people.OA)
+    const sample = await sharedSample(operation, world, world.people.OA)
     const reply = await call(pathOf(operation, sample), {
       method: operation.method.toUpperCase(),
       token: world.people.nobody.token,

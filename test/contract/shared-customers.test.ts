@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import type { Operation } from '../../src/http/operations/operation.ts'
 import type { Reply } from '../support/api.ts'
 import { hidden, hideCustomer, joinSegments, marksIn } from '../support/hidden-customer.ts'
-import { implemented, lists, send, standingSample } from '../support/operations.ts'
+import { implemented, lists, send, sharedSample } from '../support/operations.ts'
 import type { Sample } from '../support/samples/sample.ts'
 import { orderingsOf } from '../support/schema.ts'
 import { buildWorld, type Person, type World } from '../support/world.ts'
@@ -22,7 +22,7 @@ const joined = new WeakSet<Sample>()
 
 /** The request of an operation that reads; the segment that it may have made has the customer. */
 const prepared = async (operation: Operation, caller: Person) => {
-  const sample = await standingSample(operation, world, caller)
+  const sample = await sharedSample(operation, world, caller)
   if (!joined.has(sample)) await joinSegments(world, customer)
   joined.add(sample)
   return sample

@@ -9,7 +9,7 @@ import {
   pathOf,
   sampleOf,
   send,
-  standingSample,
+  sharedSample,
   withBody,
   writes,
 } from '../support/operations.ts'
@@ -30,7 +30,7 @@ const prepared = async (operation: Operation, sampleFor = make) => {
   return { caller, sample, before: await changesSoFar() }
 }
 /** For requests that are refused. */
-const preparedToRefuse = (operation: Operation) => prepared(operation, standingSample)
+const preparedToRefuse = (operation: Operation) => prepared(operation, sharedSample)
 
 const absent: Record<string, string>[] = [{}, { 'content-type': 'application/json' }, { 'content-length': '0' }]
 const pointerOf = (path: Path): string => `#/${path.join('/')}`

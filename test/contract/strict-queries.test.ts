@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import type { Operation } from '../../src/http/operations/operation.ts'
 import type { Reply } from '../support/api.ts'
 import { changesSoFar, countChanges } from '../support/changes.ts'
-import { callerOf, implemented, lists, pathOf, send, standingSample } from '../support/operations.ts'
+import { callerOf, implemented, lists, pathOf, send, sharedSample } from '../support/operations.ts'
 import { call } from '../support/api.ts'
 import { misspelt } from '../support/schema.ts'
 import { buildWorld, type World } from '../support/world.ts'
@@ -21,7 +21,7 @@ const parametersOf = (operation: Operation): string[] =>
 async function asking(operation: Operation) {
   const caller = callerOf(operation, world)
   // All that is asked is refused, or reads.
-  const sample = await standingSample(operation, world, caller)
+  const sample = await sharedSample(operation, world, caller)
   const before = await changesSoFar()
   const ask = (more: string, query: Record<string, string> = sample.query ?? {}): Promise<Reply> => {
     const path = pathOf(operation, { ...sample, query })

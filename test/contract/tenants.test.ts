@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { Operation } from '../../src/http/operations/operation.ts'
 import { changesSoFar, countChanges } from '../support/changes.ts'
-import { implemented, lists, replaced, send, standingSample } from '../support/operations.ts'
+import { implemented, lists, replaced, send, sharedSample } from '../support/operations.ts'
 import type { Reference, Sample } from '../support/samples/sample.ts'
 import { bodySchema, idFieldsOf } from '../support/schema.ts'
 import { unknownId } from '../support/seeding/rows.ts'
@@ -34,7 +34,7 @@ async function expectHidden(
   caller: Person,
   change: (sample: Sample, value: 'unknown' | 'hidden') => Sample,
 ) {
-  const sample = await standingSample(operation, world, caller)
+  const sample = await sharedSample(operation, world, caller)
   const before = await changesSoFar()
   const unknown = await answer(operation, change(sample, 'unknown'), caller)
   const hidden = await answer(operation, change(sample, 'hidden'), caller)
@@ -47,7 +47,7 @@ describe.each(named)('%s', (_, operation) => {
   const caller = () => world.people.OA
 
   it('has a sample for each id in its path', async () => {
-    const sample = await standingSample(operation, world, caller())
+    const sample = await sharedSample(operation, world, caller())
     const names = [...operation.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name)
     expect(
       of(sample, 'path')
@@ -57,13 +57,13 @@ describe.each(named)('%s', (_, operation) => {
   })
 
   it('answers ids of another organisation as unknown ones', async () => {
-    const references = of(await standingSample(operation, world, caller()), 'path')
+    const references = of(await sharedSample(operation, world, caller()), 'path')
     for (const { name, foreign } of references) {
       const hidden = await expectHidden(operation, caller(), (sample, value) =>
         replaced(sample, 'path', name, value === 'hidden' ? foreign : unknownId(foreign)),
       )
       expect(hidden.status).toBe(404)
-      const sample = await standingSample(operation, world, caller())
+      const sample = await sharedSample(operation, world, caller())
       for (const text of malformed) {
         const odd = await answer(operation, replaced(sample, 'path', name, text), caller())
         expect([text, odd]).toEqual([text, hidden])
@@ -71,7 +71,7 @@ describe.each(named)('%s', (_, operation) => {
     }
     const all = references.reduce(
       (sample, { name, foreign }) => replaced(sample, 'path', name, foreign),
-      await standingSample(operation, world, caller()),
+      await sharedSample(operation, world, caller()),
     )
     expect((await answer(operation, all, caller())).status).toBe(404)
   })
@@ -80,7 +80,7 @@ describe.each(named)('%s', (_, operation) => {
     const role = operation.roles.find((one) => one.startsWith('E'))
     if (!role) return
     const person = world.people[role]
-    for (const { name, sibling } of of(await standingSample(operation, world, person), 'path')) {
+    for (const { name, sibling } of of(await sharedSample(operation, world, person), 'path')) {
       if (!sibling) continue
       const hidden = await expectHidden(operation, person, (sample, value) =>
         replaced(sample, 'path', name, value === 'hidden' ? sibling : unknownId(sibling)),
@@ -121,7 +121,7 @@ it('has a foreign id in its sample for each id that a body or a query may name',
   const lacking: string[] = []
   for (const operation of implemented)
     for (const place of ['body', 'query'] as const) {
-      const references = of(await standingSample(operation, world, world.people.OA), place)
+      const references = of(await sharedSample(operation, world, world.people.OA), place)
       const given = new Set(references.map(({ name }) => name))
       for (const name of namesOf(operation, place))
         if (!given.has(name)) lacking.push(`${operation.id} ${place} ${name}`)
@@ -131,7 +131,7 @@ it('has a foreign id in its sample for each id that a body or a query may name',
 
 describe.each(cases.filter(([, operation]) => operation.body))('%s', (_, operation) => {
   const expectHiddenIds = async (caller: Person, pick: (one: Reference) => string | undefined) => {
-    for (const reference of of(await standingSample(operation, world, caller), 'body')) {
+    for (const reference of of(await sharedSample(operation, world, caller), 'body')) {
       const hiddenId = pick(reference)
       if (!hiddenId) continue
       const hidden = await expectHidden(operation, caller, (sample, value) =>
@@ -152,7 +152,7 @@ describe.each(cases.filter(([, operation]) => operation.body))('%s', (_, operati
 
 describe.each(cases.filter(([, { method, query }]) => method !== 'get' && query))('%s', (_, operation) => {
   const expectHiddenIds = async (caller: Person, pick: (one: Reference) => string | undefined) => {
-    for (const reference of of(await standingSample(operation, world, caller), 'query')) {
+    for (const reference of of(await sharedSample(operation, world, caller), 'query')) {
       const hiddenId = pick(reference)
       if (!hiddenId) continue
       const hidden = await expectHidden(operation, caller, (sample, value) =>
@@ -175,7 +175,7 @@ describe.each(cases.filter(([, operation]) => operation.method === 'get'))('%s',
   const isList = lists.includes(operation)
 
   const expectHiddenIds = async (caller: Person, pick: (one: Reference) => string | undefined) => {
-    for (const reference of of(await standingSample(operation, world, caller), 'query')) {
+    for (const reference of of(await sharedSample(operation, world, caller), 'query')) {
       const hiddenId = pick(reference)
       if (!hiddenId) continue
       const only = (sample: Sample) => ({ ...sample, query: {} })
@@ -200,7 +200,7 @@ describe.each(cases.filter(([, operation]) => operation.method === 'get'))('%s',
 
   it('finds them for callers who may see them', async () => {
     if (!isList || operation.path.includes('{')) return
-    for (const reference of of(await standingSample(operation, world, world.people.root), 'query')) {
+    for (const reference of of(await sharedSample(operation, world, world.people.root), 'query')) {
       if (reference.narrows) continue
       const sample = { query: { [reference.name]: reference.foreign } }
       const reply = await send(operation, sample, { token: world.people.root.token })
@@ -213,7 +213,7 @@ describe.each(lists.map((operation) => [operation.id, operation] as const))('%s'
   it('answers each caller only rows of organisation A', async () => {
     const { b, people, stranger } = world
     for (const role of operation.roles) {
-      const sample = await standingSample(operation, world, people[role])
+      const sample = await sharedSample(operation, world, people[role])
       const reply = await send(operation, sample, { token: people[role].token })
       expect(reply.status).toBe(200)
       for (const id of [

@@ -76,13 +76,13 @@ const settle = (model: Model, state: 'given' | 'withdrawn' | 'skipped') => {
 }
 
 /** A request that is over counts as what it falls back to. */
-const standing = (model: Model): Model['state'] => {
+const stateOf = (model: Model): Model['state'] => {
   if (model.state !== 'pending' || !model.isOver) return model.state
   return model.before === 'none' ? 'skipped' : model.before
 }
 
 function request(model: Model): void {
-  const state = standing(model)
+  const state = stateOf(model)
   if (state === 'pending' || state === 'given') return
   const before = state === 'none' ? 'none' : state
   Object.assign(model, { state: 'pending', before, isOver: false, waiting: model.requests })
@@ -90,7 +90,7 @@ function request(model: Model): void {
 }
 
 function follow(model: Model, link: number): void {
-  if (standing(model) === 'pending' && model.waiting === link) settle(model, 'given')
+  if (stateOf(model) === 'pending' && model.waiting === link) settle(model, 'given')
 }
 
 describe('consents that pages and messages change in random order', () => {
@@ -119,11 +119,11 @@ describe('consents that pages and messages change in random order', () => {
         }
         const act: Record<Step, () => Promise<unknown>> = {
           'page gives': async () => {
-            if (standing(model) !== 'given') settle(model, 'given')
+            if (stateOf(model) !== 'given') settle(model, 'given')
             await choose(page, { give: [consent.id] })
           },
           'page withdraws': async () => {
-            if (standing(model) === 'given') settle(model, 'withdrawn')
+            if (stateOf(model) === 'given') settle(model, 'withdrawn')
             await choose(page, { withdraw: [consent.id] })
           },
           asked: async () => {
@@ -138,7 +138,7 @@ describe('consents that pages and messages change in random order', () => {
           'last link': () => open(-1),
           'last link twice at once': () => open(-1, 2),
           'withdrawn by the team': async () => {
-            if (['given', 'pending'].includes(standing(model))) settle(model, 'withdrawn')
+            if (['given', 'pending'].includes(stateOf(model))) settle(model, 'withdrawn')
             await give(scene.person, consent.id, {}, 'withdraw')
           },
           'seven days': async () => {
@@ -148,7 +148,7 @@ describe('consents that pages and messages change in random order', () => {
           },
           'two sweeps': async () => {
             if (model.state === 'pending' && model.isOver) {
-              const state = standing(model)
+              const state = stateOf(model)
               if (model.before === 'none') model.events.push('consent.skipped')
               Object.assign(model, { state, before: state, waiting: null, isOver: false })
             }

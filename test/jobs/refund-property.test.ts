@@ -13,8 +13,8 @@ afterEach(() => vi.restoreAllMocks())
 /** Nothing is paid back twice, nor beyond what was paid. */
 function expectPaidOnce({ fake, payment }: World): void {
   expect(fake.store.paidBack(payment.id)).toBeLessThanOrEqual(payment.amount)
-  const standing = fake.store.refunds.filter(({ status }) => status === 'pending' || status === 'succeeded')
-  const keys = standing.flatMap(({ metadata }) => metadata['refund_key'] ?? [])
+  const paid = fake.store.refunds.filter(({ status }) => status === 'pending' || status === 'succeeded')
+  const keys = paid.flatMap(({ metadata }) => metadata['refund_key'] ?? [])
   const requests = keys.map((key) => key.split(':')[0])
   expect(new Set(requests).size).toBe(requests.length)
 }

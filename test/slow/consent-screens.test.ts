@@ -29,18 +29,18 @@ const consent = (id: string, more: Partial<ShownConsent> = {}): ShownConsent => 
   text: long,
   link_url: 'https://example.com/privacy',
   language: 'en',
-  standing: 'none',
+  status: 'none',
   since: at,
   until: null,
   is_open: true,
   ...more,
 })
 const consents = [
-  consent('given', { standing: 'given', until: at + 86_400_000_000 }),
-  consent('outdated', { standing: 'outdated', link_url: '', text: long.repeat(8) }),
-  consent('withdrawn', { standing: 'withdrawn', text: '' }),
+  consent('given', { status: 'given', until: at + 86_400_000_000 }),
+  consent('outdated', { status: 'outdated', link_url: '', text: long.repeat(8) }),
+  consent('withdrawn', { status: 'withdrawn', text: '' }),
   consent('none', { edition_name: 'Nordlys Festival 2026' }),
-  consent('terms', { standing: 'given', is_open: false }),
+  consent('terms', { status: 'given', is_open: false }),
 ]
 const base: Omit<Preferences, 'language'> = {
   organization_name: 'Nordlys & Friends of the Open Air ApS',

@@ -16,16 +16,16 @@ export const sampleOf = (operation: Operation): SampleOf => {
 export const make = async (operation: Operation, world: World, caller: Person): Promise<Sample> =>
   sampleOf(operation).make(world, caller)
 
-const standing = new WeakMap<World, Map<string, Sample | Promise<Sample>>>()
+const shared = new WeakMap<World, Map<string, Sample | Promise<Sample>>>()
 
 /**
  * The same sample each time, for requests that change nothing: reads, and what is refused. A sample that asks for no
  * caller is the same one for all of them.
  */
-export async function standingSample(operation: Operation, world: World, caller: Person): Promise<Sample> {
+export async function sharedSample(operation: Operation, world: World, caller: Person): Promise<Sample> {
   const { make: makeSample } = sampleOf(operation)
-  const known = standing.get(world) ?? new Map<string, Sample | Promise<Sample>>()
-  standing.set(world, known)
+  const known = shared.get(world) ?? new Map<string, Sample | Promise<Sample>>()
+  shared.set(world, known)
   const key = makeSample.length < 2 ? operation.id : `${operation.id} ${caller.account}`
   const sample = known.get(key) ?? makeSample(world, caller)
   known.set(key, sample)

@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 import { env } from 'cloudflare:workers'
-import { eq, getTableColumns, sql } from 'drizzle-orm'
+import { asc, eq, getTableColumns, sql } from 'drizzle-orm'
 import type { ImportPreviewMessage, ImportWorkMessage, JobCtx } from '../../src/context.ts'
 import { Database } from '../../src/db/database.ts'
 import { dataImports, importOrders, importRows } from '../../src/db/schema/data-imports.ts'
@@ -38,7 +38,10 @@ export async function ordersNow(id: string): Promise<OrderNow[]> {
 /** Rows with their outcomes: that of the row, otherwise that of its order. */
 export async function rowsNow(id: string): Promise<(typeof importRows.$inferSelect)[]> {
   const rows = await db.all(
-    sql<typeof importRows.$inferSelect>`select * from import_rows where import_id = ${id} order by row_number`,
+    select(getTableColumns(importRows))
+      .from(importRows)
+      .where(eq(importRows.import_id, id))
+      .orderBy(asc(importRows.row_number)),
   )
   const outcomes = new Map((await ordersNow(id)).map(({ group_key, outcome }) => [group_key, outcome]))
   return rows.map((row) => ({ ...row, outcome: row.outcome ?? outcomes.get(row.group_key ?? '') ?? null }))
@@ -89,7 +92,7 @@ export async function expectExact(shop: Shop, id: string) {
   const counts = Object.entries(row.row_counts ?? {})
   for (const [outcome, number] of counts)
     expect([outcome, number]).toEqual([outcome, rows.filter((one) => one.outcome === outcome).length])
-  const reasonless = rows.filter(({ outcome, errors }) => outcome === 'error' && errors === '[]')
+  const reasonless = rows.filter(({ outcome, errors }) => outcome === 'error' && errors.length === 0)
   expect(reasonless).toEqual([])
   const created = orders.flatMap(({ outcome, order_id }) => (outcome === 'created' ? [order_id] : []))
   expect(new Set(created).size).toBe(created.length)

@@ -1,5 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm'
 import { type ListSizes, maxCombinations, type MeanSizes, noLists } from '../../domain/cel/index.ts'
+import { isNumbers, isRecord, readJson } from '../../domain/text/json.ts'
 import type { Database } from '../database.ts'
 
 /** Lengths of the lists that the people of an organisation have. */
@@ -22,13 +23,15 @@ export const listSizesOf = (organizationId: SQL): SQL =>
   sql`(select json_object(${sql.raw([...names, ...totals].map((name) => `'${name}', ${name}`).join(', '))})
     from list_sizes where list_sizes.organization_id = ${organizationId})`
 
+const isSizes = (value: unknown): value is Partial<ListSizesRow> => isRecord(value) && isNumbers(Object.values(value))
+
 export function readListSizes(json: string | null): KnownSizes {
   const row = {
     ...noLists,
     people: 0,
     all_orders: 0,
     all_purchases: 0,
-    ...(JSON.parse(json ?? '{}') as Partial<ListSizesRow>),
+    ...readJson(json ?? '{}', isSizes),
   }
   const { people, all_orders, all_purchases, ...most } = row
   const mean = (total: number, largest: number) => Math.min(largest, total / Math.max(1, people))

@@ -2,6 +2,7 @@ import { type SQL, sql } from 'drizzle-orm'
 import { SQLiteSyncDialect } from 'drizzle-orm/sqlite-core'
 import type { Expression } from '../../domain/cel/index.ts'
 import { AppError } from '../../domain/errors.ts'
+import { readJson } from '../../domain/text/json.ts'
 import type { ExpressionScope } from './columns.ts'
 import { Lowering } from './lowering.ts'
 import { Constants } from './values.ts'
@@ -70,13 +71,16 @@ export function explanationOf(
       where u.id = ${userId} and u.organization_id = ${scope.organizationId}`,
     parts: nodes.map(({ start, end }) => ({ start, end, text: source.slice(start, end) })),
     truthsOf: ({ truths }) => {
-      const values = (JSON.parse(truths) as (0 | 1 | null)[][]).flat()
+      const values = readJson(truths, isTruths).flat()
       const known = new Map(facts.map((fact, index) => [fact, truthOf(values[index])]))
       const truth = (node: Expression): Truth => known.get(node) ?? connected(node, truth)
       return nodes.map((node) => (known.has(node) ? (known.get(node) ?? null) : truth(node)))
     },
   }
 }
+
+const isTruths = (value: unknown): value is (0 | 1 | null)[][] =>
+  Array.isArray(value) && value.flat().every((one) => one === 0 || one === 1 || one === null)
 
 const truthOf = (value: 0 | 1 | null | undefined): Truth => (value === null || value === undefined ? null : value === 1)
 

@@ -7,7 +7,7 @@ import {
   legalBases,
   settledStatuses,
 } from '../../domain/consents/consents.ts'
-import type { TranslatedDict } from '../../domain/languages.ts'
+import { languages, type TranslatedDict } from '../../domain/languages.ts'
 import { type Channel, channels } from '../../domain/messaging/messaging.ts'
 import { suppressionReasons } from '../../domain/messaging/suppressions.ts'
 
@@ -72,7 +72,7 @@ export const consentRecords = sqliteTable(
     previous_status: text({ enum: settledStatuses }),
     method: text({ enum: answerMethods }).notNull(),
     source: text().notNull(),
-    language: text().notNull(),
+    language: text({ enum: languages }).notNull(),
     occurred_at: integer().notNull(),
     expires_at: integer(),
     previous_record_id: text(),

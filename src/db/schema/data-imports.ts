@@ -11,8 +11,17 @@ import {
   rowOutcomes,
   type StoredOptions,
 } from '../../domain/data-imports/data-imports.ts'
+import type { ImportPosition } from '../../domain/data-imports/import-position.ts'
+import { keptReasons } from '../../domain/data-imports/import-undo.ts'
 import type { StoredFormat } from '../../domain/data-imports/files/format.ts'
-import type { ColumnStatistics, Transform, ValueMap } from '../../domain/data-imports/mapping/index.ts'
+import type {
+  ColumnStatistics,
+  StagedValues,
+  StoredError,
+  StoredWarning,
+  Transform,
+  ValueMap,
+} from '../../domain/data-imports/mapping/index.ts'
 
 export const dataImports = sqliteTable('data_imports', {
   id: text().primaryKey(),
@@ -20,7 +29,7 @@ export const dataImports = sqliteTable('data_imports', {
   edition_id: text().notNull(),
   account_id: text(),
   name: text().notNull(),
-  source: text().notNull(),
+  source: text({ enum: ['csv', 'api'] }).notNull(),
   external_source: text(),
   status: text({ enum: dataImportStatuses }).notNull(),
   options: text({ mode: 'json' }).$type<StoredOptions>().notNull(),
@@ -36,8 +45,7 @@ export const dataImports = sqliteTable('data_imports', {
   file_id: text(),
   phase: text({ enum: importPhases }),
   epoch: integer().notNull().default(0),
-  /** JSON of the phase. It stays text, because a step compares it with the text that it has read. */
-  position: text().notNull().default('{}'),
+  position: text({ mode: 'json' }).$type<ImportPosition>().notNull().default({}),
   heartbeat_at: integer(),
   format: text({ mode: 'json' }).$type<StoredFormat>(),
   canonical_key: text(),
@@ -111,9 +119,9 @@ export const importRows = sqliteTable(
     byte_offset: integer().notNull(),
     byte_length: integer().notNull(),
     group_key: text(),
-    data: text().notNull(),
-    errors: text().notNull().default('[]'),
-    warnings: text().notNull().default('[]'),
+    data: text({ mode: 'json' }).$type<StagedValues>().notNull(),
+    errors: text({ mode: 'json' }).$type<readonly StoredError[]>().notNull().default([]),
+    warnings: text({ mode: 'json' }).$type<readonly StoredWarning[]>().notNull().default([]),
     outcome: text({ enum: rowOutcomes }),
   },
   (table) => [primaryKey({ columns: [table.import_id, table.row_number] })],
@@ -132,7 +140,7 @@ export const importOrders = sqliteTable(
     order_version: integer(),
     before: text(),
     undo_outcome: text({ enum: ['undone', 'kept'] }),
-    undo_reason: text(),
+    undo_reason: text({ enum: keptReasons }),
     errors: text().notNull().default('[]'),
     warnings: text().notNull().default('[]'),
   },

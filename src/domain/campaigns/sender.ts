@@ -1,4 +1,5 @@
 import type { Language } from '../languages.ts'
+import { isRecord, readJson } from '../text/json.ts'
 import type { RecipientEvent, Stamps } from './recipient-events.ts'
 import type {
   ChunkReport,
@@ -41,7 +42,7 @@ export interface RecipientRow extends Stamps {
   n: number
   user_id: string
   address: string
-  language: string
+  language: Language
   person: string
   state: RecipientState
   reason: Reason | null
@@ -55,9 +56,10 @@ export interface RecipientRow extends Stamps {
 /** What the campaign's receipt of a recipient says. */
 export type RecipientEngagement = Pick<RecipientRow, 'user_id' | 'state' | 'sent_at' | 'opened_at' | 'clicked_at'>
 
+const isPerson = (value: unknown): value is RecipientPerson => isRecord(value) && 'email' in value
+
 /** The person as the campaign's object stores them. */
-export const personOf = ({ person }: Pick<RecipientRow, 'person'>): RecipientPerson =>
-  JSON.parse(person) as RecipientPerson
+export const personOf = ({ person }: Pick<RecipientRow, 'person'>): RecipientPerson => readJson(person, isPerson)
 
 /** Replaces the address of a recipient who was erased. */
 export const erasedAddress = (n: number): string => `erased-${n}`

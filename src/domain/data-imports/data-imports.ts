@@ -1,5 +1,6 @@
 import type { DuplicatePolicy } from '../orders/external-orders.ts'
 import { type Encoding, encodings } from './files/encoding/names.ts'
+import type { ImportPosition } from './import-position.ts'
 import type { Grouping } from './mapping/mapping.ts'
 import { lifecycle } from '../lifecycle.ts'
 import type { Currency } from '../money.ts'
@@ -240,8 +241,7 @@ export const allowedActions = (row: ImportFacts, now: number): ImportActionName[
 interface ImportProgress {
   status: DataImportStatus
   phase: ImportPhase | null
-  /** JSON of the phase, whose member `progress` is a fraction from 0 to 1. */
-  position: string
+  position: ImportPosition
 }
 
 const waiting: readonly DataImportStatus[] = ['draft', 'failed']
@@ -249,6 +249,6 @@ const waiting: readonly DataImportStatus[] = ['draft', 'failed']
 /** The progress of the work, in hundredths; 1 without work. */
 export function progressOf({ status, phase, position }: ImportProgress): number {
   if (phase === null) return waiting.includes(status) ? 0 : 1
-  const { progress = 0 } = JSON.parse(position) as { progress?: number }
+  const { progress = 0 } = position
   return Math.floor(100 * Math.min(1, Math.max(0, progress))) / 100
 }

@@ -59,6 +59,18 @@ export interface SourceRow {
 
 export type CopySource = Record<CopiedTable, readonly SourceRow[]>
 
+export const nothingOwned: CopySource = {
+  categories: [],
+  products: [],
+  variants: [],
+  options: [],
+  locations: [],
+  email_messages: [],
+  triggers: [],
+  consents: [],
+  pass_designs: [],
+}
+
 export interface CopyPlan {
   rows: Record<CopiedTable, { from: string; to: string; parent: string | null }[]>
   /** The message of the copy that replaces this one of the source. */

@@ -1,3 +1,4 @@
+import { isRecord } from '../text/json.ts'
 import type { FieldError } from '../errors.ts'
 import type { Language } from '../languages.ts'
 import { bareHtml } from './blocks/block-html.ts'
@@ -29,14 +30,11 @@ export interface PreviewRequest {
   values: Record<string, unknown>
 }
 
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-
 const unsafe = new Set(['__proto__', 'constructor', 'prototype'])
 
 /** `over` merged into `under`: objects key by key, anything else as a whole. */
 function mergedValues(under: unknown, over: unknown): unknown {
-  if (!isObject(under) || !isObject(over)) return over
+  if (!isRecord(under) || !isRecord(over)) return over
   const entries = Object.entries(over).filter(([key]) => !unsafe.has(key))
   return { ...under, ...Object.fromEntries(entries.map(([key, value]) => [key, mergedValues(under[key], value)])) }
 }
@@ -46,7 +44,7 @@ function contextOf({ type, values }: PreviewRequest, language: Language): Templa
   const context = mergedValues(sampleContext(language), values) as Record<string, unknown>
   for (const { category, name } of withheldFrom(type)) {
     const given = context[category]
-    if (isObject(given)) context[category] = { ...given, [name]: '' }
+    if (isRecord(given)) context[category] = { ...given, [name]: '' }
   }
   return context
 }

@@ -32,7 +32,7 @@ export function pngSize(view: DataView): ImageSize {
   return largestFrame(view, { width: view.getUint32(16), height: view.getUint32(20) })
 }
 
-/** The frames of an animation fit into its picture, and only the first IHDR counts: a file may say otherwise. */
+/** The standard requires frames of an animation within the size of the first IHDR. A file may break this rule. */
 function largestFrame(view: DataView, first: ImageSize): ImageSize {
   let size = first
   for (let at = 33; at + 8 <= view.byteLength; at += 12 + view.getUint32(at)) {
@@ -47,7 +47,7 @@ function largestFrame(view: DataView, first: ImageSize): ImageSize {
 const isFrameHeader = (marker: number): boolean =>
   marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker)
 
-/** True where a second frame stands before the picture: programs differ in which one they believe. */
+/** True where another frame comes before the image. Programs differ in which of the two they show. */
 function hasFrame(view: DataView, from: number): boolean {
   for (let at = from; at + 4 <= view.byteLength && view.getUint8(at) === 0xff;) {
     const marker = view.getUint8(at + 1)

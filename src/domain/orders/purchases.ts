@@ -36,10 +36,11 @@ export const orderMovesFrom = (target: PurchaseStatus): PurchaseStatus[] =>
 /** Statuses in which a purchase is its holder's: uses are counted, and its price can be paid back. */
 export const heldStatuses: readonly PurchaseStatus[] = ['active', 'used']
 
-export const isHeld = (status: string): boolean => (heldStatuses as readonly string[]).includes(status)
+export const isHeld = (status: PurchaseStatus): status is (typeof heldStatuses)[number] =>
+  heldStatuses.some((held) => held === status)
 
 interface CountedUses {
-  status: string
+  status: PurchaseStatus
   uses_limit: number
   uses_count: number
   is_unlimited_use: boolean
@@ -77,7 +78,7 @@ const isOver = ({ valid_until }: Usable, now: number): boolean => valid_until !=
  * it down yet, and `no_uses_left`.
  */
 export function statusAfterUse(purchase: Usable, quantity: number, now: number): 'active' | 'used' {
-  const status = purchase.status as PurchaseStatus
+  const { status } = purchase
   if (status !== 'active' && status !== 'used') throw refused(status)
   if (status === 'active' && isOver(purchase, now)) throw refused('expired')
   if (purchase.is_unlimited_use) return 'active'
@@ -88,8 +89,8 @@ export function statusAfterUse(purchase: Usable, quantity: number, now: number):
 }
 
 /** Throws `purchase_not_usable` unless a use of the purchase can be reverted. */
-export function checkRevertible({ status }: { status: string }): void {
-  if (!isHeld(status)) throw refused(status as keyof typeof notUsable)
+export function checkRevertible({ status }: { status: PurchaseStatus }): void {
+  if (!isHeld(status)) throw refused(status)
 }
 
 /** An option of a purchase. */

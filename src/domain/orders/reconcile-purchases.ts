@@ -149,11 +149,11 @@ export function reconcile<Existing extends ExistingUnit>(
     wanted.filter((unit) => !isCancelled(unit)),
     keepingOrder,
   )
-  const standing = sorted(
+  const valid = sorted(
     existing.filter((purchase) => !purchase.is_void),
     keepingOrder,
   )
-  const kept = pairedByHolder(standing, live, {
+  const kept = pairedByHolder(valid, live, {
     holding: [unchanged, heldAsLong, held],
     others: [asLong, sameThing],
   })

@@ -1,7 +1,7 @@
 import { AppError, fieldError, invalid } from '../errors.ts'
 import { type Currency, toMajor } from '../money.ts'
 import { isPaid } from '../orders/orders.ts'
-import { heldStatuses, isHeld } from '../orders/purchases.ts'
+import { heldStatuses, isHeld, type PurchaseStatus } from '../orders/purchases.ts'
 import { refundLifecycle, type RefundStatus } from './refunds.ts'
 
 export const exceeds = (max_minor: number, currency: string): AppError => {
@@ -21,7 +21,7 @@ export function checkPositive(amount: number, isCancelling: boolean): void {
 
 interface RefundableTarget {
   /** The status of the purchase; null for an order or a payment. */
-  purchase_status: string | null
+  purchase_status: PurchaseStatus | null
   /** Null for an order without a payment. */
   payment_status: string | null
   /** The most that can be paid back. */

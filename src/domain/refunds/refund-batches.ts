@@ -1,6 +1,7 @@
 import { lifecycle } from '../lifecycle.ts'
+import type { Currency } from '../money.ts'
 import { isPaid } from '../orders/orders.ts'
-import { isHeld } from '../orders/purchases.ts'
+import { isHeld, type PurchaseStatus } from '../orders/purchases.ts'
 
 export const refundBatchLifecycle = lifecycle('counting', {
   counting: ['draft', 'cancelled'],
@@ -38,7 +39,7 @@ export interface BatchTerms {
 
 interface BatchPurchase {
   id: string
-  status: string
+  status: PurchaseStatus
   /** Whether the filter selects it. */
   is_chosen: boolean
   /** The amount that is left of it, without regard to the payment. */
@@ -122,13 +123,13 @@ export interface BatchSums {
   orders: number
   purchases: number
   /** Minor units of each currency. */
-  amounts: Record<string, number>
+  amounts: Partial<Record<Currency, number>>
   left_out: LeftOut
 }
 
 export const emptySums = (): BatchSums => ({ orders: 0, purchases: 0, amounts: {}, left_out: {} })
 
-export function addPlan(sums: BatchSums, plan: OrderPlan, currency: string): void {
+export function addPlan(sums: BatchSums, plan: OrderPlan, currency: Currency): void {
   for (const reason of leftOutReasons) addTo(sums.left_out, reason, plan.left_out[reason] ?? 0)
   if (plan.purchases.length === 0) return
   sums.orders++

@@ -1,3 +1,18 @@
+export const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+export const isList = (value: unknown): value is unknown[] => Array.isArray(value)
+
+export const isNumbers = (value: unknown): value is number[] =>
+  Array.isArray(value) && value.every((one) => typeof one === 'number')
+
+/** The value of a text. Throws when the text is no JSON, or its value is not of the expected form. */
+export function readJson<Value>(text: string, isExpected: (value: unknown) => value is Value): Value {
+  const value: unknown = JSON.parse(text)
+  if (isExpected(value)) return value
+  throw new Error(`This JSON does not pass ${isExpected.name}.`)
+}
+
 /** Number of entries of the longest array or object inside a value, itself included. */
 export function longestList(value: unknown): number {
   const waiting = [value]

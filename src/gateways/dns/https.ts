@@ -1,4 +1,5 @@
-import { getJson, isRecord } from '../provider-api/post-json.ts'
+import { isRecord } from '../../domain/text/json.ts'
+import { getJson } from '../provider-api/post-json.ts'
 import type { DnsGateway, TxtAnswer } from './dns.ts'
 
 const standardBase = 'https://cloudflare-dns.com/dns-query'

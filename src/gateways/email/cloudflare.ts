@@ -1,7 +1,8 @@
+import { isRecord } from '../../domain/text/json.ts'
 import { asciiAddress, type Mailbox } from '../../domain/messaging/mailbox.ts'
 import { failure, type SendFailure, type SendResult } from '../../domain/messaging/messaging.ts'
 import { refusalOfEmail, sendAcceptable } from '../acceptable/acceptable.ts'
-import { isRecord, textOf } from '../provider-api/post-json.ts'
+import { textOf } from '../provider-api/post-json.ts'
 import type { EmailGateway, OutboundEmail } from './email.ts'
 
 const minuteMs = 60_000

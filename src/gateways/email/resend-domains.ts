@@ -1,5 +1,6 @@
+import { isRecord } from '../../domain/text/json.ts'
 import type { DnsRecord } from '../../domain/messaging/sender-domains.ts'
-import { type ProviderAnswer, getJson, isRecord, postJson, textOf } from '../provider-api/post-json.ts'
+import { type ProviderAnswer, getJson, postJson, textOf } from '../provider-api/post-json.ts'
 import type { ProviderDomain, ProviderDomains } from './email.ts'
 
 interface ResendApi {

@@ -1,6 +1,7 @@
+import { isRecord } from '../../domain/text/json.ts'
 import type { ProviderEvent } from '../../domain/messaging/messaging.ts'
 import { isSigned } from '../../domain/webhooks/webhook-signature.ts'
-import { isRecord, textOf } from '../provider-api/post-json.ts'
+import { textOf } from '../provider-api/post-json.ts'
 import { type EventRequest, instantOf, readEvent } from '../provider-events/event-request.ts'
 
 const types = new Map<string, ProviderEvent['type']>(

@@ -1,3 +1,4 @@
+import { isRecord } from '../../domain/text/json.ts'
 import { asciiAddress, formatMailbox, type Mailbox } from '../../domain/messaging/mailbox.ts'
 import { failure, type SendFailure, type SendResult } from '../../domain/messaging/messaging.ts'
 import { retryAfterMs } from '../../domain/webhooks/webhooks.ts'
@@ -5,7 +6,6 @@ import { refusalOfEmail, sendAcceptable } from '../acceptable/acceptable.ts'
 import {
   type ProviderAnswer,
   failureWithoutAnswer,
-  isRecord,
   postJson,
   textOf,
   type ProviderOptions,

@@ -1,5 +1,6 @@
+import { isRecord } from '../../domain/text/json.ts'
 import { importPKCS8, SignJWT } from 'jose'
-import { callApi, isRecord, patchJson } from '../provider-api/post-json.ts'
+import { callApi, patchJson } from '../provider-api/post-json.ts'
 import type { UpdateResult } from './passes.ts'
 
 export interface ServiceAccount {

@@ -1,6 +1,7 @@
+import { isRecord } from '../../domain/text/json.ts'
 import type { CallbackSender, RootKey } from '../../domain/wallet/google-callback.ts'
 import { callbackProtocol } from '../../domain/wallet/google-callback.ts'
-import { getJson, isRecord } from '../provider-api/post-json.ts'
+import { getJson } from '../provider-api/post-json.ts'
 import { googleSenders } from './google-names.ts'
 
 const timeoutMs = 5000

@@ -90,8 +90,5 @@ export const getJson = (
   timeoutMs: number,
 ): Promise<ProviderAnswer> => callApi(url, { method: 'GET', headers }, timeoutMs)
 
-export const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-
 /** A text of an answer or event, short enough to be kept; empty when there is none. */
 export const textOf = (value: unknown): string => (typeof value === 'string' ? value.slice(0, 500) : '')

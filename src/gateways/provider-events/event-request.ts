@@ -1,4 +1,4 @@
-import { isRecord } from '../provider-api/post-json.ts'
+import { isRecord } from '../../domain/text/json.ts'
 
 /** A request of a provider, with the exact bytes of its body, which its signature covers. */
 export interface EventRequest {

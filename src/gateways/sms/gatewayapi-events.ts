@@ -1,6 +1,7 @@
+import { isRecord } from '../../domain/text/json.ts'
 import { sha256, toHex, utf8 } from '../../domain/text/encoding.ts'
 import type { ProviderEvent } from '../../domain/messaging/messaging.ts'
-import { isRecord, textOf } from '../provider-api/post-json.ts'
+import { textOf } from '../provider-api/post-json.ts'
 import { type EventRequest, instantOf, readEvent } from '../provider-events/event-request.ts'
 
 /** GatewayAPI's documentation has both spellings. */

@@ -1,10 +1,10 @@
+import { isRecord } from '../../domain/text/json.ts'
 import { failure, type SendFailure, type SendResult } from '../../domain/messaging/messaging.ts'
 import { retryAfterMs } from '../../domain/webhooks/webhooks.ts'
 import { refusalOfSms, sendAcceptable } from '../acceptable/acceptable.ts'
 import {
   type ProviderAnswer,
   failureWithoutAnswer,
-  isRecord,
   postJson,
   textOf,
   type ProviderOptions,

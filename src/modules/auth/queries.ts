@@ -101,7 +101,7 @@ export interface UserInfoRows {
   editions_count: number
 }
 
-/** The account; of a token bound to an organisation only what this organisation knows of its member. */
+/** The account. A token that is bound to an organisation sees only the fields that belong to its membership there. */
 function accountOf({ id, credential }: Caller): SQL {
   if (credential.organization_id !== null)
     return sql`(select json_object('id', id, 'created_at', created_at, 'last_seen_at', null,

@@ -4,7 +4,6 @@ import { pendingOf, ratesOf } from '../../domain/campaigns/counters.ts'
 import { isEditable } from '../../domain/campaigns/lifecycle.ts'
 import { inZone } from '../../domain/campaigns/schedule.ts'
 import { toIso, toIsoOrNull } from '../../domain/time/instants.ts'
-import type { Language } from '../../domain/languages.ts'
 import { fullName } from '../../domain/accounts/users.ts'
 import { presentSegmentSummary } from '../segments/index.ts'
 import type { SegmentSummary } from '../../http/fields.ts'
@@ -74,7 +73,7 @@ export function presentRecipient(row: ListedRecipient): z.input<typeof CampaignR
     id: row.user_id,
     user: { api_id: row.user_id, full_name: fullName(person), email: person.email },
     address: isErasedAddress(row) ? '' : row.address,
-    language: row.language as Language,
+    language: row.language,
     state: row.is_cancelled ? 'cancelled' : row.state,
     reason: row.reason,
     error_code: row.code,

@@ -24,7 +24,7 @@ export interface ShownConsent {
   link_url: string
   /** The language that title and text are in. */
   language: Language
-  standing: ShownStatus
+  status: ShownStatus
   /** When the answer got this status. */
   since: number | null
   until: number | null
@@ -48,19 +48,19 @@ const zone = 'UTC'
 const titleId = (index: number): string => `consent-${index}`
 
 /** A consent as the page showed it, in a field of the form: `<id> <version of the wording> <1 where it was given>`. */
-const shownValue = ({ id, wording_version, standing }: ShownConsent): string =>
-  `${id} ${wording_version} ${standing === 'given' ? 1 : 0}`
+const shownValue = ({ id, wording_version, status }: ShownConsent): string =>
+  `${id} ${wording_version} ${status === 'given' ? 1 : 0}`
 
 export function shownIn(value: string): { id: string; wording_version: number; wasGiven: boolean } | null {
   const [, id = '', version, given] = /^(\w{1,40}) (\d{1,9}) ([01])$/.exec(value) ?? []
   return version === undefined ? null : { id, wording_version: Number(version), wasGiven: given === '1' }
 }
 
-function statusText({ standing, since, until }: ShownConsent, language: Language): string {
+function statusText({ status, since, until }: ShownConsent, language: Language): string {
   const words = pageWords[language]
   const day = (at: number | null) => dateText(at, language, zone, 'day')
-  const ends = standing === 'given' && until !== null ? ` ${words.until(day(until))}` : ''
-  return words.standing[standing](day(since)) + ends
+  const ends = status === 'given' && until !== null ? ` ${words.until(day(until))}` : ''
+  return words.status[status](day(since)) + ends
 }
 
 const lines = (text: string) =>
@@ -101,7 +101,7 @@ function consentCard(consent: ShownConsent, index: number, language: Language) {
       <p class="soft"><small>${words.fixed}</small></p>
       ${wordingOf(consent, language)}
     </section>`
-  const checked = consent.standing === 'given' ? html` checked` : ''
+  const checked = consent.status === 'given' ? html` checked` : ''
   return html`<section class="card">
     <label class="choice"
       ><input

@@ -74,7 +74,7 @@ async function attempt(job: JobCtx, { person, language, form, visit }: Preferenc
     const consent = consents.find((one) => one.id === id)
     if (!answer || !consent) return 'stale'
     // Not given and not chosen: the consent was answered elsewhere meanwhile.
-    if (!isWanted && consent.standing !== 'given') continue
+    if (!isWanted && consent.status !== 'given') continue
     const outcome = await decide(job, person, answer, {
       status: isWanted ? 'given' : 'withdrawn',
       at: now,

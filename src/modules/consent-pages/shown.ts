@@ -40,16 +40,16 @@ function shownStatusOf(latest: LatestAnswer | null, isCurrent: boolean, now: num
 /** Null for an inactive consent that is not given: the person can do nothing with it. */
 export function shownConsent(answer: PersonAnswer, language: Language, now: number): ShownConsent | null {
   const { definition, edition, before } = answer
-  const standing = shownStatusOf(before, isCurrentAnswer(before, definition, now), now)
+  const status = shownStatusOf(before, isCurrentAnswer(before, definition, now), now)
   const isOver = !definition.is_active || edition?.is_archived
-  if (isOver && standing !== 'given') return null
+  if (isOver && status !== 'given') return null
   return {
     ...wordingIn(definition, language, edition?.default_language ?? 'en'),
     id: definition.id,
     edition_name: edition?.name ?? null,
     wording_version: definition.wording_version,
-    standing,
-    since: standing === 'none' ? null : (before?.occurred_at ?? null),
+    status,
+    since: status === 'none' ? null : (before?.occurred_at ?? null),
     until: before?.expires_at ?? null,
     is_open: openBases.includes(definition.legal_basis),
   }

@@ -11,7 +11,7 @@ interface LinkPageWords {
   more: string
   save: string
   /** `day` is the day on which the answer got this status. */
-  standing: Record<ShownStatus, (day: string) => string>
+  status: Record<ShownStatus, (day: string) => string>
   until: (day: string) => string
   fixed: string
   saved: string
@@ -36,7 +36,7 @@ const en: LinkPageWords = {
   wording: 'The whole wording',
   more: 'Read more',
   save: 'Save',
-  standing: {
+  status: {
     none: () => 'You have not agreed.',
     pending: (day) => `Waiting for your confirmation since ${day}.`,
     given: (day) => `You agreed on ${day}.`,
@@ -71,7 +71,7 @@ const da: LinkPageWords = {
   wording: 'Hele teksten',
   more: 'Læs mere',
   save: 'Gem',
-  standing: {
+  status: {
     none: () => 'Du har ikke givet samtykke.',
     pending: (day) => `Venter på din bekræftelse siden ${day}.`,
     given: (day) => `Du gav samtykke den ${day}.`,
@@ -106,7 +106,7 @@ const se: LinkPageWords = {
   wording: 'Hela texten',
   more: 'Läs mer',
   save: 'Spara',
-  standing: {
+  status: {
     none: () => 'Du har inte samtyckt.',
     pending: (day) => `Väntar på din bekräftelse sedan ${day}.`,
     given: (day) => `Du samtyckte den ${day}.`,
@@ -141,7 +141,7 @@ const nl: LinkPageWords = {
   wording: 'De volledige tekst',
   more: 'Lees meer',
   save: 'Opslaan',
-  standing: {
+  status: {
     none: () => 'U hebt geen toestemming gegeven.',
     pending: (day) => `Wacht sinds ${day} op uw bevestiging.`,
     given: (day) => `U hebt op ${day} toestemming gegeven.`,
@@ -176,7 +176,7 @@ const pl: LinkPageWords = {
   wording: 'Pełna treść',
   more: 'Więcej informacji',
   save: 'Zapisz',
-  standing: {
+  status: {
     none: () => 'Brak zgody.',
     pending: (day) => `Czeka na Twoje potwierdzenie od: ${day}.`,
     given: (day) => `Zgoda udzielona: ${day}.`,

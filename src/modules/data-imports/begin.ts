@@ -78,7 +78,7 @@ function changedBy(ctx: Ctx, row: LoadedImport, changes: ImportChanges): LoadedI
   const { status } = changes
   if (status !== undefined && status !== row.status && !dataImportLifecycle.allows(row.status, status))
     throw invalidTransition(row, 'changed like this')
-  return { ...row, ...(changes as Partial<ImportRow>), modified_at: ctx.now(), version: row.version + 1 }
+  return { ...row, ...changes, modified_at: ctx.now(), version: row.version + 1 }
 }
 
 interface ImportChange {

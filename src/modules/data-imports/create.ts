@@ -78,7 +78,7 @@ export async function createDataImport(ctx: Ctx, input: CreateDataImportInput): 
   const file = file_id ? await findImportableFile(ctx, file_id, input) : null
   const now = ctx.now()
   const name = input.name ?? file?.name ?? `Import ${toIso(now)}`
-  const idle = { phase: null, epoch: 0, position: '{}', heartbeat_at: null, stalls: 0 }
+  const idle = { phase: null, epoch: 0, position: {}, heartbeat_at: null, stalls: 0 }
   const row = {
     ...untouched,
     ...(file ? { ...idle, ...beginPhase(idle, 'parse', now) } : idle),
@@ -88,7 +88,7 @@ export async function createDataImport(ctx: Ctx, input: CreateDataImportInput): 
     account_id: ctx.caller.is_superuser ? null : ctx.caller.id,
     name,
     search: searchText(name),
-    source: 'csv',
+    source: 'csv' as const,
     external_source: external_source ?? null,
     status: file ? ('parsing' as const) : dataImportLifecycle.initial,
     options: { ...defaultOptions, ...input.options },

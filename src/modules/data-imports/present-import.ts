@@ -43,7 +43,7 @@ export function presentDataImport(row: ImportDetailRow, ctx: Ctx): z.input<typeo
   return {
     id: row.id,
     name: row.name,
-    source: row.source as 'csv' | 'api',
+    source: row.source,
     external_source: row.external_source,
     detected_source: row.detected_source,
     status: row.status,

@@ -18,7 +18,7 @@ import { mappingChanges } from './mapping/changed.ts'
 import type { LoadedImport } from './queries.ts'
 import { beginPhase, type ImportChanges } from './background/steps.ts'
 
-/** Statements that forget the mapping of a file that is replaced. */
+/** Statements that delete the mapping of a file that is replaced. */
 const forgetMapping = (id: string): Statement[] => [
   sql`delete from import_columns where import_id = ${id}`,
   sql`delete from import_constants where import_id = ${id}`,

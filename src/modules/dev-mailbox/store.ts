@@ -1,7 +1,7 @@
 import { and, eq, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
 import { capturedMessages } from '../../db/schema/messaging/dev-mailbox.ts'
-import { type RowOf, select } from '../../db/select.ts'
+import { select } from '../../db/select.ts'
 import { insertAll, remove } from '../../db/write.ts'
 import type { CaptureStore } from '../../gateways/capture/capture-store.ts'
 
@@ -9,8 +9,6 @@ const kept = 2000
 
 const { position, id, reference, recipient } = capturedMessages
 const keptFields = { position, id, reference, recipient }
-
-type KeptMessage = RowOf<typeof keptFields>
 
 /** The capture gateways store messages here; `/dev/outbox` shows them. */
 export const captureStore = (ctx: Pick<JobCtx, 'db' | 'now' | 'newId'>): CaptureStore => ({
@@ -28,13 +26,11 @@ export const captureStore = (ctx: Pick<JobCtx, 'db' | 'now' | 'newId'>): Capture
       created_at: ctx.now(),
     }))
     const inserts = insertAll(capturedMessages, rows).map((insert) => sql`${insert} on conflict do nothing`)
-    const results = await ctx.db.batch([
-      ...inserts,
-      select(keptFields)
-        .from(capturedMessages)
-        .where(and(eq(capturedMessages.channel, first.channel), eq(capturedMessages.call_key, key))),
-    ])
-    const found = new Map((results.at(-1) as KeptMessage[]).map((row) => [row.position, row]))
+    const ofThisCall = select(keptFields)
+      .from(capturedMessages)
+      .where(and(eq(capturedMessages.channel, first.channel), eq(capturedMessages.call_key, key)))
+    const { stored = [] } = await ctx.db.batchNamed({ ...Object.fromEntries(inserts.entries()), stored: ofThisCall })
+    const found = new Map(stored.map((row) => [row.position, row]))
     return messages.map((message, index) => {
       const row = found.get(index)
       return row && row.reference === message.reference && row.recipient === message.to ? row.id : null

@@ -98,7 +98,7 @@ export const PreviewEmailMessage = z.object({
   }),
   language: LanguageCode.optional().openapi({ description: 'The default language when absent.' }),
   context: JsonObject.optional().openapi({
-    description: 'Values for variables, laid over sample values.',
+    description: 'Values for variables. They replace sample values.',
     example: { customer: { first_name: 'Ægir' } },
   }),
   blocks: BlocksInput.optional(),

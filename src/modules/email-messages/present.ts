@@ -5,7 +5,7 @@ import { templateVariables } from '../../domain/email/liquid/variables.ts'
 import { readerOf, wordsOf } from '../../domain/email/messages/words.ts'
 import { toIso } from '../../domain/time/instants.ts'
 import { presentEditionOrNull } from '../editions/index.ts'
-import { type OrganizationSummaryRow, presentOrganizationSummary } from '../organizations/index.ts'
+import { presentOrganizationOrNull } from '../organizations/index.ts'
 import type { EmailMessageDetailOut, EmailMessageItemOut } from './message-contract.ts'
 import type { MessageDetailRow, MessageListRow } from './queries.ts'
 
@@ -16,7 +16,7 @@ export const presentMessageItem = (row: MessageListRow, ctx: Ctx): EmailMessageI
   scope: row.scope,
   template: row.template,
   locked: row.is_locked,
-  organization: row.organization_id === null ? null : presentOrganizationSummary(row as OrganizationSummaryRow, ctx),
+  organization: presentOrganizationOrNull(row, ctx),
   edition: presentEditionOrNull(row),
   created: toIso(row.created_at),
   modified: toIso(row.modified_at),

@@ -5,7 +5,6 @@ import { select } from '../../db/select.ts'
 import { mintLinkToken } from '../../domain/campaigns/link-tokens.ts'
 import { mintPreferencesToken } from '../../domain/consents/consent-tokens.ts'
 import { readerOf, wordsOf } from '../../domain/email/messages/words.ts'
-import type { Language } from '../../domain/languages.ts'
 import type { Channel } from '../../domain/messaging/messaging.ts'
 import { type CampaignSubscriber, givenConsents, withdrawnConsents } from '../consents/index.ts'
 import { suppressionReasonOf } from '../suppressions/index.ts'
@@ -43,7 +42,7 @@ async function preferencesToken(job: JobCtx, subscriber: Subscriber): Promise<st
 export async function subscriptionOf(job: JobCtx, subscriber: Subscriber): Promise<Subscription> {
   const suppression = await suppressionReasonOf(job, subscriber)
   const rows = await (suppression === null ? givenConsents : withdrawnConsents)(job, subscriber)
-  const reader = readerOf(subscriber.language as Language, 'en')
+  const reader = readerOf(subscriber.language, 'en')
   const consents = rows.map(({ definition: { name, title, channels } }) => ({
     title: wordsOf(title, reader) || name,
     channels,

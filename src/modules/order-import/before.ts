@@ -1,6 +1,6 @@
 import { type Cart, type CartItem, storedCart } from '../../domain/orders/carts.ts'
 import type { CartTotals } from '../../domain/orders/orders.ts'
-import type { OrderOutcome } from './outcome.ts'
+import type { OrderOutcome } from './judge.ts'
 import type { GivenColumns, ImportState, PurchaseRow, TransactionRow } from './state.ts'
 import { rowsOf, type Write } from './writes.ts'
 import type { OrderRow } from '../../db/schema/sales/orders.ts'

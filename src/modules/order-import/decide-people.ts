@@ -130,7 +130,7 @@ export class PeopleDecisions {
     ]
   }
 
-  /** What an undo needs to know of these people; null of whom nothing changes. */
+  /** The data of a person that an undo needs; null when they stay as they are. */
   before(id: string): PersonBefore | null {
     const known = this.#known.get(id)
     const given = this.#said.get(id)

@@ -1,6 +1,6 @@
+import { languageOf } from '../../domain/languages.ts'
 import type { DuplicatePolicy, ExternalItem, ExternalOrder } from '../../domain/orders/external-orders.ts'
 import { longestList } from '../../domain/text/json.ts'
-import type { Language } from '../../domain/languages.ts'
 import { type PurchaseStatus, purchaseStatusOf } from '../../domain/orders/purchases.ts'
 import type { ResolvedItem } from '../../domain/orders/reconcile-purchases.ts'
 import type { ImportedAnswers } from '../consents/index.ts'
@@ -10,12 +10,11 @@ import { CatalogueDecisions } from './decide-catalogue.ts'
 import { decideNewOrder } from './decide-new-order.ts'
 import { customerOf, holderOf, PeopleDecisions } from './decide-people.ts'
 import { decideUpdate } from './decide-update.ts'
-import { judge, judgeDuplicate, type Judgement } from './judge.ts'
-import type { NumberedOrder, OrderOutcome } from './outcome.ts'
+import { judge, judgeDuplicate, type Judgement, type NumberedOrder, type OrderOutcome } from './judge.ts'
 import { announcedUser, type OrderDecision, type Placement } from './order-rows.ts'
 import type { ImportState } from './state.ts'
 import type { LongerLists } from './statements.ts'
-import type { DecisionContext, PurchaseChange, Write } from './writes.ts'
+import type { DecisionContext, ImportEdition, PurchaseChange, Write } from './writes.ts'
 import type { OrderRow } from '../../db/schema/sales/orders.ts'
 
 /** The decision on a group of orders. */
@@ -103,12 +102,16 @@ function answersOf({ now }: DecisionContext, { order, user }: Placement, orderId
   ]
 }
 
-const receiptOf = ({ id, user_id }: OrderRow, { order, user }: Placement): ReceiptOrder => ({
+const receiptOf = (
+  { default_language }: ImportEdition,
+  { id, user_id }: OrderRow,
+  { order, user }: Placement,
+): ReceiptOrder => ({
   order_id: id,
   user_id,
   status: order.status,
   email: user.email,
-  language: user.locale as Language,
+  language: languageOf(user.locale) ?? default_language,
 })
 
 interface PlacedDecision extends OrderDecision {
@@ -204,7 +207,9 @@ export function decide(
     lists: listsOf(decided, people),
     changes: decided.flatMap(({ changes }) => changes),
     names: new Map([...state.names, ...catalogue.names()]),
-    receipts: decided.flatMap((one) => (one.taken.existing ? [] : [receiptOf(one.order, one.placement)])),
+    receipts: decided.flatMap((one) =>
+      one.taken.existing ? [] : [receiptOf(context.edition, one.order, one.placement)],
+    ),
     answers: decided.flatMap(({ placement, order }) => answersOf(context, placement, order.id)),
     orders: decided.map(({ order }) => order),
   }

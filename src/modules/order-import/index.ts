@@ -1,6 +1,6 @@
 export type { AddedCatalogue, OrderBefore, PersonBefore, RecordedOrder, UpdatedBefore } from './before.ts'
 export { readBefore } from './before.ts'
 export type { GroupDecision } from './decide.ts'
-export type { NumberedOrder, OrderOutcome } from './outcome.ts'
+export type { NumberedOrder, OrderOutcome } from './judge.ts'
 export { importOrders, type ImportRun, planGroup, previewGroup, races } from './import-orders.ts'
 export { rowsOf } from './writes.ts'

@@ -1,5 +1,5 @@
 import { type FieldError, fieldError } from '../../domain/errors.ts'
-import type { DuplicatePolicy } from '../../domain/orders/external-orders.ts'
+import type { DuplicatePolicy, ExternalOrder, ImportAction } from '../../domain/orders/external-orders.ts'
 import {
   countedItems,
   isDead,
@@ -10,10 +10,28 @@ import {
 import { formatMoney, maxAmountMinor } from '../../domain/money.ts'
 import { orderLifecycle } from '../../domain/orders/orders.ts'
 import { fullName } from '../../domain/accounts/users.ts'
-import type { NumberedOrder } from './outcome.ts'
 import type { TransactionRow } from './state.ts'
 import type { ImportEdition } from './writes.ts'
 import type { OrderRow } from '../../db/schema/sales/orders.ts'
+
+/** An order that can be read, with its place among those of its import, and the path to it in what was sent. */
+export interface NumberedOrder {
+  index: number
+  path: readonly PropertyKey[]
+  order: ExternalOrder
+  /** Its number among the staged orders of a file. */
+  import_number?: number
+}
+
+export interface OrderOutcome {
+  index: number
+  external_id: string | null
+  action: ImportAction
+  order_id: string | null
+  errors: readonly FieldError[]
+  /** What was not as it says, of an order that is made or changed. */
+  warnings: readonly FieldError[]
+}
 
 export interface KnownOrder {
   order: OrderRow | undefined

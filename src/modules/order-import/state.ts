@@ -24,9 +24,9 @@ export type GivenColumns = Pick<
 >
 
 export interface UserRow extends Omit<typeof userTable.$inferSelect, 'seq'> {
-  /** Other editions know the customer too. */
+  /** The customer belongs to other editions too. */
   is_shared: number
-  /** Editions know the customer whose customers the caller may not change. */
+  /** The customer belongs to an edition whose customers the caller may not change. */
   is_kept: number
   /** As orders of this edition said. */
   given_email: string | null

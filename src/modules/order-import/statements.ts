@@ -87,7 +87,7 @@ const lastSaid = sql.raw(`on conflict (edition_id, user_id) do update
 const givenLast = (rows: readonly NewRows['userEditions'][]): Statement[] =>
   insertAll(userEditions, rows).map((insert) => sql`${insert} ${lastSaid}`)
 
-/** A customer as they were read, whom no edition knows by now that the caller may not speak for. */
+/** Changes a customer who is as they were read, and belongs to no edition whose customers the caller may not change. */
 function userStatements(
   { user, changes }: Extract<RowChange, { write: 'user' }>,
   { changeable }: WriteScope,

@@ -19,7 +19,7 @@ export interface DecisionContext {
   newId: (kind: IdKind) => string
 }
 
-/** Rows that an import adds, by table. Of a customer whom the edition knows, `userEditions` has what is said now. */
+/** Rows that an import adds, by table. For a customer of the edition, `userEditions` has the contact data of this order. */
 export interface NewRows {
   users: typeof users.$inferInsert
   userEditions: typeof userEditions.$inferInsert

@@ -1,6 +1,6 @@
 import type { JobCtx } from '../../context.ts'
 import { findNextSpan, ordersOf, type OrderSpan, recountOthers, recountStatements } from './counts/recount.ts'
-import { findSweepPosition, sweepPositionStatement } from '../../db/sweep-positions.ts'
+import { findSweepPosition, sweepPositionStatement } from '../../db/sweeps/sweep-positions.ts'
 
 const sweepName = 'order-counts'
 /** The hour of the day in which counts are looked at, UTC. */

@@ -1,2 +1,7 @@
 export { findOrganization } from './queries.ts'
-export { type OrganizationSummaryRow, organizationSummaryFields, presentOrganizationSummary } from './summary.ts'
+export {
+  type OrganizationSummaryRow,
+  organizationSummaryFields,
+  presentOrganizationOrNull,
+  presentOrganizationSummary,
+} from './summary.ts'

@@ -5,6 +5,7 @@ import { keyOfFile } from '../../db/images.ts'
 import { organizations } from '../../db/schema/organizations.ts'
 import type { RowOf } from '../../db/select.ts'
 import { imageOrNull } from '../../domain/files/addresses.ts'
+import type { Nullable } from '../../domain/nullable.ts'
 import type { OrganizationSummary } from '../../http/fields.ts'
 
 /** The columns of a joined `organizations` for its summary. */
@@ -28,3 +29,12 @@ export const presentOrganizationSummary = (
   slug: row.organization_slug,
   avatar: imageOrNull(config.files.url, row.organization_avatar_id, row.organization_avatar_key),
 })
+
+const hasOrganization = (row: Nullable<OrganizationSummaryRow>): row is OrganizationSummaryRow =>
+  row.organization_id !== null
+
+/** Null for a row without an organisation. */
+export const presentOrganizationOrNull = (
+  row: Nullable<OrganizationSummaryRow>,
+  ctx: Pick<Ctx, 'config'>,
+): z.input<typeof OrganizationSummary> | null => (hasOrganization(row) ? presentOrganizationSummary(row, ctx) : null)

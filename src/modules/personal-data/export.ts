@@ -21,7 +21,7 @@ const shown = ({ row_key: _, ...row }: KeyedRow): ExportedRow =>
   Object.fromEntries(
     Object.entries(row).map(([name, value]) =>
       name.endsWith('_json')
-        ? [name.slice(0, -'_json'.length), value === null ? null : (JSON.parse(value as string) as unknown)]
+        ? [name.slice(0, -'_json'.length), typeof value === 'string' ? (JSON.parse(value) as unknown) : null]
         : [name, value],
     ),
   )

@@ -1,6 +1,6 @@
 import type { z } from '@hono/zod-openapi'
 import { toIso, toIsoOrNull } from '../../domain/time/instants.ts'
-import { type Currency, toMajor } from '../../domain/money.ts'
+import { currencies, type Currency, toMajor } from '../../domain/money.ts'
 import { type BatchFilter, type BatchSums, fullShare, leftOutReasons } from '../../domain/refunds/refund-batches.ts'
 import { reservedStatuses, type RefundStatus } from '../../domain/refunds/refunds.ts'
 import type { RefundBatch } from './contract.ts'
@@ -24,9 +24,10 @@ function presentFilter(filter: BatchFilter): BatchWire['filter'] {
 const presentSums = ({ orders, purchases, amounts, left_out }: BatchSums): BatchWire['requested'] => ({
   orders,
   purchases,
-  amounts: Object.entries(amounts)
-    .toSorted(([one], [other]) => (one < other ? -1 : 1))
-    .map(([currency, minor]) => ({ currency: currency as Currency, amount: toMajor(minor) })),
+  amounts: currencies.toSorted().flatMap((currency) => {
+    const minor = amounts[currency]
+    return minor === undefined ? [] : [{ currency, amount: toMajor(minor) }]
+  }),
   left_out: leftOutReasons.flatMap((reason) => {
     const purchases_left = left_out[reason] ?? 0
     return purchases_left ? [{ reason, purchases: purchases_left }] : []

@@ -14,7 +14,7 @@ import type { BatchDetailRow, LoadedBatch } from './queries.ts'
 /** The policy judges the batch as a whole: the sum of each currency is what its reviewer approves. */
 function checkPolicy(ctx: Ctx, batch: LoadedBatch, { amounts }: BatchSums): void {
   const policy = readPolicy(batch.refund_policy)
-  for (const [currency, amount_minor] of Object.entries(amounts))
+  for (const [currency, amount_minor = 0] of Object.entries(amounts))
     checkReview(policy, {
       amount_minor,
       currency,

@@ -1,3 +1,5 @@
+import type { Currency } from '../../domain/money.ts'
+import type { PurchaseStatus } from '../../domain/orders/purchases.ts'
 import { eq, gt, gte, lte, type SQL, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
 import { paymentRest, purchaseShare } from '../../db/refunds.ts'
@@ -11,7 +13,7 @@ interface OrderColumns {
   seq: number
   created_at: number
   user_id: string
-  currency: string
+  currency: Currency
   edition_id: string
   edition_account_id: string | null
   merchant_account_id: string | null
@@ -25,7 +27,7 @@ interface OrderColumns {
 
 interface WalkRow extends OrderColumns {
   purchase_id: string | null
-  purchase_status: string
+  purchase_status: PurchaseStatus
   is_chosen: boolean
   share_minor: number
   reserved_minor: number

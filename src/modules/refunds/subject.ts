@@ -1,6 +1,5 @@
 import { and, eq, type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
-import type { Statement } from '../../db/database.ts'
 import { orderRest, purchaseRest, purchaseShare, transactionWith } from '../../db/refunds.ts'
 import { editions } from '../../db/schema/editions.ts'
 import { organizations } from '../../db/schema/organizations.ts'
@@ -137,12 +136,10 @@ export async function findSubjects(
   includeFees: boolean,
 ): Promise<(RefundSubject | undefined)[]> {
   const fees = includeFees ? sql`1` : sql`0`
-  const found = await ctx.db.batch(
-    targets.flatMap((target): Statement[] => [headOf(ctx, target, fees), purchasesOf(target, fees)]),
+  const found = await ctx.db.batchGroups(
+    targets.map((target) => [headOf(ctx, target, fees), purchasesOf(target, fees)] as const),
   )
-  return targets.map((_, index) => {
-    const [head] = found[2 * index] as HeadRow[]
-    const bought = found[2 * index + 1] as SubjectPurchase[]
+  return found.map(([[head], bought]) => {
     if (!head) return undefined
     return {
       ...head,

@@ -1,7 +1,8 @@
 import { sql } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
-import { findSweepPosition, sweepPositionStatement } from '../../db/sweep-positions.ts'
+import { findSweepPosition, sweepPositionStatement } from '../../db/sweeps/sweep-positions.ts'
 import { softBounceMemoryMs } from '../../domain/messaging/suppressions.ts'
+import { isRecord, readJson } from '../../domain/text/json.ts'
 import { dayMs } from '../../domain/time/instants.ts'
 
 const sweepName = 'soft-bounces'
@@ -17,6 +18,9 @@ interface BounceKey {
 const key = sql.raw('(organization_id, channel, address, reference)')
 const first: BounceKey = { organization_id: '', channel: '', address: '', reference: '' }
 
+const isBounceKey = (value: unknown): value is BounceKey =>
+  isRecord(value) && Object.keys(first).every((name) => typeof value[name] === 'string')
+
 /**
  * Deletes soft bounces that no longer count. No index knows their times, because a bounce is rarer than what an index
  * would cost: each sweep looks at the next rows of the table, and begins anew once a day.
@@ -26,7 +30,7 @@ export async function sweepSoftBounces({ db, now }: Pick<JobCtx, 'db' | 'now'>):
   const position = await findSweepPosition(db, sweepName)
   const isUnderWay = position !== null && position.after !== ''
   if (position && !isUnderWay && position.begun_at > at - dayMs) return
-  const after = isUnderWay ? (JSON.parse(position.after) as BounceKey) : first
+  const after = isUnderWay ? readJson(position.after, isBounceKey) : first
   const seen = await db.all(sql<BounceKey & { bounced_at: number }>`select organization_id, channel, address, reference,
       bounced_at from soft_bounces
     where ${key} > (${after.organization_id}, ${after.channel}, ${after.address}, ${after.reference})

@@ -4,6 +4,7 @@ import type { Template } from '../../domain/email/compile.ts'
 import { renderFault } from '../../domain/email/liquid/liquid.ts'
 import { personalise } from '../../domain/email/personalise.ts'
 import type { TemplateContext } from '../../domain/email/liquid/variables.ts'
+import { isRecord, readJson } from '../../domain/text/json.ts'
 import { displayName, senderOf } from '../../domain/messaging/mailbox.ts'
 import { failedFor, type SendVerdict } from '../../domain/messaging/transactional-emails.ts'
 import { fullName } from '../../domain/accounts/users.ts'
@@ -83,9 +84,12 @@ function outbound(job: JobCtx, claim: EmailClaim, { frame, template, context }: 
   }
 }
 
+const isOutbound = (value: unknown): value is OutboundEmail =>
+  isRecord(value) && isRecord(value['to']) && typeof value['html'] === 'string'
+
 /** The message as it is sent, or the verdict when there is none. A repeated call gets exactly the same message. */
 export async function compose(job: JobCtx, claim: EmailClaim): Promise<Composed> {
-  if (claim.content !== null) return { email: JSON.parse(claim.content) as OutboundEmail }
+  if (claim.content !== null) return { email: readJson(claim.content, isOutbound) }
   const draft = await draftOf(job, claim)
   if (!draft) return { verdict: failedFor('message_missing', 'The message or its order does not exist any more.') }
   try {

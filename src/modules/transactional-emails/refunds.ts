@@ -12,7 +12,7 @@ import { type Compiled, compile } from '../../domain/email/compile.ts'
 import { dateText } from '../../domain/email/messages/dates.ts'
 import { type KeptRefund, refundMessage, refundReasonText } from '../../domain/email/messages/refund-messages.ts'
 import type { TemplateContext } from '../../domain/email/liquid/variables.ts'
-import type { Language } from '../../domain/languages.ts'
+import { type Language, languageOf } from '../../domain/languages.ts'
 import { moneyText } from '../../domain/money.ts'
 import type { RefundReason, RefundStatus } from '../../domain/refunds/refunds.ts'
 import { type RefundEmailKind, transactionalEmailLifecycle } from '../../domain/messaging/transactional-emails.ts'
@@ -42,7 +42,8 @@ export type MailedRefund = Pick<
 
 interface Recipient {
   email: string | null
-  language: Language
+  locale: string
+  default_language: Language
   message_id: string | null
   /** Of the batch that the refund belongs to; null for none. */
   batch_message: string | null
@@ -50,7 +51,7 @@ interface Recipient {
 
 /** The customer, and the message that confirms refunds: that of the edition, otherwise the platform's. */
 const recipientOf = ({ db }: Pick<JobCtx, 'db'>, refund: MailedRefund): Promise<Recipient | undefined> =>
-  db.first(sql<Recipient>`select users.email, users.locale as language,
+  db.first(sql<Recipient>`select users.email, users.locale, editions.default_language,
       (select id from email_messages where id = editions.refund_confirmation_email_id
         or (scope = 'platform' and organization_id is null and ${inList(sql`type`, refundConfirmationEmailTypes)})
         order by id = editions.refund_confirmation_email_id desc, type, id limit 1) as message_id,
@@ -93,7 +94,7 @@ export async function refundEmailStatements(
       refund_request_id: refund.id,
       refund_attempt: refund.attempts,
       refund: kept,
-      language: recipient.language,
+      language: languageOf(recipient.locale) ?? recipient.default_language,
       recipient: recipient.email,
       status: transactionalEmailLifecycle.initial,
       next_attempt_at: now,

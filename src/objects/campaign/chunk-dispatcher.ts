@@ -10,7 +10,6 @@ import {
 } from '../../domain/campaigns/sending-policy.ts'
 import { personOf } from '../../domain/campaigns/sender.ts'
 import { pendingOf } from '../../domain/campaigns/counters.ts'
-import type { Language } from '../../domain/languages.ts'
 import type { CampaignRecord, RecipientOutcome } from './schema.ts'
 import type { RecipientStore } from './recipient-store.ts'
 import { type Chunk, ChunkStore, type Lease, type RetryChunk, membersOf } from './chunk-store.ts'
@@ -185,7 +184,7 @@ export class ChunkDispatcher {
     const recipients = this.#store.recipients(membersOf(chunk)).map((row) => ({
       n: row.n,
       address: row.address,
-      language: row.language as Language,
+      language: row.language,
       person: personOf(row),
     }))
     const { campaign_id } = record

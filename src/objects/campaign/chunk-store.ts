@@ -1,3 +1,4 @@
+import { isNumbers, readJson } from '../../domain/text/json.ts'
 import type { CampaignRecord } from './schema.ts'
 
 /** ready: may be claimed. leased: a consumer holds it. begun: the consumer is making calls. */
@@ -36,7 +37,7 @@ export interface Lease {
   until: number
 }
 
-export const membersOf = ({ members }: { members: string }): number[] => JSON.parse(members) as number[]
+export const membersOf = ({ members }: { members: string }): number[] => readJson(members, isNumbers)
 
 /** The unfinished chunks of a campaign. */
 export class ChunkStore {

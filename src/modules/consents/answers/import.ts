@@ -56,7 +56,7 @@ export async function importDefinitions(
 /** The answers to consents in one order, or in one row of a file. */
 export interface ImportedAnswers {
   user: AnsweringUser
-  /** The person is known to editions that the importing caller may not speak for. */
+  /** The person belongs to editions whose customers the importing caller may not change. */
   is_kept: boolean
   order_id: string
   /** Milliseconds since 1970, UTC. */

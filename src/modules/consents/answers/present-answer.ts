@@ -1,7 +1,8 @@
 import type { z } from '@hono/zod-openapi'
 import type { Ctx } from '../../../context.ts'
 import { allowedActions, isCurrentAnswer, shownLanguage, stateOf } from '../../../domain/consents/consents.ts'
-import type { Language, TranslatedDict } from '../../../domain/languages.ts'
+import type { TranslatedDict } from '../../../domain/languages.ts'
+import { isRecord, readJson } from '../../../domain/text/json.ts'
 import { toIso, toIsoOrNull } from '../../../domain/time/instants.ts'
 import type { ConsentProof, ConsentRecord, UserConsent } from '../answer-contract.ts'
 import type { AnswerRow, SeenRecord } from './answer-queries.ts'
@@ -24,7 +25,7 @@ export function presentRecord(row: SeenRecord): z.input<typeof ConsentRecord> {
     edition_id: shown(row.edition_id),
     order_id: shown(row.order_id),
     import_id: shown(row.import_id),
-    evidence: row.evidence === null ? null : shown(JSON.parse(row.evidence) as Record<string, unknown>),
+    evidence: row.evidence === null ? null : shown(readJson(row.evidence, isRecord)),
     occurred_at: toIso(row.occurred_at),
     expires_at: toIsoOrNull(row.expires_at),
     previous_record_id: row.previous_record_id,
@@ -74,7 +75,7 @@ export function presentProof({
   is_intact,
 }: Proof): z.input<typeof ConsentProof> {
   const fallback = default_language ?? 'en'
-  const language = shownLanguage(version.text, record.is_hidden ? fallback : (record.language as Language), fallback)
+  const language = shownLanguage(version.text, record.is_hidden ? fallback : record.language, fallback)
   const inLanguage = (texts: TranslatedDict) => texts[language] ?? ''
   return {
     record: presentRecord(record),

@@ -16,6 +16,8 @@ import {
   type SettledStatus,
 } from '../../../domain/consents/consents.ts'
 import { LostRace } from '../../../domain/errors.ts'
+import type { Language } from '../../../domain/languages.ts'
+import { isList, readJson } from '../../../domain/text/json.ts'
 import { toIso, toIsoOrNull } from '../../../domain/time/instants.ts'
 import type { Announcement } from '../../webhooks/index.ts'
 
@@ -27,7 +29,7 @@ export const recordColumns = Object.keys(getTableColumns(consentRecords))
 export const rowOfArray =
   <Row>(names: readonly string[]) =>
   (text: string): Row => {
-    const values = JSON.parse(text) as unknown[]
+    const values = readJson(text, isList)
     return Object.fromEntries(names.map((name, index) => [name, values[index]])) as Row
   }
 
@@ -53,7 +55,7 @@ export interface AskedAnswer {
   at: number
   method: AnswerMethod
   source: string
-  language: string
+  language: Language
   /** The edition in which the consent was offered, for a definition of the whole organisation. */
   edition_id?: string | null
   order_id?: string | null

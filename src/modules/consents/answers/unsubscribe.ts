@@ -2,6 +2,7 @@ import type { JobCtx } from '../../../context.ts'
 import { decideAgain } from '../../../db/commit.ts'
 import type { Statement } from '../../../db/database.ts'
 import type { AnswerMethod } from '../../../domain/consents/consents.ts'
+import type { Language } from '../../../domain/languages.ts'
 import { addressQuery, suppress, suppressionReasonOf, takeBackUnsubscription } from '../../suppressions/index.ts'
 import { commitAnnounced } from '../../webhooks/index.ts'
 import { marketingAnswers, type MarketingAnswer, type MarketingRecipient } from './marketing-answers.ts'
@@ -11,7 +12,7 @@ import { answerAnnouncements, answered, answerRaces, answerStatements } from './
 export interface CampaignSubscriber extends MarketingRecipient {
   campaign_id: string
   address: string
-  language: string
+  language: Language
 }
 
 const unsubscribeMethod = 'one_click_unsubscribe'

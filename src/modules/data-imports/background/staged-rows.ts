@@ -1,37 +1,23 @@
 import { type SQL, sql } from 'drizzle-orm'
-import type { importRows } from '../../../db/schema/data-imports.ts'
-import type { DecidedRow, PlacedRow, RowError } from '../../../domain/data-imports/mapping/index.ts'
+import { importRows } from '../../../db/schema/data-imports.ts'
+import { storedIn } from '../../../db/select.ts'
+import type { PlacedRow, StagedValues } from '../../../domain/data-imports/mapping/index.ts'
 import { outcomeOfOrder } from './created-orders.ts'
 
 export type StagedRow = typeof importRows.$inferSelect
 
-/** The content of `data` of a staged row. */
-export type StagedData = Pick<DecidedRow, 'values' | 'currency_mark'>
-
-/** A fault of a row. `column` is an index; null for a fault of the whole row. */
-export interface ErrorOfRow {
-  column: number | null
-  /** Null for a row that cannot be read. */
-  target_field: string | null
-  code: RowError['code'] | 'column_count' | 'open_quote'
-  message: string
-  value: string | null
+/** A staged row as a statement in SQL answers it. */
+export interface ReadRow extends Pick<StagedRow, 'row_number' | 'file_line' | 'group_key'> {
+  data: string
+  errors: string
 }
 
-/** The reason why a row becomes no order. */
-export interface WarningOfRow {
-  code: 'header_row' | 'total_row' | 'note_row' | 'ignored_by_value_map'
-  message: string
-}
-
-/** `data` of a row, as JSON; null for a row that cannot be read. */
-export const stagedData = (decided: StagedData | null): string =>
-  JSON.stringify(decided ? { values: decided.values, currency_mark: decided.currency_mark } : { values: {} })
+export const stagedValues = ({ values, currency_mark }: StagedValues): StagedValues => ({ values, currency_mark })
 
 /** A staged row as its mapping read it. */
-export function placedRow({ data, errors, file_line }: Pick<StagedRow, 'data' | 'errors' | 'file_line'>): PlacedRow {
-  const { values = {}, currency_mark = null } = JSON.parse(data) as Partial<StagedData>
-  return { values, currency_mark, errors: JSON.parse(errors) as RowError[], is_ignored: false, line: file_line }
+export function placedRow({ data, errors, file_line }: ReadRow): PlacedRow {
+  const { values, currency_mark = null } = storedIn(importRows.data, data)
+  return { values, currency_mark, errors: storedIn(importRows.errors, errors), is_ignored: false, line: file_line }
 }
 
 /** The first row of a row's order: orders are numbered by it. */

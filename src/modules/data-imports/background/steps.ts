@@ -10,11 +10,12 @@ import {
   heartbeatEveryMs,
   type ImportPhase,
 } from '../../../domain/data-imports/data-imports.ts'
+import type { ImportPosition } from '../../../domain/data-imports/import-position.ts'
 import { LostRace } from '../../../domain/errors.ts'
 
 export type ImportRow = typeof dataImports.$inferSelect
 export const importFields = getTableColumns(dataImports)
-export type ImportChanges = Partial<typeof dataImports.$inferInsert>
+export type ImportChanges = Partial<ImportRow>
 
 /**
  * One bounded piece of a phase: loads, decides and commits. Answers the import as the step left it, or null where its
@@ -32,7 +33,7 @@ export interface ImportStep {
 
 /** True while the import has the position that was read. A change of its position, phase or epoch ends older steps. */
 const isWhereRead = ({ id, epoch, position, phase, status }: ImportRow): SQL =>
-  sql`id = ${id} and epoch = ${epoch} and position = ${position} and phase is ${phase} and status = ${status}`
+  sql`id = ${id} and epoch = ${epoch} and position = ${sql.param(position, dataImports.position)} and phase is ${phase} and status = ${status}`
 
 async function commitWhereRead(job: JobCtx, row: ImportRow, step: Required<ImportStep>): Promise<ImportRow | null> {
   const { changes, statements, races } = step
@@ -57,13 +58,17 @@ const heartbeat = ({ heartbeat_at }: ImportRow, now: number): ImportChanges =>
 export const commitStep = (
   job: JobCtx,
   row: ImportRow,
-  step: ImportStep & { position: unknown },
+  step: ImportStep & { position: ImportPosition },
 ): Promise<ImportRow | null> =>
   commitWhereRead(job, row, {
-    changes: { ...step.changes, position: JSON.stringify(step.position), ...heartbeat(row, job.now()), stalls: 0 },
+    changes: { ...step.changes, position: step.position, ...heartbeat(row, job.now()), stalls: 0 },
     statements: step.statements ?? [],
     races: step.races ?? {},
   })
+
+/** A position of another phase, which no transition leaves behind. */
+export const misplaced = ({ id, phase, position }: ImportRow): Error =>
+  new Error(`${id} cannot continue its phase ${phase} at ${JSON.stringify(position)}.`)
 
 /** True when a step lost a race of its own statements, and no other consumer has continued the import. */
 export const isStillThere = async (job: JobCtx, row: ImportRow): Promise<boolean> =>
@@ -78,7 +83,7 @@ export async function endPhase(
   const { status, changes, statements = [], races = {} } = step
   if (!dataImportLifecycle.allows(row.status, status)) throw new Error(`${row.status} does not lead to ${status}`)
   const now = job.now()
-  const ended = { phase: null, heartbeat_at: null, stalls: 0, position: '{}' }
+  const ended = { phase: null, heartbeat_at: null, stalls: 0, position: {} }
   await commitWhereRead(job, row, {
     changes: { ...changes, ...ended, status, version: row.version + 1, modified_at: now },
     statements,
@@ -96,7 +101,7 @@ export const beginPhase = (row: Pick<ImportRow, 'epoch'>, phase: ImportPhase, no
   ({
     phase,
     epoch: row.epoch + 1,
-    position: '{}',
+    position: {},
     heartbeat_at: now,
     stalls: 0,
     error_code: null,
@@ -105,7 +110,7 @@ export const beginPhase = (row: Pick<ImportRow, 'epoch'>, phase: ImportPhase, no
 
 /** The columns with which background work ends, at any position. */
 export const stopPhase = (row: Pick<ImportRow, 'epoch'>) =>
-  ({ phase: null, epoch: row.epoch + 1, position: '{}', heartbeat_at: null, stalls: 0 }) satisfies ImportChanges
+  ({ phase: null, epoch: row.epoch + 1, position: {}, heartbeat_at: null, stalls: 0 }) satisfies ImportChanges
 
 export const enqueueImports = (
   job: Pick<JobCtx, 'jobQueue'>,

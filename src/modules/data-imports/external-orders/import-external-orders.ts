@@ -8,7 +8,8 @@ import { select } from '../../../db/select.ts'
 import { changeableEditions } from '../../../db/customer-visibility.ts'
 import { insert } from '../../../db/write.ts'
 import { doesNotExist, editionArchived, type FieldError, fieldError, invalid } from '../../../domain/errors.ts'
-import { maxExternalIdLength } from '../../../domain/orders/external-orders.ts'
+import type { ImportOptions } from '../../../domain/data-imports/data-imports.ts'
+import { type importStatuses, maxExternalIdLength } from '../../../domain/orders/external-orders.ts'
 import { searchText } from '../../../domain/text/fold.ts'
 import { normalizePhone } from '../../../domain/accounts/users.ts'
 import { importDefinitions, type ImportDefinitions } from '../../consents/index.ts'
@@ -29,10 +30,7 @@ type ReportedRow = Pick<
   | 'edition_id'
   | 'account_id'
   | 'name'
-  | 'source'
   | 'external_source'
-  | 'status'
-  | 'options'
   | 'total_rows'
   | 'created_orders'
   | 'updated_orders'
@@ -43,7 +41,12 @@ type ReportedRow = Pick<
   | 'created_at'
   | 'modified_at'
   | 'search'
-> & { id: string | null }
+> & {
+  id: string | null
+  source: 'api'
+  status: (typeof importStatuses)[number]
+  options: Pick<ImportOptions, 'on_duplicate' | 'emit_webhooks' | 'send_receipts' | 'skipped'>
+}
 
 export interface ImportReport {
   row: ReportedRow

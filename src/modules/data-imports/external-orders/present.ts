@@ -1,18 +1,10 @@
 import type { z } from '@hono/zod-openapi'
 import type { Ctx } from '../../../context.ts'
-import type { DuplicatePolicy, importStatuses } from '../../../domain/orders/external-orders.ts'
 import { toIso } from '../../../domain/time/instants.ts'
 import { presentEditionSummary } from '../../editions/index.ts'
 import { presentOrganizationSummary } from '../../organizations/index.ts'
 import type { ExternalOrdersImport } from './contract.ts'
 import type { ImportReport } from './import-external-orders.ts'
-
-interface ShownOptions {
-  on_duplicate: DuplicatePolicy
-  emit_webhooks: boolean
-  send_receipts: boolean
-  skipped: boolean
-}
 
 export function presentImport(
   { row, edition, results, dry_run }: ImportReport,
@@ -21,9 +13,9 @@ export function presentImport(
   return {
     id: row.id,
     name: row.name,
-    source: row.source as 'api',
+    source: row.source,
     external_source: row.external_source,
-    status: row.status as (typeof importStatuses)[number],
+    status: row.status,
     organization: presentOrganizationSummary(edition, ctx),
     edition: presentEditionSummary({
       edition_id: edition.id,
@@ -36,7 +28,7 @@ export function presentImport(
       edition_published_at: edition.published_at,
     }),
     dry_run,
-    options: { skipped: false, ...(row.options as Omit<ShownOptions, 'skipped'>) },
+    options: row.options,
     total_rows: row.total_rows,
     created_orders: row.created_orders,
     updated_orders: row.updated_orders,

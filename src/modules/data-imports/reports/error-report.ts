@@ -1,5 +1,7 @@
-import { sql } from 'drizzle-orm'
+import { and, asc, eq, getTableColumns, gt, sql } from 'drizzle-orm'
 import type { Ctx } from '../../../context.ts'
+import { importRows } from '../../../db/schema/data-imports.ts'
+import { select } from '../../../db/select.ts'
 import { AppError } from '../../../domain/errors.ts'
 import { type CanonicalRow, readCanonical } from '../../../domain/data-imports/files/canonical.ts'
 import { reportHeader, reportRow } from '../../../domain/data-imports/files/report.ts'
@@ -37,8 +39,11 @@ async function readRanges(source: FileSource, ranges: readonly ByteRange[]): Pro
 }
 
 const faultyRows = (id: string, after: number) =>
-  sql<StagedRow>`select * from import_rows where import_id = ${id} and row_number > ${after} and errors <> '[]'
-    order by row_number limit ${rowsAPage}`
+  select(getTableColumns(importRows))
+    .from(importRows)
+    .where(and(eq(importRows.import_id, id), gt(importRows.row_number, after), sql`errors <> '[]'`))
+    .orderBy(asc(importRows.row_number))
+    .limit(rowsAPage)
 
 async function canonicalRows(source: FileSource, rows: readonly StagedRow[]): Promise<CanonicalRow[]> {
   const ranges = rows.map(({ byte_offset, byte_length }) => ({ offset: byte_offset, length: byte_length }))

@@ -1,30 +1,37 @@
-import { type SQL, sql } from 'drizzle-orm'
+import { getTableColumns, type SQL, sql } from 'drizzle-orm'
+import { alias } from 'drizzle-orm/sqlite-core'
 import type { z } from '@hono/zod-openapi'
 import type { Ctx } from '../../../context.ts'
 import type { Database } from '../../../db/database.ts'
 import type { ListSource } from '../../../db/lists/list-source.ts'
 import { paginate } from '../../../db/lists/paginate.ts'
+import { importOrders, importRows } from '../../../db/schema/data-imports.ts'
+import { orNull, type RowOf } from '../../../db/select.ts'
 import type { RowOutcome } from '../../../domain/data-imports/data-imports.ts'
-import type { KeptReason } from '../../../domain/data-imports/import-undo.ts'
+import type { StoredWarning } from '../../../domain/data-imports/mapping/index.ts'
 import { type Page, type PageRequest, sortBy } from '../../../domain/page.ts'
 import type { LoadedImport } from '../queries.ts'
 import { dataDeleted } from '../deleted.ts'
 import { keptOf, outcomeOfOrder } from '../background/created-orders.ts'
-import { firstRowOf, outcomeOf, type StagedRow } from '../background/staged-rows.ts'
+import { firstRowOf, outcomeOf } from '../background/staged-rows.ts'
 import type { Problem } from '../run/problems.ts'
 import type { RowFilters, RowProblem } from '../run/run-contract.ts'
 
 export type Headers = ReadonlyMap<number, string>
 
-interface OrderOfRow {
-  order_id: string | null
-  undo_outcome: 'undone' | 'kept' | null
-  undo_reason: KeptReason | null
-}
+const r = alias(importRows, 'r')
+const o = alias(importOrders, 'o')
 
-export interface ListedRow extends StagedRow, OrderOfRow {
-  headers: Headers
-}
+/** A row, and what it has from its order. */
+const listedFields = (importId: string) => ({
+  ...getTableColumns(r),
+  outcome: sql<RowOutcome | null>`coalesce(r.outcome, ${outcomeOfOrder(sql`o`, importId)})`,
+  order_id: sql<string | null>`coalesce(o.order_id, ${keptOf(sql`o`, 'order_id')})`,
+  undo_outcome: orNull(o.undo_outcome),
+  undo_reason: orNull(o.undo_reason),
+})
+
+export type ListedRow = RowOf<ReturnType<typeof listedFields>> & { headers: Headers }
 
 /** Names of the file's columns by index. */
 export async function headersOf(db: Database, importId: string): Promise<Headers> {
@@ -46,11 +53,15 @@ export const namedProblems = (problems: readonly Problem[], headers: Headers): z
   }))
 
 /** Problems as a row stores them. Those of its staging have no line. */
-export const problemsOf = (json: string, line: number): Problem[] =>
-  (JSON.parse(json) as Partial<Problem>[]).map(({ row = line, column = null, target_field = null, ...rest }) => {
-    const { code = '', message = '', value = null } = rest
-    return { row, column, target_field, code, message, value }
-  })
+export const problemsOf = (stored: readonly StoredWarning[], line: number): Problem[] =>
+  stored.map(({ row = line, column = null, target_field = null, code, message, value = null }) => ({
+    row,
+    column,
+    target_field,
+    code,
+    message,
+    value,
+  }))
 
 /** Most orders contain the number of the staged order that created them. */
 const ofOrder = (importId: string, orderId: string) => sql`group_key in (
@@ -89,7 +100,7 @@ export async function listImportRows(
   const { ordering, outcome, has_errors, order_id } = filters
   const count = countOf(row, filters)
   const key = sql`row_number`
-  const source: ListSource = {
+  const source: ListSource<ReturnType<typeof listedFields>> = {
     from: isApart(outcome) ? sql`import_rows indexed by import_rows_by_outcome` : sql`import_rows`,
     key,
     where: [
@@ -102,13 +113,12 @@ export async function listImportRows(
       ...(order_id === undefined ? [] : [ofOrder(id, order_id)]),
     ],
     sort: sortBy(ordering, 'row_number', { row_number: key }),
-    columns: sql`r.*, coalesce(r.outcome, ${outcomeOfOrder(sql`o`, id)}) as outcome,
-      coalesce(o.order_id, ${keptOf(sql`o`, 'order_id')}) as order_id, o.undo_outcome, o.undo_reason`,
+    columns: listedFields(id),
     joins: sql`join import_rows r on r.import_id = ${id} and r.row_number = page.key
       left join import_orders o on o.import_id = ${id} and o.number = ${firstRowOf(sql`r`)}`,
     count,
   }
-  const rows = await paginate<StagedRow & OrderOfRow>(ctx.db, page, source)
+  const rows = await paginate(ctx.db, page, source)
   const headers = await headersOf(ctx.db, id)
   return { ...rows, rows: rows.rows.map((one) => ({ ...one, headers })) }
 }

@@ -3,6 +3,7 @@ import type { JobCtx } from '../../../context.ts'
 import type { Statement } from '../../../db/database.ts'
 import { answering } from '../../../db/select.ts'
 import { normalizePhone } from '../../../domain/accounts/users.ts'
+import { isNumbers, isRecord, readJson } from '../../../domain/text/json.ts'
 import { outcomeOfOrder } from '../background/created-orders.ts'
 import { importFields, type ImportRow } from '../background/steps.ts'
 import { forgetContent, forgetCopy, storedFileOf } from './files.ts'
@@ -38,8 +39,11 @@ interface SearchedRow {
 
 const cell = (target: string) => sql`json_extract(data, ${`$.values."${target}"`})`
 
+const isPosition = (value: unknown): value is ErasurePosition =>
+  isRecord(value) && typeof value['id'] === 'string' && isNumbers([value['created_at'], value['row']])
+
 const readPlace = (after: string): ErasurePosition =>
-  after === '' ? { created_at: 0, id: '', row: 0 } : (JSON.parse(after) as ErasurePosition)
+  after === '' ? { created_at: 0, id: '', row: 0 } : readJson(after, isPosition)
 
 /** The import that the search is at, or the next one. */
 const findImport = (job: JobCtx, { organization_id }: ErasedPerson, { created_at, id }: ErasurePosition) =>

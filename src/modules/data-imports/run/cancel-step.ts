@@ -9,18 +9,12 @@ import { commitStep, endPhase, type ImportRow } from '../background/steps.ts'
 /** Rows that one step of a cancelled import marks. */
 const rowsPerStep = 5000
 
-/** The import leaves `after`, and each step `cancelled_rows`: rows up to there are decided. */
-interface CancelPosition {
-  after?: number
-  cancelled_rows?: number
-}
-
 const decidedRows = (stored: RowCounts | null): number =>
   Object.values(stored ?? {}).reduce((sum, rows) => sum + rows, 0)
 
 /** Marks what a cancelled import did not decide any more, a range of rows at a time. Orders are numbered by rows. */
 export async function cancelStep(job: JobCtx, row: ImportRow): Promise<ImportRow | null> {
-  const { cancelled_rows = 0 } = JSON.parse(row.position) as CancelPosition
+  const cancelled_rows = 'cancelled_rows' in row.position ? row.position.cancelled_rows : 0
   const [last] = await job.db.all(
     sql<{
       row_number: number | null
@@ -35,7 +29,7 @@ export async function cancelStep(job: JobCtx, row: ImportRow): Promise<ImportRow
       and row_number > ${cancelled_rows} and row_number <= ${to}
       and ${outcomeOf(sql`import_rows`, row.id)} is not 'created'`,
   ]
-  if (!isLast) return commitStep(job, row, { position: { cancelled_rows: to } satisfies CancelPosition, statements })
+  if (!isLast) return commitStep(job, row, { position: { cancelled_rows: to }, statements })
   const now = job.now()
   const hasOrders = row.created_orders + row.updated_orders > 0
   return endPhase(job, row, {

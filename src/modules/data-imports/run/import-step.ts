@@ -1,11 +1,12 @@
 import { sql } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
 import { ordersPerChunk, undoDays } from '../../../domain/data-imports/data-imports.ts'
+import type { RunPosition } from '../../../domain/data-imports/import-position.ts'
 import { dayMs } from '../../../domain/time/instants.ts'
 import { type ImportRun, planGroup, races } from '../../order-import/index.ts'
 import { receiptMessageOf, enqueueEmails } from '../../transactional-emails/index.ts'
 import { createdUpTo } from '../background/created-orders.ts'
-import { commitStep, endPhase, type ImportRow, isStillThere, type PhaseStep } from '../background/steps.ts'
+import { commitStep, endPhase, type ImportRow, isStillThere, misplaced, type PhaseStep } from '../background/steps.ts'
 import { cancelStep } from './cancel-step.ts'
 import { countersAfter, outcomeStatements } from './outcomes.ts'
 import { OrderWindow } from './order-window.ts'
@@ -13,13 +14,9 @@ import { fitting, planOrders } from './plan-orders.ts'
 import { readOrders } from './read-orders.ts'
 import { loadSetting, type RunSetting, sourceOf } from './setting.ts'
 
-/** Where an import stands: orders up to this number are decided. */
-interface ImportPosition {
-  after: number
-  /** Editions whose customers the import may change; null for all of the organisation. */
-  changeable: readonly string[] | null
-  /** From 0 to 1. */
-  progress: number
+function positionOf(row: ImportRow): RunPosition {
+  if ('changeable' in row.position) return row.position
+  throw misplaced(row)
 }
 
 const shareOf = ({ total_rows }: ImportRow, processed: number): number =>
@@ -30,7 +27,7 @@ const maxTries = 5
 /** What one consumer has loaded; it is loaded anew with every message. */
 const settings = new WeakMap<JobCtx, { epoch: number; run: ImportRun; setting: RunSetting; ahead: OrderWindow }>()
 
-async function settingOf(job: JobCtx, row: ImportRow, { changeable }: ImportPosition) {
+async function settingOf(job: JobCtx, row: ImportRow, { changeable }: RunPosition) {
   const known = settings.get(job)
   if (known?.setting.row.id === row.id && known.epoch === row.epoch) return known
   const setting = await loadSetting(job.db, row)
@@ -59,7 +56,7 @@ async function resumed(job: JobCtx, row: ImportRow): Promise<ImportRow | null> {
     sql<{ number: number | null; rows: number }>`select min(number) as number, coalesce(sum(rows_count), 0) as rows
       from import_orders where import_id = ${row.id} and outcome is null and number > ${createdUpTo(row.id)}`,
   )
-  const { changeable } = JSON.parse(row.position) as ImportPosition
+  const { changeable } = positionOf(row)
   const after = open?.number ? open.number - 1 : row.total_rows
   const processed_rows = row.total_rows - (open?.rows ?? 0)
   const position = { after, changeable, progress: shareOf(row, processed_rows) }
@@ -85,16 +82,17 @@ function finish(job: JobCtx, row: ImportRow): Promise<null> {
 
 /** Decides on the next orders and commits them with their outcomes and the new position. Undefined for a lost race. */
 async function importChunk(job: JobCtx, row: ImportRow, limit: number): Promise<ImportRow | null | undefined> {
-  const position = JSON.parse(row.position) as ImportPosition
+  const position = positionOf(row)
+  const { after: before = 0 } = position
   const { run, setting, ahead } = await settingOf(job, row, position)
-  const loaded = await ahead.next(position.after, limit)
+  const loaded = await ahead.next(before, limit)
   if (loaded.orders.length === 0) return finish(job, row)
   const chunk = fitting(await readOrders(job.db, setting, loaded))
   const { orders, planned } = await planOrders(chunk, setting.options, (group) => planGroup(job, run, group))
-  const after = chunk.at(-1)?.row.number ?? position.after
+  const after = chunk.at(-1)?.row.number ?? before
   const changes = countersAfter(row, orders)
   const next = await commitStep(job, row, {
-    position: { ...position, after, progress: shareOf(row, changes.processed_rows) } satisfies ImportPosition,
+    position: { ...position, after, progress: shareOf(row, changes.processed_rows) },
     changes,
     statements: [...planned.statements, ...outcomeStatements(row.id, orders, planned.decision.recorded())],
     races,
@@ -107,7 +105,8 @@ async function importChunk(job: JobCtx, row: ImportRow, limit: number): Promise<
 /** Imports the next orders of a file. An order that races with somebody else is decided again, at last by itself. */
 export const importStep: PhaseStep = async (job, row) => {
   if (row.status === 'cancelling') return cancelStep(job, row)
-  if ((JSON.parse(row.position) as Partial<ImportPosition>).after === undefined) return resumed(job, row)
+  const { after } = positionOf(row)
+  if (after === undefined) return resumed(job, row)
   for (const limit of [ordersPerChunk, 1])
     for (let tries = 1; tries <= maxTries; tries++) {
       const next = await importChunk(job, row, limit)

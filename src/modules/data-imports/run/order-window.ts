@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm'
 import type { Database } from '../../../db/database.ts'
-import { type ImportOrderRow, loadOrders, maxRowsPerOrder, type ReadRow } from './read-orders.ts'
+import { type ImportOrderRow, loadOrders, maxRowsPerOrder } from './read-orders.ts'
+import type { ReadRow } from '../background/staged-rows.ts'
 
 /** Orders that are read at once; a transaction takes in some of them. */
 const ordersPerRead = 100

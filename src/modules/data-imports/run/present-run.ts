@@ -1,7 +1,6 @@
 import type { z } from '@hono/zod-openapi'
 import { toMajor } from '../../../domain/money.ts'
 import { fullName } from '../../../domain/accounts/users.ts'
-import type { StagedData } from '../background/staged-rows.ts'
 import type { PreviewedOrder } from '../preview/index.ts'
 import { type ListedRow, namedProblems, problemsOf } from '../reports/rows.ts'
 import type { ImportedRow, PreviewOrder } from './run-contract.ts'
@@ -16,7 +15,7 @@ export function presentImportRow(row: ListedRow): z.input<typeof ImportedRow> {
     order_id,
     undo_outcome,
     undo_reason,
-    values: (JSON.parse(data) as StagedData).values,
+    values: data.values,
     errors: namedProblems(problemsOf(errors, file_line), headers),
     warnings: namedProblems(problemsOf(warnings, file_line), headers),
   }

@@ -10,14 +10,11 @@ import {
 } from '../../../domain/data-imports/mapping/index.ts'
 import { normalizePhone } from '../../../domain/accounts/users.ts'
 import { checkExternalOrder } from '../external-orders/index.ts'
-import { placedRow, type StagedRow } from '../background/staged-rows.ts'
+import { placedRow, type ReadRow } from '../background/staged-rows.ts'
 import { firstRowsById } from './duplicate-ids.ts'
 import { lookUpProducts, soldAs } from './mapped-products.ts'
 import { type Problem, problemAt, problemOf } from './problems.ts'
 import type { RunSetting } from './setting.ts'
-
-/** What an order is made of, of its staged rows. */
-export type ReadRow = Pick<StagedRow, 'row_number' | 'file_line' | 'group_key' | 'data' | 'errors'>
 
 export type ImportOrderRow = typeof importOrders.$inferSelect
 

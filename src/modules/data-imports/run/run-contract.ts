@@ -182,7 +182,7 @@ const ImportEvent = z
     data: z.string().openapi({
       description:
         'JSON: `status`, `phase` (null once no work is under way), `progress` from 0 to 1, and the counters of the import.',
-      // Read by clients that know event streams: what the text holds.
+      // Clients of event streams read the form of the text from this.
       ...({ contentMediaType: 'application/json', contentSchema: { type: 'object' } } as object),
     }),
     retry: z.int().optional().openapi({ description: 'Milliseconds before a client connects again.' }),

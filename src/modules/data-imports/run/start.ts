@@ -48,7 +48,7 @@ export async function startDataImport(
   const changes = {
     ...beginPhase(row, 'import', now),
     status: 'importing' as const,
-    position: JSON.stringify({ changeable }),
+    position: { changeable },
     started_at: row.started_at ?? now,
     completed_at: null,
   }

@@ -9,8 +9,8 @@ import { type CanonicalChunk, canonicalChunks, type CopyPosition } from '../../.
 import type { FileFormat, Segment } from '../../../domain/data-imports/files/format.ts'
 import type { FileSource } from '../../../domain/data-imports/files/source.ts'
 import { ColumnCounter, type ColumnStatistics, mergeStatistics } from '../../../domain/data-imports/mapping/index.ts'
+import type { CopyStagePosition } from '../../../domain/data-imports/import-position.ts'
 import { commitStep, type ImportRow } from '../background/steps.ts'
-import type { CopyStagePosition } from './parse-position.ts'
 import { canonicalPrefix, formatOf, storeSegment } from '../mapping/source.ts'
 import { statisticsOf } from '../mapping/state.ts'
 
@@ -22,9 +22,12 @@ const segmentBytes = 1_048_576
  */
 const copyMs = { csv: 8_000, xlsx: 20_000 }
 
-interface CountedColumns {
-  /** For the whole file up to the last commit; null when nothing was counted. */
+/** What the file has up to the last commit. */
+interface Counted {
+  file: FileSource
+  /** Null for a column of which nothing was counted. */
   statistics: (ColumnStatistics | null)[]
+  segments: readonly Segment[]
 }
 
 /** A part of the copy as it grows. Its cells are counted as they come, column by column, and only its bytes are kept. */
@@ -59,14 +62,14 @@ const statisticsStatements = (id: string, statistics: readonly ColumnStatistics[
       where import_columns.import_id = ${id} and import_columns.source_index = part.source_index`,
   )
 
-async function countedBefore(job: JobCtx, { id }: ImportRow): Promise<CountedColumns> {
+async function countedBefore(job: JobCtx, { id }: ImportRow): Promise<Counted['statistics']> {
   const rows = await job.db.all(
     select({ statistics: importColumns.statistics })
       .from(importColumns)
       .where(eq(importColumns.import_id, id))
       .orderBy(asc(importColumns.source_index)),
   )
-  return { statistics: rows.map(statisticsOf) }
+  return rows.map(statisticsOf)
 }
 
 const progressOf = (copy: CopyPosition, file: FileSource): number =>
@@ -80,21 +83,19 @@ async function commitPart(
   job: JobCtx,
   row: ImportRow,
   { part, next: copied, isLast }: { part: Part; next: CopyPosition; isLast: boolean },
-  counted: CountedColumns & { file: FileSource },
+  counted: Counted,
 ): Promise<ImportRow | null> {
-  const position = JSON.parse(row.position) as CopyStagePosition
   const isEmpty = part.size === 0
-  if (isLast && isEmpty && position.segments.length === 0) throw emptyFile()
+  if (isLast && isEmpty && counted.segments.length === 0) throw emptyFile()
   const segment: Segment | null = isEmpty ? null : await storeSegment(job, row.id, part.bytes)
-  const segments = segment ? [...position.segments, segment] : position.segments
+  const segments = segment ? [...counted.segments, segment] : counted.segments
   const format = formatOf(row)
-  counted.statistics = part.statistics.map((one, index) => {
+  const statistics = part.statistics.map((one, index) => {
     const before = counted.statistics[index]
     return before ? mergeStatistics(before, one) : one
   })
-  const next = isLast
-    ? { stage: 'suggest', progress: 0.99 }
-    : { stage: 'copy', copy: copied, segments, progress: progressOf(copied, counted.file) }
+  counted.statistics = statistics
+  counted.segments = segments
   const size = segments.reduce((sum, one) => sum + one.size, 0)
   const whole = {
     format: { ...format, segments },
@@ -102,20 +103,26 @@ async function commitPart(
     canonical_key: canonicalPrefix(row.id),
   }
   const after = await commitStep(job, row, {
-    position: next,
+    position: isLast
+      ? { stage: 'suggest', progress: 0.99 }
+      : { stage: 'copy', copy: copied, segments, progress: progressOf(copied, counted.file) },
     changes: { total_rows: copied.rowCount, ...(isLast ? whole : {}) },
-    statements: statisticsStatements(row.id, counted.statistics as ColumnStatistics[]),
+    statements: statisticsStatements(row.id, statistics),
   })
   if (after === null && segment) await job.files.delete([segment.key])
   return after
 }
 
 /** Copies the file part by part and counts its cells, as long as a step may last. */
-export async function copyStep(job: JobCtx, row: ImportRow, file: FileSource): Promise<ImportRow | null> {
+export async function copyStep(
+  job: JobCtx,
+  row: ImportRow,
+  { copy, segments }: CopyStagePosition,
+  file: FileSource,
+): Promise<ImportRow | null> {
   const format = formatOf(row)
   let endsAt: number | null = null
-  const { copy } = JSON.parse(row.position) as CopyStagePosition
-  const counted = { ...(await countedBefore(job, row)), file }
+  const counted: Counted = { statistics: await countedBefore(job, row), segments, file }
   let current: ImportRow = row
   let part = new Part(format)
   for await (const chunk of canonicalChunks(file, format, copy)) {

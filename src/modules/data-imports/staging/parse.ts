@@ -11,7 +11,6 @@ import { inspectFile, startOf } from '../../../domain/data-imports/files/read.ts
 import type { FileSource } from '../../../domain/data-imports/files/source.ts'
 import { commitStep, failPhase, type ImportRow, type PhaseStep } from '../background/steps.ts'
 import { copyStep } from './copy.ts'
-import { isCopyPosition } from './parse-position.ts'
 import { originalOf } from '../mapping/source.ts'
 import { findPlace, type ReadingPlace } from '../mapping/state.ts'
 import { suggestStep } from '../columns/suggest.ts'
@@ -76,24 +75,21 @@ function columnStatements(job: JobCtx, { id }: ImportRow, names: readonly string
 async function inspectStep(job: JobCtx, row: ImportRow, file: FileSource): Promise<ImportRow | null> {
   const place = await findPlace(job.db, row)
   const format = await inspect(file, readOptions(row.options), place)
-  const position = { stage: 'copy', copy: startOf(format), segments: [], progress: 0 }
   return commitStep(job, row, {
-    position,
+    position: { stage: 'copy', copy: startOf(format), segments: [], progress: 0 },
     changes: { format, canonical_key: null, canonical_size: null },
     statements: columnStatements(job, row, format.names),
   })
 }
 
-const isSuggestPosition = (position: unknown): boolean => (position as { stage?: string }).stage === 'suggest'
-
 /** Reads the file into its canonical copy and suggests a mapping for its columns. */
 export const parseStep: PhaseStep = async (job, row) => {
-  const position: unknown = JSON.parse(row.position)
-  if (isSuggestPosition(position)) return suggestStep(job, row)
+  const { position } = row
+  if (position.stage === 'suggest') return suggestStep(job, row)
   const file = await originalOf(job, row)
   if (!file) return failPhase(job, row, { code: 'unreadable_file', message: 'The bytes of the file are lost.' })
   try {
-    return isCopyPosition(position) ? await copyStep(job, row, file) : await inspectStep(job, row, file)
+    return position.stage === 'copy' ? await copyStep(job, row, position, file) : await inspectStep(job, row, file)
   } catch (error) {
     if (error instanceof ReadError) return failPhase(job, row, faultOf(error))
     throw error

@@ -19,17 +19,17 @@ import {
   productKey,
   productOf,
   type ProductTuple,
+  type StoredError,
+  type StoredWarning,
 } from '../../../domain/data-imports/mapping/index.ts'
+import type { RowsPosition } from '../../../domain/data-imports/import-position.ts'
 import { commitStep, type ImportRow } from '../background/steps.ts'
-import type { RowsPosition } from './stage-position.ts'
 import { canonicalOf, formatOf } from '../mapping/source.ts'
-import { type ErrorOfRow, stagedData, type WarningOfRow } from '../background/staged-rows.ts'
+import { stagedValues } from '../background/staged-rows.ts'
 import { findPlace, groupingOf, loadMapping, prepare } from '../mapping/state.ts'
 
-type StagedInsert = typeof importRows.$inferInsert
-
 interface Staged {
-  row: StagedInsert
+  row: Required<typeof importRows.$inferInsert>
   tuple: ProductTuple | null
 }
 
@@ -47,13 +47,13 @@ const placed = (row: CanonicalRow, id: string, number: number) => ({
 })
 
 /** A row that no order is made of, with the reason. */
-function leftOut(place: ReturnType<typeof placed>, warning: WarningOfRow): Staged {
-  const row = { ...place, group_key: null, data: stagedData(null), errors: '[]', warnings: JSON.stringify([warning]) }
+function leftOut(place: ReturnType<typeof placed>, warning: StoredWarning): Staged {
+  const row = { ...place, group_key: null, data: { values: {} }, errors: [], warnings: [warning] }
   return { row: { ...row, outcome: 'ignored' }, tuple: null }
 }
 
 /** Why a row is not read, or cannot be read as a whole. */
-const faultError = ({ code, column, message }: NonNullable<CanonicalRow['fault']>): ErrorOfRow => ({
+const faultError = ({ code, column, message }: NonNullable<CanonicalRow['fault']>): StoredError => ({
   column: column - 1,
   target_field: null,
   code: code === 'too_many_cells' ? 'column_count' : code,
@@ -67,7 +67,7 @@ const keyTarget: Record<Grouping, string> = {
   row: 'order.external_id',
 }
 
-const withoutKey = (group_by: Grouping): ErrorOfRow => ({
+const withoutKey = (group_by: Grouping): StoredError => ({
   column: null,
   target_field: keyTarget[group_by],
   code: 'missing_required',
@@ -85,14 +85,14 @@ function staged(row: CanonicalRow, place: ReturnType<typeof placed>, { readers, 
     return leftOut(place, { code: 'ignored_by_value_map', message: 'A value map leaves this row out.' })
   const key = groupKeyOf({ ...decided, line: row.line }, group_by)
   // After a fault the cells may belong to other columns, so only this fault is reported.
-  const own: ErrorOfRow[] = row.fault ? [faultError(row.fault)] : [...decided.errors]
+  const own: StoredError[] = row.fault ? [faultError(row.fault)] : [...decided.errors]
   const target = keyTarget[group_by]
   const isSaid = own.some(({ target_field }) => target_field === target)
   const errors = key === null && !isSaid && !row.fault ? [...own, withoutKey(group_by)] : own
-  const data = stagedData(row.fault ? null : decided)
+  const data = row.fault ? { values: {} } : stagedValues(decided)
   const outcome = key === null ? ('error' as const) : null
   return {
-    row: { ...place, group_key: key, data, errors: JSON.stringify(errors), warnings: '[]', outcome },
+    row: { ...place, group_key: key, data, errors, warnings: [], outcome },
     tuple: row.fault || key === null ? null : productOf(decided.values),
   }
 }
@@ -154,7 +154,7 @@ export async function rowsStep(job: JobCtx, row: ImportRow, position: RowsPositi
   if (!last) throw new Error('The canonical copy has a range without a row.')
   const reading = await readingOf(job, row)
   const rows = canonical.map((one, index) => staged(one, placed(one, row.id, position.row + index + 1), reading))
-  const invalid = rows.filter((one) => one.row.errors !== '[]').length
+  const invalid = rows.filter((one) => one.row.errors.length > 0).length
   const ignored = rows.filter((one) => one.row.outcome === 'ignored').length
   const offset = last.offset + last.length
   return commitStep(job, row, {

@@ -2,18 +2,18 @@ import { sql } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
 import type { Statement } from '../../../db/database.ts'
 import { maxProducts } from '../../../domain/data-imports/data-imports.ts'
-import { commitStep, endPhase, type ImportRow, type PhaseStep } from '../background/steps.ts'
+import type { RowsPosition } from '../../../domain/data-imports/import-position.ts'
+import { commitStep, endPhase, type ImportRow, misplaced, type PhaseStep } from '../background/steps.ts'
 import { nothingStaged } from '../mapping/changed.ts'
 import { productsStep } from '../products/suggest-products.ts'
 import { rowsStep } from './stage-rows.ts'
-import type { StagePosition } from './stage-position.ts'
 
 /** Rows of an earlier staging that one step deletes. */
 const clearedRows = 10_000
 /** Groups that one step makes orders of. */
 const groupsAStep = 5_000
 
-const rowsBegin: StagePosition = { stage: 'rows', offset: 0, row: 0, progress: 0 }
+const rowsBegin: RowsPosition = { stage: 'rows', offset: 0, row: 0, progress: 0 }
 
 interface Leftovers {
   rows: number
@@ -71,7 +71,7 @@ const tooManyProducts = {
 
 /** Reads every row of the canonical copy as the mapping says, and groups the rows into orders. */
 export const stageStep: PhaseStep = async (job, row) => {
-  const position = JSON.parse(row.position) as StagePosition | { stage?: undefined }
+  const { position } = row
   switch (position.stage) {
     case undefined:
       return clearStep(job, row, 0)
@@ -89,5 +89,7 @@ export const stageStep: PhaseStep = async (job, row) => {
       return groupStep(job, row, position.after)
     case 'products':
       return productsStep(job, row)
+    default:
+      throw misplaced(row)
   }
 }

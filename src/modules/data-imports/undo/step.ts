@@ -3,42 +3,22 @@ import type { JobCtx } from '../../../context.ts'
 import { changedExactly } from '../../../db/commit.ts'
 import type { Statement } from '../../../db/database.ts'
 import { ordersPerChunk } from '../../../domain/data-imports/data-imports.ts'
+import type { CatalogueStagePosition } from '../../../domain/data-imports/import-position.ts'
 import type { KeptReason } from '../../../domain/data-imports/import-undo.ts'
+import { isRecord, readJson } from '../../../domain/text/json.ts'
 import { importedChains, type ImportedRecord, takeBackAnswers } from '../../consents/index.ts'
 import type { OrderBefore } from '../../order-import/index.ts'
 import { announceAll } from '../../webhooks/index.ts'
 import { keptOf } from '../background/created-orders.ts'
-import {
-  commitStep,
-  endPhase,
-  type ImportChanges,
-  type ImportRow,
-  isStillThere,
-  type PhaseStep,
-} from '../background/steps.ts'
+import { commitStep, endPhase, type ImportRow, isStillThere, misplaced, type PhaseStep } from '../background/steps.ts'
 import { announcementsOf } from './announcements.ts'
 import { entriesOf, removedEntry } from './catalogue.ts'
 import { loadWritten, type WrittenOrder } from './load-orders.ts'
 import { undoStatements } from './order-statements.ts'
 import { findPeople, peopleStatements } from './people.ts'
 
-/** `below` is the last undone order. For the catalogue the position also counts the entries of that order. */
-type UndoPosition =
-  | { stage: 'orders'; below: number | null }
-  | { stage: 'people'; below: number | null }
-  | { stage: 'catalogue'; below: number | null; entry: number }
-
 /** Few, because deleting an entry of the catalogue makes the database check all tables that may refer to it. */
 const entriesAStep = 10
-
-type Next = { position: UndoPosition; changes?: ImportChanges; statements: readonly Statement[] }
-
-const positionOf = ({ position }: ImportRow): UndoPosition =>
-  ({
-    stage: 'orders',
-    below: null,
-    ...(JSON.parse(position) as Partial<UndoPosition>),
-  }) as UndoPosition
 
 /** Answers that the import brought with orders that are undone, in this step or before. */
 async function answerStatements(job: JobCtx, row: ImportRow, undone: readonly WrittenOrder[]): Promise<Statement[]> {
@@ -118,12 +98,14 @@ interface Noted {
   before: Pick<OrderBefore, 'catalogue'> & Partial<OrderBefore>
 }
 
+const isNoted = (value: unknown): value is Noted['before'] => isRecord(value) && isRecord(value['catalogue'])
+
 async function findNoted(job: JobCtx, row: ImportRow, below: number | null, limit: number): Promise<Noted[]> {
   const rows = await job.db.all(
     sql<{ number: number; before: string }>`select number, before from import_orders where import_id = ${row.id}
       and before is not null and number < ${below ?? Number.MAX_SAFE_INTEGER} order by number desc limit ${limit}`,
   )
-  return rows.map(({ number, before }) => ({ number, before: JSON.parse(before) as Noted['before'] }))
+  return rows.map(({ number, before }) => ({ number, before: readJson(before, isNoted) }))
 }
 
 /** Deletes the undo data of people; that of the catalogue is still needed for the next stage. */
@@ -136,11 +118,10 @@ const forgetPeople = ({ id }: ImportRow, from: number, to: number): Statement =>
 
 async function commitPeople(job: JobCtx, row: ImportRow, noted: readonly Noted[]): Promise<ImportRow | null> {
   const [first, last] = [noted[0]?.number ?? 0, noted.at(-1)?.number ?? 0]
-  const position: UndoPosition = { stage: 'people', below: last }
   const people = noted.flatMap(({ before }) => before.people ?? [])
   const found = await findPeople(job.db, row, [...new Set(people.map(({ id }) => id))])
   const statements = [...peopleStatements(row, found, people, job.now()), forgetPeople(row, last, first)]
-  return commitStep(job, row, { position, statements })
+  return commitStep(job, row, { position: { stage: 'people', below: last }, statements })
 }
 
 async function undoPeople(job: JobCtx, row: ImportRow, below: number | null): Promise<ImportRow | null> {
@@ -159,14 +140,14 @@ async function undoPeople(job: JobCtx, row: ImportRow, below: number | null): Pr
 }
 
 /** The catalogue of one order at a time, some entries a step. */
-async function undoCatalogue(job: JobCtx, row: ImportRow, position: Extract<UndoPosition, { stage: 'catalogue' }>) {
+async function undoCatalogue(job: JobCtx, row: ImportRow, position: CatalogueStagePosition) {
   const { below, entry } = position
   const [noted] = await findNoted(job, row, below, 1)
   if (!noted) return endPhase(job, row, { status: 'undone' })
   const entries = entriesOf(noted.before.catalogue)
   const some = entries.slice(entry, entry + entriesAStep)
   const isLast = entry + entriesAStep >= entries.length
-  const next: Next = {
+  return commitStep(job, row, {
     position: { stage: 'catalogue', below: isLast ? noted.number : below, entry: isLast ? 0 : entry + entriesAStep },
     statements: [
       ...some.flatMap((one) => removedEntry(row, one)),
@@ -174,19 +155,22 @@ async function undoCatalogue(job: JobCtx, row: ImportRow, position: Extract<Undo
         ? [sql`update import_orders set before = null where import_id = ${row.id} and number = ${noted.number}`]
         : []),
     ],
-  }
-  return commitStep(job, row, next)
+  })
 }
 
 /** Undoes an import: its orders, the last first, then customers, then the entries of the catalogue. */
 export const undoStep: PhaseStep = (job, row) => {
-  const position = positionOf(row)
+  const { position } = row
   switch (position.stage) {
+    case undefined:
+      return undoOrders(job, row, null)
     case 'orders':
       return undoOrders(job, row, position.below)
     case 'people':
       return undoPeople(job, row, position.below)
     case 'catalogue':
       return undoCatalogue(job, row, position)
+    default:
+      throw misplaced(row)
   }
 }

@@ -13,7 +13,7 @@ import { triggers } from '../../../db/schema/triggers.ts'
 import { select } from '../../../db/select.ts'
 import { inList } from '../../../db/visibility.ts'
 import { insert } from '../../../db/write.ts'
-import { copiedTables, type CopyPlan, type CopySource, planCopy } from '../../../domain/editions/edition-copy.ts'
+import { type CopyPlan, type CopySource, nothingOwned, planCopy } from '../../../domain/editions/edition-copy.ts'
 import { editionFullName } from '../../../domain/editions/editions.ts'
 import { doesNotExist, fieldError, invalid, LostRace } from '../../../domain/errors.ts'
 import { searchText } from '../../../domain/text/fold.ts'
@@ -29,12 +29,11 @@ const taken = () => fieldError(['slug'], 'unique', 'Another edition of the organ
 async function load(ctx: Ctx, source: EditionDetailRow, input: DuplicateEditionInput) {
   const event_id = input.event_id ?? source.event_id
   const statements = copySource(source, input.email_template_mode)
-  const tables = Object.keys(copiedTables) as (keyof CopySource)[]
   const event = select({ name: events.name })
     .from(events)
     .where(and(eq(events.id, event_id), eq(events.organization_id, source.organization_id)))
-  const [[eventRow], ...found] = await ctx.db.batch([event, ...tables.map((table) => statements[table])])
-  const rows = Object.fromEntries(tables.map((table, index) => [table, found[index] ?? []])) as unknown as CopySource
+  const { event: [eventRow] = [], ...found } = await ctx.db.batchNamed({ event, ...statements })
+  const rows: CopySource = { ...nothingOwned, ...found }
   if (!eventRow) throw doesNotExist('event_id')
   const full_name = editionFullName(eventRow.name, input.name)
   return { rows, event_id, event_name: eventRow.name, full_name, slug: await slugOf(ctx, source, input, full_name) }

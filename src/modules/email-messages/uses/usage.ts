@@ -24,7 +24,7 @@ const isInNeed = inList(sql`campaigns.status`, campaignStatusesInNeed)
 
 const campaignsUsing = (message: MessageDetailRow): SQL => sql`email_message_id = ${message.id} and ${isInNeed}`
 
-/** Campaigns that are over do not keep the message from being deleted. They remember its id. */
+/** A campaign that has ended does not prevent the deletion of its message. It keeps the id. */
 export const detachFromEnded = (message: MessageDetailRow): Statement =>
   update(
     campaigns,

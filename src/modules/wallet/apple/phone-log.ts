@@ -1,3 +1,5 @@
+import { isRecord, readJson } from '../../../domain/text/json.ts'
+
 const maxLines = 10
 const maxLength = 300
 
@@ -7,7 +9,7 @@ const tokenLike = /[\w-]{16,}/g
 /** The faults that a phone reports, without possible secrets; empty for a body of another form. */
 export function phoneLogLines(body: string): string[] {
   try {
-    const { logs } = JSON.parse(body) as { logs?: unknown }
+    const { logs } = readJson(body, isRecord)
     if (!Array.isArray(logs)) return []
     const lines = logs.slice(0, maxLines).filter((line) => typeof line === 'string')
     return lines.map((line) =>

@@ -45,7 +45,7 @@ export async function seedDataImports(place: Place, count: number): Promise<stri
     edition_id: place.edition,
     account_id: null,
     ...named(`Import ${Math.floor(next() / 2)}`),
-    source: 'api',
+    source: 'api' as const,
     external_source: 'shop',
     status: 'completed' as const,
     options: { on_duplicate: 'skip' as const, emit_webhooks: false, send_receipts: false },

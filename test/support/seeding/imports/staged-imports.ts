@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import {
-  type RowError,
+  type StoredError,
   type PlacedRow,
   productOf,
   productKey,
@@ -9,14 +9,14 @@ import {
 import { dataImports, importRows, importProducts } from '../../../../src/db/schema/data-imports.ts'
 import { freshId, write, seededAt } from '../rows.ts'
 import type { Shop } from '../sales/orders.ts'
-import { stagedData, groupRows } from '../../../../src/modules/data-imports/background/staged-rows.ts'
+import { stagedValues, groupRows } from '../../../../src/modules/data-imports/background/staged-rows.ts'
 import { insert, insertAll } from '../../../../src/db/write.ts'
 import { importNow } from '../../staged-imports.ts'
 
 /** A row of a file, as a mapping reads it. */
 export interface FileRow {
   values: Record<string, unknown>
-  errors?: RowError[]
+  errors?: StoredError[]
   is_ignored?: boolean
 }
 
@@ -88,7 +88,7 @@ export async function seedStaged(shop: Shop, rows: readonly FileRow[], staging: 
     const group_key = row.is_ignored ? null : groupKeyOf(row, group_by)
     const outcome = group_key !== null ? null : row.is_ignored ? ('ignored' as const) : ('error' as const)
     const place = { import_id: id, row_number: index + 1, file_line: row.line, byte_offset: 0, byte_length: 0 }
-    return { ...place, group_key, data: stagedData(row), errors: JSON.stringify(row.errors), outcome }
+    return { ...place, group_key, data: stagedValues(row), errors: row.errors, outcome }
   })
   const invalid_rows = placed.filter(({ errors }) => errors.length > 0).length
   const counts = { created_orders: 0, updated_orders: 0, skipped_orders: 0, failed_orders: 0 }
@@ -140,8 +140,8 @@ export async function addStaged(id: string, rows: readonly FileRow[]): Promise<v
     return {
       ...place,
       group_key: groupKeyOf(row, 'external_id'),
-      data: stagedData(row),
-      errors: JSON.stringify(row.errors),
+      data: stagedValues(row),
+      errors: row.errors,
     }
   })
   await write(
@@ -155,6 +155,6 @@ export async function addStaged(id: string, rows: readonly FileRow[]): Promise<v
 /** Begins the phase `import`, as a start does. */
 export async function seedStarted(shop: Shop, rows: readonly FileRow[], staging: Staging = {}): Promise<string> {
   const running = { status: 'importing', phase: 'import', epoch: 7, heartbeat_at: Date.now() } as const
-  const columns = { ...running, position: '{"changeable":null}', started_at: Date.now(), ...staging.columns }
+  const columns = { ...running, position: { changeable: null }, started_at: Date.now(), ...staging.columns }
   return seedStaged(shop, rows, { ...staging, columns })
 }

@@ -114,7 +114,7 @@ const answerRow = (user: Pick<UserRow, 'id' | 'organization_id'>, consent: strin
   status: 'given' as const,
   method: 'checkbox' as const,
   source: 'test',
-  language: 'en',
+  language: 'en' as const,
   occurred_at: seededAt,
   record_hash: '',
   is_latest: 1,

@@ -36,7 +36,7 @@ const secondsOfDay = 86_400
 /** Days from 1970-01-01 back to the day 0 of the calendar that begins in 1900. */
 const epoch1900 = 25_569
 const daysBetweenCalendars = 1462
-/** Excel believes that there was a 29 February 1900. */
+/** Excel counts a 29 February 1900, which did not exist. */
 const firstTrueDay = 61
 const lastDay = 2_958_466
 

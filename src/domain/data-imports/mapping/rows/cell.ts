@@ -187,7 +187,7 @@ function readEmail(text: string): CellResult {
 function readLanguageCell(text: string): CellResult {
   const language = readLanguage(text)
   if (language === null) return fault('invalid_value', `${quoted(text)} is not a language.`)
-  // A language that this API does not speak is no fault of the row: the edition's own is used.
+  // A language that this API lacks is no fault of the row: the edition's own language is used.
   return { value: language === 'other' ? null : language }
 }
 

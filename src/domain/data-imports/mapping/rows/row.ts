@@ -4,7 +4,7 @@ import { plainWord } from '../values/words.ts'
 import { readCell, type Amount, type CellFault, type CellValue } from './cell.ts'
 import type { TargetReader } from './prepare.ts'
 
-export interface RowError {
+interface RowError {
   /** Index of the column; null for a fault without a column. */
   column: number | null
   /** Null for the fault of a whole row. */
@@ -14,8 +14,16 @@ export interface RowError {
   value: string | null
 }
 
-export interface OrderError extends RowError {
-  /** Line of the file. */
+/** An error as a staged row keeps it: of its cells, of its line in the file, or of its order. */
+export interface StoredError extends Omit<RowError, 'code'> {
+  code: string
+  /** Line of the file. The errors of the staging have none. */
+  row?: number
+}
+
+export type StoredWarning = Pick<StoredError, 'code' | 'message'> & Partial<StoredError>
+
+export interface OrderError extends StoredError {
   row: number
 }
 
@@ -35,13 +43,17 @@ export interface DecidedRow {
   is_ignored: boolean
 }
 
+/** The values of a row as they are staged. A row that no order is made of has no values and no mark. */
+export type StagedValues = Pick<DecidedRow, 'values'> & Partial<Pick<DecidedRow, 'currency_mark'>>
+
 /** A row with its line in the file, as a text editor counts lines. */
-export interface PlacedRow extends DecidedRow {
+export interface PlacedRow extends Omit<DecidedRow, 'errors'> {
+  errors: readonly StoredError[]
   line: number
 }
 
 /** An error of the whole row: which cell is which cannot be known, so missing values are not reported beside it. */
-export const isOfWholeRow = ({ target_field }: RowError): boolean => target_field === null
+export const isOfWholeRow = ({ target_field }: StoredError): boolean => target_field === null
 
 type ReadTarget = { value: CellValue } | { ignored: true } | { error: RowError } | null
 

@@ -1,8 +1,8 @@
 import { sql } from 'drizzle-orm'
-import { firstIdAt } from '../domain/ids.ts'
-import { retentionDays } from '../domain/retention.ts'
-import { dayMs } from '../domain/time/instants.ts'
-import type { Database } from './database.ts'
+import { firstIdAt } from '../../domain/ids.ts'
+import { retentionDays } from '../../domain/retention.ts'
+import { dayMs } from '../../domain/time/instants.ts'
+import type { Database } from '../database.ts'
 
 const messagesASweep = 500
 
