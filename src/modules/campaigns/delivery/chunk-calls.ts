@@ -35,7 +35,7 @@ interface ChannelCalls<Message> {
   claim: ChunkClaim
   contents: CampaignContents
   gateway: BatchGateway<Message>
-  compose: (job: JobCtx, claim: ChunkClaim, contents: CampaignContents) => Promise<ComposedMessage<Message>[]>
+  compose: (job: JobCtx, claim: ChunkClaim, contents: CampaignContents) => ComposedMessage<Message>[]
 }
 
 const notTried = (code: string, detail: string): SendResult => ({
@@ -120,7 +120,7 @@ async function callOnce<Message>(channel: ChannelCalls<Message>, recipients: Rec
   if (isLate()) return recipients.map(({ n }) => ({ n, result: late }))
   let composed: ComposedMessage<Message>[]
   try {
-    composed = await channel.compose(job, { ...claim, recipients }, contents)
+    composed = channel.compose(job, { ...claim, recipients }, contents)
   } catch (error) {
     return notPrepared(recipients, error)
   }
