@@ -104,13 +104,20 @@ export async function sendClaim(job: JobCtx, sender: CampaignSenderRpc, claim: C
     : callAll({ job, claim: rest, contents, gateway: job.sms, compose: composeSms })
 }
 
+/** Whether other calls would get the same answer. They are not made, and not reported. */
+const isRefusedForAll = (result: SendResult): boolean =>
+  !result.ok && (result.kind === 'rate_limited' || result.kind === 'configuration')
+
 /** Composes and sends the messages of one call at a time, because long messages of all calls would not fit in memory. */
 async function callAll<Message>(channel: ChannelCalls<Message>): Promise<Calls> {
   const { claim, contents, gateway } = channel
   const calls: Calls = []
   const size = callSizeOf(gateway.batch, weightOf(contents))
-  for (let start = 0; start < claim.recipients.length; start += size)
-    calls.push(await callOnce(channel, claim.recipients.slice(start, start + size)))
+  for (let start = 0; start < claim.recipients.length; start += size) {
+    const call = await callOnce(channel, claim.recipients.slice(start, start + size))
+    calls.push(call)
+    if (call.some(({ result }) => isRefusedForAll(result))) break
+  }
   return calls
 }
 
