@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
-import type { CampaignCosts } from './bench/campaigns-worker.ts'
+import type { BareCalls, CampaignCosts } from './bench/campaigns-worker.ts'
 import { type Parts, startProfile } from './bench/profile.ts'
 import { startBatchProvider } from './support/batch-provider.ts'
 import { seedCampaignParts, seedCampaignPlace, startMailingServer } from './support/campaigns.ts'
@@ -11,7 +11,8 @@ import { claimPort } from './support/processes.ts'
 import { processorSeconds, residentMegabytes } from './support/runtime-use.ts'
 
 /**
- * Campaigns to a provider on this machine, from send-now to `sent`. E-mails go by the hundred, SMS one by one. With
+ * Campaigns to a provider on this machine, from send-now to `sent`. E-mails go by the hundred, SMS one by one. After
+ * each the same Worker makes the same calls without a campaign, which is the floor of its rate and of its time. With
  * PROFILE=1 it prints what a recipient spends time on; the inspector makes the rest slower.
  */
 const sizes = (process.env['RECIPIENTS'] ?? '10000,100000').split(',').map(Number)
@@ -104,13 +105,37 @@ function check(campaign: Campaign, people: number): void {
     throw new Error(`${campaign.status} (${campaign.error_message}): ${reached} of ${people} reached, ${twice} twice`)
 }
 
+/** As many as a consumer of campaigns makes. */
+const callsAtOnce = 4
+
+/** What the provider got since `before`. */
+const callsSince = (before: { calls: number; bytes: number }, channel: Channel): BareCalls => {
+  const calls = provider.calls() - before.calls
+  const bytesACall = Math.round((provider.bytes() - before.bytes) / calls)
+  return { channel, calls, bytesACall, atOnce: callsAtOnce }
+}
+
+/** Makes the same calls with nothing around them. Each campaign has its own share of this floor on any machine. */
+async function showFloor(made: BareCalls, people: number, campaign: { sending: number; milliseconds: number }) {
+  provider.forget()
+  const before = processorSeconds()
+  await client.post('/floor/campaigns/calls', made)
+  const milliseconds = (1000 * (processorSeconds() - before)) / people
+  const { first, last } = provider.span()
+  const rate = (1000 * people) / (last - first)
+  console.log(
+    `  the same calls alone, ${made.atOnce} at once with ${made.bytesACall} bytes each: ${Math.round(rate)} a second, ${milliseconds.toFixed(3)} ms of processor; the campaign has ${((100 * campaign.sending) / rate).toFixed(0)} % of the rate and takes ${(campaign.milliseconds / milliseconds).toFixed(1)} times the processor`,
+  )
+}
+
 async function run(people: number, channel: Channel): Promise<number> {
   const fields = await seed(people, channel)
   await serveAnew()
   const { id } = await client.post<{ id: string }>('/v1/campaigns', { ...fields, name: 'News', channel })
-  const calls = provider.calls()
+  const before = { calls: provider.calls(), bytes: provider.bytes() }
   const { campaign, seconds, cpu, megabytes, parts } = await send(id)
   check(campaign, people)
+  const made = callsSince(before, channel)
   const costs = await client.get<CampaignCosts>('/floor/campaigns/costs')
   const rows = (costs.rows_written + costs.object_rows_written) / people
   const { first, last } = provider.span()
@@ -118,7 +143,7 @@ async function run(people: number, channel: Channel): Promise<number> {
   const milliseconds = (1000 * cpu) / people
   const each = (count: number, digits: number) => (count / people).toFixed(digits)
   console.log(
-    `${channel} to ${people}: ${Math.round(sending)} a second from the first to the last, ${Math.round(whole)} from the start to the last, ${provider.calls() - calls} calls, ${Math.round(megabytes.atRest)} MB at rest and ${Math.round(megabytes.most)} MB at most`,
+    `${channel} to ${people}: ${Math.round(sending)} a second from the first to the last, ${Math.round(whole)} from the start to the last, ${made.calls} calls, ${Math.round(megabytes.atRest)} MB at rest and ${Math.round(megabytes.most)} MB at most`,
   )
   console.log(
     `  a recipient: ${milliseconds.toFixed(3)} ms of processor; rows written ${rows.toFixed(2)} (D1 ${each(costs.rows_written, 2)}, object ${each(costs.object_rows_written, 2)}), read ${each(costs.rows_read + costs.object_rows_read, 1)} (D1 ${each(costs.rows_read, 1)}, object ${each(costs.object_rows_read, 1)}); round trips to D1 ${each(costs.round_trips, 3)}, to the object ${each(costs.object_requests, 3)}`,
@@ -135,6 +160,7 @@ async function run(people: number, channel: Channel): Promise<number> {
     ].join(', ')}`,
   )
   if (parts) showParts(parts)
+  else await showFloor(made, people, { sending, milliseconds })
   return whole
 }
 

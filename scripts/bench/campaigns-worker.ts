@@ -52,6 +52,27 @@ for (const [name, { value }] of Object.entries(Object.getOwnPropertyDescriptors(
   Object.defineProperty(MeteredSender.prototype, name, { value: counted, writable: true, configurable: true })
 }
 
+/** Calls of a provider without a campaign. */
+export interface BareCalls {
+  channel: 'email' | 'sms'
+  calls: number
+  bytesACall: number
+  atOnce: number
+}
+
+const lettersACall = 100
+
+/** The body of one call of this size. All calls have the same, so that the Worker does nothing but call. */
+function bareBody({ channel, bytesACall }: BareCalls): string {
+  if (channel === 'sms') {
+    const empty = JSON.stringify({ reference: 'bare', message: '' })
+    return JSON.stringify({ reference: 'bare', message: 'x'.repeat(Math.max(0, bytesACall - empty.length)) })
+  }
+  const html = 'x'.repeat(bytesACall / lettersACall)
+  const letter = { html, tags: [{ name: 'reference', value: 'bare' }] }
+  return JSON.stringify(Array.from({ length: lettersACall }, () => letter))
+}
+
 export const campaignsBench = new Hono<{ Bindings: Bindings }>()
 
 campaignsBench.get('/floor/campaigns/costs', (c) => {
@@ -62,4 +83,21 @@ campaignsBench.get('/floor/campaigns/costs', (c) => {
     object_rows_written: objectRows.written,
     object_requests: objectRequests,
   })
+})
+
+campaignsBench.post('/floor/campaigns/calls', async (c) => {
+  const wanted = await c.req.json<BareCalls>()
+  const { channel, atOnce } = wanted
+  const url = channel === 'sms' ? `${c.env.SMS_API_BASE}/mobile/single` : `${c.env.EMAIL_API_BASE}/emails/batch`
+  const body = bareBody(wanted)
+  let left = wanted.calls
+  const callInTurn = async () => {
+    while (left > 0) {
+      const headers = { 'content-type': 'application/json', 'idempotency-key': `bare-${left--}` }
+      const answer = await fetch(url, { method: 'POST', headers, body })
+      await answer.json()
+    }
+  }
+  await Promise.all(Array.from({ length: atOnce }, callInTurn))
+  return c.json({})
 })

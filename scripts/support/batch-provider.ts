@@ -8,6 +8,7 @@ export interface BatchProvider {
   /** How often each reference was accepted. */
   counts: Map<string, number>
   calls: () => number
+  bytes: () => number
   /** When the first and the last call since `forget` came, in milliseconds. */
   span: () => { first: number; last: number }
   forget: () => void
@@ -21,6 +22,7 @@ export async function startBatchProvider(): Promise<BatchProvider> {
   const counts = new Map<string, number>()
   const keys = new Map<string, { digest: string; answer: string }>()
   let calls = 0
+  let bytes = 0
   let mismatches = 0
   let span = { first: 0, last: 0 }
   const accept = (reference: string) => counts.set(reference, (counts.get(reference) ?? 0) + 1)
@@ -50,6 +52,7 @@ export async function startBatchProvider(): Promise<BatchProvider> {
     }
     const take = (raw: Buffer) => {
       calls++
+      bytes += raw.length
       const now = performance.now()
       span = { first: span.first || now, last: now }
       if (request.url === '/mobile/single') takeSms(raw)
@@ -64,6 +67,7 @@ export async function startBatchProvider(): Promise<BatchProvider> {
     url: `http://127.0.0.1:${port}`,
     counts,
     calls: () => calls,
+    bytes: () => bytes,
     span: () => span,
     forget: () => {
       counts.clear()

@@ -29,10 +29,10 @@ describe('a link to the page', () => {
       await pageOf(scene, scene.person, { channel: 'sms' }),
       await pageOf(scene, scene.person, { made_at: Date.now() - preferencesLinkMs - dayMs }),
       await pageOf(scene, { id: 'usr_00000000000000000000000000', email: scene.person.email }),
-      `/consents/${await mintConfirmationToken(linkKey, { ...sentTo, ...answer })}`,
-      `/consents/${await mintLinkToken(linkKey, unsubscribe)}`,
+      `/consents/${mintConfirmationToken(linkKey, { ...sentTo, ...answer })}`,
+      `/consents/${mintLinkToken(linkKey, unsubscribe)}`,
       `/consents/confirm/${good.slice('/consents/'.length)}`,
-      `/consents/confirm/${await mintConfirmationToken('another key', { ...sentTo, ...answer })}`,
+      `/consents/confirm/${mintConfirmationToken('another key', { ...sentTo, ...answer })}`,
     ]
     const before = await stateOf(scene)
     const pages = await Promise.all(

@@ -124,9 +124,9 @@ describe('with a scanner', () => {
     for (const wrong of [
       '/file-scans/abc',
       path.slice(0, -1) + (path.endsWith('A') ? 'B' : 'A'),
-      `/file-scans/${await scanToken('another secret', file.id, now)}`,
-      `/file-scans/${await scanToken(secret, file.id, now - 31 * 86_400_000)}`,
-      `/file-scans/${await scanToken(secret, other.id, now)}`,
+      `/file-scans/${scanToken('another secret', file.id, now)}`,
+      `/file-scans/${scanToken(secret, file.id, now - 31 * 86_400_000)}`,
+      `/file-scans/${scanToken(secret, other.id, now)}`,
       `/file-scans/${new URL(state.requests[0]?.url ?? '').searchParams.get('token')}`,
     ])
       expect((await answer(wrong, { verdict: 'clean' })).status, wrong).toBe(404)

@@ -203,7 +203,7 @@ describe('a private file', () => {
     await notFoundBytes(`${pathOf(file, 'thumbnail')}?${token(await signed(file))}`)
     const path = await signed(file)
     await notFoundBytes(path.slice(0, -1) + (path.endsWith('A') ? 'B' : 'A'))
-    const forged = await signedFileAddress('', '', { file, now })
+    const forged = signedFileAddress('', '', { file, now })
     expect((await fetchFile(forged, { bindings: { LINK_SIGNING_KEY: '' } })).status).toBe(404)
   })
 

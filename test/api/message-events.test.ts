@@ -60,7 +60,7 @@ describe('links of messages', () => {
       expect([forged, reply.status, reply.headers.get('location'), reply.enqueued]).toEqual([forged, 404, null, []])
     }
     // Well signed, of a link that the campaign does not have.
-    const token = await mintLinkToken('link-signing-key-of-the-tests', {
+    const token = mintLinkToken('link-signing-key-of-the-tests', {
       kind: 'click',
       campaign_id: all.id,
       n: 1,
@@ -187,7 +187,7 @@ describe('an SMS campaign', () => {
     expect(captured.map(({ recipient }) => recipient).toSorted()).toEqual(
       [crowd.people[0]?.phone_number, crowd.people[2]?.phone_number].toSorted(),
     )
-    expect(captured[0]?.sender).toMatch(/^Nordlys \d+$/)
+    expect(captured[0]?.sender).toMatch(/^Nordlys \w+$/)
     expect(captured[0]?.body).toMatch(
       /^Doors open: https:\/\/events\.example\.test\/t\/c\/[\w-]+\n(Stop|Afmeld): https:\/\/events\.example\.test\/t\/u\/[\w-]+$/,
     )

@@ -179,7 +179,7 @@ describe('the page of a link to unsubscribe', () => {
     const left = await leave(path)
     const back = actionOf(path, left.text)
     const token = back.slice('/t/s/'.length)
-    const nobody = await mintLinkToken('link-signing-key-of-the-tests', {
+    const nobody = mintLinkToken('link-signing-key-of-the-tests', {
       kind: 'resubscribe',
       campaign_id: id,
       n: 999_999,

@@ -205,6 +205,17 @@ describe('faults of the provider', () => {
     })
   })
 
+  it('in its rate stop the calls of the chunk, and those who were not called for are called for once', async () => {
+    await play(['ok', 'rate limited'], false, async (engine, id) => {
+      expect(engine.provider.calls).toBe(2)
+      engine.now += 31_000
+      await engine.consume(1)
+      await engine.alarm()
+      expect(await rowOf(id)).toMatchObject({ status: 'sent', sent_count: 40, failed_count: 0 })
+      expect([...engine.provider.reached.values()]).toEqual(Array(40).fill(1))
+    })
+  })
+
   it('without an answer end as unknown, and are not sent again, when the provider does not deduplicate', async () => {
     await play(['taken, and no answer'], false, async (engine, id) => {
       await engine.alarm()

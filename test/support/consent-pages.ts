@@ -32,7 +32,7 @@ export const pageOf = async (
   more: { address?: string; channel?: 'email' | 'sms'; made_at?: number } = {},
 ): Promise<string> => {
   const link = { user_id: user.id, organization_id: organization, channel: 'email' as const, address: user.email ?? '' }
-  return `/consents/${await mintPreferencesToken(linkKey, { ...link, made_at: Date.now(), ...more })}`
+  return `/consents/${mintPreferencesToken(linkKey, { ...link, made_at: Date.now(), ...more })}`
 }
 
 /** The fields of the page's form, with the boxes checked as the page has them. */

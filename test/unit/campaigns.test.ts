@@ -10,7 +10,6 @@ import {
   recipientEventTypes,
 } from '../../src/domain/campaigns/recipient-events.ts'
 import { callSizeOf, chunkSizeOf, verdictOf } from '../../src/domain/campaigns/sending-policy.ts'
-import { linkKinds, mintLinkToken, readLinkToken } from '../../src/domain/campaigns/link-tokens.ts'
 import { noCounters, ratesOf } from '../../src/domain/campaigns/counters.ts'
 import { inZone, scheduleOf } from '../../src/domain/campaigns/schedule.ts'
 import { newId } from '../../src/domain/ids.ts'
@@ -84,42 +83,6 @@ describe('the scheduled time of a campaign', () => {
       ),
       { numRuns: 200 },
     )
-  })
-})
-
-describe('link tokens', () => {
-  const secret = 'a key'
-  const campaign_id = newId('campaign', 1_768_467_600_000, Math.random)
-  const target = fc.record({
-    kind: fc.constantFrom(...linkKinds),
-    n: fc.integer({ min: 0, max: Number.MAX_SAFE_INTEGER }),
-    link: fc.nat(5000),
-  })
-
-  it('return the values of which they were made', async () => {
-    await fc.assert(
-      fc.asyncProperty(target, async (one) => {
-        const token = await mintLinkToken(secret, { ...one, campaign_id })
-        expect(await readLinkToken(secret, one.kind, token)).toEqual({ ...one, campaign_id })
-        for (const kind of linkKinds) if (kind !== one.kind) expect(await readLinkToken(secret, kind, token)).toBeNull()
-        expect(await readLinkToken('another key', one.kind, token)).toBeNull()
-        expect(await readLinkToken('', one.kind, await mintLinkToken('', { ...one, campaign_id }))).toBeNull()
-      }),
-      { numRuns: 50 },
-    )
-  })
-
-  it('are invalid with any character changed', async () => {
-    const token = await mintLinkToken(secret, { kind: 'click', campaign_id, n: 7, link: 3 })
-    expect(token.length).toBeLessThan(48)
-    for (let at = 0; at < token.length; at++)
-      for (const letter of 'Ab9-_') {
-        if (token[at] === letter) continue
-        const forged = token.slice(0, at) + letter + token.slice(at + 1)
-        expect([forged, await readLinkToken(secret, 'click', forged)]).toEqual([forged, null])
-      }
-    for (const text of ['', 'x', token.slice(1), `${token}A`, `${token}==`, '../../etc'])
-      expect(await readLinkToken(secret, 'click', text)).toBeNull()
   })
 })
 
@@ -241,7 +204,7 @@ describe('the result of a message', () => {
   })
 
   it('depends on chunks that whole calls fill', () => {
-    expect([100, 500, 50, 30, 10, 1].map(chunkSizeOf)).toEqual([100, 100, 50, 30, 20, 20])
+    expect([100, 500, 50, 30, 10, 1].map(chunkSizeOf)).toEqual([100, 100, 50, 60, 50, 50])
   })
 })
 

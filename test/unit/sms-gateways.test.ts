@@ -95,6 +95,25 @@ describe('the GatewayAPI gateway', () => {
     expect(await gateway.send([anSms()], 'k')).toMatchObject([{ kind: 'unknown', code: 'unreadable_answer' }])
   })
 
+  it('reads no answer that is longer than any known one, whatever its headers say', async () => {
+    const long = JSON.stringify({ msg_id: 'a', more: 'x'.repeat(500_000) })
+    const lengthOf = (text: string) => ({ 'content-length': String(text.length) })
+    const short = '{"msg_id":"a"}'
+    const answers: [string, Record<string, string>, object][] = [
+      [short, lengthOf(short), { ok: true, providerId: 'a' }],
+      [short, {}, { ok: true, providerId: 'a' }],
+      ['{"msg_id"', lengthOf('{"msg_id"'), { kind: 'unknown', code: 'unreadable_answer' }],
+      [long, lengthOf(long), { kind: 'unknown', code: 'unreadable_answer' }],
+      [long, {}, { kind: 'unknown', code: 'unreadable_answer' }],
+      [long, { ...lengthOf(short), 'content-encoding': 'gzip' }, { kind: 'unknown', code: 'unreadable_answer' }],
+    ]
+    for (const [body, headers, result] of answers) {
+      answering(() => new Response(body, { headers }))
+      expect(await gateway.send([anSms()], 'k')).toMatchObject([result])
+      vi.restoreAllMocks()
+    }
+  })
+
   it('makes no call to an invalid address: nothing was sent', async () => {
     const fetched = answering(() => Response.json({ msg_id: 'a' }))
     const astray = gatewayApi({ apiBase: 'sms.example', apiKey: 'token', now: () => 0 })

@@ -26,16 +26,23 @@ export interface LinkTarget {
 
 const signer: TokenSigner = { purpose: 'campaign-links', macBytes: 8 }
 
-export async function mintLinkToken(secret: string, { kind, campaign_id, n, link }: LinkTarget): Promise<string> {
-  const id = idToBytes(idPrefixes.campaign, campaign_id)
-  if (!id) throw new Error(`${campaign_id} is no id of a campaign`)
-  const content = [...id, linkKinds.indexOf(kind), ...numberToBytes(n), ...numberToBytes(link)]
-  return signToken(secret, signer, content)
+export type MintLink = (target: Omit<LinkTarget, 'campaign_id'>) => string
+
+/** Makes the tokens of one campaign, which has many. */
+export function linkMinter(secret: string, campaignId: string): MintLink {
+  const id = idToBytes(idPrefixes.campaign, campaignId)
+  if (!id) throw new Error(`${campaignId} is no id of a campaign`)
+  const start = [...id]
+  return ({ kind, n, link }) =>
+    signToken(secret, signer, start.concat(linkKinds.indexOf(kind), numberToBytes(n), numberToBytes(link)))
 }
 
+export const mintLinkToken = (secret: string, { campaign_id, ...target }: LinkTarget): string =>
+  linkMinter(secret, campaign_id)(target)
+
 /** The target of a token; null when its MAC or kind is wrong. */
-export async function readLinkToken(secret: string, kind: LinkKind, token: string): Promise<LinkTarget | null> {
-  const content = await openToken(secret, signer, token)
+export function readLinkToken(secret: string, kind: LinkKind, token: string): LinkTarget | null {
+  const content = openToken(secret, signer, token)
   const campaign = content && idFromBytes(idPrefixes.campaign, content, 0)
   if (!campaign || linkKinds[content[campaign.next] ?? -1] !== kind) return null
   const n = numberFromBytes(content, campaign.next + 1)

@@ -3,8 +3,11 @@ import type { SendResult } from '../messaging/messaging.ts'
 
 /** The most recipients of a chunk: a consumer holds them at a time, and a lost answer concerns them all. */
 const maxChunk = 100
-/** A chunk has at least so many recipients, also when the provider takes few messages a call. */
-const minChunk = 20
+/**
+ * A chunk has at least so many recipients, also when the provider takes few messages a call: each chunk takes three round
+ * trips. Not more, because those of a consumer that dies are unknown where the provider does not deduplicate.
+ */
+const minChunk = 50
 
 export const chunkSizeOf = (batch: number): number =>
   batch >= maxChunk ? maxChunk : batch * Math.max(1, Math.ceil(minChunk / Math.max(1, batch)))

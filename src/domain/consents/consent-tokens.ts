@@ -31,16 +31,16 @@ export interface LinkAddress extends ChannelAddress {
   organization_id: string
 }
 
-const tagOf = (secret: string, { organization_id, channel, address }: LinkAddress): Promise<Uint8Array> =>
+const tagOf = (secret: string, { organization_id, channel, address }: LinkAddress): Uint8Array =>
   macOf(secret, tagger, utf8(`${organization_id}\0${channel}\0${address}`))
 
 /** The one of the addresses to which a link was sent. */
-export async function taggedAddress<Address extends LinkAddress>(
+export function taggedAddress<Address extends LinkAddress>(
   secret: string,
   tag: Uint8Array,
   addresses: readonly Address[],
-): Promise<Address | null> {
-  const tags = await Promise.all(addresses.map((one) => tagOf(secret, one)))
+): Address | null {
+  const tags = addresses.map((one) => tagOf(secret, one))
   return addresses.find((_, index) => areEqual(tags[index] ?? new Uint8Array(), tag)) ?? null
 }
 
@@ -69,19 +69,15 @@ interface PreferencesLink extends LinkAddress {
   made_at: number
 }
 
-export async function mintPreferencesToken(secret: string, link: PreferencesLink): Promise<string> {
-  const tag = await tagOf(secret, link)
+export function mintPreferencesToken(secret: string, link: PreferencesLink): string {
+  const tag = tagOf(secret, link)
   const content = [...idOf(idPrefixes.user, link.user_id), ...tag, ...numberToBytes(dayOf(link.made_at))]
   return signToken(secret, preferences, content)
 }
 
 /** The content of a token of a person's page; null for a forged or expired one. */
-export async function readPreferencesToken(
-  secret: string,
-  token: string,
-  now: number,
-): Promise<PreferencesTarget | null> {
-  const content = await openToken(secret, preferences, token)
+export function readPreferencesToken(secret: string, token: string, now: number): PreferencesTarget | null {
+  const content = openToken(secret, preferences, token)
   const user = content && idFromBytes(idPrefixes.user, content, 0)
   const day = user && numberFromBytes(content, user.next + tagger.macBytes)
   if (!day || day.next !== content.length) return null
@@ -103,8 +99,8 @@ interface AnswerKey {
 
 interface ConfirmationLink extends LinkAddress, AnswerKey {}
 
-export async function mintConfirmationToken(secret: string, link: ConfirmationLink): Promise<string> {
-  const tag = await tagOf(secret, link)
+export function mintConfirmationToken(secret: string, link: ConfirmationLink): string {
+  const tag = tagOf(secret, link)
   const ids = [...idOf(idPrefixes.user, link.user_id), ...idOf(idPrefixes.consent, link.consent_id)]
   return signToken(secret, confirmation, [...ids, ...tag, ...numberToBytes(link.number)])
 }
@@ -114,8 +110,8 @@ export interface ConfirmationTarget extends AnswerKey {
 }
 
 /** The answer that a token confirms; null for a forged one. */
-export async function readConfirmationToken(secret: string, token: string): Promise<ConfirmationTarget | null> {
-  const content = await openToken(secret, confirmation, token)
+export function readConfirmationToken(secret: string, token: string): ConfirmationTarget | null {
+  const content = openToken(secret, confirmation, token)
   const user = content && idFromBytes(idPrefixes.user, content, 0)
   const consent = user && idFromBytes(idPrefixes.consent, content, user.next)
   const number = consent && numberFromBytes(content, consent.next + tagger.macBytes)

@@ -68,23 +68,18 @@ interface SignedAddress {
 }
 
 /** The address of a file's own bytes for 15 minutes, also of a file without a permanent address. */
-export async function signedFileAddress(
+export function signedFileAddress(
   filesUrl: string,
   secret: string,
   { file, reader = 'person', now }: SignedAddress,
-): Promise<string> {
+): string {
   const content = { fileId: file.id, mark: readers.indexOf(reader), endsAt: now + signedAddressMs }
-  return `${fileAddress(filesUrl, file, 'original')}?token=${await signFileToken(secret, signer, content)}`
+  return `${fileAddress(filesUrl, file, 'original')}?token=${signFileToken(secret, signer, content)}`
 }
 
 /** The reader for whom a token opens this file; null for a forged or expired token, or one of another file. */
-export async function readerOf(
-  secret: string,
-  token: string,
-  fileId: string,
-  now: number,
-): Promise<AddressReader | null> {
-  const opened = await openFileToken(secret, signer, token, now)
+export function readerOf(secret: string, token: string, fileId: string, now: number): AddressReader | null {
+  const opened = openFileToken(secret, signer, token, now)
   return opened?.fileId === fileId ? (readers[opened.mark] ?? null) : null
 }
 

@@ -15,24 +15,19 @@ export interface FileToken {
   mark: number
 }
 
-export async function signFileToken(
+export function signFileToken(
   secret: string,
   signer: TokenSigner,
   { fileId, mark, endsAt }: FileToken & { endsAt: number },
-): Promise<string> {
+): string {
   const id = idToBytes(idPrefixes.file, fileId)
   if (!id) throw new Error(`${fileId} is no id of a file`)
   return signToken(secret, signer, [...id, mark, ...numberToBytes(Math.floor(endsAt / 1000))])
 }
 
 /** The content of a token; null for a forged or expired one. */
-export async function openFileToken(
-  secret: string,
-  signer: TokenSigner,
-  token: string,
-  now: number,
-): Promise<FileToken | null> {
-  const content = await openToken(secret, signer, token)
+export function openFileToken(secret: string, signer: TokenSigner, token: string, now: number): FileToken | null {
+  const content = openToken(secret, signer, token)
   const file = content && idFromBytes(idPrefixes.file, content, 0)
   const ends = file && numberFromBytes(content, file.next + 1)
   if (!ends || ends.next !== content.length || now >= ends.value * 1000) return null

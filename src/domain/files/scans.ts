@@ -34,9 +34,9 @@ const answerMs = 30 * dayMs
 const signer: TokenSigner = { purpose: 'file-scan-answers', macBytes: 16 }
 
 /** The token in the address for a scanner's answer, which only the service can make. */
-export const scanToken = (secret: string, fileId: string, now: number): Promise<string> =>
+export const scanToken = (secret: string, fileId: string, now: number): string =>
   signFileToken(secret, signer, { fileId, mark: 0, endsAt: now + answerMs })
 
 /** The file of a token; null for a forged or expired one. */
-export const scannedFile = async (secret: string, token: string, now: number): Promise<string | null> =>
-  (await openFileToken(secret, signer, token, now))?.fileId ?? null
+export const scannedFile = (secret: string, token: string, now: number): string | null =>
+  openFileToken(secret, signer, token, now)?.fileId ?? null

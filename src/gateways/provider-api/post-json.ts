@@ -16,8 +16,23 @@ export interface ProviderOptions {
 
 const maxBytes = 500_000
 
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown
+  } catch {
+    return null
+  }
+}
+
+/** Whether the body is as long as its header says: a compressed one is longer. */
+function isKnownToFit({ headers }: Response): boolean {
+  const length = headers.get('content-length')
+  return length !== null && Number(length) <= maxBytes && headers.get('content-encoding') === null
+}
+
 /** The body as JSON; null for another body, or one that is longer than any known answer. */
 async function readCapped(response: Response): Promise<unknown> {
+  if (isKnownToFit(response)) return parsed(await response.text())
   const reader = response.body?.getReader()
   if (!reader) return null
   const decoder = new TextDecoder()
@@ -31,17 +46,13 @@ async function readCapped(response: Response): Promise<unknown> {
     }
     text += decoder.decode(part.value, { stream: true })
   }
-  try {
-    return JSON.parse(text + decoder.decode()) as unknown
-  } catch {
-    return null
-  }
+  return parsed(text + decoder.decode())
 }
 
 /** Whether the call can be made: the address or the key of the configuration may be invalid. */
 function isPossible(url: string, headers: Readonly<Record<string, string>>): boolean {
   const isAscii = Object.values(headers).every((value) => /^[\t\x20-\x7e]*$/.test(value.trim()))
-  return isAscii && URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)
+  return isAscii && /^\s*https?:/i.test(url) && URL.canParse(url)
 }
 
 /** Without a whole answer it is unknown whether the message was sent, unless no call was made. */

@@ -20,7 +20,7 @@ interface FoundAnswer {
 
 /** Null for a link that confirms nothing: forged, expired, answered otherwise since, or of an inactive consent. */
 async function findAnswer(job: JobCtx, token: string): Promise<FoundAnswer | null> {
-  const target = await readConfirmationToken(job.config.linkSigningKey, token)
+  const target = readConfirmationToken(job.config.linkSigningKey, token)
   const person = target && (await findPerson(job, target))
   if (!target || !person) return null
   const [answer] = await answersOfPerson(job, person, [target.consent_id])
@@ -46,7 +46,7 @@ async function confirmableOf(
   if (!version) return null
   const language = asked ?? languages.find((one) => one === before.language) ?? 'en'
   const wording = wordingIn({ ...version, name: definition.name }, language, edition?.default_language ?? 'en')
-  const token = await mintPreferencesToken(job.config.linkSigningKey, {
+  const token = mintPreferencesToken(job.config.linkSigningKey, {
     ...person,
     user_id: person.id,
     made_at: job.now(),

@@ -42,6 +42,6 @@ export async function findPerson(
   if (!found) return null
   const { organization_id, organization_name, locale } = found
   const addresses = found.addresses.map(([channel, address]): LinkAddress => ({ organization_id, channel, address }))
-  const address = await taggedAddress(job.config.linkSigningKey, tag, addresses)
+  const address = taggedAddress(job.config.linkSigningKey, tag, addresses)
   return address && { ...address, id: user_id, organization_name, locale }
 }

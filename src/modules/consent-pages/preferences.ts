@@ -13,7 +13,7 @@ const preferencesSource = 'preferences_page'
 
 /** The person of a link; null for a link that is forged, too old, or was sent to an address that is no longer theirs. */
 export async function personOfLink(job: JobCtx, token: string): Promise<LinkedPerson | null> {
-  const target = await readPreferencesToken(job.config.linkSigningKey, token, job.now())
+  const target = readPreferencesToken(job.config.linkSigningKey, token, job.now())
   return target && findPerson(job, target)
 }
 

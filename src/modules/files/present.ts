@@ -43,5 +43,5 @@ const tenantOf = ({ organization_id, edition_id }: FileRow): Tenant => ({
 export async function signFile(answer: PresentedFile, row: FileRow, ctx: Ctx): Promise<PresentedFile> {
   if (!isPrivate(row) || !mayAt(ctx.caller, writers, tenantOf(row))) return answer
   const { config, now } = ctx
-  return { ...answer, url: await signedFileAddress(config.files.url, config.linkSigningKey, { file: row, now: now() }) }
+  return { ...answer, url: signedFileAddress(config.files.url, config.linkSigningKey, { file: row, now: now() }) }
 }

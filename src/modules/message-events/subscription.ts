@@ -49,6 +49,6 @@ export async function subscriptionOf(job: JobCtx, subscriber: Subscriber): Promi
   }))
   const { campaign_id, n } = subscriber
   const token = (kind: SubscriptionLink) => mintLinkToken(job.config.linkSigningKey, { kind, campaign_id, n, link: 0 })
-  const tokens = { unsubscribe: await token('unsubscribe'), resubscribe: await token('resubscribe') }
+  const tokens = { unsubscribe: token('unsubscribe'), resubscribe: token('resubscribe') }
   return { suppression, consents, tokens, preferences: await preferencesToken(job, subscriber) }
 }

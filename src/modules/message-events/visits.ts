@@ -31,7 +31,7 @@ export interface Followed<Result> {
 
 /** The target of a tracked link; null for a forged one. */
 export async function followLink(job: JobCtx, token: string, visit: LinkVisit): Promise<Followed<string> | null> {
-  const target = await readLinkToken(job.config.linkSigningKey, 'click', token)
+  const target = readLinkToken(job.config.linkSigningKey, 'click', token)
   const row =
     target &&
     (await job.db.first(
@@ -43,7 +43,7 @@ export async function followLink(job: JobCtx, token: string, visit: LinkVisit): 
 }
 
 export async function openPixel(job: JobCtx, token: string, visit: LinkVisit): Promise<Followed<true> | null> {
-  const target = await readLinkToken(job.config.linkSigningKey, 'open', token)
+  const target = readLinkToken(job.config.linkSigningKey, 'open', token)
   return target && { result: true, note: () => noteVisit(job, target, visit) }
 }
 
@@ -68,7 +68,7 @@ export async function subscriberOf(
 
 /** The recipient of a link to unsubscribe or to subscribe again. */
 export async function findSubscriber(job: JobCtx, kind: SubscriptionLink, token: string): Promise<Subscriber | null> {
-  const target = await readLinkToken(job.config.linkSigningKey, kind, token)
+  const target = readLinkToken(job.config.linkSigningKey, kind, token)
   // Without this look-up a call would create the object of a deleted campaign again.
   const known =
     target &&

@@ -26,7 +26,7 @@ interface EmailDraft {
 async function linksOf({ config }: JobCtx, claim: EmailClaim): Promise<TemplateContext['links']> {
   const { user_id, organization_id, recipient: address, created_at: made_at } = claim
   const link = { user_id, organization_id, channel: 'email' as const, address, made_at }
-  const token = await mintPreferencesToken(config.linkSigningKey, link)
+  const token = mintPreferencesToken(config.linkSigningKey, link)
   return { preferences: preferencesAddress(config.publicUrl, token), portal: '' }
 }
 

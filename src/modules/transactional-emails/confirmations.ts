@@ -104,7 +104,7 @@ export async function confirmationTemplate(
   const { organization_id, user_id, recipient } = claim
   const { consent_id, number, wording } = claim.confirmation
   const target = { user_id, consent_id, number, organization_id, channel: 'email' as const, address: recipient }
-  const token = await mintConfirmationToken(config.linkSigningKey, target)
+  const token = mintConfirmationToken(config.linkSigningKey, target)
   const { language } = claim
   const message = consentConfirmation({
     language,

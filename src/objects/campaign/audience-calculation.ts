@@ -102,6 +102,7 @@ export class AudienceCalculation {
 
   #finish(): void {
     const now = this.#job.now()
+    this.#store.releaseUniqueAddresses()
     const { total } = this.#store.record() ?? noCounters
     if (total === 0) return this.#fail('Nobody in the segment can be reached.')
     this.#store.change({ status: 'sending', step: '', started_at: now })

@@ -138,7 +138,9 @@ export class ChunkDispatcher {
     }
     const reported = new Set(report.calls.flat().map(({ n }) => n))
     const unreported = chunk ? membersOf(chunk).filter((n) => !reported.has(n)) : []
-    if (unreported.length) reading.retries.push({ members: unreported, exact: attempt.is_repeat, at: now, tries })
+    // Those for whom no call was made although it was for others have not been tried.
+    const rest = { members: unreported, exact: attempt.is_repeat, at: now }
+    if (unreported.length) reading.retries.push({ ...rest, tries: tries - Number(reported.size > 0) })
     return reading
   }
 

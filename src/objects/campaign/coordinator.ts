@@ -111,8 +111,8 @@ export class CampaignCoordinator {
         completed_at: null,
         started_at: isRetry ? record.started_at : null,
       })
-      if (row.channel === 'sms') this.#store.requireUniqueAddresses()
       if (isRetry) this.#store.reopen(retryableReasons)
+      else if (row.channel === 'sms') this.#store.requireUniqueAddresses()
     })
   }
 

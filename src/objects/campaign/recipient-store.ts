@@ -8,7 +8,7 @@ import {
   recipientState,
   schema,
   type RecipientOutcome,
-  uniqueAddressIndex,
+  uniqueAddresses,
   type ObjectStorage,
 } from './schema.ts'
 
@@ -74,8 +74,13 @@ export class RecipientStore {
       this.#sql.exec(`update record set ${sets.join(', ')}`, ...(Object.values(changes) as SqlStorageValue[]))
   }
 
+  /** While recipients are added. Later it would double what the result of each of them writes. */
   requireUniqueAddresses(): void {
-    this.#sql.exec(uniqueAddressIndex)
+    this.#sql.exec(uniqueAddresses.require)
+  }
+
+  releaseUniqueAddresses(): void {
+    this.#sql.exec(uniqueAddresses.release)
   }
 
   /** Known recipients stay as they are. A recipient with the address of another is skipped. */

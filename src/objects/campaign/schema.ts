@@ -71,7 +71,10 @@ create table if not exists changed (
 export const recipientState = (state: RecipientState): string => `'${state}'`
 
 /** Several people may share a telephone number, which gets one SMS. */
-export const uniqueAddressIndex = `create unique index if not exists recipients_address on recipients (address) where state <> ${recipientState('skipped')}`
+export const uniqueAddresses = {
+  require: `create unique index if not exists recipients_address on recipients (address) where state <> ${recipientState('skipped')}`,
+  release: 'drop index if exists recipients_address',
+}
 
 export interface CampaignRecord extends Counters {
   campaign_id: string

@@ -35,7 +35,7 @@ interface ChannelCalls<Message> {
   claim: ChunkClaim
   contents: CampaignContents
   gateway: BatchGateway<Message>
-  compose: (job: JobCtx, claim: ChunkClaim, contents: CampaignContents) => Promise<ComposedMessage<Message>[]>
+  compose: (job: JobCtx, claim: ChunkClaim, contents: CampaignContents) => ComposedMessage<Message>[]
 }
 
 const notTried = (code: string, detail: string): SendResult => ({
@@ -104,13 +104,20 @@ export async function sendClaim(job: JobCtx, sender: CampaignSenderRpc, claim: C
     : callAll({ job, claim: rest, contents, gateway: job.sms, compose: composeSms })
 }
 
+/** Whether other calls would get the same answer. They are not made, and not reported. */
+const isRefusedForAll = (result: SendResult): boolean =>
+  !result.ok && (result.kind === 'rate_limited' || result.kind === 'configuration')
+
 /** Composes and sends the messages of one call at a time, because long messages of all calls would not fit in memory. */
 async function callAll<Message>(channel: ChannelCalls<Message>): Promise<Calls> {
   const { claim, contents, gateway } = channel
   const calls: Calls = []
   const size = callSizeOf(gateway.batch, weightOf(contents))
-  for (let start = 0; start < claim.recipients.length; start += size)
-    calls.push(await callOnce(channel, claim.recipients.slice(start, start + size)))
+  for (let start = 0; start < claim.recipients.length; start += size) {
+    const call = await callOnce(channel, claim.recipients.slice(start, start + size))
+    calls.push(call)
+    if (call.some(({ result }) => isRefusedForAll(result))) break
+  }
   return calls
 }
 
@@ -120,7 +127,7 @@ async function callOnce<Message>(channel: ChannelCalls<Message>, recipients: Rec
   if (isLate()) return recipients.map(({ n }) => ({ n, result: late }))
   let composed: ComposedMessage<Message>[]
   try {
-    composed = await channel.compose(job, { ...claim, recipients }, contents)
+    composed = channel.compose(job, { ...claim, recipients }, contents)
   } catch (error) {
     return notPrepared(recipients, error)
   }

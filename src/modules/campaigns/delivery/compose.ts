@@ -1,7 +1,7 @@
 import type { JobCtx } from '../../../context.ts'
 import { referenceOf } from '../../../domain/campaigns/recipient-events.ts'
 import type { ChunkRecipient, ChunkClaim } from '../../../domain/campaigns/sending-policy.ts'
-import { type LinkKind, mintLinkToken } from '../../../domain/campaigns/link-tokens.ts'
+import { type LinkKind, linkMinter, type MintLink } from '../../../domain/campaigns/link-tokens.ts'
 import { mintPreferencesToken, preferencesAddress } from '../../../domain/consents/consent-tokens.ts'
 import { maxRenderedSmsLength } from '../../../domain/email/budget.ts'
 import type { Template } from '../../../domain/email/compile.ts'
@@ -33,14 +33,21 @@ interface Links {
 
 const hasUnsubscribe = ({ context }: CampaignContent): boolean => context.has_unsubscribe ?? true
 
-/** Making a token takes time, and most messages have no such link. */
-const namesPreferences = ({ subject, html, text }: Template): boolean =>
-  [subject, html, text].some((part) => part.includes('preferences'))
+const named = new WeakMap<Template, boolean>()
 
-async function preferencesOf({ config }: JobCtx, recipient: ChunkRecipient, content: CampaignContent): Promise<string> {
+/** Making a token takes time, and most messages have no such link. Cached, because templates are long. */
+function namesPreferences(template: Template): boolean {
+  const known = named.get(template)
+  if (known !== undefined) return known
+  const found = [template.subject, template.html, template.text].some((part) => part.includes('preferences'))
+  named.set(template, found)
+  return found
+}
+
+function preferencesOf({ config }: JobCtx, recipient: ChunkRecipient, content: CampaignContent): string {
   if (!namesPreferences(content.template)) return ''
   const { organization_id, channel, public_url } = content.context
-  const token = await mintPreferencesToken(config.linkSigningKey, {
+  const token = mintPreferencesToken(config.linkSigningKey, {
     user_id: recipient.person.id,
     organization_id,
     channel,
@@ -50,26 +57,16 @@ async function preferencesOf({ config }: JobCtx, recipient: ChunkRecipient, cont
   return preferencesAddress(public_url, token)
 }
 
-async function linksOf(
-  job: JobCtx,
-  claim: ChunkClaim,
-  recipient: ChunkRecipient,
-  content: CampaignContent,
-): Promise<Links> {
-  const { config } = job
+function linksOf(job: JobCtx, mint: MintLink, recipient: ChunkRecipient, content: CampaignContent): Links {
   const { n } = recipient
-  const address = async (kind: MessageLink, link = 0) => {
-    const token = await mintLinkToken(config.linkSigningKey, { kind, campaign_id: claim.campaign_id, n, link })
-    return `${content.context.public_url}/t/${pathOf[kind]}/${token}`
+  const address = (kind: MessageLink, link = 0) =>
+    `${content.context.public_url}/t/${pathOf[kind]}/${mint({ kind, n, link })}`
+  return {
+    preferences: preferencesOf(job, recipient, content),
+    unsubscribe: hasUnsubscribe(content) ? address('unsubscribe') : '',
+    pixel: content.context.channel === 'email' ? address('open') : '',
+    clicks: content.positions.map((position) => address('click', position)),
   }
-  const isEmail = content.context.channel === 'email'
-  const [preferences, unsubscribe, pixel, ...clicks] = await Promise.all([
-    preferencesOf(job, recipient, content),
-    hasUnsubscribe(content) ? address('unsubscribe') : '',
-    isEmail ? address('open') : '',
-    ...content.positions.map((position) => address('click', position)),
-  ])
-  return { preferences, unsubscribe, pixel, clicks }
 }
 
 /** Dates are cached because making a formatter takes longer than composing a message. */
@@ -126,65 +123,64 @@ const contentFor = (contents: CampaignContents, language: string): CampaignConte
 
 const hostOf = (url: string): string => (URL.canParse(url) ? new URL(url).hostname : 'localhost')
 
+/** The headers of an e-mail that are the same for all its recipients. */
+const sharedHeaders = (campaignId: string, { context }: CampaignContent): Record<string, string> => ({
+  'List-Id': `<${context.edition_id.replace('_', '-').toLowerCase()}.${hostOf(context.public_url)}>`,
+  'Feedback-ID': `${campaignId}:${context.organization_id}:campaign:${context.edition_id}`,
+})
+
 /** The messages of a chunk, in the order of its recipients. The same chunk always gives the same messages. */
-export const composeEmails = (
+function compose<Message>(
   job: JobCtx,
   claim: ChunkClaim,
   contents: CampaignContents,
-): Promise<ComposedMessage<OutboundEmail>[]> =>
-  Promise.all(
-    claim.recipients.map(async (recipient): Promise<ComposedMessage<OutboundEmail>> => {
-      const { n, address, person, language } = recipient
-      const content = contentFor(contents, language)
-      const { context } = content
-      const links = await linksOf(job, claim, recipient, content)
-      try {
-        const { subject, html, text } = personalise(content.template, contextOf(recipient, content, links))
-        const headers = {
-          ...(hasUnsubscribe(content) && {
-            'List-Unsubscribe': `<${links.unsubscribe}>`,
-            'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click',
-          }),
-          'List-Id': `<${context.edition_id.replace('_', '-').toLowerCase()}.${hostOf(context.public_url)}>`,
-          'Feedback-ID': `${claim.campaign_id}:${context.organization_id}:campaign:${context.edition_id}`,
-        }
-        const to = { name: displayName(fullName(person)), address }
-        const reference = referenceOf(claim.campaign_id, n)
-        return {
-          n,
-          message: {
-            from: context.from,
-            to,
-            replyTo: context.reply_to,
-            subject,
-            html,
-            text,
-            headers,
-            reference,
-          },
-        }
-      } catch (error) {
-        return { n, refusal: refusal(error) }
-      }
-    }),
-  )
+  messageOf: (recipient: ChunkRecipient, content: CampaignContent, links: Links) => Message,
+): ComposedMessage<Message>[] {
+  const mint = linkMinter(job.config.linkSigningKey, claim.campaign_id)
+  return claim.recipients.map((recipient) => {
+    const { n, language } = recipient
+    const content = contentFor(contents, language)
+    const links = linksOf(job, mint, recipient, content)
+    try {
+      return { n, message: messageOf(recipient, content, links) }
+    } catch (error) {
+      return { n, refusal: refusal(error) }
+    }
+  })
+}
+
+export function composeEmails(
+  job: JobCtx,
+  claim: ChunkClaim,
+  contents: CampaignContents,
+): ComposedMessage<OutboundEmail>[] {
+  const { campaign_id } = claim
+  const shared = new Map([...contents.values()].map((content) => [content, sharedHeaders(campaign_id, content)]))
+  return compose(job, claim, contents, (recipient, content, links) => {
+    const { n, address, person } = recipient
+    const { context } = content
+    const { subject, html, text } = personalise(content.template, contextOf(recipient, content, links))
+    const headers = {
+      ...(hasUnsubscribe(content) && {
+        'List-Unsubscribe': `<${links.unsubscribe}>`,
+        'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click',
+      }),
+      ...shared.get(content),
+    }
+    const to = { name: displayName(fullName(person)), address }
+    const reference = referenceOf(campaign_id, n)
+    return { from: context.from, to, replyTo: context.reply_to, subject, html, text, headers, reference }
+  })
+}
 
 export const composeSms = (
   job: JobCtx,
   claim: ChunkClaim,
   contents: CampaignContents,
-): Promise<ComposedMessage<OutboundSms>[]> =>
-  Promise.all(
-    claim.recipients.map(async (recipient): Promise<ComposedMessage<OutboundSms>> => {
-      const { n, address, language } = recipient
-      const content = contentFor(contents, language)
-      const links = await linksOf(job, claim, recipient, content)
-      try {
-        const { text } = personalise(content.template, contextOf(recipient, content, links), maxRenderedSmsLength)
-        const reference = referenceOf(claim.campaign_id, n)
-        return { n, message: { from: content.context.sms_sender, to: address, body: text.trim(), reference } }
-      } catch (error) {
-        return { n, refusal: refusal(error) }
-      }
-    }),
-  )
+): ComposedMessage<OutboundSms>[] =>
+  compose(job, claim, contents, (recipient, content, links) => {
+    const { n, address } = recipient
+    const { text } = personalise(content.template, contextOf(recipient, content, links), maxRenderedSmsLength)
+    const reference = referenceOf(claim.campaign_id, n)
+    return { from: content.context.sms_sender, to: address, body: text.trim(), reference }
+  })

@@ -75,14 +75,14 @@ export async function scanFile(job: JobCtx, file: Claimed): Promise<void> {
   const { config, now, scanner } = job
   if (!scanner) return
   const { id: file_id, mime_type, size, checksum_sha256 } = file
-  const token = await scanToken(config.linkSigningKey, file_id, now())
+  const token = scanToken(config.linkSigningKey, file_id, now())
   const address = { file, reader: 'scanner', now: now() } as const
   const answer = await scanner.scan({
     file_id,
     mime_type,
     size,
     checksum_sha256,
-    url: await signedFileAddress(config.files.url, config.linkSigningKey, address),
+    url: signedFileAddress(config.files.url, config.linkSigningKey, address),
     callback_url: `${config.publicUrl}/file-scans/${token}`,
   })
   if (answer) await recordVerdict(job, file_id, answer)
@@ -103,7 +103,7 @@ function checkAnswer(body: unknown): ScanAnswer {
 
 /** The answer of a scanner to the address that it was given. `read` gives the body once the address is known to be ours. */
 export async function takeScanAnswer(job: JobCtx, token: string, read: () => Promise<unknown>): Promise<void> {
-  const fileId = await scannedFile(job.config.linkSigningKey, token, job.now())
+  const fileId = scannedFile(job.config.linkSigningKey, token, job.now())
   if (fileId === null) throw notFound()
   const answer = checkAnswer(await read())
   const asked = await job.db.first(sql`select 1 from file_scans where file_id = ${fileId}`)

@@ -58,7 +58,7 @@ const maxTokenLength = 200
 /** True where the address opens the file: a scanner's address does so in quarantine too. */
 async function isOpen({ config, now }: JobCtx, file: FileFacts, token: string | undefined): Promise<boolean> {
   if (token === undefined) return file.status === 'ready' && !isPrivate(file)
-  const reader = await readerOf(config.linkSigningKey, token, file.id, now())
+  const reader = readerOf(config.linkSigningKey, token, file.id, now())
   return reader === 'scanner' || (reader === 'person' && file.status === 'ready')
 }
 

@@ -1,0 +1,68 @@
+import * as fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { macOf } from '../../src/domain/accounts/signed-tokens.ts'
+import { linkKinds, mintLinkToken, readLinkToken } from '../../src/domain/campaigns/link-tokens.ts'
+import { newId } from '../../src/domain/ids.ts'
+
+describe('link tokens', () => {
+  const secret = 'a key'
+  const campaign_id = newId('campaign', 1_768_467_600_000, Math.random)
+  const target = fc.record({
+    kind: fc.constantFrom(...linkKinds),
+    n: fc.integer({ min: 0, max: Number.MAX_SAFE_INTEGER }),
+    link: fc.nat(5000),
+  })
+
+  it('return the values of which they were made', async () => {
+    await fc.assert(
+      fc.asyncProperty(target, async (one) => {
+        const token = mintLinkToken(secret, { ...one, campaign_id })
+        expect(readLinkToken(secret, one.kind, token)).toEqual({ ...one, campaign_id })
+        for (const kind of linkKinds) if (kind !== one.kind) expect(readLinkToken(secret, kind, token)).toBeNull()
+        expect(readLinkToken('another key', one.kind, token)).toBeNull()
+        expect(readLinkToken('', one.kind, mintLinkToken('', { ...one, campaign_id }))).toBeNull()
+      }),
+      { numRuns: 50 },
+    )
+  })
+
+  it('stay what they are in messages that were sent', () => {
+    const id = 'cmp_01JX0000000000000000000007'
+    const sent = [
+      { kind: 'click', n: 7, link: 3, token: 'AZdAAAAAAAAAAAAAAAAABwAHA3tWVruD9oBg' },
+      { kind: 'open', n: 300, link: 0, token: 'AZdAAAAAAAAAAAAAAAAABwGsAgDzpZ2g7FsZzw' },
+      { kind: 'unsubscribe', n: 1_234_567, link: 0, token: 'AZdAAAAAAAAAAAAAAAAABwKHrUsA9zKOL2-TIlE' },
+      { kind: 'resubscribe', n: 1, link: 0, token: 'AZdAAAAAAAAAAAAAAAAABwMBALP5gxg7UFEW' },
+    ] as const
+    for (const { token, ...one } of sent) {
+      expect(mintLinkToken(secret, { ...one, campaign_id: id })).toBe(token)
+      expect(readLinkToken(secret, one.kind, token)).toEqual({ ...one, campaign_id: id })
+    }
+  })
+
+  it('have the first bytes of an HMAC-SHA256 under a key for their purpose', async () => {
+    const bytes = (maxLength: number) => fc.uint8Array({ maxLength })
+    await fc.assert(
+      fc.asyncProperty(fc.string({ maxLength: 200 }), fc.string(), bytes(300), async (key, purpose, content) => {
+        const material = new TextEncoder().encode(`${purpose}:${key}`)
+        const algorithm = { name: 'HMAC', hash: 'SHA-256' }
+        const platformKey = await crypto.subtle.importKey('raw', material, algorithm, false, ['sign'])
+        const whole = new Uint8Array(await crypto.subtle.sign('HMAC', platformKey, Uint8Array.from(content)))
+        expect(macOf(key, { purpose, macBytes: 16 }, content)).toEqual(whole.slice(0, 16))
+      }),
+    )
+  })
+
+  it('are invalid with any character changed', async () => {
+    const token = mintLinkToken(secret, { kind: 'click', campaign_id, n: 7, link: 3 })
+    expect(token.length).toBeLessThan(48)
+    for (let at = 0; at < token.length; at++)
+      for (const letter of 'Ab9-_') {
+        if (token[at] === letter) continue
+        const forged = token.slice(0, at) + letter + token.slice(at + 1)
+        expect([forged, readLinkToken(secret, 'click', forged)]).toEqual([forged, null])
+      }
+    for (const text of ['', 'x', token.slice(1), `${token}A`, `${token}==`, '../../etc'])
+      expect(readLinkToken(secret, 'click', text)).toBeNull()
+  })
+})
