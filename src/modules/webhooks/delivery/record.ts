@@ -14,10 +14,10 @@ import { isWaiting, openOf } from './open-deliveries.ts'
 
 const isOpen = inWords(sql`webhook_deliveries.status`, openStatuses)
 
-const field = (index: number): SQL => sql`outcome.value ->> ${sql.raw(String(index))}`
+const field = (index: number): SQL => sql.raw(`outcome.value ->> ${index}`)
 
 /** As `field`, of a row that is selected once: SQLite makes its JSON text again for each `outcome.value`. */
-const given = (index: number): SQL => sql`given ->> ${sql.raw(String(index))}`
+const given = (index: number): SQL => sql.raw(`given ->> ${index}`)
 
 const table = (rows: readonly unknown[][]): SQL => sql`json_each(${JSON.stringify(rows)}) as outcome`
 
