@@ -87,8 +87,8 @@ export function decoded<Row>(statement: SQLWrapper, rows: Row[]): Row[] {
   if (!isQuery(statement) || rows.length === 0) return rows
   const decoders = decodersOf(statement._.selectedFields)
   return rows.map((row) => {
-    const values = row as Record<string, unknown>
-    const fields = decoders.map(([key, decode]) => [key, values[key] === null ? null : decode(values[key])] as const)
-    return { ...row, ...Object.fromEntries(fields) }
+    const values = { ...(row as Record<string, unknown>) }
+    for (const [key, decode] of decoders) values[key] = values[key] === null ? null : decode(values[key])
+    return values as Row
   })
 }

@@ -130,7 +130,7 @@ describe('after its answer, a request', () => {
   it('loses nothing when it crashes during a post: after the lease, the next attempt is made', async () => {
     const shop = await seedShop()
     const [endpoint] = await endpointsOf(shop, 1)
-    const dying = interruptedDatabase(/^update webhook_deliveries set status/, () =>
+    const dying = interruptedDatabase(/^update webhook_deliveries set \(status/, () =>
       Promise.reject(new Error('the machine stopped')),
     )
     vi.spyOn(console, 'error').mockImplementation(() => undefined)

@@ -14,7 +14,10 @@ import { isWaiting, openOf } from './open-deliveries.ts'
 
 const isOpen = inWords(sql`webhook_deliveries.status`, openStatuses)
 
-const field = (index: number): SQL => sql`outcome.value ->> ${sql.raw(String(index))}`
+const field = (index: number): SQL => sql.raw(`outcome.value ->> ${index}`)
+
+/** As `field`, of a row that is selected once: SQLite makes its JSON text again for each `outcome.value`. */
+const given = (index: number): SQL => sql.raw(`given ->> ${index}`)
 
 const table = (rows: readonly unknown[][]): SQL => sql`json_each(${JSON.stringify(rows)}) as outcome`
 
@@ -46,10 +49,12 @@ function deliveryStatement(outcomes: readonly AttemptOutcome[]): SQL<{ id: strin
       attemptOf(outcome),
     ]
   })
-  return sql<{ id: string }>`update webhook_deliveries set status = ${field(3)}, attempts = ${field(4)},
-      step = ${field(5)}, response_status_code = ${field(6)}, signature = coalesce(${field(7)}, signature),
-      signed_at = coalesce(${field(8)}, signed_at), next_retry_at = ${field(9)}, modified_at = ${field(10)},
-      lease_until = null, manual = ${field(11)}, last_attempt = coalesce(${field(12)}, last_attempt)
+  return sql<{ id: string }>`update webhook_deliveries set (status, attempts, step, response_status_code, signature,
+      signed_at, next_retry_at, modified_at, manual, last_attempt)
+      = (select ${given(3)}, ${given(4)}, ${given(5)}, ${given(6)}, coalesce(${given(7)}, signature),
+        coalesce(${given(8)}, signed_at), ${given(9)}, ${given(10)}, ${given(11)}, coalesce(${given(12)}, last_attempt)
+        from (select outcome.value as given)),
+      lease_until = null
     from ${table(rows)} where ${isRecorded} returning webhook_deliveries.id`
 }
 
