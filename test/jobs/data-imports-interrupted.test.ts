@@ -36,7 +36,7 @@ describe('an import that is cancelled', () => {
     const batch = machine.job.db.batch.bind(machine.job.db)
     machine.job.db.batch = async (statements) => {
       // Between the decision on the first chunk and its commit.
-      if (statements.length > 12)
+      if (statements.length > 8)
         await write(sql`update data_imports set status = 'cancelling', epoch = 8 where id = ${id}`)
       return batch(statements)
     }

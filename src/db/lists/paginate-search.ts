@@ -145,7 +145,7 @@ const whole = <F extends Fields>(source: JoinedSource<F>): ListSource<F> => ({
   from: sql`${source.table} ${source.tableJoins}`,
 })
 
-interface Counted<F extends Fields> {
+interface CountedSearch<F extends Fields> {
   source: SearchedSource<F>
   search: IndexSearch
   count: number
@@ -155,7 +155,7 @@ interface Counted<F extends Fields> {
 function pageOfMany<F extends Fields>(
   db: Database,
   request: PageRequest,
-  { source, search, count }: Counted<F>,
+  { source, search, count }: CountedSearch<F>,
 ): Promise<Page<RowOf<F>>> {
   if (count >= mostAtOnce) return paginate(db, request, { ...whole(source), count })
   const owners = source.owners && { ...source.owners, isOrdered: false }
