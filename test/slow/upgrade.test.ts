@@ -26,6 +26,7 @@ let client: Client
 const newId = (id: string) => `substr(${id}, 1, 18) || printf('%06d', copies.n) || substr(${id}, -6)`
 const newEmail = (email: string) => `replace(${email}, '@', '-' || copies.n || '@')`
 const newNumber = "(own.order_number || '-' || copies.n)"
+const newTime = 'own.created_at + copies.n * 60000'
 const newExternalId = "own.external_id || '-' || copies.n"
 
 /** Texts that orders are found by, as that version wrote them: number, id, payment and external id, then the address. */
@@ -56,9 +57,9 @@ const changes: Record<string, Record<string, string>> = {
     completed_transaction_id: newId('own.completed_transaction_id'),
     search_own: search,
     search: `${search} || (select ${newEmail('email_folded')} from users where id = own.user_id)`,
-    created_at: 'own.created_at + copies.n * 60000',
+    created_at: newTime,
   },
-  carts: { id: newId('own.id'), order_id: newId('own.order_id') },
+  carts: { id: newId('own.id'), order_id: newId('own.order_id'), created_at: newTime },
   cart_items: { id: newId('own.id'), order_id: newId('own.order_id') },
   transactions: { id: newId('own.id'), order_id: newId('own.order_id') },
   purchases: { id: newId('own.id'), order_id: newId('own.order_id'), user_id: newId('own.user_id') },
@@ -130,7 +131,7 @@ it('a copied order has the parts of its original', async () => {
     const copyOf = (id: string) => `${id.slice(0, 18)}003456${id.slice(-6)}`
     const copy = await client.get<typeof order>(`/v1/orders/${copyOf(order.id)}`)
     const items = order.cart.items.map((item) => ({ ...item, id: copyOf(item.id) }))
-    expect(copy.cart).toMatchObject({ ...order.cart, id: copyOf(order.cart.id), items })
+    expect(copy.cart).toMatchObject({ ...order.cart, id: copyOf(order.cart.id), items, created: copy.created })
     expect(copy.purchases.map(({ id }) => id)).toEqual(order.purchases.map(({ id }) => copyOf(id)))
   }
 })
