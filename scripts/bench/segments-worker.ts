@@ -24,7 +24,7 @@ const idOf = (prefix: string, number: string) =>
     `'${prefix}_' || printf('%016d', ${number}) || hex(randomblob(4)) || 'A' || substr('${letters}', 1 + abs(random()) % 32, 1)`,
   )
 
-/** People number `from` to `from + count`: two orders each, of one ticket each. */
+/** People number `from` to `from + count`, who joined one after the other: two orders each, of one ticket each. */
 segmentsBench.post('/floor/segments/seed', async (c) => {
   const { organization_id, edition_id, from, count, products } = await c.req.json<{
     organization_id: string
@@ -45,7 +45,7 @@ segmentsBench.post('/floor/segments/seed', async (c) => {
       ${numbers} select ${idOf('usr', 'i')}, ${organization_id},
         'guest-' || i || iif(i % 3 = 0, '@example.dk', '@example.com'), '+453' || printf('%07d', i), 'Guest', 'No ' || i,
         iif(i % 4 = 0, 'en', 'da'), 'email', iif(i % 5 = 0, json_object('company', 'Company ' || (i % 7)), '{}'),
-        'guest ' || i, ${at} - (i % 120) * ${day}, ${at} - (i % 700) * ${day}, ${at} from n`,
+        'guest ' || i, ${at} - (i % 120) * ${day}, ${at} - ${700 * day} + i * 60000, ${at} from n`,
     sql`insert into orders (id, organization_id, edition_id, user_id, order_number, type, status, amount_minor, currency,
         items_count, has_payment, number_key, search_own, search, created_at, modified_at)
       select ${idOf('ord', 'u.seq * 2 + k.value')}, u.organization_id, ${edition_id}, u.id, u.seq, 'imported',

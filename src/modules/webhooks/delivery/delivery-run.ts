@@ -41,7 +41,7 @@ interface DeliveryOptions {
  * long as it posts.
  */
 export const consumerLimits = { longestPostMs: longestSharedPostMs }
-export const objectLimits = { longestPostMs: Number.POSITIVE_INFINITY }
+const objectLimits = { longestPostMs: Number.POSITIVE_INFINITY }
 
 /**
  * Posts claims and goes on with the next deliveries of their endpoints. One round trip records results and claims the
@@ -151,4 +151,11 @@ export class DeliveryRun {
     this.#open -= claims
     if (this.#open === 0) this.#finish()
   }
+}
+
+/** Delivers claims and the next deliveries of their endpoints, inside a Durable Object. Resolves when all is recorded. */
+export function deliverClaims(job: JobCtx, lane: Lane, claims: readonly DeliveryClaim[]): Promise<void> {
+  const run = new DeliveryRun(job, { lane, ...objectLimits })
+  run.take(claims)
+  return run.finished()
 }
