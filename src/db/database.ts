@@ -20,9 +20,13 @@ const overloaded = (error: unknown): never => {
 }
 
 type RowsOfOne<S extends Statement> = S extends SQL<infer Row> ? Row[] : S extends Query<infer Row> ? Row[] : unknown[]
-type NamedStatements = Readonly<Record<string, Statement | null | undefined>>
-type NamedRows<S extends NamedStatements> = { -readonly [K in keyof S]?: RowsOfOne<Extract<S[K], Statement>> }
+export type NamedStatements = Readonly<Record<string, Statement | null | undefined>>
+export type NamedRows<S extends NamedStatements> = { -readonly [K in keyof S]?: RowsOfOne<Extract<S[K], Statement>> }
 type RowsOf<S extends readonly Statement[]> = { -readonly [K in keyof S]: RowsOfOne<S[K]> }
+
+/** The statements that are not left out, with their names. */
+export const givenOf = (statements: NamedStatements): { name: string; one: Statement }[] =>
+  Object.entries(statements).flatMap(([name, one]) => (one ? [{ name, one }] : []))
 
 /** D1 with a meter. One `batch` is one transaction and one round trip. */
 export class Database {
@@ -70,7 +74,7 @@ export class Database {
 
   /** As `batch`, by names. A statement that is null is left out. */
   async batchNamed<const S extends NamedStatements>(statements: S): Promise<NamedRows<S>> {
-    const given = Object.entries(statements).flatMap(([name, one]) => (one ? [{ name, one }] : []))
+    const given = givenOf(statements)
     const rows = await this.batch(given.map(({ one }) => one))
     return Object.fromEntries(given.map(({ name }, index) => [name, rows[index]])) as NamedRows<S>
   }

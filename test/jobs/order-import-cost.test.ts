@@ -71,6 +71,7 @@ describe('the rows written for an imported order', () => {
     const statements = [...Object.values(reads), ...Object.values(writes)].reduce((sum, count) => sum + count, 0)
     // Orders and their rows are read for four transactions.
     expect(more.queries - some.queries).toBe(4 * statements + 2)
-    expect(more.round_trips - some.round_trips).toBe(4 * 2 + 1)
+    // Each transaction reads what the next one needs.
+    expect(more.round_trips - some.round_trips).toBe(4)
   })
 })
