@@ -196,7 +196,7 @@ export const ExternalOrderSchema = z
   })
   .openapi('ExternalOrder')
 
-type ExternalOrderWire = z.output<typeof ExternalOrderSchema>
+export type ExternalOrderWire = z.output<typeof ExternalOrderSchema>
 
 interface GivenNames {
   first_name?: string | null | undefined
@@ -231,7 +231,8 @@ function itemsOf(item: ExternalOrderWire['items'][number], position: number): Ex
   }))
 }
 
-const toDomain = (wire: ExternalOrderWire): ExternalOrder => ({
+/** An order whose fields the contract has checked. */
+export const toDomain = (wire: ExternalOrderWire): ExternalOrder => ({
   external_id: wire.external_id,
   order_number: wire.order_number || null,
   status: wire.status ?? 'completed',

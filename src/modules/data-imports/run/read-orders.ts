@@ -9,7 +9,7 @@ import {
   toWireOrder,
 } from '../../../domain/data-imports/mapping/index.ts'
 import { normalizePhone } from '../../../domain/accounts/users.ts'
-import { checkExternalOrder } from '../external-orders/index.ts'
+import { checkExternalOrder, plainOrder } from '../external-orders/index.ts'
 import { placedRow, type ReadRow } from '../background/staged-rows.ts'
 import { firstRowsById } from './duplicate-ids.ts'
 import { lookUpProducts, soldAs } from './mapped-products.ts'
@@ -78,10 +78,15 @@ function withPhone({ edition }: RunSetting, order: ExternalOrder, line: number):
   return { ...order, customer: { ...order.customer, phone_number } }
 }
 
-/** Checks an order of the file by the contract of orders that come by calls. */
+/** An order of the file as the contract of orders that come by calls reads it. */
+function byContract(decided: DecidedOrder): ReturnType<typeof checkExternalOrder> {
+  const order = plainOrder(decided)
+  return order ? { order } : checkExternalOrder(toWireOrder(decided))
+}
+
 function checkOrder(setting: RunSetting, decided: DecidedOrder): { order: ExternalOrder | null; problems: Problem[] } {
   const problems = consentProblems(setting, decided)
-  const parsed = checkExternalOrder(toWireOrder(decided))
+  const parsed = byContract(decided)
   if ('errors' in parsed)
     return { order: null, problems: [...problems, ...parsed.errors.map((error) => problemOf(decided, error))] }
   const order = withPhone(setting, parsed.order, decided.lines[0] ?? 0)
