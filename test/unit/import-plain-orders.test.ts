@@ -113,9 +113,21 @@ const required = new Set(['external_id', 'items.0.product', 'items.0.options.0']
 
 /** Values of one field each, by its path. */
 const edges: readonly (readonly [path: string, values: readonly unknown[]])[] = [
-  ...['external_id', 'order_number', 'coupon_code', 'payment.reference', 'customer.first_name', 'customer.last_name'],
-  ...['customer.phone_number', 'customer.full_name', 'items.0.product', 'items.0.variant', 'items.0.location'],
-  ...['items.0.vendor_code', 'items.0.options.0', 'items.0.user.first_name', 'items.0.user.last_name'],
+  'external_id',
+  'order_number',
+  'coupon_code',
+  'payment.reference',
+  'customer.first_name',
+  'customer.last_name',
+  'customer.phone_number',
+  'customer.full_name',
+  'items.0.product',
+  'items.0.variant',
+  'items.0.location',
+  'items.0.vendor_code',
+  'items.0.options.0',
+  'items.0.user.first_name',
+  'items.0.user.last_name',
 ].map((path) => [path, required.has(path) ? texts : [null, ...texts]] as const)
 
 const otherEdges: typeof edges = [
