@@ -1,8 +1,8 @@
-import { SQL, type SQLWrapper } from 'drizzle-orm'
-import { SQLiteSyncDialect } from 'drizzle-orm/sqlite-core'
+import type { SQL, SQLWrapper } from 'drizzle-orm'
 import { AppError } from '../domain/errors.ts'
 import type { Meter } from '../domain/meter.ts'
 import { isTransient } from './failures.ts'
+import { render } from './render.ts'
 import { decoded, type Query } from './select.ts'
 
 /** A statement with the shape of the rows that it answers, as D1 gives them: column names, integers, text. */
@@ -10,8 +10,6 @@ export type Statement<Row = unknown> = (SQL<Row> | SQLWrapper) & { readonly _row
 
 /** A database, or a session of it that records how fresh its reads are. */
 export type Client = Pick<D1DatabaseSession, 'prepare' | 'batch'> & Partial<Pick<D1DatabaseSession, 'getBookmark'>>
-
-const dialect = new SQLiteSyncDialect()
 
 const overloaded = (error: unknown): never => {
   if (!isTransient(error)) throw error
@@ -80,8 +78,8 @@ export class Database {
   }
 
   #prepare(statement: Statement): D1PreparedStatement {
-    const { sql, params } = dialect.sqlToQuery(statement.getSQL())
-    return this.#client.prepare(sql).bind(...params)
+    const { text, values } = render(statement)
+    return this.#client.prepare(text).bind(...values)
   }
 
   #count({ meta }: D1Result): void {

@@ -43,7 +43,8 @@ export class OrderWindow {
 
   /** As `next`, of the orders that were read. */
   known(after: number, limit: number): LoadedOrders {
-    const orders = this.#orders.filter(({ number }) => number > after).slice(0, limit)
+    const first = this.#orders.findIndex(({ number }) => number > after)
+    const orders = first === -1 ? [] : this.#orders.slice(first, first + limit)
     return { orders, rows: orders.flatMap(({ group_key }) => this.#rows.get(group_key) ?? []) }
   }
 
