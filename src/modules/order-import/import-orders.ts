@@ -116,9 +116,20 @@ const stateArguments = (run: ImportRun, group: readonly NumberedOrder[]): [LoadS
 const loadStateOf = (ctx: JobCtx, run: ImportRun, group: readonly NumberedOrder[]): Promise<ImportState> =>
   loadState(ctx.db, ...stateArguments(run, group))
 
-/** Reads what a group will be decided over at the end of the transaction before it. */
-export const readGroupWithin = (run: ImportRun, group: readonly NumberedOrder[]): ReadWithin<ImportState> =>
-  readStateWithin(...stateArguments(run, group))
+/**
+ * Reads what a group will be decided over at the end of the transaction before it. Where nothing was suppressed by a
+ * hash then, this is not read again: each transaction aborts unless it still holds.
+ */
+export function readGroupWithin(
+  run: ImportRun,
+  group: readonly NumberedOrder[],
+  before: Pick<ImportState, 'has_hashes'>,
+): ReadWithin<ImportState> {
+  const [scope, orders, reads] = stateArguments(run, group)
+  if (before.has_hashes !== false) return readStateWithin(scope, orders, reads)
+  const { statements, rows } = readStateWithin(scope, orders, { ...reads, hashes: false })
+  return { statements, rows: () => ({ ...rows(), has_hashes: false }) }
+}
 
 function decideGroup(ctx: JobCtx, run: ImportRun, group: readonly NumberedOrder[], state: ImportState): DecidedGroup {
   const { edition, source, on_duplicate } = run
@@ -161,6 +172,8 @@ export interface Plan {
   decision: GroupDecision
   /** For one transaction; none where nothing is to be written. */
   statements: readonly Statement[]
+  /** As in `ImportState`. */
+  has_hashes: boolean | undefined
 }
 
 /**
@@ -176,13 +189,14 @@ export async function planGroup(
 ): Promise<Plan> {
   const { edition, definitions, import_id, source, skipped } = run
   const decided = decideGroup(ctx, run, group, known ?? (await loadStateOf(ctx, run, group)))
-  const { decision } = decided
+  const { decision, state } = decided
   const { outcomes, writes, answers: given } = decision
+  const plan = { outcomes, decision, has_hashes: state.has_hashes }
   const answerImport = { edition, definitions, import_id, source, skipped }
   const answers = await importedAnswers(ctx, answerImport, given)
-  if (writes.length === 0 && answers.length === 0) return { outcomes, decision, statements: [] }
+  if (writes.length === 0 && answers.length === 0) return { ...plan, statements: [] }
   const suppressed = await suppressedAgain(run, decided, group)
-  return { outcomes, decision, statements: statementsOfGroup(ctx, run, decided, { suppressed, answers }) }
+  return { ...plan, statements: statementsOfGroup(ctx, run, decided, { suppressed, answers }) }
 }
 
 /** Writes a group in one transaction; where somebody else was faster, once more, and then each order by itself. */

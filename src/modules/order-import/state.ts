@@ -65,7 +65,7 @@ export interface ImportState {
   variants: ReadonlyMap<string, VariantRow>
   options: ReadonlyMap<string, OptionRow>
   /** False where no address of the organisation is suppressed by its hash alone; true where that was not read. */
-  has_hashes?: boolean
+  has_hashes?: boolean | undefined
 }
 
 interface NamedRow {

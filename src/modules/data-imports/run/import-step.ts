@@ -109,11 +109,12 @@ async function readAhead(
   job: JobCtx,
   loaded: Loaded,
   after: number,
+  planned: Pick<ImportState, 'has_hashes'>,
 ): Promise<{ statements: Statement[]; take: () => void }> {
   const { run, setting, window } = loaded
   const known = window.known(after, ordersPerChunk)
   const read = fitting(await readOrders(job.db, setting, known))
-  const state = readGroupWithin(run, numbered(read))
+  const state = readGroupWithin(run, numbered(read), planned)
   const more = window.readOn(read.at(-1)?.row.number ?? after, ordersPerChunk)
   return {
     statements: [...(read.length > 0 ? state.statements : []), ...more.statements],
@@ -135,7 +136,7 @@ async function importChunk(job: JobCtx, row: ImportRow, limit: number): Promise<
   const { orders, planned } = await planOrders(read, setting.options, (group) => planGroup(job, run, group, state?.()))
   const after = read.at(-1)?.row.number ?? before
   const changes = countersAfter(row, orders)
-  const ahead = await readAhead(job, loaded, after)
+  const ahead = await readAhead(job, loaded, after, planned)
   const next = await commitStep(job, row, {
     position: { ...position, after, progress: shareOf(row, changes.processed_rows) },
     changes,
