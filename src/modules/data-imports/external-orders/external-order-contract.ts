@@ -15,6 +15,7 @@ import {
   maxUnitsPerOrder,
 } from '../../../domain/orders/external-orders.ts'
 import { splitLine } from '../../../domain/data-imports/imported-amounts.ts'
+import { maxConsentKeyLength } from '../../../domain/consents/consents.ts'
 import { languageOf } from '../../../domain/languages.ts'
 import { currencies, maxAmountMinor, toMajor, toMinor } from '../../../domain/money.ts'
 import { orderStatuses, transactionServices } from '../../../domain/orders/orders.ts'
@@ -191,7 +192,7 @@ export const ExternalOrderSchema = z
     service_fee: Amount.optional(),
     discount: Amount.optional(),
     coupon_code: z.string().trim().max(maxCodeLength).nullish(),
-    consents: z.record(z.string().max(64), z.boolean()).optional(),
+    consents: z.record(z.string().max(maxConsentKeyLength), z.boolean()).optional(),
     metadata: JsonObject.optional(),
   })
   .openapi('ExternalOrder')

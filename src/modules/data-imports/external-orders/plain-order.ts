@@ -11,8 +11,15 @@ import {
   maxUnitsPerItem,
   maxUnitsPerOrder,
 } from '../../../domain/orders/external-orders.ts'
+import { maxConsentKeyLength } from '../../../domain/consents/consents.ts'
 import { maxAmountMinor } from '../../../domain/money.ts'
-import { maxEmailLength, maxPersonNameLength, maxPhoneLength, normalizeEmail } from '../../../domain/accounts/users.ts'
+import {
+  maxEmailLength,
+  maxPersonNameLength,
+  maxPhoneLength,
+  normalizeEmail,
+  splitFullName,
+} from '../../../domain/accounts/users.ts'
 import { type ExternalOrderWire, toDomain } from './external-order-contract.ts'
 
 /** Years of four digits, which the contract takes. */
@@ -53,22 +60,41 @@ function email(value: string): string | null {
   return normal
 }
 
-/** Full names are left to the contract, which splits them. */
-function person({
-  email: address,
-  first_name,
-  last_name,
-  full_name,
-}: NonNullable<DecidedOrder['items'][number]['user']>) {
-  plain(full_name === null)
-  return {
-    email: address === null ? null : email(address),
-    first_name: textOrNull(first_name, maxPersonNameLength, 0),
-    last_name: textOrNull(last_name, maxPersonNameLength, 0),
-  }
+function fullName(value: string) {
+  const name = splitFullName(text(value, 2 * maxPersonNameLength + 1, 0))
+  plain(name.first_name.length <= maxPersonNameLength && name.last_name.length <= maxPersonNameLength)
+  return name
 }
 
-function customer(given: DecidedOrder['customer']): ExternalOrderWire['customer'] {
+type GivenPerson = NonNullable<DecidedOrder['items'][number]['user']>
+
+const person = ({ email: address, first_name, last_name, full_name }: GivenPerson) => ({
+  email: address === null ? null : email(address),
+  first_name: textOrNull(first_name, maxPersonNameLength, 0),
+  last_name: textOrNull(last_name, maxPersonNameLength, 0),
+  full_name: full_name === null ? null : fullName(full_name),
+})
+
+function plainKeys(record: object, most: number): void {
+  plain(Object.keys(record).every((key) => key.length <= most && key !== '__proto__'))
+}
+
+function consents(given: DecidedOrder['consents']) {
+  plainKeys(given, maxConsentKeyLength)
+  return given
+}
+
+/** The contract counts the bytes of its JSON, of which these characters are far fewer than it takes. */
+const maxPlainMetadata = 1000
+
+function metadata(given: DecidedOrder['metadata']) {
+  plainKeys(given, maxPlainMetadata)
+  const length = Object.entries(given).reduce((sum, [key, value]) => sum + key.length + value.length, 0)
+  plain(length <= maxPlainMetadata)
+  return given
+}
+
+function customer({ customer: given }: DecidedOrder): ExternalOrderWire['customer'] {
   const { phone_number, locale } = given
   const read = person(given)
   plain((phone_number?.length ?? 0) <= maxPhoneLength && Boolean(read.email ?? phone_number?.trim()))
@@ -102,17 +128,16 @@ const payment = ({ service, reference }: NonNullable<DecidedOrder['payment']>) =
 })
 
 function wireOf(order: DecidedOrder): ExternalOrderWire {
-  const { items, consents, metadata } = order
+  const { items } = order
   plain(items.length >= 1 && items.length <= maxItemsPerOrder)
   plain(items.reduce((units, { quantity }) => units + quantity, 0) <= maxUnitsPerOrder)
-  plain(Object.keys(consents).length === 0 && Object.keys(metadata).length === 0)
   return {
     external_id: text(order.external_id, maxExternalIdLength),
     order_number: textOrNull(order.order_number, maxOrderNumberLength, 0),
     status: order.status,
     created: order.created_at === null ? undefined : instant(order.created_at),
     currency: order.currency,
-    customer: customer(order.customer),
+    customer: customer(order),
     items: items.map(item),
     amount: amountIfSaid(order.amount_minor),
     refunded_amount: amountIfSaid(order.refunded_minor),
@@ -120,12 +145,14 @@ function wireOf(order: DecidedOrder): ExternalOrderWire {
     discount: amount(Math.max(0, order.discount_minor)),
     coupon_code: textOrNull(order.coupon_code, maxCodeLength, 0),
     payment: order.payment && payment(order.payment),
+    consents: consents(order.consents),
+    metadata: metadata(order.metadata),
   }
 }
 
 /**
- * An order of a file as the contract of calls reads it, where that is plain: nothing of it can be refused, and there are
- * no full names, consents or metadata. Null for others. The contract takes ten times as long.
+ * An order of a file as the contract of calls reads it, where that is plain: nothing of it can be refused. Null for
+ * others. The contract takes ten times as long.
  */
 export function plainOrder(order: DecidedOrder): ExternalOrder | null {
   try {
