@@ -66,9 +66,9 @@ function fullName(value: string) {
   return name
 }
 
-type GivenPerson = NonNullable<DecidedOrder['items'][number]['user']>
+type DecidedPerson = NonNullable<DecidedOrder['items'][number]['user']>
 
-const person = ({ email: address, first_name, last_name, full_name }: GivenPerson) => ({
+const person = ({ email: address, first_name, last_name, full_name }: DecidedPerson) => ({
   email: address === null ? null : email(address),
   first_name: textOrNull(first_name, maxPersonNameLength, 0),
   last_name: textOrNull(last_name, maxPersonNameLength, 0),

@@ -26,7 +26,7 @@ const shareOf = ({ total_rows }: ImportRow, processed: number): number =>
 const maxTries = 5
 
 /** Orders that can be decided: those of one transaction, with what was read for them, if it was. */
-interface Chunk {
+interface DueOrders {
   read: readonly ReadOrder[]
   state?: () => ImportState
 }
@@ -37,7 +37,7 @@ interface Loaded {
   setting: RunSetting
   window: OrderWindow
   /** What the last transaction read for the orders behind this number. */
-  next: { after: number; chunk: Chunk } | null
+  next: { after: number; chunk: DueOrders } | null
 }
 
 /** What one consumer has loaded; it is loaded anew with every message. */
@@ -97,7 +97,7 @@ function finish(job: JobCtx, row: ImportRow): Promise<null> {
 }
 
 /** The orders that are decided next. A lost race leaves nothing that was read before. */
-async function chunkAfter(job: JobCtx, loaded: Loaded, after: number, limit: number): Promise<Chunk> {
+async function chunkAfter(job: JobCtx, loaded: Loaded, after: number, limit: number): Promise<DueOrders> {
   const { next, setting, window } = loaded
   loaded.next = null
   if (next?.after === after) return next.chunk
