@@ -8,7 +8,7 @@ import {
   sharedCustomer,
   storageFull,
 } from '../domain/errors.ts'
-import type { Database, Statement } from './database.ts'
+import { type Database, givenOf, type NamedRows, type NamedStatements, type Statement } from './database.ts'
 import { decoded, type Query } from './select.ts'
 import { hasLostReference, isLostRace, raisedRefusal, violatedUnique } from './failures.ts'
 
@@ -41,6 +41,36 @@ export const followedBy = <Row>(
   }
   return followed
 }
+
+/** Reads for the end of a transaction that writes. */
+export interface ReadWithin<Rows> {
+  statements: readonly Statement[]
+  /** What they answered, by name, once the transaction is committed. */
+  rows: () => Rows
+}
+
+/** Statements that read what a transaction leaves behind, so that no round trip is made for them alone. */
+export function readWithin<const S extends NamedStatements>(named: S): ReadWithin<NamedRows<S>> {
+  const found: Record<string, unknown[]> = {}
+  const given = givenOf(named)
+  return {
+    statements: given.map(({ name, one }): ReadStatement => ({
+      getSQL: () => one.getSQL(),
+      committed: (rows) => void (found[name] = decoded(one, rows)),
+    })),
+    rows: () => {
+      if (given.some(({ name }) => !(name in found)))
+        throw new Error('The transaction of these reads is not committed.')
+      return found as NamedRows<S>
+    },
+  }
+}
+
+interface ReadStatement extends SQLWrapper {
+  committed: (rows: unknown[]) => void
+}
+
+const isRead = (statement: Statement): statement is Statement & ReadStatement => 'committed' in statement
 
 const isFollowed = (statement: Statement): statement is Statement & FollowedStatement => 'afterCommit' in statement
 
@@ -139,6 +169,8 @@ export async function commitPart(
     const refuse = columns === null ? undefined : unique[columns]
     throw refuse ? refuse() : (refusalOf(error) ?? error)
   }
+  for (const [index, statement] of statements.entries())
+    if (isRead(statement)) statement.committed([...(results[index] ?? [])])
   const due = statements.flatMap((statement, index): Work[] =>
     isFollowed(statement) ? [() => statement.afterCommit(results[index] ?? [])] : [],
   )

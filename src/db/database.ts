@@ -1,8 +1,8 @@
-import { SQL, type SQLWrapper } from 'drizzle-orm'
-import { SQLiteSyncDialect } from 'drizzle-orm/sqlite-core'
+import type { SQL, SQLWrapper } from 'drizzle-orm'
 import { AppError } from '../domain/errors.ts'
 import type { Meter } from '../domain/meter.ts'
 import { isTransient } from './failures.ts'
+import { render } from './render.ts'
 import { decoded, type Query } from './select.ts'
 
 /** A statement with the shape of the rows that it answers, as D1 gives them: column names, integers, text. */
@@ -11,8 +11,6 @@ export type Statement<Row = unknown> = (SQL<Row> | SQLWrapper) & { readonly _row
 /** A database, or a session of it that records how fresh its reads are. */
 export type Client = Pick<D1DatabaseSession, 'prepare' | 'batch'> & Partial<Pick<D1DatabaseSession, 'getBookmark'>>
 
-const dialect = new SQLiteSyncDialect()
-
 const overloaded = (error: unknown): never => {
   if (!isTransient(error)) throw error
   const headers = { 'retry-after': '1' }
@@ -20,9 +18,13 @@ const overloaded = (error: unknown): never => {
 }
 
 type RowsOfOne<S extends Statement> = S extends SQL<infer Row> ? Row[] : S extends Query<infer Row> ? Row[] : unknown[]
-type NamedStatements = Readonly<Record<string, Statement | null | undefined>>
-type NamedRows<S extends NamedStatements> = { -readonly [K in keyof S]?: RowsOfOne<Extract<S[K], Statement>> }
+export type NamedStatements = Readonly<Record<string, Statement | null | undefined>>
+export type NamedRows<S extends NamedStatements> = { -readonly [K in keyof S]?: RowsOfOne<Extract<S[K], Statement>> }
 type RowsOf<S extends readonly Statement[]> = { -readonly [K in keyof S]: RowsOfOne<S[K]> }
+
+/** The statements that are not left out, with their names. */
+export const givenOf = (statements: NamedStatements): { name: string; one: Statement }[] =>
+  Object.entries(statements).flatMap(([name, one]) => (one ? [{ name, one }] : []))
 
 /** D1 with a meter. One `batch` is one transaction and one round trip. */
 export class Database {
@@ -70,14 +72,14 @@ export class Database {
 
   /** As `batch`, by names. A statement that is null is left out. */
   async batchNamed<const S extends NamedStatements>(statements: S): Promise<NamedRows<S>> {
-    const given = Object.entries(statements).flatMap(([name, one]) => (one ? [{ name, one }] : []))
+    const given = givenOf(statements)
     const rows = await this.batch(given.map(({ one }) => one))
     return Object.fromEntries(given.map(({ name }, index) => [name, rows[index]])) as NamedRows<S>
   }
 
   #prepare(statement: Statement): D1PreparedStatement {
-    const { sql, params } = dialect.sqlToQuery(statement.getSQL())
-    return this.#client.prepare(sql).bind(...params)
+    const { text, values } = render(statement)
+    return this.#client.prepare(text).bind(...values)
   }
 
   #count({ meta }: D1Result): void {

@@ -12,11 +12,19 @@ interface Written {
   column: Column
 }
 
+const columns = new WeakMap<Table, readonly Written[]>()
+
+function columnsOf(table: Table): readonly Written[] {
+  const known = columns.get(table)
+  if (known) return known
+  const made = Object.entries(getTableColumns(table)).map(([name, column]) => ({ name, column }))
+  columns.set(table, made)
+  return made
+}
+
 /** Only columns of the table are written; keys that the row does not have keep the table's default. */
 const columnsIn = (table: Table, row: object): Written[] =>
-  Object.entries(getTableColumns(table))
-    .filter(([name]) => row[name as keyof typeof row] !== undefined)
-    .map(([name, column]) => ({ name, column }))
+  columnsOf(table).filter(({ name }) => row[name as keyof typeof row] !== undefined)
 
 const namesOf = (written: readonly Written[]): SQL =>
   sql.join(

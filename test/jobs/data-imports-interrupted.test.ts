@@ -79,7 +79,7 @@ describe('an import that is interrupted', () => {
       let died = false
       for (const when of ['before', 'after'] as const) {
         shop = await seedShop()
-        const id = await seedStarted(shop, [...many(26), aBadRow()])
+        const id = await seedStarted(shop, [...many(51), aBadRow()])
         const dead = await importer({ death: { roundTrip, when } })
           .take(messageOf(id))
           .then(
@@ -93,9 +93,9 @@ describe('an import that is interrupted', () => {
         expect([roundTrip, when, row]).toMatchObject([
           roundTrip,
           when,
-          { status: 'completed_with_errors', created_orders: 26 },
+          { status: 'completed_with_errors', created_orders: 51 },
         ])
-        expect(await contentsOf(shop)).toMatchObject({ orders: 26, users: 26 })
+        expect(await contentsOf(shop)).toMatchObject({ orders: 51, users: 51 })
       }
       if (!died) break
     }

@@ -7,7 +7,7 @@ import { addressHash } from '../../src/domain/messaging/suppressions.ts'
 import { workOnImports } from '../../src/modules/data-imports/jobs.ts'
 import { seedShop, type Shop } from '../support/seeding/sales/orders.ts'
 import { db, write } from '../support/seeding/rows.ts'
-import { aRow, seedStarted } from '../support/seeding/imports/staged-imports.ts'
+import { aRow, many, seedStarted } from '../support/seeding/imports/staged-imports.ts'
 import { expectExact, importer, messageOf } from '../support/staged-imports.ts'
 
 let shop: Shop
@@ -22,8 +22,8 @@ async function leaveHash(address: string): Promise<void> {
     values (${shop.organization_id}, 'email', ${hash}, 'unsubscribed', 1)`)
 }
 
-/** Does something once, directly before orders are written. */
-function interrupted(work: () => Promise<void>): { client: Client; commits: () => number } {
+/** Does something once, directly before orders are written for the first time, or later. */
+function interrupted(work: () => Promise<void>, before = 1): { client: Client; commits: () => number } {
   const inserts = new WeakSet<object>()
   let commits = 0
   const prepare = (text: string) => {
@@ -38,7 +38,7 @@ function interrupted(work: () => Promise<void>): { client: Client; commits: () =
   }
   const batch = async <Row>(statements: D1PreparedStatement[]) => {
     const isCommit = statements.some((statement) => inserts.has(statement))
-    if (isCommit && commits++ === 0) await work()
+    if (isCommit && ++commits === before) await work()
     return env.DB.batch<Row>(statements)
   }
   return { client: { prepare, batch }, commits: () => commits }
@@ -67,6 +67,16 @@ describe('an order of an erased customer with a suppressed address', () => {
     await workOnImports({ ...importer().job, db: new Database(client, newMeter()) }, [messageOf(id)])
     const { row } = await expectExact(shop, id)
     expect([commits(), row.created_orders]).toEqual([2, 2])
+    expect(await suppressed()).toEqual([{ channel: 'email', address, reason: 'unsubscribed' }])
+    expect(await hashes()).toEqual([])
+  })
+
+  it('suppresses the address again also when the erasure comes between two transactions', async () => {
+    const id = await seedStarted(shop, [...many(25), ...rows()])
+    const { client, commits } = interrupted(() => leaveHash(address), 2)
+    await workOnImports({ ...importer().job, db: new Database(client, newMeter()) }, [messageOf(id)])
+    const { row } = await expectExact(shop, id)
+    expect([commits(), row.created_orders]).toEqual([3, 27])
     expect(await suppressed()).toEqual([{ channel: 'email', address, reason: 'unsubscribed' }])
     expect(await hashes()).toEqual([])
   })

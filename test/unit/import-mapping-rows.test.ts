@@ -1,5 +1,6 @@
+import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { decideRow, targetFieldsOf } from '../../src/domain/data-imports/mapping/index.ts'
+import { decideRow, targetFieldsOf, type TargetMapping } from '../../src/domain/data-imports/mapping/index.ts'
 import { consents } from '../support/import-mapping/read-file.ts'
 import { decide, one, prepare, valueOf } from '../support/import-mapping/prepared.ts'
 
@@ -173,5 +174,39 @@ describe('a mapping', () => {
     const mappings = [one('customer.phone_number'), one('item.product'), one('item.line_total')]
     expect(prepare(mappings, [['1']], 'row').missing_required).toEqual([])
     expect(prepare(mappings, [['1']], 'email').missing_required).toEqual(['customer.email'])
+  })
+})
+
+describe('rows that are read one after another', () => {
+  const mappings: TargetMapping[] = [
+    { target: 'order.external_id', columns: [0] },
+    { target: 'order.created', columns: [1, 2] },
+    { target: 'customer.full_name', columns: [3, 4] },
+    { target: 'item.quantity', columns: [5], default_value: '3' },
+    { target: 'item.unit_price', columns: [6] },
+    { target: 'order.status', columns: [7], value_map: { vip: { ignore_row: true }, ja: { to: 'completed' } } },
+    { target: 'order.metadata.seat', columns: [0] },
+  ]
+  const cells: readonly fc.Arbitrary<string>[] = [
+    fc.oneof(fc.nat(200).map(String), fc.constantFrom('', '-', 'x'.repeat(300), `${'y'.repeat(300)}z`)),
+    fc.constantFrom('2026-01-02', '2026-01-03', ''),
+    fc.constantFrom('10:00', '11:30', ''),
+    fc.constantFrom('Ægir', 'Bo', ''),
+    fc.constantFrom('Holm', 'Bo', ''),
+    fc.constantFrom('1', '2,0', '1,5', '', '-1'),
+    fc.constantFrom('10,50', '€ 10,50', 'kr. 5,00', '-5,00', 'free'),
+    fc.constantFrom('ja', 'VIP', 'Betalt', 'Klingon', ''),
+  ]
+
+  it('are each what they are alone', () => {
+    fc.assert(
+      fc.property(fc.array(fc.tuple(...cells), { minLength: 1, maxLength: 200 }), (rows) => {
+        const read = rows.map((row) => JSON.stringify(decideRow(prepare(mappings, rows).readers, row)))
+        const { readers } = prepare(mappings, rows)
+        expect(rows.map((row) => JSON.stringify(decideRow(readers, row)))).toEqual(read)
+        expect(rows.map((row) => JSON.stringify(decideRow(readers, row)))).toEqual(read)
+      }),
+      { numRuns: 20 },
+    )
   })
 })

@@ -1,9 +1,9 @@
 import { sql } from 'drizzle-orm'
 import type { Ctx, JobCtx } from '../../context.ts'
-import { commitPart, stillHolds } from '../../db/commit.ts'
+import { commitPart, type ReadWithin, stillHolds } from '../../db/commit.ts'
 import type { Statement } from '../../db/database.ts'
 import { LostRace } from '../../domain/errors.ts'
-import { type DuplicatePolicy, maxUnitsPerOrder } from '../../domain/orders/external-orders.ts'
+import { type DuplicatePolicy, type ExternalOrder, maxUnitsPerOrder } from '../../domain/orders/external-orders.ts'
 import type { ChannelAddress } from '../../domain/messaging/suppressions.ts'
 import {
   type DecidedAnswer,
@@ -19,7 +19,7 @@ import { announceAll } from '../webhooks/index.ts'
 import { announcementsOf } from './announcements.ts'
 import { decide, type GroupDecision } from './decide.ts'
 import type { NumberedOrder, OrderOutcome } from './judge.ts'
-import { type ImportState, loadState } from './state.ts'
+import { type ImportState, loadState, type LoadScope, type Reads, readStateWithin } from './state.ts'
 import { statementsOf } from './statements.ts'
 import type { DecisionContext, ImportEdition } from './writes.ts'
 import type { OrderRow } from '../../db/schema/sales/orders.ts'
@@ -103,23 +103,38 @@ interface DecidedGroup {
   decision: GroupDecision
 }
 
-async function decideGroup(
-  ctx: JobCtx,
+/** What a group of orders is decided over: where it stands, its orders, and how much of them is read. */
+const stateArguments = (run: ImportRun, group: readonly NumberedOrder[]): [LoadScope, ExternalOrder[], Reads] => {
+  const { edition, source, changeable, on_duplicate } = run
+  return [
+    { organization_id: edition.organization_id, edition_id: edition.id, source, changeable },
+    group.map(({ order }) => order),
+    { contents: on_duplicate === 'update', before: run.with_before === true, hashes: !run.dry_run },
+  ]
+}
+
+const loadStateOf = (ctx: JobCtx, run: ImportRun, group: readonly NumberedOrder[]): Promise<ImportState> =>
+  loadState(ctx.db, ...stateArguments(run, group))
+
+/**
+ * Reads what a group will be decided over at the end of the transaction before it. Where nothing was suppressed by a
+ * hash then, this is not read again: each transaction aborts unless it still holds.
+ */
+export function readGroupWithin(
   run: ImportRun,
   group: readonly NumberedOrder[],
-  imagined: ReadonlyMap<string, OrderRow>,
-): Promise<DecidedGroup> {
-  const { edition, source, changeable, on_duplicate } = run
+  before: Pick<ImportState, 'has_hashes'>,
+): ReadWithin<ImportState> {
+  const [scope, orders, reads] = stateArguments(run, group)
+  if (before.has_hashes !== false) return readStateWithin(scope, orders, reads)
+  const { statements, rows } = readStateWithin(scope, orders, { ...reads, hashes: false })
+  return { statements, rows: () => ({ ...rows(), has_hashes: false }) }
+}
+
+function decideGroup(ctx: JobCtx, run: ImportRun, group: readonly NumberedOrder[], state: ImportState): DecidedGroup {
+  const { edition, source, on_duplicate } = run
   const context = { edition, source, import_id: run.import_id, now: ctx.now(), newId: ctx.newId }
-  const scope = { organization_id: edition.organization_id, edition_id: edition.id, source, changeable }
-  const orders = group.map(({ order }) => order)
-  const state = await loadState(ctx.db, scope, orders, {
-    contents: on_duplicate === 'update',
-    before: run.with_before === true,
-    hashes: !run.dry_run,
-  })
-  const known = { ...state, orders: new Map([...state.orders, ...imagined]) }
-  return { context, state, decision: decide(context, on_duplicate, known, group) }
+  return { context, state, decision: decide(context, on_duplicate, state, group) }
 }
 
 /** What is suppressed again; where nothing can be, that this still holds. */
@@ -157,22 +172,31 @@ export interface Plan {
   decision: GroupDecision
   /** For one transaction; none where nothing is to be written. */
   statements: readonly Statement[]
+  /** As in `ImportState`. */
+  has_hashes: boolean | undefined
 }
 
 /**
  * Decides on a group of orders of which no two have the same external id, with their consents, events and receipts. The
  * transaction of its statements fails by a violated uniqueness of `races`, or a guard, where somebody else was faster.
+ * `known` is what was read for these orders, maybe among others.
  */
-export async function planGroup(ctx: JobCtx, run: ImportRun, group: readonly NumberedOrder[]): Promise<Plan> {
+export async function planGroup(
+  ctx: JobCtx,
+  run: ImportRun,
+  group: readonly NumberedOrder[],
+  known?: ImportState,
+): Promise<Plan> {
   const { edition, definitions, import_id, source, skipped } = run
-  const decided = await decideGroup(ctx, run, group, new Map())
-  const { decision } = decided
+  const decided = decideGroup(ctx, run, group, known ?? (await loadStateOf(ctx, run, group)))
+  const { decision, state } = decided
   const { outcomes, writes, answers: given } = decision
+  const plan = { outcomes, decision, has_hashes: state.has_hashes }
   const answerImport = { edition, definitions, import_id, source, skipped }
   const answers = await importedAnswers(ctx, answerImport, given)
-  if (writes.length === 0 && answers.length === 0) return { outcomes, decision, statements: [] }
+  if (writes.length === 0 && answers.length === 0) return { ...plan, statements: [] }
   const suppressed = await suppressedAgain(run, decided, group)
-  return { outcomes, decision, statements: statementsOfGroup(ctx, run, decided, { suppressed, answers }) }
+  return { ...plan, statements: statementsOfGroup(ctx, run, decided, { suppressed, answers }) }
 }
 
 /** Writes a group in one transaction; where somebody else was faster, once more, and then each order by itself. */
@@ -201,14 +225,18 @@ export const previewGroup = async (
   ctx: JobCtx,
   run: ImportRun,
   group: readonly NumberedOrder[],
-): Promise<GroupDecision> => (await decideGroup(ctx, run, group, new Map())).decision
+): Promise<GroupDecision> => decideGroup(ctx, run, group, await loadStateOf(ctx, run, group)).decision
 
 /** What would become of the orders, each after those before it. */
 async function previewOrders(ctx: Ctx, run: ImportRun, orders: readonly NumberedOrder[]): Promise<OrderOutcome[]> {
   const imagined = new Map<string, OrderRow>()
   const outcomes: OrderOutcome[] = []
   for (const group of groupsOf(orders)) {
-    const { decision } = await decideGroup(ctx, run, group, imagined)
+    const state = await loadStateOf(ctx, run, group)
+    const { decision } = decideGroup(ctx, run, group, {
+      ...state,
+      orders: new Map([...state.orders, ...imagined]),
+    })
     for (const order of decision.orders) imagined.set(order.external_id ?? '', order)
     outcomes.push(...decision.outcomes)
   }

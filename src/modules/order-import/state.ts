@@ -1,5 +1,6 @@
 import { getTableColumns, type InferSelectModel, type SQL, sql, type Table } from 'drizzle-orm'
-import type { Database } from '../../db/database.ts'
+import { readWithin, type ReadWithin } from '../../db/commit.ts'
+import type { Database, NamedRows } from '../../db/database.ts'
 import * as catalog from '../../db/schema/sales/catalog.ts'
 import * as sales from '../../db/schema/sales/orders.ts'
 import { type userEditions, users as userTable } from '../../db/schema/users.ts'
@@ -64,7 +65,7 @@ export interface ImportState {
   variants: ReadonlyMap<string, VariantRow>
   options: ReadonlyMap<string, OptionRow>
   /** False where no address of the organisation is suppressed by its hash alone; true where that was not read. */
-  has_hashes?: boolean
+  has_hashes?: boolean | undefined
 }
 
 interface NamedRow {
@@ -74,7 +75,7 @@ interface NamedRow {
 
 export const childKey = (productId: string, name: string): string => `${productId} ${fold(name)}`
 
-interface LoadScope {
+export interface LoadScope {
   organization_id: string
   edition_id: string
   source: string
@@ -163,20 +164,17 @@ const hashesOf = ({ organization_id }: LoadScope) => ({
   hashes: sql<{ has_hashes: number }>`select ${hasHashes(organization_id)} as has_hashes`,
 })
 
-/** Reads in one round trip what an import decides over. */
-export async function loadState(
-  db: Database,
-  scope: LoadScope,
-  group: readonly ExternalOrder[],
-  reads: Reads,
-): Promise<ImportState> {
+function stateStatements(scope: LoadScope, group: readonly ExternalOrder[], reads: Reads) {
   const sources = sourcesOf(scope, group, reads)
-  const found = await db.batchNamed({
+  return {
     ...(reads.hashes ? hashesOf(scope) : {}),
     orders: wholeRows(sales.orders, sources.ordersOf),
     ...namedIn(scope.edition_id, group, sources),
     ...(reads.contents ? contentsOf(sources) : {}),
-  })
+  }
+}
+
+function stateOf(found: NamedRows<ReturnType<typeof stateStatements>>): ImportState {
   const { hashes, products = [], locations = [], variants = [], options = [] } = found
   return {
     has_hashes: hashes?.[0]?.has_hashes !== 0,
@@ -192,4 +190,22 @@ export async function loadState(
     variants: new Map(variants.map((row) => [childKey(row.product_id, row.name), row])),
     options: new Map(options.map((row) => [childKey(row.product_id, row.name), row])),
   }
+}
+
+/** Reads in one round trip what an import decides over. */
+export const loadState = async (
+  db: Database,
+  scope: LoadScope,
+  group: readonly ExternalOrder[],
+  reads: Reads,
+): Promise<ImportState> => stateOf(await db.batchNamed(stateStatements(scope, group, reads)))
+
+/** As `loadState`, at the end of a transaction that writes. */
+export function readStateWithin(
+  scope: LoadScope,
+  group: readonly ExternalOrder[],
+  reads: Reads,
+): ReadWithin<ImportState> {
+  const { statements, rows } = readWithin(stateStatements(scope, group, reads))
+  return { statements, rows: () => stateOf(rows()) }
 }

@@ -15,6 +15,7 @@ import {
   maxUnitsPerOrder,
 } from '../../../domain/orders/external-orders.ts'
 import { splitLine } from '../../../domain/data-imports/imported-amounts.ts'
+import { maxConsentKeyLength } from '../../../domain/consents/consents.ts'
 import { languageOf } from '../../../domain/languages.ts'
 import { currencies, maxAmountMinor, toMajor, toMinor } from '../../../domain/money.ts'
 import { orderStatuses, transactionServices } from '../../../domain/orders/orders.ts'
@@ -191,12 +192,12 @@ export const ExternalOrderSchema = z
     service_fee: Amount.optional(),
     discount: Amount.optional(),
     coupon_code: z.string().trim().max(maxCodeLength).nullish(),
-    consents: z.record(z.string().max(64), z.boolean()).optional(),
+    consents: z.record(z.string().max(maxConsentKeyLength), z.boolean()).optional(),
     metadata: JsonObject.optional(),
   })
   .openapi('ExternalOrder')
 
-type ExternalOrderWire = z.output<typeof ExternalOrderSchema>
+export type ExternalOrderWire = z.output<typeof ExternalOrderSchema>
 
 interface GivenNames {
   first_name?: string | null | undefined
@@ -231,7 +232,8 @@ function itemsOf(item: ExternalOrderWire['items'][number], position: number): Ex
   }))
 }
 
-const toDomain = (wire: ExternalOrderWire): ExternalOrder => ({
+/** An order whose fields the contract has checked. */
+export const toDomain = (wire: ExternalOrderWire): ExternalOrder => ({
   external_id: wire.external_id,
   order_number: wire.order_number || null,
   status: wire.status ?? 'completed',

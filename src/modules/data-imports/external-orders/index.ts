@@ -1,1 +1,2 @@
 export { checkExternalOrder } from './external-order-contract.ts'
+export { plainOrder } from './plain-order.ts'

@@ -1,17 +1,18 @@
 import { sql } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
+import type { Statement } from '../../../db/database.ts'
 import { ordersPerChunk, undoDays } from '../../../domain/data-imports/data-imports.ts'
 import type { RunPosition } from '../../../domain/data-imports/import-position.ts'
 import { dayMs } from '../../../domain/time/instants.ts'
-import { type ImportRun, planGroup, races } from '../../order-import/index.ts'
+import { type ImportRun, type ImportState, planGroup, races, readGroupWithin } from '../../order-import/index.ts'
 import { receiptMessageOf, enqueueEmails } from '../../transactional-emails/index.ts'
 import { createdUpTo } from '../background/created-orders.ts'
 import { commitStep, endPhase, type ImportRow, isStillThere, misplaced, type PhaseStep } from '../background/steps.ts'
 import { cancelStep } from './cancel-step.ts'
 import { countersAfter, outcomeStatements } from './outcomes.ts'
 import { OrderWindow } from './order-window.ts'
-import { fitting, planOrders } from './plan-orders.ts'
-import { readOrders } from './read-orders.ts'
+import { fitting, numbered, planOrders } from './plan-orders.ts'
+import { type ReadOrder, readOrders } from './read-orders.ts'
 import { loadSetting, type RunSetting, sourceOf } from './setting.ts'
 
 function positionOf(row: ImportRow): RunPosition {
@@ -24,10 +25,25 @@ const shareOf = ({ total_rows }: ImportRow, processed: number): number =>
 
 const maxTries = 5
 
-/** What one consumer has loaded; it is loaded anew with every message. */
-const settings = new WeakMap<JobCtx, { epoch: number; run: ImportRun; setting: RunSetting; ahead: OrderWindow }>()
+/** Orders that can be decided: those of one transaction, with what was read for them, if it was. */
+interface DueOrders {
+  read: readonly ReadOrder[]
+  state?: () => ImportState
+}
 
-async function settingOf(job: JobCtx, row: ImportRow, { changeable }: RunPosition) {
+interface Loaded {
+  epoch: number
+  run: ImportRun
+  setting: RunSetting
+  window: OrderWindow
+  /** What the last transaction read for the orders behind this number. */
+  next: { after: number; chunk: DueOrders } | null
+}
+
+/** What one consumer has loaded; it is loaded anew with every message. */
+const settings = new WeakMap<JobCtx, Loaded>()
+
+async function settingOf(job: JobCtx, row: ImportRow, { changeable }: RunPosition): Promise<Loaded> {
   const known = settings.get(job)
   if (known?.setting.row.id === row.id && known.epoch === row.epoch) return known
   const setting = await loadSetting(job.db, row)
@@ -45,7 +61,7 @@ async function settingOf(job: JobCtx, row: ImportRow, { changeable }: RunPositio
     emit_webhooks: options.emit_webhooks,
     receipt_message: options.send_receipts ? await receiptMessageOf(job, edition) : null,
   }
-  const loaded = { epoch: row.epoch, run, setting, ahead: new OrderWindow(job.db, row.id) }
+  const loaded = { epoch: row.epoch, run, setting, window: new OrderWindow(job.db, row.id), next: null }
   settings.set(job, loaded)
   return loaded
 }
@@ -80,24 +96,59 @@ function finish(job: JobCtx, row: ImportRow): Promise<null> {
   })
 }
 
+/** The orders that are decided next. A lost race leaves nothing that was read before. */
+async function chunkAfter(job: JobCtx, loaded: Loaded, after: number, limit: number): Promise<DueOrders> {
+  const { next, setting, window } = loaded
+  loaded.next = null
+  if (next?.after === after) return next.chunk
+  return { read: fitting(await readOrders(job.db, setting, await window.next(after, limit))) }
+}
+
+/** Reads at the end of a transaction what the next one needs, so that none makes two round trips. */
+async function readAhead(
+  job: JobCtx,
+  loaded: Loaded,
+  after: number,
+  planned: Pick<ImportState, 'has_hashes'>,
+): Promise<{ statements: Statement[]; take: () => void }> {
+  const { run, setting, window } = loaded
+  const known = window.known(after, ordersPerChunk)
+  const read = fitting(await readOrders(job.db, setting, known))
+  const state = readGroupWithin(run, numbered(read), planned)
+  const more = window.readOn(read.at(-1)?.row.number ?? after, ordersPerChunk)
+  return {
+    statements: [...(read.length > 0 ? state.statements : []), ...more.statements],
+    take: () => {
+      more.take()
+      if (read.length > 0) loaded.next = { after, chunk: { read, state: state.rows } }
+    },
+  }
+}
+
 /** Decides on the next orders and commits them with their outcomes and the new position. Undefined for a lost race. */
 async function importChunk(job: JobCtx, row: ImportRow, limit: number): Promise<ImportRow | null | undefined> {
   const position = positionOf(row)
   const { after: before = 0 } = position
-  const { run, setting, ahead } = await settingOf(job, row, position)
-  const loaded = await ahead.next(before, limit)
-  if (loaded.orders.length === 0) return finish(job, row)
-  const chunk = fitting(await readOrders(job.db, setting, loaded))
-  const { orders, planned } = await planOrders(chunk, setting.options, (group) => planGroup(job, run, group))
-  const after = chunk.at(-1)?.row.number ?? before
+  const loaded = await settingOf(job, row, position)
+  const { run, setting } = loaded
+  const { read, state } = await chunkAfter(job, loaded, before, limit)
+  if (read.length === 0) return finish(job, row)
+  const { orders, planned } = await planOrders(read, setting.options, (group) => planGroup(job, run, group, state?.()))
+  const after = read.at(-1)?.row.number ?? before
   const changes = countersAfter(row, orders)
+  const ahead = await readAhead(job, loaded, after, planned)
   const next = await commitStep(job, row, {
     position: { ...position, after, progress: shareOf(row, changes.processed_rows) },
     changes,
-    statements: [...planned.statements, ...outcomeStatements(row.id, orders, planned.decision.recorded())],
+    statements: [
+      ...planned.statements,
+      ...outcomeStatements(row.id, orders, planned.decision.recorded()),
+      ...ahead.statements,
+    ],
     races,
   })
   if (!next) return (await isStillThere(job, row)) ? undefined : null
+  ahead.take()
   if (run.receipt_message !== null && planned.decision.receipts.length > 0) await enqueueEmails(job)
   return next
 }

@@ -33,7 +33,8 @@ export function fitting(read: readonly ReadOrder[]): ReadOrder[] {
   return end === -1 ? [...read] : read.slice(0, end)
 }
 
-const numbered = (read: readonly ReadOrder[], refused: ReadonlySet<number>): NumberedOrder[] =>
+/** The orders that can be read, but those that are refused by their place. */
+export const numbered = (read: readonly ReadOrder[], refused: ReadonlySet<number> = new Set()): NumberedOrder[] =>
   read.flatMap(({ order, row }, index) =>
     order && !refused.has(index) ? [{ index, path: [], order, import_number: row.number }] : [],
   )
@@ -71,7 +72,7 @@ export async function planOrders<P extends Planned>(
   { create_users }: { create_users: boolean },
   plan: (group: NumberedOrder[]) => Promise<P>,
 ): Promise<{ orders: PlannedOrder[]; planned: P }> {
-  let planned = await plan(numbered(read, new Set()))
+  let planned = await plan(numbered(read))
   const strangers = create_users ? new Set<number>() : withNewPeople(planned)
   if (strangers.size > 0) planned = await plan(numbered(read, strangers))
   const outcomes = new Map(planned.outcomes.map((outcome) => [outcome.index, outcome]))

@@ -9,7 +9,7 @@ import {
   toWireOrder,
 } from '../../../domain/data-imports/mapping/index.ts'
 import { normalizePhone } from '../../../domain/accounts/users.ts'
-import { checkExternalOrder } from '../external-orders/index.ts'
+import { checkExternalOrder, plainOrder } from '../external-orders/index.ts'
 import { placedRow, type ReadRow } from '../background/staged-rows.ts'
 import { firstRowsById } from './duplicate-ids.ts'
 import { lookUpProducts, soldAs } from './mapped-products.ts'
@@ -78,10 +78,15 @@ function withPhone({ edition }: RunSetting, order: ExternalOrder, line: number):
   return { ...order, customer: { ...order.customer, phone_number } }
 }
 
-/** Checks an order of the file by the contract of orders that come by calls. */
+/** An order of the file as the contract of orders that come by calls reads it. */
+function byContract(decided: DecidedOrder): ReturnType<typeof checkExternalOrder> {
+  const order = plainOrder(decided)
+  return order ? { order } : checkExternalOrder(toWireOrder(decided))
+}
+
 function checkOrder(setting: RunSetting, decided: DecidedOrder): { order: ExternalOrder | null; problems: Problem[] } {
   const problems = consentProblems(setting, decided)
-  const parsed = checkExternalOrder(toWireOrder(decided))
+  const parsed = byContract(decided)
   if ('errors' in parsed)
     return { order: null, problems: [...problems, ...parsed.errors.map((error) => problemOf(decided, error))] }
   const order = withPhone(setting, parsed.order, decided.lines[0] ?? 0)
@@ -132,7 +137,7 @@ async function refuseDuplicates(db: Database, setting: RunSetting, read: readonl
 export async function readOrders(
   db: Database,
   setting: RunSetting,
-  { orders, rows }: { orders: readonly ImportOrderRow[]; rows: readonly ReadRow[] },
+  { orders, rows }: LoadedOrders,
 ): Promise<ReadOrder[]> {
   const parsed = rows.map((staged): ParsedRow => ({ staged, row: placedRow(staged) }))
   const placed = parsed.map(({ row }) => row)
@@ -146,18 +151,27 @@ export async function readOrders(
   return refuseDuplicates(db, setting, read)
 }
 
+/** Orders with their rows. */
+export interface LoadedOrders {
+  orders: readonly ImportOrderRow[]
+  rows: readonly ReadRow[]
+}
+
+/** Statements for the orders that `chosen` selects, and for their rows. */
+export const withRows = (importId: string, chosen: ReturnType<typeof sql<ImportOrderRow>>) => ({
+  orders: chosen,
+  rows: sql<ReadRow>`select r.row_number, r.file_line, r.group_key, r.data, r.errors from (${chosen}) as chosen
+    cross join import_rows r indexed by import_rows_of_group on r.import_id = ${importId} and r.group_key = chosen.group_key
+      and r.row_number <= iif(chosen.rows_count <= ${maxRowsPerOrder}, ${Number.MAX_SAFE_INTEGER}, chosen.first_row)
+    order by r.row_number`,
+})
+
 /** The orders that `chosen` selects, with their rows. */
 export async function loadOrders(
   db: Database,
   importId: string,
   chosen: ReturnType<typeof sql<ImportOrderRow>>,
-): Promise<{ orders: ImportOrderRow[]; rows: ReadRow[] }> {
-  const [orders, rows] = await db.batch([
-    chosen,
-    sql<ReadRow>`select r.row_number, r.file_line, r.group_key, r.data, r.errors from (${chosen}) as chosen
-      cross join import_rows r indexed by import_rows_of_group on r.import_id = ${importId} and r.group_key = chosen.group_key
-        and r.row_number <= iif(chosen.rows_count <= ${maxRowsPerOrder}, ${Number.MAX_SAFE_INTEGER}, chosen.first_row)
-      order by r.row_number`,
-  ])
+): Promise<LoadedOrders> {
+  const { orders = [], rows = [] } = await db.batchNamed(withRows(importId, chosen))
   return { orders, rows }
 }

@@ -85,6 +85,27 @@ function readTarget(reader: TargetReader, cells: readonly string[]): ReadTarget 
   return { error: { ...result, column: mapping.columns[0] ?? null, target_field: field.key, value } }
 }
 
+/** Cells of a column that are kept with what they were read as, and the longest of them. */
+const mostKnownCells = 64
+const longestKnownCell = 200
+const knownCells = new WeakMap<TargetReader, Map<string, ReadTarget>>()
+
+/** As `readTarget`. The rows of an order, and those of a product, have many cells in common: each is read once. */
+function readOnce(reader: TargetReader, cells: readonly string[]): ReadTarget {
+  const { columns } = reader.mapping
+  const [column] = columns
+  if (column === undefined || columns.length > 1) return readTarget(reader, cells)
+  const cell = cells[column] ?? ''
+  if (cell.length > longestKnownCell) return readTarget(reader, cells)
+  const known = knownCells.get(reader) ?? new Map<string, ReadTarget>()
+  const before = known.get(cell)
+  if (before !== undefined) return before
+  const read = readTarget(reader, cells)
+  if (known.size >= mostKnownCells) known.clear()
+  knownCells.set(reader, known.set(cell, read))
+  return read
+}
+
 const isAmount = (value: CellValue): value is Amount => typeof value === 'object' && value !== null && 'minor' in value
 
 /** Systems write what they gave back and what they took off as negative numbers too. */
@@ -115,7 +136,7 @@ export function decideRow(readers: readonly TargetReader[], cells: readonly stri
   const errors: RowError[] = []
   const marks = new Set<string>()
   for (const reader of readers) {
-    const read = readTarget(reader, cells)
+    const read = readOnce(reader, cells)
     if (!read) continue
     if ('ignored' in read) return { values: {}, currency_mark: null, errors: [], is_ignored: true }
     if ('error' in read) {
