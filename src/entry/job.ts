@@ -2,7 +2,7 @@ import type { JobCtx } from '../context.ts'
 import { Database } from '../db/database.ts'
 import { type IdKind, newId } from '../domain/ids.ts'
 import { newMeter } from '../domain/meter.ts'
-import { fetchPost } from '../gateways/webhook-post/fetch-post.ts'
+import { FetchPost } from '../gateways/webhook-post/fetch-post.ts'
 import type { Bindings } from '../http/env.ts'
 import { readConfig } from './config.ts'
 import { jobQueueOf } from './job-queue.ts'
@@ -27,7 +27,7 @@ export function openJob(env: Bindings, meter = newMeter()): JobCtx {
     jobQueue: jobQueueOf(env),
     senders: sendersOf(env),
     webhookSenders: webhookSendersOf(env),
-    webhookPost: fetchPost,
+    webhookPost: new FetchPost(),
     ...gatewaysOf(env, parts),
   }
 }

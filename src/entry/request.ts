@@ -3,7 +3,7 @@ import { Database } from '../db/database.ts'
 import { IdempotencyStore } from '../db/idempotency.ts'
 import { idFactory } from '../domain/ids.ts'
 import { oidcProvider } from '../gateways/identity/oidc.ts'
-import { fetchPost } from '../gateways/webhook-post/fetch-post.ts'
+import { FetchPost } from '../gateways/webhook-post/fetch-post.ts'
 import type { AppContext } from '../http/env.ts'
 import { logError } from '../http/log.ts'
 import { auditStatement, recordRefusedToken } from '../modules/audit-log/index.ts'
@@ -49,7 +49,7 @@ export async function openRequest(c: AppContext): Promise<Ctx> {
     jobQueue: jobQueueOf(c.env),
     senders: sendersOf(c.env),
     webhookSenders: webhookSendersOf(c.env),
-    webhookPost: fetchPost,
+    webhookPost: new FetchPost(),
     ...gatewaysOf(c.env, { db: primary, config, now: () => now, newId }),
     afterCommit: (work) => c.var.afterCommit.push(work),
     afterAnswer: () => openJob(c.env),

@@ -1,5 +1,7 @@
 import { sql } from 'drizzle-orm'
+import { SQLiteSyncDialect } from 'drizzle-orm/sqlite-core'
 import { describe, expect, it } from 'vitest'
+import { claimStatement } from '../../src/modules/webhooks/delivery/claim.ts'
 import { givenOrganization } from '../support/seeding/organizations.ts'
 import { answers, attemptsOf, deliveriesOf, endpointNow, engine, happen, timesOut } from '../support/webhooks.ts'
 import { seedOpenEndpoint } from '../support/seeding/webhooks.ts'
@@ -102,5 +104,14 @@ describe('lanes', () => {
     expect((await deliveriesOf(hanging.id)).every((delivery) => delivery.status === 'pending')).toBe(true)
     release()
     await working
+  })
+})
+
+describe('the statement that claims', () => {
+  it('binds no limit, for which SQLite would parse it again at each call', () => {
+    const statement = claimStatement(engine(() => answers(200)).job, sql`is_active = 1`).getSQL()
+    const { sql: text } = new SQLiteSyncDialect().sqlToQuery(statement)
+    expect(text).toContain('limit 4')
+    expect(text).not.toMatch(/limit \?/)
   })
 })

@@ -133,4 +133,30 @@ describe('BatchWriter', () => {
       { numRuns: 60 },
     )
   })
+
+  it('gathers again when a batch has brought new work', async () => {
+    const batches: number[][] = []
+    let waiting = 0
+    const writer = new BatchWriter<number>({
+      write: async (batch) => {
+        batches.push(batch)
+        await new Promise((resolve) => setTimeout(resolve, 10))
+        waiting = batches.length === 1 ? 20 : 0
+      },
+      isUrgent: () => waiting <= 10,
+      gatherMs: 80,
+    })
+    writer.add(1)
+    writer.add(2)
+    await vi.advanceTimersByTimeAsync(10)
+    writer.add(3)
+    expect(batches).toEqual([[1]])
+    expect(writer.isIdle).toBe(false)
+    await vi.advanceTimersByTimeAsync(79)
+    expect(batches).toEqual([[1]])
+    await vi.advanceTimersByTimeAsync(1)
+    expect(batches).toEqual([[1], [2, 3]])
+    await vi.advanceTimersByTimeAsync(10)
+    expect(writer.isIdle).toBe(true)
+  })
 })

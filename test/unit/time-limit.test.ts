@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { fetchPost } from '../../src/gateways/webhook-post/fetch-post.ts'
+import { FetchPost } from '../../src/gateways/webhook-post/fetch-post.ts'
 import { postJson } from '../../src/gateways/provider-api/post-json.ts'
+import { SharedTimeLimits } from '../../src/gateways/time-limit/shared-time-limits.ts'
 import { withTimeLimit } from '../../src/gateways/time-limit/time-limit.ts'
 
 afterEach(() => vi.restoreAllMocks())
@@ -24,9 +25,53 @@ describe('the time limit of a request', () => {
   it('leaves no timer behind, for any number of requests', async () => {
     vi.spyOn(globalThis, 'fetch').mockImplementation(async () => new Response('{}', { status: 200 }))
     const request = { url: 'https://receiver.example/hook', headers: {}, body: '{}', timeoutMs: longMs }
+    const webhooks = new FetchPost()
     const ends = new Set<string | null>()
-    for (let made = 0; made < manyRequests; made++) ends.add((await fetchPost.post(request)).error)
+    for (let made = 0; made < manyRequests; made++) ends.add((await webhooks.post(request)).error)
     expect([...ends]).toEqual([null])
     expect(await postJson('https://provider.example', {}, {}, longMs)).toMatchObject({ came: true, status: 200 })
+  })
+})
+
+describe('a shared time limit', () => {
+  const never = (signal: AbortSignal) =>
+    new Promise<never>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)))
+
+  it('is one for works that begin together, another for those that begin later or have another length', async () => {
+    const limits = new SharedTimeLimits()
+    const seen: AbortSignal[] = []
+    const ends = Promise.withResolvers<void>()
+    const begin = (timeoutMs: number) =>
+      limits.run(timeoutMs, async (signal) => {
+        seen.push(signal)
+        await ends.promise
+      })
+    const works = [begin(longMs), begin(longMs), begin(longMs + 1)]
+    await new Promise((resolve) => setTimeout(resolve, 80))
+    works.push(begin(longMs))
+    expect([...new Set(seen)].map((signal) => seen.indexOf(signal))).toEqual([0, 2, 3])
+    ends.resolve()
+    await Promise.all(works)
+  })
+
+  it('aborts each work that is under way then, with a reason, and not before its time', async () => {
+    const limits = new SharedTimeLimits()
+    const started = performance.now()
+    const quick = limits.run(100, async (signal) => signal)
+    const first = limits.run(100, never).catch((error: unknown) => error)
+    await new Promise((resolve) => setTimeout(resolve, 30))
+    const second = limits.run(100, never).catch((error: unknown) => error)
+    expect((await quick).aborted).toBe(false)
+    expect([await first, await second]).toMatchObject([{ name: 'TimeoutError' }, { name: 'TimeoutError' }])
+    // The second began 30 ms later. Clocks of the runtime round to a millisecond.
+    expect(performance.now() - started).toBeGreaterThanOrEqual(128)
+  })
+
+  it('ends with its last work, so that one that begins then has a limit of its own', async () => {
+    const limits = new SharedTimeLimits()
+    const first = await limits.run(20, async (signal) => signal)
+    await new Promise((resolve) => setTimeout(resolve, 120))
+    expect(first.aborted).toBe(false)
+    expect(await limits.run(20, async (signal) => signal)).not.toBe(first)
   })
 })

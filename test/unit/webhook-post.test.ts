@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { plainText } from '../../src/domain/text/plain-text.ts'
-import { fetchPost } from '../../src/gateways/webhook-post/fetch-post.ts'
+import { FetchPost } from '../../src/gateways/webhook-post/fetch-post.ts'
 
 afterEach(() => vi.restoreAllMocks())
 
@@ -10,7 +10,7 @@ const request = { url: 'https://receiver.example.com/hook', headers: {}, body: '
 /** What comes of a post to a receiver that does this. */
 const posted = (answer: () => Response) => {
   vi.spyOn(globalThis, 'fetch').mockImplementation(async () => answer())
-  return fetchPost.post(request)
+  return new FetchPost().post(request)
 }
 
 const utf8 = (text: string) => new TextEncoder().encode(text)

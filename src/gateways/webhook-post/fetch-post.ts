@@ -1,7 +1,8 @@
 import { plainText } from '../../domain/text/plain-text.ts'
-import { isTimeout, withTimeLimit } from '../time-limit/time-limit.ts'
+import { SharedTimeLimits } from '../time-limit/shared-time-limits.ts'
+import { isTimeout } from '../time-limit/time-limit.ts'
 import { faultOf, platformFaultOf } from './network-faults.ts'
-import type { PostResult, WebhookPost } from './webhook-post.ts'
+import type { PostRequest, PostResult, WebhookPost } from './webhook-post.ts'
 
 const maxResponseBytes = 8192
 const maxTextBytes = 1024
@@ -36,9 +37,11 @@ function errorOf(status: number, text: string): PostResult['error'] {
   return status >= 300 && status < 400 ? 'redirect' : (platformFaultOf(status, text) ?? 'http_error')
 }
 
-/** The timeout covers the headers and the body; redirects are answers and are not followed. */
-export const fetchPost: WebhookPost = {
-  async post({ url, headers, body, timeoutMs }) {
+/** Posts of one invocation. The timeout covers the headers and the body; redirects are answers and are not followed. */
+export class FetchPost implements WebhookPost {
+  readonly #limits = new SharedTimeLimits()
+
+  async post({ url, headers, body, timeoutMs }: PostRequest): Promise<PostResult> {
     const started = performance.now()
     let hasAnswer = false
     const done = (result: Omit<PostResult, 'durationMs'>): PostResult => ({
@@ -46,7 +49,7 @@ export const fetchPost: WebhookPost = {
       durationMs: Math.round(performance.now() - started),
     })
     try {
-      return await withTimeLimit(timeoutMs, async (signal) => {
+      return await this.#limits.run(timeoutMs, async (signal) => {
         const response = await fetch(url, {
           method: 'POST',
           redirect: 'manual',
@@ -64,5 +67,5 @@ export const fetchPost: WebhookPost = {
       const fault = isTimeout(error) ? 'timeout' : faultOf(error, hasAnswer)
       return done({ status: null, error: fault, retryAfter: null, text: null })
     }
-  },
+  }
 }

@@ -21,6 +21,13 @@ export interface PostResult {
   durationMs: number
 }
 
+export interface PostRequest {
+  url: string
+  headers: Record<string, string>
+  body: string
+  timeoutMs: number
+}
+
 export interface WebhookPost {
-  post(request: { url: string; headers: Record<string, string>; body: string; timeoutMs: number }): Promise<PostResult>
+  post(request: PostRequest): Promise<PostResult>
 }

@@ -11,7 +11,6 @@ export class BatchWriter<Item> {
   readonly #options: BatchWriterOptions<Item>
   #items: Item[] = []
   #timer: ReturnType<typeof setTimeout> | undefined
-  #isDue = false
   #isWriting = false
 
   constructor(options: BatchWriterOptions<Item>) {
@@ -25,20 +24,19 @@ export class BatchWriter<Item> {
 
   add(item: Item): void {
     this.#items.push(item)
-    if (this.#options.isUrgent()) void this.#flush()
-    else this.#timer ??= setTimeout(() => void this.#flush(), this.#options.gatherMs)
+    if (this.#isWriting) return
+    if (this.#options.isUrgent()) void this.#writeAll()
+    else this.#timer ??= setTimeout(() => void this.#writeAll(), this.#options.gatherMs)
   }
 
-  async #flush(): Promise<void> {
-    this.#isDue = true
-    if (this.#isWriting) return
+  /** A batch may bring new work, so whether the next one is urgent is asked when it is written. */
+  async #writeAll(): Promise<void> {
+    clearTimeout(this.#timer)
+    this.#timer = undefined
     this.#isWriting = true
-    while (this.#isDue && this.#items.length > 0) {
-      this.#isDue = false
-      clearTimeout(this.#timer)
-      this.#timer = undefined
-      await this.#options.write(this.#items.splice(0))
-    }
+    do await this.#options.write(this.#items.splice(0))
+    while (this.#items.length > 0 && this.#options.isUrgent())
     this.#isWriting = false
+    if (this.#items.length > 0) this.#timer = setTimeout(() => void this.#writeAll(), this.#options.gatherMs)
   }
 }

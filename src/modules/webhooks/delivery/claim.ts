@@ -32,7 +32,8 @@ export const isOneOf = (endpointIds: readonly string[]): SQL => inList(sql`id`, 
 export const claimStatement = (job: JobCtx, areChosen: SQL): Query<DeliveryClaim> => {
   const now = job.now()
   const due = sql`endpoint_id = lanes.id and next_retry_at <= ${now}`
-  const inOrder = sql`order by event_id limit ${maxInFlight}`
+  // With a bound limit, SQLite parses the statement again for each call.
+  const inOrder = sql.raw(`order by event_id limit ${maxInFlight}`)
   const claimed = sql<DeliveryClaim>`update webhook_deliveries set attempts = attempts + 1, last_attempt_at = ${now},
       lease_until = ${now + leaseMs}, modified_at = ${now}
     where id in (
