@@ -4,7 +4,7 @@ import { deleteExpiredKeys } from '../db/idempotency.ts'
 import { deleteOldHits } from '../db/lists/list-hits.ts'
 import type { Bindings } from '../http/env.ts'
 import { logError } from '../http/log.ts'
-import { sweepAuditLog } from '../modules/audit-log/jobs.ts'
+import { settleEntries, sweepAuditLog } from '../modules/audit-log/jobs.ts'
 import { sweepCampaigns } from '../modules/campaigns/jobs.ts'
 import { sweepConsents, sweepLapsed } from '../modules/consents/jobs.ts'
 import { sweepImportData, sweepImports } from '../modules/data-imports/jobs.ts'
@@ -20,7 +20,7 @@ import { sweepCalculations, sweepExports, sweepLeftovers } from '../modules/segm
 import { sweepSoftBounces } from '../modules/suppressions/jobs.ts'
 import { sweepEmails } from '../modules/transactional-emails/jobs.ts'
 import { sweepCallbacks, sweepPassUpdates } from '../modules/wallet/jobs.ts'
-import { sweepDeliveries, sweepEvents } from '../modules/webhooks/jobs.ts'
+import { settleDeliveries, sweepDeliveries, sweepEvents } from '../modules/webhooks/jobs.ts'
 import { openJob } from './job.ts'
 
 type Sweep = (job: JobCtx) => Promise<unknown>
@@ -50,6 +50,8 @@ const sweeps: Record<string, Sweep> = {
   'audit-log': sweepAuditLog,
   'list-counts': ({ db, now }) => deleteOldHits(db, now()),
   'order-counts': recountOrders,
+  'audit-log-counts': settleEntries,
+  'webhook-delivery-counts': settleDeliveries,
   erasures: sweepErasures,
   purchases: (job) => sweepPurchases(job),
   'refund-batches': sweepRefundBatches,

@@ -1,7 +1,10 @@
 import { asc, eq, getTableColumns, type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import type { Owners } from '../../db/lists/list-source.ts'
+import type { Counting } from '../../db/lists/page-by-number.ts'
 import { paginate } from '../../db/lists/paginate.ts'
+import { areCountable, countOfSpans } from '../../db/lists/spans/count-spans.ts'
+import type { SpannedList } from '../../db/lists/spans/spanned-list.ts'
 import { editions } from '../../db/schema/editions.ts'
 import { organizations } from '../../db/schema/organizations.ts'
 import { products, variants } from '../../db/schema/sales/catalog.ts'
@@ -125,6 +128,33 @@ function conditions(ctx: Ctx, view: CustomerView, filters: RefundFilters): SQL[]
   return [...asked, visibleIn(ctx.caller, refundVisibility, filters)]
 }
 
+const refundSpans: SpannedList = {
+  name: 'refund_requests',
+  table: sql`refund_requests`,
+  joins: sql``,
+  scope: sql`refund_requests.edition_id`,
+  at: sql`refund_requests.created_at`,
+  key: sql`refund_requests.created_at`,
+  keyAt: (moment) => moment,
+  facets: [sql`refund_requests.status`, sql`refund_requests.reason`, sql`refund_requests.source`],
+  isSettled: false,
+}
+
+/** Requests are counted where they are written; those of an order, a purchase, a customer or a search are few. */
+function countOf(ctx: Ctx, view: CustomerView, filters: RefundFilters): Counting | null {
+  const { status, reason, source, search, created_after, created_before } = filters
+  const { edition_id, organization_id, order_id, purchase_id, customer_id } = filters
+  const facets = [status, reason, source]
+  if (order_id || purchase_id || customer_id || search || !areCountable(facets)) return null
+  return countOfSpans(refundSpans, {
+    scopes: editionsSeenBy(ctx.caller, { edition_id, organization_id }),
+    facets: [facets],
+    where: conditions(ctx, view, { status, reason, source }),
+    from: created_after,
+    until: created_before === undefined ? undefined : created_before + 1,
+  })
+}
+
 const sortKeys = {
   created: sql`${refundRequests.created_at}`,
   modified: sql`${refundRequests.modified_at}`,
@@ -154,6 +184,7 @@ export function listRefunds(
     where: conditions(ctx, view, filters),
     owners: ownersOf(ctx, filters, ordering.length <= 1),
     sort: sortOf(ordering),
+    count: countOf(ctx, view, filters),
     columns: refundFields(view),
     joins: sql`join ${refundRequests} on ${refundRequests.id} = page.key ${joins(view)}`,
   })

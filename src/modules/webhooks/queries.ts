@@ -1,14 +1,25 @@
 import { and, eq, getTableColumns, type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
+import type { Counting } from '../../db/lists/page-by-number.ts'
 import { paginate } from '../../db/lists/paginate.ts'
+import { countOfSpans } from '../../db/lists/spans/count-spans.ts'
 import { webhookDeliveries, webhookEndpoints, webhookEvents } from '../../db/schema/messaging/webhooks.ts'
 import { fromJson, jsonFlag, select } from '../../db/select.ts'
-import { inList, inWords, type Visibility, visibilityOf, visible, visibleIn } from '../../db/visibility.ts'
-import type { Tenant } from '../../domain/accounts/access.ts'
+import {
+  inList,
+  inWords,
+  seesOrganization,
+  type Visibility,
+  visibilityOf,
+  visible,
+  visibleIn,
+} from '../../db/visibility.ts'
+import { reachOf, type Tenant } from '../../domain/accounts/access.ts'
 import { notFound } from '../../domain/errors.ts'
 import { type Page, type PageRequest, sortBy } from '../../domain/page.ts'
 import { type DeliveryStatus, type LoggedAttempt, lostStatuses, openStatuses } from '../../domain/webhooks/webhooks.ts'
 import type { WebhookFilters, WebhookOrdering } from './contract.ts'
+import { deliverySpans } from './delivery-spans.ts'
 import { openOf } from './delivery/open-deliveries.ts'
 import { attemptsShown, type DeliveryFilters, type DeliveryQuery } from './delivery/delivery-contract.ts'
 import { readers } from './endpoint-contract.ts'
@@ -105,20 +116,40 @@ function hasStatus({ id }: EndpointRow, status: DeliveryStatus): SQL {
   return isThis
 }
 
-export const listDeliveries = (
+/** The editions whose deliveries are listed; undefined for all. */
+function editionsOf(ctx: Ctx, { organization_id }: EndpointRow, asked: string | undefined): (string | undefined)[] {
+  if (seesOrganization(ctx.caller, organization_id)) return [asked]
+  const reach = reachOf(ctx.caller)
+  const seen = reach.all ? [] : reach.editions.flatMap((grant) => grant.edition_id ?? [])
+  return asked === undefined ? seen : seen.filter((id) => id === asked)
+}
+
+function countOf(ctx: Ctx, endpoint: EndpointRow, filters: DeliveryFilters, where: readonly SQL[]): Counting {
+  const { status, edition_id } = filters
+  return countOfSpans(deliverySpans, {
+    scopes: sql`select ${endpoint.id}`,
+    facets: matchesFilters(endpoint, filters)
+      ? editionsOf(ctx, endpoint, edition_id).map((edition) => [status, edition])
+      : [],
+    where,
+  })
+}
+
+export function listDeliveries(
   ctx: Ctx,
   endpoint: EndpointRow,
   page: PageRequest,
   { ordering, ...filters }: DeliveryQuery,
-): Promise<Page<DeliveryRow>> =>
-  paginate(ctx.db, page, {
+): Promise<Page<DeliveryRow>> {
+  const { status, edition_id } = filters
+  const reached = [
+    matchesFilters(endpoint, filters) ? reachedDeliveries(ctx, endpoint) : sql`0`,
+    ...(edition_id ? [eventWhere(eq(webhookEvents.edition_id, edition_id))] : []),
+  ]
+  return paginate(ctx.db, page, {
     from: sql`${webhookDeliveries}`,
     key: sql`${deliveryColumns.id}`,
-    where: [
-      matchesFilters(endpoint, filters) ? reachedDeliveries(ctx, endpoint) : sql`0`,
-      ...(filters.status ? [hasStatus(endpoint, filters.status)] : []),
-      ...(filters.edition_id ? [eventWhere(eq(webhookEvents.edition_id, filters.edition_id))] : []),
-    ],
+    where: [...reached, ...(status ? [hasStatus(endpoint, status)] : [])],
     sort: sortBy(ordering, '-created', {
       created: sql`${deliveryColumns.created_at}`,
       modified: sql`${deliveryColumns.modified_at}`,
@@ -126,7 +157,9 @@ export const listDeliveries = (
     }),
     columns: deliveryColumns,
     joins: sql`join ${webhookDeliveries} on ${deliveryColumns.id} = page.key`,
+    count: countOf(ctx, endpoint, filters, [...reached, ...(status ? [eq(deliveryColumns.status, status)] : [])]),
   })
+}
 
 /** The last attempts of a delivery, newest first. */
 const attempts = fromJson<LoggedAttempt[]>(sql`(select json_group_array(json(entry)) from (
