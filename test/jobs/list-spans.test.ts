@@ -5,14 +5,16 @@ import { firstIdAt, newId } from '../../src/domain/ids.ts'
 import { refundReasons, refundSources, refundStatuses } from '../../src/domain/refunds/refunds.ts'
 import { dayMs } from '../../src/domain/time/instants.ts'
 import { deliveryStatuses } from '../../src/domain/webhooks/webhooks.ts'
-import { settleEntries, sweepAuditLog } from '../../src/modules/audit-log/jobs.ts'
-import { settleDeliveries, sweepEvents } from '../../src/modules/webhooks/jobs.ts'
+import { recountEntries, settleEntries, sweepAuditLog } from '../../src/modules/audit-log/jobs.ts'
+import { recountRefunds } from '../../src/modules/refunds/jobs.ts'
+import { recountDeliveries, settleDeliveries, sweepEvents } from '../../src/modules/webhooks/jobs.ts'
 import { rootToken } from '../support/api.ts'
 import { contextAt } from '../support/context.ts'
 import { costOf } from '../support/cost.ts'
 import { readAs } from '../support/lists.ts'
 import { count, seedPlace } from '../support/retention.ts'
 import { db, freshId, type Place, write } from '../support/seeding/rows.ts'
+import { seedEntries } from '../support/seeding/audit-log.ts'
 import { seedEndpoint } from '../support/seeding/webhooks.ts'
 import { seedRefunds } from '../support/seeding/sales/refunds.ts'
 
@@ -243,6 +245,47 @@ describe('counts of refund requests', () => {
       }),
       { numRuns: 60 },
     )
+  })
+})
+
+describe('at night', () => {
+  const night = Date.UTC(2026, 5, 1, 3)
+
+  it('counts that are wrong are repaired, and differences are reported', async () => {
+    const place = await seedPlace()
+    const endpoint = (await seedEndpoint({ organization: place.organization, edition: null })).id
+    await addDeliveries(place, endpoint, place.edition, { at: begin, many: 300 })
+    await addDeliveries(place, endpoint, null, { at: begin + 20 * dayMs, many: 300 })
+    await settleDeliveries(contextAt(begin + 21 * dayMs))
+    await seedRefunds(place, 5)
+    await recountDeliveries(contextAt(night))
+    await recountRefunds(contextAt(night))
+    const spans = sql`list_spans where scope in (${endpoint}, ${place.edition})`
+    const right = await db.all(sql`select * from ${spans} order by list, scope, span`)
+    expect(right).toHaveLength(3)
+    await write(
+      sql`update list_spans set counts = json_set(counts, '$."lost -"', 7) where scope = ${endpoint}`,
+      sql`delete from ${spans} and list = 'refund_requests'`,
+    )
+    const later = night + dayMs
+    await recountDeliveries(contextAt(later - 3_600_000))
+    await expect(recountDeliveries(contextAt(later))).rejects.toThrow('Counts of webhook_deliveries were wrong')
+    await expect(recountRefunds(contextAt(later))).rejects.toThrow('Counts of refund_requests were wrong')
+    expect(await db.all(sql`select * from ${spans} order by list, scope, span`)).toEqual(right)
+    await recountDeliveries(contextAt(later + dayMs))
+    await recountRefunds(contextAt(later + dayMs))
+  })
+
+  it('spans that have no rows any more go', async () => {
+    const { organization } = await seedPlace()
+    const spans = () => count(sql`select 1 from list_spans where scope = ${organization}`)
+    await seedEntries(organization, 300, { created_at: begin })
+    await settleEntries(contextAt(begin + dayMs))
+    expect(await spans()).toBe(1)
+    await sweepAuditLog(contextAt(begin + 401 * dayMs))
+    expect([await spans(), (await stored('audit_log', organization))?.n]).toEqual([1, 0])
+    await recountEntries(contextAt(night))
+    expect(await spans()).toBe(0)
   })
 })
 

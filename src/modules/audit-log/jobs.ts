@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
 import { addToSpans, isCounted } from '../../db/lists/spans/settle-spans.ts'
-import { settleNext } from '../../db/settle-lists.ts'
+import { recountNext, settleNext } from '../../db/settle-lists.ts'
 import { findSweepPosition, sweepPositionStatement } from '../../db/sweeps/sweep-positions.ts'
 import { firstIdAt } from '../../domain/ids.ts'
 import { entrySpans } from './spans.ts'
@@ -59,3 +59,5 @@ export async function sweepAuditLog(job: SweepCtx): Promise<void> {
 /** Counts entries that are some minutes old, so that lists need not. */
 export const settleEntries = (job: Pick<JobCtx, 'db' | 'now'>): Promise<void> =>
   settleNext(job, entrySpans, (from, most) => nextOrganizations(job, from, most))
+
+export const recountEntries = (job: Pick<JobCtx, 'db' | 'now'>): Promise<void> => recountNext(job, entrySpans)

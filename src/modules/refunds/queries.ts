@@ -4,7 +4,6 @@ import type { Owners } from '../../db/lists/list-source.ts'
 import type { Counting } from '../../db/lists/page-by-number.ts'
 import { paginate } from '../../db/lists/paginate.ts'
 import { areCountable, countOfSpans } from '../../db/lists/spans/count-spans.ts'
-import type { SpannedList } from '../../db/lists/spans/spanned-list.ts'
 import { editions } from '../../db/schema/editions.ts'
 import { organizations } from '../../db/schema/organizations.ts'
 import { products, variants } from '../../db/schema/sales/catalog.ts'
@@ -22,6 +21,7 @@ import { editionSummaryFields } from '../editions/index.ts'
 import { containsText } from '../orders/index.ts'
 import { organizationSummaryFields } from '../organizations/index.ts'
 import { imagesOfProduct } from '../purchases/index.ts'
+import { refundSpans } from './spans.ts'
 
 const refundFields = (view: CustomerView) => ({
   ...editionSummaryFields,
@@ -126,18 +126,6 @@ function conditions(ctx: Ctx, view: CustomerView, filters: RefundFilters): SQL[]
     return [conditionsOf[name](value, view)]
   })
   return [...asked, visibleIn(ctx.caller, refundVisibility, filters)]
-}
-
-const refundSpans: SpannedList = {
-  name: 'refund_requests',
-  table: sql`refund_requests`,
-  joins: sql``,
-  scope: sql`refund_requests.edition_id`,
-  at: sql`refund_requests.created_at`,
-  key: sql`refund_requests.created_at`,
-  keyAt: (moment) => moment,
-  facets: [sql`refund_requests.status`, sql`refund_requests.reason`, sql`refund_requests.source`],
-  isSettled: false,
 }
 
 /** Requests are counted where they are written; those of an order, a purchase, a customer or a search are few. */

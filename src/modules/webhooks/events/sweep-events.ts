@@ -1,7 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
 import { addToSpans, isCounted } from '../../../db/lists/spans/settle-spans.ts'
-import { settleNext } from '../../../db/settle-lists.ts'
+import { recountNext, settleNext } from '../../../db/settle-lists.ts'
 import { inList } from '../../../db/visibility.ts'
 import { firstIdAt } from '../../../domain/ids.ts'
 import { deliveryLifecycle } from '../../../domain/webhooks/webhooks.ts'
@@ -50,3 +50,5 @@ export const settleDeliveries = (job: Pick<JobCtx, 'db' | 'now'>): Promise<void>
     )
     return found.map(({ id }) => id)
   })
+
+export const recountDeliveries = (job: Pick<JobCtx, 'db' | 'now'>): Promise<void> => recountNext(job, deliverySpans)
