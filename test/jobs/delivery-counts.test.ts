@@ -13,6 +13,7 @@ import {
   batch,
   begin,
   expectCount,
+  expectPages,
   minute,
   queryOf,
   settle,
@@ -70,6 +71,17 @@ describe('counts of deliveries', () => {
                 `/v1/webhooks/${endpoint}/deliveries?${queryOf({ status, edition_id, page_size: '1' })}`,
                 sql`${ofEndpoint} ${status ? sql`and status = ${status}` : sql``}
                 ${edition_id ? sql`and edition_id = ${edition_id}` : sql``}`,
+              )
+          for (const [ordering, order] of [
+            ['created', sql`asc`],
+            ['-created', sql`desc`],
+          ] as const)
+            for (const status of [undefined, 'success'])
+              await expectPages(
+                `/v1/webhooks/${endpoint}/deliveries?${queryOf({ ordering, status })}`,
+                sql<{ id: string }>`select id from webhook_deliveries where endpoint_id = ${endpoint}
+                  ${status ? sql`and status = ${status}` : sql``} order by created_at ${order}, id ${order}`,
+                60,
               )
           await write(sql`delete from webhook_endpoints where id = ${endpoint}`)
           expect(await stored('webhook_deliveries', endpoint)).toMatchObject({ n: null })

@@ -6,7 +6,18 @@ import { refundReasons, refundSources, refundStatuses } from '../../src/domain/r
 import { dayMs } from '../../src/domain/time/instants.ts'
 import { recountEntries, settleEntries, sweepAuditLog } from '../../src/modules/audit-log/jobs.ts'
 import { contextAt } from '../support/context.ts'
-import { batch, begin, expectCount, queryOf, settle, settled, stored, sweep, wait } from '../support/list-spans.ts'
+import {
+  batch,
+  begin,
+  expectCount,
+  expectPages,
+  queryOf,
+  settle,
+  settled,
+  stored,
+  sweep,
+  wait,
+} from '../support/list-spans.ts'
 import { count, seedPlace } from '../support/retention.ts'
 import { seedEntries } from '../support/seeding/audit-log.ts'
 import { seedRefunds } from '../support/seeding/sales/refunds.ts'
@@ -66,6 +77,18 @@ describe('counts of the audit log', () => {
               and created_at >= ${created_after ?? 0} and created_at < ${created_before ?? 9e15}`,
           )
         }
+        for (const [ordering, order] of [
+          ['created', sql`asc`],
+          ['-created', sql`desc`],
+        ] as const)
+          await expectPages(
+            `/v1/audit-log?${queryOf({ organization_id: organization, action: 'updateOrder', ordering })}`,
+            sql<{
+              id: string
+            }>`select id from audit_log where organization_id = ${organization} and action = 'updateOrder'
+              order by id ${order}`,
+            60,
+          )
         await write(sql`delete from audit_log`, sql`delete from list_spans`, sql`delete from settled_lists`)
       }),
       { numRuns: 25 },

@@ -5,7 +5,7 @@ import { newId } from '../../src/domain/ids.ts'
 import { dayMs } from '../../src/domain/time/instants.ts'
 import { deliveryStatuses } from '../../src/domain/webhooks/webhooks.ts'
 import { rootToken } from './api.ts'
-import { readAs } from './lists.ts'
+import { idsOf, readAs } from './lists.ts'
 import { count } from './retention.ts'
 import { db, type Place, write } from './seeding/rows.ts'
 
@@ -34,6 +34,17 @@ export const settled = [
 
 export const queryOf = (filter: object): string =>
   new URLSearchParams(Object.entries(filter).filter((entry) => entry[1] !== undefined)).toString()
+
+/** The pages of a list by number hold what all its rows in their order hold. */
+export async function expectPages(path: string, all: SQL<{ id: string }>, size: number): Promise<void> {
+  const ids = (await db.all(all)).map(({ id }) => id)
+  const last = Math.ceil(ids.length / size)
+  for (const page of new Set([1, Math.ceil(last / 3), Math.ceil(last / 2), last - 1, last].filter((one) => one > 0))) {
+    const reply = await readAs(rootToken, `${path}&page_size=${size}&page=${page}`)
+    expect([path, page, reply.status]).toEqual([path, page, 200])
+    expect([path, page, idsOf(reply)]).toEqual([path, page, ids.slice((page - 1) * size, page * size)])
+  }
+}
 
 export async function expectCount(path: string, rows: SQL): Promise<void> {
   const reply = await readAs(rootToken, path)

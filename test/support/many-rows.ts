@@ -39,7 +39,7 @@ export function addNeighbours(database: DatabaseSync): void {
       from webhook_events;
     insert into audit_log (organization_id, id, edition_id, action, actor_id, changes, request_id, created_at)
       select organization_id, 'aud_' || ${timeDigits(spread(399))} || substr(id, -16), edition_id, 'updateOrder',
-        iif(i % 3, 'root', 'usr_' || i % 5), '[]', 'req_1', ${spread(399)}
+        iif(i % 3, 'root', 'usr_' || (i % 5)), '[]', 'req_1', ${spread(399)}
       from (${numbered}) as numbered;
     commit; pragma wal_checkpoint(truncate)`)
 }

@@ -1,5 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm'
-import type { SpannedList } from '../../db/lists/spans/spanned-list.ts'
+import { momentOfSpan, type SpannedList } from '../../db/lists/spans/spanned-list.ts'
 import { firstIdAt, idPrefixes } from '../../domain/ids.ts'
 
 const digits = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
@@ -14,6 +14,15 @@ const timeOf = (id: SQL): SQL => {
   return sql`(${sql.join(values, sql` + `)})`
 }
 
+/** The id that `firstIdAt` makes. */
+const firstIdOf = (moment: SQL): SQL => {
+  const letters = Array.from(
+    { length: 10 },
+    (_, index) => sql`substr('${sql.raw(digits)}', 1 + (${moment} >> ${sql.raw(String(5 * (9 - index)))} & 31), 1)`,
+  )
+  return sql`(${`${idPrefixes.audit_entry}_`} || ${sql.join(letters, sql` || `)})`
+}
+
 export const entrySpans: SpannedList = {
   name: 'audit_log',
   table: sql`audit_log`,
@@ -22,6 +31,7 @@ export const entrySpans: SpannedList = {
   at: timeOf(sql`audit_log.id`),
   key: sql`audit_log.id`,
   keyAt: (moment) => firstIdAt('audit_entry', moment),
+  keyOfSpan: (span) => firstIdOf(momentOfSpan(span)),
   facets: [sql`audit_log.actor_id`, sql`audit_log.action`, sql`coalesce(audit_log.resource_type, '-')`],
   isSettled: true,
 }

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import type { SpannedList } from '../../db/lists/spans/spanned-list.ts'
+import { momentOfSpan, type SpannedList } from '../../db/lists/spans/spanned-list.ts'
 
 /** Triggers count requests. */
 export const refundSpans: SpannedList = {
@@ -10,6 +10,7 @@ export const refundSpans: SpannedList = {
   at: sql`refund_requests.created_at`,
   key: sql`refund_requests.created_at`,
   keyAt: (moment) => moment,
+  keyOfSpan: momentOfSpan,
   facets: [sql`refund_requests.status`, sql`refund_requests.reason`, sql`refund_requests.source`],
   isSettled: false,
 }

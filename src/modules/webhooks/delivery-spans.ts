@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import type { SpannedList } from '../../db/lists/spans/spanned-list.ts'
+import { momentOfSpan, type SpannedList } from '../../db/lists/spans/spanned-list.ts'
 
 /** A delivery that changes its status late is counted anew by a trigger. */
 export const deliverySpans: SpannedList = {
@@ -10,6 +10,7 @@ export const deliverySpans: SpannedList = {
   at: sql`webhook_deliveries.created_at`,
   key: sql`webhook_deliveries.created_at`,
   keyAt: (moment) => moment,
+  keyOfSpan: momentOfSpan,
   facets: [sql`webhook_deliveries.status`, sql`coalesce(webhook_events.edition_id, '-')`],
   isSettled: true,
 }

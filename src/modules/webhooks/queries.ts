@@ -1,8 +1,8 @@
 import { and, eq, getTableColumns, type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
-import type { Counting } from '../../db/lists/page-by-number.ts'
 import { paginate } from '../../db/lists/paginate.ts'
-import { countOfSpans } from '../../db/lists/spans/count-spans.ts'
+import type { CountedRows } from '../../db/lists/spans/count-spans.ts'
+import { bySpans } from '../../db/lists/spans/start-of-spans.ts'
 import { webhookDeliveries, webhookEndpoints, webhookEvents } from '../../db/schema/messaging/webhooks.ts'
 import { fromJson, jsonFlag, select } from '../../db/select.ts'
 import {
@@ -101,19 +101,28 @@ const eventVisibility: Visibility = {
  * earlier deliveries. These contain customers of the earlier edition, whom roles of the new edition may not see.
  */
 export const reachedDeliveries = (ctx: Ctx, endpoint: EndpointRow): SQL =>
-  sql`endpoint_id = ${endpoint.id} and ${visibleIn(ctx.caller, eventVisibility, { organization_id: endpoint.organization_id })}`
+  sql`endpoint_id = ${endpoint.id} and ${seenDeliveries(ctx, endpoint)}`
+
+const seenDeliveries = (ctx: Ctx, { organization_id }: EndpointRow): SQL =>
+  visibleIn(ctx.caller, eventVisibility, { organization_id })
 
 const matchesFilters = (endpoint: EndpointRow, { organization_id, is_active }: DeliveryFilters): boolean =>
   (organization_id === undefined || organization_id === endpoint.organization_id) &&
   (is_active === undefined || is_active === endpoint.is_active)
 
-/** Where few deliveries of the endpoint can be of the status, the condition names those, so that no other is read. */
-function hasStatus({ id }: EndpointRow, status: DeliveryStatus): SQL {
+/**
+ * Deliveries of the endpoint. Where few can be of the status, the condition names those, so that no other is read: an
+ * endpoint beside their ids would lead to the index of all its deliveries.
+ */
+function areOf({ id }: EndpointRow, status: DeliveryStatus | undefined): SQL {
+  const areAll = sql`${deliveryColumns.endpoint_id} = ${id}`
+  if (status === undefined) return areAll
   const isThis = sql`${deliveryColumns.status} = ${status}`
-  if (lostStatuses.includes(status)) return sql`${isThis} and ${inWords(sql`${deliveryColumns.status}`, lostStatuses)}`
+  if (lostStatuses.includes(status))
+    return sql`${areAll} and ${isThis} and ${inWords(sql`${deliveryColumns.status}`, lostStatuses)}`
   if (openStatuses.includes(status))
     return sql`${isThis} and ${deliveryColumns.id} in (${openOf(sql`endpoint_id = ${id}`)})`
-  return isThis
+  return sql`${areAll} and ${isThis}`
 }
 
 /** The editions whose deliveries are listed; undefined for all. */
@@ -124,15 +133,15 @@ function editionsOf(ctx: Ctx, { organization_id }: EndpointRow, asked: string | 
   return asked === undefined ? seen : seen.filter((id) => id === asked)
 }
 
-function countOf(ctx: Ctx, endpoint: EndpointRow, filters: DeliveryFilters, where: readonly SQL[]): Counting {
+function countedOf(ctx: Ctx, endpoint: EndpointRow, filters: DeliveryFilters, where: readonly SQL[]): CountedRows {
   const { status, edition_id } = filters
-  return countOfSpans(deliverySpans, {
+  return {
     scopes: sql`select ${endpoint.id}`,
     facets: matchesFilters(endpoint, filters)
       ? editionsOf(ctx, endpoint, edition_id).map((edition) => [status, edition])
       : [],
-    where,
-  })
+    where: [...where, ...(status ? [eq(deliveryColumns.status, status)] : [])],
+  }
 }
 
 export function listDeliveries(
@@ -142,22 +151,23 @@ export function listDeliveries(
   { ordering, ...filters }: DeliveryQuery,
 ): Promise<Page<DeliveryRow>> {
   const { status, edition_id } = filters
-  const reached = [
-    matchesFilters(endpoint, filters) ? reachedDeliveries(ctx, endpoint) : sql`0`,
+  const where = [
+    matchesFilters(endpoint, filters) ? seenDeliveries(ctx, endpoint) : sql`0`,
     ...(edition_id ? [eventWhere(eq(webhookEvents.edition_id, edition_id))] : []),
   ]
+  const sort = sortBy(ordering, '-created', {
+    created: deliverySpans.key,
+    modified: sql`${deliveryColumns.modified_at}`,
+    name: sql`${deliveryColumns.kind}`,
+  })
   return paginate(ctx.db, page, {
     from: sql`${webhookDeliveries}`,
     key: sql`${deliveryColumns.id}`,
-    where: [...reached, ...(status ? [hasStatus(endpoint, status)] : [])],
-    sort: sortBy(ordering, '-created', {
-      created: sql`${deliveryColumns.created_at}`,
-      modified: sql`${deliveryColumns.modified_at}`,
-      name: sql`${deliveryColumns.kind}`,
-    }),
+    where: [...where, areOf(endpoint, status)],
+    sort,
     columns: deliveryColumns,
     joins: sql`join ${webhookDeliveries} on ${deliveryColumns.id} = page.key`,
-    count: countOf(ctx, endpoint, filters, [...reached, ...(status ? [eq(deliveryColumns.status, status)] : [])]),
+    ...bySpans(deliverySpans, countedOf(ctx, endpoint, filters, where), sort),
   })
 }
 

@@ -20,11 +20,11 @@ export interface CountedRows {
 export const areCountable = (facets: Facets): boolean =>
   facets.every((value) => value === undefined || /^\w[\w.-]*$/.test(value))
 
-const isOf = (facets: readonly Facets[]): SQL => {
+export const isOf = (facets: readonly Facets[]): SQL => {
   const patterns = facets.map((one) => one.map((value) => value ?? '*').join(' '))
-  return patterns.every((pattern) => /^[* ]+$/.test(pattern))
-    ? sql`1`
-    : sql`exists (select 1 from json_each(${JSON.stringify(patterns)}) as pattern where facet.key glob pattern.value)`
+  if (patterns.length === 1 && /^[* ]+$/.test(patterns[0] ?? '')) return sql`1`
+  if (patterns.length === 1) return sql`facet.key glob ${patterns[0]}`
+  return sql`exists (select 1 from json_each(${JSON.stringify(patterns)}) as pattern where facet.key glob pattern.value)`
 }
 
 const edgeOf = (moment: number): number => Math.round(moment / spanMs)

@@ -17,6 +17,8 @@ export interface SpannedList {
   /** What an index has behind the scope, in the order of the moments; and the first that a row of a moment may have. */
   key: SQL
   keyAt: (moment: number) => string | number
+  /** As `keyAt`, of the begin of a span. */
+  keyOfSpan: (span: SQL) => SQL
   /** What `counts` distinguishes. Values have no spaces. */
   facets: readonly SQL[]
   /** Rows are counted by a sweep, up to `settled_lists.until`. Otherwise triggers count all of them at once. */
@@ -25,6 +27,9 @@ export interface SpannedList {
 
 /** A value of each facet; undefined for any. */
 export type Facets = readonly (string | undefined)[]
+
+/** `keyOfSpan` of a list whose key is the moment. */
+export const momentOfSpan = (span: SQL): SQL => sql`(${span} << ${spanBits})`
 
 /** The facets of a row, as `counts` names them. */
 export const facetsOf = ({ facets }: SpannedList): SQL => sql.join([...facets], sql` || ' ' || `)
