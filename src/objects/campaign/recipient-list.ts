@@ -52,15 +52,14 @@ export function listRecipients(sql: SqlStorage, query: RecipientsQuery): Recipie
     ...query.sort.filter(({ by }) => by !== 'n'),
     query.sort.find(({ by }) => by === 'n') ?? ({ by: 'n', desc: query.sort.at(-1)?.desc ?? false } as const),
   ].flatMap(({ by, desc }) => keysOf[by](desc))
-  const asked: [string, string][] = [...(reason ? [['reason = ?', reason] as [string, string]] : [])]
   const where = [
-    ...asked.map(([condition]) => condition),
+    ...(reason ? ['reason = ?'] : []),
     ...(state ? [`state = ${recipientState(state)}`] : []),
     // Written out for the index of those to whom nothing was sent.
     ...(reason || state === 'failed' || state === 'skipped' ? [areApart] : []),
     ...(engagement ? [engaged[engagement]] : []),
   ]
-  const values: SqlStorageValue[] = asked.map(([, value]) => value)
+  const values: SqlStorageValue[] = reason ? [reason] : []
   const counting =
     reason || engagement
       ? `select count(*) as n from recipients where ${where.join(' and ')}`
