@@ -6,6 +6,8 @@ create table list_spans (
   scope text not null,
   span integer not null,
   counts text not null check (json_valid(counts)),
+  -- Their sum, because each value of a JSON text is a row read.
+  total integer not null,
   primary key (list, scope, span)
 ) strict, without rowid;
 
@@ -20,15 +22,15 @@ create table settled_lists (
 
 create trigger refund_requests_counted after insert on refund_requests
 begin
-  insert into list_spans (list, scope, span, counts)
-    values ('refund_requests', new.edition_id, new.created_at >> 28, json_object(new.status || ' ' || new.reason || ' ' || new.source, 1))
-    on conflict (list, scope, span) do update set
+  insert into list_spans (list, scope, span, counts, total)
+    values ('refund_requests', new.edition_id, new.created_at >> 28, json_object(new.status || ' ' || new.reason || ' ' || new.source, 1), 1)
+    on conflict (list, scope, span) do update set total = total + 1,
       counts = json_set(counts, '$."' || new.status || ' ' || new.reason || ' ' || new.source || '"', coalesce(counts ->> ('$."' || new.status || ' ' || new.reason || ' ' || new.source || '"'), 0) + 1);
 end;
 
 create trigger refund_requests_uncounted after delete on refund_requests
 begin
-  update list_spans set counts = json_set(counts, '$."' || old.status || ' ' || old.reason || ' ' || old.source || '"', coalesce(counts ->> ('$."' || old.status || ' ' || old.reason || ' ' || old.source || '"'), 0) - 1)
+  update list_spans set total = total - 1, counts = json_set(counts, '$."' || old.status || ' ' || old.reason || ' ' || old.source || '"', coalesce(counts ->> ('$."' || old.status || ' ' || old.reason || ' ' || old.source || '"'), 0) - 1)
     where list = 'refund_requests' and scope = old.edition_id and span = old.created_at >> 28;
 end;
 
@@ -46,16 +48,16 @@ end;
 create trigger refund_requests_moved after update of edition_id, created_at on refund_requests
   when (new.edition_id, new.created_at >> 28) is not (old.edition_id, old.created_at >> 28)
 begin
-  update list_spans set counts = json_set(counts, '$."' || old.status || ' ' || old.reason || ' ' || old.source || '"', coalesce(counts ->> ('$."' || old.status || ' ' || old.reason || ' ' || old.source || '"'), 0) - 1)
+  update list_spans set total = total - 1, counts = json_set(counts, '$."' || old.status || ' ' || old.reason || ' ' || old.source || '"', coalesce(counts ->> ('$."' || old.status || ' ' || old.reason || ' ' || old.source || '"'), 0) - 1)
     where list = 'refund_requests' and scope = old.edition_id and span = old.created_at >> 28;
-  insert into list_spans (list, scope, span, counts)
-    values ('refund_requests', new.edition_id, new.created_at >> 28, json_object(new.status || ' ' || new.reason || ' ' || new.source, 1))
-    on conflict (list, scope, span) do update set
+  insert into list_spans (list, scope, span, counts, total)
+    values ('refund_requests', new.edition_id, new.created_at >> 28, json_object(new.status || ' ' || new.reason || ' ' || new.source, 1), 1)
+    on conflict (list, scope, span) do update set total = total + 1,
       counts = json_set(counts, '$."' || new.status || ' ' || new.reason || ' ' || new.source || '"', coalesce(counts ->> ('$."' || new.status || ' ' || new.reason || ' ' || new.source || '"'), 0) + 1);
 end;
 
-insert into list_spans (list, scope, span, counts)
-  select 'refund_requests', edition_id, span, json_group_object(facets, n)
+insert into list_spans (list, scope, span, counts, total)
+  select 'refund_requests', edition_id, span, json_group_object(facets, n), sum(n)
   from (select edition_id, created_at >> 28 as span, status || ' ' || reason || ' ' || source as facets, count(*) as n
     from refund_requests group by 1, 2, 3)
   group by edition_id, span;

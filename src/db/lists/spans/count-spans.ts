@@ -20,11 +20,18 @@ export interface CountedRows {
 export const areCountable = (facets: Facets): boolean =>
   facets.every((value) => value === undefined || /^\w[\w.-]*$/.test(value))
 
-export const isOf = (facets: readonly Facets[]): SQL => {
+/** The spans of a list with the number `n` of their rows that match. Each value of their JSON is a row read. */
+export function spansOf({ name }: SpannedList, { scopes, facets }: Pick<CountedRows, 'scopes' | 'facets'>): SQL {
+  const areOfList = sql`list_spans.list = ${name} and list_spans.scope in (${scopes})`
+  if (facets.length === 1 && facets[0]?.every((value) => value === undefined))
+    return sql`select span, total as n from list_spans where ${areOfList}`
   const patterns = facets.map((one) => one.map((value) => value ?? '*').join(' '))
-  if (patterns.length === 1 && /^[* ]+$/.test(patterns[0] ?? '')) return sql`1`
-  if (patterns.length === 1) return sql`facet.key glob ${patterns[0]}`
-  return sql`exists (select 1 from json_each(${JSON.stringify(patterns)}) as pattern where facet.key glob pattern.value)`
+  const isOf =
+    patterns.length === 1
+      ? sql`facet.key glob ${patterns[0]}`
+      : sql`exists (select 1 from json_each(${JSON.stringify(patterns)}) as pattern where facet.key glob pattern.value)`
+  return sql`select list_spans.span, facet.value as n
+    from list_spans cross join json_each(list_spans.counts) as facet where ${areOfList} and ${isOf}`
 }
 
 const edgeOf = (moment: number): number => Math.round(moment / spanMs)
@@ -34,8 +41,8 @@ const edgeOf = (moment: number): number => Math.round(moment / spanMs)
  * edge, which are those of half a span at most, and the rows that are not counted yet.
  */
 export function countOfSpans(list: SpannedList, counted: CountedRows): Counting {
-  const { name, table, scope, key, keyAt, isSettled } = list
-  const { scopes, facets, where, from, until } = counted
+  const { table, scope, key, keyAt, isSettled } = list
+  const { scopes, where, from, until } = counted
   const isCounted = (...more: SQL[]): SQL => and([sql`${scope} in (${scopes})`, ...where, ...more])
   const rows = (...more: SQL[]): SQL => sql`(select count(*) from ${table} where ${isCounted(...more)})`
   const end = untilOf(list, sql`(${scopes})`)
@@ -49,11 +56,9 @@ export function countOfSpans(list: SpannedList, counted: CountedRows): Counting 
       ? sql`- ${rows(since(edge), before(moment), ...settled)}`
       : sql`+ ${rows(since(moment), before(edge), ...settled)}`
   }
-  const spans = sql`(select coalesce(sum(facet.value), 0)
-    from list_spans cross join json_each(list_spans.counts) as facet
-    where list_spans.list = ${name} and list_spans.scope in (${scopes}) and ${isOf(facets)}
-      ${from === undefined ? sql`` : sql`and list_spans.span >= ${edgeOf(from)}`}
-      ${until === undefined ? sql`` : sql`and list_spans.span < ${edgeOf(until)}`})`
+  const spans = sql`(select coalesce(sum(n), 0) from (${spansOf(list, counted)}
+    ${from === undefined ? sql`` : sql`and list_spans.span >= ${edgeOf(from)}`}
+    ${until === undefined ? sql`` : sql`and list_spans.span < ${edgeOf(until)}`}))`
   const bounds = [...(from === undefined ? [] : [since(from)]), ...(until === undefined ? [] : [before(until)])]
   if (from !== undefined && until !== undefined && from >= until) return { statement: sql`select 0 as n` }
   return {

@@ -32,17 +32,18 @@ export function recountStatements(
   const { name, key, keyAt, isSettled } = list
   const isThis = sql`list = ${name} and scope = ${scope} and span = ${span}`
   return [
-    sql<{ span: number }>`insert into list_spans (list, scope, span, counts)
-      with counted (counts) as materialized (select json_group_object(facets, n) from (
+    sql<{ span: number }>`insert into list_spans (list, scope, span, counts, total)
+      with counted (counts, total) as materialized (select json_group_object(facets, n), coalesce(sum(n), 0) from (
         select ${facetsOf(list)} as facets, count(*) as n from ${list.table} ${list.joins}
         where ${list.scope} = ${scope} and ${key} >= ${keyAt(span * spanMs)} and ${key} < ${keyAt((span + 1) * spanMs)}
           ${isSettled ? sql`and ${key} < ${untilOf(list, sql`${scope}`)}` : sql``}
         group by 1 order by 1))
-      select ${name}, ${scope}, ${span}, counts from counted
+      select ${name}, ${scope}, ${span}, counts, total from counted
         where counts <> '{}' or exists (select 1 from list_spans where ${isThis})
-      on conflict (list, scope, span) do update set counts = excluded.counts where ${written} <> excluded.counts
+      on conflict (list, scope, span) do update set counts = excluded.counts, total = excluded.total
+        where (${written}, list_spans.total) <> (excluded.counts, excluded.total)
       returning span`,
     sql`delete from list_spans where ${isThis} and ${written} = '{}'`,
-    sql`select coalesce(sum(facet.value), 0) as n from list_spans, json_each(counts) as facet where ${isThis}`,
+    sql`select coalesce(sum(total), 0) as n from list_spans where ${isThis}`,
   ]
 }

@@ -12,9 +12,9 @@ export function addToSpans(list: SpannedList, where: SQL, sign: 1 | -1): SQL {
   const counted = sql`select ${list.scope} as scope, ${list.at} >> ${spanBits} as span, ${facetsOf(list)} as facets,
       ${sql.raw(String(sign))} * count(*) as n
     from ${list.table} ${list.joins} where ${where} group by 1, 2, 3`
-  return sql`insert into list_spans (list, scope, span, counts)
+  return sql`insert into list_spans (list, scope, span, counts, total)
     with changed (scope, span, facets, n) as materialized (${counted})
-    select ${list.name}, scope, span, json_group_object(facets, n) from (
+    select ${list.name}, scope, span, json_group_object(facets, n), sum(n) from (
       select scope, span, facets, sum(n) as n from (
         select scope, span, facets, n from changed
         union all
@@ -25,7 +25,7 @@ export function addToSpans(list: SpannedList, where: SQL, sign: 1 | -1): SQL {
           cross join json_each(spans.counts) as facet)
       group by 1, 2, 3)
     where true group by scope, span
-    on conflict (list, scope, span) do update set counts = excluded.counts`
+    on conflict (list, scope, span) do update set counts = excluded.counts, total = excluded.total`
 }
 
 /** Condition of rows that are counted. Of a list whose rows are counted by a sweep. */

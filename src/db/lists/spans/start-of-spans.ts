@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import { and } from '../order-keys.ts'
 import type { ListSource, SortKey } from '../list-source.ts'
 import type { PageStart } from '../page-by-number.ts'
-import { type CountedRows, countOfSpans, isOf } from './count-spans.ts'
+import { type CountedRows, countOfSpans, spansOf } from './count-spans.ts'
 import { type SpannedList, untilOf } from './spanned-list.ts'
 
 /** A moment behind all others. */
@@ -18,7 +18,7 @@ function startOfSpans(
   isDesc: boolean,
   offset: number,
 ): PageStart {
-  const { name, table, scope, key, keyAt, keyOfSpan, isSettled } = list
+  const { table, scope, key, keyAt, keyOfSpan, isSettled } = list
   const end = untilOf(list, sql`(${scopes})`)
   const hasYoung = isDesc && isSettled
   const young = hasYoung
@@ -28,9 +28,7 @@ function startOfSpans(
   return {
     ctes: sql`placed (span, ahead) as materialized (
         select span, sum(n) over (order by span ${isDesc ? sql`desc` : sql`asc`}) - n + ${young}
-        from (select list_spans.span, sum(facet.value) as n
-          from list_spans cross join json_each(list_spans.counts) as facet
-          where list_spans.list = ${name} and list_spans.scope in (${scopes}) and ${isOf(facets)} group by 1)),
+        from (select span, sum(n) as n from (${spansOf(list, { scopes, facets })}) group by 1)),
       start (edge, ahead) as materialized (
         select ${edge}, ahead from placed where ahead <= ${offset} order by ahead desc limit 1)`,
     where: isDesc
