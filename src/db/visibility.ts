@@ -47,6 +47,12 @@ function within(reach: Extract<Reach, { all: false }>, table: Visibility): SQL {
   ])
 }
 
+/** Whether the caller reaches all rows of an organisation through one of `roles`. */
+export function seesOrganization(caller: Caller, id: string, roles?: readonly RoleCode[]): boolean {
+  const reach = reachOf(caller, roles)
+  return reach.all || reach.organizations.includes(id)
+}
+
 interface AskedTenant {
   organization_id?: string | undefined
   edition_id?: string | undefined
@@ -60,7 +66,7 @@ export function visibleIn(caller: Caller, table: Visibility, asked: AskedTenant,
   const reach = reachOf(caller, roles)
   if (reach.all) return sql`1`
   const { organization_id, edition_id } = asked
-  if (organization_id !== undefined && reach.organizations.includes(organization_id)) return sql`1`
+  if (organization_id !== undefined && seesOrganization(caller, organization_id, roles)) return sql`1`
   if (edition_id === undefined) return within(reach, table)
   if (reach.editions.some((grant) => grant.edition_id === edition_id)) return sql`1`
   return sql`exists (select 1 from editions where editions.id = ${edition_id}

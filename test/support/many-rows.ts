@@ -3,6 +3,20 @@ import type { DatabaseSync } from 'node:sqlite'
 /** An endpoint with a delivery for each order. */
 export const endpointId = 'whk_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8'
 
+const digits = "'0123456789ABCDEFGHJKMNPQRSTVWXYZ'"
+
+/** The ten digits of a moment that begin an id. */
+const timeDigits = (moment: string): string =>
+  Array.from({ length: 10 }, (_, index) => `substr(${digits}, 1 + (${moment} >> ${5 * (9 - index)} & 31), 1)`).join(
+    ' || ',
+  )
+
+/** Moments of rows that are spread over the last days, the newest of them an hour ago. `numbered` has their numbers. */
+const spread = (days: number): string =>
+  `cast(unixepoch() * 1000 - 3600000 - numbered.i * (${days * 86_400_000} / numbered.total) as integer)`
+
+const numbered = `select *, row_number() over (order by seq) as i, count(*) over () as total from orders`
+
 /** What a shop with many orders has beside them: requests of refunds, deliveries of webhooks, and its audit log. */
 export function addNeighbours(database: DatabaseSync): void {
   if (database.prepare('select 1 from webhook_endpoints where id = ?').get(endpointId)) return
@@ -17,12 +31,15 @@ export function addNeighbours(database: DatabaseSync): void {
       select '${endpointId}', id, 'Warehouse', 'https://hooks.example.com/', '["purchase.action"]', 0, 'whsec_', 1, 1
       from organizations limit 1;
     insert into webhook_events (id, organization_id, edition_id, kind, payload, created_at)
-      select 'evn_' || substr(id, 5), organization_id, edition_id, 'purchase.action', '{}', created_at from orders;
+      select 'evn_' || substr(id, 5), organization_id, edition_id, 'purchase.action', '{}', ${spread(89)}
+      from (${numbered}) as numbered;
     insert into webhook_deliveries (id, endpoint_id, event_id, kind, status, attempts, created_at, modified_at)
-      select 'whd_' || substr(id, 5), '${endpointId}', id, kind, 'success', 1, created_at, created_at
+      select 'whd_' || substr(id, 5), '${endpointId}', id, kind, iif(unicode(substr(id, -1)) % 9, 'success', 'exhausted'),
+        1, created_at, created_at
       from webhook_events;
     insert into audit_log (organization_id, id, edition_id, action, actor_id, changes, request_id, created_at)
-      select organization_id, 'aud_' || substr(id, 5), edition_id, 'updateOrder', 'root', '[]', 'req_1', created_at
-      from orders;
+      select organization_id, 'aud_' || ${timeDigits(spread(399))} || substr(id, -16), edition_id, 'updateOrder',
+        iif(i % 3, 'root', 'usr_' || (i % 5)), '[]', 'req_1', ${spread(399)}
+      from (${numbered}) as numbered;
     commit; pragma wal_checkpoint(truncate)`)
 }

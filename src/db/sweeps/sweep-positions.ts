@@ -2,7 +2,7 @@ import { type SQL, sql } from 'drizzle-orm'
 import type { Database } from '../database.ts'
 
 /** The position of a sweep that reads a part of a table each time. */
-interface SweepPosition {
+export interface SweepPosition {
   /** Empty before the first row and after the last. */
   after: string
   begun_at: number

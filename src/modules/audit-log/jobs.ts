@@ -1,7 +1,10 @@
 import { sql } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
+import { addToSpans, isCounted } from '../../db/lists/spans/settle-spans.ts'
+import { recountNext, settleNext } from '../../db/settle-lists.ts'
 import { findSweepPosition, sweepPositionStatement } from '../../db/sweeps/sweep-positions.ts'
 import { firstIdAt } from '../../domain/ids.ts'
+import { entrySpans } from './spans.ts'
 
 const sweepName = 'audit-log'
 const organizationsASweep = 50
@@ -10,13 +13,13 @@ const batchesASweep = 2
 
 type SweepCtx = Pick<JobCtx, 'db' | 'now' | 'config'>
 
-/** The next organisations with entries, from this one on, and one more. Each is found by its first entry. */
-async function nextOrganizations({ db }: SweepCtx, from: string): Promise<string[]> {
+/** The next organisations with entries, from this one on. Each is found by its first entry. */
+async function nextOrganizations({ db }: Pick<SweepCtx, 'db'>, from: string, most: number): Promise<string[]> {
   const rows = await db.all(sql<{ id: string }>`with recursive organization (id, number) as (
       select (select min(organization_id) from audit_log where organization_id >= ${from}), 1
       union all
       select (select min(organization_id) from audit_log where organization_id > organization.id), number + 1
-        from organization where id is not null and number <= ${organizationsASweep})
+        from organization where id is not null and number < ${most})
     select id from organization where id is not null`)
   return rows.map(({ id }) => id)
 }
@@ -24,13 +27,19 @@ async function nextOrganizations({ db }: SweepCtx, from: string): Promise<string
 /** Deletes expired entries of these organisations; false when more may be left. */
 async function deleteOld({ db, now, config }: SweepCtx, organizations: readonly string[]): Promise<boolean> {
   for (let batch = 0; batch < batchesASweep; batch++) {
-    const deleted = await db.all(sql`delete from audit_log where (organization_id, id) in (
-        select entry.organization_id, entry.id from json_each(${JSON.stringify(organizations)}) as organization
-          cross join audit_log as entry on entry.organization_id = organization.value
-            and entry.id < ${firstIdAt('audit_entry', now() - config.kept.auditLog)}
-        limit ${entriesABatch})
-      returning 1`)
-    if (deleted.length < entriesABatch) return true
+    const old = await db.all(sql<{ organization_id: string; id: string }>`select entry.organization_id, entry.id
+      from json_each(${JSON.stringify(organizations)}) as organization
+        cross join audit_log as entry on entry.organization_id = organization.value
+          and entry.id < ${firstIdAt('audit_entry', now() - config.kept.auditLog)}
+      limit ${entriesABatch}`)
+    const areOld = sql`(organization_id, id) in (select value ->> 'organization_id', value ->> 'id'
+      from json_each(${JSON.stringify(old)}))`
+    if (old.length > 0)
+      await db.batch([
+        addToSpans(entrySpans, sql`${areOld} and ${isCounted(entrySpans)}`, -1),
+        sql`delete from audit_log where ${areOld}`,
+      ])
+    if (old.length < entriesABatch) return true
   }
   return false
 }
@@ -41,8 +50,14 @@ async function deleteOld({ db, now, config }: SweepCtx, organizations: readonly 
  */
 export async function sweepAuditLog(job: SweepCtx): Promise<void> {
   const from = (await findSweepPosition(job.db, sweepName))?.after ?? ''
-  const found = await nextOrganizations(job, from)
+  const found = await nextOrganizations(job, from, organizationsASweep + 1)
   const next = found[organizationsASweep] ?? ''
   if (!(await deleteOld(job, found.slice(0, organizationsASweep))) || next === from) return
   await job.db.batch([sweepPositionStatement(sweepName, { after: next, begun_at: job.now() })])
 }
+
+/** Counts entries that are some minutes old, so that lists need not. */
+export const settleEntries = (job: Pick<JobCtx, 'db' | 'now'>): Promise<void> =>
+  settleNext(job, entrySpans, (from, most) => nextOrganizations(job, from, most))
+
+export const recountEntries = (job: Pick<JobCtx, 'db' | 'now'>): Promise<void> => recountNext(job, entrySpans)

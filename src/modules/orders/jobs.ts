@@ -1,15 +1,11 @@
 import type { JobCtx } from '../../context.ts'
 import { findNextSpan, ordersOf, type OrderSpan, recountOthers, recountStatements } from './counts/recount.ts'
-import { findSweepPosition, sweepPositionStatement } from '../../db/sweeps/sweep-positions.ts'
+import { findNightPosition } from '../../db/sweeps/nightly.ts'
+import { sweepPositionStatement } from '../../db/sweeps/sweep-positions.ts'
 
 const sweepName = 'order-counts'
-/** The hour of the day in which counts are looked at, UTC. */
-const workingHour = 3
-const passAgainMs = 12 * 3_600_000
 const ordersASweep = 20_000
 const spansASweep = 25
-
-const hourOf = (at: number): number => new Date(at).getUTCHours()
 
 const keyOf = ({ edition_id, span }: OrderSpan): string => `${edition_id}:${span}`
 
@@ -18,24 +14,15 @@ function spanOf(key: string): OrderSpan {
   return { edition_id, span: Number(span) }
 }
 
-/** Where the sweep goes on; null while the last pass through all editions is from this night. */
-async function findBegin({ db, now }: Pick<JobCtx, 'db' | 'now'>) {
-  const position = await findSweepPosition(db, sweepName)
-  if (position?.after) return { last: spanOf(position.after), begun_at: position.begun_at }
-  if (position && now() - position.begun_at < passAgainMs) return null
-  return { last: { edition_id: '', span: 0 }, begun_at: now() }
-}
-
 /**
  * Counts orders, purchases and customers anew, each night those of the next spans, and stores what they are. Throws where counts were wrong: they
  * are repaired then, but something changed orders behind the triggers, or triggers are wrong.
  */
 export async function recountOrders({ db, now }: Pick<JobCtx, 'db' | 'now'>): Promise<void> {
-  if (hourOf(now()) !== workingHour) return
-  const begin = await findBegin({ db, now })
+  const begin = await findNightPosition({ db, now }, sweepName)
   if (!begin) return
   const { begun_at } = begin
-  let { last } = begin
+  let last = spanOf(begin.after)
   const wrong: string[] = []
   for (let spans = 0, orders = 0; spans < spansASweep && orders < ordersASweep; spans++) {
     const next = await findNextSpan(db, last)

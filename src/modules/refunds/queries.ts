@@ -2,6 +2,8 @@ import { asc, eq, getTableColumns, type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import type { Owners } from '../../db/lists/list-source.ts'
 import { paginate } from '../../db/lists/paginate.ts'
+import { areCountable, type CountedRows } from '../../db/lists/spans/count-spans.ts'
+import { bySpans } from '../../db/lists/spans/start-of-spans.ts'
 import { editions } from '../../db/schema/editions.ts'
 import { organizations } from '../../db/schema/organizations.ts'
 import { products, variants } from '../../db/schema/sales/catalog.ts'
@@ -19,6 +21,7 @@ import { editionSummaryFields } from '../editions/index.ts'
 import { containsText } from '../orders/index.ts'
 import { organizationSummaryFields } from '../organizations/index.ts'
 import { imagesOfProduct } from '../purchases/index.ts'
+import { refundSpans } from './spans.ts'
 
 const refundFields = (view: CustomerView) => ({
   ...editionSummaryFields,
@@ -125,8 +128,23 @@ function conditions(ctx: Ctx, view: CustomerView, filters: RefundFilters): SQL[]
   return [...asked, visibleIn(ctx.caller, refundVisibility, filters)]
 }
 
+/** Requests are counted where they are written; those of an order, a purchase, a customer or a search are few. */
+function countedOf(ctx: Ctx, view: CustomerView, filters: RefundFilters): CountedRows | null {
+  const { status, reason, source, search, created_after, created_before } = filters
+  const { edition_id, organization_id, order_id, purchase_id, customer_id } = filters
+  const facets = [status, reason, source]
+  if (order_id || purchase_id || customer_id || search || !areCountable(facets)) return null
+  return {
+    scopes: editionsSeenBy(ctx.caller, { edition_id, organization_id }),
+    facets: [facets],
+    where: conditions(ctx, view, { status, reason, source }),
+    from: created_after,
+    until: created_before === undefined ? undefined : created_before + 1,
+  }
+}
+
 const sortKeys = {
-  created: sql`${refundRequests.created_at}`,
+  created: refundSpans.key,
   modified: sql`${refundRequests.modified_at}`,
   requested_amount: sql`${refundRequests.requested_minor}`,
   status: sql`${refundRequests.status}`,
@@ -148,12 +166,14 @@ export function listRefunds(
   filters: RefundFilters,
 ): Promise<Page<RefundDetailRow>> {
   const view = customersSeenBy(ctx.caller)
+  const sort = sortOf(ordering)
   return paginate(ctx.db, page, {
     from: sql`${refundRequests}`,
     key: sql`${refundRequests.id}`,
     where: conditions(ctx, view, filters),
     owners: ownersOf(ctx, filters, ordering.length <= 1),
-    sort: sortOf(ordering),
+    sort,
+    ...bySpans(refundSpans, countedOf(ctx, view, filters), sort),
     columns: refundFields(view),
     joins: sql`join ${refundRequests} on ${refundRequests.id} = page.key ${joins(view)}`,
   })

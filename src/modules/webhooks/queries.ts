@@ -1,14 +1,25 @@
 import { and, eq, getTableColumns, type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { paginate } from '../../db/lists/paginate.ts'
+import type { CountedRows } from '../../db/lists/spans/count-spans.ts'
+import { bySpans } from '../../db/lists/spans/start-of-spans.ts'
 import { webhookDeliveries, webhookEndpoints, webhookEvents } from '../../db/schema/messaging/webhooks.ts'
 import { fromJson, jsonFlag, select } from '../../db/select.ts'
-import { inList, inWords, type Visibility, visibilityOf, visible, visibleIn } from '../../db/visibility.ts'
-import type { Tenant } from '../../domain/accounts/access.ts'
+import {
+  inList,
+  inWords,
+  seesOrganization,
+  type Visibility,
+  visibilityOf,
+  visible,
+  visibleIn,
+} from '../../db/visibility.ts'
+import { reachOf, type Tenant } from '../../domain/accounts/access.ts'
 import { notFound } from '../../domain/errors.ts'
 import { type Page, type PageRequest, sortBy } from '../../domain/page.ts'
 import { type DeliveryStatus, type LoggedAttempt, lostStatuses, openStatuses } from '../../domain/webhooks/webhooks.ts'
 import type { WebhookFilters, WebhookOrdering } from './contract.ts'
+import { deliverySpans } from './delivery-spans.ts'
 import { openOf } from './delivery/open-deliveries.ts'
 import { attemptsShown, type DeliveryFilters, type DeliveryQuery } from './delivery/delivery-contract.ts'
 import { readers } from './endpoint-contract.ts'
@@ -90,43 +101,75 @@ const eventVisibility: Visibility = {
  * earlier deliveries. These contain customers of the earlier edition, whom roles of the new edition may not see.
  */
 export const reachedDeliveries = (ctx: Ctx, endpoint: EndpointRow): SQL =>
-  sql`endpoint_id = ${endpoint.id} and ${visibleIn(ctx.caller, eventVisibility, { organization_id: endpoint.organization_id })}`
+  sql`endpoint_id = ${endpoint.id} and ${seenDeliveries(ctx, endpoint)}`
+
+const seenDeliveries = (ctx: Ctx, { organization_id }: EndpointRow): SQL =>
+  visibleIn(ctx.caller, eventVisibility, { organization_id })
 
 const matchesFilters = (endpoint: EndpointRow, { organization_id, is_active }: DeliveryFilters): boolean =>
   (organization_id === undefined || organization_id === endpoint.organization_id) &&
   (is_active === undefined || is_active === endpoint.is_active)
 
-/** Where few deliveries of the endpoint can be of the status, the condition names those, so that no other is read. */
-function hasStatus({ id }: EndpointRow, status: DeliveryStatus): SQL {
+/**
+ * Deliveries of the endpoint. Where few can be of the status, the condition names those, so that no other is read: an
+ * endpoint beside their ids would lead to the index of all its deliveries.
+ */
+function areOf({ id }: EndpointRow, status: DeliveryStatus | undefined): SQL {
+  const areAll = sql`${deliveryColumns.endpoint_id} = ${id}`
+  if (status === undefined) return areAll
   const isThis = sql`${deliveryColumns.status} = ${status}`
-  if (lostStatuses.includes(status)) return sql`${isThis} and ${inWords(sql`${deliveryColumns.status}`, lostStatuses)}`
+  if (lostStatuses.includes(status))
+    return sql`${areAll} and ${isThis} and ${inWords(sql`${deliveryColumns.status}`, lostStatuses)}`
   if (openStatuses.includes(status))
     return sql`${isThis} and ${deliveryColumns.id} in (${openOf(sql`endpoint_id = ${id}`)})`
-  return isThis
+  return sql`${areAll} and ${isThis}`
 }
 
-export const listDeliveries = (
+/** The editions whose deliveries are listed; undefined for all. */
+function editionsOf(ctx: Ctx, { organization_id }: EndpointRow, asked: string | undefined): (string | undefined)[] {
+  if (seesOrganization(ctx.caller, organization_id)) return [asked]
+  const reach = reachOf(ctx.caller)
+  const seen = reach.all ? [] : reach.editions.flatMap((grant) => grant.edition_id ?? [])
+  return asked === undefined ? seen : seen.filter((id) => id === asked)
+}
+
+function countedOf(ctx: Ctx, endpoint: EndpointRow, filters: DeliveryFilters, where: readonly SQL[]): CountedRows {
+  const { status, edition_id } = filters
+  return {
+    scopes: sql`select ${endpoint.id}`,
+    facets: matchesFilters(endpoint, filters)
+      ? editionsOf(ctx, endpoint, edition_id).map((edition) => [status, edition])
+      : [],
+    where: [...where, ...(status ? [eq(deliveryColumns.status, status)] : [])],
+  }
+}
+
+export function listDeliveries(
   ctx: Ctx,
   endpoint: EndpointRow,
   page: PageRequest,
   { ordering, ...filters }: DeliveryQuery,
-): Promise<Page<DeliveryRow>> =>
-  paginate(ctx.db, page, {
+): Promise<Page<DeliveryRow>> {
+  const { status, edition_id } = filters
+  const where = [
+    matchesFilters(endpoint, filters) ? seenDeliveries(ctx, endpoint) : sql`0`,
+    ...(edition_id ? [eventWhere(eq(webhookEvents.edition_id, edition_id))] : []),
+  ]
+  const sort = sortBy(ordering, '-created', {
+    created: deliverySpans.key,
+    modified: sql`${deliveryColumns.modified_at}`,
+    name: sql`${deliveryColumns.kind}`,
+  })
+  return paginate(ctx.db, page, {
     from: sql`${webhookDeliveries}`,
     key: sql`${deliveryColumns.id}`,
-    where: [
-      matchesFilters(endpoint, filters) ? reachedDeliveries(ctx, endpoint) : sql`0`,
-      ...(filters.status ? [hasStatus(endpoint, filters.status)] : []),
-      ...(filters.edition_id ? [eventWhere(eq(webhookEvents.edition_id, filters.edition_id))] : []),
-    ],
-    sort: sortBy(ordering, '-created', {
-      created: sql`${deliveryColumns.created_at}`,
-      modified: sql`${deliveryColumns.modified_at}`,
-      name: sql`${deliveryColumns.kind}`,
-    }),
+    where: [...where, areOf(endpoint, status)],
+    sort,
     columns: deliveryColumns,
     joins: sql`join ${webhookDeliveries} on ${deliveryColumns.id} = page.key`,
+    ...bySpans(deliverySpans, countedOf(ctx, endpoint, filters, where), sort),
   })
+}
 
 /** The last attempts of a delivery, newest first. */
 const attempts = fromJson<LoggedAttempt[]>(sql`(select json_group_array(json(entry)) from (

@@ -1,6 +1,6 @@
 import type { RecipientRow, RecipientsPage, RecipientsQuery } from '../../domain/campaigns/sender.ts'
-import type { Engagement } from '../../domain/campaigns/sending-policy.ts'
-import { recipientState } from './schema.ts'
+import type { Engagement, RecipientState } from '../../domain/campaigns/sending-policy.ts'
+import { areApart, recipientState } from './schema.ts'
 
 type SortName = RecipientsQuery['sort'][number]['by']
 
@@ -34,22 +34,37 @@ const engaged: Record<Engagement, string> = {
   unsubscribed: 'unsubscribed_at is not null',
 }
 
-/** One page of the recipients, and the count of all that match. Reads every recipient of the campaign once. */
+/** The number of recipients of each state, from the counters of the campaign. */
+const counted: Record<RecipientState, string> = {
+  pending: 'total - sent - failed',
+  sent: 'sent',
+  failed: 'failed',
+  skipped: 'skipped',
+}
+
+/**
+ * One page of the recipients, and the count of all that match. The counters have that of a state. Where a reason, an
+ * engagement or another order is asked for, recipients are read to count or to order them.
+ */
 export function listRecipients(sql: SqlStorage, query: RecipientsQuery): RecipientsPage {
   const { state, reason, engagement, size, skipped, after } = query
   const sort = [
     ...query.sort.filter(({ by }) => by !== 'n'),
     query.sort.find(({ by }) => by === 'n') ?? ({ by: 'n', desc: query.sort.at(-1)?.desc ?? false } as const),
   ].flatMap(({ by, desc }) => keysOf[by](desc))
-  const asked: [string, string][] = [
-    ...(state ? [['state = ?', state] as [string, string]] : []),
-    ...(reason ? [['reason = ?', reason] as [string, string]] : []),
+  const where = [
+    ...(reason ? ['reason = ?'] : []),
+    ...(state ? [`state = ${recipientState(state)}`] : []),
+    // Written out for the index of those to whom nothing was sent.
+    ...(reason || state === 'failed' || state === 'skipped' ? [areApart] : []),
+    ...(engagement ? [engaged[engagement]] : []),
   ]
-  const where = [...asked.map(([condition]) => condition), ...(engagement ? [engaged[engagement]] : [])]
-  const values: SqlStorageValue[] = asked.map(([, value]) => value)
-  const count = sql
-    .exec<{ n: number }>(`select count(*) as n from recipients where ${where.join(' and ') || '1'}`, ...values)
-    .one().n
+  const values: SqlStorageValue[] = reason ? [reason] : []
+  const counting =
+    reason || engagement
+      ? `select count(*) as n from recipients where ${where.join(' and ')}`
+      : `select ${state ? counted[state] : 'total + skipped'} as n from record`
+  const count = sql.exec<{ n: number }>(counting, ...values).toArray()[0]?.n ?? 0
   const isFollowing = after !== null && after.length === sort.length
   if (isFollowing) {
     const alternatives = sort.map((key, index) => {

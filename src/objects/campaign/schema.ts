@@ -11,6 +11,12 @@ export type ObjectStorage = Pick<
   'sql' | 'transactionSync' | 'getAlarm' | 'setAlarm' | 'deleteAlarm' | 'deleteAll'
 >
 
+/** A state in SQL. */
+export const recipientState = (state: RecipientState): string => `'${state}'`
+
+/** Recipients to whom nothing was sent in the end. They have a reason, and no one else has. */
+export const areApart = `state in (${recipientState('failed')}, ${recipientState('skipped')})`
+
 export const schema = `
 create table if not exists record (
   one integer primary key check (one = 1),
@@ -49,6 +55,7 @@ create table if not exists recipients (
   sent_at integer,
   ${stampNames.map((name) => `${name} integer`).join(',\n  ')}
 ) strict;
+create index if not exists recipients_apart on recipients (state, n) where ${areApart};
 create table if not exists chunks (
   number integer primary key,
   run integer not null,
@@ -67,8 +74,6 @@ create table if not exists changed (
   members text not null
 ) strict;
 `
-/** A state in SQL. */
-export const recipientState = (state: RecipientState): string => `'${state}'`
 
 /** Several people may share a telephone number, which gets one SMS. */
 export const uniqueAddresses = {

@@ -164,6 +164,11 @@ export function listRecords(
     key,
     where: [eq(consentRecords.user_id, answer.user_id), eq(consentRecords.consent_id, answer.id)],
     sort: sortBy(ordering, '-number', { number: key }),
+    // Records are numbered without gaps: only the last ones are ever deleted.
+    count: {
+      statement: sql`select coalesce(max(number), 0) as n from consent_records
+      where user_id = ${answer.user_id} and consent_id = ${answer.id}`,
+    },
     columns: {
       ...getTableColumns(consentRecords),
       previous_hash: sql<string | null>`${previousHash(sql`consent_records`)}`,

@@ -1,12 +1,14 @@
-import { sql } from 'drizzle-orm'
+import { type SQL, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
+import { addToSpans, isCounted } from '../../../db/lists/spans/settle-spans.ts'
+import { recountNext, settleNext } from '../../../db/settle-lists.ts'
 import { inList } from '../../../db/visibility.ts'
 import { firstIdAt } from '../../../domain/ids.ts'
 import { deliveryLifecycle } from '../../../domain/webhooks/webhooks.ts'
+import { deliverySpans } from '../delivery-spans.ts'
 
-/** The rows of one statement, and the transactions of one sweep. The next sweep deletes the rest. */
-const eventsABatch = 200
-const deliveriesABatch = 200
+/** The events and the deliveries of one statement, and the transactions of one sweep. The next sweep deletes the rest. */
+const rowsABatch = 200
 const batchesASweep = 20
 
 /** Deliveries whose attempts may be under way or due. */
@@ -18,18 +20,35 @@ const openStatuses = deliveryLifecycle.sourcesOf('success')
  */
 export async function sweepEvents(job: Pick<JobCtx, 'db' | 'now' | 'config'>): Promise<void> {
   const { db, now, config } = job
-  const oldest = sql`select id from webhook_events
-    where id < ${firstIdAt('webhook_event', now() - config.kept.webhooks)} order by id limit ${eventsABatch}`
+  const before = firstIdAt('webhook_event', now() - config.kept.webhooks)
+  const ended = (deliveries: SQL): SQL => sql`not ${inList(sql`${deliveries}.status`, openStatuses)}`
   for (let batch = 0; batch < batchesASweep; batch++) {
-    const [deliveries, events] = await db.batch([
-      sql`delete from webhook_deliveries where id in (select deliveries.id from (${oldest}) as old
-          cross join webhook_deliveries as deliveries on deliveries.event_id = old.id
-          where not ${inList(sql`deliveries.status`, openStatuses)} limit ${deliveriesABatch})
-        returning 1`,
-      sql`delete from webhook_events where id in (${oldest})
-          and not exists (select 1 from webhook_deliveries where event_id = webhook_events.id)
-        returning 1`,
+    const found = await db.all(sql<{ event_id: string; id: string | null }>`select old.id as event_id, deliveries.id
+      from (select id from webhook_events where id < ${before} order by id limit ${rowsABatch}) as old
+        left join webhook_deliveries as deliveries on deliveries.event_id = old.id and ${ended(sql`deliveries`)}
+      limit ${rowsABatch}`)
+    if (found.length === 0) return
+    const ids = found.flatMap(({ id }) => id ?? [])
+    const areOld = sql`${inList(sql`webhook_deliveries.id`, ids)} and ${ended(sql`webhook_deliveries`)}`
+    const [, deliveries, events] = await db.batch([
+      addToSpans(deliverySpans, sql`${areOld} and ${isCounted(deliverySpans)}`, -1),
+      sql`delete from webhook_deliveries where ${areOld} returning 1`,
+      sql`delete from webhook_events where ${inList(
+        sql`id`,
+        found.map(({ event_id }) => event_id),
+      )} and not exists (select 1 from webhook_deliveries where event_id = webhook_events.id) returning 1`,
     ])
-    if (deliveries.length < deliveriesABatch && events.length < eventsABatch) return
+    if (found.length < rowsABatch || deliveries.length + events.length === 0) return
   }
 }
+
+/** Counts deliveries that are some minutes old, so that lists need not. */
+export const settleDeliveries = (job: Pick<JobCtx, 'db' | 'now'>): Promise<void> =>
+  settleNext(job, deliverySpans, async (from, most) => {
+    const found = await job.db.all(
+      sql<{ id: string }>`select id from webhook_endpoints where id >= ${from} order by id limit ${most}`,
+    )
+    return found.map(({ id }) => id)
+  })
+
+export const recountDeliveries = (job: Pick<JobCtx, 'db' | 'now'>): Promise<void> => recountNext(job, deliverySpans)

@@ -1,0 +1,49 @@
+import { type SQL, sql } from 'drizzle-orm'
+import { facetsOf, spanBits, spanMs, type SpannedList, untilOf } from './spanned-list.ts'
+
+/** A row of `list_spans`. */
+export interface ListSpan {
+  scope: string
+  span: number
+}
+
+/** The next span behind this one that has rows or counts. */
+export function nextSpan({ name, table, scope, at, key, keyAt }: SpannedList, last: ListSpan): SQL<ListSpan> {
+  return sql<ListSpan>`select scope, span from (
+      select * from (select scope, span from list_spans
+        where list = ${name} and (scope, span) > (${last.scope}, ${last.span}) order by scope, span limit 1)
+      union all
+      select * from (select ${scope} as scope, ${at} >> ${spanBits} as span from ${table}
+        where (${scope}, ${key}) >= (${last.scope}, ${keyAt((last.span + 1) * spanMs)}) order by ${scope}, ${key} limit 1))
+    order by scope, span limit 1`
+}
+
+const written = sql`(select json_group_object(key, value) from (
+  select key, value from json_each(list_spans.counts) where value <> 0 order by key))`
+
+/**
+ * Counts the rows of a span anew. The first statement answers a row where it was wrong, the last the number of rows. Spans
+ * without rows go.
+ */
+export function recountStatements(
+  list: SpannedList,
+  { scope, span }: ListSpan,
+): readonly [SQL<{ span: number }>, SQL, SQL<{ n: number }>] {
+  const { name, key, keyAt, isSettled } = list
+  const isThis = sql`list = ${name} and scope = ${scope} and span = ${span}`
+  return [
+    sql<{ span: number }>`insert into list_spans (list, scope, span, counts, total)
+      with counted (counts, total) as materialized (select json_group_object(facets, n), coalesce(sum(n), 0) from (
+        select ${facetsOf(list)} as facets, count(*) as n from ${list.table} ${list.joins}
+        where ${list.scope} = ${scope} and ${key} >= ${keyAt(span * spanMs)} and ${key} < ${keyAt((span + 1) * spanMs)}
+          ${isSettled ? sql`and ${key} < ${untilOf(list, sql`${scope}`)}` : sql``}
+        group by 1 order by 1))
+      select ${name}, ${scope}, ${span}, counts, total from counted
+        where counts <> '{}' or exists (select 1 from list_spans where ${isThis})
+      on conflict (list, scope, span) do update set counts = excluded.counts, total = excluded.total
+        where (${written}, list_spans.total) <> (excluded.counts, excluded.total)
+      returning span`,
+    sql`delete from list_spans where ${isThis} and ${written} = '{}'`,
+    sql`select coalesce(sum(total), 0) as n from list_spans where ${isThis}`,
+  ]
+}

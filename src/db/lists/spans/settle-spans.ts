@@ -1,0 +1,67 @@
+import { type SQL, sql } from 'drizzle-orm'
+import type { Database } from '../../database.ts'
+import { facetsOf, settledAfterMs, spanBits, type SpannedList, untilOf } from './spanned-list.ts'
+
+/** Fewer rows are counted by reading them. */
+const fewRows = 200
+const rowsAStep = 5000
+const stepsASweep = 20
+
+/** Adds rows to the counts of their spans, or takes them from there. `where` is the condition of the rows. */
+export function addToSpans(list: SpannedList, where: SQL, sign: 1 | -1): SQL {
+  const counted = sql`select ${list.scope} as scope, ${list.at} >> ${spanBits} as span, ${facetsOf(list)} as facets,
+      ${sql.raw(String(sign))} * count(*) as n
+    from ${list.table} ${list.joins} where ${where} group by 1, 2, 3`
+  return sql`insert into list_spans (list, scope, span, counts, total)
+    with changed (scope, span, facets, n) as materialized (${counted})
+    select ${list.name}, scope, span, json_group_object(facets, n), sum(n) from (
+      select scope, span, facets, sum(n) as n from (
+        select scope, span, facets, n from changed
+        union all
+        select spans.scope, spans.span, facet.key, facet.value
+          from (select distinct scope, span from changed) as touched
+          cross join list_spans as spans on spans.list = ${list.name} and spans.scope = touched.scope
+            and spans.span = touched.span
+          cross join json_each(spans.counts) as facet)
+      group by 1, 2, 3)
+    where true group by scope, span
+    on conflict (list, scope, span) do update set counts = excluded.counts, total = excluded.total`
+}
+
+/** Condition of rows that are counted. Of a list whose rows are counted by a sweep. */
+export const isCounted = (list: SpannedList): SQL => sql`${list.key} < ${untilOf(list, list.scope)}`
+
+/** Counts the next rows of a scope. False where few are left, or only young ones. */
+async function settleStep(db: Database, list: SpannedList, scope: string, now: number): Promise<boolean> {
+  const { name, table, key } = list
+  const horizon = list.keyAt(now - settledAfterMs)
+  const next = sql`${list.scope} = ${scope} and ${key} >= ${untilOf(list, sql`${scope}`)}`
+  const at = (offset: number) => sql`(select ${key} from ${table} where ${next} and ${key} < ${horizon}
+    order by ${key} limit 1 offset ${offset})`
+  const found = await db.first(
+    sql<{ is_due: number; last: string | number | null }>`select few is not null as is_due,
+      iif(few is null, null, ${at(rowsAStep)}) as last from (select ${at(fewRows)} as few)`,
+  )
+  if (!found?.is_due) return false
+  // All rows of one moment are counted together.
+  const until = typeof found.last === 'number' ? found.last + 1 : (found.last ?? horizon)
+  await db.batch([
+    addToSpans(list, sql`${next} and ${key} < ${until}`, 1),
+    sql`insert into settled_lists (list, scope, until) values (${name}, ${scope}, ${until})
+      on conflict (list, scope) do update set until = max(until, excluded.until)`,
+  ])
+  return found.last !== null
+}
+
+/** Counts rows of these scopes in bounded steps. Answers the scopes that it came to no end with. */
+export async function settleScopes(
+  db: Database,
+  list: SpannedList,
+  scopes: readonly string[],
+  now: number,
+): Promise<readonly string[]> {
+  let steps = 0
+  for (const [index, scope] of scopes.entries())
+    while (await settleStep(db, list, scope, now)) if (++steps === stepsASweep) return scopes.slice(index)
+  return []
+}

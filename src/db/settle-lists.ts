@@ -1,0 +1,60 @@
+import type { Database } from './database.ts'
+import { type ListSpan, nextSpan, recountStatements } from './lists/spans/recount-spans.ts'
+import { settleScopes } from './lists/spans/settle-spans.ts'
+import type { SpannedList } from './lists/spans/spanned-list.ts'
+import { findNightPosition } from './sweeps/nightly.ts'
+import { findSweepPosition, sweepPositionStatement } from './sweeps/sweep-positions.ts'
+
+const scopesASweep = 10
+
+/**
+ * Counts rows of the next scopes. `findNext` answers at most so many scopes from the given one on, in their order. A sweep
+ * goes on where the one before ended.
+ */
+export async function settleNext(
+  { db, now }: { db: Database; now: () => number },
+  list: SpannedList,
+  findNext: (from: string, most: number) => Promise<readonly string[]>,
+): Promise<void> {
+  const name = `settle ${list.name}`
+  const from = (await findSweepPosition(db, name))?.after ?? ''
+  const found = await findNext(from, scopesASweep + 1)
+  const [left] = await settleScopes(db, list, found.slice(0, scopesASweep), now())
+  const after = left ?? found[scopesASweep] ?? ''
+  if (after !== from) await db.batch([sweepPositionStatement(name, { after, begun_at: now() })])
+}
+
+const spansASweep = 25
+const rowsASweep = 20_000
+const keyOf = ({ scope, span }: ListSpan): string => `${scope} ${span}`
+
+function spanOf(key: string): ListSpan {
+  const [scope = '', span = '-1'] = key.split(' ')
+  return { scope, span: Number(span) }
+}
+
+/**
+ * Counts the next spans anew, each night all of them, and stores what they are. Throws where counts were wrong: they are
+ * repaired then, but something changed rows behind what counts them.
+ */
+export async function recountNext(job: { db: Database; now: () => number }, list: SpannedList): Promise<void> {
+  const { db } = job
+  const name = `recount ${list.name}`
+  const begin = await findNightPosition(job, name)
+  if (!begin) return
+  let last = spanOf(begin.after)
+  const wrong: string[] = []
+  for (let spans = 0, rows = 0; spans < spansASweep && rows < rowsASweep; spans++) {
+    const next = await db.first(nextSpan(list, last))
+    const position = sweepPositionStatement(name, { after: next ? keyOf(next) : '', begun_at: begin.begun_at })
+    if (!next) {
+      await db.batch([position])
+      break
+    }
+    const [repaired, , [counted]] = await db.batch([...recountStatements(list, next), position])
+    if (repaired.length > 0) wrong.push(keyOf(next))
+    rows += counted?.n ?? 0
+    last = next
+  }
+  if (wrong.length) throw new Error(`Counts of ${list.name} were wrong and are repaired: ${wrong.join(', ')}`)
+}

@@ -1,0 +1,37 @@
+import { type SQL, sql } from 'drizzle-orm'
+import { momentOfSpan, type SpannedList } from '../../db/lists/spans/spanned-list.ts'
+import { firstIdAt, idPrefixes } from '../../domain/ids.ts'
+
+const digits = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
+const firstDigit = idPrefixes.audit_entry.length + 2
+
+/** The moment of an id, which ten digits of five bits have. */
+const timeOf = (id: SQL): SQL => {
+  const values = Array.from({ length: 10 }, (_, index) => {
+    const digit = sql`substr(${id}, ${sql.raw(String(firstDigit + index))}, 1)`
+    return sql`((instr('${sql.raw(digits)}', ${digit}) - 1) << ${sql.raw(String(5 * (9 - index)))})`
+  })
+  return sql`(${sql.join(values, sql` + `)})`
+}
+
+/** The id that `firstIdAt` makes. */
+const firstIdOf = (moment: SQL): SQL => {
+  const letters = Array.from(
+    { length: 10 },
+    (_, index) => sql`substr('${sql.raw(digits)}', 1 + (${moment} >> ${sql.raw(String(5 * (9 - index)))} & 31), 1)`,
+  )
+  return sql`(${`${idPrefixes.audit_entry}_`} || ${sql.join(letters, sql` || `)})`
+}
+
+export const entrySpans: SpannedList = {
+  name: 'audit_log',
+  table: sql`audit_log`,
+  joins: sql``,
+  scope: sql`audit_log.organization_id`,
+  at: timeOf(sql`audit_log.id`),
+  key: sql`audit_log.id`,
+  keyAt: (moment) => firstIdAt('audit_entry', moment),
+  keyOfSpan: (span) => firstIdOf(momentOfSpan(span)),
+  facets: [sql`audit_log.actor_id`, sql`audit_log.action`, sql`coalesce(audit_log.resource_type, '-')`],
+  isSettled: true,
+}

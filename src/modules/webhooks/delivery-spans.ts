@@ -1,0 +1,16 @@
+import { sql } from 'drizzle-orm'
+import { momentOfSpan, type SpannedList } from '../../db/lists/spans/spanned-list.ts'
+
+/** A delivery that changes its status late is counted anew by a trigger. */
+export const deliverySpans: SpannedList = {
+  name: 'webhook_deliveries',
+  table: sql`webhook_deliveries`,
+  joins: sql`join webhook_events on webhook_events.id = webhook_deliveries.event_id`,
+  scope: sql`webhook_deliveries.endpoint_id`,
+  at: sql`webhook_deliveries.created_at`,
+  key: sql`webhook_deliveries.created_at`,
+  keyAt: (moment) => moment,
+  keyOfSpan: momentOfSpan,
+  facets: [sql`webhook_deliveries.status`, sql`coalesce(webhook_events.edition_id, '-')`],
+  isSettled: true,
+}

@@ -1,0 +1,162 @@
+import { sql } from 'drizzle-orm'
+import * as fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { firstIdAt } from '../../src/domain/ids.ts'
+import { refundReasons, refundSources, refundStatuses } from '../../src/domain/refunds/refunds.ts'
+import { dayMs } from '../../src/domain/time/instants.ts'
+import { recountEntries, settleEntries, sweepAuditLog } from '../../src/modules/audit-log/jobs.ts'
+import { contextAt } from '../support/context.ts'
+import {
+  batch,
+  begin,
+  expectCount,
+  expectPages,
+  queryOf,
+  settle,
+  settled,
+  stored,
+  sweep,
+  wait,
+} from '../support/list-spans.ts'
+import { count, seedPlace } from '../support/retention.ts'
+import { seedEntries } from '../support/seeding/audit-log.ts'
+import { seedRefunds } from '../support/seeding/sales/refunds.ts'
+import { freshId, write } from '../support/seeding/rows.ts'
+
+interface AskedEntries {
+  actor_id: string
+  action: string
+  resource_type: string
+  created_after: number
+  created_before: number
+}
+
+describe('counts of the audit log', () => {
+  it('are exact for every filter, through settling and retention', async () => {
+    let wereCounted = 0
+    const moment = fc.option(
+      fc.nat({ max: 450 * 24 }).map((hours) => begin + hours * 3_600_000),
+      { nil: undefined },
+    )
+    const asked = fc.record({
+      actor_id: fc.constantFrom('usr_a', 'usr_b', undefined, undefined),
+      action: fc.constantFrom('updateOrder', 'create*', undefined, undefined),
+      resource_type: fc.constantFrom('order', '-', undefined, undefined),
+      created_after: moment,
+      created_before: moment,
+    })
+    const acts = fc.array(fc.oneof(batch, wait, wait, settle, sweep), { maxLength: 12 })
+    await fc.assert(
+      fc.asyncProperty(acts, fc.array(asked, { minLength: 6, maxLength: 6 }), async (all, questions) => {
+        const { organization } = await seedPlace()
+        let now = begin
+        for (const one of [...settled, ...all]) {
+          if (one.act === 'wait') now += one.ms
+          if (one.act === 'add') {
+            const time = firstIdAt('audit_entry', now)
+            await write(sql`insert into audit_log (organization_id, id, action, actor_id, resource_type, changes, request_id,
+                created_at)
+              with recursive numbers (i) as (select 1 union all select i + 1 from numbers where i < ${one.many})
+              select ${organization}, ${time} || ${freshId('request').slice(-10)} || printf('%06d', i),
+                iif(i % 3, 'updateOrder', 'createOrder'), ${`usr_${one.kind ?? 'c'}`}, iif(i % 4, 'order', null), '[]',
+                'req_1', ${now} from numbers`)
+          }
+          if (one.act === 'settle') await settleEntries(contextAt(now))
+          if (one.act === 'sweep') await sweepAuditLog(contextAt(now))
+        }
+        wereCounted += (await stored('audit_log', organization))?.n ?? 0
+        for (const { created_after, created_before, ...facets } of [{}, ...questions] as Partial<AskedEntries>[]) {
+          const iso = (at: number | undefined) => (at === undefined ? undefined : new Date(at).toISOString())
+          const times = { created_after: iso(created_after), created_before: iso(created_before) }
+          await expectCount(
+            `/v1/audit-log?${queryOf({ organization_id: organization, page_size: '1', ...facets, ...times })}`,
+            sql`select 1 from audit_log where organization_id = ${organization}
+              and coalesce(actor_id = ${facets.actor_id ?? null}, 1)
+              ${facets.action ? sql`and action = ${facets.action}` : sql``}
+              ${facets.resource_type ? sql`and resource_type = ${facets.resource_type}` : sql``}
+              and created_at >= ${created_after ?? 0} and created_at < ${created_before ?? 9e15}`,
+          )
+        }
+        for (const [ordering, order] of [
+          ['created', sql`asc`],
+          ['-created', sql`desc`],
+        ] as const)
+          await expectPages(
+            `/v1/audit-log?${queryOf({ organization_id: organization, action: 'updateOrder', ordering })}`,
+            sql<{
+              id: string
+            }>`select id from audit_log where organization_id = ${organization} and action = 'updateOrder'
+              order by id ${order}`,
+            60,
+          )
+        await write(sql`delete from audit_log`, sql`delete from list_spans`, sql`delete from settled_lists`)
+      }),
+      { numRuns: 25 },
+    )
+    expect(wereCounted).toBeGreaterThan(1000)
+  })
+
+  it('lose the spans that have no rows any more, at night', async () => {
+    const { organization } = await seedPlace()
+    const spans = () => count(sql`select 1 from list_spans where scope = ${organization}`)
+    await seedEntries(organization, 300, { created_at: begin })
+    await settleEntries(contextAt(begin + dayMs))
+    expect(await spans()).toBe(1)
+    await sweepAuditLog(contextAt(begin + 401 * dayMs))
+    expect([await spans(), (await stored('audit_log', organization))?.n]).toEqual([1, 0])
+    await recountEntries(contextAt(Date.UTC(2026, 5, 1, 3)))
+    expect(await spans()).toBe(0)
+  })
+})
+
+describe('counts of refund requests', () => {
+  it('are exact for every filter, through changes and deletions', async () => {
+    const place = await seedPlace()
+    const made = await seedRefunds(place, 60)
+    const member = <T extends readonly string[]>(words: T) => fc.constantFrom<T[number]>(...words)
+    const moment = fc.nat({ max: 20 }).map((days) => begin + days * dayMs)
+    const changed = fc.record({
+      refund: fc.constantFrom(...made.map(({ refund }) => refund)),
+      status: member(refundStatuses),
+      reason: member(refundReasons),
+      source: member(refundSources),
+      at: fc.option(moment),
+      isGone: fc.nat({ max: 15 }).map((n) => n === 0),
+    })
+    const maybe = <T>(one: fc.Arbitrary<T>) => fc.option(one, { nil: undefined })
+    const asked = fc.record({
+      status: maybe(member(refundStatuses)),
+      reason: maybe(member(refundReasons)),
+      source: maybe(member(refundSources)),
+      created_after: maybe(moment),
+      created_before: maybe(moment),
+    })
+    await fc.assert(
+      fc.asyncProperty(fc.array(changed, { maxLength: 12 }), asked, async (changes, question) => {
+        for (const { refund, status, reason, source, at, isGone } of changes)
+          await write(
+            ...(isGone ? [sql`delete from refund_items where refund_request_id = ${refund}`] : []),
+            isGone
+              ? sql`delete from refund_requests where id = ${refund}`
+              : sql`update refund_requests set status = ${status}, reason = ${reason}, source = ${source},
+                  created_at = coalesce(${at}, created_at) where id = ${refund}`,
+          )
+        const { created_after: after, created_before: before, ...facets } = question
+        const times = {
+          created_after: after === undefined ? undefined : new Date(after).toISOString(),
+          created_before: before === undefined ? undefined : new Date(before).toISOString(),
+        }
+        const conditions = Object.entries(facets).flatMap(([name, value]) =>
+          value === undefined ? [] : [sql`and ${sql.raw(name)} = ${value}`],
+        )
+        for (const scope of [{ edition_id: place.edition }, { organization_id: place.organization }])
+          await expectCount(
+            `/v1/refund-requests?${queryOf({ ...scope, ...facets, ...times, page_size: '1' })}`,
+            sql`select 1 from refund_requests where edition_id = ${place.edition} ${sql.join(conditions, sql` `)}
+              and created_at >= ${after ?? 0} and created_at <= ${before ?? 9e15}`,
+          )
+      }),
+      { numRuns: 60 },
+    )
+  })
+})

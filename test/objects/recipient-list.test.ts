@@ -1,0 +1,107 @@
+import { env } from 'cloudflare:workers'
+import { runInDurableObject } from 'cloudflare:test'
+import * as fc from 'fast-check'
+import { expect, it } from 'vitest'
+import type { RecipientsQuery } from '../../src/domain/campaigns/sender.ts'
+import type { RecipientState } from '../../src/domain/campaigns/sending-policy.ts'
+import { listRecipients } from '../../src/objects/campaign/recipient-list.ts'
+import { RecipientStore } from '../../src/objects/campaign/recipient-store.ts'
+import type { RecipientOutcome } from '../../src/objects/campaign/schema.ts'
+import { freshId } from '../support/seeding/rows.ts'
+
+const states = ['pending', 'sent', 'failed', 'skipped'] as const satisfies RecipientState[]
+const firstPage = { sort: [], size: 50, skipped: 0, after: null }
+
+function withStore(work: (store: RecipientStore) => Promise<void> | void): Promise<void> {
+  const id = freshId('campaign')
+  return runInDurableObject(env.CAMPAIGN_SENDER.get(env.CAMPAIGN_SENDER.idFromName(id)), async (_, state) => {
+    const store = new RecipientStore(state.storage)
+    store.open(id)
+    await work(store)
+  })
+}
+
+const add = (store: RecipientStore, first: number, many: number, skippedEach = 7) =>
+  store.addRecipients(
+    Array.from({ length: many }, (_, index) => ({
+      n: first + index,
+      user_id: `usr_${first + index}`,
+      address: `a${first + index}@example.dk`,
+      language: 'en',
+      person: '{}',
+      reason: (first + index) % skippedEach === 0 ? 'inactive' : null,
+    })),
+  )
+
+const sent: RecipientOutcome = { to: 'sent', provider_id: 'm', at: 5 }
+const failed: RecipientOutcome = { to: 'failed', reason: 'unreachable', code: '', detail: '' }
+
+/** What the statements of the list read. */
+function rowsOf(store: RecipientStore, query: RecipientsQuery): number {
+  let rows = 0
+  const exec = (text: string, ...values: SqlStorageValue[]) => {
+    const cursor = store.storage.sql.exec(text, ...values)
+    const found = cursor.toArray()
+    rows += cursor.rowsRead
+    return { toArray: () => found }
+  }
+  listRecipients({ exec } as unknown as SqlStorage, query)
+  return rows
+}
+
+it('counts the recipients of each state as they are, through outcomes, removals and later runs', () =>
+  withStore(async (store) => {
+    let next = 1
+    const act = fc.oneof(
+      fc.record({ act: fc.constant('add' as const), many: fc.integer({ min: 1, max: 30 }) }),
+      fc.record({
+        act: fc.constant('outcome' as const),
+        numbers: fc.array(fc.integer({ min: 1, max: 120 }), { minLength: 1, maxLength: 20 }),
+        outcome: fc.constantFrom(sent, failed),
+      }),
+      fc.record({ act: fc.constant('remove' as const) }),
+      fc.record({ act: fc.constant('reopen' as const) }),
+    )
+    await fc.assert(
+      fc.asyncProperty(fc.array(act, { maxLength: 8 }), async (acts) => {
+        for (const one of acts) {
+          if (one.act === 'add') {
+            add(store, next, one.many)
+            next += one.many
+          }
+          if (one.act === 'outcome') store.recordOutcomes(new Map(one.numbers.map((n) => [n, one.outcome])), false)
+          if (one.act === 'remove') store.removeUnsent(['unreachable'])
+          if (one.act === 'reopen') store.reopen(['unreachable'])
+        }
+        const { sql } = store.storage
+        for (const state of [undefined, ...states]) {
+          const real = sql
+            .exec<{ n: number }>(
+              'select count(*) as n from recipients where ? is null or state = ?',
+              state ?? null,
+              state ?? null,
+            )
+            .one().n
+          expect([state, listRecipients(sql, { ...firstPage, state }).count]).toEqual([state, real])
+        }
+      }),
+      { numRuns: 40 },
+    )
+  }))
+
+it('reads few of many recipients for the first page, also of the few that failed or were skipped', () =>
+  withStore((store) => {
+    for (let first = 1; first < 9000; first += 1000) add(store, first, 1000, 400)
+    store.recordOutcomes(new Map(Array.from({ length: 8000 }, (_, index) => [index + 1, sent] as const)), false)
+    store.recordOutcomes(new Map([[8500, failed]]), false)
+    const queries: Partial<RecipientsQuery>[] = [
+      {},
+      { state: 'sent' },
+      { state: 'failed' },
+      { state: 'skipped' },
+      { reason: 'inactive' },
+      { reason: 'unreachable', state: 'failed' },
+    ]
+    for (const query of queries) expect([query, rowsOf(store, { ...firstPage, ...query }) < 200]).toEqual([query, true])
+    expect(rowsOf(store, { ...firstPage, engagement: 'opened' })).toBeGreaterThan(9000)
+  }))
