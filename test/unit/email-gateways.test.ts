@@ -16,7 +16,8 @@ const answering = (status: number, body: unknown, headers: Record<string, string
       async () => new Response(typeof body === 'string' ? body : JSON.stringify(body), { status, headers }),
     )
 
-const bodyOf = (init: RequestInit | undefined): unknown => JSON.parse(init?.body as string)
+const bodyOf = (init: RequestInit | undefined): unknown =>
+  JSON.parse(new TextDecoder().decode(init?.body as Uint8Array))
 
 const refused = (name: string) => ({ statusCode: 0, name, message: `said ${name}` })
 

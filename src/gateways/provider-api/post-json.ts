@@ -64,7 +64,11 @@ export const failureWithoutAnswer = (code: (ProviderAnswer & { came: false })['c
 /** One call of an API; the timeout covers the answer's body too, and redirects are answers. */
 export async function callApi(
   url: string,
-  init: { method: 'GET' | 'PATCH' | 'POST'; headers: Readonly<Record<string, string>>; body?: string },
+  init: {
+    method: 'GET' | 'PATCH' | 'POST'
+    headers: Readonly<Record<string, string>>
+    body?: string | Uint8Array<ArrayBuffer>
+  },
   timeoutMs: number,
 ): Promise<ProviderAnswer> {
   // Providers refuse calls without a user agent, and the runtime adds none.

@@ -7,7 +7,7 @@ import { maxRenderedSmsLength } from '../../../domain/email/budget.ts'
 import type { Template } from '../../../domain/email/compile.ts'
 import { dateText } from '../../../domain/email/messages/dates.ts'
 import { renderFault } from '../../../domain/email/liquid/liquid.ts'
-import { personalise } from '../../../domain/email/personalise.ts'
+import { personalise, personaliseInPieces } from '../../../domain/email/personalise.ts'
 import type { TemplateContext } from '../../../domain/email/liquid/variables.ts'
 import type { Language } from '../../../domain/languages.ts'
 import { displayName } from '../../../domain/messaging/mailbox.ts'
@@ -159,7 +159,7 @@ export function composeEmails(
   return compose(job, claim, contents, (recipient, content, links) => {
     const { n, address, person } = recipient
     const { context } = content
-    const { subject, html, text } = personalise(content.template, contextOf(recipient, content, links))
+    const made = personaliseInPieces(content.template, contextOf(recipient, content, links))
     const headers = {
       ...(hasUnsubscribe(content) && {
         'List-Unsubscribe': `<${links.unsubscribe}>`,
@@ -169,7 +169,7 @@ export function composeEmails(
     }
     const to = { name: displayName(fullName(person)), address }
     const reference = referenceOf(campaign_id, n)
-    return { from: context.from, to, replyTo: context.reply_to, subject, html, text, headers, reference }
+    return { from: context.from, to, replyTo: context.reply_to, ...made, headers, reference }
   })
 }
 
