@@ -66,15 +66,11 @@ create table if not exists changed (
   number integer primary key,
   members text not null
 ) strict;
+drop index if exists recipients_address;
 `
+
 /** A state in SQL. */
 export const recipientState = (state: RecipientState): string => `'${state}'`
-
-/** Several people may share a telephone number, which gets one SMS. */
-export const uniqueAddresses = {
-  require: `create unique index if not exists recipients_address on recipients (address) where state <> ${recipientState('skipped')}`,
-  release: 'drop index if exists recipients_address',
-}
 
 export interface CampaignRecord extends Counters {
   campaign_id: string
