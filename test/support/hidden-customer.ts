@@ -39,7 +39,10 @@ async function seedRecipient(campaign: string, user: { id: string; seq: number }
   const person = JSON.stringify({ id: user.id, email, phone_number, first_name, last_name })
   await inRecipientStore(campaign, (store) =>
     store.transaction(() => {
-      store.addRecipients([{ n: user.seq, user_id: user.id, address: email, language: 'en', person, reason: null }])
+      store.addRecipients(
+        [{ n: user.seq, user_id: user.id, address: email, language: 'en', person, reason: null }],
+        'email',
+      )
       const detail = `${hidden.detail} ${email}`
       store.recordOutcomes(new Map([[user.seq, { to: 'failed', reason: 'rejected', code: 'http_550', detail }]]), false)
       store.change({ run: 1, status: 'sent' })

@@ -16,7 +16,8 @@ const answering = (status: number, body: unknown, headers: Record<string, string
       async () => new Response(typeof body === 'string' ? body : JSON.stringify(body), { status, headers }),
     )
 
-const bodyOf = (init: RequestInit | undefined): unknown => JSON.parse(init?.body as string)
+const bodyOf = (init: RequestInit | undefined): unknown =>
+  JSON.parse(new TextDecoder().decode(init?.body as Uint8Array))
 
 const refused = (name: string) => ({ statusCode: 0, name, message: `said ${name}` })
 
@@ -186,7 +187,10 @@ describe('the Resend gateway', () => {
   })
 
   it('refuses an endless answer', async () => {
-    const endless = new ReadableStream({ pull: (controller) => controller.enqueue(new Uint8Array(100_000)) })
+    const endless = new ReadableStream({
+      type: 'bytes',
+      pull: (controller) => controller.enqueue(new Uint8Array(100_000)),
+    })
     vi.spyOn(globalThis, 'fetch').mockResolvedValue(new Response(endless))
     expect(await resend.send([anEmail()], 'k')).toMatchObject([{ kind: 'unknown', code: 'unreadable_answer' }])
   })

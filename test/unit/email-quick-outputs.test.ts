@@ -87,7 +87,7 @@ function outcomeOf(of: Output, parsed: Parsed[], values: object, most: number) {
   }
   let written: string
   try {
-    written = render(of, parsed, values, budgets)
+    written = render(of, parsed, values, budgets).text
   } catch (error) {
     written = `fails: ${String(error)}`
   }

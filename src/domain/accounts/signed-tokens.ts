@@ -56,6 +56,8 @@ export function idFromBytes(prefix: string, bytes: Uint8Array, from: number): { 
   return { id: `${prefix}_${markedUlid(text, cell)}`, next: from + ulidBytes + cell.length }
 }
 
+export const mostBytesOfNumber = 8
+
 /** 1 to 8 bytes, by the number's size. */
 export function numberToBytes(value: number): number[] {
   const bytes: number[] = []
@@ -64,13 +66,14 @@ export function numberToBytes(value: number): number[] {
     bytes.push((rest % 128) + 128)
     rest = Math.floor(rest / 128)
   }
-  return [...bytes, rest]
+  bytes.push(rest)
+  return bytes
 }
 
 export function numberFromBytes(bytes: Uint8Array, from: number): { value: number; next: number } | null {
   let value = 0
   let factor = 1
-  for (let at = from; at < bytes.length && at - from < 8; at++) {
+  for (let at = from; at < bytes.length && at - from < mostBytesOfNumber; at++) {
     const byte = bytes[at] ?? 0
     value += (byte % 128) * factor
     if (byte < 128) return Number.isSafeInteger(value) ? { value, next: at + 1 } : null
@@ -83,14 +86,13 @@ type Hmac = ReturnType<typeof hmac.create>
 
 const hmacWith = (key: string): Hmac => hmac.create(sha256, utf8(key))
 
-/** HMACs that have taken their key and nothing else. Cached, because that takes as long as a MAC. */
-const keyed = new Map<string, Hmac>()
+/** HMACs that have taken their key and nothing else, by purpose and secret. Cached, because that takes as long as a MAC. */
+const keyed = new Map<string, Map<string, Hmac>>()
 function keyedHmac(secret: string, purpose: string): Hmac {
-  const key = `${purpose}:${secret}`
-  const known = keyed.get(key)
+  const known = keyed.get(purpose)?.get(secret)
   if (known) return known
-  const made = hmacWith(key)
-  keyed.set(key, made)
+  const made = hmacWith(`${purpose}:${secret}`)
+  keyed.set(purpose, new Map(keyed.get(purpose)).set(secret, made))
   return made
 }
 
@@ -98,13 +100,16 @@ function keyedHmac(secret: string, purpose: string): Hmac {
 const working = hmacWith('')
 const wholeMac = new Uint8Array(32)
 
-/** Not with the platform's HMAC: its promise takes several times as long as so short a MAC. */
-export function macOf(secret: string, { purpose, macBytes }: TokenSigner, bytes: Uint8Array): Uint8Array {
+/** Not with the platform's HMAC: its promise takes several times as long as so short a MAC. The next one replaces it. */
+function makeMac(secret: string, { purpose, macBytes }: TokenSigner, bytes: Uint8Array): Uint8Array {
   // oxlint-disable-next-line no-underscore-dangle -- the library's name for a copy that makes no object
   keyedHmac(secret, purpose)._cloneInto(working)
   working.update(bytes).digestInto(wholeMac)
-  return wholeMac.slice(0, macBytes)
+  return wholeMac.subarray(0, macBytes)
 }
+
+export const macOf = (secret: string, signer: TokenSigner, bytes: Uint8Array): Uint8Array =>
+  makeMac(secret, signer, bytes).slice()
 
 /** Takes the same time at any position of the difference. */
 export function areEqual(one: Uint8Array, other: Uint8Array): boolean {
@@ -114,10 +119,15 @@ export function areEqual(one: Uint8Array, other: Uint8Array): boolean {
 }
 
 export function signToken(secret: string, signer: TokenSigner, content: ArrayLike<number>): string {
-  const token = new Uint8Array(content.length + signer.macBytes)
-  token.set(content)
-  token.set(macOf(secret, signer, token.subarray(0, content.length)), content.length)
-  return toBase64Url(token)
+  const bytes = new Uint8Array(content.length + signer.macBytes)
+  bytes.set(content)
+  return signStart(secret, signer, bytes, content.length)
+}
+
+/** The token of the first bytes; the others take the MAC. */
+export function signStart(secret: string, signer: TokenSigner, bytes: Uint8Array, length: number): string {
+  bytes.set(makeMac(secret, signer, bytes.subarray(0, length)), length)
+  return toBase64Url(bytes.subarray(0, length + signer.macBytes))
 }
 
 const maxTokenLength = 120

@@ -3,9 +3,10 @@ import {
   idFromBytes,
   idToBytes,
   numberFromBytes,
+  mostBytesOfNumber,
   numberToBytes,
   openToken,
-  signToken,
+  signStart,
   type TokenSigner,
 } from '../accounts/signed-tokens.ts'
 
@@ -32,9 +33,16 @@ export type MintLink = (target: Omit<LinkTarget, 'campaign_id'>) => string
 export function linkMinter(secret: string, campaignId: string): MintLink {
   const id = idToBytes(idPrefixes.campaign, campaignId)
   if (!id) throw new Error(`${campaignId} is no id of a campaign`)
-  const start = [...id]
-  return ({ kind, n, link }) =>
-    signToken(secret, signer, start.concat(linkKinds.indexOf(kind), numberToBytes(n), numberToBytes(link)))
+  // The tokens are made one after another in the same memory.
+  const bytes = new Uint8Array(id.length + 1 + 2 * mostBytesOfNumber + signer.macBytes)
+  bytes.set(id)
+  return ({ kind, n, link }) => {
+    let length = id.length
+    bytes[length++] = linkKinds.indexOf(kind)
+    for (const byte of numberToBytes(n)) bytes[length++] = byte
+    for (const byte of numberToBytes(link)) bytes[length++] = byte
+    return signStart(secret, signer, bytes, length)
+  }
 }
 
 export const mintLinkToken = (secret: string, { campaign_id, ...target }: LinkTarget): string =>

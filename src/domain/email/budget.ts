@@ -1,5 +1,6 @@
 import type { Context } from 'liquidjs'
 import { toValue } from 'liquidjs/dist/liquid.browser.mjs'
+import type { FixedText } from '../text/json-pieces.ts'
 
 /** The characters that one rendering may produce: output, captures, and results of filters. */
 export const maxRenderedLength = 2_000_000
@@ -60,15 +61,27 @@ function written(value: unknown): string {
 /** Collects the output of a rendering or a capture, and counts it. */
 export class ChargedEmitter {
   buffer = ''
+  /** The same output as it was written. */
+  readonly pieces: (FixedText | string)[] = []
   readonly #budget: Budget
 
-  constructor({ memoryLimit }: Context) {
+  constructor({ memoryLimit }: Pick<Context, 'memoryLimit'>) {
     this.#budget = (memoryLimit as unknown as Charge).budget
   }
 
   write(value: unknown): void {
     const text = written(value)
+    this.#keep(text, text)
+  }
+
+  /** A text of the template itself. */
+  writeFixed(fixed: FixedText): void {
+    this.#keep(fixed.text, fixed)
+  }
+
+  #keep(text: string, piece: FixedText | string): void {
     this.#budget.spend(text.length)
     this.buffer += text
+    this.pieces.push(piece)
   }
 }

@@ -1,4 +1,5 @@
 import { utf8 } from '../text/encoding.ts'
+import type { TextPieces } from '../text/json-pieces.ts'
 import { Budget, maxRenderedLength } from './budget.ts'
 import type { Template } from './compile.ts'
 import { filtersWhenSent, type Output, type Parsed, parse, render } from './liquid/liquid.ts'
@@ -10,6 +11,11 @@ export interface Personalised {
   subject: string
   html: string
   text: string
+}
+
+/** With the HTML in pieces too, of which most are in the messages of other recipients. */
+interface PersonalisedInPieces extends Personalised {
+  htmlPieces: TextPieces
 }
 
 interface ParsedTemplate {
@@ -95,20 +101,28 @@ function checkSize(most: number, ...texts: string[]): void {
  * The message for one recipient. Throws as soon as the values make more of it than `most` characters, and when it is
  * larger than a message may be.
  */
-export function personalise(template: Template, context: TemplateContext, most = maxRenderedLength): Personalised {
+export function personaliseInPieces(
+  template: Template,
+  context: TemplateContext,
+  most = maxRenderedLength,
+): PersonalisedInPieces {
   const parsed = parsedOf(template)
   const values = admitted(context)
   const length = new Budget(most)
-  // Filters may cut a character in half, which providers refuse.
-  const rendered = (output: Output, of: Parsed[]) =>
-    render(output, of, values, { length, filters: filtersWhenSent() }).toWellFormed()
+  const rendered = (output: Output, of: Parsed[]) => render(output, of, values, { length, filters: filtersWhenSent() })
   const html = rendered('html', parsed.html)
-  const text = rendered('text', parsed.text)
-  const subject = headerText(rendered('text', parsed.subject))
-  checkSize(Math.min(most, maxMessageBytes), html, text)
+  const { text } = rendered('text', parsed.text)
+  const subject = headerText(rendered('text', parsed.subject).text)
+  checkSize(Math.min(most, maxMessageBytes), html.text, text)
   return {
     subject,
-    html,
+    html: html.text,
+    htmlPieces: html.pieces,
     text: text.replaceAll(/\n{3,}/g, '\n\n'),
   }
+}
+
+export function personalise(template: Template, context: TemplateContext, most?: number): Personalised {
+  const { subject, html, text } = personaliseInPieces(template, context, most)
+  return { subject, html, text }
 }

@@ -2,14 +2,16 @@ import { isRecord } from '../../domain/text/json.ts'
 import { asciiAddress, formatMailbox, type Mailbox } from '../../domain/messaging/mailbox.ts'
 import { failure, type SendFailure, type SendResult } from '../../domain/messaging/messaging.ts'
 import { retryAfterMs } from '../../domain/webhooks/webhooks.ts'
+import { JsonBytes } from '../../domain/text/json-pieces.ts'
 import { refusalOfEmail, sendAcceptable } from '../acceptable/acceptable.ts'
 import {
+  callApi,
   type ProviderAnswer,
   failureWithoutAnswer,
-  postJson,
   textOf,
   type ProviderOptions,
 } from '../provider-api/post-json.ts'
+import { releaseMemory, reserveMemory } from './body-memory.ts'
 import type { EmailGateway, OutboundEmail } from './email.ts'
 import { resendDomains } from './resend-domains.ts'
 
@@ -78,28 +80,47 @@ function resultsOf(body: unknown, count: number): SendResult[] {
 
 const mailboxOf = ({ name, address }: Mailbox): string => formatMailbox({ name, address: asciiAddress(address) })
 
-const wireOf = ({ from, to, replyTo, subject, html, text, headers, reference }: OutboundEmail) => ({
-  from: mailboxOf(from),
-  to: [mailboxOf(to)],
-  ...(replyTo === null ? {} : { reply_to: asciiAddress(replyTo) }),
-  subject,
-  html,
-  text,
-  headers,
-  tags: [{ name: 'reference', value: reference }],
-})
+/** One message of a call. Its HTML is most of it, so pieces that other messages have too are not escaped again. */
+function addLetter(body: JsonBytes, message: OutboundEmail): void {
+  const { from, to, replyTo, subject, html, htmlPieces = [html], text, headers, reference } = message
+  const start = {
+    from: mailboxOf(from),
+    to: [mailboxOf(to)],
+    ...(replyTo === null ? {} : { reply_to: asciiAddress(replyTo) }),
+    subject,
+  }
+  const end = { text, headers, tags: [{ name: 'reference', value: reference }] }
+  body.add(`${JSON.stringify(start).slice(0, -1)},"html":`)
+  body.addText(htmlPieces)
+  body.add(`,${JSON.stringify(end).slice(1)}`)
+}
+
+function bodyOf(messages: readonly OutboundEmail[]): Uint8Array<ArrayBuffer> {
+  const body = new JsonBytes()
+  for (const [index, message] of messages.entries()) {
+    body.add(index === 0 ? '[' : ',')
+    addLetter(body, message)
+  }
+  body.add(']')
+  return body.encode(reserveMemory)
+}
 
 /** One call, or where the provider finds it too large, one of each half: the same halves under the same keys each time. */
 async function call(messages: readonly OutboundEmail[], key: string, options: ProviderOptions): Promise<SendResult[]> {
   const { apiBase, apiKey, now, timeoutMs = standardTimeoutMs } = options
   const headers = {
+    'content-type': 'application/json',
     authorization: `Bearer ${apiKey}`,
     'idempotency-key': key,
     // One bad address must not keep the others back.
     'x-batch-validation': 'permissive',
   }
-  const answer = await postJson(`${apiBase || standardBase}/emails/batch`, headers, messages.map(wireOf), timeoutMs)
-  if (answer.came && answer.status >= 200 && answer.status < 300) return resultsOf(answer.body, messages.length)
+  const body = bodyOf(messages)
+  const answer = await callApi(`${apiBase || standardBase}/emails/batch`, { method: 'POST', headers, body }, timeoutMs)
+  if (answer.came && answer.status >= 200 && answer.status < 300) {
+    releaseMemory(body)
+    return resultsOf(answer.body, messages.length)
+  }
   if (answer.came && answer.status === 413 && messages.length > 1) {
     const half = Math.ceil(messages.length / 2)
     const first = await call(messages.slice(0, half), `${key}-1`, options)

@@ -82,7 +82,7 @@ export class AudienceCalculation {
         // The segment was recalculated meanwhile, and the members of the old calculation are deleted.
         if (page === null) return this.#commit(record, () => this.#store.change({ step: 'segment', segment_epoch: 0 }))
         return this.#commit(record, () => {
-          this.#store.addRecipients(page.people)
+          this.#store.addRecipients(page.people, record.channel)
           if (page.after === null) this.#finish()
           else this.#store.change({ member_after: page.after })
         })
@@ -102,7 +102,7 @@ export class AudienceCalculation {
 
   #finish(): void {
     const now = this.#job.now()
-    this.#store.releaseUniqueAddresses()
+    this.#store.addresses.forget()
     const { total } = this.#store.record() ?? noCounters
     if (total === 0) return this.#fail('Nobody in the segment can be reached.')
     this.#store.change({ status: 'sending', step: '', started_at: now })

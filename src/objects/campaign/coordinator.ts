@@ -112,7 +112,6 @@ export class CampaignCoordinator {
         started_at: isRetry ? record.started_at : null,
       })
       if (isRetry) this.#store.reopen(retryableReasons)
-      else if (row.channel === 'sms') this.#store.requireUniqueAddresses()
     })
   }
 

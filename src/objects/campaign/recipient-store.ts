@@ -1,16 +1,11 @@
 import { type RecipientEvent, stamped, type Stamps } from '../../domain/campaigns/recipient-events.ts'
 import type { AffectedRecipient, NewRecipient, RecipientRow } from '../../domain/campaigns/sender.ts'
 import type { RecipientState } from '../../domain/campaigns/sending-policy.ts'
+import type { Channel } from '../../domain/messaging/messaging.ts'
 import type { Counters } from '../../domain/campaigns/counters.ts'
 import { EngagementStore } from './engagement-store.ts'
-import {
-  type CampaignRecord,
-  recipientState,
-  schema,
-  type RecipientOutcome,
-  uniqueAddresses,
-  type ObjectStorage,
-} from './schema.ts'
+import { type CampaignRecord, recipientState, schema, type RecipientOutcome, type ObjectStorage } from './schema.ts'
+import { UniqueAddresses } from './unique-addresses.ts'
 
 const counted: Record<RecipientState, readonly (keyof Counters)[]> = {
   pending: ['total'],
@@ -36,12 +31,14 @@ const counterOf: Partial<Record<keyof Stamps, keyof Counters>> = {
 export class RecipientStore {
   readonly storage: ObjectStorage
   readonly engagement: EngagementStore
+  readonly addresses: UniqueAddresses
   readonly #sql: SqlStorage
 
   constructor(storage: ObjectStorage) {
     this.storage = storage
     this.#sql = storage.sql
     this.engagement = new EngagementStore(storage.sql)
+    this.addresses = new UniqueAddresses(storage.sql)
     this.createTables()
   }
 
@@ -51,7 +48,12 @@ export class RecipientStore {
 
   /** All of the block takes effect, or nothing. */
   transaction<T>(block: () => T): T {
-    return this.storage.transactionSync(block)
+    try {
+      return this.storage.transactionSync(block)
+    } catch (error) {
+      this.addresses.forget()
+      throw error
+    }
   }
 
   record(): CampaignRecord | null {
@@ -74,46 +76,27 @@ export class RecipientStore {
       this.#sql.exec(`update record set ${sets.join(', ')}`, ...(Object.values(changes) as SqlStorageValue[]))
   }
 
-  /** While recipients are added. Later it would double what the result of each of them writes. */
-  requireUniqueAddresses(): void {
-    this.#sql.exec(uniqueAddresses.require)
-  }
-
-  releaseUniqueAddresses(): void {
-    this.#sql.exec(uniqueAddresses.release)
-  }
-
-  /** Known recipients stay as they are. A recipient with the address of another is skipped. */
-  addRecipients(people: readonly NewRecipient[]): void {
+  /** Known recipients stay as they are. A recipient of an SMS with the address of another is skipped. */
+  addRecipients(given: readonly NewRecipient[], channel: Channel): void {
+    const people = channel === 'sms' ? this.addresses.withReasons(given) : given
     const rows = people.map((one) => [one.n, one.user_id, one.address, one.language, one.person, one.reason])
-    const columns = '(n, user_id, address, language, person, reason, state)'
-    const fields = [0, 1, 2, 3, 4].map((at) => `value ->> ${at}`).join(', ')
-    const data = JSON.stringify(rows)
     const added = this.#sql
-      .exec<{ n: number; state: RecipientState }>(
-        `insert into recipients ${columns}
-         select ${fields}, value ->> 5, iif(value ->> 5 is null, ${recipientState('pending')}, ${recipientState('skipped')}) from json_each(?) where true
-         on conflict do nothing returning n, state`,
-        data,
+      .exec<{ state: RecipientState }>(
+        `insert into recipients (n, user_id, address, language, person, reason, state)
+         select ${[0, 1, 2, 3, 4, 5].map((at) => `value ->> ${at}`).join(', ')},
+          iif(value ->> 5 is null, ${recipientState('pending')}, ${recipientState('skipped')}) from json_each(?) where true
+         on conflict do nothing returning state`,
+        JSON.stringify(rows),
       )
       .toArray()
-    const shared =
-      added.length === people.length
-        ? []
-        : this.#sql
-            .exec<{ n: number; state: RecipientState }>(
-              `insert into recipients ${columns} select ${fields}, 'duplicate_address', ${recipientState('skipped')} from json_each(?)
-               where value ->> 0 not in (select n from recipients) returning n, state`,
-              data,
-            )
-            .toArray()
     const counts = new Map<keyof Counters, number>()
-    for (const { state } of [...added, ...shared]) tally(counts, counted[state], 1)
+    for (const { state } of added) tally(counts, counted[state], 1)
     this.#count(counts)
   }
 
   /** Deletes recipients of an earlier run who were not tried, or failed for one of the reasons. They may be added again. */
   removeUnsent(reasons: readonly string[]): void {
+    this.addresses.forget()
     const gone = this.#sql
       .exec<{ state: RecipientState; n: number }>(
         `delete from recipients where (state in (${recipientState('pending')}, ${recipientState('skipped')})
@@ -163,6 +146,7 @@ export class RecipientStore {
 
   /** A sent recipient stays sent. Any other state gives way to a newer outcome. */
   recordOutcomes(outcomes: ReadonlyMap<number, RecipientOutcome>, delivered: boolean): void {
+    this.addresses.forget()
     const counts = new Map<keyof Counters, number>()
     // Almost all are pending, and need not be read.
     const isPending = `state = ${recipientState('pending')} and delivered_at is null`

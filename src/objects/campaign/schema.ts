@@ -73,13 +73,8 @@ create table if not exists changed (
   number integer primary key,
   members text not null
 ) strict;
+drop index if exists recipients_address;
 `
-
-/** Several people may share a telephone number, which gets one SMS. */
-export const uniqueAddresses = {
-  require: `create unique index if not exists recipients_address on recipients (address) where state <> ${recipientState('skipped')}`,
-  release: 'drop index if exists recipients_address',
-}
 
 export interface CampaignRecord extends Counters {
   campaign_id: string

@@ -7,7 +7,9 @@ import {
   type Token,
   TokenKind,
   Tokenizer,
+  toValueSync,
 } from 'liquidjs/dist/liquid.browser.mjs'
+import type { TextPieces } from '../../text/json-pieces.ts'
 import { chargeCosts, chargedOperators, withoutPlaces } from './liquid-costs.ts'
 import { Budget, Charge, ChargedEmitter, OverBudget } from '../budget.ts'
 import { type TemplateFault, maxSteps, maxTemplateLength, stepsOf, TooMuch } from './liquid-bounds.ts'
@@ -103,12 +105,29 @@ export interface Budgets {
   filters: Budget
 }
 
-/** Throws as soon as a budget is exceeded. */
-export function render(output: Output, parsed: Parsed[], values: object, budgets: Budgets): string {
+/** The clock does not advance while a template runs, so LiquidJS need not look at it. */
+const withoutLimit = { check: () => {} } as unknown as Context['renderLimit']
+
+/** A text, and the same in pieces. */
+export interface Rendered {
+  text: string
+  pieces: TextPieces
+}
+
+/** Throws as soon as a budget is exceeded. Filters may cut a character in half, which providers refuse. */
+export function render(output: Output, parsed: Parsed[], values: object, budgets: Budgets): Rendered {
   const liquid = engines[output]
   const memoryLimit = new Charge(budgets.length, budgets.filters) as unknown as Context['memoryLimit']
-  const context = new Context(values, liquid.options, { sync: true }, { memoryLimit, liquid })
-  return liquid.renderSync(parsed, context) as string
+  const limits = { memoryLimit, renderLimit: withoutLimit, liquid }
+  const context = new Context(values, liquid.options, { sync: true }, limits)
+  const emitter = new ChargedEmitter(context)
+  toValueSync(liquid.renderer.renderTemplates(parsed, context, emitter))
+  const { buffer, pieces } = emitter
+  // The text is not put together before it is used.
+  if (pieces.every((piece) => (typeof piece === 'string' ? piece.isWellFormed() : piece.isWellFormed)))
+    return { text: buffer, pieces }
+  const text = buffer.toWellFormed()
+  return { text, pieces: [text] }
 }
 
 /** Which names the parsed text uses, as `order.items`, and under which name it goes through which list. */
@@ -229,11 +248,11 @@ export function read(text: string, limit = maxTemplateLength): Readable | Faulty
 /** Limits the rendering of a text with the sample values. */
 export function run({ parsed, steps }: Readable, sample: object, most = maxCharactersOfMessage): CheckedTemplate {
   try {
-    const { length } = render('text', parsed, sample, {
+    const { text } = render('text', parsed, sample, {
       length: new Budget(most),
       filters: new Budget(filteredWhenSaved),
     })
-    return { ok: true, parsed, steps, length }
+    return { ok: true, parsed, steps, length: text.length }
   } catch (error) {
     return { ok: false, fault: faultOf(error) }
   }

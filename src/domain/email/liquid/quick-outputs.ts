@@ -1,11 +1,12 @@
 import type { Context, Template as Parsed } from 'liquidjs'
+import type { ChargedEmitter } from '../budget.ts'
+import { FixedText } from '../../text/json-pieces.ts'
 
-interface Emitter {
-  write: (value: unknown) => void
-}
+type Emitter = Parameters<Parsed['render']>[1]
 
-/** The parts of a parsed template of LiquidJS that hold other templates. Its types do not declare them. */
+/** The parts of a parsed template of LiquidJS that hold text or other templates. Its types do not declare them. */
 interface ParsedBlock extends Parsed {
+  str?: string
   templates?: Parsed[]
   elseTemplates?: Parsed[]
   branches?: { templates: Parsed[] }[]
@@ -50,23 +51,28 @@ function escaped(text: string, { memoryLimit }: Context): string {
 }
 
 /**
- * Replaces how outputs of one variable are rendered: LiquidJS runs several generators for each. It still renders values
+ * Replaces how texts and outputs of one variable are rendered: LiquidJS runs generators for each. It still renders values
  * that are not texts. The text and the charged memory stay the same.
  */
 export function shortcutOutputs(nodes: readonly Parsed[], escapes: boolean): void {
   for (const node of nodes as readonly ParsedBlock[]) {
     const path = pathOf(node)
+    if (node.str !== undefined) shortcutText(node, new FixedText(node.str))
     if (path) shortcutOutput(node, path, escapes)
     for (const inner of [node.templates, node.elseTemplates, ...(node.branches ?? []).map((one) => one.templates)])
       if (inner) shortcutOutputs(inner, escapes)
   }
 }
 
+function shortcutText(node: Parsed, fixed: FixedText): void {
+  node.render = (_: Context, emitter: Emitter) => (emitter as ChargedEmitter).writeFixed(fixed)
+}
+
 function shortcutOutput(node: Parsed, path: readonly (string | number)[], escapes: boolean): void {
   const render = node.render.bind(node)
   node.render = (context: Context, emitter: Emitter) => {
     const text = textAt(context as unknown as Scopes, path)
-    if (text === null) return render(context, emitter as Parameters<Parsed['render']>[1])
+    if (text === null) return render(context, emitter)
     emitter.write(escapes ? escaped(text, context) : text)
     return undefined
   }

@@ -10,7 +10,7 @@ import {
 import { sha256, toHex } from '../../../domain/text/encoding.ts'
 import type { SendResult } from '../../../domain/messaging/messaging.ts'
 import { exclusionStatement } from './audience.ts'
-import { type ComposedMessage, composeEmails, composeSms } from './compose.ts'
+import { type ComposedMessage, emailComposer, smsComposer } from './compose.ts'
 import {
   type CampaignContents,
   contentsOf,
@@ -25,6 +25,7 @@ type Recipients = ChunkClaim['recipients']
 
 interface BatchGateway<Message> {
   batch: number
+  /** Whether it looks at the key of a call. */
   deduplicates: boolean
   send: (messages: readonly Message[], key: string) => Promise<SendResult[]>
 }
@@ -35,7 +36,7 @@ interface ChannelCalls<Message> {
   claim: ChunkClaim
   contents: CampaignContents
   gateway: BatchGateway<Message>
-  compose: (job: JobCtx, claim: ChunkClaim, contents: CampaignContents) => ComposedMessage<Message>[]
+  compose: (recipients: Recipients) => ComposedMessage<Message>[]
 }
 
 const notTried = (code: string, detail: string): SendResult => ({
@@ -95,13 +96,14 @@ export async function sendClaim(job: JobCtx, sender: CampaignSenderRpc, claim: C
     return [notPrepared(claim.recipients, error)]
   }
   const { contents, excluded, isEmail } = prepared
+  const { campaign_id } = claim
   const { deduplicates } = isEmail ? job.email : job.sms
   if (!deduplicates || excluded.length) if (!(await sender.begin(claim.chunk, claim.lease, excluded))) return []
   const numbers = new Set(excluded.map(({ n }) => n))
   const rest = { ...claim, recipients: claim.recipients.filter(({ n }) => !numbers.has(n)) }
   return isEmail
-    ? callAll({ job, claim: rest, contents, gateway: job.email, compose: composeEmails })
-    : callAll({ job, claim: rest, contents, gateway: job.sms, compose: composeSms })
+    ? callAll({ job, claim: rest, contents, gateway: job.email, compose: emailComposer(job, campaign_id, contents) })
+    : callAll({ job, claim: rest, contents, gateway: job.sms, compose: smsComposer(job, campaign_id, contents) })
 }
 
 /** Whether other calls would get the same answer. They are not made, and not reported. */
@@ -122,20 +124,18 @@ async function callAll<Message>(channel: ChannelCalls<Message>): Promise<Calls> 
 }
 
 async function callOnce<Message>(channel: ChannelCalls<Message>, recipients: Recipients): Promise<Calls[number]> {
-  const { job, claim, contents, gateway } = channel
+  const { job, claim, gateway } = channel
   const isLate = () => job.now() > claim.lease_until - leaseMarginMs
   if (isLate()) return recipients.map(({ n }) => ({ n, result: late }))
   let composed: ComposedMessage<Message>[]
   try {
-    composed = channel.compose(job, { ...claim, recipients }, contents)
+    composed = channel.compose(recipients)
   } catch (error) {
     return notPrepared(recipients, error)
   }
   const messages = composed.flatMap((one) => ('message' in one ? [one.message] : []))
-  const key = await keyOf(
-    claim.campaign_id,
-    composed.map(({ n }) => n),
-  )
+  const members = composed.map(({ n }) => n)
+  const key = gateway.deduplicates ? await keyOf(claim.campaign_id, members) : ''
   const results = isLate() || messages.length === 0 ? messages.map(() => late) : await gateway.send(messages, key)
   let next = 0
   return composed.map((one) => ({

@@ -1,13 +1,13 @@
 import type { JobCtx } from '../../../context.ts'
 import { referenceOf } from '../../../domain/campaigns/recipient-events.ts'
-import type { ChunkRecipient, ChunkClaim } from '../../../domain/campaigns/sending-policy.ts'
+import type { ChunkRecipient } from '../../../domain/campaigns/sending-policy.ts'
 import { type LinkKind, linkMinter, type MintLink } from '../../../domain/campaigns/link-tokens.ts'
 import { mintPreferencesToken, preferencesAddress } from '../../../domain/consents/consent-tokens.ts'
 import { maxRenderedSmsLength } from '../../../domain/email/budget.ts'
 import type { Template } from '../../../domain/email/compile.ts'
 import { dateText } from '../../../domain/email/messages/dates.ts'
 import { renderFault } from '../../../domain/email/liquid/liquid.ts'
-import { personalise } from '../../../domain/email/personalise.ts'
+import { personalise, personaliseInPieces } from '../../../domain/email/personalise.ts'
 import type { TemplateContext } from '../../../domain/email/liquid/variables.ts'
 import type { Language } from '../../../domain/languages.ts'
 import { displayName } from '../../../domain/messaging/mailbox.ts'
@@ -129,37 +129,35 @@ const sharedHeaders = (campaignId: string, { context }: CampaignContent): Record
   'Feedback-ID': `${campaignId}:${context.organization_id}:campaign:${context.edition_id}`,
 })
 
-/** The messages of a chunk, in the order of its recipients. The same chunk always gives the same messages. */
-function compose<Message>(
+/** Makes the messages of a campaign, in the order of the recipients. The same recipients always get the same messages. */
+type Composer<Message> = (recipients: readonly ChunkRecipient[]) => ComposedMessage<Message>[]
+
+function composer<Message>(
   job: JobCtx,
-  claim: ChunkClaim,
+  campaignId: string,
   contents: CampaignContents,
   messageOf: (recipient: ChunkRecipient, content: CampaignContent, links: Links) => Message,
-): ComposedMessage<Message>[] {
-  const mint = linkMinter(job.config.linkSigningKey, claim.campaign_id)
-  return claim.recipients.map((recipient) => {
-    const { n, language } = recipient
-    const content = contentFor(contents, language)
-    const links = linksOf(job, mint, recipient, content)
-    try {
-      return { n, message: messageOf(recipient, content, links) }
-    } catch (error) {
-      return { n, refusal: refusal(error) }
-    }
-  })
+): Composer<Message> {
+  const mint = linkMinter(job.config.linkSigningKey, campaignId)
+  return (recipients) =>
+    recipients.map((recipient) => {
+      const { n, language } = recipient
+      const content = contentFor(contents, language)
+      const links = linksOf(job, mint, recipient, content)
+      try {
+        return { n, message: messageOf(recipient, content, links) }
+      } catch (error) {
+        return { n, refusal: refusal(error) }
+      }
+    })
 }
 
-export function composeEmails(
-  job: JobCtx,
-  claim: ChunkClaim,
-  contents: CampaignContents,
-): ComposedMessage<OutboundEmail>[] {
-  const { campaign_id } = claim
-  const shared = new Map([...contents.values()].map((content) => [content, sharedHeaders(campaign_id, content)]))
-  return compose(job, claim, contents, (recipient, content, links) => {
+export function emailComposer(job: JobCtx, campaignId: string, contents: CampaignContents): Composer<OutboundEmail> {
+  const shared = new Map([...contents.values()].map((content) => [content, sharedHeaders(campaignId, content)]))
+  return composer(job, campaignId, contents, (recipient, content, links) => {
     const { n, address, person } = recipient
     const { context } = content
-    const { subject, html, text } = personalise(content.template, contextOf(recipient, content, links))
+    const made = personaliseInPieces(content.template, contextOf(recipient, content, links))
     const headers = {
       ...(hasUnsubscribe(content) && {
         'List-Unsubscribe': `<${links.unsubscribe}>`,
@@ -168,19 +166,15 @@ export function composeEmails(
       ...shared.get(content),
     }
     const to = { name: displayName(fullName(person)), address }
-    const reference = referenceOf(campaign_id, n)
-    return { from: context.from, to, replyTo: context.reply_to, subject, html, text, headers, reference }
+    const reference = referenceOf(campaignId, n)
+    return { from: context.from, to, replyTo: context.reply_to, ...made, headers, reference }
   })
 }
 
-export const composeSms = (
-  job: JobCtx,
-  claim: ChunkClaim,
-  contents: CampaignContents,
-): ComposedMessage<OutboundSms>[] =>
-  compose(job, claim, contents, (recipient, content, links) => {
+export const smsComposer = (job: JobCtx, campaignId: string, contents: CampaignContents): Composer<OutboundSms> =>
+  composer(job, campaignId, contents, (recipient, content, links) => {
     const { n, address } = recipient
     const { text } = personalise(content.template, contextOf(recipient, content, links), maxRenderedSmsLength)
-    const reference = referenceOf(claim.campaign_id, n)
+    const reference = referenceOf(campaignId, n)
     return { from: content.context.sms_sender, to: address, body: text.trim(), reference }
   })

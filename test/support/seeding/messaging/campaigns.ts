@@ -164,7 +164,7 @@ export const seedRecipients = (campaignId: string, count: number, record: Partia
       return { n, user_id: person.id, address, language: 'en' as const, person: JSON.stringify(person), reason: null }
     })
     store.transaction(() => {
-      store.addRecipients(people)
+      store.addRecipients(people, 'email')
       const endings = people.map(({ n }, index): [number, RecipientOutcome] =>
         index % 3 === 0
           ? [n, { to: 'sent', provider_id: `p-${n}`, at: 1_768_467_600_000 + (n % 5) * 1000 }]
