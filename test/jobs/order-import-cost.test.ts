@@ -17,7 +17,7 @@ const rowsAnOrder = {
   /** With one index an ordering or filter of the lists of an edition, which those of its organisation merge. */
   order: 10,
   payment: 1,
-  purchases: 2 * 4,
+  purchases: 2 * 3,
   /** One customer of 16 is in a sample too, and writes one row more. */
   customer: 6,
   customer_of_edition: 2,
