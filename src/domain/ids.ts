@@ -90,11 +90,11 @@ const endLength = 4
  * Ids for parts of what has an id: its time and the end of its random part, and then letters of new ids, so that one
  * cannot be guessed from another.
  */
-export function idsWithin(kind: IdKind, id: string, count: number, newId: (kind: IdKind) => string): string[] {
+export function idsWithin(kind: IdKind, id: string, count: number, make: (kind: IdKind) => string): string[] {
   const whole = id.slice(id.indexOf('_') + 1)
   const stem = `${whole.slice(0, -randomLength)}${whole.slice(endLength - randomLength)}`
   const ends = new Set<string>()
-  while (ends.size < count) ends.add(newId(kind).slice(-endLength))
+  while (ends.size < count) ends.add(make(kind).slice(-endLength))
   return [...ends].map((end) => `${idPrefixes[kind]}_${stem}${end}`)
 }
 

@@ -49,7 +49,8 @@ it('the index of orders has the purchases whose ids are not made of that of thei
   const purchasesNow = async () =>
     (await get(`/v1/orders/${order}`)).body.purchases.map(({ id }: { id: string }) => id) as string[]
   const first = await purchasesNow()
-  expect(first.map((id) => [id.length, id.slice(0, -4)])).toEqual(Array(2).fill([30, stemOf(order)]))
+  expect(first.map((id) => id.slice(0, -4))).toEqual([stemOf(order), stemOf(order)])
+  expect(first.map(({ length }) => length)).toEqual([30, 30])
   const again = await importOrders(shop, [{ ...made, items: item(3) }], { on_duplicate: 'update' })
   expect(again.body).toMatchObject({ updated_orders: 1 })
   const all = await purchasesNow()
