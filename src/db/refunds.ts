@@ -2,6 +2,7 @@ import { type SQL, sql } from 'drizzle-orm'
 import { idLike } from '../domain/ids.ts'
 import { paidStatuses } from '../domain/orders/orders.ts'
 import { heldStatuses } from '../domain/orders/purchases.ts'
+import { boughtInOrder } from './purchases.ts'
 
 const oneOf = (column: SQL, values: readonly string[]): SQL =>
   sql`${column} in (${sql.join(
@@ -44,5 +45,5 @@ export const purchaseRest = (purchase: SQL, payment: SQL, fees: SQL = sql`0`): S
  */
 export const orderRest = (orderId: SQL, payment: SQL, fees: SQL = sql`0`): SQL =>
   sql`iif(${fees} = 1, ${paymentRest(payment)}, min(${paymentRest(payment)},
-    (select coalesce(sum(${purchaseShare(sql`bought`, sql`0`)}), 0) from purchases as bought
-      where bought.order_id = ${orderId})))`
+    (select coalesce(sum(${purchaseShare(sql`bought`, sql`0`)}), 0) 
+      from ${boughtInOrder(orderId)} as bought)))`

@@ -31,14 +31,6 @@ export const campaignStatusesInNeed = ['draft', 'scheduled', 'calculating', 'sen
 export const quietAfterMs = 2 * 60_000
 export const lostAfterMs = 15 * 60_000
 
-/** The parts of equal size into which the random last two letters of ids divide people. */
-export const sampleParts = 1024
-const idLetters = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
-
-/** The first two letters, in alphabetical order, that are not in the first `parts` parts; less than all of them. */
-export const sampleEnding = (parts: number): string =>
-  `${idLetters[Math.floor(parts / idLetters.length)]}${idLetters[parts % idLetters.length]}`
-
 const staleAfterMs = dayMs
 
 /** People change every day, so a calculation says little about them after one. */

@@ -6,20 +6,52 @@ import { seedEdition } from '../support/seeding/editions.ts'
 import { givenOrganization, type Organization } from '../support/seeding/organizations.ts'
 import { db } from '../support/seeding/rows.ts'
 
-/** People whose ids end in each of the 1,024 pairs of letters equally often. Every fourth has a name. */
+/** Every fourth has a name. */
 async function seedThousands(organisation: Organization, edition: { id: string }, count: number): Promise<void> {
-  const letters = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
-  const ending = `substr('${letters}', 1 + (i / 32) % 32, 1) || substr('${letters}', 1 + i % 32, 1)`
   await db.batch([
     sql`insert into users (id, organization_id, email, first_name, locale, msg_channel, search, created_at,
         modified_at)
       with recursive n(i) as (select 0 union all select i + 1 from n where i + 1 < ${sql.raw(String(count))})
-      select 'usr_' || printf('%08d', i) || ${organisation.id} || ${sql.raw(ending)}, ${organisation.id},
-        'guest-' || i || '@example.com', iif(i % 4 = 0, 'Fourth', ''), 'da', 'email', '', 0, 0 from n`,
+      select 'usr_' || printf('%08d', i) || ${edition.id}, ${organisation.id},
+        'guest-' || i || ${edition.id} || '@example.com', iif(i % 4 = 0, 'Fourth', ''), 'da', 'email', '', 0, 0 from n`,
     sql`insert into user_editions (edition_id, user_id, created_at)
-      select ${edition.id}, id, 0 from users where organization_id = ${organisation.id}`,
+      select ${edition.id}, id, 0 from users where organization_id = ${organisation.id} and substr(id, 13) = ${edition.id}`,
   ])
 }
+
+const spread = (seq: number): number => Number((BigInt(seq) * 2654435761n) & 0xffffffffn)
+
+/** What the named people of a sample say, when so many of the `people` are wanted in it. */
+async function expectedOf(edition: { id: string }, wanted: number, people: number): Promise<number> {
+  const limit = Math.round((2 ** 32 * wanted) / people)
+  const named = await db.all(sql<{ seq: number }>`select seq from users
+    where substr(id, 13) = ${edition.id} and first_name = 'Fourth'`)
+  return Math.round((named.filter(({ seq }) => spread(seq) < limit).length * 2 ** 32) / limit)
+}
+
+describe('the numbers by which customers are sampled', () => {
+  it.each([1, 2, 3, 7, 10, 25, 64, 100, 128, 1000, 1024, 4096, 10_000])(
+    'are even over each %s-th customer, in the index and in smaller samples',
+    async (step) => {
+      const { sql: index } = (await db.first(
+        sql<{ sql: string }>`select sql from sqlite_master where name = 'users_sample'`,
+      )) ?? { sql: '' }
+      const [, number = '', limit = 0] = /where (.*) < (\d+)$/.exec(index) ?? []
+      expect(Number(limit)).toBe(2 ** 28)
+      for (const first of [1, 1_234_567]) {
+        const { sixteenth, least } = (await db.first(
+          sql<{ sixteenth: number; least: number }>`with recursive n(i) as
+              (select 0 union all select i + 1 from n where i + 1 < 16000),
+            all_of(seq) as (select ${sql.raw(String(first))} + i * ${sql.raw(String(step))} from n)
+          select sum(${sql.raw(number)} < 268435456) as sixteenth, sum(${sql.raw(number)} < 26843546) as least
+          from all_of`,
+        )) ?? { sixteenth: 0, least: 0 }
+        expect(Math.abs(sixteenth - 1000)).toBeLessThan(30)
+        expect(Math.abs(least - 100)).toBeLessThan(20)
+      }
+    },
+  )
+})
 
 describe('the estimate of members', () => {
   const expression = 'user.first_name == "Fourth"'
@@ -27,19 +59,20 @@ describe('the estimate of members', () => {
     post('/v1/segments/validate-cel', { ...where, expression: source })
   const answerOf = ({ body }: Awaited<ReturnType<typeof validate>>) => [body.estimated_user_count, body.is_estimate]
 
-  it('counts up to 10,000 people, and a fifth of 10,240, which are all read by an index', async () => {
+  it('counts up to 10,000 people, and asks a fifth of 10,240, for whom an index of all is read', async () => {
     const organisation = await givenOrganization()
     const edition = await seedEdition(organisation)
     await seedThousands(organisation, edition, 10_240)
-    // 10,001 to know that there are more, 330 to know how many, 2,000 who are asked; and who asks, and the place.
-    for (const [where, rows_read] of [
-      [{ organization_id: organisation.id }, 12_331 + 4],
-      // Each of the edition's is looked up, by an index and the row, and so are the editions that know them.
-      [{ edition_id: edition.id }, 18_331 + 4],
+    const expected = await expectedOf(edition, 2000, 10_240)
+    expect(Math.abs(expected - 2560)).toBeLessThan(26)
+    for (const [where, most] of [
+      [{ organization_id: organisation.id }, 12_300],
+      // Each who is asked is looked up in the edition.
+      [{ edition_id: edition.id }, 16_400],
     ] as const) {
-      const sampled = await validate(where)
-      expect(answerOf(sampled)).toEqual([2560, true])
-      expect(costOf(sampled)).toMatchObject({ rows_read, rows_written: 0 })
+      const estimated = await validate(where)
+      expect(answerOf(estimated)).toEqual([expected, true])
+      expect(costOf(estimated).rows_read).toBeLessThan(most)
     }
     await db.batch([
       sql`delete from user_editions where user_id > 'usr_00010000' and edition_id = ${edition.id}`,
@@ -49,16 +82,35 @@ describe('the estimate of members', () => {
     expect(answerOf(await validate({ edition_id: edition.id }))).toEqual([2500, false])
   })
 
+  it('reads the people of the sample alone, where there are many', async () => {
+    const organisation = await givenOrganization()
+    const [large, small] = [await seedEdition(organisation), await seedEdition(organisation)]
+    await seedThousands(organisation, large, 40_000)
+    await seedThousands(organisation, small, 11_000)
+    const whole = await validate({ organization_id: organisation.id })
+    expect(whole.body.is_estimate).toBe(true)
+    expect(Math.abs(whole.body.estimated_user_count - 12_750)).toBeLessThan(130)
+    expect(costOf(whole).rows_read).toBeLessThan(4100)
+    for (const [edition, people, most] of [
+      // A sample of the organisation, with the membership of each.
+      [large, 40_000, 9000],
+      // Its own people, because a sample of the organisation would take more rows.
+      [small, 11_000, 33_100],
+    ] as const) {
+      const estimated = await validate({ edition_id: edition.id })
+      const expected = await expectedOf(edition, 2000, people)
+      expect(Math.abs(expected - people / 4)).toBeLessThan(people / 300)
+      expect(answerOf(estimated)).toEqual([expected, true])
+      expect(costOf(estimated).rows_read).toBeLessThan(most)
+    }
+  })
+
   it('reads a smaller sample when the expression takes long', async () => {
     const organisation = await givenOrganization()
     await seedThousands(organisation, await seedEdition(organisation), 2048)
     const long = `${expression} && [${Array.from({ length: 500 }, (_, n) => n).join()}].all(n, n < 1000)`
     const { body } = await validate({ organization_id: organisation.id }, long)
-    // 119 parts of two people each; in every fourth part both hold.
-    expect(body).toMatchObject({
-      is_valid: true,
-      is_estimate: true,
-      estimated_user_count: Math.round((60 * 1024) / 119),
-    })
+    expect([body.is_valid, body.is_estimate]).toEqual([true, true])
+    expect(Math.abs(body.estimated_user_count - 512)).toBeLessThan(20)
   })
 })

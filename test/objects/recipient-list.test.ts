@@ -31,6 +31,7 @@ const add = (store: RecipientStore, first: number, many: number, skippedEach = 7
       person: '{}',
       reason: (first + index) % skippedEach === 0 ? 'inactive' : null,
     })),
+    'email',
   )
 
 const sent: RecipientOutcome = { to: 'sent', provider_id: 'm', at: 5 }

@@ -5,7 +5,7 @@ import { messageChannels } from '../../domain/accounts/users.ts'
  * Indexes, with what reads them. A row writes an entry in each that it belongs to:
  * - users_by_email: one customer for each address of an organisation; imports find people by it, and lists are ordered.
  * - users_by_phone_only: one customer for each number of those without an address.
- * - users_sample: a hundredth and less of the people, for estimates of conditions.
+ * - users_sample: a sixteenth and less of the people, evenly spread, for estimates of conditions. The others write no entry.
  * - users_order_created, users_order_phone, users_order_seen: orderings of the list. Calculations of segments walk
  *   through the people in the first.
  */
@@ -38,7 +38,6 @@ export const users = sqliteTable('users', {
 /**
  * Indexes, with what reads them. A row writes an entry in each that it belongs to:
  * - user_editions_of_user: the editions of a customer, which decide what a caller sees of them.
- * - user_editions_sample: as users_sample, of an edition.
  */
 export const userEditions = sqliteTable(
   'user_editions',

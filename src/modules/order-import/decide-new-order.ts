@@ -1,4 +1,4 @@
-import { idLike } from '../../domain/ids.ts'
+import { idLike, idsWithin } from '../../domain/ids.ts'
 import { newPaymentStatus } from '../../domain/data-imports/imported-amounts.ts'
 import { isPaid, orderSearch, ownSearch } from '../../domain/orders/orders.ts'
 import { unitsOf } from '../../domain/orders/reconcile-purchases.ts'
@@ -68,7 +68,9 @@ export function decideNewOrder(context: DecisionContext, placement: Placement): 
   const { user, items } = placement
   const row = orderRow(context, placement)
   const { id } = row
-  const bought = purchaseRows(context, { order: row, user }, unitsOf(items))
+  const units = unitsOf(items)
+  const ids = idsWithin('purchase', id, units.length, context.newId)
+  const bought = purchaseRows(context, { order: row, user, ids }, units)
   return {
     order: { ...row, seq: 0 },
     writes: [

@@ -101,7 +101,11 @@ function purchaseDecision(context: DecisionContext, placement: Placement, existi
   const holderOf = new Map(holders.map(({ id, user_id }) => [id, user_id]))
   const validity = newValidity(reconciled.kept)
   const moved = moves(reconciled).filter(([, rows]) => rows.length > 0)
-  const bought = purchaseRows(context, { order: { id: order.id, created_at: context.now }, user }, reconciled.added)
+  const bought = purchaseRows(
+    context,
+    { order: { id: order.id, created_at: context.now }, user, ids: [] },
+    reconciled.added,
+  )
   const changed = [...holders.map(({ id }) => id), ...moved.flatMap(([, rows]) => rows.map(({ id }) => id))]
   const announced = (row: PurchaseRow) => ({ ...row, user_id: holderOf.get(row.id) ?? row.user_id })
   const writes: Write[] = [

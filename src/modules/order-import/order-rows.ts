@@ -58,11 +58,11 @@ export const providerColumns = (payment: NonNullable<ExternalOrder['payment']>) 
 
 export const purchaseRows = (
   context: DecisionContext,
-  { order, user }: { order: { id: string; created_at: number }; user: UserRow },
+  { order, user, ids }: { order: { id: string; created_at: number }; user: UserRow; ids: readonly string[] },
   units: readonly WantedUnit[],
 ) =>
-  units.map(({ holder_id, ...unit }) => ({
-    id: context.newId('purchase'),
+  units.map(({ holder_id, ...unit }, index) => ({
+    id: ids[index] ?? context.newId('purchase'),
     ...placeOf(context),
     order_id: order.id,
     user_id: holder_id ?? user.id,

@@ -3,6 +3,7 @@ import { readWithin, type ReadWithin } from '../../db/commit.ts'
 import type { Database, NamedRows } from '../../db/database.ts'
 import * as catalog from '../../db/schema/sales/catalog.ts'
 import * as sales from '../../db/schema/sales/orders.ts'
+import { boughtIn } from '../../db/purchases.ts'
 import { type userEditions, users as userTable } from '../../db/schema/users.ts'
 import { answering, type Fields, fromJson, type Query } from '../../db/select.ts'
 import { isSharedOutside } from '../../db/customer-visibility.ts'
@@ -113,7 +114,7 @@ function sourcesOf(
   const given: Fields = reads.before ? { given: fromJson<GivenColumns>(sql`given`) } : {}
   const fields: Fields = { is_verified, is_active, metadata, ...given }
   const usersOf = (condition: SQL) => answering(fields, sql<UserRow>`${users} and ${condition}`)
-  return { ordersOf, usersOf, ofOrders: sql`order_id in (select id from (${ordersOf}))` }
+  return { ordersOf, usersOf, bought: boughtIn(ordersOf) }
 }
 
 type Sources = ReturnType<typeof sourcesOf>
@@ -152,12 +153,13 @@ function namedIn(edition_id: string, group: readonly ExternalOrder[], { usersOf 
 }
 
 /** What the known orders have: purchases, payments, holders, and names of products and variants. */
-const contentsOf = ({ usersOf, ofOrders }: Sources) => ({
-  bought: wholeRows(sales.purchases, sql`select * from purchases where ${ofOrders} order by id`),
-  payments: sql<TransactionRow>`select * from transactions where type = 'payment' and ${ofOrders}`,
-  holders: usersOf(sql`id in (select user_id from purchases where ${ofOrders})`),
-  named: sql<NamedRow>`select id, name from products where id in (select product_id from purchases where ${ofOrders})
-    union all select id, name from variants where id in (select variant_id from purchases where ${ofOrders})`,
+const contentsOf = ({ ordersOf, usersOf, bought }: Sources) => ({
+  bought: wholeRows(sales.purchases, sql`select * from ${bought} order by id`),
+  payments: sql<TransactionRow>`select * from transactions where type = 'payment'
+    and order_id in (select id from (${ordersOf}))`,
+  holders: usersOf(sql`id in (select user_id from ${bought})`),
+  named: sql<NamedRow>`select id, name from products where id in (select product_id from ${bought})
+    union all select id, name from variants where id in (select variant_id from ${bought})`,
 })
 
 const hashesOf = ({ organization_id }: LoadScope) => ({

@@ -1,4 +1,5 @@
 import { asc, eq, getTableColumns, type SQL, sql } from 'drizzle-orm'
+import { boughtInOrder } from '../../db/purchases.ts'
 import { alias } from 'drizzle-orm/sqlite-core'
 import type { Ctx } from '../../context.ts'
 import { orderRest, purchaseRest } from '../../db/refunds.ts'
@@ -82,11 +83,12 @@ function purchasesOf(ctx: Ctx, orderId: string) {
   const fields = heldFields(view)
   return answering(
     fields,
-    sql<HeldPurchaseRow>`select ${selection(fields)} from ${purchases} ${boughtJoins(purchases)}
+    sql<HeldPurchaseRow>`select ${selection(fields)} from ${boughtInOrder(sql`${orderId}`)} as ${purchases}
+      ${boughtJoins(purchases)}
       left join ${transactions} as ${payment} on ${payment.order_id} = ${purchases.order_id} and ${eq(payment.type, 'payment')}
       left join ${users} as ${holders} on ${holders.id} =
         nullif(${purchases.user_id}, (select user_id from orders where orders.id = ${orderId})) ${view.join}
-      where ${purchases.order_id} = ${orderId} order by ${purchases.id}`,
+      order by ${purchases.id}`,
   )
 }
 

@@ -1,5 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
+import { boughtIn } from '../../db/purchases.ts'
 import { purchaseColumn, sumOfEditions } from '../../db/edition-counts.ts'
 import type { Owners, SortKey } from '../../db/lists/list-source.ts'
 import type { Counting } from '../../db/lists/page-by-number.ts'
@@ -33,8 +34,7 @@ const ordersOf = (editionId: string, text: string): SQL =>
 const foundBy = (editionId: string, text: string): SQL =>
   sql`purchases.id in (${codesFrom(editionId, text)}
     union select id from purchases where id = ${text}
-    union select purchases.id from (${ordersOf(editionId, text)}) as named
-      cross join purchases on purchases.order_id = named.id)`
+    union select id from ${boughtIn(ordersOf(editionId, text))})`
 
 function conditions(ctx: Ctx, filters: PurchaseFilters): SQL[] {
   const { edition_id, vendor_code, search, status } = filters

@@ -1,5 +1,6 @@
 import { and, eq, type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
+import { boughtIn, boughtInOrder } from '../../db/purchases.ts'
 import { orderRest, purchaseRest, purchaseShare, transactionWith } from '../../db/refunds.ts'
 import { editions } from '../../db/schema/editions.ts'
 import { organizations } from '../../db/schema/organizations.ts'
@@ -109,14 +110,19 @@ const purchaseFieldsOf = (fees: SQL) => ({
 export type SubjectPurchase = RowOf<ReturnType<typeof purchaseFieldsOf>>
 
 function purchasesOf(target: RefundTarget, fees: SQL) {
+  const { kind, id } = target
   const meant =
-    target.kind === 'purchase' ? eq(purchases.id, target.id) : sql`${purchases.order_id} = ${orderOf(target)}`
+    kind === 'purchase'
+      ? sql`(select * from purchases where id = ${id})`
+      : kind === 'order'
+        ? boughtInOrder(sql`${id}`)
+        : boughtIn(sql`select ${orderOf(target)} as id`)
   const fields = purchaseFieldsOf(fees)
   return answering(
     fields,
-    sql<SubjectPurchase>`select ${selection(fields)} from ${purchases} ${announcedJoins}
+    sql<SubjectPurchase>`select ${selection(fields)} from ${meant} as ${purchases} ${announcedJoins}
       left join ${transactions} on ${transactions.order_id} = ${purchases.order_id} and ${isPayment}
-      where ${meant} order by ${purchases.id}`,
+      order by ${purchases.id}`,
   )
 }
 

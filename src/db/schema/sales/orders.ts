@@ -85,7 +85,8 @@ export const transactions = sqliteTable(
  * Indexes, with what reads them. A row writes an entry in each that it belongs to:
  * - purchases_edition_status: lists of an edition, by one status or merged from all of them.
  * - purchases_edition_code: the scanner looks for a code, or for what it begins with.
- * - purchases_of_order: what an order contains.
+ * - purchases_of_order: what an order contains, of purchases whose ids are not made from its own. The others are a range
+ *   of the key.
  * - purchases_of_user: conditions of segments on what a person has bought, and erasure.
  * - purchases_due: purchases whose time is over, for the sweep that lets them expire.
  */

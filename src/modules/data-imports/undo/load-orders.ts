@@ -2,6 +2,8 @@ import { sql } from 'drizzle-orm'
 import type { Database } from '../../../db/database.ts'
 import type { importOrders } from '../../../db/schema/data-imports.ts'
 import type { orders, transactions } from '../../../db/schema/sales/orders.ts'
+import { boughtInOrder, boughtInOrders } from '../../../db/purchases.ts'
+import { inList } from '../../../db/visibility.ts'
 import { keptReason, type KeptReason } from '../../../domain/data-imports/import-undo.ts'
 import { answeredLater } from '../../consents/index.ts'
 import { type OrderBefore, readBefore } from '../../order-import/index.ts'
@@ -49,12 +51,12 @@ export interface WrittenOrder {
 }
 
 const isSince = (column: string) => sql`${sql.raw(column)} >= o.modified_at`
-const purchaseIds = sql`(select id from purchases where order_id = o.id)`
+const purchaseIds = sql`(select id from ${boughtInOrder(sql`o.id`)})`
 /** The undo data of an order: in its own row, or with others that were created in the same transaction. */
 const orderIdOf = sql`coalesce(io.order_id, ${keptOf(sql`io`, 'order_id')})`
 const beforeOf = sql`coalesce(io.before, ${keptOf(sql`io`, 'before')})`
 const usersOf = sql`(select o.user_id union all select io.before ->> '$.updated.order.user_id'
-  union all select user_id from purchases where order_id = o.id)`
+  union all select user_id from ${boughtInOrder(sql`o.id`)})`
 
 /** The changes of each order after the import wrote it. */
 const findRows = (importId: string, below: number | null, limit: number) =>
@@ -131,14 +133,13 @@ export async function loadWritten(
   limit: number,
 ): Promise<WrittenOrder[]> {
   const rows = await db.all(findRows(id, below, limit))
-  const ids = JSON.stringify(rows.flatMap((row) => row.id ?? []))
-  const ofOrders = sql`order_id in (select value from json_each(${ids}))`
+  const ids = rows.flatMap((row) => row.id ?? [])
   if (rows.length === 0) return []
   const [purchases, payments] = await db.batch([
     sql<UndonePurchase>`select ${announcedColumns}, purchases.status, purchases.valid_until, purchases.version
-      from purchases ${announcedJoins} where purchases.${ofOrders}`,
+      from ${boughtInOrders(ids)} as purchases ${announcedJoins}`,
     sql<WrittenPayment>`select id, order_id, status, amount_minor, refunded_minor, reserved_minor from transactions
-      where type = 'payment' and ${ofOrders}`,
+      where type = 'payment' and ${inList(sql`order_id`, ids)}`,
   ])
   const purchasesOf = Map.groupBy(purchases, ({ order_id }) => order_id)
   const paymentsOf = Map.groupBy(payments, ({ order_id }) => order_id)

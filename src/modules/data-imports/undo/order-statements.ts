@@ -1,4 +1,5 @@
 import { sql } from 'drizzle-orm'
+import { boughtInOrders } from '../../../db/purchases.ts'
 import { changedExactly, changedOne, stillHolds } from '../../../db/commit.ts'
 import type { Statement } from '../../../db/database.ts'
 import { shrinkLists } from '../../../db/cel/list-sizes.ts'
@@ -24,7 +25,7 @@ export const madeOnes = (written: readonly WrittenOrder[]): WrittenOrder[] =>
 function purchasesHold(written: readonly WrittenOrder[]): Statement {
   const ids = written.map(({ order }) => order.id)
   const read = written.flatMap(({ purchases }) => purchases.map(({ id, version }) => [id, version]))
-  return stillHolds(sql`(select count(*) from purchases where ${inList(sql`order_id`, ids)}) = ${read.length}
+  return stillHolds(sql`(select count(*) from ${boughtInOrders(ids)}) = ${read.length}
     and not exists (select 1 from json_each(${JSON.stringify(read)}) as seen
       left join purchases on purchases.id = seen.value ->> 0 where purchases.version is not seen.value ->> 1)`)
 }
@@ -34,10 +35,9 @@ function deletions(made: readonly WrittenOrder[]): Statement[] {
   if (made.length === 0) return []
   const ids = made.map(({ order }) => order.id)
   const versions = JSON.stringify(made.map(({ order }) => [order.id, order.version]))
-  const ofOrders = inList(sql`order_id`, ids)
   return [
-    sql`delete from purchases where ${ofOrders}`,
-    sql`delete from transactions where ${ofOrders}`,
+    sql`delete from purchases where id in (select id from ${boughtInOrders(ids)})`,
+    sql`delete from transactions where ${inList(sql`order_id`, ids)}`,
     sql`delete from orders where (id, version) in (select value ->> 0, value ->> 1 from json_each(${versions}))`,
     changedExactly(ids.length),
   ]

@@ -18,7 +18,7 @@ export interface Audience {
 
 export type SegmentTenant = Pick<Audience, 'organization_id' | 'edition_id' | 'editions'>
 
-interface PeopleSql {
+export interface PeopleSql {
   from: SQL
   id: SQL
   where: SQL
@@ -36,47 +36,31 @@ export const scopeOf = (tenant: SegmentTenant, now: number): ExpressionScope => 
   now,
 })
 
-/** A sample of people by the end of their ids, because the planner would read all. */
-const bySample = (index: string, isSampled: boolean): SQL => sql.raw(isSampled ? `indexed by ${index}` : '')
-
-const knownIn = (editions: readonly string[], isSampled: boolean): SQL =>
-  sql`(select distinct user_id from user_editions ${bySample('user_editions_sample', isSampled)}
-    where ${inList(sql`edition_id`, editions)})`
+const knownIn = (editions: readonly string[]): SQL =>
+  sql`(select distinct user_id from user_editions where ${inList(sql`edition_id`, editions)})`
 
 /** The people of an organisation, or those who have bought in some of its editions, as `users u`. */
-export function peopleOf({ organization_id, edition_id, editions }: SegmentTenant, isSampled = false): PeopleSql {
+export function peopleOf({ organization_id, edition_id, editions }: SegmentTenant): PeopleSql {
   const ofOrganization = sql`u.organization_id = ${organization_id}`
   if (edition_id !== null)
     return {
-      from: sql`user_editions e ${bySample('user_editions_sample', isSampled)}
-        cross join users u on u.id = e.user_id`,
+      from: sql`user_editions e cross join users u on u.id = e.user_id`,
       id: sql`e.user_id`,
       where: sql`e.edition_id = ${edition_id} and ${ofOrganization}`,
     }
-  if (editions === undefined)
-    return { from: sql`users u ${bySample('users_sample', isSampled)}`, id: sql`u.id`, where: ofOrganization }
+  if (editions === undefined) return { from: sql`users u`, id: sql`u.id`, where: ofOrganization }
   return {
-    from: sql`${knownIn(editions, isSampled)} e cross join users u on u.id = e.user_id`,
+    from: sql`${knownIn(editions)} e cross join users u on u.id = e.user_id`,
     id: sql`e.user_id`,
     where: ofOrganization,
   }
 }
 
 /** The same people by their ids alone, which one index has in order. */
-export function idsOf({ organization_id, edition_id, editions }: SegmentTenant, isSampled = false): PeopleSql {
-  if (edition_id !== null)
-    return {
-      from: sql`user_editions ${bySample('user_editions_sample', isSampled)}`,
-      id: sql`user_id`,
-      where: sql`edition_id = ${edition_id}`,
-    }
-  if (editions === undefined)
-    return {
-      from: sql`users ${bySample('users_sample', isSampled)}`,
-      id: sql`id`,
-      where: sql`organization_id = ${organization_id}`,
-    }
-  return { from: knownIn(editions, isSampled), id: sql`user_id`, where: sql`1` }
+export function idsOf({ organization_id, edition_id, editions }: SegmentTenant): PeopleSql {
+  if (edition_id !== null) return { from: sql`user_editions`, id: sql`user_id`, where: sql`edition_id = ${edition_id}` }
+  if (editions === undefined) return { from: sql`users`, id: sql`id`, where: sql`organization_id = ${organization_id}` }
+  return { from: knownIn(editions), id: sql`user_id`, where: sql`1` }
 }
 
 /** Where messages of a channel reach a person `u`. */

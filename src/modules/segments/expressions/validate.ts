@@ -1,4 +1,4 @@
-import { type SQL, sql } from 'drizzle-orm'
+import { sql } from 'drizzle-orm'
 import type { Ctx } from '../../../context.ts'
 import { predicateOf } from '../../../db/cel/index.ts'
 import { isStatementFailure } from '../../../db/failures.ts'
@@ -15,11 +15,11 @@ import {
 } from '../../../domain/cel/index.ts'
 import { fieldError } from '../../../domain/errors.ts'
 import { nearest } from '../../../domain/text/nearest.ts'
-import { sampleEnding, sampleParts } from '../../../domain/segments.ts'
-import { audienceReason, type SegmentTenant, idsOf, peopleOf, scopeOf } from '../calculation/audience.ts'
+import { audienceReason, type SegmentTenant, peopleOf, scopeOf } from '../calculation/audience.ts'
 import { type KnownValue, type ValidateCelInput, valuesShown } from './cel-contract.ts'
 import { findTenant } from '../tenant.ts'
 import { type KnownValues, knownValues, missingValues } from './known-values.ts'
+import { sampleFor } from './sample.ts'
 
 export interface Warning {
   literal: KnownLiteral
@@ -68,35 +68,6 @@ async function warningsOf(ctx: Ctx, tenant: SegmentTenant, literals: readonly Kn
   })
 }
 
-/** Up to so many people, all are tested, unless the expression takes long. Of more, a sample is tested. */
-const allUpTo = 10_000
-const sampled = 2000
-const firstParts = 32
-
-const inSample = (id: SQL, parts: number): SQL => sql`and substr(${id}, -2) < ${sampleEnding(parts)}`
-
-/**
- * The number of the 1,024 parts, by the ends of ids, that have as many people as one request can test; null when
- * all people can be tested. Reads some thousand rows of an index, for any number of people.
- */
-async function partsOf(ctx: Ctx, tenant: SegmentTenant, work: number): Promise<number | null> {
-  const most = Math.min(allUpTo, peopleAStatement(work))
-  const all = idsOf(tenant)
-  const { from, where, id } = idsOf(tenant, true)
-  const some = (parts: number) => sql`from ${from} where ${where} ${inSample(id, parts)}`
-  const found = await ctx.db.first(
-    sql<{ people: number; few: number; fewer: number }>`select
-      (select count(*) from (select 1 from ${all.from} where ${all.where} limit ${most + 1})) as people,
-      (select count(*) from (select 1 ${some(firstParts)} limit ${sampled})) as few,
-      (select count(*) ${some(1)}) as fewer`,
-  )
-  const { people, few, fewer } = found ?? { people: 0, few: 0, fewer: 0 }
-  if (people <= most) return null
-  const perPart = few < sampled ? few / firstParts : fewer
-  const parts = Math.round(Math.min(sampled, most) / Math.max(perPart, 1 / sampleParts))
-  return Math.min(Math.max(parts, 1), sampleParts - 1)
-}
-
 async function estimate(
   ctx: Ctx,
   tenant: SegmentTenant,
@@ -104,22 +75,23 @@ async function estimate(
   { expression, sizes }: { expression: Expression; sizes: KnownSizes },
 ): Promise<Estimate> {
   const { communication_type, communication_channel } = input
-  const parts = await partsOf(ctx, tenant, meanWork(expression, sizes.most, sizes.mean))
+  const work = meanWork(expression, sizes.most, sizes.mean)
+  const sample = await sampleFor(ctx, tenant, peopleAStatement(work))
   const now = ctx.now()
   const predicate = predicateOf(expression, scopeOf(tenant, now))
   const audience =
     communication_type && communication_channel
       ? sql`and ${audienceReason({ ...tenant, communication_type, communication_channel }, now)} is null`
       : sql``
-  const isSampled = parts !== null
-  const people = peopleOf(tenant, isSampled)
+  const isSampled = sample !== null
+  const people = sample?.people ?? peopleOf(tenant)
   try {
     const found = await ctx.db.first(
       sql<{ n: number }>`select count(*) as n from ${people.from}
-        where ${people.where} ${isSampled ? inSample(people.id, parts) : sql``} and (${predicate}) ${audience}`,
+        where ${people.where} and (${predicate}) ${audience}`,
     )
     const count = found?.n ?? 0
-    return { count: isSampled ? Math.round((count * sampleParts) / parts) : count, isSampled }
+    return { count: sample ? Math.round(count / sample.share) : count, isSampled }
   } catch (error) {
     if (isStatementFailure(error)) return { count: null, isSampled }
     throw error
