@@ -3,7 +3,7 @@ import { SQLiteSyncDialect } from 'drizzle-orm/sqlite-core'
 
 const dialect = new SQLiteSyncDialect()
 
-interface Rendered {
+interface RenderedStatement {
   text: string
   values: unknown[]
 }
@@ -19,7 +19,7 @@ function nameOf(named: Table | Column): string {
   return text
 }
 
-function addParam(param: Param, to: Rendered): void {
+function addParam(param: Param, to: RenderedStatement): void {
   const { value, encoder } = param
   const stored: unknown = value === null ? null : encoder.mapToDriverValue(value)
   if (stored instanceof SQL) return addSql(stored, to)
@@ -28,13 +28,13 @@ function addParam(param: Param, to: Rendered): void {
 }
 
 /** What drizzle renders otherwise than by its parts: queries of its builder, lists, names, aliases. */
-function addOther(chunk: unknown, to: Rendered): void {
+function addOther(chunk: unknown, to: RenderedStatement): void {
   const { sql: text, params } = dialect.sqlToQuery(sql`${chunk}`)
   to.text += text
   to.values.push(...params)
 }
 
-function addChunk(chunk: unknown, to: Rendered): void {
+function addChunk(chunk: unknown, to: RenderedStatement): void {
   if (chunk instanceof StringChunk) for (const part of chunk.value) to.text += part
   else if (chunk instanceof SQL) addSql(chunk, to)
   else if (chunk instanceof Param) addParam(chunk, to)
@@ -46,7 +46,7 @@ function addChunk(chunk: unknown, to: Rendered): void {
   }
 }
 
-function addSql(statement: SQL, to: Rendered): void {
+function addSql(statement: SQL, to: RenderedStatement): void {
   for (const chunk of statement.queryChunks) addChunk(chunk, to)
 }
 
@@ -54,8 +54,8 @@ function addSql(statement: SQL, to: Rendered): void {
  * The text and the values of a statement, as drizzle's dialect makes them. drizzle copies both for each part of a
  * statement, which takes several times as long.
  */
-export function render(statement: SQLWrapper): Rendered {
-  const rendered: Rendered = { text: '', values: [] }
+export function render(statement: SQLWrapper): RenderedStatement {
+  const rendered: RenderedStatement = { text: '', values: [] }
   addSql(statement.getSQL(), rendered)
   return rendered
 }

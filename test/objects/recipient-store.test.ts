@@ -94,7 +94,7 @@ describe('unique addresses', () => {
   it('cost no row', () =>
     withStore((store, { sql }) => {
       const indexes = sql.exec("select name from sqlite_master where type = 'index' and tbl_name = 'recipients'")
-      expect(indexes.toArray()).toEqual([])
+      expect(indexes.toArray()).toEqual([{ name: 'recipients_apart' }])
       store.addRecipients([aRecipient(1, '+4520123456')], 'sms')
       const cursor = sql.exec("update recipients set state = 'sent' where n = 1")
       cursor.toArray()

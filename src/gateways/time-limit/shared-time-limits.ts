@@ -1,6 +1,6 @@
 import { timeIsOver } from './time-limit.ts'
 
-interface Shared {
+interface SharedLimit {
   signal: AbortSignal
   begunAt: number
   /** Works under way. */
@@ -16,7 +16,7 @@ const sharedMs = 50
  * take a tenth of a post otherwise. The signal aborts up to 50 ms late and never early.
  */
 export class SharedTimeLimits {
-  readonly #newest = new Map<number, Shared>()
+  readonly #newest = new Map<number, SharedLimit>()
 
   async run<T>(timeoutMs: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const shared = this.#join(timeoutMs)
@@ -31,7 +31,7 @@ export class SharedTimeLimits {
     }
   }
 
-  #join(timeoutMs: number): Shared {
+  #join(timeoutMs: number): SharedLimit {
     const now = performance.now()
     const newest = this.#newest.get(timeoutMs)
     if (newest && now - newest.begunAt <= sharedMs) return newest

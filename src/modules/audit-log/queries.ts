@@ -1,7 +1,7 @@
 import { eq, getTableColumns, gte, lt, type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { paginate } from '../../db/lists/paginate.ts'
-import { areCountable, type CountedRows } from '../../db/lists/spans/count-spans.ts'
+import { areCountable, type SpannedRows } from '../../db/lists/spans/count-spans.ts'
 import { bySpans } from '../../db/lists/spans/start-of-spans.ts'
 import { auditLog } from '../../db/schema/audit-log.ts'
 import { accounts, members } from '../../db/schema/organizations.ts'
@@ -59,7 +59,7 @@ function conditions(ctx: Ctx, filters: AuditFilters, organizationId: string): SQ
 }
 
 /** Entries are counted in spans, but those of one resource: an index has them, and they are few. */
-function countedOf(ctx: Ctx, filters: AuditFilters, organizationId: string): CountedRows | null {
+function countedOf(ctx: Ctx, filters: AuditFilters, organizationId: string): SpannedRows | null {
   const { actor_id, action, resource_type, resource_id, created_after, created_before } = filters
   const facets = [actor_id, action, resource_type]
   if (resource_id !== undefined || !areCountable(facets) || !seesOrganization(ctx.caller, organizationId, readers))

@@ -2,7 +2,7 @@ import { asc, eq, getTableColumns, type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import type { Owners } from '../../db/lists/list-source.ts'
 import { paginate } from '../../db/lists/paginate.ts'
-import { areCountable, type CountedRows } from '../../db/lists/spans/count-spans.ts'
+import { areCountable, type SpannedRows } from '../../db/lists/spans/count-spans.ts'
 import { bySpans } from '../../db/lists/spans/start-of-spans.ts'
 import { editions } from '../../db/schema/editions.ts'
 import { organizations } from '../../db/schema/organizations.ts'
@@ -129,7 +129,7 @@ function conditions(ctx: Ctx, view: CustomerView, filters: RefundFilters): SQL[]
 }
 
 /** Requests are counted where they are written; those of an order, a purchase, a customer or a search are few. */
-function countedOf(ctx: Ctx, view: CustomerView, filters: RefundFilters): CountedRows | null {
+function countedOf(ctx: Ctx, view: CustomerView, filters: RefundFilters): SpannedRows | null {
   const { status, reason, source, search, created_after, created_before } = filters
   const { edition_id, organization_id, order_id, purchase_id, customer_id } = filters
   const facets = [status, reason, source]

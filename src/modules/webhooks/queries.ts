@@ -1,7 +1,7 @@
 import { and, eq, getTableColumns, type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { paginate } from '../../db/lists/paginate.ts'
-import type { CountedRows } from '../../db/lists/spans/count-spans.ts'
+import type { SpannedRows } from '../../db/lists/spans/count-spans.ts'
 import { bySpans } from '../../db/lists/spans/start-of-spans.ts'
 import { webhookDeliveries, webhookEndpoints, webhookEvents } from '../../db/schema/messaging/webhooks.ts'
 import { fromJson, jsonFlag, select } from '../../db/select.ts'
@@ -133,7 +133,7 @@ function editionsOf(ctx: Ctx, { organization_id }: EndpointRow, asked: string | 
   return asked === undefined ? seen : seen.filter((id) => id === asked)
 }
 
-function countedOf(ctx: Ctx, endpoint: EndpointRow, filters: DeliveryFilters, where: readonly SQL[]): CountedRows {
+function countedOf(ctx: Ctx, endpoint: EndpointRow, filters: DeliveryFilters, where: readonly SQL[]): SpannedRows {
   const { status, edition_id } = filters
   return {
     scopes: sql`select ${endpoint.id}`,

@@ -4,7 +4,7 @@ import type { Counting } from '../page-by-number.ts'
 import { type Facets, spanMs, type SpannedList, untilOf } from './spanned-list.ts'
 
 /** The rows of a list that are counted. */
-export interface CountedRows {
+export interface SpannedRows {
   /** A query of the ids of their scopes. Of a list that is settled by a sweep there is one. */
   scopes: SQL
   /** One of these is matched. */
@@ -21,7 +21,7 @@ export const areCountable = (facets: Facets): boolean =>
   facets.every((value) => value === undefined || /^\w[\w.-]*$/.test(value))
 
 /** The spans of a list with the number `n` of their rows that match. Each value of their JSON is a row read. */
-export function spansOf({ name }: SpannedList, { scopes, facets }: Pick<CountedRows, 'scopes' | 'facets'>): SQL {
+export function spansOf({ name }: SpannedList, { scopes, facets }: Pick<SpannedRows, 'scopes' | 'facets'>): SQL {
   const areOfList = sql`list_spans.list = ${name} and list_spans.scope in (${scopes})`
   if (facets.length === 1 && facets[0]?.every((value) => value === undefined))
     return sql`select span, total as n from list_spans where ${areOfList}`
@@ -40,7 +40,7 @@ const edgeOf = (moment: number): number => Math.round(moment / spanMs)
  * Counts a list. It reads the spans between the edges that are nearest to the ends, the rows between each end and its
  * edge, which are those of half a span at most, and the rows that are not counted yet.
  */
-export function countOfSpans(list: SpannedList, counted: CountedRows): Counting {
+export function countOfSpans(list: SpannedList, counted: SpannedRows): Counting {
   const { table, scope, key, keyAt, isSettled } = list
   const { scopes, where, from, until } = counted
   const isCounted = (...more: SQL[]): SQL => and([sql`${scope} in (${scopes})`, ...where, ...more])

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import { and } from '../order-keys.ts'
 import type { ListSource, SortKey } from '../list-source.ts'
 import type { PageStart } from '../page-by-number.ts'
-import { type CountedRows, countOfSpans, spansOf } from './count-spans.ts'
+import { type SpannedRows, countOfSpans, spansOf } from './count-spans.ts'
 import { type SpannedList, untilOf } from './spanned-list.ts'
 
 /** A moment behind all others. */
@@ -14,7 +14,7 @@ const never = 2 ** 47
  */
 function startOfSpans(
   list: SpannedList,
-  { scopes, facets, where }: Omit<CountedRows, 'from' | 'until'>,
+  { scopes, facets, where }: Omit<SpannedRows, 'from' | 'until'>,
   isDesc: boolean,
   offset: number,
 ): PageStart {
@@ -41,7 +41,7 @@ function startOfSpans(
 /** How a list is counted, and where a page by number begins where the moments order the list. Nothing without counts. */
 export function bySpans(
   list: SpannedList,
-  counted: CountedRows | null,
+  counted: SpannedRows | null,
   sort: readonly SortKey[],
 ): Pick<ListSource, 'count' | 'startOf'> {
   if (!counted) return {}

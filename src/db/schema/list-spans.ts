@@ -1,0 +1,27 @@
+import { customType, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
+
+const any = customType<{ data: number | string }>({ dataType: () => 'any' })
+
+/** The rows of a list and a scope that were made in a span of time, by the values that the list is filtered by. */
+export const listSpans = sqliteTable(
+  'list_spans',
+  {
+    list: text().notNull(),
+    scope: text().notNull(),
+    span: integer().notNull(),
+    counts: text({ mode: 'json' }).$type<Readonly<Record<string, number>>>().notNull(),
+    total: integer().notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.list, table.scope, table.span] })],
+)
+
+/** Where the rows of a list and a scope begin that are not counted in spans yet: a moment, or an id. */
+export const settledLists = sqliteTable(
+  'settled_lists',
+  {
+    list: text().notNull(),
+    scope: text().notNull(),
+    until: any().notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.list, table.scope] })],
+)
