@@ -83,10 +83,10 @@ async function listsOf(): Promise<ListCase[]> {
 }
 
 /** Lists that read more than the goal: they are merged, of all statuses or of all editions, which saves an index. */
-const dearer: Record<string, number> = { '/v1/purchases': 700, '/v1/refund-requests': 650 }
+const dearer: Record<string, number> = { '/v1/purchases': 700, '/v1/refund-requests': 700 }
 
 /** With a filter, each value of the JSON of a span is a row read: six actors in each of 130 spans. */
-const dearerFiltered: Record<string, number> = { ...dearer, '/v1/audit-log': 1200 }
+const dearerFiltered: Record<string, number> = { ...dearer, '/v1/refund-requests': 800, '/v1/audit-log': 1200 }
 
 /** Lists that have an order without an index, each with what bounds its rows. */
 const unserved: Record<string, readonly string[]> = {

@@ -30,36 +30,23 @@ function isKnownToFit({ headers }: Response): boolean {
   return length !== null && Number(length) <= maxBytes && headers.get('content-encoding') === null
 }
 
-const decoder = new TextDecoder()
-/** Most answers fit into the first read. All together are one byte longer than what is allowed. */
-const lengthsOfReads = [2_000, 30_000, maxBytes + 1 - 32_000]
-
 /** The body as JSON; null for another body, or one that is longer than any known answer. */
 async function readCapped(response: Response): Promise<unknown> {
   if (isKnownToFit(response)) return parsed(await response.text())
-  const reader = response.body?.getReader({ mode: 'byob' })
+  const reader = response.body?.getReader()
   if (!reader) return null
-  const parts: Uint8Array[] = []
-  for (const length of lengthsOfReads) {
-    const { value } = await reader.readAtLeast(length, new Uint8Array(length))
-    if (value) parts.push(value)
-    // Less than requested means that the body is over.
-    if ((value?.length ?? 0) < length) return parsed(decoder.decode(joined(parts)))
+  const decoder = new TextDecoder()
+  let text = ''
+  let size = 0
+  for (let part = await reader.read(); !part.done; part = await reader.read()) {
+    size += part.value.byteLength
+    if (size > maxBytes) {
+      await reader.cancel()
+      return null
+    }
+    text += decoder.decode(part.value, { stream: true })
   }
-  await reader.cancel()
-  return null
-}
-
-function joined(parts: readonly Uint8Array[]): Uint8Array {
-  const [first = new Uint8Array(), ...more] = parts
-  if (more.length === 0) return first
-  const whole = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0))
-  let at = 0
-  for (const part of parts) {
-    whole.set(part, at)
-    at += part.length
-  }
-  return whole
+  return parsed(text + decoder.decode())
 }
 
 /** Whether the call can be made: the address or the key of the configuration may be invalid. */
