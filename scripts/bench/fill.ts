@@ -7,7 +7,7 @@ import { root } from '../support/paths.ts'
  * Makes many orders of few: each copy has ids, a number, a customer and a moment of its own, and all else as the service
  * stored it. Constraints and triggers hold for copies as for any row.
  */
-const copied = ['users', 'user_editions', 'orders', 'transactions', 'purchases'] as const
+const copied = ['users', 'edition_customers', 'orders', 'transactions', 'purchases'] as const
 type Copied = (typeof copied)[number]
 
 /** The database of a server that does not run. */
@@ -53,9 +53,9 @@ const changes: Record<Copied, (count: number) => Record<string, string>> = {
     created_at: 'own.created_at + copies.n',
     modified_at: 'own.modified_at + copies.n',
   }),
-  user_editions: () => ({
+  edition_customers: () => ({
     ...countedAlone,
-    user_id: idOf('own.user_id'),
+    user_seq: `(select seq from users where id = ${idOf('(select id from users where seq = own.user_seq)')})`,
     email: emailOf('own.email'),
     email_folded: emailOf('own.email_folded'),
     created_at: 'own.created_at + copies.n',

@@ -2,22 +2,25 @@ import { type SQL, sql } from 'drizzle-orm'
 import { type Caller, reachOf, type RoleCode } from '../domain/accounts/access.ts'
 import { searchSeparator } from '../domain/text/fold.ts'
 import { inList } from './visibility.ts'
+import { editionMark, editionMarks, markOf } from './edition-marks.ts'
 
-/** Contact columns of a customer, as `users` and, for what an edition's imports said, `user_editions` have them. */
+/** Contact columns of a customer, as `users` and, for what an edition's imports said, `edition_customers` have them. */
 export type ContactColumn = 'email' | 'phone_number' | 'first_name' | 'last_name'
 
-/** Which editions are meant: a condition on a column of edition ids. */
+/** Which editions are meant: a condition on a column of their marks. */
 type Editions = (column: SQL) => SQL
 
 const listed =
   (editionIds: readonly string[]): Editions =>
   (column) =>
     // One edition is found by the table's key.
-    editionIds.length === 1 ? sql`${column} = ${editionIds[0]}` : inList(column, editionIds)
+    editionIds[0] && editionIds.length === 1
+      ? sql`${column} = ${editionMark(editionIds[0])}`
+      : inList(column, editionMarks(editionIds))
 
 const isSharedBeyond = (user: SQL, editions: Editions): SQL =>
-  sql`exists (select 1 from user_editions as others where others.user_id = ${user}.id
-    and not (${editions(sql`others.edition_id`)}))`
+  sql`exists (select 1 from edition_customers as others where others.user_seq = ${user}.seq
+    and not (${editions(sql`others.edition_mark`)}))`
 
 /**
  * Holds for a row of `users` that also belongs to an edition outside `editionIds`. `user` is the row's name in the
@@ -28,9 +31,9 @@ export const isSharedOutside = (user: SQL, editionIds: readonly string[]): SQL =
 
 const given = (user: SQL, column: string, editions: Editions): SQL => {
   const name = sql.raw(column)
-  return sql`(select ${name} from user_editions as given where given.user_id = ${user}.id
-    and ${editions(sql`given.edition_id`)} and coalesce(given.${name}, '') <> ''
-    order by given.created_at desc, given.edition_id limit 1)`
+  return sql`(select ${name} from edition_customers as given where given.user_seq = ${user}.seq
+    and ${editions(sql`given.edition_mark`)} and coalesce(given.${name}, '') <> ''
+    order by given.created_at desc, given.edition_mark limit 1)`
 }
 
 const contactGiven = (user: SQL, column: ContactColumn, editions: Editions): SQL =>
@@ -46,7 +49,7 @@ const contactSeen = (user: SQL, column: ContactColumn, editions: Editions): SQL 
  */
 export const contactSeenInEdition = (user: SQL, column: ContactColumn, editionId: SQL): SQL =>
   sql`iif(${editionId} is null, ${user}.${sql.raw(column)},
-    ${contactSeen(user, column, (id) => sql`${id} = ${editionId}`)})`
+    ${contactSeen(user, column, (mark) => sql`${mark} = ${markOf(editionId)}`)})`
 
 const changers: readonly RoleCode[] = ['OA', 'OM', 'EA', 'EM']
 
@@ -91,7 +94,7 @@ export interface CustomerView {
   matches: (own: SQL, ofGiven: SQL) => SQL
 }
 
-/** The texts by which a row `given` of `user_editions` is found. */
+/** The texts by which a row `given` of `edition_customers` is found. */
 export const givenSearch = (...columns: readonly ('name_folded' | 'email_folded' | 'phone_digits')[]): SQL =>
   sql.join(
     columns.map((name) => sql`given.${sql.raw(name)}`),
@@ -121,22 +124,22 @@ function wholeView(user: SQL): CustomerView {
 }
 
 const joinedAt = (user: SQL, editions: Editions): SQL =>
-  sql`(select min(given.created_at) from user_editions as given where given.user_id = ${user}.id
-    and ${editions(sql`given.edition_id`)})`
+  sql`(select min(given.created_at) from edition_customers as given where given.user_seq = ${user}.seq
+    and ${editions(sql`given.edition_mark`)})`
 
 /**
  * The shown columns of a person of several editions: what the own editions were given, and nothing that others could
  * change.
  */
 function hiddenColumns(user: SQL, editions: Editions): Record<ShownColumn, SQL> {
-  const rows = sql`from user_editions as given where given.user_id = ${user}.id and ${editions(sql`given.edition_id`)}`
+  const rows = sql`from edition_customers as given where given.user_seq = ${user}.seq and ${editions(sql`given.edition_mark`)}`
   return {
     email: contactGiven(user, 'email', editions),
     phone_number: contactGiven(user, 'phone_number', editions),
     first_name: contactGiven(user, 'first_name', editions),
     last_name: contactGiven(user, 'last_name', editions),
-    locale: sql`coalesce(${given(user, 'locale', editions)}, (select default_language from editions where id =
-      (select given.edition_id ${rows} order by given.created_at desc, given.edition_id limit 1)))`,
+    locale: sql`coalesce(${given(user, 'locale', editions)}, (select default_language from editions where ${markOf(sql`id`)} =
+      (select given.edition_mark ${rows} order by given.created_at desc, given.edition_mark limit 1)))`,
     msg_channel: sql`iif(${given(user, 'email', editions)} is null, 'sms', 'email')`,
     is_verified: sql`0`,
     is_active: sql`1`,
@@ -158,7 +161,7 @@ export function customersSeenBy(caller: Caller, user: SQL = sql`users`): Custome
   const isOfOthers = reach.organizations.length
     ? sql`and not (${inList(sql`${user}.organization_id`, reach.organizations)})`
     : sql``
-  const isHidden = sql`elsewhere.user_id is not null`
+  const isHidden = sql`elsewhere.user_seq is not null`
   const hidden = hiddenColumns(user, editions)
   const column = (name: ShownColumn) => {
     const own = sql`${user}.${sql.raw(name)}`
@@ -169,14 +172,14 @@ export function customersSeenBy(caller: Caller, user: SQL = sql`users`): Custome
   }
   return {
     isWhole: false,
-    join: sql`left join user_editions as elsewhere on elsewhere.user_id = ${user}.id ${isOfOthers}
-      and elsewhere.edition_id = (select edition_id from user_editions as others where others.user_id = ${user}.id
-        and not (${editions(sql`others.edition_id`)}) limit 1)`,
+    join: sql`left join edition_customers as elsewhere on elsewhere.user_seq = ${user}.seq ${isOfOthers}
+      and elsewhere.edition_mark = (select edition_mark from edition_customers as others where others.user_seq = ${user}.seq
+        and not (${editions(sql`others.edition_mark`)}) limit 1)`,
     isHidden,
     column,
     columns: named(column),
     matches: (own, ofGiven) =>
-      sql`iif(${isHidden}, exists (select 1 from user_editions as given where given.user_id = ${user}.id
-        and ${editions(sql`given.edition_id`)} and ${ofGiven}), ${own})`,
+      sql`iif(${isHidden}, exists (select 1 from edition_customers as given where given.user_seq = ${user}.seq
+        and ${editions(sql`given.edition_mark`)} and ${ofGiven}), ${own})`,
   }
 }

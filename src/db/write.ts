@@ -88,22 +88,25 @@ function splitByValues(rows: readonly (readonly unknown[])[]): { shared: number[
   return { shared, own }
 }
 
+type LookUps<Name extends string> = Readonly<Record<Name, (text: SQL) => SQL>>
+
 /**
  * Any number of rows in few statements. All rows have the columns of the first. A value that all rows have stands once,
  * the others are one parameter of JSON. `offset 0` keeps SQLite from joining the two queries: it would write out the JSON
  * of a row again for each of its columns.
  */
-export function insertAll<T extends Table>(table: T, rows: readonly InsertModel<T>[]): SQL[] {
+function insertRows(table: Table, rows: readonly object[], found: LookUps<string>): SQL[] {
   const [first] = rows
   if (!first) return []
   const written = columnsIn(table, first)
   const stored = rows.map((row) => written.map((one) => storedValue(one, row)))
   const { shared, own } = splitByValues(stored)
   const names = [...shared, ...own].map((index) => `"${written[index]?.name}"`).join(', ')
+  const made = (index: number, value: SQL): SQL => found[written[index]?.name ?? '']?.(value) ?? value
   const selected = sql.join(
     [
-      ...shared.map((index) => literals.get(stored[0]?.[index]) ?? sql`${stored[0]?.[index]}`),
-      ...(own.length > 0 ? [sql.raw(own.map((_, place) => `value ->> ${place}`).join(', '))] : []),
+      ...shared.map((index) => made(index, literals.get(stored[0]?.[index]) ?? sql`${stored[0]?.[index]}`)),
+      ...own.map((index, place) => made(index, sql.raw(`value ->> ${place}`))),
     ],
     sql`, `,
   )
@@ -112,6 +115,16 @@ export function insertAll<T extends Table>(table: T, rows: readonly InsertModel<
       from (select value from json_each(${`[${part.join(',')}]`}) limit -1 offset 0) where true`,
   )
 }
+
+export const insertAll = <T extends Table>(table: T, rows: readonly InsertModel<T>[]): SQL[] =>
+  insertRows(table, rows, {})
+
+/** As `insertAll`. Columns of `found` are looked up by the texts that the rows have in their place. */
+export const insertFound = <T extends Table, Name extends string>(
+  table: T,
+  rows: readonly (Omit<InsertModel<T>, NoInfer<Name>> & Record<NoInfer<Name>, string>)[],
+  found: LookUps<Name>,
+): SQL[] => insertRows(table, rows, found)
 
 type Changes<T extends Table> = { [Name in keyof InsertModel<T>]?: InsertModel<T>[Name] | SQL }
 

@@ -1,6 +1,6 @@
+import { insertEditionCustomers } from '../../src/db/edition-marks.ts'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { insertAll } from '../../src/db/write.ts'
-import { userEditions } from '../../src/db/schema/users.ts'
+
 import { get } from '../support/api.ts'
 import { costOf } from '../support/cost.ts'
 import { seedEdition } from '../support/seeding/editions.ts'
@@ -21,10 +21,7 @@ beforeAll(async () => {
   const other = await seedEdition({ id: organization })
   const shared = crowd.people.filter((_, index) => index % 2)
   await write(
-    ...insertAll(
-      userEditions,
-      shared.map(({ id }) => ({ edition_id: other.id, user_id: id, created_at: seededAt })),
-    ),
+    ...insertEditionCustomers(shared.map(({ id }) => ({ edition_id: other.id, user_id: id, created_at: seededAt }))),
   )
   await seedPeople(
     { organization, edition: other.id },

@@ -1,7 +1,7 @@
+import { insertEditionCustomers } from '../../src/db/edition-marks.ts'
 import { sql } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
-import { userEditions } from '../../src/db/schema/users.ts'
-import { insert } from '../../src/db/write.ts'
+
 import { unsubscribeAndCount } from '../../src/modules/message-events/unsubscribe.ts'
 import { get, patch } from '../support/api.ts'
 import { realJob } from '../support/campaigns.ts'
@@ -102,7 +102,7 @@ describe('what an edition imported of a customer', () => {
     const other = await seedEdition({ id: crowd.organization })
     const [shared, own] = crowd.people
     const join = { edition_id: other.id, user_id: shared?.id ?? '', created_at: seededAt }
-    await write(insert(userEditions, join))
+    await write(...insertEditionCustomers([join]))
     await seedMarketingConsent(crowd)
     const { campaign } = await seedReady(crowd)
     const emails: unknown[] = []

@@ -8,7 +8,7 @@ const large = [
   'transactions',
   'purchases',
   'users',
-  'user_editions',
+  'edition_customers',
   'refund_requests',
   'webhook_deliveries',
 ] as const

@@ -9,7 +9,8 @@ import { seedEdition } from '../support/seeding/editions.ts'
 import { db, freshId, write } from '../support/seeding/rows.ts'
 import { insert } from '../../src/db/write.ts'
 import { orders } from '../../src/db/schema/sales/orders.ts'
-import { userEditions, users } from '../../src/db/schema/users.ts'
+import { insertEditionCustomers } from '../../src/db/edition-marks.ts'
+import { users } from '../../src/db/schema/users.ts'
 import { givenSearchColumns, searchColumns } from '../../src/domain/accounts/users.ts'
 import { digitsOf, fold, phoneDigits, phoneNeedles, searchText } from '../../src/domain/text/fold.ts'
 
@@ -70,23 +71,13 @@ async function make(people: readonly (typeof person extends fc.Arbitrary<infer P
     const given = one.given && contactOf({ ...one, ...one.given })
     await write(
       insert(users, { id: user_id, organization_id: organization.id, ...contact, ...searchColumns(contact), ...own }),
-      insert(userEditions, {
-        edition_id: first.id,
-        user_id,
-        ...contact,
-        ...givenSearchColumns(contact),
-        created_at: 1,
-      }),
+      ...insertEditionCustomers([
+        { edition_id: first.id, user_id, ...contact, ...givenSearchColumns(contact), created_at: 1 },
+      ]),
       ...(given
-        ? [
-            insert(userEditions, {
-              edition_id: second.id,
-              user_id,
-              ...given,
-              ...givenSearchColumns(given),
-              created_at: 2,
-            }),
-          ]
+        ? insertEditionCustomers([
+            { edition_id: second.id, user_id, ...given, ...givenSearchColumns(given), created_at: 2 },
+          ])
         : []),
     )
     made.customers.push(user_id)

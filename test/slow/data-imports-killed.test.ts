@@ -172,7 +172,7 @@ it('an import of 100,000 rows makes each order once after three kills, and its u
     transactions: orders,
     purchases: rows,
     users: orders,
-    user_editions: orders,
+    edition_customers: orders,
     products: 1,
   })
 

@@ -1,7 +1,8 @@
+import { insertEditionCustomers } from '../../src/db/edition-marks.ts'
 import { sql } from 'drizzle-orm'
 import { campaigns } from '../../src/db/schema/messaging/campaigns.ts'
-import { userEditions, users } from '../../src/db/schema/users.ts'
-import { insert, update } from '../../src/db/write.ts'
+import { users } from '../../src/db/schema/users.ts'
+import { update } from '../../src/db/write.ts'
 import { orderSearch } from '../../src/domain/orders/orders.ts'
 import { contactSearch, searchColumns } from '../../src/domain/accounts/users.ts'
 import { anOrder, importOrders } from './seeding/sales/orders.ts'
@@ -60,7 +61,7 @@ export async function hideCustomer({ a }: World): Promise<{ id: string; seq: num
   const { email, phone_number, first_name, last_name } = hidden
   await write(
     update(users, { email }, sql`id = ${edition.user}`),
-    insert(userEditions, { edition_id: sibling.id, user_id: edition.user, created_at: seededAt }),
+    ...insertEditionCustomers([{ edition_id: sibling.id, user_id: edition.user, created_at: seededAt }]),
   )
   const given = await db.first(sql<{ phone_number: string }>`select phone_number from users where id = ${edition.user}`)
   await importOrders(

@@ -19,7 +19,7 @@ const references: Record<string, Record<string, string>> = {
   // A trigger keeps those of refunds.
   transactions: {},
   users: {
-    'user_editions.user_id': 'goes too, another edition’s keeps the person',
+    'edition_customers.user_seq': 'goes too, another edition’s keeps the person',
     'orders.user_id': 'keeps the person',
     'purchases.user_id': 'keeps the person',
     'campaign_receipts.user_id': 'keeps the person',

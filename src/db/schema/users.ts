@@ -37,13 +37,14 @@ export const users = sqliteTable('users', {
 
 /**
  * Indexes, with what reads them. A row writes an entry in each that it belongs to:
- * - user_editions_of_user: the editions of a customer, which decide what a caller sees of them.
+ * - edition_customers_of_user: the editions of a customer, which decide what a caller sees of them.
  */
-export const userEditions = sqliteTable(
-  'user_editions',
+export const editionCustomers = sqliteTable(
+  'edition_customers',
   {
-    edition_id: text().notNull(),
-    user_id: text().notNull(),
+    /** The end of the edition's id: `editionMark`. */
+    edition_mark: text().notNull(),
+    user_seq: integer().notNull(),
     created_at: integer().notNull(),
     email: text(),
     phone_number: text(),
@@ -56,5 +57,5 @@ export const userEditions = sqliteTable(
     /** As that of customers. */
     counted_together: integer({ mode: 'boolean' }).notNull().default(false),
   },
-  (table) => [primaryKey({ columns: [table.edition_id, table.user_id] })],
+  (table) => [primaryKey({ columns: [table.edition_mark, table.user_seq] })],
 )

@@ -33,7 +33,7 @@ export const tablesLeft: Readonly<Record<string, string>> = {
   purchases: 'Sales are not copied.',
   purchase_uses: 'Sales are not copied.',
   audit_log: 'Its entries are about the source.',
-  user_editions: 'The copy has no customers yet.',
+  edition_customers: 'The copy has no customers yet.',
   email_renditions: 'They are compiled from the messages, which the copy has.',
   refund_requests: 'They are of orders of the source.',
   transactional_emails: 'They were sent for orders of the source.',

@@ -17,8 +17,8 @@ const knownAddresses = fromJson<[LinkAddress['channel'], string][]>(sql`(
   select json_group_array(json_array(channel, address)) from (
     select 'email' as channel, users.email as address where users.email is not null
     union select 'sms', users.phone_number where users.phone_number is not null
-    union select 'email', email from user_editions where user_id = users.id and email is not null
-    union select 'sms', phone_number from user_editions where user_id = users.id and phone_number is not null))`)
+    union select 'email', email from edition_customers where user_seq = users.seq and email is not null
+    union select 'sms', phone_number from edition_customers where user_seq = users.seq and phone_number is not null))`)
 
 /**
  * The person of a link, while the address that it was sent to is still theirs: the customer's own, or one that an edition

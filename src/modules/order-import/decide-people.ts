@@ -126,7 +126,7 @@ export class PeopleDecisions {
         all.flatMap(({ user, stored }) => (stored ? [] : [rowOf(user)])),
       ),
       ...all.flatMap(({ user, stored }) => (stored ? fillingWrites(stored, user, now) : [])),
-      ...insertOf('userEditions', said),
+      ...insertOf('customers', said),
     ]
   }
 

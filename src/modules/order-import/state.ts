@@ -1,10 +1,11 @@
+import { editionMark } from '../../db/edition-marks.ts'
 import { getTableColumns, type InferSelectModel, type SQL, sql, type Table } from 'drizzle-orm'
 import { readWithin, type ReadWithin } from '../../db/commit.ts'
 import type { Database, NamedRows } from '../../db/database.ts'
 import * as catalog from '../../db/schema/sales/catalog.ts'
 import * as sales from '../../db/schema/sales/orders.ts'
 import { boughtIn } from '../../db/purchases.ts'
-import { type userEditions, users as userTable } from '../../db/schema/users.ts'
+import { type editionCustomers, users as userTable } from '../../db/schema/users.ts'
 import { answering, type Fields, fromJson, type Query } from '../../db/select.ts'
 import { isSharedOutside } from '../../db/customer-visibility.ts'
 import { inList } from '../../db/visibility.ts'
@@ -21,7 +22,7 @@ export type TransactionRow = typeof sales.transactions.$inferSelect
 
 /** What an edition says of a customer. */
 export type GivenColumns = Pick<
-  typeof userEditions.$inferSelect,
+  typeof editionCustomers.$inferSelect,
   'email' | 'phone_number' | 'first_name' | 'last_name' | 'locale'
 >
 
@@ -92,7 +93,7 @@ const unique = (values: (string | null)[]): string[] => [...new Set(values.filte
 
 const givenJson = (editionId: string) => sql`, (select json_object('email', email, 'phone_number', phone_number,
     'first_name', first_name, 'last_name', last_name, 'locale', locale)
-    from user_editions where edition_id = ${editionId} and user_id = users.id) as given`
+    from edition_customers where edition_mark = ${editionMark(editionId)} and user_seq = users.seq) as given`
 
 /** The columns of a customer that are stored otherwise than they are read. */
 const { is_verified, is_active, metadata } = userTable
@@ -108,7 +109,7 @@ function sourcesOf(
     and ${inList(sql`external_id`, ids)}`
   const users = sql`select users.*, ${isSharedOutside(sql`users`, [edition_id])} as is_shared,
     ${changeable === null ? sql`0` : isSharedOutside(sql`users`, changeable)} as is_kept,
-    (select email from user_editions where edition_id = ${edition_id} and user_id = users.id) as given_email
+    (select email from edition_customers where edition_mark = ${editionMark(edition_id)} and user_seq = users.seq) as given_email
     ${reads.before ? givenJson(edition_id) : sql``}
     from users where organization_id = ${organization_id}`
   const given: Fields = reads.before ? { given: fromJson<GivenColumns>(sql`given`) } : {}

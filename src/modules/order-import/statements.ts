@@ -1,10 +1,11 @@
+import { type EditionCustomer, insertEditionCustomers } from '../../db/edition-marks.ts'
 import { sql } from 'drizzle-orm'
 import { changedExactly, changedOne, stillHolds } from '../../db/commit.ts'
 import type { Statement } from '../../db/database.ts'
 import { growLists } from '../../db/cel/list-sizes.ts'
 import { locations, options, products, variants } from '../../db/schema/sales/catalog.ts'
 import { orders, purchases, transactions } from '../../db/schema/sales/orders.ts'
-import { userEditions, users } from '../../db/schema/users.ts'
+import { users } from '../../db/schema/users.ts'
 import { isSharedOutside } from '../../db/customer-visibility.ts'
 import { inList } from '../../db/visibility.ts'
 import { insertAll, isEmpty, update, updateVersion } from '../../db/write.ts'
@@ -13,7 +14,7 @@ import { countTogether } from '../orders/index.ts'
 import { cancelRefundsOf } from '../refunds/index.ts'
 import { customerOrdersSearch } from '../users/index.ts'
 import { passChanged } from '../wallet/index.ts'
-import { type RowChange, type NewRows, rowsOf, type Write } from './writes.ts'
+import { type RowChange, rowsOf, type Write } from './writes.ts'
 
 /** Which lists become longer: whose, and the longest of what has no rows of its own. */
 export interface LongerLists {
@@ -74,18 +75,18 @@ const said: readonly (readonly [condition: string, columns: readonly string[]])[
 
 const saidColumns = said.flatMap(([isSaid, columns]) => columns.map((name) => ({ name, isSaid })))
 const saidSets = saidColumns.map(
-  ({ name, isSaid }) => `${name} = iif(${isSaid}, excluded.${name}, user_editions.${name})`,
+  ({ name, isSaid }) => `${name} = iif(${isSaid}, excluded.${name}, edition_customers.${name})`,
 )
 const saidOtherwise = saidColumns.map(
-  ({ name, isSaid }) => `(${isSaid} and excluded.${name} is not user_editions.${name})`,
+  ({ name, isSaid }) => `(${isSaid} and excluded.${name} is not edition_customers.${name})`,
 )
 
 /** The last that an edition said of each field. */
-const lastSaid = sql.raw(`on conflict (edition_id, user_id) do update
+const lastSaid = sql.raw(`on conflict (edition_mark, user_seq) do update
   set ${saidSets.join(', ')} where ${saidOtherwise.join(' or ')}`)
 
-const givenLast = (rows: readonly NewRows['userEditions'][]): Statement[] =>
-  insertAll(userEditions, rows).map((insert) => sql`${insert} ${lastSaid}`)
+const givenLast = (customers: readonly EditionCustomer[]): Statement[] =>
+  insertEditionCustomers(customers).map((insert) => sql`${insert} ${lastSaid}`)
 
 /** Changes a customer who is as they were read, and belongs to no edition whose customers the caller may not change. */
 function userStatements(
@@ -157,7 +158,7 @@ const counted = (writes: readonly Write[]): Statement[] =>
   countTogether({
     orders: rowsOf(writes, 'orders'),
     purchases: rowsOf(writes, 'purchases'),
-    customers: rowsOf(writes, 'userEditions').filter(({ counted_together }) => counted_together),
+    customers: rowsOf(writes, 'customers').filter(({ counted_together }) => counted_together),
   })
 
 /** Few statements however many orders: one a table for what is new, its rows as one parameter. */
@@ -169,7 +170,7 @@ export function statementsOf(scope: WriteScope, writes: readonly Write[], lists:
     ...insertAll(variants, rowsOf(writes, 'variants')),
     ...insertAll(options, rowsOf(writes, 'options')),
     ...writes.flatMap((one) => (one.write === 'insert' ? [] : changeStatements(one, scope))),
-    ...givenLast(rowsOf(writes, 'userEditions')),
+    ...givenLast(rowsOf(writes, 'customers')),
     ...insertAll(orders, rowsOf(writes, 'orders')),
     ...insertAll(transactions, rowsOf(writes, 'transactions')),
     ...insertAll(purchases, rowsOf(writes, 'purchases')),

@@ -1,7 +1,8 @@
+import type { EditionCustomer } from '../../db/edition-marks.ts'
 import type { locations, options, products, variants } from '../../db/schema/sales/catalog.ts'
 import type { editions } from '../../db/schema/editions.ts'
 import type { orders, purchases, transactions, OrderRow } from '../../db/schema/sales/orders.ts'
-import type { userEditions, users } from '../../db/schema/users.ts'
+import type { users } from '../../db/schema/users.ts'
 import type { ItemStatus } from '../../domain/orders/external-orders.ts'
 import type { IdKind } from '../../domain/ids.ts'
 import type { PurchaseRow, TransactionRow, UserRow } from './state.ts'
@@ -19,10 +20,10 @@ export interface DecisionContext {
   newId: (kind: IdKind) => string
 }
 
-/** Rows that an import adds, by table. For a customer of the edition, `userEditions` has the contact data of this order. */
+/** Rows that an import adds, by table. For a customer of the edition, `customers` has the contact data of this order. */
 export interface NewRows {
   users: typeof users.$inferInsert
-  userEditions: typeof userEditions.$inferInsert
+  customers: EditionCustomer
   products: typeof products.$inferInsert
   locations: typeof locations.$inferSelect
   variants: typeof variants.$inferInsert

@@ -5,7 +5,7 @@ import { transactionalEmails } from '../../db/schema/messaging/transactional-ema
 import type { erasures } from '../../db/schema/personal-data.ts'
 import { orders, purchases } from '../../db/schema/sales/orders.ts'
 import { refundRequests } from '../../db/schema/sales/refunds.ts'
-import { userEditions } from '../../db/schema/users.ts'
+import { editionCustomers } from '../../db/schema/users.ts'
 import { update } from '../../db/write.ts'
 import type { ChannelAddress } from '../../domain/messaging/suppressions.ts'
 import { emailLeaseMs, transactionalEmailLifecycle } from '../../domain/messaging/transactional-emails.ts'
@@ -74,7 +74,7 @@ const blankContact = {
 export async function blankingStatements(erasure: ErasureRow, now: number): Promise<Statement[]> {
   const { user_id } = erasure
   return [
-    update(userEditions, blankContact, sql`${eq(userEditions.user_id, user_id)}`),
+    update(editionCustomers, blankContact, sql`user_seq = (select seq from users where id = ${user_id})`),
     update(orders, { search: sql`${orders.search_own}`, metadata: {} }, eq(orders.user_id, user_id)),
     update(purchases, { metadata: {} }, eq(purchases.user_id, user_id)),
     refundStatement(erasure),

@@ -1,3 +1,4 @@
+import { markOf } from '../../db/edition-marks.ts'
 import { type SQL, sql } from 'drizzle-orm'
 import { suppressionSections } from '../suppressions/index.ts'
 import type { LoadedUser } from '../users/index.ts'
@@ -26,10 +27,10 @@ const purchaseColumns = sql`purchases.id, purchases.edition_id, order_id, produc
   purchases.uses_count, purchases.is_unlimited_use, purchases.valid_until, purchases.metadata as metadata_json, purchases.created_at`
 
 /** Holds for a `channel` and `address` of the customer. */
-const addresses = ({ id }: LoadedUser): SQL => sql`(channel, address) in (
+const addresses = ({ id, seq }: LoadedUser): SQL => sql`(channel, address) in (
   select 'email', email from users where id = ${id} union select 'sms', phone_number from users where id = ${id}
-  union select 'email', email from user_editions where user_id = ${id}
-  union select 'sms', phone_number from user_editions where user_id = ${id})`
+  union select 'email', email from edition_customers where user_seq = ${seq}
+  union select 'sms', phone_number from edition_customers where user_seq = ${seq})`
 
 const bought = (user: LoadedUser): Section[] => {
   const { id } = user
@@ -129,7 +130,7 @@ const reached = (user: LoadedUser): Section[] => {
 }
 
 export const sectionsOf = (user: LoadedUser): Section[] => {
-  const { id, organization_id } = user
+  const { id, seq, organization_id } = user
   return [
     {
       name: 'user',
@@ -141,10 +142,11 @@ export const sectionsOf = (user: LoadedUser): Section[] => {
     },
     {
       name: 'editions',
-      columns: sql`edition_id, email, phone_number, first_name, last_name, locale, created_at`,
-      from: sql`user_editions`,
-      where: sql`user_id = ${id}`,
-      key: sql`edition_id`,
+      columns: sql`editions.id as edition_id, given.email, given.phone_number, given.first_name, given.last_name,
+        given.locale, given.created_at`,
+      from: sql`edition_customers given join editions on ${markOf(sql`editions.id`)} = given.edition_mark`,
+      where: sql`given.user_seq = ${seq}`,
+      key: sql`editions.id`,
     },
     ...bought(user),
     refunds(user),

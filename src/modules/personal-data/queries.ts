@@ -17,8 +17,8 @@ export async function knownAddresses({ db }: Pick<JobCtx, 'db'>, user: LoadedUse
   const rows = await db.all(sql<ChannelAddress>`
     select 'email' as channel, email as address from users where id = ${user.id} and email is not null
     union select 'sms', phone_number from users where id = ${user.id} and phone_number is not null
-    union select 'email', email from user_editions where user_id = ${user.id} and email is not null
-    union select 'sms', phone_number from user_editions where user_id = ${user.id} and phone_number is not null
+    union select 'email', email from edition_customers where user_seq = ${user.seq} and email is not null
+    union select 'sms', phone_number from edition_customers where user_seq = ${user.seq} and phone_number is not null
     union select 'email', recipient from transactional_emails where user_id = ${user.id} and recipient <> ''`)
   return rows.map(({ channel, address }) => [channel, address])
 }

@@ -2,6 +2,7 @@ import { eq, type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { containsFoldedOrDigits, foldedOrDigits } from '../../db/contains.ts'
 import { customerChangesOf, sumOfEditions } from '../../db/edition-counts.ts'
+import { editionIdsOf, editionMark, editionMarks, markOf } from '../../db/edition-marks.ts'
 import { nullable, type NullableKey, type SortKey } from '../../db/lists/list-source.ts'
 import type { Counting } from '../../db/lists/page-by-number.ts'
 import type { ListState } from '../../db/lists/list-hits.ts'
@@ -9,7 +10,7 @@ import { paginate } from '../../db/lists/paginate.ts'
 import { customersWithTexts, marksOf } from '../../db/lists/match-texts.ts'
 import { type IndexSearch, type NewestRows, paginateNewest, paginateSearch } from '../../db/lists/paginate-search.ts'
 import { users } from '../../db/schema/users.ts'
-import { answering, fromJson, type RowOf, selection } from '../../db/select.ts'
+import { answering, type RowOf, selection } from '../../db/select.ts'
 import {
   type CustomerView,
   customersSeenBy,
@@ -40,14 +41,14 @@ export type ShownUserRow = Pick<WholeUserRow, keyof typeof ownColumns | ShownCol
 export const userVisibility = {
   inOrganizations: (ids: readonly string[]) => inList(sql`${users.organization_id}`, ids),
   inEditions: (ids: readonly string[]) =>
-    sql`exists (select 1 from user_editions where user_id = users.id and ${inList(sql`edition_id`, ids)})`,
+    sql`exists (select 1 from edition_customers where user_seq = users.seq and ${inList(sql`edition_mark`, editionMarks(ids))})`,
 }
 
 /** As `userVisibility` for lists, which begin with the editions and not with all customers. */
 const listVisibility = {
   ...userVisibility,
   inEditions: (ids: readonly string[]) =>
-    sql`users.id in (select user_id from user_editions where ${inList(sql`edition_id`, ids)})`,
+    sql`users.seq in (select user_seq from edition_customers where ${inList(sql`edition_mark`, editionMarks(ids))})`,
 }
 
 interface UserFilters {
@@ -69,7 +70,7 @@ const joinedEdition = (view: CustomerView, id: string, visibility: Visibility): 
   view.isWhole
     ? [
         sql`users.organization_id = (select organization_id from editions where id = ${id})`,
-        sql`exists (select 1 from user_editions where user_id = users.id and edition_id = ${id})`,
+        sql`exists (select 1 from edition_customers where user_seq = users.seq and edition_mark = ${editionMark(id)})`,
       ]
     : [visibility.inEditions([id])]
 
@@ -213,12 +214,10 @@ export async function findUser(ctx: Ctx, id: string): Promise<LoadedUser> {
   const view = customersSeenBy(ctx.caller)
   const fields = {
     ...columnsOf(view),
-    editions: fromJson<string[]>(
-      sql`(select json_group_array(edition_id) from user_editions where user_id = users.id)`,
-    ),
-    country_code: sql<string | null>`(select default_country_code from user_editions
-      join editions on editions.id = edition_id where user_id = users.id
-      order by user_editions.created_at desc limit 1)`,
+    editions: editionIdsOf(sql`users.seq`),
+    country_code: sql<string | null>`(select default_country_code from edition_customers
+      join editions on ${markOf(sql`editions.id`)} = edition_mark where user_seq = users.seq
+      order by edition_customers.created_at desc limit 1)`,
   }
   const row = await ctx.db.first(
     answering(

@@ -3,7 +3,8 @@ import type { Ctx } from '../../context.ts'
 import { commit, refuseUnless } from '../../db/commit.ts'
 import type { Statement } from '../../db/database.ts'
 import { orders } from '../../db/schema/sales/orders.ts'
-import { userEditions, users } from '../../db/schema/users.ts'
+import { editionMarks } from '../../db/edition-marks.ts'
+import { editionCustomers, users } from '../../db/schema/users.ts'
 import { changeableEditions, isSharedOutside } from '../../db/customer-visibility.ts'
 import { inList } from '../../db/visibility.ts'
 import { changesIn, isEmpty, update, updateVersion } from '../../db/write.ts'
@@ -51,9 +52,9 @@ const changeInEditions = (user: LoadedUser, contact: Contact, editionIds: readon
     'shared_customer',
   ),
   update(
-    userEditions,
+    editionCustomers,
     { ...contact, ...givenSearchColumns(contact) },
-    sql`user_id = ${user.id} and ${inList(sql`edition_id`, editionIds)}`,
+    sql`user_seq = ${user.seq} and ${inList(sql`edition_mark`, editionMarks(editionIds))}`,
   ),
 ]
 

@@ -1,6 +1,7 @@
+import { insertEditionCustomers } from '../../../src/db/edition-marks.ts'
 import { sql } from 'drizzle-orm'
 import { suppressions } from '../../../src/db/schema/consents.ts'
-import { userEditions, users } from '../../../src/db/schema/users.ts'
+import { users } from '../../../src/db/schema/users.ts'
 import { insert, insertAll } from '../../../src/db/write.ts'
 import { searchColumns } from '../../../src/domain/accounts/users.ts'
 import type { SuppressionReason } from '../../../src/domain/messaging/suppressions.ts'
@@ -38,7 +39,7 @@ export async function seedPeople(
     }
   })
   const memberships = rows.map(({ id }) => ({ edition_id: edition ?? '', user_id: id, created_at: seededAt }))
-  await write(...insertAll(users, rows), ...(edition ? insertAll(userEditions, memberships) : []))
+  await write(...insertAll(users, rows), ...(edition ? insertEditionCustomers(memberships) : []))
   const stored = await db.all(sql<UserRow>`select * from users where organization_id = ${organization} order by seq`)
   const byId = new Map(stored.map((row) => [row.id, row]))
   return rows.flatMap(({ id }) => byId.get(id) ?? [])
@@ -82,6 +83,7 @@ export async function seedScene(person: Partial<UserRow> = {}, name?: string): P
 /** Another edition of the organisation, which knows the person if one is given. Answers its id. */
 export async function seedSibling({ organization }: Pick<Place, 'organization'>, user?: string): Promise<string> {
   const { id } = await seedEdition({ id: organization })
-  if (user !== undefined) await write(insert(userEditions, { edition_id: id, user_id: user, created_at: seededAt }))
+  if (user !== undefined)
+    await write(...insertEditionCustomers([{ edition_id: id, user_id: user, created_at: seededAt }]))
   return id
 }

@@ -1,10 +1,11 @@
+import { editionIdsOf } from '../../../db/edition-marks.ts'
 import { eq, getTableColumns, type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../../context.ts'
 import { isShadowed } from '../../../db/consents.ts'
 import { paginate } from '../../../db/lists/paginate.ts'
 import { consentRecords, consents } from '../../../db/schema/consents.ts'
 import { users } from '../../../db/schema/users.ts'
-import { answering, fromFlag, fromJson, jsonFlag, type RowOf, selection } from '../../../db/select.ts'
+import { answering, fromFlag, jsonFlag, type RowOf, selection } from '../../../db/select.ts'
 import { contactSeenInEdition, type CustomerView, customersSeenBy } from '../../../db/customer-visibility.ts'
 import { inList, visible } from '../../../db/visibility.ts'
 import { type Tenant, reachOf } from '../../../domain/accounts/access.ts'
@@ -132,9 +133,7 @@ export async function findSubject(ctx: Ctx, userId: string, consentId: string): 
     erased_at: users.erased_at,
     default_language: sql<Language | null>`editions.default_language`,
     email: sql<string | null>`${contactSeenInEdition(sql`users`, 'email', sql`consents.edition_id`)}`,
-    editions: fromJson<string[]>(
-      sql`(select json_group_array(edition_id) from user_editions where user_id = users.id)`,
-    ),
+    editions: editionIdsOf(sql`users.seq`),
   }
   const applies = sql<RowOf<typeof fields>>`select ${selection(fields)}
     from users join consents on consents.id = ${consentId} and consents.organization_id = users.organization_id

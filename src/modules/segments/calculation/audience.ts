@@ -1,3 +1,4 @@
+import { editionMark, editionMarks } from '../../../db/edition-marks.ts'
 import { type SQL, sql } from 'drizzle-orm'
 import type { ExpressionScope } from '../../../db/cel/index.ts'
 import { inList } from '../../../db/visibility.ts'
@@ -20,7 +21,6 @@ export type SegmentTenant = Pick<Audience, 'organization_id' | 'edition_id' | 'e
 
 export interface PeopleSql {
   from: SQL
-  id: SQL
   where: SQL
 }
 
@@ -37,30 +37,21 @@ export const scopeOf = (tenant: SegmentTenant, now: number): ExpressionScope => 
 })
 
 const knownIn = (editions: readonly string[]): SQL =>
-  sql`(select distinct user_id from user_editions where ${inList(sql`edition_id`, editions)})`
+  sql`(select distinct user_seq from edition_customers where ${inList(sql`edition_mark`, editionMarks(editions))})`
 
 /** The people of an organisation, or those who have bought in some of its editions, as `users u`. */
 export function peopleOf({ organization_id, edition_id, editions }: SegmentTenant): PeopleSql {
   const ofOrganization = sql`u.organization_id = ${organization_id}`
   if (edition_id !== null)
     return {
-      from: sql`user_editions e cross join users u on u.id = e.user_id`,
-      id: sql`e.user_id`,
-      where: sql`e.edition_id = ${edition_id} and ${ofOrganization}`,
+      from: sql`edition_customers e cross join users u on u.seq = e.user_seq`,
+      where: sql`e.edition_mark = ${editionMark(edition_id)} and ${ofOrganization}`,
     }
-  if (editions === undefined) return { from: sql`users u`, id: sql`u.id`, where: ofOrganization }
+  if (editions === undefined) return { from: sql`users u`, where: ofOrganization }
   return {
-    from: sql`${knownIn(editions)} e cross join users u on u.id = e.user_id`,
-    id: sql`e.user_id`,
+    from: sql`${knownIn(editions)} e cross join users u on u.seq = e.user_seq`,
     where: ofOrganization,
   }
-}
-
-/** The same people by their ids alone, which one index has in order. */
-export function idsOf({ organization_id, edition_id, editions }: SegmentTenant): PeopleSql {
-  if (edition_id !== null) return { from: sql`user_editions`, id: sql`user_id`, where: sql`edition_id = ${edition_id}` }
-  if (editions === undefined) return { from: sql`users`, id: sql`id`, where: sql`organization_id = ${organization_id}` }
-  return { from: knownIn(editions), id: sql`user_id`, where: sql`1` }
 }
 
 /** Where messages of a channel reach a person `u`. */

@@ -1,6 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm'
 import { idPrefixes } from '../../../domain/ids.ts'
-import { idsOf, peopleOf, type SegmentTenant } from './audience.ts'
+import { editionMark } from '../../../db/edition-marks.ts'
+import { peopleOf, type SegmentTenant } from './audience.ts'
 
 /** An order in which an index has people, with positions in it as texts. */
 interface Walk {
@@ -23,6 +24,16 @@ const byId = (id: SQL): Walk => ({
   isUpTo: (position) => sql`${id} <= ${position}`,
 })
 
+/** People of an edition by their numbers. */
+const bySeq = (seq: SQL): Walk => ({
+  start: '0',
+  position: sql`cast(${seq} as text)`,
+  order: seq,
+  backwards: sql`${seq} desc`,
+  isBeyond: (position) => sql`${seq} > cast(${position} as integer)`,
+  isUpTo: (position) => sql`${seq} <= cast(${position} as integer)`,
+})
+
 /** People of an organisation in the order in which they joined, which a list of them needs an index for anyway. */
 function byTime(created: SQL, seq: SQL): Walk {
   // The rowid has no collation of its own. Without one SQLite compares no key of an index with it.
@@ -39,13 +50,30 @@ function byTime(created: SQL, seq: SQL): Walk {
 
 /**
  * The walk of a calculation through its people: by keys of an index alone, and with their rows as `users u`. `last` is
- * its last position. One that the version before began goes by ids, as all walks did then.
+ * its last position. One that the version before began for an edition goes by ids, as it did then.
  */
 export function walkOf(tenant: SegmentTenant, last: string | null) {
-  const [ids, people] = [idsOf(tenant), peopleOf(tenant)]
-  const isByTime = tenant.edition_id === null && !last?.startsWith(`${idPrefixes.user}_`)
+  const { organization_id, edition_id } = tenant
+  const people = peopleOf(tenant)
+  if (last?.startsWith(`${idPrefixes.user}_`)) {
+    const walked = { ...people, walk: byId(sql`u.id`) }
+    return { keys: walked, people: walked }
+  }
+  if (edition_id !== null)
+    return {
+      keys: {
+        from: sql`edition_customers`,
+        where: sql`edition_mark = ${editionMark(edition_id)}`,
+        walk: bySeq(sql`user_seq`),
+      },
+      people: { ...people, walk: bySeq(sql`e.user_seq`) },
+    }
   return {
-    keys: { ...ids, walk: isByTime ? byTime(sql`created_at`, sql`seq`) : byId(ids.id) },
-    people: { ...people, walk: isByTime ? byTime(sql`u.created_at`, sql`u.seq`) : byId(people.id) },
+    keys: {
+      from: sql`users`,
+      where: sql`organization_id = ${organization_id}`,
+      walk: byTime(sql`created_at`, sql`seq`),
+    },
+    people: { ...people, walk: byTime(sql`u.created_at`, sql`u.seq`) },
   }
 }

@@ -1,3 +1,4 @@
+import { editionMark } from '../../../db/edition-marks.ts'
 import { type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../../context.ts'
 import { visible } from '../../../db/visibility.ts'
@@ -75,7 +76,7 @@ export async function explainSegment(ctx: Ctx, segment: LoadedSegment, userId: s
       : [
           {
             name: 'edition',
-            reason: sql`iif(exists (select 1 from user_editions where edition_id = ${edition_id} and user_id = u.id),
+            reason: sql`iif(exists (select 1 from edition_customers where edition_mark = ${editionMark(edition_id)} and user_seq = u.seq),
               null, 'other_edition')`,
           },
         ]),

@@ -1,3 +1,4 @@
+import { markOf } from '../../../db/edition-marks.ts'
 import { type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../../context.ts'
 import type { Database } from '../../../db/database.ts'
@@ -88,11 +89,11 @@ function newestPeople(tenant: SegmentTenant): SQL {
   const editions = editionsOf(tenant)
   if (editions === null)
     return sql`select locale from users where organization_id = ${tenant.organization_id} order by created_at desc, seq desc limit ${newest}`
-  const ids = sql`select user_id from user_editions where edition_id = ${editions.length === 1 ? editions[0] : sql`e.value`}
-    order by user_id desc`
-  const known = editions.length === 1 ? ids : newestOfEach(tenant, 'user_id', ids)
-  return sql`select users.id, locale from (${known}) cross join users on users.id = user_id
-    order by user_id desc limit ${newest}`
+  const seqs = sql`select user_seq from edition_customers
+    where edition_mark = ${markOf(editions.length === 1 ? sql`${editions[0]}` : sql`e.value`)} order by user_seq desc`
+  const known = editions.length === 1 ? seqs : newestOfEach(tenant, 'user_seq', seqs)
+  return sql`select users.id, locale from (${known}) cross join users on users.seq = user_seq
+    order by user_seq desc limit ${newest}`
 }
 
 /** The editions of the visible orders. */

@@ -1,3 +1,4 @@
+import { editionMarks } from '../../../db/edition-marks.ts'
 import { type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../../context.ts'
 import { inList } from '../../../db/visibility.ts'
@@ -45,15 +46,14 @@ async function sizesOf(ctx: Ctx, tenant: SegmentTenant): Promise<Sizes> {
 /** Sampled customers of the organisation, those of the editions alone where the segment is about them. */
 function throughOrganization(tenant: SegmentTenant, share: number, inSample: SQL): PeopleSql {
   const editions = editionsOf(tenant)
-  const ofEditions = sql`and exists (select 1 from user_editions
-    where user_id = u.id and ${inList(sql`edition_id`, editions ?? [])})`
+  const ofEditions = sql`and exists (select 1 from edition_customers
+    where user_seq = u.seq and ${inList(sql`edition_mark`, editionMarks(editions ?? []))})`
   // The planner uses the index of the sample for a number that is written out alone.
   const index = isIndexed(share)
     ? { name: 'users_sample', where: sql`and ${spread} < ${sql.raw(String(indexedLimit))}` }
     : { name: 'users_order_created', where: sql`` }
   return {
     from: sql`users u indexed by ${sql.raw(index.name)}`,
-    id: sql`u.id`,
     where: sql`u.organization_id = ${tenant.organization_id} ${index.where} ${inSample} ${editions ? ofEditions : sql``}`,
   }
 }

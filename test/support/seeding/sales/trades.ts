@@ -1,10 +1,11 @@
+import { insertEditionCustomers } from '../../../../src/db/edition-marks.ts'
 import { sql } from 'drizzle-orm'
 import { freshId, next, type Place, seededAt, seededTimes, write } from '../rows.ts'
 import { searchText } from '../../../../src/domain/text/fold.ts'
 import { numberKey } from '../../../../src/domain/orders/orders.ts'
 import { insert, insertAll, update } from '../../../../src/db/write.ts'
 import { products, locations } from '../../../../src/db/schema/sales/catalog.ts'
-import { users, userEditions } from '../../../../src/db/schema/users.ts'
+import { users } from '../../../../src/db/schema/users.ts'
 import { orders, transactions, purchases, purchaseUses } from '../../../../src/db/schema/sales/orders.ts'
 import { givenOrganization } from '../organizations.ts'
 import { seedEdition } from '../editions.ts'
@@ -125,10 +126,7 @@ export async function seedTrades(place: Place, count: number): Promise<Trade[]> 
       users,
       rows.map((row) => row.user),
     ),
-    ...insertAll(
-      userEditions,
-      rows.map((row) => row.membership),
-    ),
+    ...insertEditionCustomers(rows.map((row) => row.membership)),
     ...insertAll(
       orders,
       rows.map((row) => row.order),
