@@ -1,6 +1,7 @@
 -- Customers of editions are keyed by the number of the customer and by the end of the id of the edition, in a third of the
 -- bytes. No two editions have ids with the same end.
-create unique index editions_by_mark on editions (substr(id, -8));
+alter table editions add column mark text not null generated always as (substr(id, -8)) virtual;
+create unique index editions_by_mark on editions (mark);
 
 create table edition_customers (
   edition_mark text not null,
@@ -66,14 +67,14 @@ end;
 create trigger edition_customers_counted after insert on edition_customers when new.counted_together = 0
 begin
   insert into order_counts (span_bits, edition_id, span, customers, changes)
-    select 29, id, new.created_at >> 29, 1, 1 from editions where substr(id, -8) = new.edition_mark
+    select 29, id, new.created_at >> 29, 1, 1 from editions where mark = new.edition_mark
     on conflict (span_bits, edition_id, span) do update set customers = customers + 1, changes = changes + 1;
 end;
 
 create trigger edition_customers_uncounted after delete on edition_customers
 begin
   insert into order_counts (span_bits, edition_id, span, customers, changes)
-    select 29, id, old.created_at >> 29, -1, 1 from editions where substr(id, -8) = old.edition_mark
+    select 29, id, old.created_at >> 29, -1, 1 from editions where mark = old.edition_mark
     on conflict (span_bits, edition_id, span) do update set customers = customers - 1, changes = changes + 1;
 end;
 
@@ -83,7 +84,7 @@ create view user_editions as
     given.first_name, given.last_name, given.locale, given.name_folded, given.email_folded, given.phone_digits,
     given.counted_together
   from edition_customers as given
-    join editions on substr(editions.id, -8) = given.edition_mark
+    join editions on editions.mark = given.edition_mark
     join users on users.seq = given.user_seq;
 
 create trigger user_editions_insert instead of insert on user_editions begin

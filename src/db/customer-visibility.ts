@@ -138,7 +138,7 @@ function hiddenColumns(user: SQL, editions: Editions): Record<ShownColumn, SQL> 
     phone_number: contactGiven(user, 'phone_number', editions),
     first_name: contactGiven(user, 'first_name', editions),
     last_name: contactGiven(user, 'last_name', editions),
-    locale: sql`coalesce(${given(user, 'locale', editions)}, (select default_language from editions where ${markOf(sql`id`)} =
+    locale: sql`coalesce(${given(user, 'locale', editions)}, (select default_language from editions where mark =
       (select given.edition_mark ${rows} order by given.created_at desc, given.edition_mark limit 1)))`,
     msg_channel: sql`iif(${given(user, 'email', editions)} is null, 'sms', 'email')`,
     is_verified: sql`0`,

@@ -8,13 +8,13 @@ export const editionMark = (id: string): string => id.slice(-8)
 
 export const editionMarks = (ids: readonly string[]): string[] => ids.map(editionMark)
 
-/** As `editionMark`, of an expression of an id. Where it is of `editions`, an index has it. */
+/** As `editionMark`, of an expression of an id. Rows of `editions` have it as `mark`. */
 export const markOf = (id: SQL): SQL => sql`substr(${id}, -8)`
 
 /** The ids of the editions of a customer, whose number `seq` is. */
 export const editionIdsOf = (seq: SQL) =>
   fromJson<string[]>(sql`(select json_group_array(editions.id) from edition_customers
-    join editions on ${markOf(sql`editions.id`)} = edition_mark where user_seq = ${seq})`)
+    join editions on editions.mark = edition_mark where user_seq = ${seq})`)
 
 /** A customer of an edition by the ids of both. */
 export type EditionCustomer = Omit<typeof editionCustomers.$inferInsert, 'edition_mark' | 'user_seq'> & {

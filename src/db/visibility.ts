@@ -31,6 +31,12 @@ export const visibilityOf = (organization: SQL, edition: SQL): Visibility => ({
   inEditions: (ids) => inList(edition, ids),
 })
 
+/** Of rows that name their edition alone: an organisation has those of its editions. */
+export const visibilityByEdition = (edition: SQL): Visibility => ({
+  inOrganizations: (ids) => inList(sql`(select organization_id from editions where editions.id = ${edition})`, ids),
+  inEditions: (ids) => inList(edition, ids),
+})
+
 export const editionVisibility = visibilityOf(sql`${editions.organization_id}`, sql`${editions.id}`)
 
 /** True for the rows that the caller reaches through one of `roles`; every read of the API goes through this. */

@@ -269,7 +269,13 @@ describe('the migrations that make the index', () => {
         where (type = 'trigger' and (name like '%!_search!_%' escape '!' or name = 'users_search_given'))
           or name in ('given_texts', 'order_search', 'customer_search')`,
     )
-    const queries = env.TEST_MIGRATIONS.filter(({ name }) => /^006[347]/.test(name)).flatMap((one) => one.queries)
+    const queriesOf = (pattern: RegExp) =>
+      env.TEST_MIGRATIONS.filter(({ name }) => pattern.test(name)).flatMap((one) => one.queries)
+    // Triggers of a table that is a view by now, which the later ones replace.
+    const queries = [
+      ...queriesOf(/^006[347]/).filter((query) => !/^create trigger user_editions/m.test(query)),
+      ...queriesOf(/^0100/).filter((query) => /^create trigger edition_customers_search/m.test(query)),
+    ]
     await env.DB.batch(
       [
         ...names.map(({ type, name }) => `drop ${type} ${name}`),

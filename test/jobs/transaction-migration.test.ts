@@ -21,7 +21,7 @@ it('the migration of payments keeps every payment and refund, and finds each by 
   const paid = before.filter(({ id }) => id === `trx_${order.slice(4)}`)
   expect([before.length > 1, paid.length]).toEqual([true, 1])
 
-  const queries = env.TEST_MIGRATIONS.find(({ name }) => name.startsWith('0076'))?.queries ?? []
+  const queries = env.TEST_MIGRATIONS.find(({ name }) => name.startsWith('0101'))?.queries ?? []
   await env.DB.batch(queries.map((query) => env.DB.prepare(query)))
 
   expect(await rows()).toEqual(before)

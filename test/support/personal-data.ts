@@ -55,7 +55,7 @@ async function fillUp(known: Known, mark: string): Promise<void> {
       values (${organization_id}, 'email', ${email}, ${freshId('request')}, 1)`,
     sql`insert into wallet_passes (id, organization_id, edition_id, purchase_id, platform, provider, serial_number,
         token_hash, status, registrations_count, change_number, changed_at, created_at, modified_at)
-      select ${pass}, organization_id, edition_id, id, 'apple', 'vendorA', ${freshId('request')}, 'hash', 'active', 1, 1,
+      select ${pass}, ${organization_id}, edition_id, id, 'apple', 'vendorA', ${freshId('request')}, 'hash', 'active', 1, 1,
         1, 1, 1 from purchases where user_id = ${id} limit 1`,
     sql`insert into wallet_registrations (pass_id, device_id, push_token, notified_number, created_at, modified_at)
       values (${pass}, ${`device${mark}`}, ${`push${mark}`}, 1, 1, 1)`,

@@ -58,8 +58,7 @@ export const orderColumns: Columns = {
 
 export const purchaseColumns: Columns = {
   product_id: own('product_id'),
-  product_name: (row) =>
-    total(sql`(select name from products where id = ${row}.product_id and organization_id = ${row}.organization_id)`),
+  product_name: (row) => total(sql`(select name from products where id = ${row}.product_id)`),
   variant_id: maybe('variant_id'),
   location_id: maybe('location_id'),
   status: own('status'),
@@ -73,9 +72,7 @@ export const purchaseColumns: Columns = {
   edition_id: unindexed('edition_id'),
 }
 
-/** The plus keeps SQLite from reading all of the organisation for each person. */
-const ownedBy = (row: SQL, bound: BoundScope): SQL =>
-  sql`${row}.user_id = u.id and +${row}.organization_id = ${bound.organization()}`
+const ownedBy = (row: SQL): SQL => sql`${row}.user_id = u.id`
 
 /** Holds for rows of the editions that the expression reads. No index is used here either. */
 function isSeen(edition: SQL, { editions, text }: BoundScope): SQL {
@@ -87,15 +84,13 @@ function isSeen(edition: SQL, { editions, text }: BoundScope): SQL {
 
 /** The person's orders or purchases that the expression reads. */
 export const boughtBy = (row: SQL, bound: BoundScope): SQL =>
-  bound.editions === null
-    ? ownedBy(row, bound)
-    : sql`${ownedBy(row, bound)} and ${isSeen(sql`${row}.edition_id`, bound)}`
+  bound.editions === null ? ownedBy(row) : sql`${ownedBy(row)} and ${isSeen(sql`${row}.edition_id`, bound)}`
 
 /** What the person did with the campaigns that the expression reads. */
 export function receivedBy(row: SQL, bound: BoundScope): SQL {
-  if (bound.editions === null) return ownedBy(row, bound)
+  if (bound.editions === null) return ownedBy(row)
   const campaign = bound.alias('q')
-  return sql`${ownedBy(row, bound)} and exists (select 1 from campaigns ${campaign}
+  return sql`${ownedBy(row)} and exists (select 1 from campaigns ${campaign}
     where ${campaign}.id = ${row}.campaign_id and ${isSeen(sql`${campaign}.edition_id`, bound)})`
 }
 

@@ -7,7 +7,6 @@ import {
   orderColumns,
   type OrderDecision,
   type Placement,
-  placeOf,
   providerColumns,
   purchaseChanges,
   purchaseRows,
@@ -25,7 +24,8 @@ function orderRow(context: DecisionContext, placement: Placement) {
   const payment = newPaymentStatus(order.status, totals.total_minor, order.refunded_minor ?? 0)
   return {
     id,
-    ...placeOf(context),
+    organization_id: context.edition.organization_id,
+    edition_id: context.edition.id,
     user_id: user.id,
     ...orderColumns(context, placement),
     has_payment: isPaid(payment),
@@ -50,7 +50,6 @@ function paymentRow(context: DecisionContext, { order, totals }: Placement, orde
   return {
     id: paymentId(orderId),
     order_id: orderId,
-    organization_id: context.edition.organization_id,
     type: 'payment' as const,
     ...providerColumns(order.payment ?? { service: 'import', reference: null }),
     currency: order.currency,

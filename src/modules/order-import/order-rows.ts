@@ -31,11 +31,6 @@ export interface OrderDecision {
   grown: readonly string[]
 }
 
-export const placeOf = ({ edition }: DecisionContext) => ({
-  organization_id: edition.organization_id,
-  edition_id: edition.id,
-})
-
 export const orderColumns = ({ newId }: DecisionContext, { order, counted, totals }: Placement) => ({
   order_number: order.order_number,
   status: order.status,
@@ -63,7 +58,7 @@ export const purchaseRows = (
 ) =>
   units.map(({ holder_id, ...unit }, index) => ({
     id: ids[index] ?? context.newId('purchase'),
-    ...placeOf(context),
+    edition_id: context.edition.id,
     order_id: order.id,
     user_id: holder_id ?? user.id,
     ...unit,

@@ -13,7 +13,7 @@ type PurchaseAnnouncement = Extract<Announcement, { kind: 'purchase.action' }>
 /** What an event says about a purchase, over `purchases` and `announcedJoins`. */
 export const announcedFields = {
   id: purchases.id,
-  organization_id: purchases.organization_id,
+  organization_id: orders.organization_id,
   edition_id: purchases.edition_id,
   vendor_code: purchases.vendor_code,
   product_id: purchases.product_id,

@@ -8,7 +8,7 @@ import type { RefundRow } from '../../db/schema/sales/refunds.ts'
 import { users } from '../../db/schema/users.ts'
 import { answering, fromJson, orNull, type RowOf, selection } from '../../db/select.ts'
 import { type CustomerView, customerFields, customersSeenBy } from '../../db/customer-visibility.ts'
-import { visibilityOf, visible } from '../../db/visibility.ts'
+import { visibilityByEdition, visible } from '../../db/visibility.ts'
 import type { Tenant } from '../../domain/accounts/access.ts'
 import { notFound } from '../../domain/errors.ts'
 import { editionSummaryFields } from '../editions/index.ts'
@@ -54,7 +54,7 @@ export const shownJoins = (view: CustomerView): SQL => sql`join ${orders} on ${o
 export type ShownPurchaseRow = Omit<PurchaseListRow, 'order_id' | 'order_number'>
 export type PurchaseListRow = RowOf<ReturnType<typeof shownFields>>
 
-export const purchaseVisibility = visibilityOf(sql`${purchases.organization_id}`, sql`${purchases.edition_id}`)
+export const purchaseVisibility = visibilityByEdition(sql`${purchases.edition_id}`)
 
 /** More are counted, and not shown. */
 const shownUses = 50
@@ -105,7 +105,7 @@ export async function findPurchase(ctx: Ctx, id: string): Promise<PurchaseDetail
     fields,
     sql<DetailFields>`select ${selection(fields)} from ${purchases} ${shownJoins(view)}
       join ${editions} on ${editions.id} = ${purchases.edition_id}
-      join ${organizations} on ${organizations.id} = ${purchases.organization_id}
+      join ${organizations} on ${organizations.id} = ${editions.organization_id}
       where ${and(eq(purchases.id, id), visible(ctx.caller, purchaseVisibility))}
       limit 1`,
   )

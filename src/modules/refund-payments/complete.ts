@@ -42,7 +42,6 @@ export function refundTransaction(
     insert(transactions, {
       id: ctx.newId('transaction'),
       order_id: refund.order_id,
-      organization_id: refund.organization_id,
       type: 'refund',
       status: 'captured',
       service: refund.service ?? 'manual',

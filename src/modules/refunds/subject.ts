@@ -202,8 +202,9 @@ export function remaining(purchase: SubjectPurchase): Remaining {
 /** The tenant of a purchase, to check the caller before anything else is read. */
 export async function findPurchaseTenant(ctx: Ctx, id: string): Promise<{ purchase_id: string; tenant: Tenant }> {
   const row = await ctx.db.first(
-    select({ organization_id: purchases.organization_id, edition_id: purchases.edition_id })
+    select({ organization_id: editions.organization_id, edition_id: editions.id })
       .from(purchases)
+      .innerJoin(editions, eq(editions.id, purchases.edition_id))
       .where(and(eq(purchases.id, id), visible(ctx.caller, purchaseVisibility))),
   )
   if (!row) throw notFound()

@@ -2,7 +2,7 @@ import { eq, type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { containsFoldedOrDigits, foldedOrDigits } from '../../db/contains.ts'
 import { customerChangesOf, sumOfEditions } from '../../db/edition-counts.ts'
-import { editionIdsOf, editionMark, editionMarks, markOf } from '../../db/edition-marks.ts'
+import { editionIdsOf, editionMark, editionMarks } from '../../db/edition-marks.ts'
 import { nullable, type NullableKey, type SortKey } from '../../db/lists/list-source.ts'
 import type { Counting } from '../../db/lists/page-by-number.ts'
 import type { ListState } from '../../db/lists/list-hits.ts'
@@ -216,7 +216,7 @@ export async function findUser(ctx: Ctx, id: string): Promise<LoadedUser> {
     ...columnsOf(view),
     editions: editionIdsOf(sql`users.seq`),
     country_code: sql<string | null>`(select default_country_code from edition_customers
-      join editions on ${markOf(sql`editions.id`)} = edition_mark where user_seq = users.seq
+      join editions on editions.mark = edition_mark where user_seq = users.seq
       order by edition_customers.created_at desc limit 1)`,
   }
   const row = await ctx.db.first(

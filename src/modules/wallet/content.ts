@@ -52,7 +52,7 @@ export async function contentOf(
     from purchases join products on products.id = purchases.product_id
       join users on users.id = purchases.user_id
       join editions on editions.id = purchases.edition_id
-      join organizations on organizations.id = purchases.organization_id
+      join organizations on organizations.id = editions.organization_id
       left join variants on variants.id = purchases.variant_id
       left join locations on locations.id = purchases.location_id
     where purchases.id = ${pass.purchase_id}`

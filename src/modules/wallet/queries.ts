@@ -6,7 +6,7 @@ import { products } from '../../db/schema/sales/catalog.ts'
 import { purchases } from '../../db/schema/sales/orders.ts'
 import { walletPasses } from '../../db/schema/wallet.ts'
 import { fromFlag, fromJson, type RowOf, select } from '../../db/select.ts'
-import { inWords, visibilityOf, visible } from '../../db/visibility.ts'
+import { inWords, visibilityByEdition, visibilityOf, visible } from '../../db/visibility.ts'
 import type { Tenant } from '../../domain/accounts/access.ts'
 import { notFound } from '../../domain/errors.ts'
 import { type OrderBy, type Page, type PageRequest, sortBy } from '../../domain/page.ts'
@@ -32,7 +32,7 @@ export const walletPassesOf = (purchaseId: SQL) =>
 
 const purchaseFields = {
   id: purchases.id,
-  organization_id: purchases.organization_id,
+  organization_id: editions.organization_id,
   edition_id: purchases.edition_id,
   status: purchases.status,
   is_wallet_enabled: products.is_wallet_enabled,
@@ -46,7 +46,7 @@ export type PurchaseForPass = RowOf<typeof purchaseFields>
 
 /** A purchase that the caller may see, and what decides whether it can become a pass. */
 export async function findPurchaseForPass(ctx: Ctx, id: string): Promise<PurchaseForPass & { tenant: Tenant }> {
-  const visibility = visibilityOf(sql`${purchases.organization_id}`, sql`${purchases.edition_id}`)
+  const visibility = visibilityByEdition(sql`${purchases.edition_id}`)
   const row = await ctx.db.first(
     select(purchaseFields)
       .from(purchases)

@@ -63,7 +63,6 @@ export const transactions = sqliteTable(
   {
     id: text().notNull(),
     order_id: text().notNull(),
-    organization_id: text().notNull(),
     type: text({ enum: transactionTypes }).notNull(),
     status: text({ enum: transactionStatuses }).notNull(),
     service: text({ enum: transactionServices }).notNull(),
@@ -92,7 +91,6 @@ export const transactions = sqliteTable(
  */
 export const purchases = sqliteTable('purchases', {
   id: text().primaryKey(),
-  organization_id: text().notNull(),
   edition_id: text().notNull(),
   order_id: text().notNull(),
   user_id: text().notNull(),

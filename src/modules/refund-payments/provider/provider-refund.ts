@@ -42,7 +42,7 @@ const paymentOf = ({ db }: JobCtx, account: MerchantAccount, references: readonl
         and(
           inList(sql`${transactions.provider_reference}`, references),
           eq(transactions.type, 'payment'),
-          eq(transactions.organization_id, account.organization_id),
+          eq(editions.organization_id, account.organization_id),
           sql`coalesce(${transactions.merchant_account_id}, ${editions.merchant_account_id}) = ${account.id}`,
         ),
       )

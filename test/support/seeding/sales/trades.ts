@@ -78,7 +78,6 @@ function tradeRows(place: Place, product: string, index: number) {
   const transaction = {
     id: ids.transaction,
     order_id: ids.order,
-    organization_id: place.organization,
     type: 'payment' as const,
     status: 'captured' as const,
     service: 'import' as const,
@@ -90,7 +89,7 @@ function tradeRows(place: Place, product: string, index: number) {
   }
   const purchase = {
     id: ids.purchase,
-    ...where,
+    edition_id: place.edition,
     order_id: ids.order,
     user_id: ids.user,
     product_id: product,
@@ -169,7 +168,7 @@ export async function seedUse(place: Place): Promise<{ purchase: string; use: st
 /** One more purchase like another, in the same order. */
 export async function seedPurchaseLike(purchase: string): Promise<string> {
   const id = freshId('purchase')
-  const columns = sql`organization_id, edition_id, order_id, user_id, product_id, status, price_minor, deposit_minor,
+  const columns = sql`edition_id, order_id, user_id, product_id, status, price_minor, deposit_minor,
     handling_fee_minor, created_at, modified_at`
   await write(
     sql`insert into purchases (id, ${columns}) select ${id}, ${columns} from purchases where id = ${purchase}`,
