@@ -21,9 +21,15 @@ export interface Cart extends CartTotals {
   coupon_code: string | null
 }
 
-type StoredItem = Pick<CartItem, 'id' | 'product_id' | 'quantity'> & Partial<CartItem>
+/** A line of a cart. Its id is null where it is made of that of the order. */
+export type BoughtLine = Omit<CartItem, 'id'> & { id: string | null }
 
-/** A cart as the row of its order has it. What is null, 0 or empty is left out. The total is the amount of the order. */
+type StoredItem = Pick<CartItem, 'product_id'> & Partial<CartItem>
+
+/**
+ * A cart as the row of its order has it. What is null, 0 or empty is left out, a quantity of 1 too. The total is the amount
+ * of the order. The first line states no id: it has that of its order, with a prefix of its own.
+ */
 export type StoredCart = Partial<Omit<Cart, 'status' | 'total_minor'>> & { items?: readonly StoredItem[] }
 
 const isNothing = (value: unknown): boolean =>
@@ -32,10 +38,10 @@ const isNothing = (value: unknown): boolean =>
 const withoutNothing = <Values extends object>(values: Values): Partial<Values> =>
   Object.fromEntries(Object.entries(values).filter(([, value]) => !isNothing(value))) as Partial<Values>
 
-const storedItem = ({ id, product_id, quantity, ...item }: CartItem): StoredItem => ({
-  id,
+const storedItem = ({ id, product_id, quantity, ...item }: BoughtLine): StoredItem => ({
+  ...(id === null ? {} : { id }),
   product_id,
-  quantity,
+  ...(quantity === 1 ? {} : { quantity }),
   ...withoutNothing({
     variant_id: item.variant_id,
     location_id: item.location_id,
@@ -48,7 +54,7 @@ const storedItem = ({ id, product_id, quantity, ...item }: CartItem): StoredItem
 
 export const storedCart = (
   { coupon_code, subtotal_minor, deposit_minor, handling_fee_minor, ...totals }: CartTotals & Pick<Cart, 'coupon_code'>,
-  items: readonly CartItem[],
+  items: readonly BoughtLine[],
 ): StoredCart => ({
   ...withoutNothing({
     coupon_code,

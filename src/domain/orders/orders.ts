@@ -1,4 +1,5 @@
 import { fold, searchSeparator, searchText } from '../text/fold.ts'
+import { idLike } from '../ids.ts'
 import { lifecycle } from '../lifecycle.ts'
 import { formatMoney } from '../money.ts'
 
@@ -146,6 +147,28 @@ export const ownSearch = (
   transactionIds: readonly string[],
 ): string => searchText(order.order_number, order.id, ...transactionIds, order.external_id)
 
-/** An order's whole search text: its own and its customer's. */
+/** In place of an id: that of the payment whose id is made of that of its order. */
+export const ownPayment = ''
+
+/** What an order keeps of the id of the payment that completed it. */
+export const completedBy = (order: { id: string }, transactionId: string): string =>
+  transactionId === idLike('transaction', order.id) ? ownPayment : transactionId
+
+const lowered = (text: string): string => text.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase())
+
+/** What a row keeps of `ownSearch`: nothing where `own_search_text` makes the same from the row. */
+export function keptOwnSearch(order: Parameters<typeof ownSearch>[0], transactionIds: readonly string[]): string {
+  const own = ownSearch(order, transactionIds)
+  const { id, external_id } = order
+  const made = [
+    fold(order.order_number ?? ''),
+    lowered(id),
+    lowered(idLike('transaction', id)),
+    lowered(external_id ?? ''),
+  ]
+  return own === made.filter(Boolean).join(searchSeparator) ? '' : own
+}
+
+/** What an order is found by: its own text as it is kept, and its customer's. */
 export const orderSearch = (own: string, contact: string): string =>
   [own, contact].filter(Boolean).join(searchSeparator)

@@ -1,6 +1,6 @@
 import { idLike, idsWithin } from '../../domain/ids.ts'
 import { newPaymentStatus } from '../../domain/data-imports/imported-amounts.ts'
-import { isPaid, orderSearch, ownSearch } from '../../domain/orders/orders.ts'
+import { isPaid, keptOwnSearch, orderSearch, ownPayment } from '../../domain/orders/orders.ts'
 import { unitsOf } from '../../domain/orders/reconcile-purchases.ts'
 import { contactSearch } from '../../domain/accounts/users.ts'
 import {
@@ -20,7 +20,7 @@ function orderRow(context: DecisionContext, placement: Placement) {
   const { order, user, totals, import_number } = placement
   const { newId, now, source, import_id } = context
   const id = newId('order')
-  const own = ownSearch({ ...order, id }, [paymentId(id)])
+  const own = keptOwnSearch({ ...order, id }, [paymentId(id)])
   const payment = newPaymentStatus(order.status, totals.total_minor, order.refunded_minor ?? 0)
   return {
     id,
@@ -31,7 +31,7 @@ function orderRow(context: DecisionContext, placement: Placement) {
     has_payment: isPaid(payment),
     type: 'imported' as const,
     currency: order.currency,
-    completed_transaction_id: order.status === 'completed' ? paymentId(id) : null,
+    completed_transaction_id: order.status === 'completed' ? ownPayment : null,
     external_source: source,
     external_id: order.external_id,
     search_own: own,
@@ -39,7 +39,8 @@ function orderRow(context: DecisionContext, placement: Placement) {
     version: 1,
     created_at: order.created_at ?? now,
     modified_at: now,
-    import_id,
+    // Only rows of files are found by it.
+    import_id: import_number === null ? null : import_id,
     import_number,
     counted_together: true,
   }

@@ -1,5 +1,12 @@
 import { paymentAfter, takenBack } from '../../domain/data-imports/imported-amounts.ts'
-import { isPaid, orderSearch, ownSearch, paymentStatusOf, wasCaptured } from '../../domain/orders/orders.ts'
+import {
+  completedBy,
+  isPaid,
+  keptOwnSearch,
+  orderSearch,
+  paymentStatusOf,
+  wasCaptured,
+} from '../../domain/orders/orders.ts'
 import { openStatuses, orderMovesFrom } from '../../domain/orders/purchases.ts'
 import { type ExistingUnit, reconcile, type Reconciled, unitsOf } from '../../domain/orders/reconcile-purchases.ts'
 import { contactSearch } from '../../domain/accounts/users.ts'
@@ -128,7 +135,7 @@ export function decideUpdate(context: DecisionContext, placement: Placement, exi
   const { order: row, payment } = existing
   const paid = { ...order, amount_minor: totals.total_minor }
   const after = payment && paymentAfter(payment, paid)
-  const own = ownSearch({ ...order, id: row.id }, payment ? [payment.id] : [])
+  const own = keptOwnSearch({ ...order, id: row.id }, payment ? [payment.id] : [])
   const paymentStatus = after?.payment.status ?? paymentStatusOf[order.status]
   const isComplete = payment !== undefined && order.status === 'completed' && wasCaptured(paymentStatus)
   const columns = orderColumns(context, placement)
@@ -137,7 +144,7 @@ export function decideUpdate(context: DecisionContext, placement: Placement, exi
     cart: { ...(row.cart.id === undefined ? {} : { id: row.cart.id }), ...columns.cart },
     has_payment: isPaid(paymentStatus),
     user_id: user.id,
-    completed_transaction_id: isComplete ? payment.id : row.completed_transaction_id,
+    completed_transaction_id: isComplete ? completedBy(row, payment.id) : row.completed_transaction_id,
     search_own: own,
     search: orderSearch(own, contactSearch(user)),
     modified_at: context.now,

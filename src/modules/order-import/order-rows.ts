@@ -38,7 +38,7 @@ export const orderColumns = ({ newId }: DecisionContext, { order, counted, total
   items_count: counted.reduce((count, item) => count + item.quantity, 0),
   cart: storedCart(
     { coupon_code: order.coupon_code, ...totals },
-    counted.map((item) => ({ ...item, id: newId('cart_item') })),
+    counted.map((item, index) => ({ ...item, id: index === 0 ? null : newId('cart_item') })),
   ),
   metadata: order.metadata,
   number_folded: fold(order.order_number ?? ''),

@@ -12,6 +12,7 @@ import { type CustomerView, customerFields, customersSeenBy } from '../../db/cus
 import { visible } from '../../db/visibility.ts'
 import type { Tenant } from '../../domain/accounts/access.ts'
 import { notFound } from '../../domain/errors.ts'
+import { ownPayment } from '../../domain/orders/orders.ts'
 import { organizationSummaryFields } from '../organizations/index.ts'
 import {
   boughtFieldsOf,
@@ -29,7 +30,8 @@ const jsonObject = (column: SQL) => fromJson<Record<string, unknown>>(column)
 const headFields = (view: CustomerView) => ({
   ...orderFields(view),
   ...organizationSummaryFields,
-  completed_transaction_id: orders.completed_transaction_id,
+  completed_transaction_id: sql<string | null>`iif(${orders.completed_transaction_id} = ${ownPayment},
+    'trx_' || substr(${orders.id}, 5), ${orders.completed_transaction_id})`,
   metadata: orders.metadata,
   cart: orders.cart,
   user_id: orders.user_id,

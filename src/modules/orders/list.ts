@@ -52,10 +52,10 @@ const ofCustomer = (view: CustomerView, own: SQL, ofGiven: SQL): SQL =>
 
 /** An order's text with its customer's, of which hidden parts find nothing. */
 export function containsText(view: CustomerView, text: string): SQL {
-  const whole = containsFoldedOrDigits(sql`${orders.search}`, text)
+  const whole = containsFoldedOrDigits(sql`${orders}.search_text`, text)
   if (view.isWhole) return whole
   const given = containsFoldedOrDigits(givenSearch('email_folded', 'phone_digits'), text)
-  return sql`(${containsFoldedOrDigits(sql`${orders.search_own}`, text)} or ${ofCustomer(view, whole, given)})`
+  return sql`(${containsFoldedOrDigits(sql`${orders}.own_search_text`, text)} or ${ofCustomer(view, whole, given)})`
 }
 
 type OrderCondition = (value: string, view: CustomerView) => SQL

@@ -35,8 +35,8 @@ export const cartLines = sql`json_each(${orders.cart}, '$.items') as line`
 const number = (name: string): SQL<number> => sql`coalesce(line.value ->> ${sql.raw(`'${name}'`)}, 0)`
 
 export const cartLineFields = {
-  id: sql<string>`line.value ->> 'id'`,
-  quantity: number('quantity'),
+  id: sql<string>`coalesce(line.value ->> 'id', 'itm_' || substr(${orders.id}, 5))`,
+  quantity: sql<number>`coalesce(line.value ->> 'quantity', 1)`,
   price_minor: number('price_minor'),
   deposit_minor: number('deposit_minor'),
   handling_fee_minor: number('handling_fee_minor'),

@@ -41,7 +41,9 @@ export const customerOrdersSearch = (
 ): Statement =>
   update(
     orders,
-    { search: sql`${orders.search_own} || ${searchSeparator + contactSearch(contact)}` },
+    {
+      search: sql`iif(${orders.search_own} = '', '', ${orders.search_own} || ${searchSeparator}) || ${contactSearch(contact)}`,
+    },
     eq(orders.user_id, userId),
   )
 

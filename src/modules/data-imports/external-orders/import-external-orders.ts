@@ -36,7 +36,6 @@ type ReportedRow = Pick<
   | 'updated_orders'
   | 'skipped_orders'
   | 'failed_orders'
-  | 'results'
   | 'version'
   | 'created_at'
   | 'modified_at'
@@ -55,7 +54,7 @@ export interface ImportReport {
   dry_run: boolean
 }
 
-/** The most faults that are stored for one order. Those of a hundred orders fit into one value of the database. */
+/** The most faults that are answered for one order. */
 const maxFaults = 20
 
 async function findEdition(ctx: Ctx, input: ImportExternalOrdersInput): Promise<RunEdition & OrganizationSummaryRow> {
@@ -157,7 +156,6 @@ function report(
     updated_orders: count('updated'),
     skipped_orders: count('skipped'),
     failed_orders: failed,
-    results,
     version: 1,
     created_at: now,
     modified_at: now,
@@ -191,6 +189,6 @@ export async function importExternalOrders(ctx: Ctx, input: ImportExternalOrders
   const done = report(ctx, edition, input, { importId, results })
   const { id } = done.row
   if (id === null) return commit(ctx, done, [])
-  const inserted = insert(dataImports, { ...done.row, id })
+  const inserted = insert(dataImports, { ...done.row, id, results: [] })
   return commit(ctx, done, [receipt === null ? inserted : followedBy(inserted, () => enqueueEmails(ctx))])
 }
