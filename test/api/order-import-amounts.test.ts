@@ -98,7 +98,7 @@ describe('amounts of another system', () => {
     expect(await shown({ service: 'stripe', reference: ' pi_1 ' })).toEqual([['stripe', 'pi_1']])
     expect(await shown(undefined)).toEqual([['stripe', 'pi_1']])
     await write(sql`update transactions set reserved_minor = 1 where provider_reference = 'pi_1'
-      and organization_id = ${shop.organization_id}`)
+      and order_id in (select id from orders where edition_id = ${shop.edition_id})`)
     expect(await shown({ service: 'manual' })).toEqual([['stripe', 'pi_1']])
     expect(await refusal(shop, { payment: { service: 'cash' } })).toEqual(['invalid_choice #/orders/0/payment/service'])
   })
