@@ -108,7 +108,16 @@ describe('a page of listOrders by its number', () => {
   )
 
   it('has a next link at the cost of one page', async () => {
-    const queries: Record<string, string>[] = [{ ordering: 'status' }, { ordering: '-amount', type: 'online' }, {}]
+    const queries: Record<string, string>[] = [
+      { ordering: 'status' },
+      { ordering: '-type' },
+      { ordering: '-amount', type: 'online' },
+      { ordering: 'type', type: 'imported' },
+      { status: 'completed' },
+      { type: 'online' },
+      { ordering: 'type', created_after: '2026-03-02T00:00:00Z', created_before: '2026-09-01T00:00:00Z' },
+      {},
+    ]
     for (const query of queries) {
       const stored = matching(await storedOrders(shop.organization_id), query)
       const ids = sorted(stored, query['ordering'] ?? '-created').map(({ id }) => id)

@@ -85,8 +85,8 @@ function ownersOf(ids: SQL, ranges: Ranges | undefined, names: readonly SQL[]): 
   const [owner, ...values] = names
   if (!ranges) return sql`select id as ${owner} from (${ids})`
   const columns = values.map((name, index) => sql`value ->> ${sql.raw(String(index))} as ${name}`)
-  return sql`select id as ${owner}, ${sql.join(columns, sql`, `)}
-    from (${ids}) cross join json_each(${JSON.stringify(ranges.values)})`
+  return sql`select owned.id as ${owner}, ${sql.join(columns, sql`, `)}
+    from (${ids}) as owned cross join json_each(${JSON.stringify(ranges.values)})`
 }
 
 /**
