@@ -73,9 +73,9 @@ export const purchaseColumns: Columns = {
   edition_id: unindexed('edition_id'),
 }
 
-/** The plus keeps SQLite from reading all of the organisation for each person. */
+/** What belongs to a person is of the person's organisation. The plus keeps SQLite from reading all people of it. */
 const ownedBy = (row: SQL, bound: BoundScope): SQL =>
-  sql`${row}.user_id = u.id and +${row}.organization_id = ${bound.organization()}`
+  sql`${row}.user_id = u.id and +u.organization_id = ${bound.organization()}`
 
 /** Holds for rows of the editions that the expression reads. No index is used here either. */
 function isSeen(edition: SQL, { editions, text }: BoundScope): SQL {
