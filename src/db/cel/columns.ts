@@ -72,7 +72,7 @@ export const purchaseColumns: Columns = {
   edition_id: unindexed('edition_id'),
 }
 
-/** The plus keeps SQLite from reading all people of the organisation for each row. */
+/** What belongs to a person is of the person's organisation. The plus keeps SQLite from reading all people of it. */
 const ownedBy = (row: SQL, bound: BoundScope): SQL =>
   sql`${row}.user_id = u.id and +u.organization_id = ${bound.organization()}`
 

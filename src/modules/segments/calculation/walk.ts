@@ -1,79 +1,97 @@
 import { type SQL, sql } from 'drizzle-orm'
+import { customerRanges } from '../../../db/lists/customer-ranges.ts'
+import { and } from '../../../db/lists/order-keys.ts'
+import { inAnyRange, united } from '../../../db/lists/ranges.ts'
 import { idPrefixes } from '../../../domain/ids.ts'
 import { editionMark } from '../../../db/edition-marks.ts'
-import { peopleOf, type SegmentTenant } from './audience.ts'
+import { type PeopleSql, peopleOf, type SegmentTenant } from './audience.ts'
+
+/** Two positions of a walk: people behind the first, up to the second. */
+interface PartOfWalk {
+  after: SQL
+  until: SQL
+}
 
 /** An order in which an index has people, with positions in it as texts. */
 interface Walk {
-  /** Before everybody. */
+  /** The position before everybody. */
   start: string
-  /** The position of a person. */
-  position: SQL
-  order: SQL
-  backwards: SQL
-  isBeyond: (position: SQL) => SQL
-  isUpTo: (position: SQL) => SQL
+  /** A query of the last position. */
+  last: SQL
+  /** A query of the position so many people behind the begin of a part; of none behind its end. */
+  step: (part: PartOfWalk, size: number) => SQL
+  /** A query of the number of people. */
+  count: SQL
+  people: PeopleSql
+  isIn: (part: PartOfWalk) => SQL
 }
 
-const byId = (id: SQL): Walk => ({
-  start: '',
-  position: id,
-  order: id,
-  backwards: sql`${id} desc`,
-  isBeyond: (position) => sql`${id} > ${position}`,
-  isUpTo: (position) => sql`${id} <= ${position}`,
-})
+/** The keys of people, in the order in which one column has them. */
+interface Keys {
+  from: SQL
+  key: SQL
+  where: SQL
+}
+
+/** A walk through people by `keys`. `key` of `people` is the same column; a position as text becomes one by `read`. */
+function byKey({ from, key, where }: Keys, people: PeopleSql & { key: SQL }, read: (position: SQL) => SQL): Walk {
+  const within = (column: SQL, { after, until }: PartOfWalk) =>
+    sql`${column} > ${read(after)} and ${column} <= ${read(until)}`
+  const position = sql`cast(${key} as text)`
+  return {
+    start: '',
+    last: sql`select ${position} from ${from} where ${where} order by ${key} desc limit 1`,
+    step: (part, size) =>
+      sql`select ${position} from ${from} where ${where} and ${within(key, part)} order by ${key} limit 1 offset ${size - 1}`,
+    count: sql`select count(*) from ${from} where ${where}`,
+    people,
+    isIn: (part) => within(people.key, part),
+  }
+}
+
+/** As all walks were once. */
+function byId(tenant: SegmentTenant): Walk {
+  const people = { ...peopleOf(tenant), key: sql`u.id` }
+  return byKey(people, people, (position) => position)
+}
 
 /** People of an edition by their numbers. */
-const bySeq = (seq: SQL): Walk => ({
-  start: '0',
-  position: sql`cast(${seq} as text)`,
-  order: seq,
-  backwards: sql`${seq} desc`,
-  isBeyond: (position) => sql`${seq} > cast(${position} as integer)`,
-  isUpTo: (position) => sql`${seq} <= cast(${position} as integer)`,
-})
+const bySeq = (tenant: SegmentTenant, editionId: string): Walk =>
+  byKey(
+    { from: sql`edition_customers`, key: sql`user_seq`, where: sql`edition_mark = ${editionMark(editionId)}` },
+    { ...peopleOf(tenant), key: sql`e.user_seq` },
+    (position) => sql`cast(${position} as integer)`,
+  )
 
 /** People of an organisation in the order in which they joined, which a list of them needs an index for anyway. */
-function byTime(created: SQL, seq: SQL): Walk {
+function byTime(tenant: SegmentTenant): Walk {
+  const [from, where] = [sql`users`, sql`organization_id = ${tenant.organization_id}`]
+  const people = peopleOf(tenant)
   // The rowid has no collation of its own. Without one SQLite compares no key of an index with it.
   const keys = (position: SQL) => sql`(${position} ->> 0, ${position} ->> 1 collate binary)`
+  const within = (columns: SQL, { after, until }: PartOfWalk) =>
+    sql`${columns} > ${keys(after)} and ${columns} <= ${keys(until)}`
+  const own = sql`(created_at, seq)`
+  const position = (more: readonly SQL[], rest: SQL): SQL => {
+    const inRange = (range: readonly SQL[]) =>
+      sql`select created_at, seq from ${from} where ${and([...range, where, ...more])}`
+    return sql`select json_array(created_at, seq) from (${united(customerRanges(sql`users`).all, inRange)} ${rest})`
+  }
   return {
     start: `[${Number.MIN_SAFE_INTEGER},0]`,
-    position: sql`json_array(${created}, ${seq})`,
-    order: sql`${created}, ${seq}`,
-    backwards: sql`${created} desc, ${seq} desc`,
-    isBeyond: (position) => sql`(${created}, ${seq}) > ${keys(position)}`,
-    isUpTo: (position) => sql`(${created}, ${seq}) <= ${keys(position)}`,
+    last: position([], sql`order by created_at desc, seq desc limit 1`),
+    step: (part, size) => position([within(own, part)], sql`order by created_at, seq limit 1 offset ${size - 1}`),
+    count: sql`select count(*) from ${from} where ${where}`,
+    people,
+    isIn: (part) => sql`${inAnyRange(customerRanges(sql`u`).all)} and ${within(sql`(u.created_at, u.seq)`, part)}`,
   }
 }
 
 /**
- * The walk of a calculation through its people: by keys of an index alone, and with their rows as `users u`. `last` is
- * its last position. One that the version before began for an edition goes by ids, as it did then.
+ * The walk of a calculation through its people. `last` is its last position. One that an earlier version began goes by ids,
+ * as it did then.
  */
-export function walkOf(tenant: SegmentTenant, last: string | null) {
-  const { organization_id, edition_id } = tenant
-  const people = peopleOf(tenant)
-  if (last?.startsWith(`${idPrefixes.user}_`)) {
-    const walked = { ...people, walk: byId(sql`u.id`) }
-    return { keys: walked, people: walked }
-  }
-  if (edition_id !== null)
-    return {
-      keys: {
-        from: sql`edition_customers`,
-        where: sql`edition_mark = ${editionMark(edition_id)}`,
-        walk: bySeq(sql`user_seq`),
-      },
-      people: { ...people, walk: bySeq(sql`e.user_seq`) },
-    }
-  return {
-    keys: {
-      from: sql`users`,
-      where: sql`organization_id = ${organization_id}`,
-      walk: byTime(sql`created_at`, sql`seq`),
-    },
-    people: { ...people, walk: byTime(sql`u.created_at`, sql`u.seq`) },
-  }
+export function walkOf(tenant: SegmentTenant, last: string | null): Walk {
+  if (last?.startsWith(`${idPrefixes.user}_`)) return byId(tenant)
+  return tenant.edition_id === null ? byTime(tenant) : bySeq(tenant, tenant.edition_id)
 }
