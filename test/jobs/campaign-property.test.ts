@@ -8,6 +8,7 @@ import type { RecipientRow } from '../../src/domain/campaigns/sender.ts'
 import { cancelCampaign } from '../../src/modules/campaigns/schedule/cancel.ts'
 import { findCampaign } from '../../src/modules/campaigns/queries.ts'
 import { retryFailed, sendCampaignNow } from '../../src/modules/campaigns/schedule/start.ts'
+import { everyone } from '../../src/objects/campaign/pack-store.ts'
 import { type Conduct, conducts, type Engine, withEngine } from '../support/campaign-engine.ts'
 import { rowOf } from '../support/campaigns.ts'
 import { type Crowd, seedCampaigns, seedCrowd, seedReady } from '../support/seeding/messaging/campaigns.ts'
@@ -134,7 +135,7 @@ const stampOf = {
 } as const
 
 const recipientsOf = (engine: Engine): RecipientRow[] =>
-  engine.storage.sql.exec('select * from recipients order by n').toArray() as unknown as RecipientRow[]
+  engine.storage.sql.exec(`select * from ${everyone} order by n`).toArray() as unknown as RecipientRow[]
 
 function recount(rows: readonly RecipientRow[]): Counters {
   const among = (state: string) => rows.filter((row) => row.state === state).length

@@ -2,9 +2,10 @@ import { env } from 'cloudflare:workers'
 import { runInDurableObject } from 'cloudflare:test'
 import * as fc from 'fast-check'
 import { expect, it } from 'vitest'
-import type { RecipientsQuery } from '../../src/domain/campaigns/sender.ts'
+import type { RecipientRow, RecipientsQuery } from '../../src/domain/campaigns/sender.ts'
 import type { RecipientState } from '../../src/domain/campaigns/sending-policy.ts'
 import { listRecipients } from '../../src/objects/campaign/recipient-list.ts'
+import { everyone } from '../../src/objects/campaign/pack-store.ts'
 import { RecipientStore } from '../../src/objects/campaign/recipient-store.ts'
 import type { RecipientOutcome } from '../../src/objects/campaign/schema.ts'
 import { freshId } from '../support/seeding/rows.ts'
@@ -39,15 +40,14 @@ const failed: RecipientOutcome = { to: 'failed', reason: 'unreachable', code: ''
 
 /** What the statements of the list read. */
 function rowsOf(store: RecipientStore, query: RecipientsQuery): number {
-  let rows = 0
+  const cursors: SqlStorageCursor<Record<string, SqlStorageValue>>[] = []
   const exec = (text: string, ...values: SqlStorageValue[]) => {
     const cursor = store.storage.sql.exec(text, ...values)
-    const found = cursor.toArray()
-    rows += cursor.rowsRead
-    return { toArray: () => found }
+    cursors.push(cursor)
+    return cursor
   }
   listRecipients({ exec } as unknown as SqlStorage, query)
-  return rows
+  return cursors.reduce((sum, { rowsRead }) => sum + rowsRead, 0)
 }
 
 it('counts the recipients of each state as they are, through outcomes, removals and later runs', () =>
@@ -78,7 +78,7 @@ it('counts the recipients of each state as they are, through outcomes, removals 
         for (const state of [undefined, ...states]) {
           const real = sql
             .exec<{ n: number }>(
-              'select count(*) as n from recipients where ? is null or state = ?',
+              `select count(*) as n from ${everyone} where ? is null or state = ?`,
               state ?? null,
               state ?? null,
             )
@@ -105,4 +105,47 @@ it('reads few of many recipients for the first page, also of the few that failed
     ]
     for (const query of queries) expect([query, rowsOf(store, { ...firstPage, ...query }) < 200]).toEqual([query, true])
     expect(rowsOf(store, { ...firstPage, engagement: 'opened' })).toBeGreaterThan(9000)
+  }))
+
+it('lists everyone once in any order, with those who wait, by cursors and by numbers of pages', () =>
+  withStore((store) => {
+    add(store, 1, 130, 9)
+    add(store, 200, 120, 11)
+    // The numbers of some packs are in rows now, before and between those that wait.
+    for (const [n, outcome] of [
+      [3, sent],
+      [60, sent],
+      [210, failed],
+    ] as const)
+      store.recordOutcomes(new Map([[n, outcome]]), false)
+    const { sql } = store.storage
+    for (const state of [undefined, 'pending'] as const)
+      for (const by of ['n', 'address'] as const)
+        for (const desc of [false, true]) {
+          const query = { state, sort: [{ by, desc }], size: 7 }
+          const all = listRecipients(sql, { ...query, size: 1000, skipped: 0, after: null }).rows
+          const compared = (one: RecipientRow, other: RecipientRow) => (one[by] < other[by] ? -1 : 1) * (desc ? -1 : 1)
+          expect(all).toEqual(all.toSorted(compared))
+          expect(new Set(all.map(({ n }) => n)).size).toBe(state ? 225 - 3 : 250)
+          const found: RecipientRow[] = []
+          for (let after: RecipientsQuery['after'] = null, skipped = 0; skipped < all.length; skipped += 7) {
+            const page = listRecipients(sql, { ...query, skipped, after })
+            expect(listRecipients(sql, { ...query, skipped, after: null })).toEqual(page)
+            found.push(...page.rows)
+            after = page.after
+          }
+          expect(found).toEqual(all)
+          expect(store.recipients(all.map(({ n }) => n))).toEqual(all.toSorted((one, other) => one.n - other.n))
+        }
+  }))
+
+it('reads few packs for a page of those who wait, and the rows of those who were skipped', () =>
+  withStore((store) => {
+    for (let first = 1; first < 4000; first += 1000) add(store, first, 1000, 400)
+    const queries = [{}, { skipped: 50 }, { after: [2000] }, { sort: [{ by: 'n' as const, desc: true }] }]
+    const counts = queries.map((query) => rowsOf(store, { ...firstPage, state: 'pending', ...query }))
+    expect(
+      counts.every((rows) => rows < 20),
+      String(counts),
+    ).toBe(true)
   }))

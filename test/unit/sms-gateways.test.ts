@@ -51,6 +51,14 @@ describe('the GatewayAPI gateway', () => {
     ])
   })
 
+  it('has one time limit for calls that begin together', async () => {
+    const fetched = answering(({ reference }) => Response.json({ msg_id: reference }))
+    await Promise.all([gateway.send([anSms()], 'k'), gateway.send([anSms()], 'k')])
+    const [first, second] = fetched.mock.calls.map(([, init]) => init?.signal)
+    expect(first).toBeInstanceOf(AbortSignal)
+    expect(second).toBe(first)
+  })
+
   it('opens one connection at a time, and ends its calls before the lease of a chunk', async () => {
     let [open, most] = [0, 0]
     answering(async ({ reference }) => {

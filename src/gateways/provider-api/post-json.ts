@@ -61,7 +61,10 @@ export const failureWithoutAnswer = (code: (ProviderAnswer & { came: false })['c
     ? failure('configuration', code, 'The address of the API, or its key, is none.')
     : failure('unknown', code, 'No answer came.')
 
-/** One call of an API; the timeout covers the answer's body too, and redirects are answers. */
+/**
+ * One call of an API; the timeout covers the answer's body too, and redirects are answers. A gateway of many calls shares
+ * its time limits.
+ */
 export async function callApi(
   url: string,
   init: {
@@ -70,12 +73,13 @@ export async function callApi(
     body?: string | Uint8Array<ArrayBuffer>
   },
   timeoutMs: number,
+  limited: typeof withTimeLimit = withTimeLimit,
 ): Promise<ProviderAnswer> {
   // Providers refuse calls without a user agent, and the runtime adds none.
   const headers = { 'user-agent': 'event-commerce/1', ...init.headers }
   if (!isPossible(url, headers)) return { came: false, code: 'impossible_call' }
   try {
-    return await withTimeLimit(timeoutMs, async (signal): Promise<ProviderAnswer> => {
+    return await limited(timeoutMs, async (signal): Promise<ProviderAnswer> => {
       const response = await fetch(url, { ...init, redirect: 'manual', headers, signal })
       const { status } = response
       const read = await readCapped(response)

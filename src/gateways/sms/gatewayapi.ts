@@ -3,12 +3,13 @@ import { failure, type SendFailure, type SendResult } from '../../domain/messagi
 import { retryAfterMs } from '../../domain/webhooks/webhooks.ts'
 import { refusalOfSms, sendAcceptable } from '../acceptable/acceptable.ts'
 import {
+  callApi,
   type ProviderAnswer,
   failureWithoutAnswer,
-  postJson,
   textOf,
   type ProviderOptions,
 } from '../provider-api/post-json.ts'
+import { SharedTimeLimits } from '../time-limit/shared-time-limits.ts'
 import type { OutboundSms, SmsGateway } from './sms.ts'
 
 const standardBase = 'https://messaging.gatewayapi.eu'
@@ -49,28 +50,40 @@ const wireOf = ({ from, to, body, reference }: OutboundSms) => ({
   reference,
 })
 
+/** Makes the call of a message. The calls of a gateway share time limits, and all that is the same for each. */
+function caller({ apiBase, apiKey, timeoutMs = 12_000 }: ProviderOptions) {
+  const url = `${apiBase || standardBase}/mobile/single`
+  const headers = { 'content-type': 'application/json', authorization: `Token ${apiKey}`, accept: 'application/json' }
+  const limits = new SharedTimeLimits()
+  const limited: typeof limits.run = (milliseconds, work) => limits.run(milliseconds, work)
+  return (message: OutboundSms): Promise<ProviderAnswer> =>
+    callApi(url, { method: 'POST', headers, body: JSON.stringify(wireOf(message)) }, timeoutMs, limited)
+}
+
 /**
  * GatewayAPI's mobile messages, one call a recipient: each has its own answer, id and reference, and one bad number
  * fails alone, where the bulk call of the older API refuses all. It has no keys that make a call repeatable.
  */
-export const gatewayApi = ({ apiBase, apiKey, now, timeoutMs = 12_000 }: ProviderOptions): SmsGateway => ({
-  name: 'gatewayapi',
-  batch: callsABatch,
-  deduplicates: false,
-  reportsDelivery: true,
-  send: (messages) =>
-    sendAcceptable(messages, refusalOfSms, async (acceptable) => {
-      if (!apiKey) return acceptable.map(() => failure('configuration', 'missing_api_key', 'SMS_API_KEY is not set.'))
-      const url = `${apiBase || standardBase}/mobile/single`
-      const headers = { authorization: `Token ${apiKey}`, accept: 'application/json' }
-      const results: SendResult[] = []
-      for (const message of acceptable) {
-        const result = resultOf(await postJson(url, headers, wireOf(message), timeoutMs), now())
-        results.push(result)
-        // The others would get the same answer, so no more calls are made: these messages were not sent.
-        if (!result.ok && (result.kind === 'rate_limited' || result.kind === 'configuration'))
-          return acceptable.map((_, index) => results[index] ?? result)
-      }
-      return results
-    }),
-})
+export function gatewayApi(options: ProviderOptions): SmsGateway {
+  const call = caller(options)
+  return {
+    name: 'gatewayapi',
+    batch: callsABatch,
+    deduplicates: false,
+    reportsDelivery: true,
+    send: (messages) =>
+      sendAcceptable(messages, refusalOfSms, async (acceptable) => {
+        if (!options.apiKey)
+          return acceptable.map(() => failure('configuration', 'missing_api_key', 'SMS_API_KEY is not set.'))
+        const results: SendResult[] = []
+        for (const message of acceptable) {
+          const result = resultOf(await call(message), options.now())
+          results.push(result)
+          // The others would get the same answer, so no more calls are made: these messages were not sent.
+          if (!result.ok && (result.kind === 'rate_limited' || result.kind === 'configuration'))
+            return acceptable.map((_, index) => results[index] ?? result)
+        }
+        return results
+      }),
+  }
+}

@@ -1,5 +1,6 @@
 import type { RecipientRow, RecipientsPage, RecipientsQuery } from '../../domain/campaigns/sender.ts'
 import type { Engagement, RecipientState } from '../../domain/campaigns/sending-policy.ts'
+import { everyone, PackStore } from './pack-store.ts'
 import { areApart, recipientState } from './schema.ts'
 
 type SortName = RecipientsQuery['sort'][number]['by']
@@ -42,6 +43,53 @@ const counted: Record<RecipientState, string> = {
   skipped: 'skipped',
 }
 
+/** Where a list reads on. */
+interface Place {
+  where: readonly string[]
+  values: readonly SqlStorageValue[]
+  sort: readonly SortColumn[]
+  after: readonly (string | number)[] | null
+  skipped: number
+}
+
+const orderOf = (sort: readonly SortColumn[]): string =>
+  sort.map((key) => `${key.sql} ${key.desc ? 'desc' : 'asc'}`).join(', ')
+
+/** Two lists of recipients in the order of numbers as one. */
+function* merged(rows: Iterator<RecipientRow>, others: Iterator<RecipientRow>, desc: boolean): Generator<RecipientRow> {
+  let [row, other] = [rows.next(), others.next()]
+  while (!row.done || !other.done) {
+    if (!row.done && (other.done || row.value.n < other.value.n !== desc)) {
+      yield row.value
+      row = rows.next()
+    } else if (!other.done) {
+      yield other.value
+      other = others.next()
+    }
+  }
+}
+
+const listFrom = (sql: SqlStorage, from: string, { where, values, sort, skipped }: Place, size: number) =>
+  sql
+    .exec(
+      `select * from ${from} where ${where.join(' and ') || '1'} order by ${orderOf(sort)} limit ? offset ?`,
+      ...values,
+      size,
+      skipped,
+    )
+    .toArray() as unknown as RecipientRow[]
+
+/** In the order of numbers no more is read than the page has, also of those who wait in packs. */
+function listByNumber(sql: SqlStorage, { where, values, sort, after, skipped }: Place, size: number): RecipientRow[] {
+  const desc = sort[0]?.desc ?? false
+  const rows = sql.exec(
+    `select * from recipients where ${where.join(' and ') || '1'} order by ${orderOf(sort)}`,
+    ...values,
+  ) as unknown as Iterator<RecipientRow>
+  const packed = new PackStore(sql).inOrder(desc, after === null ? null : Number(after[0]))
+  return merged(rows, packed, desc).drop(skipped).take(size).toArray()
+}
+
 /**
  * One page of the recipients, and the count of all that match. The counters have that of a state. Where a reason, an
  * engagement or another order is asked for, recipients are read to count or to order them.
@@ -74,15 +122,12 @@ export function listRecipients(sql: SqlStorage, query: RecipientsQuery): Recipie
     where.push(`(${alternatives.join(' or ')})`)
     for (const index of sort.keys()) values.push(...after.slice(0, index + 1))
   }
-  const order = sort.map((key) => `${key.sql} ${key.desc ? 'desc' : 'asc'}`).join(', ')
-  const rows = sql
-    .exec(
-      `select * from recipients where ${where.join(' and ') || '1'} order by ${order} limit ? offset ?`,
-      ...values,
-      size + 1,
-      isFollowing ? 0 : skipped,
-    )
-    .toArray() as unknown as RecipientRow[]
+  const place = { where, values, sort, after: isFollowing ? after : null, skipped: isFollowing ? 0 : skipped }
+  const hasPacked = !reason && !engagement && (state === undefined || state === 'pending')
+  const rows =
+    hasPacked && sort[0]?.sql === 'n'
+      ? listByNumber(sql, place, size + 1)
+      : listFrom(sql, hasPacked ? everyone : 'recipients', place, size + 1)
   const page = rows.slice(0, size)
   const last = page.at(-1)
   return { rows: page, count, after: last && rows.length > size ? sort.map((key) => key.of(last)) : null }

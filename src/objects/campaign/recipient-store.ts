@@ -4,6 +4,7 @@ import type { RecipientState } from '../../domain/campaigns/sending-policy.ts'
 import type { Channel } from '../../domain/messaging/messaging.ts'
 import type { Counters } from '../../domain/campaigns/counters.ts'
 import { EngagementStore } from './engagement-store.ts'
+import { asRecipient, PackStore } from './pack-store.ts'
 import { type CampaignRecord, recipientState, schema, type RecipientOutcome, type ObjectStorage } from './schema.ts'
 import { UniqueAddresses } from './unique-addresses.ts'
 
@@ -33,10 +34,12 @@ export class RecipientStore {
   readonly engagement: EngagementStore
   readonly addresses: UniqueAddresses
   readonly #sql: SqlStorage
+  readonly #packs: PackStore
 
   constructor(storage: ObjectStorage) {
     this.storage = storage
     this.#sql = storage.sql
+    this.#packs = new PackStore(storage.sql)
     this.engagement = new EngagementStore(storage.sql)
     this.addresses = new UniqueAddresses(storage.sql)
     this.createTables()
@@ -79,24 +82,24 @@ export class RecipientStore {
   /** Known recipients stay as they are. A recipient of an SMS with the address of another is skipped. */
   addRecipients(given: readonly NewRecipient[], channel: Channel): void {
     const people = channel === 'sms' ? this.addresses.withReasons(given) : given
-    const rows = people.map((one) => [one.n, one.user_id, one.address, one.language, one.person, one.reason])
-    const added = this.#sql
-      .exec<{ state: RecipientState }>(
-        `insert into recipients (n, user_id, address, language, person, reason, state)
-         select ${[0, 1, 2, 3, 4, 5].map((at) => `value ->> ${at}`).join(', ')},
-          iif(value ->> 5 is null, ${recipientState('pending')}, ${recipientState('skipped')}) from json_each(?) where true
-         on conflict do nothing returning state`,
-        JSON.stringify(rows),
-      )
-      .toArray()
+    const known = new Set(this.recipients(people.map(({ n }) => n)).map(({ n }) => n))
+    const added = people.filter(({ n }) => !known.has(n))
+    const rowsOf = (isSkipped: boolean) =>
+      added.filter(({ reason }) => (reason !== null) === isSkipped).map((one) => asRecipient(one))
+    const [skipped, waiting] = [rowsOf(true), rowsOf(false)]
+    this.#packs.insert(skipped)
+    this.#packs.add(waiting)
     const counts = new Map<keyof Counters, number>()
-    for (const { state } of added) tally(counts, counted[state], 1)
+    tally(counts, counted.skipped, skipped.length)
+    tally(counts, counted.pending, waiting.length)
     this.#count(counts)
   }
 
   /** Deletes recipients of an earlier run who were not tried, or failed for one of the reasons. They may be added again. */
   removeUnsent(reasons: readonly string[]): void {
     this.addresses.forget()
+    this.#packs.unpackChunks()
+    this.#count(new Map([['total', -this.#packs.clear()]]))
     const gone = this.#sql
       .exec<{ state: RecipientState; n: number }>(
         `delete from recipients where (state in (${recipientState('pending')}, ${recipientState('skipped')})
@@ -110,6 +113,7 @@ export class RecipientStore {
 
   /** Makes those pending who failed for one of these reasons. */
   reopen(reasons: readonly string[]): void {
+    this.#packs.unpackChunks()
     const reopened = this.#sql
       .exec<{ n: number }>(
         `update recipients set state = ${recipientState('pending')}, reason = null where state = ${recipientState('failed')}
@@ -124,24 +128,31 @@ export class RecipientStore {
   }
 
   recipients(members: readonly number[]): RecipientRow[] {
-    return this.#sql
+    const rows = this.#sql
       .exec('select * from recipients where n in (select value from json_each(?)) order by n', JSON.stringify(members))
       .toArray() as unknown as RecipientRow[]
+    if (rows.length === members.length) return rows
+    const found = new Set(rows.map(({ n }) => n))
+    const packed = this.#packs.find(members.filter((n) => !found.has(n)))
+    return [...rows, ...packed].toSorted((one, other) => one.n - other.n)
   }
 
   /** The next pending recipients of this run. Those in chunks of an earlier run are handed out by these chunks. */
   pendingAfter({ cut_after, run }: CampaignRecord, limit: number): number[] {
-    return this.#sql
+    const packed = this.#packs.after(cut_after, limit)
+    const rows = this.#sql
       .exec<{ n: number }>(
-        `select n from recipients where n > ? and state = ${recipientState('pending')}
+        `select n from recipients where n > ? and n < ? and state = ${recipientState('pending')}
           and n not in (select value from chunks, json_each(chunks.members) where chunks.run < ?)
          order by n limit ?`,
         cut_after,
+        packed.at(-1) ?? Number.MAX_SAFE_INTEGER,
         run,
         limit,
       )
       .toArray()
       .map(({ n }) => n)
+    return [...rows, ...packed].toSorted((one, other) => one - other).slice(0, limit)
   }
 
   /** A sent recipient stays sent. Any other state gives way to a newer outcome. */
@@ -150,7 +161,10 @@ export class RecipientStore {
     const counts = new Map<keyof Counters, number>()
     // Almost all are pending, and need not be read.
     const isPending = `state = ${recipientState('pending')} and delivered_at is null`
-    const sent = this.#recordSent(outcomes, delivered, isPending)
+    const sent = this.#packs.unpack([...outcomes.keys()], outcomes, delivered)
+    const unpacked = new Set(sent)
+    const others = new Map([...outcomes].filter(([n]) => !unpacked.has(n)))
+    sent.push(...this.#recordSent(others, delivered, isPending))
     tally(counts, ['sent', ...(delivered ? ['delivered' as const] : [])], sent.length)
     const known = new Set(sent)
     for (const { n, state, delivered_at } of this.recipients([...outcomes.keys()].filter((one) => !known.has(one)))) {

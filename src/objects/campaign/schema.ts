@@ -56,6 +56,11 @@ create table if not exists recipients (
   ${stampNames.map((name) => `${name} integer`).join(',\n  ')}
 ) strict;
 create index if not exists recipients_apart on recipients (state, n) where ${areApart};
+create table if not exists packs (
+  first integer primary key,
+  last integer not null,
+  people text not null
+) strict;
 create table if not exists chunks (
   number integer primary key,
   run integer not null,

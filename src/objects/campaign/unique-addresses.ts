@@ -1,4 +1,5 @@
 import type { NewRecipient } from '../../domain/campaigns/sender.ts'
+import { everyone } from './pack-store.ts'
 import { recipientState } from './schema.ts'
 
 /**
@@ -34,7 +35,7 @@ export class UniqueAddresses {
     const addresses = new Set<string>()
     const numbers = new Set<number>()
     const rows = this.#sql.exec<{ n: number; address: string; is_skipped: number }>(
-      `select n, address, state = ${recipientState('skipped')} as is_skipped from recipients`,
+      `select n, address, state = ${recipientState('skipped')} as is_skipped from ${everyone}`,
     )
     for (const { n, address, is_skipped } of rows) {
       numbers.add(n)

@@ -1,0 +1,213 @@
+import { stampNames, type Stamps } from '../../domain/campaigns/recipient-events.ts'
+import type { NewRecipient, RecipientRow } from '../../domain/campaigns/sender.ts'
+import { minChunk } from '../../domain/campaigns/sending-policy.ts'
+import { isList, readJson } from '../../domain/text/json.ts'
+import type { RecipientOutcome } from './schema.ts'
+
+/** What a pack has of each person, in this order. */
+const packedFields = ['n', 'user_id', 'address', 'language', 'person'] as const satisfies (keyof RecipientRow)[]
+
+type PackedFields = Pick<RecipientRow, (typeof packedFields)[number]>
+
+/** All else of a recipient who waits for the first call. */
+const untried: Omit<RecipientRow, keyof PackedFields> = {
+  state: 'pending',
+  reason: null,
+  code: '',
+  detail: '',
+  attempts: 0,
+  provider_id: null,
+  sent_at: null,
+  ...(Object.fromEntries(stampNames.map((name) => [name, null])) as Stamps),
+}
+
+const fromPack = (values: readonly unknown[]): RecipientRow => ({
+  ...(Object.fromEntries(packedFields.map((name, at) => [name, values[at]])) as unknown as PackedFields),
+  ...untried,
+})
+
+/** A recipient before the first call; one with a reason is skipped. */
+export const asRecipient = ({ reason, ...one }: NewRecipient): RecipientRow => ({
+  ...one,
+  ...untried,
+  ...(reason !== null && { state: 'skipped', reason }),
+})
+
+const columns = [...packedFields, ...Object.keys(untried)]
+const valuesOfPack = [
+  ...packedFields.map((_, at) => `value ->> ${at}`),
+  ...Object.values(untried).map((value) => (typeof value === 'string' ? `'${value}'` : String(value))),
+]
+const numeric = new Set<string>(['n', 'attempts', 'sent_at', ...stampNames])
+/** Those of a value have no type by themselves. */
+const columnsOfPack = columns.map(
+  (name, at) => `cast(${valuesOfPack[at]} as ${numeric.has(name) ? 'integer' : 'text'})`,
+)
+
+/** All recipients in SQL: those with a row, and those in packs. */
+export const everyone = `(select ${columns.join(', ')} from recipients
+  union all select ${columnsOfPack.join(', ')} from packs, json_each(packs.people))`
+
+/** What is known of a recipient when the row is written first. */
+const startColumns = [
+  'n',
+  'user_id',
+  'address',
+  'language',
+  'person',
+  'state',
+  'reason',
+  'attempts',
+  'provider_id',
+  'sent_at',
+  'delivered_at',
+] as const satisfies (keyof RecipientRow)[]
+
+interface Pack {
+  first: number
+  last: number
+  people: string
+}
+
+const numberOf = ({ n }: { n: number }): number => n
+
+const peopleOf = ({ people }: Pack): RecipientRow[] =>
+  readJson(people, isList)
+    .filter(isList)
+    .map((values) => fromPack(values))
+
+type Outcomes = ReadonlyMap<number, RecipientOutcome>
+
+function withOutcome(row: RecipientRow, outcome: RecipientOutcome | undefined, delivered: boolean): RecipientRow {
+  if (outcome?.to !== 'sent') return row
+  const { to, provider_id, at } = outcome
+  return { ...row, state: to, attempts: 1, provider_id, sent_at: at, delivered_at: delivered ? at : null }
+}
+
+/**
+ * Recipients who wait for the first call. Fifty share a row, so that each is written once by itself, with the outcome.
+ * The numbers of two packs do not overlap.
+ */
+export class PackStore {
+  readonly #sql: SqlStorage
+
+  constructor(sql: SqlStorage) {
+    this.#sql = sql
+  }
+
+  #rows(query: string, ...values: SqlStorageValue[]): Pack[] {
+    return this.#sql.exec(query, ...values).toArray() as unknown as Pack[]
+  }
+
+  /** Gives recipients a row each. */
+  insert(rows: readonly RecipientRow[]): void {
+    if (rows.length === 0) return
+    this.#sql.exec(
+      `insert into recipients (${startColumns.join(', ')})
+       select ${startColumns.map((_, at) => `value ->> ${at}`).join(', ')} from json_each(?)`,
+      JSON.stringify(rows.map((row) => startColumns.map((name) => row[name]))),
+    )
+  }
+
+  /** Adds recipients who wait. They get rows where their numbers overlap with a pack. */
+  add(people: readonly RecipientRow[]): void {
+    const sorted = people.toSorted((one, other) => one.n - other.n)
+    const [newest] = this.#rows('select * from packs order by first desc limit 1')
+    if (newest && sorted[0] && sorted[0].n <= newest.last) return this.insert(sorted)
+    for (let start = 0; start < sorted.length; start += minChunk) {
+      const pack = sorted.slice(start, start + minChunk)
+      this.#sql.exec(
+        'insert into packs (first, last, people) values (?, ?, ?)',
+        pack[0]?.n,
+        pack.at(-1)?.n,
+        JSON.stringify(pack.map((one) => packedFields.map((name) => one[name]))),
+      )
+    }
+  }
+
+  /** The people of each pack after a number in the order of numbers, or before it in the other order. */
+  *#each(desc: boolean, after: number | null): Generator<RecipientRow[]> {
+    const packs = desc
+      ? this.#sql.exec('select * from packs where first < ? order by first desc', after ?? Number.MAX_SAFE_INTEGER)
+      : this.#sql.exec(
+          'select * from packs where first >= coalesce((select max(first) from packs where first <= ?), 0) order by first',
+          after ?? 0,
+        )
+    const isNext = ({ n }: RecipientRow) => after === null || (desc ? n < after : n > after)
+    for (const pack of packs) {
+      const people = peopleOf(pack as unknown as Pack).filter(isNext)
+      if (people.length) yield desc ? people.toReversed() : people
+    }
+  }
+
+  /** One by one. Reads as many packs as are used. */
+  *inOrder(desc: boolean, after: number | null): Generator<RecipientRow> {
+    for (const people of this.#each(desc, after)) yield* people
+  }
+
+  /** The next after a number: those of one pack, and of as many more as have so many people together. */
+  after(number: number, size: number): number[] {
+    const numbers: number[] = []
+    for (const people of this.#each(false, number)) {
+      if (numbers.length && numbers.length + people.length > size) break
+      numbers.push(...people.map(numberOf))
+    }
+    return numbers
+  }
+
+  /** The packs that have these people. */
+  #holding(numbers: readonly number[]): { first: number; people: RecipientRow[] }[] {
+    const wanted = numbers.toSorted((one, other) => one - other)
+    const found: number[] = []
+    const near = this.#sql.exec<{ first: number; last: number }>(
+      `select first, last from packs where first >= coalesce((select max(first) from packs where first <= ?), 0)
+        and first <= ? order by first`,
+      wanted[0] ?? 0,
+      wanted.at(-1) ?? 0,
+    )
+    let at = 0
+    for (const { first, last } of near) {
+      while (at < wanted.length && (wanted[at] ?? 0) < first) at++
+      if ((wanted[at] ?? Infinity) <= last) found.push(first)
+    }
+    if (found.length === 0) return []
+    const known = new Set(numbers)
+    return this.#rows(
+      'select * from packs where first in (select value from json_each(?)) order by first',
+      JSON.stringify(found),
+    )
+      .map((pack) => ({ first: pack.first, people: peopleOf(pack) }))
+      .filter(({ people }) => people.some(({ n }) => known.has(n)))
+  }
+
+  find(numbers: readonly number[]): RecipientRow[] {
+    const wanted = new Set(numbers)
+    return this.#holding(numbers).flatMap(({ people }) => people.filter(({ n }) => wanted.has(n)))
+  }
+
+  /**
+   * Gives these people a row each, and those who wait in a pack with them, with the outcomes of those who were sent to.
+   * Answers the numbers of these.
+   */
+  unpack(numbers: readonly number[], outcomes: Outcomes = new Map(), delivered = false): number[] {
+    const packs = this.#holding(numbers)
+    for (const { first } of packs) this.#sql.exec('delete from packs where first = ?', first)
+    const rows = packs.flatMap(({ people }) => people).map((row) => withOutcome(row, outcomes.get(row.n), delivered))
+    this.insert(rows)
+    return rows.filter(({ state }) => state === 'sent').map(numberOf)
+  }
+
+  /** Unpacks who is in chunks of earlier runs: those chunks hand them out, and a new run hands out all packs. */
+  unpackChunks(): void {
+    const found = this.#sql.exec<{ n: number }>('select value as n from chunks, json_each(chunks.members)').toArray()
+    this.unpack(found.map(numberOf))
+  }
+
+  /** Deletes all packs. Answers how many people were in them. */
+  clear(): number {
+    return this.#sql
+      .exec<{ n: number }>('delete from packs returning json_array_length(people) as n')
+      .toArray()
+      .reduce((sum, { n }) => sum + n, 0)
+  }
+}
