@@ -69,6 +69,7 @@ export class DeliveryRun {
     this.#endsAt = job.now() + runMs
     this.#pool = new WorkerPool({
       size: postsAtOnce,
+      ownerOf: ({ endpoint_id }) => endpoint_id,
       run: (claim) => this.#post(claim),
       giveAway: (claims, heldUpBy) => this.#separate(claims, heldUpBy),
       lookEveryMs,
