@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { SQLiteSyncDialect } from 'drizzle-orm/sqlite-core'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { claimStatement } from '../../src/modules/webhooks/delivery/claim.ts'
 import { givenOrganization } from '../support/seeding/organizations.ts'
 import { answers, attemptsOf, deliveriesOf, endpointNow, engine, happen, timesOut } from '../support/webhooks.ts'
@@ -27,6 +27,20 @@ describe('one consumer', () => {
     await run(endpoints.map(({ id }) => id))
     expect(sent).toHaveLength(18)
     expect(most).toBe(5)
+  })
+
+  it('ends when all is recorded, and waits for no timer', async () => {
+    const endpoint = await seedOpenEndpoint()
+    await happen(endpoint, 6)
+    const { start } = engine(() => answers(200))
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    try {
+      await start([endpoint.id])
+      expect(vi.getTimerCount()).toBe(0)
+    } finally {
+      vi.useRealTimers()
+    }
+    expect((await deliveriesOf(endpoint.id)).map(({ status }) => status)).toEqual(Array(6).fill('success'))
   })
 
   it('returns deliveries that its lease no longer covers, without counting an attempt', async () => {

@@ -28,6 +28,7 @@ function chain(size: number) {
     let running = 0
     const pool = new WorkerPool<Task>({
       size,
+      ownerOf: ({ name }) => `owner ${name}`,
       run: async ({ name, hangs }) => {
         most = Math.max(most, ++running)
         runs.set(name, (runs.get(name) ?? 0) + 1)
@@ -71,6 +72,7 @@ describe('WorkerPool', () => {
     let ran = 0
     const pool = new WorkerPool<number>({
       size: 5,
+      ownerOf: (task) => `owner ${task % 20}`,
       run: async () => {
         await new Promise((resolve) => setTimeout(resolve, quickMs))
         ran++
@@ -90,6 +92,7 @@ describe('WorkerPool', () => {
     const heldUp: number[] = []
     const pool = new WorkerPool<number>({
       size: 2,
+      ownerOf: String,
       run: () => new Promise(() => undefined),
       giveAway: (tasks, heldUpBy) => {
         given.push(...tasks)
@@ -102,6 +105,28 @@ describe('WorkerPool', () => {
     expect(given).toEqual([3, 4])
     expect(heldUp).toEqual([1, 2])
     expect(pool.waiting).toBe(0)
+  })
+
+  it('gives an owner whose tasks hang one slot while tasks of others wait, and keeps the order of each owner', async () => {
+    const begun: string[] = []
+    const pool = new WorkerPool<string>({
+      size: 5,
+      ownerOf: (task) => task.slice(0, 1),
+      run: async (task) => {
+        begun.push(task)
+        await new Promise((resolve) => setTimeout(resolve, 'xy'.includes(task.slice(0, 1)) ? timeoutMs : 5))
+      },
+      giveAway: () => expect.unreachable(),
+      lookEveryMs,
+    })
+    pool.add(['x1', 'x2', 'x3', 'y1', 'y2', 'y3', 'a1', 'b1', 'c1', 'd1', 'a2', 'b2', 'c2', 'a3'])
+    await vi.advanceTimersByTimeAsync(lookEveryMs - 1)
+    expect(begun.slice(0, 5)).toEqual(['x1', 'y1', 'a1', 'b1', 'c1'])
+    for (const owner of 'abcdxy')
+      expect(begun.filter((task) => task.startsWith(owner))).toEqual(
+        begun.filter((task) => task.startsWith(owner)).toSorted(),
+      )
+    expect(begun).toEqual(expect.arrayContaining(['a1', 'a2', 'a3', 'b1', 'b2', 'c1', 'c2', 'd1']))
   })
 })
 

@@ -60,7 +60,7 @@ export class DeliveryRun {
   #begun = 0
   /** Claims whose result is not recorded yet. */
   #open = 0
-  #finish = () => {}
+  readonly #ended = Promise.withResolvers<void>()
 
   constructor(job: JobCtx, { lane, longestPostMs }: DeliveryOptions) {
     this.#job = job
@@ -69,6 +69,7 @@ export class DeliveryRun {
     this.#endsAt = job.now() + runMs
     this.#pool = new WorkerPool({
       size: postsAtOnce,
+      ownerOf: ({ endpoint_id }) => endpoint_id,
       run: (claim) => this.#post(claim),
       giveAway: (claims, heldUpBy) => this.#separate(claims, heldUpBy),
       lookEveryMs,
@@ -95,15 +96,23 @@ export class DeliveryRun {
     for (let seen = -1; !this.#isAwaitingPosts || this.#pool.changes !== seen;) {
       if (this.#open === 0) return
       seen = this.#pool.changes
-      await new Promise((resolve) => setTimeout(resolve, momentMs))
+      await this.#moment()
     }
     this.#endsAt = Math.min(this.#endsAt, this.#job.now() + backgroundMs)
   }
 
   /** Resolves when every result is recorded. Rejects then if attempts failed by an error of our own. */
   async finished(): Promise<void> {
-    if (this.#open > 0) await new Promise<void>((resolve) => (this.#finish = resolve))
+    if (this.#open > 0) await this.#ended.promise
     if (this.#faults.length > 0) throw new Error('attempts could not be made', { cause: this.#faults[0] })
+  }
+
+  /** Ends early when all is recorded: the messages behind this run need not wait for the rest of it. */
+  async #moment(): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const timer = setTimeout(resolve, momentMs)
+    await Promise.race([promise, this.#ended.promise])
+    clearTimeout(timer)
   }
 
   get #isAwaitingPosts(): boolean {
@@ -149,7 +158,7 @@ export class DeliveryRun {
   #close(claims: number, fault?: unknown): void {
     if (fault !== undefined) this.#faults.push(fault)
     this.#open -= claims
-    if (this.#open === 0) this.#finish()
+    if (this.#open === 0) this.#ended.resolve()
   }
 }
 

@@ -6,6 +6,8 @@ interface Item<Task> {
 
 interface WorkerPoolOptions<Task> {
   size: number
+  /** Tasks of one owner may all hang together. */
+  ownerOf: (task: Task) => string
   /** Never rejects. */
   run: (task: Task) => Promise<void>
   /** Takes the tasks that the pool gives away, and those that kept them waiting. */
@@ -19,7 +21,8 @@ const looksUntilHeld = 2
 const looksUntilLate = 5
 
 /**
- * Runs tasks in the order in which they came, `size` at once, and looks at them at intervals. All waiting tasks are
+ * Runs tasks, `size` at once, in the order in which they came. A task whose owner has fewer tasks running goes first, so
+ * that an owner whose tasks hang takes no more than one slot while others wait. The pool looks at its tasks at intervals. All waiting tasks are
  * given away when every running task was there at two looks, or when a waiting and a running task were there at five.
  * While tasks end quickly, nothing is given away, so that a busy machine does not get busier.
  */
@@ -51,7 +54,7 @@ export class WorkerPool<Task> {
 
   #fill(): void {
     while (this.#running.size < this.#options.size) {
-      const item = this.#waiting.shift()
+      const item = this.#takeNext()
       if (!item) break
       void this.#run(item)
     }
@@ -61,6 +64,19 @@ export class WorkerPool<Task> {
       clearTimeout(this.#timer)
       this.#timer = undefined
     }
+  }
+
+  #takeNext(): Item<Task> | undefined {
+    const { ownerOf } = this.#options
+    const busy = [...this.#running].map(({ task }) => ownerOf(task))
+    let [next, fewest] = [0, Number.POSITIVE_INFINITY]
+    for (const [at, { task }] of this.#waiting.entries()) {
+      const owner = ownerOf(task)
+      const running = busy.filter((one) => one === owner).length
+      if (running < fewest) [next, fewest] = [at, running]
+      if (fewest === 0) break
+    }
+    return this.#waiting.splice(next, 1)[0]
   }
 
   async #run({ task }: Item<Task>): Promise<void> {
