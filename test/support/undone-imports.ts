@@ -38,6 +38,7 @@ const ofImports = new Set([
   'data_imports',
   'import_rows',
   'import_orders',
+  'import_later_rows',
   'import_products',
   'import_constants',
   'list_sizes',

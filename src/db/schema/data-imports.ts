@@ -131,10 +131,12 @@ export const importOrders = sqliteTable(
   'import_orders',
   {
     import_id: text().notNull(),
-    number: integer().notNull(),
     group_key: text().notNull(),
-    first_row: integer().notNull(),
+    /** That of its first row. */
+    number: integer().notNull(),
     rows_count: integer().notNull(),
+    /** Its first row, and those that follow without a row of another order between them. */
+    adjacent_rows: integer().notNull(),
     outcome: text({ enum: rowOutcomes }),
     order_id: text(),
     order_version: integer(),
@@ -144,7 +146,19 @@ export const importOrders = sqliteTable(
     errors: text().notNull().default('[]'),
     warnings: text().notNull().default('[]'),
   },
-  (table) => [primaryKey({ columns: [table.import_id, table.number] })],
+  (table) => [primaryKey({ columns: [table.import_id, table.group_key] })],
+)
+
+/** Rows of an order that do not stand beside its first ones. */
+export const importLaterRows = sqliteTable(
+  'import_later_rows',
+  {
+    import_id: text().notNull(),
+    number: integer().notNull(),
+    first_row: integer().notNull(),
+    rows_count: integer().notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.import_id, table.number, table.first_row] })],
 )
 
 /** Orders that one transaction created. */

@@ -10,9 +10,9 @@ export interface CopyStagePosition {
 }
 
 export interface RowsPosition {
-  stage: 'rows'
+  stage: 'grouped-rows'
   offset: number
-  /** Rows that are staged. */
+  /** Rows that are staged, with their orders. */
   row: number
   progress: number
 }
@@ -57,7 +57,8 @@ export type ImportPosition =
   // Phase `stage`.
   | { stage: 'clear'; count: number; progress: number }
   | RowsPosition
-  | { stage: 'group'; after: string; progress: number }
+  // A version before left these two.
+  | { stage: 'rows' | 'group'; progress: number }
   | { stage: 'products'; progress: number }
   // Phase `import`.
   | RunPosition

@@ -29,8 +29,8 @@ export const acts = {
     how: 'of 1,000 rows that make 400 orders: upload, columns, staging, import',
     units: {
       invocations: 0.01,
-      rows_read: 15.26,
-      rows_written: 12.781,
+      rows_read: 14.474,
+      rows_written: 11.779,
       queue_operations: 0.009,
       bucket_writes: 0.003,
       bucket_reads: 0.006,

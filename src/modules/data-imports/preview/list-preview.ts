@@ -3,6 +3,7 @@ import type { Ctx } from '../../../context.ts'
 import { changeableEditions } from '../../../db/customer-visibility.ts'
 import { AppError } from '../../../domain/errors.ts'
 import type { Page, PageRequest } from '../../../domain/page.ts'
+import { ordersByNumber } from '../background/staged-orders.ts'
 import { checkAction } from '../begin.ts'
 import type { LoadedImport } from '../queries.ts'
 import { actionOf, decideOrders, type PreviewAction, type PreviewedOrder, previewSetting } from './preview.ts'
@@ -71,7 +72,7 @@ function pageOf({ page, isDescending }: Wanted, rows: PreviewedOrder[], count: n
 /** Orders after those that were decided at once. */
 async function laterOrders(ctx: Ctx, row: LoadedImport, { from, to }: { from: number; to: number }) {
   const begin = await ctx.db.first(
-    sql<{ number: number }>`select number from import_orders where import_id = ${row.id} order by number
+    sql<{ number: number }>`select its.number from ${ordersByNumber(row.id)} order by head.row_number
       limit 1 offset ${from}`,
   )
   return decideOrders(ctx, await settingOf(ctx, row), { after: (begin?.number ?? 0) - 1, limit: to - from })

@@ -1,4 +1,3 @@
-import { sql } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
 import { ordersPerChunk } from '../../../domain/data-imports/data-imports.ts'
 import { toMajor } from '../../../domain/money.ts'
@@ -9,8 +8,9 @@ import {
   fitting,
   type Headers,
   headersOf,
-  type ImportOrderRow,
   loadOrders,
+  ordersAfter,
+  ordersAmong,
   loadSetting,
   type Planned,
   type PlannedOrder,
@@ -133,14 +133,12 @@ export async function decideOrders(
 ): Promise<PreviewedOrder[]> {
   const { id } = setting.row
   const found: PreviewedOrder[] = []
-  const isChosen = from.only ? sql`and number in (select value from json_each(${JSON.stringify(from.only)}))` : sql``
   let { after } = from
   while (found.length < from.limit) {
     const limit = Math.min(ordersPerChunk, from.limit - found.length)
-    const chosen = sql<ImportOrderRow>`select * from import_orders where import_id = ${id} and number > ${after} ${isChosen}
-      order by number limit ${limit}`
+    const chosen = from.only ? ordersAmong(id, from.only, after, limit) : ordersAfter(id, after, limit)
     const loaded = await loadOrders(ctx.db, id, chosen)
-    if (loaded.orders.length === 0) break
+    if (loaded.length === 0) break
     const read = fitting(await readOrders(ctx.db, setting, loaded))
     const { orders, planned } = await planOrders(read, setting.options, async (group) => {
       const decision = await previewGroup(ctx, run, group)

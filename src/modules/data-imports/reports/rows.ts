@@ -13,7 +13,8 @@ import { type Page, type PageRequest, sortBy } from '../../../domain/page.ts'
 import type { LoadedImport } from '../queries.ts'
 import { dataDeleted } from '../deleted.ts'
 import { keptOf, outcomeOfOrder } from '../background/created-orders.ts'
-import { firstRowOf, outcomeOf } from '../background/staged-rows.ts'
+import { keysOfRows, rowsOfKeys } from '../background/staged-orders.ts'
+import { outcomeOf } from '../background/staged-rows.ts'
 import type { Problem } from '../run/problems.ts'
 import type { RowFilters, RowProblem } from '../run/run-contract.ts'
 
@@ -64,10 +65,13 @@ export const problemsOf = (stored: readonly StoredWarning[], line: number): Prob
   }))
 
 /** Most orders contain the number of the staged order that created them. */
-const ofOrder = (importId: string, orderId: string) => sql`group_key in (
-  select group_key from import_orders where order_id = ${orderId} and import_id = ${importId}
-  union all select group_key from import_orders where import_id = ${importId} and outcome is null and number =
-    (select import_number from orders where id = ${orderId} and import_id = ${importId}))`
+const ofOrder = (importId: string, orderId: string): SQL => {
+  const number = sql`(select import_number from orders where id = ${orderId} and import_id = ${importId})`
+  const keys = sql`(select group_key from import_orders where order_id = ${orderId} and import_id = ${importId}
+    union all select group_key from import_orders where import_id = ${importId} and outcome is null
+      and group_key in ${keysOfRows(importId, sql`row_number = ${number}`)})`
+  return sql`row_number in ${rowsOfKeys(importId, keys)}`
+}
 
 /** The number of rows with the outcome, if it was counted. */
 function countOf({ row_counts, total_rows }: LoadedImport, filters: RowFilters): number | null {
@@ -115,7 +119,7 @@ export async function listImportRows(
     sort: sortBy(ordering, 'row_number', { row_number: key }),
     columns: listedFields(id),
     joins: sql`join import_rows r on r.import_id = ${id} and r.row_number = page.key
-      left join import_orders o on o.import_id = ${id} and o.number = ${firstRowOf(sql`r`)}`,
+      left join import_orders o on o.import_id = ${id} and o.group_key = r.group_key`,
     count,
   }
   const rows = await paginate(ctx.db, page, source)

@@ -5,6 +5,7 @@ import { answering } from '../../../db/select.ts'
 import { normalizePhone } from '../../../domain/accounts/users.ts'
 import { isNumbers, isRecord, readJson } from '../../../domain/text/json.ts'
 import { outcomeOfOrder } from '../background/created-orders.ts'
+import { rowsOfKeys } from '../background/staged-orders.ts'
 import { importFields, type ImportRow } from '../background/steps.ts'
 import { forgetContent, forgetCopy, storedFileOf } from './files.ts'
 
@@ -83,9 +84,9 @@ const keysOfOrders = (job: JobCtx, importId: string, { user_id }: ErasedPerson) 
   job.db.all(
     sql<{ group_key: string }>`select group_key from import_orders indexed by import_orders_of_order
       where import_id = ${importId} and order_id in ${ordersOf(user_id)} and group_key not like 'erased %'
-      union select its.group_key from orders cross join import_orders its
-        on its.import_id = orders.import_id and its.number = orders.import_number
-      where orders.id in ${ordersOf(user_id)} and orders.import_id = ${importId} and its.group_key not like 'erased %'`,
+      union select head.group_key from orders cross join import_rows head
+        on head.import_id = orders.import_id and head.row_number = orders.import_number
+      where orders.id in ${ordersOf(user_id)} and orders.import_id = ${importId} and head.group_key not like 'erased %'`,
   )
 
 /** The person's data that imports store for an undo. An undo does not restore orders of an erased person. */
@@ -126,7 +127,7 @@ function blanked({ id, phase }: ImportRow, { rows, keys }: ErasableRows): Statem
     // The key of an order may be an address.
     sql`update import_rows set ${blank(sql`coalesce(outcome, ${orderOf(orderOutcome)})`)},
           group_key = 'erased ' || ${orderOf(sql`number`)}
-        where import_id = ${id} and group_key in ${known}`,
+        where import_id = ${id} and row_number in ${rowsOfKeys(id, known)}`,
     sql`update import_orders set group_key = 'erased ' || number,
         errors = iif(errors = '[]', '[]', ${reason}), warnings = iif(warnings = '[]', '[]', ${reason})
       where import_id = ${id} and group_key in ${known}`,

@@ -29,11 +29,11 @@ const findDue = ({ db, now }: JobCtx) =>
   )
 
 const deletePart = (
-  table: 'import_rows' | 'import_orders' | 'import_created_orders',
+  table: 'import_rows' | 'import_orders' | 'import_later_rows' | 'import_created_orders',
   key: string,
   id: string,
 ): Statement =>
-  sql`delete from ${sql.raw(table)} where import_id = ${id} and ${sql.raw(key)} in
+  sql`delete from ${sql.raw(table)} where import_id = ${id} and (${sql.raw(key)}) in
     (select ${sql.raw(key)} from ${sql.raw(table)} where import_id = ${id} order by ${sql.raw(key)} limit ${rowsAStep})`
 
 /** Deletes rows and orders of an import, a part at a time; false where some are left. */
@@ -42,13 +42,15 @@ async function deleteRows(job: JobCtx, { id }: ImportRow, budget: { steps: numbe
     const left = await job.db.first(
       sql`select 1 where exists (select 1 from import_rows where import_id = ${id})
         or exists (select 1 from import_orders where import_id = ${id})
+        or exists (select 1 from import_later_rows where import_id = ${id})
         or exists (select 1 from import_created_orders where import_id = ${id})`,
     )
     if (!left) return true
     budget.steps--
     await job.db.batch([
       deletePart('import_rows', 'row_number', id),
-      deletePart('import_orders', 'number', id),
+      deletePart('import_orders', 'group_key', id),
+      deletePart('import_later_rows', 'number, first_row', id),
       deletePart('import_created_orders', 'first_number', id),
     ])
   }

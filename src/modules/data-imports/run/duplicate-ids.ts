@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm'
 import type { Database } from '../../../db/database.ts'
+import { rowsOfKeys } from '../background/staged-orders.ts'
 
 const idOf = sql`json_extract(r.data, '$.values."order.external_id"')`
 
@@ -26,8 +27,9 @@ export async function firstRowsById(
           and json_extract(s.data, '$.values."order.external_id"') = wanted.value
           and s.group_key <> json_extract(s.data, '$.values."order.external_id"'))
       union all
-      select ${columns} from wanted cross join import_rows r
-        on r.import_id = ${importId} and r.group_key = wanted.value and ${idOf} = wanted.value
+      select r.group_key as external_id, r.row_number, r.file_line, r.group_key from import_rows r
+        where r.import_id = ${importId} and r.group_key = ${idOf}
+          and r.row_number in ${rowsOfKeys(importId, sql`(select value from wanted)`)}
       order by row_number desc`,
   )
   return new Map(rows.map((row) => [row.external_id, row]))

@@ -5,6 +5,7 @@ import { countRows, type RowCounts, type RowOutcome } from '../../../domain/data
 import type { RecordedOrder } from '../../order-import/index.ts'
 import type { ImportChanges, ImportRow } from '../background/steps.ts'
 import { keepCreated } from '../background/created-orders.ts'
+import { rowsOfKeys } from '../background/staged-orders.ts'
 import type { PlannedOrder } from './plan-orders.ts'
 import { maxProblems, type Problem, problemAt } from './problems.ts'
 import { maxRowsPerOrder } from './read-orders.ts'
@@ -48,7 +49,8 @@ function rowStatements(importId: string, orders: readonly PlannedOrder[]): State
     ),
     ...long.map(
       ({ read: { row }, problems }): Statement => sql`update import_rows set outcome = 'error',
-        errors = ${JSON.stringify(problems)} where import_id = ${importId} and group_key = ${row.group_key}`,
+        errors = ${JSON.stringify(problems)} where import_id = ${importId}
+          and row_number in ${rowsOfKeys(importId, sql`(${row.group_key})`)}`,
     ),
   ]
 }
@@ -66,7 +68,7 @@ function orderStatements(importId: string, orders: readonly KeptOutcome[]): Stat
   const rows = orders.map(({ read, outcome, order_id, problems, warnings, record }) =>
     JSON.stringify([
       importId,
-      read.row.number,
+      read.row.group_key,
       outcome,
       order_id,
       record?.order_version ?? null,
@@ -80,7 +82,7 @@ function orderStatements(importId: string, orders: readonly KeptOutcome[]): Stat
       order_version = decided.value ->> 4, before = decided.value ->> 5,
       errors = decided.value ->> 6, warnings = decided.value ->> 7
       from json_each(${`[${part.join(',')}]`}) as decided
-      where import_orders.import_id = decided.value ->> 0 and import_orders.number = decided.value ->> 1`,
+      where import_orders.import_id = decided.value ->> 0 and import_orders.group_key = decided.value ->> 1`,
   )
 }
 

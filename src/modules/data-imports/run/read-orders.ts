@@ -1,6 +1,5 @@
-import { sql } from 'drizzle-orm'
+import { type SQL, sql } from 'drizzle-orm'
 import type { Database } from '../../../db/database.ts'
-import type { importOrders } from '../../../db/schema/data-imports.ts'
 import type { ExternalOrder } from '../../../domain/orders/external-orders.ts'
 import {
   type DecidedOrder,
@@ -10,17 +9,25 @@ import {
 } from '../../../domain/data-imports/mapping/index.ts'
 import { normalizePhone } from '../../../domain/accounts/users.ts'
 import { checkExternalOrder, plainOrder } from '../external-orders/index.ts'
+import { ordersByNumber, rowsOfOrders } from '../background/staged-orders.ts'
 import { placedRow, type ReadRow } from '../background/staged-rows.ts'
 import { firstRowsById } from './duplicate-ids.ts'
 import { lookUpProducts, soldAs } from './mapped-products.ts'
 import { type Problem, problemAt, problemOf } from './problems.ts'
 import type { RunSetting } from './setting.ts'
 
-export type ImportOrderRow = typeof importOrders.$inferSelect
+/** An order as it was staged. */
+export interface StagedOrder {
+  number: number
+  group_key: string
+  rows_count: number
+  /** The first row alone, where they are too many. */
+  rows: readonly ReadRow[]
+}
 
 /** An order of the file, as far as the file alone says what it is. */
 export interface ReadOrder {
-  row: ImportOrderRow
+  row: StagedOrder
   /** Row numbers of the file; those with products that are ignored are not of the order. */
   kept: readonly number[]
   ignored: readonly number[]
@@ -94,7 +101,7 @@ function checkOrder(setting: RunSetting, decided: DecidedOrder): { order: Extern
   return { order: problems.length > 0 || 'code' in order ? null : order, problems }
 }
 
-function readOrder(setting: RunSetting, row: ImportOrderRow, parsed: readonly ParsedRow[]): ReadOrder {
+function readOrder(setting: RunSetting, row: StagedOrder, parsed: readonly ParsedRow[]): ReadOrder {
   const { options, id_prefix } = setting
   const { rows, kept, ignored, problems } = soldRows(setting, parsed)
   const lines = rows.map(({ line }) => line)
@@ -112,9 +119,9 @@ function readOrder(setting: RunSetting, row: ImportOrderRow, parsed: readonly Pa
 /** More rows than an order may have items are not read: they are no order. */
 export const maxRowsPerOrder = 1000
 
-const tooLong = (row: ImportOrderRow, first: ReadRow | undefined): ReadOrder => {
+const tooLong = (row: StagedOrder): ReadOrder => {
   const message = `${row.rows_count} rows of the file are one order by their key; an order has at most ${maxRowsPerOrder}.`
-  const problems = [problemAt(first?.file_line ?? row.first_row, null, 'max_length', message)]
+  const problems = [problemAt(row.rows[0]?.file_line ?? row.number, null, 'max_length', message)]
   return { row, kept: [], ignored: [], lines: [], decided: null, order: null, problems, warnings: [] }
 }
 
@@ -137,41 +144,73 @@ async function refuseDuplicates(db: Database, setting: RunSetting, read: readonl
 export async function readOrders(
   db: Database,
   setting: RunSetting,
-  { orders, rows }: LoadedOrders,
+  orders: readonly StagedOrder[],
 ): Promise<ReadOrder[]> {
-  const parsed = rows.map((staged): ParsedRow => ({ staged, row: placedRow(staged) }))
-  const placed = parsed.map(({ row }) => row)
+  const parsed = orders.map((order) => ({
+    order,
+    rows: order.rows.map((staged): ParsedRow => ({ staged, row: placedRow(staged) })),
+  }))
+  const placed = parsed.flatMap(({ rows }) => rows.map(({ row }) => row))
   await lookUpProducts(db, setting.row.id, placed, setting.products)
-  const byKey = Map.groupBy(parsed, ({ staged }) => staged.group_key)
-  const read = orders.map((row) =>
-    row.rows_count > maxRowsPerOrder
-      ? tooLong(row, byKey.get(row.group_key)?.[0]?.staged)
-      : readOrder(setting, row, byKey.get(row.group_key) ?? []),
+  const read = parsed.map(({ order, rows }) =>
+    order.rows_count > maxRowsPerOrder ? tooLong(order) : readOrder(setting, order, rows),
   )
   return refuseDuplicates(db, setting, read)
 }
 
-/** Orders with their rows. */
-export interface LoadedOrders {
-  orders: readonly ImportOrderRow[]
-  rows: readonly ReadRow[]
+/** A staged row with what it tells of its order. */
+export interface RowOfOrder extends ReadRow {
+  number: number
+  group_key: string
+  rows_count: number
 }
 
-/** Statements for the orders that `chosen` selects, and for their rows. */
-export const withRows = (importId: string, chosen: ReturnType<typeof sql<ImportOrderRow>>) => ({
-  orders: chosen,
-  rows: sql<ReadRow>`select r.row_number, r.file_line, r.group_key, r.data, r.errors from (${chosen}) as chosen
-    cross join import_rows r indexed by import_rows_of_group on r.import_id = ${importId} and r.group_key = chosen.group_key
-      and r.row_number <= iif(chosen.rows_count <= ${maxRowsPerOrder}, ${Number.MAX_SAFE_INTEGER}, chosen.first_row)
-    order by r.row_number`,
-})
+/** Rows of one read, unless one order has more. */
+const rowsPerRead = 2000
+
+const ifNotTooMany = (rows: string): SQL => sql.raw(`iif(its.rows_count <= ${maxRowsPerOrder}, ${rows}, 1)`)
+
+/**
+ * At most `limit` orders behind the one with the number `after`, of few enough rows. It looks at the first row of each order
+ * alone and passes those beside it; rows that belong to an earlier order, or to none, are passed one by one.
+ */
+export const ordersAfter = (importId: string, after: number, limit: number): SQL =>
+  sql`with recursive passed (row_number, number, group_key, all_rows, rows_count, adjacent_rows, orders, rows) as (
+      select ${after}, null, null, 0, 0, 0, 0, 0
+      union all
+      select max(own.row_number, coalesce(its.number + its.adjacent_rows - 1, 0)),
+        iif(its.number = own.row_number, its.number, null), its.group_key, its.rows_count,
+        ${ifNotTooMany('its.rows_count')}, ${ifNotTooMany('its.adjacent_rows')},
+        orders + (its.number is own.row_number), rows + iif(its.number = own.row_number, ${ifNotTooMany('its.rows_count')}, 0)
+      from passed cross join import_rows as own on own.import_id = ${importId} and own.row_number = passed.row_number + 1
+        left join import_orders as its on its.import_id = ${importId} and its.group_key = own.group_key
+      where orders < ${sql.raw(String(limit))} and rows < ${sql.raw(String(rowsPerRead))}
+    )
+    select number, group_key, all_rows, rows_count, adjacent_rows from passed where number is not null`
+
+/** At most `limit` orders of these numbers, behind the one with the number `after`. */
+export const ordersAmong = (importId: string, numbers: readonly number[], after: number, limit: number): SQL =>
+  sql`select its.number, its.group_key, its.rows_count as all_rows, ${ifNotTooMany('its.rows_count')} as rows_count,
+      ${ifNotTooMany('its.adjacent_rows')} as adjacent_rows
+    from ${ordersByNumber(importId)} where head.row_number in (select value from json_each(${JSON.stringify(numbers)}))
+      and head.row_number > ${after} order by head.row_number limit ${sql.raw(String(limit))}`
+
+/** The rows of the orders that `chosen` selects, order by order. */
+export const rowsInOrders = (importId: string, chosen: SQL) =>
+  sql<RowOfOrder>`${rowsOfOrders(
+    importId,
+    chosen,
+    sql.raw(
+      'its.number, its.group_key, its.all_rows as rows_count, own.row_number, own.file_line, own.data, own.errors',
+    ),
+  )} order by number, row_number`
+
+export const ordersIn = (rows: readonly RowOfOrder[]): StagedOrder[] =>
+  [...Map.groupBy(rows, ({ number }) => number)].flatMap(([number, own]) => {
+    const [first] = own
+    return first ? { number, group_key: first.group_key, rows_count: first.rows_count, rows: own } : []
+  })
 
 /** The orders that `chosen` selects, with their rows. */
-export async function loadOrders(
-  db: Database,
-  importId: string,
-  chosen: ReturnType<typeof sql<ImportOrderRow>>,
-): Promise<LoadedOrders> {
-  const { orders = [], rows = [] } = await db.batchNamed(withRows(importId, chosen))
-  return { orders, rows }
-}
+export const loadOrders = async (db: Database, importId: string, chosen: SQL): Promise<StagedOrder[]> =>
+  ordersIn(await db.all(rowsInOrders(importId, chosen)))

@@ -25,6 +25,7 @@ import {
 import type { RowsPosition } from '../../../domain/data-imports/import-position.ts'
 import { commitStep, type ImportRow } from '../background/steps.ts'
 import { canonicalOf, formatOf } from '../mapping/source.ts'
+import { groupRows } from '../background/staged-orders.ts'
 import { stagedValues } from '../background/staged-rows.ts'
 import { findPlace, groupingOf, loadMapping, prepare } from '../mapping/state.ts'
 
@@ -144,11 +145,21 @@ async function nextRows(file: FileSource, offset: number): Promise<CanonicalRow[
   return []
 }
 
-/** Stages the rows of one range of the canonical copy. */
+/** All rows are staged: the orders that they make are counted. */
+async function countOrders(job: JobCtx, row: ImportRow): Promise<ImportRow | null> {
+  const orders = await job.db.first(
+    sql<{ count: number }>`select count(*) as count from import_orders where import_id = ${row.id}`,
+  )
+  return commitStep(job, row, {
+    position: { stage: 'products', progress: 0.99 },
+    changes: { total_orders: orders?.count ?? 0 },
+  })
+}
+
+/** Stages the rows of one range of the canonical copy, and groups them into orders. */
 export async function rowsStep(job: JobCtx, row: ImportRow, position: RowsPosition): Promise<ImportRow | null> {
   const file = canonicalOf(job, formatOf(row))
-  if (position.offset >= file.size)
-    return commitStep(job, row, { position: { stage: 'group', after: '', progress: 0.9 } })
+  if (position.offset >= file.size) return countOrders(job, row)
   const canonical = await nextRows(file, position.offset)
   const last = canonical.at(-1)
   if (!last) throw new Error('The canonical copy has a range without a row.')
@@ -159,10 +170,10 @@ export async function rowsStep(job: JobCtx, row: ImportRow, position: RowsPositi
   const offset = last.offset + last.length
   return commitStep(job, row, {
     position: {
-      stage: 'rows',
+      stage: 'grouped-rows',
       offset,
       row: position.row + rows.length,
-      progress: Math.floor((90 * offset) / file.size) / 100,
+      progress: Math.floor((99 * offset) / file.size) / 100,
     },
     changes: {
       invalid_rows: row.invalid_rows + invalid,
@@ -175,6 +186,10 @@ export async function rowsStep(job: JobCtx, row: ImportRow, position: RowsPositi
     statements: [
       ...insertAll(
         importRows,
+        rows.map((one) => one.row),
+      ),
+      ...groupRows(
+        row.id,
         rows.map((one) => one.row),
       ),
       ...productStatements(job, row.id, rows),

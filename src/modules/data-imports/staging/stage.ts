@@ -10,56 +10,38 @@ import { rowsStep } from './stage-rows.ts'
 
 /** Rows of an earlier staging that one step deletes. */
 const clearedRows = 10_000
-/** Groups that one step makes orders of. */
-const groupsAStep = 5_000
 
-const rowsBegin: RowsPosition = { stage: 'rows', offset: 0, row: 0, progress: 0 }
+const rowsBegin: RowsPosition = { stage: 'grouped-rows', offset: 0, row: 0, progress: 0 }
 
 interface Leftovers {
   rows: number
   orders: number
+  later: number
 }
 
-const clearPart = (table: 'import_rows' | 'import_orders', key: string, id: string): Statement =>
-  sql`delete from ${sql.raw(table)} where import_id = ${id} and ${sql.raw(key)} in
+const clearPart = (table: 'import_rows' | 'import_orders' | 'import_later_rows', key: string, id: string): Statement =>
+  sql`delete from ${sql.raw(table)} where import_id = ${id} and (${sql.raw(key)}) in
     (select ${sql.raw(key)} from ${sql.raw(table)} where import_id = ${id} order by ${sql.raw(key)} limit ${clearedRows})`
 
 /** Deletes rows of an earlier staging, a limited number for each step. */
 async function clearStep(job: JobCtx, row: ImportRow, count: number): Promise<ImportRow | null> {
   const left = await job.db.first(sql<Leftovers>`select
     exists (select 1 from import_rows where import_id = ${row.id}) as rows,
-    exists (select 1 from import_orders where import_id = ${row.id}) as orders`)
-  if (left?.rows || left?.orders)
+    exists (select 1 from import_orders where import_id = ${row.id}) as orders,
+    exists (select 1 from import_later_rows where import_id = ${row.id}) as later`)
+  if (left?.rows || left?.orders || left?.later)
     return commitStep(job, row, {
       position: { stage: 'clear', count: count + 1, progress: 0 },
-      statements: [clearPart('import_rows', 'row_number', row.id), clearPart('import_orders', 'number', row.id)],
+      statements: [
+        clearPart('import_rows', 'row_number', row.id),
+        clearPart('import_orders', 'group_key', row.id),
+        clearPart('import_later_rows', 'number, first_row', row.id),
+      ],
     })
   return commitStep(job, row, {
     position: rowsBegin,
     changes: nothingStaged,
     statements: [sql`delete from import_products where import_id = ${row.id}`],
-  })
-}
-
-const groupsAfter = (id: string, after: string) =>
-  sql`select group_key, min(row_number) as first_row, count(*) as rows_count from import_rows
-    where import_id = ${id} and group_key is not null and group_key > ${after}
-    group by group_key order by group_key limit ${groupsAStep}`
-
-/** Makes an order of each group of rows, in the order of their keys; an order's number is that of its first row. */
-async function groupStep(job: JobCtx, row: ImportRow, after: string): Promise<ImportRow | null> {
-  const part = await job.db.first(
-    sql<{ last: string | null; count: number }>`select max(group_key) as last, count(*) as count
-      from (${groupsAfter(row.id, after)})`,
-  )
-  if (!part?.last) return commitStep(job, row, { position: { stage: 'products', progress: 0.99 } })
-  return commitStep(job, row, {
-    position: { stage: 'group', after: part.last, progress: 0.95 },
-    changes: { total_orders: row.total_orders + part.count },
-    statements: [
-      sql`insert into import_orders (import_id, number, group_key, first_row, rows_count)
-        select ${row.id}, first_row, group_key, first_row, rows_count from (${groupsAfter(row.id, after)})`,
-    ],
   })
 }
 
@@ -74,10 +56,13 @@ export const stageStep: PhaseStep = async (job, row) => {
   const { position } = row
   switch (position.stage) {
     case undefined:
+    // A version before staged these rows without their orders.
+    case 'rows':
+    case 'group':
       return clearStep(job, row, 0)
     case 'clear':
       return clearStep(job, row, position.count)
-    case 'rows': {
+    case 'grouped-rows': {
       const found = await job.db.first(
         sql<{ count: number }>`select count(*) as count from import_products where import_id = ${row.id}`,
       )
@@ -85,8 +70,6 @@ export const stageStep: PhaseStep = async (job, row) => {
         return endPhase(job, row, { status: 'mapping_columns', changes: tooManyProducts })
       return rowsStep(job, row, position)
     }
-    case 'group':
-      return groupStep(job, row, position.after)
     case 'products':
       return productsStep(job, row)
     default:

@@ -9,11 +9,12 @@ import { answeredLater } from '../../consents/index.ts'
 import { type OrderBefore, readBefore } from '../../order-import/index.ts'
 import { type AnnouncedPurchase, announcedColumns, announcedJoins } from '../../purchases/index.ts'
 import { keptOf, outcomeOfOrder } from '../background/created-orders.ts'
+import { ordersByNumber } from '../background/staged-orders.ts'
 import type { ImportRow } from '../background/steps.ts'
 
 type WrittenImportOrder = Pick<
   typeof importOrders.$inferSelect,
-  'number' | 'order_id' | 'order_version' | 'outcome' | 'before'
+  'number' | 'group_key' | 'order_id' | 'order_version' | 'outcome' | 'before'
 >
 type Order = Pick<typeof orders.$inferSelect, 'id' | 'version' | 'user_id' | 'search_own' | 'modified_at'> & {
   /** Of a cart that states its id. */
@@ -42,6 +43,7 @@ export interface UndonePurchase extends AnnouncedPurchase {
 /** An order that the import wrote, with the reason why it stays; null when it is undone. */
 export interface WrittenOrder {
   number: number
+  group_key: string
   order: Order
   /** The customer of the order before the import. */
   customer: { email: string | null; phone_number: string | null }
@@ -53,15 +55,15 @@ export interface WrittenOrder {
 const isSince = (column: string) => sql`${sql.raw(column)} >= o.modified_at`
 const purchaseIds = sql`(select id from ${boughtInOrder(sql`o.id`)})`
 /** The undo data of an order: in its own row, or with others that were created in the same transaction. */
-const orderIdOf = sql`coalesce(io.order_id, ${keptOf(sql`io`, 'order_id')})`
-const beforeOf = sql`coalesce(io.before, ${keptOf(sql`io`, 'before')})`
-const usersOf = sql`(select o.user_id union all select io.before ->> '$.updated.order.user_id'
+const orderIdOf = sql`coalesce(its.order_id, ${keptOf(sql`its`, 'order_id')})`
+const beforeOf = sql`coalesce(its.before, ${keptOf(sql`its`, 'before')})`
+const usersOf = sql`(select o.user_id union all select its.before ->> '$.updated.order.user_id'
   union all select user_id from ${boughtInOrder(sql`o.id`)})`
 
 /** The changes of each order after the import wrote it. */
 const findRows = (importId: string, below: number | null, limit: number) =>
-  sql<UndoRow>`select io.number, ${orderIdOf} as order_id, coalesce(io.order_version, 1) as order_version,
-      coalesce(io.outcome, 'created') as outcome, ${beforeOf} as before,
+  sql<UndoRow>`select its.number, its.group_key, ${orderIdOf} as order_id, coalesce(its.order_version, 1) as order_version,
+      coalesce(its.outcome, 'created') as outcome, ${beforeOf} as before,
       o.id, o.version, o.user_id, o.search_own, o.modified_at, o.cart ->> 'id' as cart_id, former.id as former_id, former.email, former.phone_number,
       exists (select 1 from refund_requests where order_id = o.id and ${isSince('created_at')}) as has_refund,
       exists (select 1 from purchase_uses where purchase_id in ${purchaseIds} and ${isSince('created_at')}) as has_use,
@@ -69,11 +71,11 @@ const findRows = (importId: string, below: number | null, limit: number) =>
       exists (select 1 from transactional_emails where order_id = o.id and ${isSince('created_at')}) as has_email,
       ${answeredLater(sql`o.id`, sql`o.user_id`, importId)} as has_later_answer,
       exists (select 1 from erasures where user_id in ${usersOf}) as has_erased_customer
-    from import_orders io left join orders o on o.id = ${orderIdOf}
-    left join users former on former.id = coalesce(io.before ->> '$.updated.order.user_id', o.user_id)
-    where io.import_id = ${importId} and ${outcomeOfOrder(sql`io`, importId)} in ('created', 'updated') and io.undo_outcome is null
-      and io.number < ${below ?? Number.MAX_SAFE_INTEGER}
-    order by io.number desc limit ${limit}`
+    from ${ordersByNumber(importId)} left join orders o on o.id = ${orderIdOf}
+    left join users former on former.id = coalesce(its.before ->> '$.updated.order.user_id', o.user_id)
+    where ${outcomeOfOrder(sql`its`, importId)} in ('created', 'updated') and its.undo_outcome is null
+      and head.row_number < ${below ?? Number.MAX_SAFE_INTEGER}
+    order by head.row_number desc limit ${sql.raw(String(limit))}`
 
 type WrittenPayment = Pick<
   typeof transactions.$inferSelect,
@@ -122,7 +124,7 @@ function written(
   })
   const order = { id, version, user_id, search_own, modified_at, cart_id }
   const customer = { email: row.email, phone_number: row.phone_number }
-  return { number: row.number, order, customer, before, purchases, reason }
+  return { number: row.number, group_key: row.group_key, order, customer, before, purchases, reason }
 }
 
 /** The next orders that the import wrote, the last first. */

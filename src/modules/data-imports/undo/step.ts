@@ -10,6 +10,7 @@ import { importedChains, type ImportedRecord, takeBackAnswers } from '../../cons
 import type { OrderBefore } from '../../order-import/index.ts'
 import { announceAll } from '../../webhooks/index.ts'
 import { keptOf } from '../background/created-orders.ts'
+import { keysOfRows, ordersByNumber } from '../background/staged-orders.ts'
 import { commitStep, endPhase, type ImportRow, isStillThere, misplaced, type PhaseStep } from '../background/steps.ts'
 import { announcementsOf } from './announcements.ts'
 import { entriesOf, removedEntry } from './catalogue.ts'
@@ -45,14 +46,14 @@ async function answerStatements(job: JobCtx, row: ImportRow, undone: readonly Wr
 
 /** Moves the undo data of created orders to their own rows, where the later stages and lists read it. */
 function outcomeStatements({ id }: ImportRow, written: readonly WrittenOrder[]): Statement[] {
-  const outcomes = written.map(({ number, reason }) => [id, number, reason === null ? 'undone' : 'kept', reason])
+  const outcomes = written.map(({ group_key, reason }) => [id, group_key, reason === null ? 'undone' : 'kept', reason])
   const its = sql`import_orders`
   return [
     sql`update import_orders set undo_outcome = done.value ->> 2, undo_reason = done.value ->> 3,
         outcome = coalesce(outcome, 'created'), order_id = coalesce(order_id, ${keptOf(its, 'order_id')}),
         order_version = coalesce(order_version, 1), before = coalesce(before, ${keptOf(its, 'before')})
       from json_each(${JSON.stringify(outcomes)}) as done
-      where import_id = done.value ->> 0 and number = done.value ->> 1 and undo_outcome is null`,
+      where import_id = done.value ->> 0 and group_key = done.value ->> 1 and undo_outcome is null`,
     changedExactly(written.length),
     sql`delete from import_created_orders where import_id = ${id} and first_number >= ${written.at(-1)?.number ?? 0}`,
   ]
@@ -102,8 +103,9 @@ const isNoted = (value: unknown): value is Noted['before'] => isRecord(value) &&
 
 async function findNoted(job: JobCtx, row: ImportRow, below: number | null, limit: number): Promise<Noted[]> {
   const rows = await job.db.all(
-    sql<{ number: number; before: string }>`select number, before from import_orders where import_id = ${row.id}
-      and before is not null and number < ${below ?? Number.MAX_SAFE_INTEGER} order by number desc limit ${limit}`,
+    sql<{ number: number; before: string }>`select its.number, its.before from ${ordersByNumber(row.id)}
+      where its.before is not null and head.row_number < ${below ?? Number.MAX_SAFE_INTEGER}
+      order by head.row_number desc limit ${sql.raw(String(limit))}`,
   )
   return rows.map(({ number, before }) => ({ number, before: readJson(before, isNoted) }))
 }
@@ -114,7 +116,8 @@ const forgetPeople = ({ id }: ImportRow, from: number, to: number): Statement =>
         + json_array_length(before, '$.catalogue.variants') + json_array_length(before, '$.catalogue.locations')
         + json_array_length(before, '$.catalogue.options') > 0,
       json_object('catalogue', json(before -> '$.catalogue')), null)
-    where import_id = ${id} and number between ${from} and ${to} and before is not null`
+    where import_id = ${id} and group_key in ${keysOfRows(id, sql`row_number between ${from} and ${to}`)}
+      and number between ${from} and ${to} and before is not null`
 
 async function commitPeople(job: JobCtx, row: ImportRow, noted: readonly Noted[]): Promise<ImportRow | null> {
   const [first, last] = [noted[0]?.number ?? 0, noted.at(-1)?.number ?? 0]
@@ -152,7 +155,10 @@ async function undoCatalogue(job: JobCtx, row: ImportRow, position: CatalogueSta
     statements: [
       ...some.flatMap((one) => removedEntry(row, one)),
       ...(isLast
-        ? [sql`update import_orders set before = null where import_id = ${row.id} and number = ${noted.number}`]
+        ? [
+            sql`update import_orders set before = null where import_id = ${row.id}
+              and group_key in ${keysOfRows(row.id, sql`row_number = ${noted.number}`)}`,
+          ]
         : []),
     ],
   })

@@ -9,7 +9,8 @@ import {
 import { dataImports, importRows, importProducts } from '../../../../src/db/schema/data-imports.ts'
 import { freshId, write, seededAt } from '../rows.ts'
 import type { Shop } from '../sales/orders.ts'
-import { stagedValues, groupRows } from '../../../../src/modules/data-imports/background/staged-rows.ts'
+import { groupRows } from '../../../../src/modules/data-imports/background/staged-orders.ts'
+import { stagedValues } from '../../../../src/modules/data-imports/background/staged-rows.ts'
 import { insert, insertAll } from '../../../../src/db/write.ts'
 import { importNow } from '../../staged-imports.ts'
 
@@ -116,7 +117,7 @@ export async function seedStaged(shop: Shop, rows: readonly FileRow[], staging: 
       ...staging.columns,
     }),
     ...insertAll(importRows, staged),
-    groupRows(id, 1, rows.length),
+    ...groupRows(id, staged),
     ...insertAll(importProducts, productRows(id, placed, staging)),
     sql`update data_imports set total_orders = (select count(*) from import_orders where import_id = ${id})
       where id = ${id}`,
@@ -146,7 +147,7 @@ export async function addStaged(id: string, rows: readonly FileRow[]): Promise<v
   })
   await write(
     ...insertAll(importRows, staged),
-    groupRows(id, before + 1, before + rows.length),
+    ...groupRows(id, staged),
     sql`update data_imports set total_rows = total_rows + ${rows.length}, total_orders = total_orders + ${rows.length}
       where id = ${id}`,
   )
