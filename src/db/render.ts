@@ -50,12 +50,28 @@ function addSql(statement: SQL, to: RenderedStatement): void {
   for (const chunk of statement.queryChunks) addChunk(chunk, to)
 }
 
+/** D1 takes so many values with a statement. */
+const mostValues = 100
+
+/** The same statement with each value once. Where a value comes again, its number stands for it. */
+function withSharedValues({ text, values }: RenderedStatement): RenderedStatement {
+  const shared = [...new Set(values)]
+  const numbers = new Map(shared.map((value, index) => [value, index + 1]))
+  let next = 0
+  // Question marks in texts of SQL stand between quotation marks.
+  const numbered = text.replaceAll(/'[^']*'|"[^"]*"|\?/g, (part) =>
+    part === '?' ? `?${numbers.get(values[next++])}` : part,
+  )
+  return { text: numbered, values: shared }
+}
+
 /**
  * The text and the values of a statement, as drizzle's dialect makes them. drizzle copies both for each part of a
- * statement, which takes several times as long.
+ * statement, which takes several times as long. A union of ranges of an index names the same values often: they are shared
+ * where they were too many otherwise.
  */
 export function render(statement: SQLWrapper): RenderedStatement {
   const rendered: RenderedStatement = { text: '', values: [] }
   addSql(statement.getSQL(), rendered)
-  return rendered
+  return rendered.values.length > mostValues ? withSharedValues(rendered) : rendered
 }

@@ -3,7 +3,8 @@ import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { deleteOldHits } from '../../src/db/lists/list-hits.ts'
 import { rootToken } from '../support/api.ts'
 import { costOf } from '../support/cost.ts'
-import { idsOf, readAs } from '../support/lists.ts'
+import { idsOf, readAs, walkAs } from '../support/lists.ts'
+import { givenMember } from '../support/seeding/members.ts'
 import { matching, type OrderFilter, orderFields, queryOf, sorted, storedOrders } from '../support/many-orders.ts'
 import { seedManyOrders } from '../support/seeding/many-orders.ts'
 import { seedShop, type Shop } from '../support/seeding/sales/orders.ts'
@@ -108,7 +109,16 @@ describe('a page of listOrders by its number', () => {
   )
 
   it('has a next link at the cost of one page', async () => {
-    const queries: Record<string, string>[] = [{ ordering: 'status' }, { ordering: '-amount', type: 'online' }, {}]
+    const queries: Record<string, string>[] = [
+      { ordering: 'status' },
+      { ordering: '-type' },
+      { ordering: '-amount', type: 'online' },
+      { ordering: 'type', type: 'imported' },
+      { status: 'completed' },
+      { type: 'online' },
+      { ordering: 'type', created_after: '2026-03-02T00:00:00Z', created_before: '2026-09-01T00:00:00Z' },
+      {},
+    ]
     for (const query of queries) {
       const stored = matching(await storedOrders(shop.organization_id), query)
       const ids = sorted(stored, query['ordering'] ?? '-created').map(({ id }) => id)
@@ -122,6 +132,14 @@ describe('a page of listOrders by its number', () => {
       }
     }
   })
+})
+
+it('pages of a member in the order of types, with a range of time, are those of the list', async () => {
+  const { token } = await givenMember({ id: shop.organization_id }, 'admin')
+  const filter = { created_after: '2026-03-02T00:00:00Z', created_before: '2026-09-01T00:00:00Z' }
+  const ids = sorted(matching(await storedOrders(shop.organization_id), filter), 'type').map(({ id }) => id)
+  const walked = await walkAs(token, address(filter, { ordering: 'type', page_size: '1000' }))
+  expect(walked.ids).toEqual(ids)
 })
 
 describe('a count of a search', () => {

@@ -85,7 +85,7 @@ describe('listOrders of an organisation', () => {
     ['created_after=2023-11-14T22:13:22Z', ({ created }: Row) => Number(created) >= 1_700_000_002_000],
   ])('filters before it merges: %s', async (filter, matches) => {
     const found = rows.filter((row) => matches(row))
-    for (const ordering of ['-created', 'amount', '-order_number']) {
+    for (const ordering of ['-created', 'amount', '-order_number', 'status', '-type']) {
       const walked = await walkAs(rootToken, address(`${filter}&ordering=${ordering}&page_size=3`))
       expect([ordering, walked.ids]).toEqual([ordering, expected(ordering, found)])
       expect(walked.count).toBe(found.length)
@@ -112,7 +112,16 @@ describe('listOrders of an organisation', () => {
     await env.DB.prepare('update orders set created_at = 1700000000000, amount_minor = 100 where organization_id = ?')
       .bind(made.id)
       .run()
-    for (const ordering of ['-created', 'amount', 'order_number']) {
+    const asked = [
+      '-created',
+      'amount',
+      'order_number',
+      'status',
+      '-type',
+      '-created&status=completed',
+      'created&type=online',
+    ]
+    for (const ordering of asked) {
       let next: string | null = `/v1/orders?organization_id=${made.id}&ordering=${ordering}&page_size=50`
       for (let pages = 0; next !== null; pages++) {
         const reply = await readAs(rootToken, next)

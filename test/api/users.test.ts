@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { call, get, patch, rootToken } from '../support/api.ts'
-import { walkAs } from '../support/lists.ts'
+import { costOf } from '../support/cost.ts'
+import { idsOf, nullsLast, readAs, walkAs } from '../support/lists.ts'
 import { seedPeople } from '../support/seeding/customers.ts'
 import { givenMember } from '../support/seeding/members.ts'
 import { anOrder, givenOrders, seedShop, type Shop } from '../support/seeding/sales/orders.ts'
@@ -55,6 +56,40 @@ describe('listUsers', () => {
       expect(ids.slice(0, 10)).toEqual(seen.map(({ id }) => id))
       expect(ids.toSorted()).toEqual(people.map(({ id }) => id).toSorted())
     }
+  })
+
+  it('has those with and without a number or a visit in any order, and reads few rows for each page', async () => {
+    const shop = await seedShop()
+    const people = await seedPeople(
+      { organization: shop.organization_id, edition: shop.edition_id },
+      Array.from({ length: 400 }, (_, index) => ({
+        created_at: 1_000 + ((index * 7) % 50),
+        last_seen_at: index % 3 ? null : 2_000 + ((index * 5) % 40),
+        ...(index % 7 < 3 ? {} : { phone_number: index % 7 === 3 ? '+4520100100' : null, phone_digits: '' }),
+      })),
+    )
+    const keys = { date_joined: 'created_at', phone_number: 'phone_number', last_seen: 'last_seen_at' } as const
+    for (const place of [`organization_id=${shop.organization_id}`, `edition_id=${shop.edition_id}`])
+      for (const [name, key] of Object.entries(keys))
+        for (const desc of [false, true]) {
+          const expected = people.toSorted((left, right) => {
+            const ties = desc ? [right, left] : [left, right]
+            return (
+              nullsLast(desc)(left[key], right[key]) ||
+              (ties[0]?.created_at ?? 0) - (ties[1]?.created_at ?? 0) ||
+              (ties[0]?.seq ?? 0) - (ties[1]?.seq ?? 0)
+            )
+          })
+          const ids: string[] = []
+          const first = `/v1/user?${place}&ordering=${desc ? '-' : ''}${name}`
+          for (let at: string | null = first; at !== null;) {
+            const reply = await readAs(rootToken, at)
+            ids.push(...idsOf(reply))
+            expect([at, costOf(reply).rows_read]).toEqual([at, Math.min(costOf(reply).rows_read, 480)])
+            at = reply.body.next
+          }
+          expect(ids, first).toEqual(expected.map(({ id }) => id))
+        }
   })
 
   it('answers an edition role the customers of its edition only', async () => {

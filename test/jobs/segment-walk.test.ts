@@ -45,4 +45,16 @@ describe('the walk of a calculation through an organisation', () => {
     expect(await segmentNow(id)).toMatchObject({ status: 'ready', user_count: 5, walked_count: 6 })
     expect((await membersNow(id)).toSorted()).toEqual(ids)
   })
+
+  it('visits those with and without a number or a visit', async () => {
+    for (const [index, change] of [
+      sql`phone_number = null`,
+      sql`last_seen_at = 1`,
+      sql`phone_number = null, last_seen_at = 1`,
+    ].entries())
+      await db.batch([sql`update users set ${change}, created_at = ${-index} where id = ${ids[index]}`])
+    await calculator().take([await begin()], size)
+    expect(await segmentNow(id)).toMatchObject({ status: 'ready', user_count: 5, walked_count: 6 })
+    expect((await membersNow(id)).toSorted()).toEqual(ids)
+  })
 })

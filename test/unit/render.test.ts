@@ -45,3 +45,11 @@ describe('a statement is rendered as drizzle renders it', () => {
     expect(render(statement)).toEqual({ text, values: params })
   })
 })
+
+it('a statement of too many values has each of them once', () => {
+  const part = sql`(a = ${1} and b <> '?' and c = ${'one'} and d = ${null})`
+  const { text, values } = render(sql`select ${'1'} where ${sql.join(Array(40).fill(part), sql` or `)}`)
+  expect(values).toEqual(['1', 1, 'one', null])
+  const numbered = "(a = ?2 and b <> '?' and c = ?3 and d = ?4)"
+  expect(text).toBe(`select ?1 where ${Array(40).fill(numbered).join(' or ')}`)
+})

@@ -1,17 +1,24 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { Counting, PageStart } from './page-by-number.ts'
 import type { Fields } from '../select.ts'
+import type { Ranges } from './ranges.ts'
+
+/** Rows without a value in a column, and the ranges in which an index has them. */
+interface AbsentRows {
+  where: SQL
+  ranges?: Ranges | undefined
+}
 
 /**
  * A column that may be NULL. NULL is last in both directions. `indexed` says that an index has the column as it is:
- * an order that begins with it reads the rows with a value, then those without one, both through that index.
+ * an order that begins with it reads the rows with a value, then those without one, each through an index.
  */
 export interface NullableKey {
   column: SQL
   indexed: boolean
   /** Rows with a value, and groups of rows without one in their order. Only what an index serves is used of them. */
   present: SQL
-  absent: readonly SQL[]
+  absent: readonly AbsentRows[]
 }
 
 /**
@@ -33,7 +40,7 @@ export const nullable = (column: SQL, { indexed = false } = {}): NullableKey => 
   column,
   indexed,
   present: sql`${column} is not null`,
-  absent: [sql`${column} is null`],
+  absent: [{ where: sql`${column} is null` }],
 })
 
 /**
@@ -60,6 +67,8 @@ export interface ListSource<Columns extends SQL | Fields = SQL> {
   joins: SQL
   /** The owners of the rows, in addition to `where`. */
   owners?: Owners | undefined
+  /** The ranges in which an index has the rows, or those of each value of a listed key; none of a column that may be NULL. */
+  ranges?: Ranges | undefined
   /** The indexes do not end with the key: rows that share all other keys of a cursor are looked up by themselves. */
   hasTies?: boolean
   /** The count of the whole list, where it is known without counting, or a better way to count. */

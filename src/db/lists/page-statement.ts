@@ -18,8 +18,9 @@ import {
 } from './order-keys.ts'
 import { type PageRoute, type Window, windowFromEnd } from './page-by-number.ts'
 import type { Keyed } from './page-rows.ts'
+import { type Ranges, united } from './ranges.ts'
 
-type Listed = Pick<ListSource, 'from' | 'key' | 'where' | 'owners' | 'hasTies'>
+type Listed = Pick<ListSource, 'from' | 'key' | 'where' | 'owners' | 'ranges' | 'hasTies'>
 
 export const ofOwners = ({ owners }: Pick<ListSource, 'owners'>): SQL[] =>
   owners ? [sql`${owners.column} in (${owners.ids})`] : []
@@ -29,25 +30,33 @@ interface IndexedKey {
   desc: boolean
 }
 
-/** Rows of a list that one order of one index has, one after the other. */
+/** Rows of a list that one order of one index has, one after the other, or in each of some ranges. */
 interface Run {
   /** Keys in their order, those that are the same in all rows left out. */
   sort: readonly OrderKey[]
   /** Expressions of all keys. */
   shown: readonly SQL[]
   where: readonly SQL[]
+  ranges?: Ranges | undefined
   after: KeyValues | null
 }
 
+/** Keys of an order, the last of those that are shown, by the names that they are shown with. */
+const namedKeys = (shown: readonly SQL[], order: readonly OrderKey[]): OrderKey[] =>
+  order.map(({ desc }, index) => ({ by: keyName(shown.length - order.length + index), desc }))
+
 /** The first rows of a run, with their keys. */
 function selectRun(source: Listed, run: Run, window: Window): SQL {
-  const { sort, shown, where, after } = run
+  const { sort, shown, where, ranges, after } = run
   if (source.owners?.isOrdered) return mergeOwners(source, source.owners, run, window)
   const rows = (order: readonly OrderKey[], more: readonly SQL[], { limit, offset }: Window): SQL => {
     // Of two bounds of one column SQLite seeks by the first.
     const conditions = [...more, ...ofOwners(source), ...source.where, ...where]
-    return sql`select ${source.key} as key, ${keyColumns(shown)} from ${source.from} where ${and(conditions)}
-      order by ${orderOf(order)} limit ${limit} offset ${offset}`
+    const selected = (range: readonly SQL[]): SQL =>
+      sql`select ${source.key} as key, ${keyColumns(shown)} from ${source.from} where ${and([...range, ...conditions])}`
+    // SQLite merges queries that have the order of their union, and reads no further in them than the limit asks for.
+    return sql`${ranges ? united(ranges, selected) : selected([])}
+      order by ${orderOf(ranges ? namedKeys(shown, order) : order)} limit ${limit} offset ${offset}`
   }
   if (!after) return rows(sort, [], window)
   if (!source.hasTies || sort.length === 1 || !runsOneWay(sort)) return rows(sort, [beyond(sort, after)], window)
@@ -71,26 +80,39 @@ function nextKey(source: Listed, conditions: readonly SQL[], sort: readonly Orde
   return reads.length > 1 ? sql`coalesce(${sql.join(reads.toReversed(), sql`, `)})` : (reads[0] ?? sql`null`)
 }
 
+/** The owners of a list with each range of them, in columns of these names. */
+function ownersOf(ids: SQL, ranges: Ranges | undefined, names: readonly SQL[]): SQL {
+  const [owner, ...values] = names
+  if (!ranges) return sql`select id as ${owner} from (${ids})`
+  const columns = values.map((name, index) => sql`value ->> ${sql.raw(String(index))} as ${name}`)
+  return sql`select owned.id as ${owner}, ${sql.join(columns, sql`, `)}
+    from (${ids}) as owned cross join json_each(${JSON.stringify(ranges.values)})`
+}
+
 /**
- * The first rows of a run of several owners. The queue of a recursive query holds the next row of each owner. It gives out
- * the first of these rows and gets the next row of the same owner.
+ * The first rows of a run of several owners. The queue of a recursive query holds the next row of each owner, and of each
+ * of its ranges. It gives out the first of these rows and gets the next row of the same owner.
  */
 function mergeOwners(source: Listed, { column, ids }: Owners, run: Run, { limit, offset }: Window): SQL {
-  const { sort, shown, where, after } = run
+  const { sort, shown, where, ranges, after } = run
   const { from, key } = source
-  const next = (owner: SQL, keys: readonly SQL[]): SQL =>
-    nextKey(source, [sql`${column} = ${owner}`, ...source.where, ...where], sort, keys)
-  // The keys of the order are the last of those that are shown.
-  const names = sort.map((_, index) => keyName(shown.length - sort.length + index))
+  const columns = [column, ...(ranges?.columns ?? [])]
+  const names = columns.map((_, index) => sql.raw(`owner${index}`))
+  const ownedBy = (row: SQL): SQL[] => names.map((name) => sql`${row}.${name}`)
+  const next = (row: SQL, keys: readonly SQL[]): SQL => {
+    const owned = ownedBy(row).map((owner, index) => sql`${columns[index]} = ${owner}`)
+    return nextKey(source, [...owned, ...source.where, ...where], sort, keys)
+  }
   const given = after ? after.map((value) => sql`${value}`) : []
-  const seen = names.map((name) => sql`seen.${name}`)
-  const order = sort.map(({ desc }, index) => ({ by: names[index] ?? sql`key`, desc }))
+  const order = namedKeys(shown, sort)
+  const seen = order.map(({ by }) => sql`seen.${by}`)
+  const listed = (row: SQL) => sql.join(ownedBy(row), sql`, `)
   return sql`with recursive merged as (
-      select owners.id as owner, ${key} as key, ${keyColumns(shown)}
-        from (${ids}) as owners join ${from} on ${key} = ${next(sql`owners.id`, given)}
+      select ${listed(sql`owners`)}, ${key} as key, ${keyColumns(shown)}
+        from (${ownersOf(ids, ranges, names)}) as owners join ${from} on ${key} = ${next(sql`owners`, given)}
       union all
-      select seen.owner, ${key}, ${keyColumns(shown)}
-        from merged as seen join ${from} on ${key} = ${next(sql`seen.owner`, seen)}
+      select ${listed(sql`seen`)}, ${key}, ${keyColumns(shown)}
+        from merged as seen join ${from} on ${key} = ${next(sql`seen`, seen)}
       order by ${orderOf(order)} limit ${limit} offset ${offset}
     ) select key, ${sql.join(
       shown.map((_, index) => keyName(index)),
@@ -120,9 +142,9 @@ function chained(source: Listed, runs: readonly Run[], { limit, offset }: Window
 function valuesFirst(source: Listed, { by, desc }: IndexedKey, rest: readonly OrderKey[], page: AskedRows): SQL {
   const { after } = page
   const others = rest.map((key) => key.by)
-  const groups = by.absent.map((condition, index): Run => {
+  const groups = by.absent.map(({ where, ranges }, index): Run => {
     const shown = [sql.raw(String(index + 1)), sql`0`, ...others]
-    return { sort: rest, shown, where: [condition], after: after && after.slice(2) }
+    return { sort: rest, shown, where: [where], ranges, after: after && after.slice(2) }
   })
   const shown = [sql`0`, by.column, ...others]
   const sort = [{ by: by.column, desc }, ...rest]
@@ -146,6 +168,7 @@ function valueByValue(
     sort: countedFromEnd ? reversedOrder(rest) : rest,
     shown: [listed, ...rest.map((key) => key.by)],
     where: [sql`${listed} = ${value}`],
+    ranges: source.ranges,
     after: after && after.slice(1),
   }))
   const begun = after ? Math.max(0, inOrder.indexOf(String(after[0]))) : 0
@@ -172,6 +195,7 @@ export function selectPageKeys(
     sort: countedFromEnd ? reversedOrder(keys) : keys,
     shown: keys.map((key) => key.by),
     where: start ? [start.where] : [],
+    ranges: source.ranges,
     after,
   }
   return selectRun(source, run, windowOf(page))

@@ -43,7 +43,7 @@ interface SearchedSource<F extends Fields> extends JoinedSource<F> {
 }
 
 /** The rows of a scope from the newest on, which an index has in this order. */
-export type NewestRows = Pick<ListSource, 'from' | 'key' | 'where' | 'owners' | 'sort'>
+export type NewestRows = Pick<ListSource, 'from' | 'key' | 'where' | 'owners' | 'ranges' | 'sort'>
 
 const isMatch = (source: Pick<ListSource, 'where' | 'owners'>): SQL =>
   sql`(${and([...ofOwners(source), ...source.where])})`
@@ -159,7 +159,7 @@ function pageOfMany<F extends Fields>(
 ): Promise<Page<RowOf<F>>> {
   if (count >= mostAtOnce) return paginate(db, request, { ...whole(source), count })
   const owners = source.owners && { ...source.owners, isOrdered: false }
-  return paginate(db, request, { ...source, from: candidates(source, search), owners, count })
+  return paginate(db, request, { ...source, from: candidates(source, search), owners, ranges: undefined, count })
 }
 
 /** A page of what is stored or was just found; null where neither is of the present state. */

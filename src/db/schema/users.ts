@@ -6,8 +6,9 @@ import { messageChannels } from '../../domain/accounts/users.ts'
  * - users_by_email: one customer for each address of an organisation; imports find people by it, and lists are ordered.
  * - users_by_phone_only: one customer for each number of those without an address.
  * - users_sample: a sixteenth and less of the people, evenly spread, for estimates of conditions. The others write no entry.
- * - users_order_created, users_order_phone, users_order_seen: orderings of the list. Calculations of segments walk
- *   through the people in the first.
+ * - users_order_created: the order in which customers joined, of those with and without a number and a visit each. Lists and
+ *   calculations of segments merge them.
+ * - users_order_phone, users_order_seen: orderings of the list, of those who have a number or were seen.
  */
 export const users = sqliteTable('users', {
   seq: integer().primaryKey(),

@@ -20,7 +20,14 @@ const listed = sql`select id from listed`
 const withEditions = (ctx: Ctx, filters: OrderFilters): SQL =>
   sql`listed (id) as materialized (${editionsSeenBy(ctx.caller, filters)})`
 
-const isOfWholeEditions = ({ edition_id, organization_id, customer_id, external_id, transaction_id }: OrderFilters) =>
+/** Whether a list is that of editions, with no filter that an index of something else serves. */
+export const isOfWholeEditions = ({
+  edition_id,
+  organization_id,
+  customer_id,
+  external_id,
+  transaction_id,
+}: OrderFilters): boolean =>
   (!!edition_id || !!organization_id) && !customer_id && !external_id && transaction_id === undefined
 
 const textsOf = ({ order_number, customer_email, customer_phone, search }: OrderFilters) => ({
@@ -97,5 +104,5 @@ export async function fewMatch(ctx: Ctx, filters: OrderFilters, ordering: OrderO
   if (type && !status && by?.name === 'type') return false
   const estimate = await ctx.db.first(sql<MatchEstimate>`with ${withEditions(ctx, filters)} ${estimateOf(counted)}`)
   if (!estimate) return false
-  return estimate.found < (rowsOfPage * estimate.total) / Math.max(1, estimate.matching)
+  return estimate.matching < (rowsOfPage * estimate.total) / Math.max(1, estimate.matching)
 }

@@ -4,6 +4,7 @@ import { containsDigits, containsFolded, containsFoldedOrDigits } from '../../db
 import { isFarPage } from '../../db/lists/page-by-number.ts'
 import { nullable, type Owners, type SortKey } from '../../db/lists/list-source.ts'
 import { paginate } from '../../db/lists/paginate.ts'
+import type { Ranges } from '../../db/lists/ranges.ts'
 import { paginateNewest, paginateSearch } from '../../db/lists/paginate-search.ts'
 import { transactionWith } from '../../db/refunds.ts'
 import { editions } from '../../db/schema/editions.ts'
@@ -16,7 +17,8 @@ import { invalid, parameterError } from '../../domain/errors.ts'
 import { orderStatuses, orderTypes } from '../../domain/orders/orders.ts'
 import { type Page, type PageRequest, sortBy } from '../../domain/page.ts'
 import { editionSummaryFields } from '../editions/index.ts'
-import { countingOf, fewMatch, startOf, stateOf } from './count.ts'
+import { countingOf, fewMatch, isOfWholeEditions, startOf, stateOf } from './count.ts'
+import { ofKinds } from './counts/spans.ts'
 import type { OrderFilters, OrderOrdering } from './filters.ts'
 import { searchOf } from './search.ts'
 
@@ -119,11 +121,20 @@ function scopes(filters: OrderFilters): SQL[] {
 interface Asked {
   view: CustomerView
   filters: OrderFilters
+  /** They are found first and sorted then. */
+  areFew: boolean
   /** The end of the list from which spans lead to a page: its bound there is not that of an index. */
   beginsAt: 'first' | 'last' | null
 }
 
-function conditions(ctx: Ctx, { view, filters, beginsAt }: Asked): SQL[] {
+/** The index that begins with the status and the type leads to few orders of one of them by both. */
+function ofKind(filters: OrderFilters, areFew: boolean): SQL[] {
+  const { status, type } = filters
+  if (areFew) return status || type ? [ofKinds(filters)] : []
+  return [...(status ? [eq(orders.status, status)] : []), ...(type ? [eq(orders.type, type)] : [])]
+}
+
+function conditions(ctx: Ctx, { view, filters, areFew, beginsAt }: Asked): SQL[] {
   if (!filters.edition_id && !filters.organization_id && !filters.customer_id)
     throw invalid(
       parameterError(null, 'required_filter', 'Give at least one of edition_id, organization_id, customer_id.'),
@@ -132,12 +143,11 @@ function conditions(ctx: Ctx, { view, filters, beginsAt }: Asked): SQL[] {
     const value = filters[name]
     return value === undefined ? [] : [textFilters[name](value, view)]
   })
-  const { status, type, created_after, created_before } = filters
+  const { created_after, created_before } = filters
   return [
     ...scopes(filters),
     ...texts,
-    ...(status ? [eq(orders.status, status)] : []),
-    ...(type ? [eq(orders.type, type)] : []),
+    ...ofKind(filters, areFew),
     ...(created_after === undefined ? [] : [sql`${createdAt(beginsAt === 'first')} >= ${created_after}`]),
     ...(created_before === undefined ? [] : [sql`${createdAt(beginsAt === 'last')} <= ${created_before}`]),
     visibleIn(ctx.caller, orderVisibility, filters),
@@ -170,6 +180,20 @@ const listedKeys = ({ status, type }: OrderFilters) => ({
   type: { listed: sortKeys.type, values: type ? [type] : orderTypes.toSorted() },
 })
 
+/**
+ * The ranges of the index that begins with the status and the type: without a filter by the other one, an order by one of
+ * them, or a filter by it in the order of creation, merges its values.
+ */
+function rangesOf(filters: OrderFilters, ordering: OrderOrdering): Ranges | undefined {
+  const { status, type } = filters
+  if (!isOfWholeEditions(filters) || ordering.length > 1) return undefined
+  const by = ordering[0]?.name ?? 'created'
+  const begins = (name: 'status' | 'type') => by === name || (by === 'created' && filters[name] !== undefined)
+  if (begins('status') && !type) return { columns: [sortKeys.type], values: orderTypes.map((one) => [one]) }
+  if (begins('type') && !status) return { columns: [sortKeys.status], values: orderStatuses.map((one) => [one]) }
+  return undefined
+}
+
 /** Orders that compare equal follow the time of creation, as the indexes do. */
 function sortOf(ordering: OrderOrdering, keys: Record<keyof typeof sortKeys, SortKey['by']>) {
   const sort = sortBy<keyof typeof sortKeys, SortKey['by']>(ordering, '-created', keys)
@@ -187,8 +211,8 @@ export async function listOrders(
   const view = customersSeenBy(ctx.caller)
   const start = startOf(ctx, filters, ordering)
   const end = (ordering[0]?.desc ?? true) ? 'last' : 'first'
-  const where = conditions(ctx, { view, filters, beginsAt: start && isFarPage(page) ? end : null })
   const areFew = await fewMatch(ctx, filters, ordering)
+  const where = conditions(ctx, { view, filters, areFew, beginsAt: start && isFarPage(page) ? end : null })
   // Each index has one column and the time of creation.
   const owners = ownersOf(ctx, filters, ordering.length <= 1 && !areFew)
   const source = {
@@ -197,6 +221,7 @@ export async function listOrders(
     key: sql`${orders.seq}`,
     where,
     owners,
+    ranges: areFew ? undefined : rangesOf(filters, ordering),
     hasTies: true,
     sort: sortOf(ordering, areFew ? sortedKeys : listedKeys(filters)),
     columns: listFields(view),
@@ -207,7 +232,13 @@ export async function listOrders(
   if (search === 'short') {
     const newest = [...scopes(filters), visibleIn(ctx.caller, orderVisibility, filters)]
     const sort = sortOf([], sortKeys)
-    return paginateNewest(ctx.db, page, source, { ...source, from: source.table, where: newest, sort })
+    return paginateNewest(ctx.db, page, source, {
+      ...source,
+      from: source.table,
+      where: newest,
+      ranges: undefined,
+      sort,
+    })
   }
   if (search !== null) {
     const state = stateOf(ctx, filters, ordering, view.isWhole)

@@ -2,6 +2,7 @@ import { eq, type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { containsFoldedOrDigits, foldedOrDigits } from '../../db/contains.ts'
 import { customerChangesOf, sumOfEditions } from '../../db/edition-counts.ts'
+import { customerRanges } from '../../db/lists/customer-ranges.ts'
 import { nullable, type NullableKey, type SortKey } from '../../db/lists/list-source.ts'
 import type { Counting } from '../../db/lists/page-by-number.ts'
 import type { ListState } from '../../db/lists/list-hits.ts'
@@ -115,24 +116,41 @@ function countOf(ctx: Ctx, filters: UserFilters): Counting | null {
   return { statement: sql`select coalesce(sum(customers), 0) as n from list_sizes where ${chosen}` }
 }
 
+const ranges = customerRanges(sql`users`)
+
+/** The ranges of an index that have the customers of a list: of one organisation, where the view hides nothing. */
+const isOfRanges = (view: CustomerView, { edition_id, organization_id }: UserFilters): boolean =>
+  view.isWhole && (edition_id !== undefined || organization_id !== undefined)
+
 /** An erased customer has no number, but the id in its place, which is greater than any number. */
-function phoneKey({ column, isWhole: indexed }: CustomerView): NullableKey {
-  const number = column('phone_number')
-  if (!indexed) return nullable(sql`nullif(${number}, users.id)`)
+function phoneKey(number: SQL): NullableKey {
   return {
-    ...nullable(number, { indexed }),
+    ...nullable(number, { indexed: true }),
     present: sql`${number} < 'usr_'`,
-    absent: [sql`${number} is null`, sql`${number} >= 'usr_'`],
+    absent: [ranges.withoutNumber, { where: sql`${number} >= 'usr_'` }],
   }
 }
 
 /** By the values that are shown: an order by hidden ones would give them away. */
-const sortKeys = (view: CustomerView) => ({
-  email: nullable(view.column('email'), { indexed: view.isWhole }),
-  phone_number: phoneKey(view),
-  date_joined: view.column('created_at'),
-  last_seen: nullable(view.column('last_seen_at'), { indexed: view.isWhole }),
-})
+function sortKeys(view: CustomerView) {
+  const [email, number, seen] = [view.column('email'), view.column('phone_number'), view.column('last_seen_at')]
+  return {
+    email: nullable(email, { indexed: view.isWhole }),
+    phone_number: view.isWhole ? phoneKey(number) : nullable(sql`nullif(${number}, users.id)`),
+    date_joined: view.column('created_at'),
+    last_seen: view.isWhole ? { ...nullable(seen, { indexed: true }), absent: [ranges.unseen] } : nullable(seen),
+  }
+}
+
+type CustomerOrder = keyof ReturnType<typeof sortKeys>
+
+/** Customers without a number or a visit, or with the same, follow the time at which they joined, as indexes do. */
+function sortOf(ordering: readonly OrderBy<CustomerOrder>[], view: CustomerView): SortKey[] {
+  const keys = sortKeys(view)
+  const sort = sortBy<CustomerOrder, SortKey['by']>(ordering, '-date_joined', keys)
+  const isByTime = view.isWhole && sort.every(({ by }) => by === keys.phone_number || by === keys.last_seen)
+  return isByTime ? [...sort, { by: keys.date_joined, desc: sort.at(-1)?.desc ?? true }] : sort
+}
 
 function indexSearch(ctx: Ctx, filters: UserFilters, texts: readonly string[]): IndexSearch {
   const ids = organizationsOf(ctx, filters)
@@ -147,7 +165,12 @@ function newestOf(ctx: Ctx, filters: UserFilters): NewestRows {
   const list = { from: sql`users`, key: sql`${users.seq}` }
   const [id, ...others] = ids ?? []
   if (id !== undefined && others.length === 0)
-    return { ...list, where: [eq(users.organization_id, id)], sort: [{ by: sql`${users.created_at}`, desc: true }] }
+    return {
+      ...list,
+      where: [eq(users.organization_id, id)],
+      ranges: ranges.all,
+      sort: [{ by: sql`${users.created_at}`, desc: true }],
+    }
   return { ...list, where: ids?.length === 0 ? [sql`0`] : [], sort: [{ by: list.key, desc: true }] }
 }
 
@@ -174,7 +197,7 @@ function stateOf(ctx: Ctx, filters: UserFilters, ordering: readonly OrderBy<stri
 export function listUsers(
   ctx: Ctx,
   page: PageRequest,
-  ordering: readonly OrderBy<keyof ReturnType<typeof sortKeys>>[],
+  ordering: readonly OrderBy<CustomerOrder>[],
   filters: UserFilters,
 ): Promise<Page<ShownUserRow>> {
   const view = customersSeenBy(ctx.caller)
@@ -185,7 +208,8 @@ export function listUsers(
     tableJoins: isJudged ? view.join : sql``,
     key: sql`${users.seq}`,
     where: conditions(ctx, view, filters),
-    sort: sortBy<keyof ReturnType<typeof sortKeys>, SortKey['by']>(ordering, '-date_joined', sortKeys(view)),
+    ranges: isOfRanges(view, filters) ? ranges.all : undefined,
+    sort: sortOf(ordering, view),
     columns: columnsOf(view),
     joins: sql`join ${users} on ${users.seq} = page.key ${view.join}`,
   }

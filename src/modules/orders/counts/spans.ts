@@ -1,5 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm'
 import { coarseBits } from '../../../db/edition-counts.ts'
+import { inWords } from '../../../db/visibility.ts'
 import { type OrderStatus, orderStatuses, type OrderType, orderTypes } from '../../../domain/orders/orders.ts'
 
 /** Spans of `order_counts` are `created_at >> bits`. */
@@ -31,6 +32,11 @@ export function ordersInSpan({ status, type }: Pick<CountedOrders, 'status' | 't
   const chosen = countColumns.filter((one) => (!status || one.status === status) && (!type || one.type === type))
   return sql.raw(chosen.map(({ name }) => name).join(' + '))
 }
+
+/** Orders by both columns that their index of an edition begins with, so that it leads to those of one type too. */
+export const ofKinds = ({ status, type }: Pick<CountedOrders, 'status' | 'type'>): SQL =>
+  sql`${inWords(sql`orders.status`, status ? [status] : orderStatuses)}
+    and ${inWords(sql`orders.type`, type ? [type] : orderTypes)}`
 
 /** Condition of the rows of `order_counts` that have spans of this length, of some editions. */
 export const areSpans = (bits: number, editions: SQL): SQL =>

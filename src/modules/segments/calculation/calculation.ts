@@ -64,11 +64,10 @@ export const beginning = (
   segment: Pick<StoredSegmentRow, 'id' | 'version' | 'organization_id' | 'edition_id'>,
   now: number,
 ) => {
-  const { from, where, walk } = walkOf(segment, null).keys
+  const walk = walkOf(segment, null)
   return [
     sql`update segments set ${hasStatus('calculating')}, epoch = epoch + 1, version = version + 1, cursor_id = ${walk.start},
-        last_id = coalesce((select ${walk.position} from ${from} where ${where} order by ${walk.backwards} limit 1),
-          ${walk.start}), walked_count = 0, matched_count = 0,
+        last_id = coalesce((${walk.last}), ${walk.start}), walked_count = 0, matched_count = 0,
         calculation_started_at = ${now}, heartbeat_at = ${now}, error_message = ''
       where id = ${segment.id} and version = ${segment.version}`,
     changedOne(),
@@ -90,23 +89,21 @@ const counts = sql.raw(
 /** One step as one transaction: it moves the cursor from where it was read, or nothing at all happens. */
 function stepStatements(calculation: Calculation, expression: Expression, now: number, size: number) {
   const { seq, epoch, started_at } = calculation
-  const { keys, people } = walkOf(calculation, calculation.last_id)
+  const walk = walkOf(calculation, calculation.last_id)
+  const until = sql`(select cursor_id from segments where seq = ${seq})`
   const predicate = predicateOf(expression, scopeOf(calculation, started_at))
   const isLast = sql`${running(calculation)} and cursor_id = last_id`
   return [
     sql`update segments set heartbeat_at = ${now},
-        cursor_id = coalesce((select ${keys.walk.position} from ${keys.from} where ${keys.where}
-          and ${keys.walk.isBeyond(sql`cursor_id`)} and ${keys.walk.isUpTo(sql`last_id`)}
-          order by ${keys.walk.order} limit 1 offset ${size - 1}), last_id),
+        cursor_id = coalesce((${walk.step({ after: sql`cursor_id`, until: sql`last_id` }, size)}), last_id),
         walked_count = walked_count + ${size},
-        population_count = case when population_count = 0 then (select count(*) from ${keys.from} where ${keys.where})
+        population_count = case when population_count = 0 then (${walk.count})
           else population_count end
       where ${running(calculation)} and cursor_id = ${calculation.cursor_id}`,
     changedOne(),
     sql`insert into segment_members (segment_seq, epoch, user_seq, excluded_for)
-      select ${seq}, ${epoch}, u.seq, ${audienceReason(calculation, started_at)} from ${people.from}
-      where ${people.where} and ${people.walk.isBeyond(sql`${calculation.cursor_id}`)}
-        and ${people.walk.isUpTo(sql`(select cursor_id from segments where seq = ${seq})`)} and (${predicate})`,
+      select ${seq}, ${epoch}, u.seq, ${audienceReason(calculation, started_at)} from ${walk.people.from}
+      where ${walk.people.where} and ${walk.isIn({ after: sql`${calculation.cursor_id}`, until })} and (${predicate})`,
     sql`update segments set matched_count = matched_count + changes() where seq = ${seq}`,
     leaving(sql`members_epoch`, sql`${isLast} and members_epoch > 0`, now),
     sql`update segments set ${hasStatus('ready')}, members_epoch = epoch, calculated_at = ${now}, heartbeat_at = null,

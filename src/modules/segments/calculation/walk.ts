@@ -1,51 +1,74 @@
 import { type SQL, sql } from 'drizzle-orm'
+import { customerRanges } from '../../../db/lists/customer-ranges.ts'
+import { and } from '../../../db/lists/order-keys.ts'
+import { inAnyRange, united } from '../../../db/lists/ranges.ts'
 import { idPrefixes } from '../../../domain/ids.ts'
-import { idsOf, peopleOf, type SegmentTenant } from './audience.ts'
+import { idsOf, type PeopleSql, peopleOf, type SegmentTenant } from './audience.ts'
+
+/** Two positions of a walk: people behind the first, up to the second. */
+interface PartOfWalk {
+  after: SQL
+  until: SQL
+}
 
 /** An order in which an index has people, with positions in it as texts. */
 interface Walk {
-  /** Before everybody. */
+  /** The position before everybody. */
   start: string
-  /** The position of a person. */
-  position: SQL
-  order: SQL
-  backwards: SQL
-  isBeyond: (position: SQL) => SQL
-  isUpTo: (position: SQL) => SQL
+  /** A query of the last position. */
+  last: SQL
+  /** A query of the position so many people behind the begin of a part; of none behind its end. */
+  step: (part: PartOfWalk, size: number) => SQL
+  /** A query of the number of people. */
+  count: SQL
+  people: PeopleSql
+  isIn: (part: PartOfWalk) => SQL
 }
 
-const byId = (id: SQL): Walk => ({
-  start: '',
-  position: id,
-  order: id,
-  backwards: sql`${id} desc`,
-  isBeyond: (position) => sql`${id} > ${position}`,
-  isUpTo: (position) => sql`${id} <= ${position}`,
-})
+function byId(tenant: SegmentTenant): Walk {
+  const { from, id, where } = idsOf(tenant)
+  const people = peopleOf(tenant)
+  const within = (column: SQL, { after, until }: PartOfWalk) => sql`${column} > ${after} and ${column} <= ${until}`
+  return {
+    start: '',
+    last: sql`select ${id} from ${from} where ${where} order by ${id} desc limit 1`,
+    step: (part, size) =>
+      sql`select ${id} from ${from} where ${where} and ${within(id, part)} order by ${id} limit 1 offset ${size - 1}`,
+    count: sql`select count(*) from ${from} where ${where}`,
+    people,
+    isIn: (part) => within(people.id, part),
+  }
+}
 
 /** People of an organisation in the order in which they joined, which a list of them needs an index for anyway. */
-function byTime(created: SQL, seq: SQL): Walk {
+function byTime(tenant: SegmentTenant): Walk {
+  const { from, where } = idsOf(tenant)
+  const people = peopleOf(tenant)
   // The rowid has no collation of its own. Without one SQLite compares no key of an index with it.
   const keys = (position: SQL) => sql`(${position} ->> 0, ${position} ->> 1 collate binary)`
+  const within = (columns: SQL, { after, until }: PartOfWalk) =>
+    sql`${columns} > ${keys(after)} and ${columns} <= ${keys(until)}`
+  const own = sql`(created_at, seq)`
+  const position = (more: readonly SQL[], rest: SQL): SQL => {
+    const inRange = (range: readonly SQL[]) =>
+      sql`select created_at, seq from ${from} where ${and([...range, where, ...more])}`
+    return sql`select json_array(created_at, seq) from (${united(customerRanges(sql`users`).all, inRange)} ${rest})`
+  }
   return {
     start: `[${Number.MIN_SAFE_INTEGER},0]`,
-    position: sql`json_array(${created}, ${seq})`,
-    order: sql`${created}, ${seq}`,
-    backwards: sql`${created} desc, ${seq} desc`,
-    isBeyond: (position) => sql`(${created}, ${seq}) > ${keys(position)}`,
-    isUpTo: (position) => sql`(${created}, ${seq}) <= ${keys(position)}`,
+    last: position([], sql`order by created_at desc, seq desc limit 1`),
+    step: (part, size) => position([within(own, part)], sql`order by created_at, seq limit 1 offset ${size - 1}`),
+    count: sql`select count(*) from ${from} where ${where}`,
+    people,
+    isIn: (part) => sql`${inAnyRange(customerRanges(sql`u`).all)} and ${within(sql`(u.created_at, u.seq)`, part)}`,
   }
 }
 
 /**
- * The walk of a calculation through its people: by keys of an index alone, and with their rows as `users u`. `last` is
- * its last position. One that the version before began goes by ids, as all walks did then.
+ * The walk of a calculation through its people. `last` is its last position. One that the version before began goes by ids,
+ * as all walks did then.
  */
-export function walkOf(tenant: SegmentTenant, last: string | null) {
-  const [ids, people] = [idsOf(tenant), peopleOf(tenant)]
+export function walkOf(tenant: SegmentTenant, last: string | null): Walk {
   const isByTime = tenant.edition_id === null && !last?.startsWith(`${idPrefixes.user}_`)
-  return {
-    keys: { ...ids, walk: isByTime ? byTime(sql`created_at`, sql`seq`) : byId(ids.id) },
-    people: { ...people, walk: isByTime ? byTime(sql`u.created_at`, sql`u.seq`) : byId(people.id) },
-  }
+  return isByTime ? byTime(tenant) : byId(tenant)
 }
