@@ -8,6 +8,7 @@ import { openJob } from '../../src/entry/job.ts'
 import { beginning } from '../../src/modules/segments/calculation/calculation.ts'
 import { findCalculation, stepOf } from '../../src/modules/segments/calculation/calculation.ts'
 import { calculateSegments } from '../../src/modules/segments/jobs.ts'
+import { timed } from './timed.ts'
 
 /** What the bench of segments asks of the Worker: people by the thousand, and one calculation with what it cost. */
 export const segmentsBench = new Hono<{ Bindings: Bindings }>()
@@ -156,10 +157,11 @@ segmentsBench.post('/floor/segments/sizes', async (c) => {
   return c.json({}, 201)
 })
 
-/** A calculation that a request has begun, with the time of its longest step. */
+/** A calculation that a request has begun, with the time of its longest step and of its longest statement. */
 segmentsBench.post('/floor/segments/steps', async (c) => {
   const { segment_id } = await c.req.json<{ segment_id: string }>()
-  const job = openJob(c.env)
+  const { client, longest } = timed(c.env.DB.withSession('first-primary'))
+  const job: JobCtx = { ...openJob(c.env), db: new Database(client, newMeter()) }
   const row = await job.db.first(sql<{ epoch: number }>`select epoch from segments where id = ${segment_id}`)
   let calculation = await findCalculation(job, segment_id, row?.epoch ?? 0)
   let [steps, longest_ms] = [0, 0]
@@ -171,7 +173,7 @@ segmentsBench.post('/floor/segments/steps', async (c) => {
     steps++
     calculation = step.state === 'calculating' ? step.calculation : null
   }
-  return c.json({ steps, longest_ms, ms: Date.now() - started })
+  return c.json({ steps, longest_ms, ms: Date.now() - started, statement_ms: longest.ms, statement: longest.statement })
 })
 
 /** Begins a calculation without enqueueing it, so that no consumer takes it. */

@@ -5,7 +5,9 @@ import { firstIdAt } from '../../src/domain/ids.ts'
 import { refundReasons, refundSources, refundStatuses } from '../../src/domain/refunds/refunds.ts'
 import { dayMs } from '../../src/domain/time/instants.ts'
 import { recountEntries, settleEntries, sweepAuditLog } from '../../src/modules/audit-log/jobs.ts'
+import { rootToken } from '../support/api.ts'
 import { contextAt } from '../support/context.ts'
+import { costOf } from '../support/cost.ts'
 import {
   batch,
   begin,
@@ -18,10 +20,11 @@ import {
   sweep,
   wait,
 } from '../support/list-spans.ts'
+import { readAs } from '../support/lists.ts'
 import { count, seedPlace } from '../support/retention.ts'
 import { seedEntries } from '../support/seeding/audit-log.ts'
 import { seedRefunds } from '../support/seeding/sales/refunds.ts'
-import { freshId, write } from '../support/seeding/rows.ts'
+import { db, freshId, write } from '../support/seeding/rows.ts'
 
 interface AskedEntries {
   actor_id: string
@@ -106,6 +109,57 @@ describe('counts of the audit log', () => {
     expect([await spans(), (await stored('audit_log', organization))?.n]).toEqual([1, 0])
     await recountEntries(contextAt(Date.UTC(2026, 5, 1, 3)))
     expect(await spans()).toBe(0)
+  })
+
+  const filters = [
+    '',
+    '&actor_id=usr_7',
+    '&action=updateOrder',
+    '&resource_type=order',
+    '&actor_id=usr_7&action=updateOrder',
+  ]
+
+  it('take one row of each span, however many actors and actions there are', async () => {
+    const { organization } = await seedPlace()
+    const spans = 12
+    for (let span = 0; span < spans; span++)
+      for (let actor = 0; actor < 20; actor++)
+        await seedEntries(organization, 15, {
+          created_at: begin + span * 4 * dayMs,
+          actor_id: `usr_${actor}`,
+          action: actor % 2 ? 'updateOrder' : 'createOrder',
+          resource_type: 'order',
+        })
+    await settleEntries(contextAt(begin + 60 * dayMs))
+    expect(await stored('audit_log', organization)).toMatchObject({ n: spans * 300, spans })
+    for (const filter of filters) {
+      const reply = await readAs(rootToken, `/v1/audit-log?organization_id=${organization}&page_size=1${filter}`)
+      expect([filter, reply.status]).toEqual([filter, 200])
+      expect([filter, costOf(reply).rows_read < spans + 15]).toEqual([filter, true])
+    }
+  })
+
+  it('are exact where the version before added rows, and a night brings the sums', async () => {
+    const { organization } = await seedPlace()
+    await seedEntries(organization, 300, {
+      created_at: begin,
+      actor_id: 'usr_7',
+      action: 'updateOrder',
+      resource_type: 'order',
+    })
+    await settleEntries(contextAt(begin + dayMs))
+    const spans = sql`select counts, total from list_spans where scope = ${organization}`
+    const right = await db.all(spans)
+    await write(sql`update list_spans set counts = json_patch(counts, '{"*,*,*":290,"usr_7,*,*":290,"*,*,order":null}')
+      where scope = ${organization}`)
+    for (const filter of filters.slice(1))
+      await expectCount(
+        `/v1/audit-log?organization_id=${organization}&page_size=1${filter}`,
+        sql`select 1 from audit_log where organization_id = ${organization} and actor_id = 'usr_7'`,
+      )
+    const night = Date.UTC(2026, 6, 1, 3)
+    await expect(recountEntries(contextAt(night))).rejects.toThrow('Counts of audit_log were wrong')
+    expect(await db.all(spans)).toEqual(right)
   })
 })
 

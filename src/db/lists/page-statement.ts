@@ -54,9 +54,10 @@ function selectRun(source: Listed, run: Run, window: Window): SQL {
     const conditions = [...more, ...ofOwners(source), ...source.where, ...where]
     const selected = (range: readonly SQL[]): SQL =>
       sql`select ${source.key} as key, ${keyColumns(shown)} from ${source.from} where ${and([...range, ...conditions])}`
-    // SQLite merges queries that have the order of their union, and reads no further in them than the limit asks for.
-    return sql`${ranges ? united(ranges, selected) : selected([])}
-      order by ${orderOf(ranges ? namedKeys(shown, order) : order)} limit ${limit} offset ${offset}`
+    const ordered = ranges
+      ? united(ranges, selected, orderOf(namedKeys(shown, order)))
+      : sql`${selected([])} order by ${orderOf(order)}`
+    return sql`${ordered} limit ${limit} offset ${offset}`
   }
   if (!after) return rows(sort, [], window)
   if (!source.hasTies || sort.length === 1 || !runsOneWay(sort)) return rows(sort, [beyond(sort, after)], window)

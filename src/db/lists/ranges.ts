@@ -2,7 +2,7 @@ import { type SQL, sql } from 'drizzle-orm'
 
 /**
  * Ranges of an index: each has the rows with the same values in `columns`, in the order of the list. A page merges them, and
- * reads no further in any of them than it needs. There are at most five, because D1 unites no more queries.
+ * reads no further in any of them than it needs.
  */
 export interface Ranges {
   columns: readonly SQL[]
@@ -10,12 +10,21 @@ export interface Ranges {
   values: readonly (readonly (string | number)[])[]
 }
 
-/** The rows of all ranges, of which `selected` makes a query by their conditions. */
-export const united = ({ columns, values }: Ranges, selected: (conditions: readonly SQL[]) => SQL): SQL =>
-  sql.join(
-    values.map((ofRange) => selected(columns.map((column, index) => sql`${column} = ${ofRange[index]}`))),
-    sql` union all `,
-  )
+/** D1 unites no more queries. */
+const mostUnited = 5
+
+/**
+ * The rows of all ranges in an order, which names columns of `selected`, a query by the conditions of a range. SQLite merges
+ * queries that have the order of their union, and reads no further in them than a limit asks for.
+ */
+export function united({ columns, values }: Ranges, selected: (conditions: readonly SQL[]) => SQL, order: SQL): SQL {
+  const queries = values.map((ofRange) => selected(columns.map((column, index) => sql`${column} = ${ofRange[index]}`)))
+  const merged = (parts: readonly SQL[]): SQL => sql`${sql.join([...parts], sql` union all `)} order by ${order}`
+  if (queries.length <= mostUnited) return merged(queries)
+  const count = Math.ceil(queries.length / mostUnited)
+  const parts = Array.from({ length: count }, (_, part) => queries.slice(part * mostUnited, (part + 1) * mostUnited))
+  return merged(parts.map((part) => sql`select * from (${merged(part)})`))
+}
 
 /** Lets an index that begins with the ranges find what a condition behind them says, in no order. */
 export const inAnyRange = ({ columns, values }: Ranges): SQL =>

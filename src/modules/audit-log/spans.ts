@@ -32,6 +32,11 @@ export const entrySpans: SpannedList = {
   key: sql`audit_log.id`,
   keyAt: (moment) => firstIdAt('audit_entry', moment),
   keyOfSpan: (span) => firstIdOf(momentOfSpan(span)),
-  facets: [sql`audit_log.actor_id`, sql`audit_log.action`, sql`coalesce(audit_log.resource_type, '-')`],
+  facets: [
+    { column: sql`audit_log.actor_id` },
+    { column: sql`audit_log.action` },
+    { column: sql`coalesce(audit_log.resource_type, '-')` },
+  ],
+  hasSums: true,
   isSettled: true,
 }

@@ -2,9 +2,10 @@ import { type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { boughtIn } from '../../db/purchases.ts'
 import { purchaseColumn, sumOfEditions } from '../../db/edition-counts.ts'
-import type { Owners, SortKey } from '../../db/lists/list-source.ts'
+import type { SortKey } from '../../db/lists/list-source.ts'
 import type { Counting } from '../../db/lists/page-by-number.ts'
 import { paginate } from '../../db/lists/paginate.ts'
+import type { Ranges } from '../../db/lists/ranges.ts'
 import { purchases } from '../../db/schema/sales/orders.ts'
 import { customersSeenBy } from '../../db/customer-visibility.ts'
 import { editionsSeenBy, visibleIn } from '../../db/visibility.ts'
@@ -52,11 +53,10 @@ function conditions(ctx: Ctx, filters: PurchaseFilters): SQL[] {
 }
 
 /** The index of an edition has the purchases of each status by their time: a list of all merges them. */
-function statusesOf({ search, vendor_code, status }: PurchaseFilters): Owners | undefined {
-  if (search || vendor_code || status) return undefined
-  const ids = sql`select value as id from json_each(${JSON.stringify(purchaseStatuses)})`
-  return { column: sql`${purchases.status}`, ids, isOrdered: true }
-}
+const allStatuses: Ranges = { columns: [sql`${purchases.status}`], values: purchaseStatuses.map((status) => [status]) }
+
+const rangesOf = ({ search, vendor_code, status }: PurchaseFilters): Ranges | undefined =>
+  search || vendor_code || status ? undefined : allStatuses
 
 /** The statuses of an edition are counted where purchases are written; of codes and searches there are few. */
 function countOf(ctx: Ctx, filters: PurchaseFilters): Counting | null {
@@ -80,7 +80,7 @@ export function listPurchases(
     from: sql`${purchases}`,
     key: sql`${purchases.id}`,
     where: conditions(ctx, filters),
-    owners: statusesOf(filters),
+    ranges: rangesOf(filters),
     sort: sortBy<keyof typeof sortKeys, SortKey['by']>(ordering, '-created', sortKeys),
     columns: shownFields(view),
     joins: sql`join ${purchases} on ${purchases.id} = page.key ${shownJoins(view)}`,

@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { momentOfSpan, type SpannedList } from '../../db/lists/spans/spanned-list.ts'
+import { refundReasons, refundSources, refundStatuses } from '../../domain/refunds/refunds.ts'
 
 /** Triggers count requests. */
 export const refundSpans: SpannedList = {
@@ -11,6 +12,11 @@ export const refundSpans: SpannedList = {
   key: sql`refund_requests.created_at`,
   keyAt: (moment) => moment,
   keyOfSpan: momentOfSpan,
-  facets: [sql`refund_requests.status`, sql`refund_requests.reason`, sql`refund_requests.source`],
+  facets: [
+    { column: sql`refund_requests.status`, values: refundStatuses },
+    { column: sql`refund_requests.reason`, values: refundReasons },
+    { column: sql`refund_requests.source`, values: refundSources },
+  ],
+  hasSums: false,
   isSettled: false,
 }

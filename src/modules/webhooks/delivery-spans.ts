@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { momentOfSpan, type SpannedList } from '../../db/lists/spans/spanned-list.ts'
+import { deliveryStatuses } from '../../domain/webhooks/webhooks.ts'
 
 /** A delivery that changes its status late is counted anew by a trigger. */
 export const deliverySpans: SpannedList = {
@@ -11,6 +12,10 @@ export const deliverySpans: SpannedList = {
   key: sql`webhook_deliveries.created_at`,
   keyAt: (moment) => moment,
   keyOfSpan: momentOfSpan,
-  facets: [sql`webhook_deliveries.status`, sql`coalesce(webhook_events.edition_id, '-')`],
+  facets: [
+    { column: sql`webhook_deliveries.status`, values: deliveryStatuses },
+    { column: sql`coalesce(webhook_events.edition_id, '-')` },
+  ],
+  hasSums: false,
   isSettled: true,
 }

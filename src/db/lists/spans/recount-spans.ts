@@ -1,5 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm'
-import { facetsOf, spanBits, spanMs, type SpannedList, untilOf } from './spanned-list.ts'
+import { countedFacets, spanBits, spanMs, type SpannedList, totalOf, untilOf } from './spanned-list.ts'
 
 /** A row of `list_spans`. */
 export interface ListSpan {
@@ -30,14 +30,15 @@ export function recountStatements(
   { scope, span }: ListSpan,
 ): readonly [SQL<{ span: number }>, SQL, SQL<{ n: number }>] {
   const { name, key, keyAt, isSettled } = list
+  const rows = sql`${list.scope} = ${scope} and ${key} >= ${keyAt(span * spanMs)} and ${key} < ${keyAt((span + 1) * spanMs)}
+    ${isSettled ? sql`and ${key} < ${untilOf(list, sql`${scope}`)}` : sql``}`
+  const by = { scope: list.scope, span: sql`${span}` }
   const isThis = sql`list = ${name} and scope = ${scope} and span = ${span}`
   return [
     sql<{ span: number }>`insert into list_spans (list, scope, span, counts, total)
-      with counted (counts, total) as materialized (select json_group_object(facets, n), coalesce(sum(n), 0) from (
-        select ${facetsOf(list)} as facets, count(*) as n from ${list.table} ${list.joins}
-        where ${list.scope} = ${scope} and ${key} >= ${keyAt(span * spanMs)} and ${key} < ${keyAt((span + 1) * spanMs)}
-          ${isSettled ? sql`and ${key} < ${untilOf(list, sql`${scope}`)}` : sql``}
-        group by 1 order by 1))
+      with counted (counts, total) as materialized (
+        select json_group_object(facets, n), ${totalOf(sql`facets`, sql`n`)}
+        from (select facets, n from (${countedFacets(list, rows, by)}) order by facets))
       select ${name}, ${scope}, ${span}, counts, total from counted
         where counts <> '{}' or exists (select 1 from list_spans where ${isThis})
       on conflict (list, scope, span) do update set counts = excluded.counts, total = excluded.total

@@ -1,6 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { Database } from '../../database.ts'
-import { facetsOf, settledAfterMs, spanBits, type SpannedList, untilOf } from './spanned-list.ts'
+import { countedFacets, settledAfterMs, spanBits, type SpannedList, totalOf, untilOf } from './spanned-list.ts'
 
 /** Fewer rows are counted by reading them. */
 const fewRows = 200
@@ -9,12 +9,11 @@ const stepsASweep = 20
 
 /** Adds rows to the counts of their spans, or takes them from there. `where` is the condition of the rows. */
 export function addToSpans(list: SpannedList, where: SQL, sign: 1 | -1): SQL {
-  const counted = sql`select ${list.scope} as scope, ${list.at} >> ${spanBits} as span, ${facetsOf(list)} as facets,
-      ${sql.raw(String(sign))} * count(*) as n
-    from ${list.table} ${list.joins} where ${where} group by 1, 2, 3`
+  const counted = countedFacets(list, where, { scope: list.scope, span: sql`${list.at} >> ${spanBits}` })
   return sql`insert into list_spans (list, scope, span, counts, total)
-    with changed (scope, span, facets, n) as materialized (${counted})
-    select ${list.name}, scope, span, json_group_object(facets, n), sum(n) from (
+    with changed (scope, span, facets, n) as materialized
+      (select scope, span, facets, ${sql.raw(String(sign))} * n from (${counted}))
+    select ${list.name}, scope, span, json_group_object(facets, n), ${totalOf(sql`facets`, sql`n`)} from (
       select scope, span, facets, sum(n) as n from (
         select scope, span, facets, n from changed
         union all

@@ -4,6 +4,12 @@ import { type SQL, sql } from 'drizzle-orm'
 export const spanBits = sql.raw('28')
 export const spanMs = 2 ** 28
 
+/** What the rows of a list are counted by: values without spaces and commas. `values` are all of them, where code knows these. */
+interface Facet {
+  column: SQL
+  values?: readonly string[]
+}
+
 /** A list that `list_spans` counts. */
 export interface SpannedList {
   name: 'audit_log' | 'refund_requests' | 'webhook_deliveries'
@@ -19,8 +25,10 @@ export interface SpannedList {
   keyAt: (moment: number) => string | number
   /** As `keyAt`, of the begin of a span. */
   keyOfSpan: (span: SQL) => SQL
-  /** What `counts` distinguishes. Values have no spaces. */
-  facets: readonly SQL[]
+  /** What `counts` distinguishes. */
+  facets: readonly Facet[]
+  /** `counts` also has the sum for each filter by some facets, so that no filter reads all combinations of their values. */
+  hasSums: boolean
   /** Rows are counted by a sweep, up to `settled_lists.until`. Otherwise triggers count all of them at once. */
   isSettled: boolean
 }
@@ -31,8 +39,32 @@ export type Facets = readonly (string | undefined)[]
 /** `keyOfSpan` of a list whose key is the moment. */
 export const momentOfSpan = (span: SQL): SQL => sql`(${span} << ${spanBits})`
 
-/** The facets of a row, as `counts` names them. */
-export const facetsOf = ({ facets }: SpannedList): SQL => sql.join([...facets], sql` || ' ' || `)
+const facetColumn = (index: number): SQL => sql.raw(`facet${index}`)
+
+/** Names of sums have commas, names of combinations have spaces: a sum matches no pattern of combinations. */
+export const sumOf = (facets: Facets): string => facets.map((value) => value ?? '*').join(',')
+
+/**
+ * A query of `facets`, as `counts` names them, and of their number `n` among the rows that meet a condition. `by` are the
+ * columns that are grouped by before.
+ */
+export function countedFacets(list: SpannedList, where: SQL, by: { scope: SQL; span: SQL }): SQL {
+  const columns = list.facets.map((_, index) => facetColumn(index))
+  const named = list.facets.map(({ column }, index) => sql`${column} as ${columns[index]}`)
+  const combinations = sql`select ${by.scope} as scope, ${by.span} as span, ${sql.join(named, sql`, `)}, count(*) as n
+    from ${list.table} ${list.joins} where ${where} group by 1, 2, ${sql.join(columns, sql`, `)}`
+  const whole = sql.join(columns, sql` || ' ' || `)
+  if (!list.hasSums) return sql`select scope, span, ${whole} as facets, n from (${combinations})`
+  const all = 2 ** columns.length - 1
+  const shown = columns.map((column, index) => sql`iif(shown.value & ${sql.raw(String(2 ** index))}, ${column}, '*')`)
+  const facets = sql`iif(shown.value = ${sql.raw(String(all))}, ${whole}, ${sql.join(shown, sql` || ',' || `)})`
+  const filters = sql.raw(JSON.stringify(Array.from({ length: all + 1 }, (_, filter) => filter)))
+  return sql`select scope, span, ${facets} as facets, sum(n) as n
+    from (${combinations}) cross join json_each('${filters}') as shown group by 1, 2, 3`
+}
+
+/** How many rows a name of `counts` adds to their total. Sums add none. */
+export const totalOf = (facets: SQL, n: SQL): SQL => sql`coalesce(sum(iif(instr(${facets}, ','), 0, ${n})), 0)`
 
 /** The key of the first row that is not counted yet. It sorts before every key where none is. */
 export const untilOf = ({ name }: SpannedList, scope: SQL): SQL =>

@@ -72,15 +72,16 @@ function byTime(tenant: SegmentTenant): Walk {
   const within = (columns: SQL, { after, until }: PartOfWalk) =>
     sql`${columns} > ${keys(after)} and ${columns} <= ${keys(until)}`
   const own = sql`(created_at, seq)`
-  const position = (more: readonly SQL[], rest: SQL): SQL => {
+  const position = (more: readonly SQL[], order: SQL, limit: SQL): SQL => {
     const inRange = (range: readonly SQL[]) =>
       sql`select created_at, seq from ${from} where ${and([...range, where, ...more])}`
-    return sql`select json_array(created_at, seq) from (${united(customerRanges(sql`users`).all, inRange)} ${rest})`
+    const ordered = united(customerRanges(sql`users`).all, inRange, order)
+    return sql`select json_array(created_at, seq) from (${ordered} ${limit})`
   }
   return {
     start: `[${Number.MIN_SAFE_INTEGER},0]`,
-    last: position([], sql`order by created_at desc, seq desc limit 1`),
-    step: (part, size) => position([within(own, part)], sql`order by created_at, seq limit 1 offset ${size - 1}`),
+    last: position([], sql`created_at desc, seq desc`, sql`limit 1`),
+    step: (part, size) => position([within(own, part)], sql`created_at, seq`, sql`limit 1 offset ${size - 1}`),
     count: sql`select count(*) from ${from} where ${where}`,
     people,
     isIn: (part) => sql`${inAnyRange(customerRanges(sql`u`).all)} and ${within(sql`(u.created_at, u.seq)`, part)}`,
