@@ -31,13 +31,6 @@ const idOf = (id: string): string =>
 
 const emailOf = (email: string): string => `replace(${email}, '@', '-' || copies.n || '@')`
 const numberOf = (count: number) => `cast(own.order_number + copies.n * ${count} as text)`
-const separator = 'char(31)'
-
-/** What an order is found by: its number, its id, that of its payment and its external id; then the customer's address. */
-const ownSearchOf = (count: number): string =>
-  [numberOf(count), idOf('own.id'), idOf('payments.id'), "own.external_id || '-' || copies.n"]
-    .map((text) => `lower(${text})`)
-    .join(` || ${separator} || `)
 
 /** Triggers count copies. */
 const countedAlone = { counted_together: '0' }
@@ -68,11 +61,9 @@ const changes: Record<Copied, (count: number) => Record<string, string>> = {
     number_folded: numberOf(count),
     number_key: `printf('%02d', length(${numberOf(count)})) || ${numberOf(count)}`,
     external_id: "own.external_id || '-' || copies.n",
-    completed_transaction_id: idOf('own.completed_transaction_id'),
     cart: `json_set(own.cart, '$.items', (select json_group_array(json_set(value, '$.id', ${idOf("value ->> 'id'")}))
       from json_each(own.cart, '$.items')))`,
-    search_own: ownSearchOf(count),
-    search: `${ownSearchOf(count)} || ${separator} || ${emailOf('customers.email_folded')}`,
+    search: emailOf('customers.email_folded'),
     import_id: 'null',
     import_number: 'null',
     created_at: `own.created_at + copies.n * ${count} * 60000`,
@@ -94,7 +85,7 @@ const changes: Record<Copied, (count: number) => Record<string, string>> = {
 }
 
 const joined: Partial<Record<Copied, string>> = {
-  orders: 'join transactions payments on payments.order_id = own.id join users customers on customers.id = own.user_id',
+  orders: 'join users customers on customers.id = own.user_id',
 }
 
 const columnsOf = (database: DatabaseSync, table: string): string[] =>
