@@ -44,7 +44,7 @@ const counted: Record<RecipientState, string> = {
 }
 
 /** Where a list reads on. */
-interface Place {
+interface RecipientPlace {
   where: readonly string[]
   values: readonly SqlStorageValue[]
   sort: readonly SortColumn[]
@@ -69,7 +69,7 @@ function* merged(rows: Iterator<RecipientRow>, others: Iterator<RecipientRow>, d
   }
 }
 
-const listFrom = (sql: SqlStorage, from: string, { where, values, sort, skipped }: Place, size: number) =>
+const listFrom = (sql: SqlStorage, from: string, { where, values, sort, skipped }: RecipientPlace, size: number) =>
   sql
     .exec(
       `select * from ${from} where ${where.join(' and ') || '1'} order by ${orderOf(sort)} limit ? offset ?`,
@@ -80,7 +80,11 @@ const listFrom = (sql: SqlStorage, from: string, { where, values, sort, skipped 
     .toArray() as unknown as RecipientRow[]
 
 /** In the order of numbers no more is read than the page has, also of those who wait in packs. */
-function listByNumber(sql: SqlStorage, { where, values, sort, after, skipped }: Place, size: number): RecipientRow[] {
+function listByNumber(
+  sql: SqlStorage,
+  { where, values, sort, after, skipped }: RecipientPlace,
+  size: number,
+): RecipientRow[] {
   const desc = sort[0]?.desc ?? false
   const rows = sql.exec(
     `select * from recipients where ${where.join(' and ') || '1'} order by ${orderOf(sort)}`,
