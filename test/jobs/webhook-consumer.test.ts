@@ -33,13 +33,13 @@ describe('one consumer', () => {
     const endpoint = await seedOpenEndpoint()
     await happen(endpoint, 6)
     const { start } = engine(() => answers(200))
-    let hasEnded = false
+    const state = { hasEnded: false }
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
     try {
-      const end = start([endpoint.id]).then(() => (hasEnded = true))
+      const end = start([endpoint.id]).then(() => (state.hasEnded = true))
       // The run waits for the database alone, so questions to the database let it go on.
-      for (let turn = 0; turn < 200 && !hasEnded; turn++) await db.all(sql`select 1`)
-      expect(hasEnded).toBe(true)
+      for (let turn = 0; turn < 200 && !state.hasEnded; turn++) await db.all(sql`select 1`)
+      expect(state.hasEnded).toBe(true)
       await end
       expect(vi.getTimerCount()).toBe(0)
     } finally {
