@@ -33,9 +33,14 @@ describe('one consumer', () => {
     const endpoint = await seedOpenEndpoint()
     await happen(endpoint, 6)
     const { start } = engine(() => answers(200))
+    const state = { hasEnded: false }
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
     try {
-      await start([endpoint.id])
+      const end = start([endpoint.id]).then(() => (state.hasEnded = true))
+      // The run waits for the database alone, so questions to the database let it go on.
+      for (let turn = 0; turn < 200 && !state.hasEnded; turn++) await db.all(sql`select 1`)
+      expect(state.hasEnded).toBe(true)
+      await end
       expect(vi.getTimerCount()).toBe(0)
     } finally {
       vi.useRealTimers()
