@@ -33,16 +33,16 @@ export const rowsOfKeys = (importId: string, keys: SQL): SQL =>
   sql`(${rowsOfOrders(importId, sql`select number, rows_count, adjacent_rows from import_orders where import_id = ${importId} and group_key in ${keys}`)})`
 
 /** A row with the key of its order; without a key it is of none. */
-interface KeyedRow {
+interface GroupedRow {
   row_number: number
   group_key: string | null
 }
 
 /** Rows that stand beside each other and have one key: the key, the first row, and how many they are. */
-type Run = [key: string, first: number, count: number]
+type AdjacentRows = [key: string, first: number, count: number]
 
-function runsOf(rows: readonly KeyedRow[]): Run[] {
-  const runs: Run[] = []
+function runsOf(rows: readonly GroupedRow[]): AdjacentRows[] {
+  const runs: AdjacentRows[] = []
   for (const { group_key, row_number } of rows) {
     if (group_key === null) continue
     const last = runs.at(-1)
@@ -56,7 +56,7 @@ function runsOf(rows: readonly KeyedRow[]): Run[] {
  * Adds the rows, which follow all rows before them, to the orders of their keys. An order is made with its first row and
  * has its number.
  */
-export function groupRows(importId: string, rows: readonly KeyedRow[]): Statement[] {
+export function groupRows(importId: string, rows: readonly GroupedRow[]): Statement[] {
   return slices(runsOf(rows).map((run) => JSON.stringify(run))).flatMap((part): Statement[] => {
     const runs = `[${part.join(',')}]`
     return [

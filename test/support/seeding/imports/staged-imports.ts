@@ -56,6 +56,8 @@ export interface Staging {
   /** By name: what was decided for a product; what is not named is made. */
   products?: Record<string, { action: 'map' | 'create' | 'ignore'; product_id?: string; variant_id?: string }>
   columns?: Partial<typeof dataImports.$inferInsert>
+  /** Rows behind which a step of staging ends. */
+  borders?: readonly number[]
 }
 
 function productRows(id: string, rows: readonly PlacedRow[], { products = {} }: Staging) {
@@ -75,6 +77,12 @@ function productRows(id: string, rows: readonly PlacedRow[], { products = {} }: 
     variant_id: null as string | null,
     ...products[tuple.product],
   }))
+}
+
+/** The rows of each step of staging. */
+function stepsOf<Row>(rows: readonly Row[], borders: readonly number[] = []): Row[][] {
+  const begins = [0, ...new Set(borders)].toSorted((one, other) => one - other)
+  return begins.map((from, index) => rows.slice(from, begins[index + 1]))
 }
 
 /** An import whose rows are staged, and which waits for its start. */
@@ -117,7 +125,7 @@ export async function seedStaged(shop: Shop, rows: readonly FileRow[], staging: 
       ...staging.columns,
     }),
     ...insertAll(importRows, staged),
-    ...groupRows(id, staged),
+    ...stepsOf(staged, staging.borders).flatMap((part) => groupRows(id, part)),
     ...insertAll(importProducts, productRows(id, placed, staging)),
     sql`update data_imports set total_orders = (select count(*) from import_orders where import_id = ${id})
       where id = ${id}`,

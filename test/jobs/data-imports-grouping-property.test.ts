@@ -1,0 +1,206 @@
+import * as fc from 'fast-check'
+import { sql } from 'drizzle-orm'
+import { expect, it } from 'vitest'
+import { loadOrders, ordersAfter, ordersAmong } from '../../src/modules/data-imports/run/index.ts'
+import { get } from '../support/api.ts'
+import { pathOf, process, stagedRows } from '../support/data-imports.ts'
+import { givenImport } from '../support/seeding/imports/data-imports.ts'
+import { aBadRow, aRow, type FileRow, seedStarted } from '../support/seeding/imports/staged-imports.ts'
+import { db, write } from '../support/seeding/rows.ts'
+import { seedShop, type Shop } from '../support/seeding/sales/orders.ts'
+import { expectExact, importer, importNow, messageOf, ordersNow, rowsNow, runToEnd } from '../support/staged-imports.ts'
+import { undoToEnd } from '../support/undone-imports.ts'
+
+/** Rows of one key that stand beside each other; rows without a key are of no order. */
+const rowsOfKey = fc.record({
+  key: fc.option(fc.oneof(fc.integer({ min: 1, max: 4 }), fc.integer({ min: 1, max: 40 })), { freq: 8 }),
+  rows: fc.constantFrom(1, 1, 2, 4),
+  is_bad: fc.integer({ min: 0, max: 9 }).map((one) => one === 0),
+})
+const table = fc.array(rowsOfKey, { minLength: 1, maxLength: 60, size: 'max' })
+const borders = fc.array(fc.integer({ min: 1, max: 120 }), { maxLength: 6 })
+const death = fc.record({ roundTrip: fc.integer({ min: 1, max: 14 }), when: fc.constantFrom('before', 'after') })
+
+interface ModelOrder {
+  number: number
+  group_key: string
+  rows: number[]
+  is_bad: boolean
+}
+
+/** Orders by a plain walk over all rows, in the order of their first rows. */
+function modelOf(keys: readonly (string | null)[], bad: ReadonlySet<number> = new Set()): ModelOrder[] {
+  const orders = new Map<string, ModelOrder>()
+  for (const [index, group_key] of keys.entries()) {
+    if (group_key === null) continue
+    const order = orders.get(group_key) ?? { number: index + 1, group_key, rows: [], is_bad: false }
+    order.rows.push(index + 1)
+    order.is_bad ||= bad.has(index + 1)
+    orders.set(group_key, order)
+  }
+  return [...orders.values()]
+}
+
+const adjacentTo = ({ number, rows }: ModelOrder): number => {
+  const end = rows.findIndex((row, index) => row !== number + index)
+  return end === -1 ? rows.length : end
+}
+
+async function expectGrouped(id: string, model: readonly ModelOrder[]): Promise<void> {
+  const orders = await db.all(sql`select number, group_key, rows_count, adjacent_rows from import_orders
+    where import_id = ${id} order by number`)
+  expect(orders).toEqual(
+    model.map((one) => ({
+      number: one.number,
+      group_key: one.group_key,
+      rows_count: one.rows.length,
+      adjacent_rows: adjacentTo(one),
+    })),
+  )
+}
+
+const readBy = async (id: string, chosen: ReturnType<typeof ordersAfter>) =>
+  (await loadOrders(db, id, chosen)).map((one) => ({
+    number: one.number,
+    rows_count: one.rows_count,
+    rows: one.rows.map(({ row_number }) => row_number),
+  }))
+
+const modelled = (orders: readonly ModelOrder[]) =>
+  orders.map(({ number, rows }) => ({ number, rows_count: rows.length, rows }))
+
+async function expectRead(id: string, model: readonly ModelOrder[], after: number, limit: number): Promise<void> {
+  const behind = model.filter(({ number }) => number > after)
+  expect(await readBy(id, ordersAfter(id, after, limit))).toEqual(modelled(behind.slice(0, limit)))
+  const some = model.filter((_, index) => index % 3 === 0)
+  const numbers = some.map(({ number }) => number)
+  const found = some.filter(({ number }) => number > after).slice(0, limit)
+  expect(await readBy(id, ordersAmong(id, numbers, after, limit))).toEqual(modelled(found))
+}
+
+/** An import that dies, whose messages come twice, and that may be cancelled. */
+async function interrupted(id: string, at: { roundTrip: number; when: 'before' | 'after' }, isCancelled: boolean) {
+  await importer({ death: at })
+    .take(messageOf(id))
+    .catch(() => {})
+  if (isCancelled)
+    await write(sql`update data_imports set status = 'cancelling', epoch = 8 where id = ${id} and phase is not null`)
+  const { epoch } = await importNow(id)
+  await importer().take(messageOf(id, epoch), messageOf(id, epoch))
+  await runToEnd(id, epoch)
+}
+
+async function expectOutcomes(shop: Shop, id: string, model: readonly ModelOrder[], mayBeCancelled: boolean) {
+  await expectExact(shop, id)
+  const outcomes = new Map((await ordersNow(id)).map(({ number, outcome }) => [number, outcome]))
+  const rows = new Map((await rowsNow(id)).map(({ row_number, outcome }) => [row_number, outcome]))
+  for (const { number, is_bad, rows: own } of model) {
+    const outcome = outcomes.get(number)
+    const wanted = is_bad ? 'error' : 'created'
+    expect(mayBeCancelled ? [wanted, 'cancelled'] : [wanted]).toContain(outcome)
+    expect(own.map((row) => rows.get(row))).toEqual(own.map(() => outcome))
+  }
+}
+
+/** The rows of each order by the API. */
+async function expectListed(id: string, model: readonly ModelOrder[]): Promise<void> {
+  for (const { number, order_id } of (await ordersNow(id)).slice(0, 8)) {
+    if (order_id === null) continue
+    const { body } = await get(pathOf(id, `/rows?order_id=${order_id}&page_size=100`))
+    const listed = body.results.map(({ row_number }: { row_number: number }) => row_number)
+    expect([number, listed]).toEqual([number, model.find((one) => one.number === number)?.rows])
+  }
+}
+
+it('rows of a key are one order wherever they stand, in any steps, and through interruptions', async () => {
+  const cut = fc.record({ after: fc.integer({ min: 0, max: 120 }), limit: fc.integer({ min: 1, max: 30 }) })
+  await fc.assert(
+    fc.asyncProperty(
+      table,
+      borders,
+      death,
+      cut,
+      fc.boolean(),
+      async (parts, steps, at, { after, limit }, isCancelled) => {
+        const shop = await seedShop()
+        const bad = new Set<number>()
+        const keys = parts.flatMap(({ key, rows }) =>
+          Array.from({ length: rows }, () => (key === null ? null : `K-${key}`)),
+        )
+        let row = 0
+        const file = parts.flatMap(({ key, rows, is_bad }) =>
+          Array.from({ length: rows }, (): FileRow => {
+            row++
+            if (key === null) return { values: {}, is_ignored: true }
+            const ids = { 'order.external_id': `K-${key}`, 'customer.email': `k${key}@example.dk` }
+            if (is_bad) bad.add(row)
+            return is_bad ? aBadRow(ids) : aRow(ids)
+          }),
+        )
+        const model = modelOf(keys, bad)
+        const id = await seedStarted(shop, file, { borders: steps })
+        await expectGrouped(id, model)
+        await expectRead(id, model, 0, 100)
+        await expectRead(id, model, after, limit)
+        await interrupted(id, at, isCancelled)
+        await expectOutcomes(shop, id, model, isCancelled)
+        await expectListed(id, model)
+        const { undo_until, created_orders } = await importNow(id)
+        if (undo_until !== null) expect(await undoToEnd(id)).toMatchObject({ undone_orders: created_orders })
+      },
+    ),
+    { numRuns: 8, endOnFailure: true },
+  )
+})
+
+it('an order is found by all of its rows where one row of another stands between them', async () => {
+  const keys = ['A', 'B', 'A', 'A', 'C', 'B']
+  const file = keys.map((key) => aRow({ 'order.external_id': key, 'customer.email': `${key}@example.dk` }))
+  const id = await seedStarted(await seedShop(), file, { borders: [3] })
+  await expectGrouped(id, modelOf(keys))
+  await expectRead(id, modelOf(keys), 0, 100)
+  const later = await db.all(sql`select number, first_row, rows_count from import_later_rows where import_id = ${id}`)
+  expect(later).toEqual([
+    { number: 1, first_row: 3, rows_count: 1 },
+    { number: 1, first_row: 4, rows_count: 1 },
+    { number: 2, first_row: 6, rows_count: 1 },
+  ])
+})
+
+it('a file of several steps is grouped as a plain walk over its rows groups it', async () => {
+  const shop = await seedShop()
+  // Two orders in three rows; one of a hundred rows repeats a key from the begin.
+  const keyOf = (row: number) => (row % 100 === 99 ? `A-${row % 7}` : `A-${Math.floor((2 * row) / 3)}`)
+  const keys = Array.from({ length: 3000 }, (_, row) => keyOf(row))
+  const lines = keys.map((key) => `${key};${key.toLowerCase()}@example.dk;Day ticket;225;${'x'.repeat(300)}`)
+  const text = ['Order ID;E-mail;Product;Price;Note', ...lines, ''].join('\r\n')
+  const { id } = await givenImport(shop, text)
+  const model = modelOf(keys)
+  expect(await process(id)).toMatchObject({ total_rows: 3000, total_orders: model.length })
+  expect((await stagedRows(id)).map(({ group_key }) => group_key)).toEqual(keys)
+  await expectGrouped(id, model)
+  await expectRead(id, model, 0, 100)
+})
+
+it('rows that a version before was staging are staged again', async () => {
+  const shop = await seedShop()
+  const lines = ['A', 'B', 'A', 'C'].map((key) => `${key};${key}@example.dk;Day ticket;225`)
+  const { id } = await givenImport(shop, ['Order ID;E-mail;Product;Price', ...lines, ''].join('\r\n'))
+  await process(id)
+  const model = modelOf(['A', 'B', 'A', 'C'])
+  for (const position of [
+    { stage: 'rows', offset: 20, row: 2, progress: 0.3 },
+    { stage: 'group', after: 'A', progress: 0.95 },
+  ]) {
+    // That version staged rows and no orders.
+    await write(
+      sql`delete from import_orders where import_id = ${id}`,
+      sql`update data_imports set status = 'processing_columns', phase = 'stage', epoch = epoch + 1, heartbeat_at = 1,
+        position = ${JSON.stringify(position)} where id = ${id}`,
+    )
+    const { epoch } = await importNow(id)
+    await runToEnd(id, epoch)
+    expect(await importNow(id)).toMatchObject({ status: 'ready', total_orders: 3, valid_rows: 4 })
+    await expectGrouped(id, model)
+  }
+})
