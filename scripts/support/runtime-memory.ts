@@ -40,12 +40,15 @@ function mappingsOf(smaps: string): Mapping[] {
   return mappings
 }
 
-/** A reservation is divided where parts of it are in use, so mappings that follow on each other are one. */
+/**
+ * A reservation is divided where parts of it are in use, so mappings that follow on each other are one. That of the
+ * heaps begins and ends at a multiple of its size.
+ */
 function joined(mappings: readonly Mapping[]): Mapping[] {
   const whole: Mapping[] = []
   for (const mapping of mappings) {
     const last = whole.at(-1)
-    if (last && !last.isFile && !mapping.isFile && last.to === mapping.from) {
+    if (last && !last.isFile && !mapping.isFile && last.to === mapping.from && mapping.from % heapsReserved) {
       last.to = mapping.to
       last.kilobytes += mapping.kilobytes
     } else whole.push({ ...mapping })
