@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { findRuntime } from './runtime-use.ts'
 
 /** Megabytes of the runtime's memory by what holds them. */
@@ -62,18 +62,27 @@ function holderOf({ from, to, isFile }: Mapping): Exclude<keyof RuntimeMemory, '
   return (to - from) % gigabyte === 0 ? 'allocator' : 'rest'
 }
 
-/** All are 0 when the machine does not say it. */
-export function runtimeMemory(): RuntimeMemory {
+function memoryOf(mappings: readonly Mapping[]): RuntimeMemory {
   const memory = { all: 0, heaps: 0, allocator: 0, program: 0, rest: 0 }
-  try {
-    for (const mapping of joined(mappingsOf(readFileSync(`/proc/${findRuntime()?.id}/smaps`, 'utf8')))) {
-      memory.all += mapping.kilobytes / 1024
-      memory[holderOf(mapping)] += mapping.kilobytes / 1024
-    }
-  } catch {
-    // Only Linux has this file.
+  for (const mapping of joined(mappings)) {
+    memory.all += mapping.kilobytes / 1024
+    memory[holderOf(mapping)] += mapping.kilobytes / 1024
   }
   return memory
+}
+
+/** A list of mappings that change while it is read may name one twice: its sum then differs from what the machine says. */
+const toleratedDifference = 0.05
+
+/** All are 0 when the machine does not say it. */
+export function runtimeMemory(): RuntimeMemory {
+  for (;;) {
+    const found = findRuntime()
+    const file = `/proc/${found?.id}/smaps`
+    if (!found || !existsSync(file)) return memoryOf([])
+    const memory = memoryOf(mappingsOf(readFileSync(file, 'utf8')))
+    if (Math.abs(memory.all - found.megabytes) <= toleratedDifference * found.megabytes) return memory
+  }
 }
 
 export const memoryText = ({ all, ...held }: RuntimeMemory): string =>
