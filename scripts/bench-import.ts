@@ -4,7 +4,8 @@ import type { CampaignCosts } from './bench/campaigns-worker.ts'
 import { openBench } from './bench/open.ts'
 import { ordersPerCall } from './support/external-order.ts'
 import { externalOrderOf, linesOf, orderAt, ordersOf, tableHeader } from './support/import-table.ts'
-import { processorSeconds, residentMegabytes } from './support/runtime-use.ts'
+import { memoryText, runtimeMemory } from './support/runtime-memory.ts'
+import { processorSeconds } from './support/runtime-use.ts'
 
 /** An import of a table from its upload to `completed`, and its undo, beside the same orders by calls. */
 const orders = ordersOf(Number(process.env['ROWS'] ?? 1_000_000))
@@ -12,10 +13,13 @@ const goals = { aSecond: 5000, megabytes: 150 }
 const floorCalls = 20
 const customersPerCall = Math.floor((ordersPerCall * 3) / 4)
 const patienceMs = 3_600_000
+const pieceLength = 1_000_000
+const printedEveryMs = 20_000
 
 interface DataImport {
   id: string
   status: string
+  progress: number
   total_rows: number
   created_orders: number
   undone_orders: number
@@ -38,16 +42,30 @@ async function newTenant(name: string): Promise<Tenant> {
   return { organization_id, edition_id }
 }
 
-/** The table in pieces of about a megabyte. */
-function* pieces(): Generator<Buffer> {
+/** The table. Between its pieces this process sees which connections the server has closed meanwhile. */
+async function makeTable(): Promise<Buffer> {
+  const pieces: Buffer[] = []
   let text = tableHeader
   for (let number = 0; number < orders; number++) {
     text += linesOf(orderAt(number, orders))
-    if (text.length < 1_000_000) continue
-    yield Buffer.from(text)
+    if (text.length < pieceLength) continue
+    pieces.push(Buffer.from(text))
     text = ''
+    await wait(0)
   }
-  yield Buffer.from(text)
+  return Buffer.concat([...pieces, Buffer.from(text)])
+}
+
+let peak = runtimeMemory()
+let printedAt = performance.now()
+
+/** Prints the memory while a stage lasts. */
+function noteMemory(progress: string): void {
+  const memory = runtimeMemory()
+  if (memory.all > peak.all) peak = memory
+  if (performance.now() - printedAt < printedEveryMs) return
+  printedAt = performance.now()
+  console.log(`  ${progress.padEnd(28)} ${memoryText(memory)}`)
 }
 
 interface Upload {
@@ -73,17 +91,17 @@ async function sendPart({ id }: Upload, number: number, body: Buffer): Promise<v
 async function upload(at: Tenant, table: Buffer): Promise<string> {
   const body = { ...at, name: 'orders.csv', size: table.length }
   const started = await client.post<Upload>('/v1/files/uploads', body)
-  for (let from = 0, number = 1; from < table.length; from += started.part_size, number++)
+  for (let from = 0, number = 1; from < table.length; from += started.part_size, number++) {
     await sendPart(started, number, table.subarray(from, from + started.part_size))
+    noteMemory(`part ${number}`)
+  }
   return (await made(`/v1/files/uploads/${started.id}/complete`, {})).id
 }
-
-let peak = 0
 
 async function until(id: string, ...statuses: string[]): Promise<DataImport> {
   for (const deadline = Date.now() + patienceMs; ; await wait(250, undefined, { signal })) {
     const row = await client.get<DataImport>(`/v1/data-imports/${id}`)
-    peak = Math.max(peak, residentMegabytes())
+    noteMemory(`${row.status} ${Math.round(row.progress * 100)} %`)
     if (statuses.includes(row.status)) return row
     if (row.status === 'failed' || Date.now() > deadline) throw new Error(`${row.status}: ${row.error_message}`)
   }
@@ -106,7 +124,7 @@ async function measured<Result>(name: string, total: number, work: () => Promise
   const rate = Math.round(total / seconds)
   const cost = rows > 0 ? `${(rows / orders).toFixed(2).padStart(8)} rows written an order` : ''
   console.log(
-    `${name.padEnd(28)} ${seconds.toFixed(1).padStart(7)} s ${String(rate).padStart(8)} rows/s ${processor.toFixed(1).padStart(7)} s of a processor ${String(Math.round(residentMegabytes())).padStart(5)} MB${cost}`,
+    `${name.padEnd(28)} ${seconds.toFixed(1).padStart(7)} s ${String(rate).padStart(8)} rows/s ${processor.toFixed(1).padStart(7)} s of a processor ${memoryText(runtimeMemory())}${cost}`,
   )
   return { result, seconds, rows }
 }
@@ -119,8 +137,8 @@ async function mapProducts(id: string): Promise<void> {
 
 async function importTable(): Promise<{ seconds: number; rows: number }> {
   const at = await newTenant('Bench')
-  const table = Buffer.concat([...pieces()])
-  const atRest = residentMegabytes()
+  const table = await makeTable()
+  const atRest = runtimeMemory()
   peak = atRest
   const total = Math.floor(orders * 2.5)
   console.log(`${total} rows of ${orders} orders, ${(table.length / 1e6).toFixed(1)} MB\n`)
@@ -146,9 +164,9 @@ async function importTable(): Promise<{ seconds: number; rows: number }> {
   const rate = total / seconds
   const said = (isMet: boolean) => (isMet ? 'met' : 'MISSED')
   console.log(`${'upload to completed'.padEnd(28)} ${seconds.toFixed(1).padStart(7)} s ${Math.round(rate)} rows/s`)
-  console.log(`${Math.round(atRest)} MB at rest, ${Math.round(peak)} MB at most`)
+  console.log(`at rest ${memoryText(atRest)}\nat most ${memoryText(peak)}`)
   console.log(
-    `goals: ${goals.aSecond} rows/s ${said(rate >= goals.aSecond)}, under ${goals.megabytes} MB above rest ${said(peak - atRest < goals.megabytes)}`,
+    `goals: ${goals.aSecond} rows/s ${said(rate >= goals.aSecond)}, under ${goals.megabytes} MB above rest ${said(peak.all - atRest.all < goals.megabytes)}`,
   )
   await measured('undo', total, async () => {
     await client.post(`/v1/data-imports/${id}/undo`, {})

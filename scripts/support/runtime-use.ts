@@ -7,7 +7,7 @@ interface Process {
 }
 
 /** The runtime that serves Workers: the largest below our own process. */
-function findRuntime(): Process | undefined {
+export function findRuntime(): Process | undefined {
   const rows = execFileSync('ps', ['-eo', 'pid=,ppid=,rss=,comm='], { encoding: 'utf8' })
     .split('\n')
     .map((row) => row.trim().split(/\s+/))

@@ -57,13 +57,25 @@ export function canonicalRowOf(row: SortedRow): CanonicalRow {
 const encoder = new TextEncoder()
 const bytesPerUnit = 3
 
+/** Rows are encoded in the same buffer: V8 collects buffers late, and the runtime keeps their memory. */
+let scratch = new Uint8Array()
+/** The buffer of longer rows is not kept. */
+const keptScratch = 4_194_304
+
+function scratchOf(length: number): Uint8Array<ArrayBuffer> {
+  if (length <= scratch.length) return scratch
+  const wider = new Uint8Array(length)
+  if (length <= keptScratch) scratch = wider
+  return wider
+}
+
 /** @param offset of the first byte in the copy. */
 export function writeCanonical(
   rows: readonly CanonicalRow[],
   offset: number,
 ): { bytes: Uint8Array<ArrayBuffer>; rows: IndexedRow[] } {
   const texts = rows.map(textOf)
-  const bytes = new Uint8Array(texts.reduce((sum, { length }) => sum + length, 0) * bytesPerUnit)
+  const bytes = scratchOf(texts.reduce((sum, { length }) => sum + length, 0) * bytesPerUnit)
   let at = 0
   const placed = rows.map((row, index) => {
     const { written } = encoder.encodeInto(texts[index]!, bytes.subarray(at))
