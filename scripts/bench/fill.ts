@@ -69,8 +69,6 @@ const changes: Record<Copied, (count: number) => Record<string, string>> = {
     number_key: `printf('%02d', length(${numberOf(count)})) || ${numberOf(count)}`,
     external_id: "own.external_id || '-' || copies.n",
     completed_transaction_id: idOf('own.completed_transaction_id'),
-    cart: `json_set(own.cart, '$.items', (select json_group_array(json_set(value, '$.id', ${idOf("value ->> 'id'")}))
-      from json_each(own.cart, '$.items')))`,
     search_own: ownSearchOf(count),
     search: `${ownSearchOf(count)} || ${separator} || ${emailOf('customers.email_folded')}`,
     import_id: 'null',

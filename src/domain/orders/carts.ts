@@ -21,7 +21,10 @@ export interface Cart extends CartTotals {
   coupon_code: string | null
 }
 
-type StoredItem = Pick<CartItem, 'id' | 'product_id' | 'quantity'> & Partial<CartItem>
+/** A line that states no id has one that is made of its order's and its place. */
+type UnnamedItem = Omit<CartItem, 'id'> & { id?: string | undefined }
+
+type StoredItem = Pick<CartItem, 'product_id' | 'quantity'> & Partial<CartItem>
 
 /** A cart as the row of its order has it. What is null, 0 or empty is left out. The total is the amount of the order. */
 export type StoredCart = Partial<Omit<Cart, 'status' | 'total_minor'>> & { items?: readonly StoredItem[] }
@@ -32,8 +35,8 @@ const isNothing = (value: unknown): boolean =>
 const withoutNothing = <Values extends object>(values: Values): Partial<Values> =>
   Object.fromEntries(Object.entries(values).filter(([, value]) => !isNothing(value))) as Partial<Values>
 
-const storedItem = ({ id, product_id, quantity, ...item }: CartItem): StoredItem => ({
-  id,
+const storedItem = ({ id, product_id, quantity, ...item }: UnnamedItem): StoredItem => ({
+  ...(id === undefined ? {} : { id }),
   product_id,
   quantity,
   ...withoutNothing({
@@ -48,7 +51,7 @@ const storedItem = ({ id, product_id, quantity, ...item }: CartItem): StoredItem
 
 export const storedCart = (
   { coupon_code, subtotal_minor, deposit_minor, handling_fee_minor, ...totals }: CartTotals & Pick<Cart, 'coupon_code'>,
-  items: readonly CartItem[],
+  items: readonly UnnamedItem[],
 ): StoredCart => ({
   ...withoutNothing({
     coupon_code,

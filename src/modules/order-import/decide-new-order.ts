@@ -27,7 +27,7 @@ function orderRow(context: DecisionContext, placement: Placement) {
     id,
     ...placeOf(context),
     user_id: user.id,
-    ...orderColumns(context, placement),
+    ...orderColumns(placement),
     has_payment: isPaid(payment),
     type: 'imported' as const,
     currency: order.currency,

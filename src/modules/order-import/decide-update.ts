@@ -131,7 +131,7 @@ export function decideUpdate(context: DecisionContext, placement: Placement, exi
   const own = ownSearch({ ...order, id: row.id }, payment ? [payment.id] : [])
   const paymentStatus = after?.payment.status ?? paymentStatusOf[order.status]
   const isComplete = payment !== undefined && order.status === 'completed' && wasCaptured(paymentStatus)
-  const columns = orderColumns(context, placement)
+  const columns = orderColumns(placement)
   const changes = {
     ...columns,
     cart: { ...(row.cart.id === undefined ? {} : { id: row.cart.id }), ...columns.cart },

@@ -86,6 +86,9 @@ const kept = (outcome: OrderOutcome): OrderOutcome => ({
   warnings: outcome.warnings.slice(0, maxFaults),
 })
 
+/** Orders name the import that created them, so that its row has the others alone, and those with a warning. */
+const isStored = ({ action, warnings }: OrderOutcome): boolean => action !== 'created' || warnings.length > 0
+
 /** Reads one order of the call; nothing of it is in the database yet. */
 function read(raw: unknown, index: number, edition: RunEdition): NumberedOrder | OrderOutcome {
   const path = ['orders', index]
@@ -157,7 +160,7 @@ function report(
     updated_orders: count('updated'),
     skipped_orders: count('skipped'),
     failed_orders: failed,
-    results,
+    results: results.filter(isStored),
     version: 1,
     created_at: now,
     modified_at: now,
