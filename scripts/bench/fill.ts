@@ -70,7 +70,7 @@ const changes: Record<Copied, (count: number) => Record<string, string>> = {
     external_id: "own.external_id || '-' || copies.n",
     completed_transaction_id: idOf('own.completed_transaction_id'),
     search_own: ownSearchOf(count),
-    search: `${ownSearchOf(count)} || ${separator} || ${emailOf('customers.email_folded')}`,
+    search: emailOf('customers.email_folded'),
     import_id: 'null',
     import_number: 'null',
     created_at: `own.created_at + copies.n * ${count} * 60000`,

@@ -1,10 +1,11 @@
 import { sql } from 'drizzle-orm'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { isIdOf } from '../../src/domain/ids.ts'
-import { get, patch } from '../support/api.ts'
+import { get, patch, rootToken } from '../support/api.ts'
 import { costOf } from '../support/cost.ts'
 import { givenMember } from '../support/seeding/members.ts'
-import { db } from '../support/seeding/rows.ts'
+import { idsOf, readAs } from '../support/lists.ts'
+import { db, write } from '../support/seeding/rows.ts'
 import { anOrder, givenOrders, seedShop, type Shop } from '../support/seeding/sales/orders.ts'
 
 let shop: Shop
@@ -186,6 +187,30 @@ describe('orders of another system', () => {
     const before = [await cost(scopes[0] ?? ''), await cost(scopes[1] ?? '')]
     await add(40, 'F')
     expect([await cost(scopes[0] ?? ''), await cost(scopes[1] ?? '')]).toEqual(before)
+  })
+})
+
+const listed = async (query: string) => idsOf(await readAs(rootToken, `/v1/orders?${query}`))
+
+describe('the texts of an order', () => {
+  it('are stored once, and found where the version before stored its own twice', async () => {
+    const [id = ''] = await givenOrders(shop, [
+      anOrder({ external_id: 'Once-77', customer: { email: 'once@example.dk' } }),
+    ])
+    const row = sql`from orders where id = ${id}`
+    expect(await db.first(sql<object>`select search, instr(search_own, 'once@') as at ${row}`)).toEqual({
+      search: 'once@example.dk',
+      at: 0,
+    })
+    const { customer } = (await get(`/v1/orders/${id}`)).body
+    const finds = async () => {
+      for (const text of ['once-77', 'once@example', id])
+        expect(await listed(`customer_id=${customer.api_id}&search=${text}`)).toEqual([id])
+      expect(await listed(`customer_id=${customer.api_id}&search=none@example`)).toEqual([])
+    }
+    await finds()
+    await write(sql`update orders set search = search_own || char(31) || search where id = ${id}`)
+    await finds()
   })
 })
 

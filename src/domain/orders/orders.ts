@@ -1,4 +1,4 @@
-import { fold, searchSeparator, searchText } from '../text/fold.ts'
+import { fold, searchText } from '../text/fold.ts'
 import { lifecycle } from '../lifecycle.ts'
 import { formatMoney } from '../money.ts'
 
@@ -145,7 +145,3 @@ export const ownSearch = (
   order: { order_number: string | null; external_id: string | null; id: string },
   transactionIds: readonly string[],
 ): string => searchText(order.order_number, order.id, ...transactionIds, order.external_id)
-
-/** An order's whole search text: its own and its customer's. */
-export const orderSearch = (own: string, contact: string): string =>
-  [own, contact].filter(Boolean).join(searchSeparator)

@@ -1,6 +1,6 @@
 import { idLike, idsWithin } from '../../domain/ids.ts'
 import { newPaymentStatus } from '../../domain/data-imports/imported-amounts.ts'
-import { isPaid, orderSearch, ownSearch } from '../../domain/orders/orders.ts'
+import { isPaid, ownSearch } from '../../domain/orders/orders.ts'
 import { unitsOf } from '../../domain/orders/reconcile-purchases.ts'
 import { contactSearch } from '../../domain/accounts/users.ts'
 import {
@@ -35,7 +35,7 @@ function orderRow(context: DecisionContext, placement: Placement) {
     external_source: source,
     external_id: order.external_id,
     search_own: own,
-    search: orderSearch(own, contactSearch(user)),
+    search: contactSearch(user),
     version: 1,
     created_at: order.created_at ?? now,
     modified_at: now,

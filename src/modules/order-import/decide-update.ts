@@ -1,5 +1,5 @@
 import { paymentAfter, takenBack } from '../../domain/data-imports/imported-amounts.ts'
-import { isPaid, orderSearch, ownSearch, paymentStatusOf, wasCaptured } from '../../domain/orders/orders.ts'
+import { isPaid, ownSearch, paymentStatusOf, wasCaptured } from '../../domain/orders/orders.ts'
 import { openStatuses, orderMovesFrom } from '../../domain/orders/purchases.ts'
 import { type ExistingUnit, reconcile, type Reconciled, unitsOf } from '../../domain/orders/reconcile-purchases.ts'
 import { contactSearch } from '../../domain/accounts/users.ts'
@@ -139,7 +139,7 @@ export function decideUpdate(context: DecisionContext, placement: Placement, exi
     user_id: user.id,
     completed_transaction_id: isComplete ? payment.id : row.completed_transaction_id,
     search_own: own,
-    search: orderSearch(own, contactSearch(user)),
+    search: contactSearch(user),
     modified_at: context.now,
   }
   const purchases = purchaseDecision(context, placement, existing)

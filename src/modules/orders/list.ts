@@ -16,6 +16,7 @@ import { editionsSeenBy, visibilityOf, visibleIn } from '../../db/visibility.ts'
 import { invalid, parameterError } from '../../domain/errors.ts'
 import { orderStatuses, orderTypes } from '../../domain/orders/orders.ts'
 import { type Page, type PageRequest, sortBy } from '../../domain/page.ts'
+import { searchSeparator } from '../../domain/text/fold.ts'
 import { editionSummaryFields } from '../editions/index.ts'
 import { countingOf, fewMatch, isOfWholeEditions, startOf, stateOf } from './count.ts'
 import { ofKinds } from './counts/spans.ts'
@@ -54,7 +55,9 @@ const ofCustomer = (view: CustomerView, own: SQL, ofGiven: SQL): SQL =>
 
 /** An order's text with its customer's, of which hidden parts find nothing. */
 export function containsText(view: CustomerView, text: string): SQL {
-  const whole = containsFoldedOrDigits(sql`${orders.search}`, text)
+  // Rows of earlier versions have their own texts in both columns.
+  const texts = sql`${orders.search_own} || char(${sql.raw(String(searchSeparator.charCodeAt(0)))}) || ${orders.search}`
+  const whole = containsFoldedOrDigits(sql`(${texts})`, text)
   if (view.isWhole) return whole
   const given = containsFoldedOrDigits(givenSearch('email_folded', 'phone_digits'), text)
   return sql`(${containsFoldedOrDigits(sql`${orders.search_own}`, text)} or ${ofCustomer(view, whole, given)})`
