@@ -1,6 +1,6 @@
 -- The texts that an order is found by are made from its row: its number, its id, that of its own payment and its external
--- id. `search_own` is empty then, and `search` has the contact of the customer alone. Orders of the version before, and
--- those whose texts are others, have both as they were.
+-- id. `search_own` is empty then. Orders of earlier versions, and those whose texts are others, keep them there; `search` of
+-- the earlier ones has them too, beside the contact of the customer.
 alter table orders add column own_search_text text not null generated always as (
   case when search_own <> '' then search_own
     else iif(number_folded = '', '', number_folded || char(31)) || lower(id) || char(31) || 'trx_' || lower(substr(id, 5))
@@ -8,7 +8,7 @@ alter table orders add column own_search_text text not null generated always as 
   end
 ) virtual;
 alter table orders add column search_text text not null generated always as (
-  case when search_own <> '' then search else own_search_text || iif(search = '', '', char(31) || search) end
+  own_search_text || char(31) || search
 ) virtual;
 
 drop trigger orders_search_insert;

@@ -61,8 +61,6 @@ const changes: Record<Copied, (count: number) => Record<string, string>> = {
     number_folded: numberOf(count),
     number_key: `printf('%02d', length(${numberOf(count)})) || ${numberOf(count)}`,
     external_id: "own.external_id || '-' || copies.n",
-    cart: `json_set(own.cart, '$.items', (select json_group_array(json_set(value, '$.id', ${idOf("value ->> 'id'")}))
-      from json_each(own.cart, '$.items')))`,
     search: emailOf('customers.email_folded'),
     import_id: 'null',
     import_number: 'null',

@@ -46,7 +46,10 @@ beforeEach(async () => {
 })
 
 it('the migration of carts keeps every cart and every line', async () => {
-  // Carts of earlier versions have ids of their own.
+  // Carts and lines of earlier versions have ids of their own.
+  await write(sql`update orders set cart = json_set(cart, '$.items', (
+    select json_group_array(json_patch(json_object('id', 'itm_' || substr(orders.id, 5) || line.key), line.value))
+      from json_each(orders.cart, '$.items') as line))`)
   await write(sql`update orders set cart = json_set(cart, '$.id', 'crt_' || substr(id, 5)) where id = ${order}`)
   await write(
     sql`update orders set cart = json_set(cart, '$.id', 'crt_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8') where id <> ${order}`,

@@ -42,7 +42,7 @@ describe('both search indexes', () => {
       )) ?? {}
     for (let batch = 0; batch < batches; batch++)
       await env.DB.batch(changes(first, batch).map((change) => env.DB.prepare(change)))
-    expect(await wrong('order_search', 'orders', 'search_own')).toEqual([])
+    expect(await wrong('order_search', 'orders', 'own_search_text')).toEqual([])
     expect(await wrong('customer_search', 'users', 'search_text')).toEqual([])
   })
 })

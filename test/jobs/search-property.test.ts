@@ -162,7 +162,7 @@ async function reference(made: Made, needle: string) {
         where orders.edition_id = ${made.editions[0]} and (${condition})`),
     )
   return {
-    search: await ordersWhere(either('orders.search', folded)),
+    search: await ordersWhere(either('(orders.search_own || char(31) || orders.search)', folded)),
     order_number: await ordersWhere(either('orders.number_folded', [fold(needle)])),
     customer_email: await ordersWhere(either('users.email_folded', [fold(needle)])),
     customer_phone: digits.length ? await ordersWhere(either('users.phone_digits', digits)) : [],

@@ -21,14 +21,14 @@ export interface Cart extends CartTotals {
   coupon_code: string | null
 }
 
-/** A line of a cart. Its id is null where it is made of that of the order. */
-export type BoughtLine = Omit<CartItem, 'id'> & { id: string | null }
+/** A line that states no id has one that is made of its order's and its place. */
+type UnnamedItem = Omit<CartItem, 'id'> & { id?: string | undefined }
 
 type StoredItem = Pick<CartItem, 'product_id'> & Partial<CartItem>
 
 /**
  * A cart as the row of its order has it. What is null, 0 or empty is left out, a quantity of 1 too. The total is the amount
- * of the order. The first line states no id: it has that of its order, with a prefix of its own.
+ * of the order.
  */
 export type StoredCart = Partial<Omit<Cart, 'status' | 'total_minor'>> & { items?: readonly StoredItem[] }
 
@@ -38,8 +38,8 @@ const isNothing = (value: unknown): boolean =>
 const withoutNothing = <Values extends object>(values: Values): Partial<Values> =>
   Object.fromEntries(Object.entries(values).filter(([, value]) => !isNothing(value))) as Partial<Values>
 
-const storedItem = ({ id, product_id, quantity, ...item }: BoughtLine): StoredItem => ({
-  ...(id === null ? {} : { id }),
+const storedItem = ({ id, product_id, quantity, ...item }: UnnamedItem): StoredItem => ({
+  ...(id === undefined ? {} : { id }),
   product_id,
   ...(quantity === 1 ? {} : { quantity }),
   ...withoutNothing({
@@ -54,7 +54,7 @@ const storedItem = ({ id, product_id, quantity, ...item }: BoughtLine): StoredIt
 
 export const storedCart = (
   { coupon_code, subtotal_minor, deposit_minor, handling_fee_minor, ...totals }: CartTotals & Pick<Cart, 'coupon_code'>,
-  items: readonly BoughtLine[],
+  items: readonly UnnamedItem[],
 ): StoredCart => ({
   ...withoutNothing({
     coupon_code,

@@ -168,7 +168,3 @@ export function keptOwnSearch(order: Parameters<typeof ownSearch>[0], transactio
   ]
   return own === made.filter(Boolean).join(searchSeparator) ? '' : own
 }
-
-/** What an order is found by: its own text as it is kept, and its customer's. */
-export const orderSearch = (own: string, contact: string): string =>
-  [own, contact].filter(Boolean).join(searchSeparator)

@@ -1,6 +1,6 @@
 import { idLike, idsWithin } from '../../domain/ids.ts'
 import { newPaymentStatus } from '../../domain/data-imports/imported-amounts.ts'
-import { isPaid, keptOwnSearch, orderSearch, ownPayment } from '../../domain/orders/orders.ts'
+import { isPaid, keptOwnSearch, ownPayment } from '../../domain/orders/orders.ts'
 import { unitsOf } from '../../domain/orders/reconcile-purchases.ts'
 import { contactSearch } from '../../domain/accounts/users.ts'
 import {
@@ -27,7 +27,7 @@ function orderRow(context: DecisionContext, placement: Placement) {
     organization_id: context.edition.organization_id,
     edition_id: context.edition.id,
     user_id: user.id,
-    ...orderColumns(context, placement),
+    ...orderColumns(placement),
     has_payment: isPaid(payment),
     type: 'imported' as const,
     currency: order.currency,
@@ -35,7 +35,7 @@ function orderRow(context: DecisionContext, placement: Placement) {
     external_source: source,
     external_id: order.external_id,
     search_own: own,
-    search: orderSearch(own, contactSearch(user)),
+    search: contactSearch(user),
     version: 1,
     created_at: order.created_at ?? now,
     modified_at: now,

@@ -1,12 +1,5 @@
 import { paymentAfter, takenBack } from '../../domain/data-imports/imported-amounts.ts'
-import {
-  completedBy,
-  isPaid,
-  keptOwnSearch,
-  orderSearch,
-  paymentStatusOf,
-  wasCaptured,
-} from '../../domain/orders/orders.ts'
+import { completedBy, isPaid, keptOwnSearch, paymentStatusOf, wasCaptured } from '../../domain/orders/orders.ts'
 import { openStatuses, orderMovesFrom } from '../../domain/orders/purchases.ts'
 import { type ExistingUnit, reconcile, type Reconciled, unitsOf } from '../../domain/orders/reconcile-purchases.ts'
 import { contactSearch } from '../../domain/accounts/users.ts'
@@ -138,7 +131,7 @@ export function decideUpdate(context: DecisionContext, placement: Placement, exi
   const own = keptOwnSearch({ ...order, id: row.id }, payment ? [payment.id] : [])
   const paymentStatus = after?.payment.status ?? paymentStatusOf[order.status]
   const isComplete = payment !== undefined && order.status === 'completed' && wasCaptured(paymentStatus)
-  const columns = orderColumns(context, placement)
+  const columns = orderColumns(placement)
   const changes = {
     ...columns,
     cart: { ...(row.cart.id === undefined ? {} : { id: row.cart.id }), ...columns.cart },
@@ -146,7 +139,7 @@ export function decideUpdate(context: DecisionContext, placement: Placement, exi
     user_id: user.id,
     completed_transaction_id: isComplete ? completedBy(row, payment.id) : row.completed_transaction_id,
     search_own: own,
-    search: orderSearch(own, contactSearch(user)),
+    search: contactSearch(user),
     modified_at: context.now,
   }
   const purchases = purchaseDecision(context, placement, existing)

@@ -31,15 +31,12 @@ export interface OrderDecision {
   grown: readonly string[]
 }
 
-export const orderColumns = ({ newId }: DecisionContext, { order, counted, totals }: Placement) => ({
+export const orderColumns = ({ order, counted, totals }: Placement) => ({
   order_number: order.order_number,
   status: order.status,
   amount_minor: totals.total_minor,
   items_count: counted.reduce((count, item) => count + item.quantity, 0),
-  cart: storedCart(
-    { coupon_code: order.coupon_code, ...totals },
-    counted.map((item, index) => ({ ...item, id: index === 0 ? null : newId('cart_item') })),
-  ),
+  cart: storedCart({ coupon_code: order.coupon_code, ...totals }, counted),
   metadata: order.metadata,
   number_folded: fold(order.order_number ?? ''),
   number_key: numberKey(order.order_number),

@@ -9,7 +9,6 @@ import { changeableEditions, isSharedOutside } from '../../db/customer-visibilit
 import { inList } from '../../db/visibility.ts'
 import { changesIn, isEmpty, update, updateVersion } from '../../db/write.ts'
 import { AppError, fieldError, invalid, sharedCustomer } from '../../domain/errors.ts'
-import { searchSeparator } from '../../domain/text/fold.ts'
 import type { ChannelAddress } from '../../domain/messaging/suppressions.ts'
 import {
   contactSearch,
@@ -38,14 +37,7 @@ const phoneTaken = () =>
 export const customerOrdersSearch = (
   userId: string,
   contact: Pick<ShownUserRow, 'email' | 'phone_number'>,
-): Statement =>
-  update(
-    orders,
-    {
-      search: sql`iif(${orders.search_own} = '', '', ${orders.search_own} || ${searchSeparator}) || ${contactSearch(contact)}`,
-    },
-    eq(orders.user_id, userId),
-  )
+): Statement => update(orders, { search: contactSearch(contact) }, eq(orders.user_id, userId))
 
 /** Refuses a customer of other editions, and stores the contact with the caller's editions too. */
 const changeInEditions = (user: LoadedUser, contact: Contact, editionIds: readonly string[]): Statement[] => [

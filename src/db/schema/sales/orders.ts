@@ -39,6 +39,7 @@ export const orders = sqliteTable('orders', {
   external_id: text(),
   number_folded: text().notNull().default(''),
   number_key: text(),
+  /** Order number and ids, and in `search` the address and the number of the customer. */
   search_own: text().notNull(),
   search: text().notNull(),
   version: integer().notNull().default(1),

@@ -16,7 +16,7 @@ type WrittenImportOrder = Pick<
   typeof importOrders.$inferSelect,
   'number' | 'group_key' | 'order_id' | 'order_version' | 'outcome' | 'before'
 >
-type Order = Pick<typeof orders.$inferSelect, 'id' | 'version' | 'user_id' | 'search_own' | 'modified_at'> & {
+type Order = Pick<typeof orders.$inferSelect, 'id' | 'version' | 'user_id' | 'modified_at'> & {
   /** Of a cart that states its id. */
   cart_id: string | null
 }
@@ -64,7 +64,7 @@ const usersOf = sql`(select o.user_id union all select its.before ->> '$.updated
 const findRows = (importId: string, below: number | null, limit: number) =>
   sql<UndoRow>`select its.number, its.group_key, ${orderIdOf} as order_id, coalesce(its.order_version, 1) as order_version,
       coalesce(its.outcome, 'created') as outcome, ${beforeOf} as before,
-      o.id, o.version, o.user_id, o.search_own, o.modified_at, o.cart ->> 'id' as cart_id, former.id as former_id, former.email, former.phone_number,
+      o.id, o.version, o.user_id, o.modified_at, o.cart ->> 'id' as cart_id, former.id as former_id, former.email, former.phone_number,
       exists (select 1 from refund_requests where order_id = o.id and ${isSince('created_at')}) as has_refund,
       exists (select 1 from purchase_uses where purchase_id in ${purchaseIds} and ${isSince('created_at')}) as has_use,
       exists (select 1 from wallet_passes where purchase_id in ${purchaseIds} and ${isSince('created_at')}) as has_pass,
@@ -107,7 +107,7 @@ function written(
   payments: readonly WrittenPayment[],
 ): WrittenOrder {
   const before = row.before === null ? null : readBefore(row.before)
-  const { id, version, user_id, search_own, modified_at, cart_id } = row
+  const { id, version, user_id, modified_at, cart_id } = row
   const reason = keptReason({
     is_missing: id === null || row.former_id === null || (row.outcome === 'updated' && !before?.updated),
     has_erased_customer: row.has_erased_customer === 1,
@@ -122,7 +122,7 @@ function written(
     left: versionsLeft(before, purchases),
     is_payment_changed: isPaymentChanged(before, payments),
   })
-  const order = { id, version, user_id, search_own, modified_at, cart_id }
+  const order = { id, version, user_id, modified_at, cart_id }
   const customer = { email: row.email, phone_number: row.phone_number }
   return { number: row.number, group_key: row.group_key, order, customer, before, purchases, reason }
 }

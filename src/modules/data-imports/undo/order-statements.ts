@@ -7,7 +7,6 @@ import { orders, transactions } from '../../../db/schema/sales/orders.ts'
 import { inList } from '../../../db/visibility.ts'
 import { isEmpty, update, updateVersion } from '../../../db/write.ts'
 import { statusAfterUndo } from '../../../domain/data-imports/import-undo.ts'
-import { orderSearch } from '../../../domain/orders/orders.ts'
 import { contactSearch } from '../../../domain/accounts/users.ts'
 import type { UpdatedBefore } from '../../order-import/index.ts'
 import { passChanged } from '../../wallet/index.ts'
@@ -92,12 +91,11 @@ function restorations(one: Updated, now: number): Statement[] {
   const { cart, ...columns } = updated.order
   // The id of a cart never changes.
   const id = order.cart_id === null ? {} : { id: order.cart_id }
-  const search = orderSearch(updated.order.search_own ?? order.search_own, contactSearch(customer))
   return [
     ...updateVersion(orders, order, {
       ...columns,
       ...(cart ? { cart: { ...id, ...cart } } : {}),
-      search,
+      search: contactSearch(customer),
       modified_at: now,
     }),
     ...(payment && !isEmpty(payment.before)
