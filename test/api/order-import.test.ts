@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
 import { get } from '../support/api.ts'
 import { order, refusal, type ShownPurchase, taken, ticket } from '../support/imported-orders.ts'
-import { anOrder, givenOrders, seedShop, importOrders } from '../support/seeding/sales/orders.ts'
+import { anOrder, seedShop, importOrders } from '../support/seeding/sales/orders.ts'
 import { contentsOf } from '../support/orders.ts'
 import { db, write } from '../support/seeding/rows.ts'
 import { seedEndpoint } from '../support/seeding/webhooks.ts'
@@ -145,26 +145,6 @@ describe('items with a status', () => {
     expect(await statuses('pending')).toEqual(['active', 'pending', 'pending'])
     expect(await statuses('completed')).toEqual(['active', 'active', 'pending'])
     expect(await statuses('cancelled')).toEqual(['cancelled', 'cancelled', 'cancelled'])
-  })
-})
-
-describe('an import', () => {
-  it('stores what became of an order, unless the order itself says that it was created', async () => {
-    const shop = await seedShop()
-    const [known] = await givenOrders(shop, [anOrder({ external_id: 'R-1' })])
-    const warned = { items: [ticket({ user: { full_name: 'Ida Berg' } })] }
-    const { body } = await importOrders(shop, [
-      anOrder({ external_id: 'R-1' }),
-      anOrder({ external_id: 'R-2' }),
-      anOrder({ external_id: 'R-3', ...warned }),
-      anOrder({ external_id: 'R-4', currency: 'xxx' }),
-    ])
-    const [skipped, created, withWarning, refused] = body.results
-    expect(skipped).toMatchObject({ action: 'skipped', order_id: known })
-    const [row] = await db.all(sql<{ results: string }>`select results from data_imports where id = ${body.id}`)
-    expect(JSON.parse(row?.results ?? '')).toEqual([skipped, withWarning, refused])
-    const made = await db.all(sql<{ id: string }>`select id from orders where import_id = ${body.id} order by seq`)
-    expect(made.map(({ id }) => id)).toEqual([created.order_id, withWarning.order_id])
   })
 })
 

@@ -46,9 +46,9 @@ beforeEach(async () => {
 })
 
 it('the migration of carts keeps every cart and every line', async () => {
-  // Carts and lines of earlier versions have ids of their own.
+  // Carts and lines of earlier versions have ids of their own, and name each quantity.
   await write(sql`update orders set cart = json_set(cart, '$.items', (
-    select json_group_array(json_patch(json_object('id', 'itm_' || substr(orders.id, 5) || line.key), line.value))
+    select json_group_array(json_patch(json_object('id', 'itm_' || substr(orders.id, 5) || line.key, 'quantity', 1), line.value))
       from json_each(orders.cart, '$.items') as line))`)
   await write(sql`update orders set cart = json_set(cart, '$.id', 'crt_' || substr(id, 5)) where id = ${order}`)
   await write(

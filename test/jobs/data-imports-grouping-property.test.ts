@@ -118,10 +118,9 @@ it('rows of a key are one order wherever they stand, in any steps, and through i
     fc.asyncProperty(
       table,
       borders,
-      death,
       cut,
-      fc.boolean(),
-      async (parts, steps, at, { after, limit }, isCancelled) => {
+      fc.record({ at: death, isCancelled: fc.boolean() }),
+      async (parts, steps, { after, limit }, { at, isCancelled }) => {
         const shop = await seedShop()
         const bad = new Set<number>()
         const keys = parts.flatMap(({ key, rows }) =>

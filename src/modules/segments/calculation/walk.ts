@@ -27,14 +27,14 @@ interface Walk {
 }
 
 /** The keys of people, in the order in which one column has them. */
-interface Keys {
+interface WalkKeys {
   from: SQL
   key: SQL
   where: SQL
 }
 
 /** A walk through people by `keys`. `key` of `people` is the same column; a position as text becomes one by `read`. */
-function byKey({ from, key, where }: Keys, people: PeopleSql & { key: SQL }, read: (position: SQL) => SQL): Walk {
+function byKey({ from, key, where }: WalkKeys, people: PeopleSql & { key: SQL }, read: (position: SQL) => SQL): Walk {
   const within = (column: SQL, { after, until }: PartOfWalk) =>
     sql`${column} > ${read(after)} and ${column} <= ${read(until)}`
   const position = sql`cast(${key} as text)`
