@@ -74,15 +74,19 @@ function memoryOf(mappings: readonly Mapping[]): RuntimeMemory {
 /** A list of mappings that change while it is read may name one twice: its sum then differs from what the machine says. */
 const toleratedDifference = 0.05
 
-/** All are 0 when the machine does not say it. */
+const readings = 5
+
+/** All are 0 when the machine does not say it. After five readings that differ the last one counts. */
 export function runtimeMemory(): RuntimeMemory {
-  for (;;) {
+  let memory = memoryOf([])
+  for (let reading = 0; reading < readings; reading++) {
     const found = findRuntime()
     const file = `/proc/${found?.id}/smaps`
     if (!found || !existsSync(file)) return memoryOf([])
-    const memory = memoryOf(mappingsOf(readFileSync(file, 'utf8')))
-    if (Math.abs(memory.all - found.megabytes) <= toleratedDifference * found.megabytes) return memory
+    memory = memoryOf(mappingsOf(readFileSync(file, 'utf8')))
+    if (Math.abs(memory.all - found.megabytes) <= toleratedDifference * found.megabytes) break
   }
+  return memory
 }
 
 export const memoryText = ({ all, ...held }: RuntimeMemory): string =>
