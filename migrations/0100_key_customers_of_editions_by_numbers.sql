@@ -1,10 +1,10 @@
 -- Customers of editions are keyed by the number of the customer and by the end of the id of the edition, in a third of the
 -- bytes. No two editions have ids with the same end.
-alter table editions add column mark text not null generated always as (substr(id, -8)) virtual;
-create unique index editions_by_mark on editions (mark);
+alter table editions add column short_id text not null generated always as (substr(id, -8)) virtual;
+create unique index editions_by_short_id on editions (short_id);
 
 create table edition_customers (
-  edition_mark text not null,
+  edition_short_id text not null,
   user_seq integer not null references users (seq),
   created_at integer not null,
   email text,
@@ -16,9 +16,9 @@ create table edition_customers (
   email_folded text not null default '',
   phone_digits text not null default '',
   counted_together integer not null default 0 check (counted_together in (0, 1)),
-  primary key (edition_mark, user_seq)
+  primary key (edition_short_id, user_seq)
 ) strict, without rowid;
-insert into edition_customers (edition_mark, user_seq, created_at, email, phone_number, first_name, last_name, locale,
+insert into edition_customers (edition_short_id, user_seq, created_at, email, phone_number, first_name, last_name, locale,
     name_folded, email_folded, phone_digits, counted_together)
   select substr(given.edition_id, -8), users.seq, given.created_at, given.email, given.phone_number, given.first_name,
     given.last_name, given.locale, given.name_folded, given.email_folded, given.phone_digits, given.counted_together
@@ -67,14 +67,14 @@ end;
 create trigger edition_customers_counted after insert on edition_customers when new.counted_together = 0
 begin
   insert into order_counts (span_bits, edition_id, span, customers, changes)
-    select 29, id, new.created_at >> 29, 1, 1 from editions where mark = new.edition_mark
+    select 29, id, new.created_at >> 29, 1, 1 from editions where short_id = new.edition_short_id
     on conflict (span_bits, edition_id, span) do update set customers = customers + 1, changes = changes + 1;
 end;
 
 create trigger edition_customers_uncounted after delete on edition_customers
 begin
   insert into order_counts (span_bits, edition_id, span, customers, changes)
-    select 29, id, old.created_at >> 29, -1, 1 from editions where mark = old.edition_mark
+    select 29, id, old.created_at >> 29, -1, 1 from editions where short_id = old.edition_short_id
     on conflict (span_bits, edition_id, span) do update set customers = customers - 1, changes = changes + 1;
 end;
 
@@ -84,11 +84,11 @@ create view user_editions as
     given.first_name, given.last_name, given.locale, given.name_folded, given.email_folded, given.phone_digits,
     given.counted_together
   from edition_customers as given
-    join editions on editions.mark = given.edition_mark
+    join editions on editions.short_id = given.edition_short_id
     join users on users.seq = given.user_seq;
 
 create trigger user_editions_insert instead of insert on user_editions begin
-  insert into edition_customers (edition_mark, user_seq, created_at, email, phone_number, first_name, last_name, locale,
+  insert into edition_customers (edition_short_id, user_seq, created_at, email, phone_number, first_name, last_name, locale,
       name_folded, email_folded, phone_digits, counted_together)
     values (substr(new.edition_id, -8), (select seq from users where id = new.user_id), new.created_at, new.email,
       new.phone_number, coalesce(new.first_name, ''), coalesce(new.last_name, ''), new.locale,
@@ -100,10 +100,10 @@ create trigger user_editions_update instead of update on user_editions begin
   update edition_customers set email = new.email, phone_number = new.phone_number, first_name = new.first_name,
       last_name = new.last_name, locale = new.locale, name_folded = new.name_folded, email_folded = new.email_folded,
       phone_digits = new.phone_digits
-    where edition_mark = substr(old.edition_id, -8) and user_seq = (select seq from users where id = old.user_id);
+    where edition_short_id = substr(old.edition_id, -8) and user_seq = (select seq from users where id = old.user_id);
 end;
 
 create trigger user_editions_delete instead of delete on user_editions begin
   delete from edition_customers
-    where edition_mark = substr(old.edition_id, -8) and user_seq = (select seq from users where id = old.user_id);
+    where edition_short_id = substr(old.edition_id, -8) and user_seq = (select seq from users where id = old.user_id);
 end;

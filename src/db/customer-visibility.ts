@@ -2,12 +2,12 @@ import { type SQL, sql } from 'drizzle-orm'
 import { type Caller, reachOf, type RoleCode } from '../domain/accounts/access.ts'
 import { searchSeparator } from '../domain/text/fold.ts'
 import { inList } from './visibility.ts'
-import { editionMark, editionMarks, markOf } from './edition-marks.ts'
+import { shortId, shortIds, shortIdOf } from './edition-customers.ts'
 
 /** Contact columns of a customer, as `users` and, for what an edition's imports said, `edition_customers` have them. */
 export type ContactColumn = 'email' | 'phone_number' | 'first_name' | 'last_name'
 
-/** Which editions are meant: a condition on a column of their marks. */
+/** Which editions are meant: a condition on a column of their short ids. */
 type Editions = (column: SQL) => SQL
 
 const listed =
@@ -15,12 +15,12 @@ const listed =
   (column) =>
     // One edition is found by the table's key.
     editionIds[0] && editionIds.length === 1
-      ? sql`${column} = ${editionMark(editionIds[0])}`
-      : inList(column, editionMarks(editionIds))
+      ? sql`${column} = ${shortId(editionIds[0])}`
+      : inList(column, shortIds(editionIds))
 
 const isSharedBeyond = (user: SQL, editions: Editions): SQL =>
   sql`exists (select 1 from edition_customers as others where others.user_seq = ${user}.seq
-    and not (${editions(sql`others.edition_mark`)}))`
+    and not (${editions(sql`others.edition_short_id`)}))`
 
 /**
  * Holds for a row of `users` that also belongs to an edition outside `editionIds`. `user` is the row's name in the
@@ -32,8 +32,8 @@ export const isSharedOutside = (user: SQL, editionIds: readonly string[]): SQL =
 const given = (user: SQL, column: string, editions: Editions): SQL => {
   const name = sql.raw(column)
   return sql`(select ${name} from edition_customers as given where given.user_seq = ${user}.seq
-    and ${editions(sql`given.edition_mark`)} and coalesce(given.${name}, '') <> ''
-    order by given.created_at desc, given.edition_mark limit 1)`
+    and ${editions(sql`given.edition_short_id`)} and coalesce(given.${name}, '') <> ''
+    order by given.created_at desc, given.edition_short_id limit 1)`
 }
 
 const contactGiven = (user: SQL, column: ContactColumn, editions: Editions): SQL =>
@@ -49,7 +49,7 @@ const contactSeen = (user: SQL, column: ContactColumn, editions: Editions): SQL 
  */
 export const contactSeenInEdition = (user: SQL, column: ContactColumn, editionId: SQL): SQL =>
   sql`iif(${editionId} is null, ${user}.${sql.raw(column)},
-    ${contactSeen(user, column, (mark) => sql`${mark} = ${markOf(editionId)}`)})`
+    ${contactSeen(user, column, (known) => sql`${known} = ${shortIdOf(editionId)}`)})`
 
 const changers: readonly RoleCode[] = ['OA', 'OM', 'EA', 'EM']
 
@@ -125,21 +125,21 @@ function wholeView(user: SQL): CustomerView {
 
 const joinedAt = (user: SQL, editions: Editions): SQL =>
   sql`(select min(given.created_at) from edition_customers as given where given.user_seq = ${user}.seq
-    and ${editions(sql`given.edition_mark`)})`
+    and ${editions(sql`given.edition_short_id`)})`
 
 /**
  * The shown columns of a person of several editions: what the own editions were given, and nothing that others could
  * change.
  */
 function hiddenColumns(user: SQL, editions: Editions): Record<ShownColumn, SQL> {
-  const rows = sql`from edition_customers as given where given.user_seq = ${user}.seq and ${editions(sql`given.edition_mark`)}`
+  const rows = sql`from edition_customers as given where given.user_seq = ${user}.seq and ${editions(sql`given.edition_short_id`)}`
   return {
     email: contactGiven(user, 'email', editions),
     phone_number: contactGiven(user, 'phone_number', editions),
     first_name: contactGiven(user, 'first_name', editions),
     last_name: contactGiven(user, 'last_name', editions),
-    locale: sql`coalesce(${given(user, 'locale', editions)}, (select default_language from editions where mark =
-      (select given.edition_mark ${rows} order by given.created_at desc, given.edition_mark limit 1)))`,
+    locale: sql`coalesce(${given(user, 'locale', editions)}, (select default_language from editions where short_id =
+      (select given.edition_short_id ${rows} order by given.created_at desc, given.edition_short_id limit 1)))`,
     msg_channel: sql`iif(${given(user, 'email', editions)} is null, 'sms', 'email')`,
     is_verified: sql`0`,
     is_active: sql`1`,
@@ -173,13 +173,13 @@ export function customersSeenBy(caller: Caller, user: SQL = sql`users`): Custome
   return {
     isWhole: false,
     join: sql`left join edition_customers as elsewhere on elsewhere.user_seq = ${user}.seq ${isOfOthers}
-      and elsewhere.edition_mark = (select edition_mark from edition_customers as others where others.user_seq = ${user}.seq
-        and not (${editions(sql`others.edition_mark`)}) limit 1)`,
+      and elsewhere.edition_short_id = (select edition_short_id from edition_customers as others where others.user_seq = ${user}.seq
+        and not (${editions(sql`others.edition_short_id`)}) limit 1)`,
     isHidden,
     column,
     columns: named(column),
     matches: (own, ofGiven) =>
       sql`iif(${isHidden}, exists (select 1 from edition_customers as given where given.user_seq = ${user}.seq
-        and ${editions(sql`given.edition_mark`)} and ${ofGiven}), ${own})`,
+        and ${editions(sql`given.edition_short_id`)} and ${ofGiven}), ${own})`,
   }
 }

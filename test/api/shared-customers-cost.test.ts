@@ -1,4 +1,4 @@
-import { insertEditionCustomers } from '../../src/db/edition-marks.ts'
+import { insertEditionCustomers } from '../../src/db/edition-customers.ts'
 import { beforeAll, describe, expect, it } from 'vitest'
 
 import { get } from '../support/api.ts'

@@ -28,8 +28,8 @@ const tableBefore = [
   'drop view user_editions',
   'drop table edition_customers',
   'create view given_texts as select id as user_id, search as text from users',
-  'drop index editions_by_mark',
-  'alter table editions drop column mark',
+  'drop index editions_by_short_id',
+  'alter table editions drop column short_id',
   `create table user_editions (
     edition_id text not null references editions (id),
     user_id text not null references users (id),

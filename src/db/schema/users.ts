@@ -43,8 +43,8 @@ export const users = sqliteTable('users', {
 export const editionCustomers = sqliteTable(
   'edition_customers',
   {
-    /** The end of the edition's id: `editionMark`. */
-    edition_mark: text().notNull(),
+    /** `shortId` of the edition. */
+    edition_short_id: text().notNull(),
     user_seq: integer().notNull(),
     created_at: integer().notNull(),
     email: text(),
@@ -58,5 +58,5 @@ export const editionCustomers = sqliteTable(
     /** As that of customers. */
     counted_together: integer({ mode: 'boolean' }).notNull().default(false),
   },
-  (table) => [primaryKey({ columns: [table.edition_mark, table.user_seq] })],
+  (table) => [primaryKey({ columns: [table.edition_short_id, table.user_seq] })],
 )

@@ -1,5 +1,5 @@
-import { editionMark } from '../../db/edition-marks.ts'
 import { getTableColumns, type InferSelectModel, type SQL, sql, type Table } from 'drizzle-orm'
+import { shortId } from '../../db/edition-customers.ts'
 import { readWithin, type ReadWithin } from '../../db/commit.ts'
 import type { Database, NamedRows } from '../../db/database.ts'
 import * as catalog from '../../db/schema/sales/catalog.ts'
@@ -93,7 +93,7 @@ const unique = (values: (string | null)[]): string[] => [...new Set(values.filte
 
 const givenJson = (editionId: string) => sql`, (select json_object('email', email, 'phone_number', phone_number,
     'first_name', first_name, 'last_name', last_name, 'locale', locale)
-    from edition_customers where edition_mark = ${editionMark(editionId)} and user_seq = users.seq) as given`
+    from edition_customers where edition_short_id = ${shortId(editionId)} and user_seq = users.seq) as given`
 
 /** The columns of a customer that are stored otherwise than they are read. */
 const { is_verified, is_active, metadata } = userTable
@@ -109,7 +109,7 @@ function sourcesOf(
     and ${inList(sql`external_id`, ids)}`
   const users = sql`select users.*, ${isSharedOutside(sql`users`, [edition_id])} as is_shared,
     ${changeable === null ? sql`0` : isSharedOutside(sql`users`, changeable)} as is_kept,
-    (select email from edition_customers where edition_mark = ${editionMark(edition_id)} and user_seq = users.seq) as given_email
+    (select email from edition_customers where edition_short_id = ${shortId(edition_id)} and user_seq = users.seq) as given_email
     ${reads.before ? givenJson(edition_id) : sql``}
     from users where organization_id = ${organization_id}`
   const given: Fields = reads.before ? { given: fromJson<GivenColumns>(sql`given`) } : {}

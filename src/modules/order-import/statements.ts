@@ -1,5 +1,5 @@
-import { type EditionCustomer, insertEditionCustomers } from '../../db/edition-marks.ts'
 import { sql } from 'drizzle-orm'
+import { type EditionCustomer, insertEditionCustomers } from '../../db/edition-customers.ts'
 import { changedExactly, changedOne, stillHolds } from '../../db/commit.ts'
 import type { Statement } from '../../db/database.ts'
 import { growLists } from '../../db/cel/list-sizes.ts'
@@ -82,7 +82,7 @@ const saidOtherwise = saidColumns.map(
 )
 
 /** The last that an edition said of each field. */
-const lastSaid = sql.raw(`on conflict (edition_mark, user_seq) do update
+const lastSaid = sql.raw(`on conflict (edition_short_id, user_seq) do update
   set ${saidSets.join(', ')} where ${saidOtherwise.join(' or ')}`)
 
 const givenLast = (customers: readonly EditionCustomer[]): Statement[] =>

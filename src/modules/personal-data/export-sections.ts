@@ -143,7 +143,7 @@ export const sectionsOf = (user: LoadedUser): Section[] => {
       name: 'editions',
       columns: sql`editions.id as edition_id, given.email, given.phone_number, given.first_name, given.last_name,
         given.locale, given.created_at`,
-      from: sql`edition_customers given join editions on editions.mark = given.edition_mark`,
+      from: sql`edition_customers given join editions on editions.short_id = given.edition_short_id`,
       where: sql`given.user_seq = ${seq}`,
       key: sql`editions.id`,
     },

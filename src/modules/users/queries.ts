@@ -2,7 +2,7 @@ import { eq, type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { containsFoldedOrDigits, foldedOrDigits } from '../../db/contains.ts'
 import { customerChangesOf, sumOfEditions } from '../../db/edition-counts.ts'
-import { editionIdsOf, editionMark, editionMarks } from '../../db/edition-marks.ts'
+import { editionIdsOf, shortId, shortIds } from '../../db/edition-customers.ts'
 import { customerRanges } from '../../db/lists/customer-ranges.ts'
 import { nullable, type NullableKey, type SortKey } from '../../db/lists/list-source.ts'
 import type { Counting } from '../../db/lists/page-by-number.ts'
@@ -42,14 +42,14 @@ export type ShownUserRow = Pick<WholeUserRow, keyof typeof ownColumns | ShownCol
 export const userVisibility = {
   inOrganizations: (ids: readonly string[]) => inList(sql`${users.organization_id}`, ids),
   inEditions: (ids: readonly string[]) =>
-    sql`exists (select 1 from edition_customers where user_seq = users.seq and ${inList(sql`edition_mark`, editionMarks(ids))})`,
+    sql`exists (select 1 from edition_customers where user_seq = users.seq and ${inList(sql`edition_short_id`, shortIds(ids))})`,
 }
 
 /** As `userVisibility` for lists, which begin with the editions and not with all customers. */
 const listVisibility = {
   ...userVisibility,
   inEditions: (ids: readonly string[]) =>
-    sql`users.seq in (select user_seq from edition_customers where ${inList(sql`edition_mark`, editionMarks(ids))})`,
+    sql`users.seq in (select user_seq from edition_customers where ${inList(sql`edition_short_id`, shortIds(ids))})`,
 }
 
 interface UserFilters {
@@ -71,7 +71,7 @@ const joinedEdition = (view: CustomerView, id: string, visibility: Visibility): 
   view.isWhole
     ? [
         sql`users.organization_id = (select organization_id from editions where id = ${id})`,
-        sql`exists (select 1 from edition_customers where user_seq = users.seq and edition_mark = ${editionMark(id)})`,
+        sql`exists (select 1 from edition_customers where user_seq = users.seq and edition_short_id = ${shortId(id)})`,
       ]
     : [visibility.inEditions([id])]
 
@@ -240,7 +240,7 @@ export async function findUser(ctx: Ctx, id: string): Promise<LoadedUser> {
     ...columnsOf(view),
     editions: editionIdsOf(sql`users.seq`),
     country_code: sql<string | null>`(select default_country_code from edition_customers
-      join editions on editions.mark = edition_mark where user_seq = users.seq
+      join editions on editions.short_id = edition_short_id where user_seq = users.seq
       order by edition_customers.created_at desc limit 1)`,
   }
   const row = await ctx.db.first(

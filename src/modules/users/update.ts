@@ -3,7 +3,7 @@ import type { Ctx } from '../../context.ts'
 import { commit, refuseUnless } from '../../db/commit.ts'
 import type { Statement } from '../../db/database.ts'
 import { orders } from '../../db/schema/sales/orders.ts'
-import { editionMarks } from '../../db/edition-marks.ts'
+import { shortIds } from '../../db/edition-customers.ts'
 import { editionCustomers, users } from '../../db/schema/users.ts'
 import { changeableEditions, isSharedOutside } from '../../db/customer-visibility.ts'
 import { inList } from '../../db/visibility.ts'
@@ -48,7 +48,7 @@ const changeInEditions = (user: LoadedUser, contact: Contact, editionIds: readon
   update(
     editionCustomers,
     { ...contact, ...givenSearchColumns(contact) },
-    sql`user_seq = ${user.seq} and ${inList(sql`edition_mark`, editionMarks(editionIds))}`,
+    sql`user_seq = ${user.seq} and ${inList(sql`edition_short_id`, shortIds(editionIds))}`,
   ),
 ]
 

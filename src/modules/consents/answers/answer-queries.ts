@@ -1,5 +1,5 @@
-import { editionIdsOf } from '../../../db/edition-marks.ts'
 import { eq, getTableColumns, type SQL, sql } from 'drizzle-orm'
+import { editionIdsOf } from '../../../db/edition-customers.ts'
 import type { Ctx } from '../../../context.ts'
 import { isShadowed } from '../../../db/consents.ts'
 import { paginate } from '../../../db/lists/paginate.ts'

@@ -1,5 +1,5 @@
-import { editionMark } from '../../../db/edition-marks.ts'
 import { type SQL, sql } from 'drizzle-orm'
+import { shortId } from '../../../db/edition-customers.ts'
 import { coarseBits, purchaseColumn } from '../../../db/edition-counts.ts'
 import type { Database } from '../../../db/database.ts'
 import { purchaseStatuses } from '../../../domain/orders/purchases.ts'
@@ -75,7 +75,7 @@ export function recountOthers({ edition_id, span }: OrderSpan, isFirst: boolean)
       and created_at >= ${span} << ${coarse} and created_at < (${span} + 1) << ${coarse})`,
   )
   const known = sql`(select sum(customers) from order_counts where span_bits = ${coarse} and edition_id = ${edition_id})`
-  const joined = sql`(select count(*) from edition_customers where edition_mark = ${editionMark(edition_id)})`
+  const joined = sql`(select count(*) from edition_customers where edition_short_id = ${shortId(edition_id)})`
   const people = sql`(select count(*) from users where users.organization_id = list_sizes.organization_id)`
   return [
     sql`update order_counts set (${purchaseColumns}) = (select ${sql.join(counted, sql`, `)})

@@ -1,5 +1,5 @@
-import { editionMark, editionMarks } from '../../../db/edition-marks.ts'
 import { type SQL, sql } from 'drizzle-orm'
+import { shortId, shortIds } from '../../../db/edition-customers.ts'
 import type { ExpressionScope } from '../../../db/cel/index.ts'
 import { inList } from '../../../db/visibility.ts'
 import type { Channel } from '../../../domain/messaging/messaging.ts'
@@ -37,7 +37,7 @@ export const scopeOf = (tenant: SegmentTenant, now: number): ExpressionScope => 
 })
 
 const knownIn = (editions: readonly string[]): SQL =>
-  sql`(select distinct user_seq from edition_customers where ${inList(sql`edition_mark`, editionMarks(editions))})`
+  sql`(select distinct user_seq from edition_customers where ${inList(sql`edition_short_id`, shortIds(editions))})`
 
 /** The people of an organisation, or those who have bought in some of its editions, as `users u`. */
 export function peopleOf({ organization_id, edition_id, editions }: SegmentTenant): PeopleSql {
@@ -45,7 +45,7 @@ export function peopleOf({ organization_id, edition_id, editions }: SegmentTenan
   if (edition_id !== null)
     return {
       from: sql`edition_customers e cross join users u on u.seq = e.user_seq`,
-      where: sql`e.edition_mark = ${editionMark(edition_id)} and ${ofOrganization}`,
+      where: sql`e.edition_short_id = ${shortId(edition_id)} and ${ofOrganization}`,
     }
   if (editions === undefined) return { from: sql`users u`, where: ofOrganization }
   return {

@@ -3,7 +3,7 @@ import { customerRanges } from '../../../db/lists/customer-ranges.ts'
 import { and } from '../../../db/lists/order-keys.ts'
 import { inAnyRange, united } from '../../../db/lists/ranges.ts'
 import { idPrefixes } from '../../../domain/ids.ts'
-import { editionMark } from '../../../db/edition-marks.ts'
+import { shortId } from '../../../db/edition-customers.ts'
 import { type PeopleSql, peopleOf, type SegmentTenant } from './audience.ts'
 
 /** Two positions of a walk: people behind the first, up to the second. */
@@ -58,7 +58,7 @@ function byId(tenant: SegmentTenant): Walk {
 /** People of an edition by their numbers. */
 const bySeq = (tenant: SegmentTenant, editionId: string): Walk =>
   byKey(
-    { from: sql`edition_customers`, key: sql`user_seq`, where: sql`edition_mark = ${editionMark(editionId)}` },
+    { from: sql`edition_customers`, key: sql`user_seq`, where: sql`edition_short_id = ${shortId(editionId)}` },
     { ...peopleOf(tenant), key: sql`e.user_seq` },
     (position) => sql`cast(${position} as integer)`,
   )

@@ -1,5 +1,5 @@
-import { editionMark } from '../../../db/edition-marks.ts'
 import { type SQL, sql } from 'drizzle-orm'
+import { shortId } from '../../../db/edition-customers.ts'
 import type { Ctx } from '../../../context.ts'
 import { visible } from '../../../db/visibility.ts'
 import { type Explanation, explanationOf, type Truth } from '../../../db/cel/index.ts'
@@ -76,7 +76,7 @@ export async function explainSegment(ctx: Ctx, segment: LoadedSegment, userId: s
       : [
           {
             name: 'edition',
-            reason: sql`iif(exists (select 1 from edition_customers where edition_mark = ${editionMark(edition_id)} and user_seq = u.seq),
+            reason: sql`iif(exists (select 1 from edition_customers where edition_short_id = ${shortId(edition_id)} and user_seq = u.seq),
               null, 'other_edition')`,
           },
         ]),

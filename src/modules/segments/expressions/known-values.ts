@@ -1,5 +1,5 @@
-import { markOf } from '../../../db/edition-marks.ts'
 import { type SQL, sql } from 'drizzle-orm'
+import { shortIdOf } from '../../../db/edition-customers.ts'
 import type { Ctx } from '../../../context.ts'
 import type { Database } from '../../../db/database.ts'
 import { boughtIn } from '../../../db/purchases.ts'
@@ -90,7 +90,7 @@ function newestPeople(tenant: SegmentTenant): SQL {
   if (editions === null)
     return sql`select locale from users where organization_id = ${tenant.organization_id} order by created_at desc, seq desc limit ${newest}`
   const seqs = sql`select user_seq from edition_customers
-    where edition_mark = ${markOf(editions.length === 1 ? sql`${editions[0]}` : sql`e.value`)} order by user_seq desc`
+    where edition_short_id = ${shortIdOf(editions.length === 1 ? sql`${editions[0]}` : sql`e.value`)} order by user_seq desc`
   const known = editions.length === 1 ? seqs : newestOfEach(tenant, 'user_seq', seqs)
   return sql`select users.id, locale from (${known}) cross join users on users.seq = user_seq
     order by user_seq desc limit ${newest}`

@@ -1,5 +1,5 @@
-import { editionMarks } from '../../../db/edition-marks.ts'
 import { type SQL, sql } from 'drizzle-orm'
+import { shortIds } from '../../../db/edition-customers.ts'
 import type { Ctx } from '../../../context.ts'
 import { inList } from '../../../db/visibility.ts'
 import { editionsOf, type PeopleSql, peopleOf, type SegmentTenant } from '../calculation/audience.ts'
@@ -47,7 +47,7 @@ async function sizesOf(ctx: Ctx, tenant: SegmentTenant): Promise<Sizes> {
 function throughOrganization(tenant: SegmentTenant, share: number, inSample: SQL): PeopleSql {
   const editions = editionsOf(tenant)
   const ofEditions = sql`and exists (select 1 from edition_customers
-    where user_seq = u.seq and ${inList(sql`edition_mark`, editionMarks(editions ?? []))})`
+    where user_seq = u.seq and ${inList(sql`edition_short_id`, shortIds(editions ?? []))})`
   // The planner uses the index of the sample for a number that is written out alone.
   const index = isIndexed(share)
     ? { name: 'users_sample', where: sql`and ${spread} < ${sql.raw(String(indexedLimit))}` }

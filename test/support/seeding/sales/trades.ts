@@ -1,4 +1,4 @@
-import { insertEditionCustomers } from '../../../../src/db/edition-marks.ts'
+import { insertEditionCustomers } from '../../../../src/db/edition-customers.ts'
 import { sql } from 'drizzle-orm'
 import { freshId, next, type Place, seededAt, seededTimes, write } from '../rows.ts'
 import { searchText } from '../../../../src/domain/text/fold.ts'
