@@ -23,10 +23,10 @@ export function addNeighbours(database: DatabaseSync): void {
   database.exec(`begin;
     insert into refund_requests (id, organization_id, edition_id, order_id, transaction_id, purchase_id, user_id, target,
         status, source, reason, currency, requested_minor, created_at, modified_at)
-      select 'rfr_' || substr(p.id, 5), p.organization_id, p.edition_id, p.order_id, t.id, p.id, p.user_id, 'purchase',
+      select 'rfr_' || substr(p.id, 5), e.organization_id, p.edition_id, p.order_id, t.id, p.id, p.user_id, 'purchase',
         iif(p.created_at / 60000 % 3, 'rejected', 'cancelled'), 'api', 'customer_request', t.currency, p.price_minor,
         p.created_at, p.modified_at
-      from purchases p join transactions t on t.order_id = p.order_id where p.created_at / 60000 % 4 = 0;
+      from purchases p join transactions t on t.order_id = p.order_id join editions e on e.id = p.edition_id where p.created_at / 60000 % 4 = 0;
     insert into webhook_endpoints (id, organization_id, name, url, events, is_active, secret, created_at, modified_at)
       select '${endpointId}', id, 'Warehouse', 'https://hooks.example.com/', '["purchase.action"]', 0, 'whsec_', 1, 1
       from organizations limit 1;
