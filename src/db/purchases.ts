@@ -1,7 +1,11 @@
 import { type SQL, sql } from 'drizzle-orm'
+import { type IdKind, idPrefixes } from '../domain/ids.ts'
 
-/** What the ids begin with that are made from that of an order: see `idsWithin`. */
-const stemOf = (order: SQL): SQL => sql`'pur_' || substr(${order}, 5, length(${order}) - 20) || substr(${order}, -12)`
+/** What the ids of a kind begin with that are made from that of an order: see `idsWithin`. */
+export const idStemOf = (kind: IdKind, order: SQL): SQL =>
+  sql`${sql.raw(`'${idPrefixes[kind]}_'`)} || substr(${order}, 5, length(${order}) - 20) || substr(${order}, -12)`
+
+const stemOf = (order: SQL): SQL => idStemOf('purchase', order)
 
 const isMade = (order: SQL): SQL =>
   sql`order_id = ${order} and purchases.id >= ${stemOf(order)} and purchases.id < ${stemOf(order)} || '['`

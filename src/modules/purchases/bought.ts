@@ -1,11 +1,11 @@
 import type { z } from '@hono/zod-openapi'
 import { type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
+import { idStemOf } from '../../db/purchases.ts'
 import { locations, products, variants } from '../../db/schema/sales/catalog.ts'
 import { orders } from '../../db/schema/sales/orders.ts'
 import { type Fields, fromJson, orNull, type RowOf } from '../../db/select.ts'
 import { imageAddresses } from '../../domain/files/addresses.ts'
-import { idPrefixes } from '../../domain/ids.ts'
 import { toMajor } from '../../domain/money.ts'
 import type { BoughtOption } from '../../domain/orders/purchases.ts'
 import type { boughtFields, Location } from './contract.ts'
@@ -35,9 +35,8 @@ export const cartLines = sql`json_each(${orders.cart}, '$.items') as line`
 
 const number = (name: string): SQL<number> => sql`coalesce(line.value ->> ${sql.raw(`'${name}'`)}, 0)`
 
-/** The id of a line that states none: the time and the end of the random part of its order's, and its place. */
-const idOfPlace = sql`${idPrefixes.cart_item} || '_' || substr(${orders.id}, 5, length(${orders.id}) - 20)
-  || substr(${orders.id}, -12) || printf('%04d', line.key)`
+/** The id of a line that states none is made from that of its order and its place. */
+const idOfPlace = sql`${idStemOf('cart_item', sql`${orders.id}`)} || printf('%04d', line.key)`
 
 export const cartLineFields = {
   id: sql<string>`coalesce(line.value ->> 'id', ${idOfPlace})`,

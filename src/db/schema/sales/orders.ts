@@ -39,7 +39,7 @@ export const orders = sqliteTable('orders', {
   external_id: text(),
   number_folded: text().notNull().default(''),
   number_key: text(),
-  /** Order number and ids, and in `search` the address and the number of the customer. */
+  /** Order number and ids, empty where `own_search_text` makes the same of the row; in `search` the contact of the customer. */
   search_own: text().notNull(),
   search: text().notNull(),
   version: integer().notNull().default(1),
