@@ -94,10 +94,12 @@ export interface CustomerView {
   matches: (own: SQL, ofGiven: SQL) => SQL
 }
 
-/** The texts by which a row `given` of `edition_customers` is found. */
-export const givenSearch = (...columns: readonly ('name_folded' | 'email_folded' | 'phone_digits')[]): SQL =>
+type SearchedColumn = 'name_folded' | 'address_folded' | 'phone_digits'
+
+/** The texts by which a row of `users`, or a row `given` of `edition_customers`, is found. */
+export const searchedTexts = (row: 'users' | 'given', ...columns: readonly SearchedColumn[]): SQL =>
   sql.join(
-    columns.map((name) => sql`given.${sql.raw(name)}`),
+    columns.map((name) => sql.raw(`${row}.${name}`)),
     sql` || char(${sql.raw(String(searchSeparator.charCodeAt(0)))}) || `,
   )
 

@@ -11,7 +11,7 @@ import { editions } from '../../db/schema/editions.ts'
 import { orders } from '../../db/schema/sales/orders.ts'
 import { users } from '../../db/schema/users.ts'
 import type { RowOf } from '../../db/select.ts'
-import { type CustomerView, customerFields, customersSeenBy, givenSearch } from '../../db/customer-visibility.ts'
+import { type CustomerView, customerFields, customersSeenBy, searchedTexts } from '../../db/customer-visibility.ts'
 import { editionsSeenBy, visibilityOf, visibleIn } from '../../db/visibility.ts'
 import { invalid, parameterError } from '../../domain/errors.ts'
 import { orderStatuses, orderTypes } from '../../domain/orders/orders.ts'
@@ -56,7 +56,7 @@ const ofCustomer = (view: CustomerView, own: SQL, ofGiven: SQL): SQL =>
 export function containsText(view: CustomerView, text: string): SQL {
   const whole = containsFoldedOrDigits(sql`${orders}.search_text`, text)
   if (view.isWhole) return whole
-  const given = containsFoldedOrDigits(givenSearch('email_folded', 'phone_digits'), text)
+  const given = containsFoldedOrDigits(searchedTexts('given', 'address_folded', 'phone_digits'), text)
   return sql`(${containsFoldedOrDigits(sql`${orders}.own_search_text`, text)} or ${ofCustomer(view, whole, given)})`
 }
 
@@ -71,14 +71,14 @@ const textFilters = {
   customer_email: (text, view) =>
     ofCustomer(
       view,
-      containsFolded(sql`${users.email_folded}`, text),
-      containsFolded(givenSearch('email_folded'), text),
+      containsFolded(searchedTexts('users', 'address_folded'), text),
+      containsFolded(searchedTexts('given', 'address_folded'), text),
     ),
   customer_phone: (text, view) =>
     ofCustomer(
       view,
       containsDigits(sql`${users.phone_digits}`, text),
-      containsDigits(givenSearch('phone_digits'), text),
+      containsDigits(searchedTexts('given', 'phone_digits'), text),
     ),
   search: (text, view) => containsText(view, text),
 } satisfies Record<string, OrderCondition>

@@ -15,7 +15,7 @@ import { answering, type RowOf, selection } from '../../db/select.ts'
 import {
   type CustomerView,
   customersSeenBy,
-  givenSearch,
+  searchedTexts,
   type ShownColumn,
   shownColumns,
 } from '../../db/customer-visibility.ts'
@@ -79,11 +79,9 @@ function conditions(ctx: Ctx, view: CustomerView, filters: UserFilters): SQL[] {
   const { edition_id, organization_id, search } = filters
   // What the search index found is judged row by row.
   const visibility = search && view.isWhole ? userVisibility : listVisibility
-  const found = (text: string) =>
-    view.matches(
-      containsFoldedOrDigits(sql`${users.search}`, text),
-      containsFoldedOrDigits(givenSearch('name_folded', 'email_folded', 'phone_digits'), text),
-    )
+  const contains = (row: 'users' | 'given', text: string) =>
+    containsFoldedOrDigits(searchedTexts(row, 'name_folded', 'address_folded', 'phone_digits'), text)
+  const found = (text: string) => view.matches(contains('users', text), contains('given', text))
   return [
     visibleIn(ctx.caller, visibility, filters),
     ...(organization_id ? [eq(users.organization_id, organization_id)] : []),
