@@ -2,7 +2,7 @@ import { type SQL, sql } from 'drizzle-orm'
 import { type Caller, reachOf, type RoleCode } from '../domain/accounts/access.ts'
 import { searchSeparator } from '../domain/text/fold.ts'
 import { inList } from './visibility.ts'
-import { shortId, shortIds, shortIdOf } from './edition-customers.ts'
+import { shortId, shortIds, shortIdOf } from './short-ids.ts'
 
 /** Contact columns of a customer, as `users` and, for what an edition's imports said, `edition_customers` have them. */
 export type ContactColumn = 'email' | 'phone_number' | 'first_name' | 'last_name'

@@ -1,5 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm'
-import { shortId, shortIds } from '../../../db/edition-customers.ts'
+import { shortId, shortIds } from '../../../db/short-ids.ts'
 import type { ExpressionScope } from '../../../db/cel/index.ts'
 import { inList } from '../../../db/visibility.ts'
 import type { Channel } from '../../../domain/messaging/messaging.ts'

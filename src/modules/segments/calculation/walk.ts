@@ -3,7 +3,7 @@ import { customerRanges } from '../../../db/lists/customer-ranges.ts'
 import { and } from '../../../db/lists/order-keys.ts'
 import { inAnyRange, united } from '../../../db/lists/ranges.ts'
 import { idPrefixes } from '../../../domain/ids.ts'
-import { shortId } from '../../../db/edition-customers.ts'
+import { shortId } from '../../../db/short-ids.ts'
 import { type PeopleSql, peopleOf, type SegmentTenant } from './audience.ts'
 
 /** Two positions of a walk: people behind the first, up to the second. */

@@ -1,5 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm'
-import { shortIds } from '../../../db/edition-customers.ts'
+import { shortIds } from '../../../db/short-ids.ts'
 import type { Ctx } from '../../../context.ts'
 import { inList } from '../../../db/visibility.ts'
 import { editionsOf, type PeopleSql, peopleOf, type SegmentTenant } from '../calculation/audience.ts'
