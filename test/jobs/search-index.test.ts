@@ -77,7 +77,7 @@ describe('the rows that a search reads', () => {
         "nothing there": 12,
         "rare": 331,
         "rare address": 489,
-        "rare customer": 246,
+        "rare customer": 247,
         "rare customer of the edition": 287,
         "rare number": 328,
         "rare, by amount": 331,

@@ -111,7 +111,7 @@ function sourcesOf(
     ${changeable === null ? sql`0` : isSharedOutside(sql`users`, changeable)} as is_kept,
     (select email from edition_customers where edition_short_id = ${shortId(edition_id)} and user_seq = users.seq) as given_email
     ${reads.before ? givenJson(edition_id) : sql``}
-    from users where organization_id = ${organization_id}`
+    from users where organization_short_id = ${shortId(organization_id)}`
   const given: Fields = reads.before ? { given: fromJson<GivenColumns>(sql`given`) } : {}
   const fields: Fields = { is_verified, is_active, metadata, ...given }
   const usersOf = (condition: SQL) => answering(fields, sql<UserRow>`${users} and ${condition}`)

@@ -12,7 +12,7 @@ import { orders } from '../../db/schema/sales/orders.ts'
 import { users } from '../../db/schema/users.ts'
 import type { RowOf } from '../../db/select.ts'
 import { type CustomerView, customerFields, customersSeenBy, searchedTexts } from '../../db/customer-visibility.ts'
-import { shortIdOfNamed, shortIdsOf } from '../../db/short-ids.ts'
+import { shortIdOfEdition, shortIdsOf } from '../../db/short-ids.ts'
 import { editionsSeenBy, visibilityOf, visibleIn } from '../../db/visibility.ts'
 import { invalid, parameterError } from '../../domain/errors.ts'
 import { orderStatuses, orderTypes } from '../../domain/orders/orders.ts'
@@ -119,7 +119,7 @@ function scopes(filters: OrderFilters): SQL[] {
       ...byCustomer,
     ]
   return [
-    ...(edition_id ? [sql`${editionOf} = ${shortIdOfNamed(edition_id)}`] : []),
+    ...(edition_id ? [sql`${editionOf} = ${shortIdOfEdition(edition_id)}`] : []),
     ...(organization_id && !isOfEditions(filters) ? [eq(orders.organization_id, organization_id)] : []),
     ...byCustomer,
     ...(external_id ? [eq(orders.external_id, external_id)] : []),

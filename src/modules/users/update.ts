@@ -118,8 +118,8 @@ export async function updateUser(ctx: Ctx, user: LoadedUser, input: UpdateUserIn
   ]
   try {
     return await commit(ctx, { ...user, ...changes, version: user.version + 1 }, statements, {
-      'users.organization_id, users.email': emailTaken,
-      'users.organization_id, users.phone_number': phoneTaken,
+      'users.organization_short_id, users.email': emailTaken,
+      'users.organization_short_id, users.phone_number': phoneTaken,
     })
   } catch (error) {
     throw await refusalOf(ctx, user, contact, error)

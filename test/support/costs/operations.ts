@@ -72,7 +72,7 @@ export const operationCosts: Record<string, OperationCost> = {
   duplicateEmailMessage: { queries: 6, rows_read: 13, rows_written: 4 },
   previewEmailMessage: { queries: 2, rows_read: 8, rows_written: 0 },
   listTemplateVariables: { queries: 1, rows_read: 4, rows_written: 0 },
-  listUsers: { queries: 3, rows_read: 60, rows_written: 0 },
+  listUsers: { queries: 3, rows_read: 61, rows_written: 0 },
   getUser: { queries: 2, rows_read: 13, rows_written: 0 },
   updateUser: { queries: 7, rows_read: 35, rows_written: 9 },
   eraseUser: { queries: 23, rows_read: 213, rows_written: 40 },

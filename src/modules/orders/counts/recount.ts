@@ -1,5 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm'
-import { shortId } from '../../../db/short-ids.ts'
+import { shortId, shortIdOf } from '../../../db/short-ids.ts'
 import { coarseBits, purchaseColumn } from '../../../db/edition-counts.ts'
 import type { Database } from '../../../db/database.ts'
 import { purchaseStatuses } from '../../../domain/orders/purchases.ts'
@@ -82,7 +82,7 @@ export function recountOthers({ edition_id, span }: OrderSpan, isFirst: boolean)
   )
   const known = sql`(select sum(customers) from order_counts where span_bits = ${coarse} and edition_id = ${edition_id})`
   const joined = sql`(select count(*) from edition_customers where edition_short_id = ${shortId(edition_id)})`
-  const people = sql`(select count(*) from users where users.organization_id = list_sizes.organization_id)`
+  const people = sql`(select count(*) from users where users.organization_short_id = ${shortIdOf(sql`list_sizes.organization_id`)})`
   return [
     sql`update order_counts set (${purchaseColumns}) = (select ${sql.join(counted, sql`, `)})
       where ${isSpan} and (${purchaseColumns}) is not (select ${sql.join(counted, sql`, `)}) returning span_bits, span`,

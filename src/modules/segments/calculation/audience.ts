@@ -41,7 +41,7 @@ const knownIn = (editions: readonly string[]): SQL =>
 
 /** The people of an organisation, or those who have bought in some of its editions, as `users u`. */
 export function peopleOf({ organization_id, edition_id, editions }: SegmentTenant): PeopleSql {
-  const ofOrganization = sql`u.organization_id = ${organization_id}`
+  const ofOrganization = sql`u.organization_short_id = ${shortId(organization_id)}`
   if (edition_id !== null)
     return {
       from: sql`edition_customers e cross join users u on u.seq = e.user_seq`,

@@ -65,7 +65,7 @@ const bySeq = (tenant: SegmentTenant, editionId: string): Walk =>
 
 /** People of an organisation in the order in which they joined, which a list of them needs an index for anyway. */
 function byTime(tenant: SegmentTenant): Walk {
-  const [from, where] = [sql`users`, sql`organization_id = ${tenant.organization_id}`]
+  const [from, where] = [sql`users`, sql`organization_short_id = ${shortId(tenant.organization_id)}`]
   const people = peopleOf(tenant)
   // The rowid has no collation of its own. Without one SQLite compares no key of an index with it.
   const keys = (position: SQL) => sql`(${position} ->> 0, ${position} ->> 1 collate binary)`
