@@ -16,7 +16,7 @@ export const operationCosts: Record<string, OperationCost> = {
   createAccessToken: { queries: 4, rows_read: 8, rows_written: 3 },
   revokeAccessToken: { queries: 4, rows_read: 6, rows_written: 1 },
   listOrganizations: { queries: 3, rows_read: 12, rows_written: 0 },
-  createOrganization: { queries: 1, rows_read: 0, rows_written: 5 },
+  createOrganization: { queries: 1, rows_read: 0, rows_written: 6 },
   getOrganization: { queries: 2, rows_read: 6, rows_written: 0 },
   updateOrganization: { queries: 4, rows_read: 7, rows_written: 4 },
   listOrganizationMembers: { queries: 4, rows_read: 36, rows_written: 0 },
