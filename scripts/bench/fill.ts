@@ -61,7 +61,7 @@ const changes: Record<Copied, (count: number) => Record<string, string>> = {
     number_folded: numberOf(count),
     number_key: `printf('%02d', length(${numberOf(count)})) || ${numberOf(count)}`,
     external_id: "own.external_id || '-' || copies.n",
-    search: emailOf('customers.email_folded'),
+    search: emailOf('customers.address_folded'),
     import_id: 'null',
     import_number: 'null',
     created_at: `own.created_at + copies.n * ${count} * 60000`,

@@ -2,7 +2,7 @@ import { type SQL, sql } from 'drizzle-orm'
 import { type Caller, reachOf, type RoleCode } from '../domain/accounts/access.ts'
 import { searchSeparator } from '../domain/text/fold.ts'
 import { inList } from './visibility.ts'
-import { shortId, shortIds, shortIdOf } from './edition-customers.ts'
+import { shortId, shortIds, shortIdOf } from './short-ids.ts'
 
 /** Contact columns of a customer, as `users` and, for what an edition's imports said, `edition_customers` have them. */
 export type ContactColumn = 'email' | 'phone_number' | 'first_name' | 'last_name'
@@ -94,10 +94,12 @@ export interface CustomerView {
   matches: (own: SQL, ofGiven: SQL) => SQL
 }
 
-/** The texts by which a row `given` of `edition_customers` is found. */
-export const givenSearch = (...columns: readonly ('name_folded' | 'email_folded' | 'phone_digits')[]): SQL =>
+type SearchedColumn = 'name_folded' | 'address_folded' | 'phone_digits'
+
+/** The texts by which a row of `users`, or a row `given` of `edition_customers`, is found. */
+export const searchedTexts = (row: 'users' | 'given', ...columns: readonly SearchedColumn[]): SQL =>
   sql.join(
-    columns.map((name) => sql`given.${sql.raw(name)}`),
+    columns.map((name) => sql.raw(`${row}.${name}`)),
     sql` || char(${sql.raw(String(searchSeparator.charCodeAt(0)))}) || `,
   )
 

@@ -1,15 +1,8 @@
 import { type SQL, sql } from 'drizzle-orm'
 import { editionCustomers } from './schema/users.ts'
 import { fromJson } from './select.ts'
+import { shortId } from './short-ids.ts'
 import { insertFound } from './write.ts'
-
-/** The end of the id of an edition, which no other edition has: `edition_customers` is keyed by it. */
-export const shortId = (id: string): string => id.slice(-8)
-
-export const shortIds = (ids: readonly string[]): string[] => ids.map(shortId)
-
-/** As `shortId`, of an expression of an id. Rows of `editions` have it as `short_id`. */
-export const shortIdOf = (id: SQL): SQL => sql`substr(${id}, -8)`
 
 /** The ids of the editions of a customer, whose number `seq` is. */
 export const editionIdsOf = (seq: SQL) =>

@@ -1,4 +1,13 @@
-import { Column, type DriverValueDecoder, type GetColumnData, is, SQL, type SQLWrapper, sql } from 'drizzle-orm'
+import {
+  Column,
+  type DriverValueDecoder,
+  type GetColumnData,
+  is,
+  noopDecoder,
+  SQL,
+  type SQLWrapper,
+  sql,
+} from 'drizzle-orm'
 import { QueryBuilder, type SQLiteColumn } from 'drizzle-orm/sqlite-core'
 
 /** The fields of a query: columns, or expressions with a type. The keys are the names in its rows. */
@@ -74,10 +83,15 @@ export const selectValues = <F extends Fields>(fields: F): Query<RowOf<F>> =>
 
 type Decoder = readonly [key: string, decode: (value: unknown) => unknown]
 
+/** Texts and numbers are as D1 gives them. */
+const isPlain = (decoder: DriverValueDecoder<unknown, unknown>): boolean =>
+  decoder === noopDecoder ||
+  (decoder instanceof Column && decoder.mapFromDriverValue === Column.prototype.mapFromDriverValue)
+
 const decodersOf = (fields: object): Decoder[] =>
-  Object.entries(fields).map(([key, field]: [string, Column | SQL | SQL.Aliased]) => {
+  Object.entries(fields).flatMap(([key, field]: [string, Column | SQL | SQL.Aliased]): Decoder[] => {
     const decoder = decoderOf(is(field, SQL.Aliased) ? field.sql : field)
-    return [key, (value) => decoder.mapFromDriverValue(value)]
+    return isPlain(decoder) ? [] : [[key, (value) => decoder.mapFromDriverValue(value)]]
   })
 
 const isQuery = (statement: SQLWrapper): statement is Query<unknown> => '_' in statement
@@ -86,6 +100,7 @@ const isQuery = (statement: SQLWrapper): statement is Query<unknown> => '_' in s
 export function decoded<Row>(statement: SQLWrapper, rows: Row[]): Row[] {
   if (!isQuery(statement) || rows.length === 0) return rows
   const decoders = decodersOf(statement._.selectedFields)
+  if (decoders.length === 0) return rows
   return rows.map((row) => {
     const values = { ...(row as Record<string, unknown>) }
     for (const [key, decode] of decoders) values[key] = values[key] === null ? null : decode(values[key])

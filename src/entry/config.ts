@@ -157,7 +157,7 @@ function environmentOf(env: Bindings): Config['environment'] {
   return ofOurMachines.find((name) => name === env.ENVIRONMENT) ?? 'production'
 }
 
-export function readConfig(env: Bindings): Config {
+function configOf(env: Bindings): Config {
   const environment = environmentOf(env)
   return {
     environment,
@@ -195,4 +195,13 @@ export function readConfig(env: Bindings): Config {
     },
     oidc: env.OIDC_ISSUER && env.OIDC_AUDIENCE ? { issuer: env.OIDC_ISSUER, audience: env.OIDC_AUDIENCE } : null,
   }
+}
+
+const known = new WeakMap<Bindings, Config>()
+
+/** The configuration of an isolate's bindings, which never change. Throws for a variable that cannot be read. */
+export function readConfig(env: Bindings): Config {
+  const config = known.get(env) ?? configOf(env)
+  known.set(env, config)
+  return config
 }

@@ -74,7 +74,7 @@ describe('the first page of listOrders, with its exact count', () => {
       expect([ordering, Math.max(rows, mostOf(filter, ordering))]).toEqual([ordering, mostOf(filter, ordering)])
       // The spans of 300 days are there before.
       const grown = rows - (small[name]?.[ordering] ?? 0)
-      expect([ordering, Math.max(grown, 300)]).toEqual([ordering, 300])
+      expect([ordering, Math.max(grown, 320)]).toEqual([ordering, 320])
     }
   })
 })
@@ -127,7 +127,7 @@ describe('a page of listOrders by its number', () => {
       for (let page = from; page < from + 4 && next; page++) {
         const reply = await readAs(rootToken, next)
         expect([page, idsOf(reply)]).toEqual([page, ids.slice(50 * (page - 1), 50 * page)])
-        if (page > from) expect([page, Math.max(most, costOf(reply).rows_read)]).toEqual([page, most])
+        if (page > from) expect([query, page, Math.max(most, costOf(reply).rows_read)]).toEqual([query, page, most])
         next = reply.body.next
       }
     }
@@ -185,7 +185,7 @@ describe('a count of a search', () => {
     )
     expect(await count(search)).toBe(found + 2)
     expect(await count(by)).toBe(0)
-    await write(sql`update users set email_folded = 'someone-new@example.test'
+    await write(sql`update users set email = 'someone-new@example.test'
       where id = (select user_id from orders where ${twelfth} order by seq desc limit 1)`)
     // Their customer had the twelve new orders, of which one is gone.
     expect(await count(by)).toBe(11)

@@ -75,14 +75,14 @@ describe('the rows that a search reads', () => {
     expect(most).toMatchInlineSnapshot(`
       {
         "nothing there": 12,
-        "rare": 330,
-        "rare address": 488,
-        "rare customer": 246,
+        "rare": 331,
+        "rare address": 489,
+        "rare customer": 247,
         "rare customer of the edition": 287,
-        "rare number": 327,
-        "rare, by amount": 330,
+        "rare number": 328,
+        "rare, by amount": 331,
         "rare, of the organisation": 330,
-        "rare, with a filter": 230,
+        "rare, with a filter": 231,
       }
     `)
   })
@@ -280,6 +280,7 @@ describe('the migrations that make the index', () => {
       [
         // Their texts as the version before kept them.
         'update orders set (search_own, search) = (own_search_text, search_text)',
+        'update users set email_folded = email, search = name_folded || char(31) || email where email is not null',
         ...names.map(({ type, name }) => `drop ${type} ${name}`),
         ...['search_text', 'name_folded', 'search_given'].map((name) => `alter table users drop column ${name}`),
         ...queries,

@@ -47,6 +47,9 @@ async function fillUp(known: Known, mark: string): Promise<void> {
     sql`update user_editions set email = ${email}, phone_number = ${phone}, first_name = ${`First${mark}`},
       last_name = ${`Last${mark}`}, name_folded = ${`name${mark}`}, email_folded = ${email}, phone_digits = ${phone}
       where user_id = ${id}`,
+    // As the version before stored it.
+    sql`update users set email_folded = email,
+      search = name_folded || char(31) || email || char(31) || phone_digits where id = ${id}`,
     sql`update transactional_emails set content = ${`{"to":"${email}"}`}, error_detail = ${`detail${mark}`} where user_id = ${id}`,
     sql`insert into suppressions (organization_id, channel, address, reason, detail, created_at)
       values (${organization_id}, 'email', ${email}, 'complaint', ${`detail${mark}`}, 1),

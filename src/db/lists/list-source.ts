@@ -60,6 +60,8 @@ export interface Owners {
  */
 export interface ListSource<Columns extends SQL | Fields = SQL> {
   from: SQL
+  /** The index to read, where SQLite would choose another. */
+  index?: SQL | undefined
   key: SQL
   where: readonly SQL[]
   sort: readonly SortKey[]

@@ -20,10 +20,14 @@ import { type PageRoute, type Window, windowFromEnd } from './page-by-number.ts'
 import type { Keyed } from './page-rows.ts'
 import { type Ranges, united } from './ranges.ts'
 
-type Listed = Pick<ListSource, 'from' | 'key' | 'where' | 'owners' | 'ranges' | 'hasTies'>
+type Listed = Pick<ListSource, 'from' | 'index' | 'key' | 'where' | 'owners' | 'ranges' | 'hasTies'>
 
 export const ofOwners = ({ owners }: Pick<ListSource, 'owners'>): SQL[] =>
   owners ? [sql`${owners.column} in (${owners.ids})`] : []
+
+/** The table of a list, read by its index where it has one. */
+const readBy = ({ from, index }: Pick<ListSource, 'from' | 'index'>): SQL =>
+  index ? sql`${from} indexed by ${index}` : from
 
 interface IndexedKey {
   by: NullableKey
@@ -53,7 +57,7 @@ function selectRun(source: Listed, run: Run, window: Window): SQL {
     // Of two bounds of one column SQLite seeks by the first.
     const conditions = [...more, ...ofOwners(source), ...source.where, ...where]
     const selected = (range: readonly SQL[]): SQL =>
-      sql`select ${source.key} as key, ${keyColumns(shown)} from ${source.from} where ${and([...range, ...conditions])}`
+      sql`select ${source.key} as key, ${keyColumns(shown)} from ${readBy(source)} where ${and([...range, ...conditions])}`
     const ordered = ranges
       ? united(ranges, selected, orderOf(namedKeys(shown, order)))
       : sql`${selected([])} order by ${orderOf(order)}`
@@ -75,7 +79,7 @@ function selectRun(source: Listed, run: Run, window: Window): SQL {
  */
 function nextKey(source: Listed, conditions: readonly SQL[], sort: readonly OrderKey[], after: readonly SQL[]): SQL {
   const first = (more: readonly SQL[], order: readonly OrderKey[]): SQL =>
-    sql`(select ${source.key} from ${source.from} where ${and([...more, ...conditions])} order by ${orderOf(order)} limit 1)`
+    sql`(select ${source.key} from ${readBy(source)} where ${and([...more, ...conditions])} order by ${orderOf(order)} limit 1)`
   if (after.length === 0) return first([], sort)
   const reads = stepsBeyond(sort, after).map((step, index) => first(step, sort.slice(index)))
   return reads.length > 1 ? sql`coalesce(${sql.join(reads.toReversed(), sql`, `)})` : (reads[0] ?? sql`null`)

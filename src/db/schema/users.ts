@@ -23,8 +23,10 @@ export const users = sqliteTable('users', {
   is_verified: integer({ mode: 'boolean' }).notNull().default(false),
   is_active: integer({ mode: 'boolean' }).notNull().default(true),
   metadata: text({ mode: 'json' }).$type<Record<string, unknown>>().notNull().default({}),
+  /** Empty where `address_folded` makes the same from the address. */
   email_folded: text().notNull().default(''),
   phone_digits: text().notNull().default(''),
+  /** The folded name, with `email_folded` and the digits where there are any. */
   search: text().notNull(),
   search_given: text().notNull().default(''),
   last_seen_at: integer(),
@@ -53,6 +55,7 @@ export const editionCustomers = sqliteTable(
     last_name: text().notNull().default(''),
     locale: text(),
     name_folded: text().notNull().default(''),
+    /** As that of customers. */
     email_folded: text().notNull().default(''),
     phone_digits: text().notNull().default(''),
     /** As that of customers. */

@@ -43,10 +43,17 @@ export interface Contact {
   last_name: string
 }
 
+/** What a row keeps of a folded address: nothing where `address_folded` makes the same from the address. */
+function storedAddress(email: string | null): string {
+  const folded = fold(email ?? '')
+  const lowered = email?.replaceAll(/[A-Z]+/g, (letters) => letters.toLowerCase())
+  return folded === lowered ? '' : folded
+}
+
 /** The columns by which an edition's values of a customer are searched. */
 export const givenSearchColumns = (contact: Contact) => ({
   name_folded: fold(fullName(contact)),
-  email_folded: fold(contact.email ?? ''),
+  email_folded: storedAddress(contact.email),
   phone_digits: digitsOf(contact.phone_number ?? ''),
 })
 
@@ -69,11 +76,11 @@ export const erasedContact = (id: string) => ({
 export const shownPhone = (stored: string | null): string | null => (stored?.startsWith('usr_') ? null : stored)
 
 /** The columns by which a customer is found, from the shown columns. */
-export const searchColumns = (contact: Contact) => ({
-  email_folded: fold(contact.email ?? ''),
-  phone_digits: digitsOf(contact.phone_number ?? ''),
-  search: searchText(fullName(contact), contact.email, digitsOf(contact.phone_number ?? '')),
-})
+export function searchColumns(contact: Contact) {
+  const email_folded = storedAddress(contact.email)
+  const phone_digits = digitsOf(contact.phone_number ?? '')
+  return { email_folded, phone_digits, search: searchText(fullName(contact), email_folded, phone_digits) }
+}
 
 /** The texts of a customer by which an order is found. */
 export const contactSearch = (contact: Pick<Contact, 'email' | 'phone_number'>): string =>

@@ -1,4 +1,4 @@
-import { sha256, toHex } from '../../domain/text/encoding.ts'
+import { sha256OfShort, toHex } from '../../domain/text/encoding.ts'
 import { AppError } from '../../domain/errors.ts'
 import type { AppContext } from '../env.ts'
 import { clientNetwork, limitOf, policyOf, tooMany } from './rate-limit.ts'
@@ -57,7 +57,7 @@ export async function limitFailedSignIns<Result>(c: AppContext, signIn: () => Pr
   const credential = c.req.header('authorization')
   const network = clientNetwork(c)
   if (credential === undefined || network === null || limitOf(c) === 0) return signIn()
-  const digest = toHex(await sha256(credential))
+  const digest = toHex(sha256OfShort(credential))
   const left = blocked.left(network)
   if (left > 0 && accepted.left(digest) === 0) throw refusal(left)
   try {

@@ -2,10 +2,10 @@ import { eq, type SQL, sql } from 'drizzle-orm'
 import type { Database } from '../../db/database.ts'
 import { accessTokens } from '../../db/schema/auth.ts'
 import { accounts } from '../../db/schema/organizations.ts'
-import { fromFlag, fromJson, type RowOf, select } from '../../db/select.ts'
+import { answering, fromFlag, fromJson, type RowOf, select, selection } from '../../db/select.ts'
 import { update } from '../../db/write.ts'
 import { type Caller, type Grant, readScopes, superuser } from '../../domain/accounts/access.ts'
-import { sha256, toHex, utf8 } from '../../domain/text/encoding.ts'
+import { sha256OfShort, toHex } from '../../domain/text/encoding.ts'
 import { refusedTokenEveryMs } from '../../domain/audit.ts'
 import { AppError } from '../../domain/errors.ts'
 import { isWellFormedToken } from '../../domain/accounts/tokens.ts'
@@ -80,14 +80,17 @@ async function refuseEnded(row: TokenRow, { now, recordRefused }: Credentials): 
   throw refuse('invalid_token')
 }
 
-async function byToken(token: string, credentials: Credentials): Promise<Authenticated> {
+async function byToken(token: string, digest: Uint8Array, credentials: Credentials): Promise<Authenticated> {
   const { db, now } = credentials
+  const fields = tokenFields(now)
   const row = isWellFormedToken(token)
     ? await db.first(
-        select(tokenFields(now))
-          .from(accessTokens)
-          .innerJoin(accounts, eq(accounts.id, accessTokens.account_id))
-          .where(eq(accessTokens.token_hash, toHex(await sha256(token)))),
+        answering(
+          fields,
+          sql<TokenRow>`select ${selection(fields)} from ${accessTokens}
+            join ${accounts} on ${accounts.id} = ${accessTokens.account_id}
+            where ${accessTokens.token_hash} = ${toHex(digest)}`,
+        ),
       )
     : undefined
   if (!row) throw refuse('invalid_token')
@@ -134,17 +137,15 @@ async function byIdentity(token: string, identity: IdentityProvider, { db, now }
 }
 
 /** Compares digests, so that neither length nor content of the secret shows in the time it takes. */
-async function isRoot(token: string, rootToken: string | null): Promise<boolean> {
-  if (!rootToken) return false
-  const [given, expected] = await Promise.all([sha256(utf8(token)), sha256(utf8(rootToken))])
-  return crypto.subtle.timingSafeEqual(given, expected)
-}
+const isRoot = (digest: Uint8Array<ArrayBuffer>, rootToken: string | null): boolean =>
+  !!rootToken && crypto.subtle.timingSafeEqual(digest, sha256OfShort(rootToken))
 
 /** The caller behind an Authorization header, or 401. */
 export async function authenticate(header: string | undefined, credentials: Credentials): Promise<Authenticated> {
   const token = /^Bearer +([^\s]+) *$/i.exec(header ?? '')?.[1]
   if (token === undefined) throw refuse(header ? 'invalid_token' : undefined)
-  if (await isRoot(token, credentials.rootToken)) return { caller: superuser, touch: null }
+  const digest = sha256OfShort(token)
+  if (isRoot(digest, credentials.rootToken)) return { caller: superuser, touch: null }
   if (credentials.identity && token.split('.').length === 3) return byIdentity(token, credentials.identity, credentials)
-  return byToken(token, credentials)
+  return byToken(token, digest, credentials)
 }

@@ -76,9 +76,9 @@ function groupsOf(orders: readonly NumberedOrder[]): NumberedOrder[][] {
 export const races = Object.fromEntries(
   [
     ...Object.keys(answerRaces),
-    'orders.edition_id, orders.external_id, orders.external_source',
-    'users.organization_id, users.email',
-    'users.organization_id, users.phone_number',
+    'orders.edition_short_id, orders.external_id, orders.external_source',
+    'users.organization_short_id, users.email',
+    'users.organization_short_id, users.phone_number',
     'products.edition_id, products.name_folded',
     'locations.edition_id, locations.name_folded',
     'variants.product_id, variants.name_folded',

@@ -1,5 +1,5 @@
 import { getTableColumns, type InferSelectModel, type SQL, sql, type Table } from 'drizzle-orm'
-import { shortId } from '../../db/edition-customers.ts'
+import { shortId } from '../../db/short-ids.ts'
 import { readWithin, type ReadWithin } from '../../db/commit.ts'
 import type { Database, NamedRows } from '../../db/database.ts'
 import * as catalog from '../../db/schema/sales/catalog.ts'
@@ -105,13 +105,13 @@ function sourcesOf(
   reads: Reads,
 ) {
   const ids = group.map((order) => order.external_id)
-  const ordersOf = sql`select * from orders where edition_id = ${edition_id} and external_source = ${source}
+  const ordersOf = sql`select * from orders where edition_short_id = ${shortId(edition_id)} and external_source = ${source}
     and ${inList(sql`external_id`, ids)}`
   const users = sql`select users.*, ${isSharedOutside(sql`users`, [edition_id])} as is_shared,
     ${changeable === null ? sql`0` : isSharedOutside(sql`users`, changeable)} as is_kept,
     (select email from edition_customers where edition_short_id = ${shortId(edition_id)} and user_seq = users.seq) as given_email
     ${reads.before ? givenJson(edition_id) : sql``}
-    from users where organization_id = ${organization_id}`
+    from users where organization_short_id = ${shortId(organization_id)}`
   const given: Fields = reads.before ? { given: fromJson<GivenColumns>(sql`given`) } : {}
   const fields: Fields = { is_verified, is_active, metadata, ...given }
   const usersOf = (condition: SQL) => answering(fields, sql<UserRow>`${users} and ${condition}`)

@@ -11,7 +11,8 @@ import { editions } from '../../db/schema/editions.ts'
 import { orders } from '../../db/schema/sales/orders.ts'
 import { users } from '../../db/schema/users.ts'
 import type { RowOf } from '../../db/select.ts'
-import { type CustomerView, customerFields, customersSeenBy, givenSearch } from '../../db/customer-visibility.ts'
+import { type CustomerView, customerFields, customersSeenBy, searchedTexts } from '../../db/customer-visibility.ts'
+import { shortIdOfEdition, shortIdsOf } from '../../db/short-ids.ts'
 import { editionsSeenBy, visibilityOf, visibleIn } from '../../db/visibility.ts'
 import { invalid, parameterError } from '../../domain/errors.ts'
 import { orderStatuses, orderTypes } from '../../domain/orders/orders.ts'
@@ -56,7 +57,7 @@ const ofCustomer = (view: CustomerView, own: SQL, ofGiven: SQL): SQL =>
 export function containsText(view: CustomerView, text: string): SQL {
   const whole = containsFoldedOrDigits(sql`${orders}.search_text`, text)
   if (view.isWhole) return whole
-  const given = containsFoldedOrDigits(givenSearch('email_folded', 'phone_digits'), text)
+  const given = containsFoldedOrDigits(searchedTexts('given', 'address_folded', 'phone_digits'), text)
   return sql`(${containsFoldedOrDigits(sql`${orders}.own_search_text`, text)} or ${ofCustomer(view, whole, given)})`
 }
 
@@ -71,14 +72,14 @@ const textFilters = {
   customer_email: (text, view) =>
     ofCustomer(
       view,
-      containsFolded(sql`${users.email_folded}`, text),
-      containsFolded(givenSearch('email_folded'), text),
+      containsFolded(searchedTexts('users', 'address_folded'), text),
+      containsFolded(searchedTexts('given', 'address_folded'), text),
     ),
   customer_phone: (text, view) =>
     ofCustomer(
       view,
       containsDigits(sql`${users.phone_digits}`, text),
-      containsDigits(givenSearch('phone_digits'), text),
+      containsDigits(searchedTexts('given', 'phone_digits'), text),
     ),
   search: (text, view) => containsText(view, text),
 } satisfies Record<string, OrderCondition>
@@ -87,10 +88,17 @@ const textFilters = {
 const isOfEditions = ({ organization_id, edition_id, customer_id, external_id }: OrderFilters): boolean =>
   !!organization_id && !edition_id && !customer_id && !external_id
 
-function ownersOf(ctx: Ctx, filters: OrderFilters, isOrdered: boolean): Owners | undefined {
-  return isOfEditions(filters)
-    ? { column: sql`${orders.edition_id}`, ids: editionsSeenBy(ctx.caller, filters), isOrdered }
-    : undefined
+/** What the indexes of an edition begin with. */
+const editionOf = sql`${orders}.edition_short_id`
+
+/** What a list of an organisation is read by. Orders that a search found are judged by the whole id of their edition. */
+function ownersOf(ctx: Ctx, filters: OrderFilters, read: { isOrdered: boolean; isFound: boolean }): Owners | undefined {
+  if (!isOfEditions(filters)) return undefined
+  const { isOrdered, isFound } = read
+  const ids = editionsSeenBy(ctx.caller, filters)
+  return isFound
+    ? { column: sql`${orders.edition_id}`, ids, isOrdered }
+    : { column: editionOf, ids: shortIdsOf(ids), isOrdered }
 }
 
 /**
@@ -107,11 +115,11 @@ function scopes(filters: OrderFilters): SQL[] {
   if (external_id && ofEditions.length)
     return [
       sql`${orders.seq} in (select seq from orders where external_id = ${external_id}
-        and edition_id in (select id from editions where ${sql.join(ofEditions, sql` and `)}))`,
+        and edition_short_id in (select short_id from editions where ${sql.join(ofEditions, sql` and `)}))`,
       ...byCustomer,
     ]
   return [
-    ...(edition_id ? [eq(orders.edition_id, edition_id)] : []),
+    ...(edition_id ? [sql`${editionOf} = ${shortIdOfEdition(edition_id)}`] : []),
     ...(organization_id && !isOfEditions(filters) ? [eq(orders.organization_id, organization_id)] : []),
     ...byCustomer,
     ...(external_id ? [eq(orders.external_id, external_id)] : []),
@@ -202,6 +210,22 @@ function sortOf(ordering: OrderOrdering, keys: Record<keyof typeof sortKeys, Sor
     : [...sort, { by: keys.created, desc: sort.at(-1)?.desc ?? true }]
 }
 
+const indexes = {
+  created: sql`orders_edition_created`,
+  modified: sql`orders_edition_modified`,
+  order_number: sql`orders_edition_number`,
+  status: sql`orders_edition_status`,
+  type: sql`orders_edition_status`,
+  amount: sql`orders_edition_amount`,
+} satisfies Record<keyof typeof sortKeys, SQL>
+
+/** The index that has a list of editions in its order. SQLite would choose one by the range of time in its stead. */
+function indexOf(filters: OrderFilters, ordering: OrderOrdering): SQL | undefined {
+  if (!isOfWholeEditions(filters) || ordering.length > 1) return undefined
+  const by = ordering[0]?.name ?? 'created'
+  return by === 'created' && (filters.status || filters.type) ? indexes.status : indexes[by]
+}
+
 export async function listOrders(
   ctx: Ctx,
   page: PageRequest,
@@ -214,7 +238,9 @@ export async function listOrders(
   const areFew = await fewMatch(ctx, filters, ordering)
   const where = conditions(ctx, { view, filters, areFew, beginsAt: start && isFarPage(page) ? end : null })
   // Each index has one column and the time of creation.
-  const owners = ownersOf(ctx, filters, ordering.length <= 1 && !areFew)
+  const search = searchOf(ctx.caller, filters)
+  const isFound = search !== null && search !== 'short'
+  const owners = ownersOf(ctx, filters, { isOrdered: ordering.length <= 1 && !areFew, isFound })
   const source = {
     table: sql`${orders}`,
     tableJoins: sql``,
@@ -228,7 +254,6 @@ export async function listOrders(
     joins: sql`join ${orders} on ${orders.seq} = page.key join ${users} on ${users.id} = ${orders.user_id}
       ${view.join} join ${editions} on ${editions.id} = ${orders.edition_id}`,
   }
-  const search = searchOf(ctx.caller, filters)
   if (search === 'short') {
     const newest = [...scopes(filters), visibleIn(ctx.caller, orderVisibility, filters)]
     const sort = sortOf([], sortKeys)
@@ -245,5 +270,6 @@ export async function listOrders(
     return paginateSearch(ctx.db, page, { ...source, state }, search)
   }
   const count = countingOf(ctx, filters)
-  return paginate(ctx.db, page, { ...source, from: source.table, count, startOf: start })
+  const index = areFew ? undefined : indexOf(filters, ordering)
+  return paginate(ctx.db, page, { ...source, from: source.table, index, count, startOf: start })
 }

@@ -1,3 +1,4 @@
+import { shortIdOfEdition } from '../../db/short-ids.ts'
 import { type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { boughtIn } from '../../db/purchases.ts'
@@ -24,11 +25,11 @@ export interface PurchaseFilters {
 
 /** The codes of an edition that begin with the text, as a range of the index. */
 const codesFrom = (editionId: string, text: string): SQL =>
-  sql`select id from purchases where edition_id = ${editionId}
+  sql`select id from purchases where edition_short_id = ${shortIdOfEdition(editionId)}
     and vendor_code >= ${text} collate nocase and vendor_code < ${`${text}\u{10FFFF}`} collate nocase`
 
 const ordersOf = (editionId: string, text: string): SQL =>
-  sql`select id from orders where edition_id = ${editionId} and number_key = ${numberKey(text)}
+  sql`select id from orders where edition_short_id = ${shortIdOfEdition(editionId)} and number_key = ${numberKey(text)}
     union select id from orders where id = ${text}`
 
 /** Conditions that indexes look up first, so that no other purchase is read. */
@@ -41,11 +42,11 @@ function conditions(ctx: Ctx, filters: PurchaseFilters): SQL[] {
   const { edition_id, vendor_code, search, status } = filters
   if (!edition_id) throw invalid(parameterError('edition_id', 'required_filter', 'Give edition_id.'))
   // A plus excludes an index, so that SQLite takes the one that finds fewer purchases.
-  const edition = search ? sql`+${purchases.edition_id}` : sql`${purchases.edition_id}`
+  const edition = search ? sql`+${purchases}.edition_short_id` : sql`${purchases}.edition_short_id`
   const ofStatus = search || vendor_code ? sql`+${purchases.status}` : sql`${purchases.status}`
   return [
     ...(search ? [foundBy(edition_id, search)] : []),
-    sql`${edition} = ${edition_id}`,
+    sql`${edition} = ${shortIdOfEdition(edition_id)}`,
     ...(vendor_code ? [sql`${purchases.vendor_code} = ${vendor_code} collate nocase`] : []),
     ...(status ? [sql`${ofStatus} = ${status}`] : []),
     visibleIn(ctx.caller, purchaseVisibility, filters),

@@ -1,8 +1,9 @@
-import { eq, type SQL, sql } from 'drizzle-orm'
+import { type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { containsFoldedOrDigits, foldedOrDigits } from '../../db/contains.ts'
 import { customerChangesOf, sumOfEditions } from '../../db/edition-counts.ts'
-import { editionIdsOf, shortId, shortIds } from '../../db/edition-customers.ts'
+import { editionIdsOf } from '../../db/edition-customers.ts'
+import { shortId, shortIdOf, shortIdOfOrganization, shortIds } from '../../db/short-ids.ts'
 import { customerRanges } from '../../db/lists/customer-ranges.ts'
 import { nullable, type NullableKey, type SortKey } from '../../db/lists/list-source.ts'
 import type { Counting } from '../../db/lists/page-by-number.ts'
@@ -15,7 +16,7 @@ import { answering, type RowOf, selection } from '../../db/select.ts'
 import {
   type CustomerView,
   customersSeenBy,
-  givenSearch,
+  searchedTexts,
   type ShownColumn,
   shownColumns,
 } from '../../db/customer-visibility.ts'
@@ -45,9 +46,12 @@ export const userVisibility = {
     sql`exists (select 1 from edition_customers where user_seq = users.seq and ${inList(sql`edition_short_id`, shortIds(ids))})`,
 }
 
+/** What the indexes of an organisation begin with. */
+const organizationOf = sql`users.organization_short_id`
+
 /** As `userVisibility` for lists, which begin with the editions and not with all customers. */
 const listVisibility = {
-  ...userVisibility,
+  inOrganizations: (ids: readonly string[]) => inList(organizationOf, shortIds(ids)),
   inEditions: (ids: readonly string[]) =>
     sql`users.seq in (select user_seq from edition_customers where ${inList(sql`edition_short_id`, shortIds(ids))})`,
 }
@@ -70,7 +74,7 @@ const columnsOf = (view: CustomerView) => ({
 const joinedEdition = (view: CustomerView, id: string, visibility: Visibility): SQL[] =>
   view.isWhole
     ? [
-        sql`users.organization_id = (select organization_id from editions where id = ${id})`,
+        sql`${organizationOf} = (select ${shortIdOf(sql`organization_id`)} from editions where id = ${id})`,
         sql`exists (select 1 from edition_customers where user_seq = users.seq and edition_short_id = ${shortId(id)})`,
       ]
     : [visibility.inEditions([id])]
@@ -79,14 +83,12 @@ function conditions(ctx: Ctx, view: CustomerView, filters: UserFilters): SQL[] {
   const { edition_id, organization_id, search } = filters
   // What the search index found is judged row by row.
   const visibility = search && view.isWhole ? userVisibility : listVisibility
-  const found = (text: string) =>
-    view.matches(
-      containsFoldedOrDigits(sql`${users.search}`, text),
-      containsFoldedOrDigits(givenSearch('name_folded', 'email_folded', 'phone_digits'), text),
-    )
+  const contains = (row: 'users' | 'given', text: string) =>
+    containsFoldedOrDigits(searchedTexts(row, 'name_folded', 'address_folded', 'phone_digits'), text)
+  const found = (text: string) => view.matches(contains('users', text), contains('given', text))
   return [
     visibleIn(ctx.caller, visibility, filters),
-    ...(organization_id ? [eq(users.organization_id, organization_id)] : []),
+    ...(organization_id ? [sql`${organizationOf} = ${shortIdOfOrganization(organization_id)}`] : []),
     ...(edition_id ? joinedEdition(view, edition_id, visibility) : []),
     ...(search ? [found(search)] : []),
   ]
@@ -168,7 +170,7 @@ function newestOf(ctx: Ctx, filters: UserFilters): NewestRows {
   if (id !== undefined && others.length === 0)
     return {
       ...list,
-      where: [eq(users.organization_id, id)],
+      where: [sql`${organizationOf} = ${shortIdOfOrganization(id)}`],
       ranges: ranges.all,
       sort: [{ by: sql`${users.created_at}`, desc: true }],
     }
@@ -263,7 +265,7 @@ export async function isShown(
 ): Promise<boolean> {
   const view = customersSeenBy(ctx.caller)
   const found = await ctx.db.first(sql`select 1 from users ${view.join}
-    where users.organization_id = ${organizationId} and ${users[contact.column]} = ${contact.value}
+    where ${organizationOf} = ${shortId(organizationId)} and ${users[contact.column]} = ${contact.value}
       and ${view.column(contact.column)} = ${contact.value} and ${visible(ctx.caller, userVisibility)}`)
   return found !== undefined
 }

@@ -3,7 +3,7 @@ import type { Ctx } from '../../context.ts'
 import { commit, refuseUnless } from '../../db/commit.ts'
 import type { Statement } from '../../db/database.ts'
 import { orders } from '../../db/schema/sales/orders.ts'
-import { shortIds } from '../../db/edition-customers.ts'
+import { shortIds } from '../../db/short-ids.ts'
 import { editionCustomers, users } from '../../db/schema/users.ts'
 import { changeableEditions, isSharedOutside } from '../../db/customer-visibility.ts'
 import { inList } from '../../db/visibility.ts'
@@ -118,8 +118,8 @@ export async function updateUser(ctx: Ctx, user: LoadedUser, input: UpdateUserIn
   ]
   try {
     return await commit(ctx, { ...user, ...changes, version: user.version + 1 }, statements, {
-      'users.organization_id, users.email': emailTaken,
-      'users.organization_id, users.phone_number': phoneTaken,
+      'users.organization_short_id, users.email': emailTaken,
+      'users.organization_short_id, users.phone_number': phoneTaken,
     })
   } catch (error) {
     throw await refusalOf(ctx, user, contact, error)

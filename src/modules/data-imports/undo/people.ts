@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import { changedExactly, changedOne } from '../../../db/commit.ts'
 import type { Database, Statement } from '../../../db/database.ts'
 import { shrinkLists } from '../../../db/cel/list-sizes.ts'
-import { shortId } from '../../../db/edition-customers.ts'
+import { shortId } from '../../../db/short-ids.ts'
 import { editionCustomers, users } from '../../../db/schema/users.ts'
 import { inList } from '../../../db/visibility.ts'
 import { update } from '../../../db/write.ts'
@@ -58,7 +58,7 @@ export const findPeople = (db: Database, row: ImportRow, ids: readonly string[])
       (exists (select 1 from orders o where o.user_id = u.id and o.id ${isKept(row.id)})
         or exists (select 1 from purchases p join orders o on o.id = p.order_id
           where p.user_id = u.id and o.id ${isKept(row.id)})) as has_kept,
-      exists (select 1 from users other where other.organization_id = u.organization_id and other.email is null
+      exists (select 1 from users other where other.organization_short_id = u.organization_short_id and other.email is null
         and other.phone_number = u.phone_number and other.id <> u.id) as is_phone_taken,
       json_object('email', ue.email, 'phone_number', ue.phone_number, 'first_name', ue.first_name,
         'last_name', ue.last_name, 'locale', ue.locale) as said

@@ -13,7 +13,8 @@ const countSpans = (counted: CountedOrders, bits: number, range: Range): SQL =>
     where ${areSpans(bits, counted.editions)} ${within(sql`span`, range)})`
 
 const countRows = ({ editions, status, type }: CountedOrders, range: Range): SQL =>
-  sql`(select count(*) from orders where edition_id in (${editions}) ${within(sql`created_at`, range)}
+  sql`(select count(*) from orders
+    where edition_short_id in (select short_id from editions where id in (${editions})) ${within(sql`created_at`, range)}
     ${status || type ? sql`and ${ofKinds({ status, type })}` : sql``})`
 
 /** The number of the edge of spans that is nearest to a moment. */

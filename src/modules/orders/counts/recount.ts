@@ -1,5 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm'
-import { shortId } from '../../../db/edition-customers.ts'
+import { shortId, shortIdOf } from '../../../db/short-ids.ts'
 import { coarseBits, purchaseColumn } from '../../../db/edition-counts.ts'
 import type { Database } from '../../../db/database.ts'
 import { purchaseStatuses } from '../../../domain/orders/purchases.ts'
@@ -23,9 +23,13 @@ export const findNextSpan = (db: Database, { edition_id, span }: OrderSpan): Pro
         where span_bits = ${coarse} and (edition_id, span) > (${edition_id}, ${span})
         order by edition_id, span limit 1)
       union all
-      select * from (select edition_id, created_at >> ${coarse} from orders
-        where (edition_id, created_at) >= (${edition_id}, (${span} + 1) << ${coarse})
-        order by edition_id, created_at limit 1))
+      select * from (select ${edition_id}, created_at >> ${coarse} from orders
+        where edition_short_id = ${shortId(edition_id)} and created_at >= (${span} + 1) << ${coarse}
+        order by created_at limit 1)
+      union all
+      select * from (select id, (select created_at >> ${coarse} from orders
+            where edition_short_id = editions.short_id order by created_at limit 1) as first
+        from editions where id > ${edition_id} and first is not null order by id limit 1))
     order by edition_id, span limit 1`)
 
 /** Stores what differs from what is stored, and answers it. */
@@ -50,8 +54,8 @@ export function recountStatements({ edition_id, span }: OrderSpan): readonly [fi
       select ${fine}, ${edition_id}, spans.span, ${counts}, 1
       from (select span from order_counts where ${fineSpans}
           union select created_at >> ${fine} from orders
-            where edition_id = ${edition_id} and created_at >= ${from} and created_at < ${until}) as spans
-        left join orders on orders.edition_id = ${edition_id} and orders.created_at >= spans.span << ${fine}
+            where edition_short_id = ${shortId(edition_id)} and created_at >= ${from} and created_at < ${until}) as spans
+        left join orders on orders.edition_short_id = ${shortId(edition_id)} and orders.created_at >= spans.span << ${fine}
           and orders.created_at < (spans.span + 1) << ${fine}
       group by spans.span
       ${repaired}`,
@@ -71,12 +75,14 @@ const purchaseColumns = sql.raw(purchaseNames.join(', '))
 export function recountOthers({ edition_id, span }: OrderSpan, isFirst: boolean): Repair[] {
   const isSpan = sql`span_bits = ${coarse} and edition_id = ${edition_id} and span = ${span}`
   const counted = purchaseStatuses.map(
-    (status) => sql`(select count(*) from purchases where edition_id = ${edition_id} and status = ${status}
+    (
+      status,
+    ) => sql`(select count(*) from purchases where edition_short_id = ${shortId(edition_id)} and status = ${status}
       and created_at >= ${span} << ${coarse} and created_at < (${span} + 1) << ${coarse})`,
   )
   const known = sql`(select sum(customers) from order_counts where span_bits = ${coarse} and edition_id = ${edition_id})`
   const joined = sql`(select count(*) from edition_customers where edition_short_id = ${shortId(edition_id)})`
-  const people = sql`(select count(*) from users where users.organization_id = list_sizes.organization_id)`
+  const people = sql`(select count(*) from users where users.organization_short_id = ${shortIdOf(sql`list_sizes.organization_id`)})`
   return [
     sql`update order_counts set (${purchaseColumns}) = (select ${sql.join(counted, sql`, `)})
       where ${isSpan} and (${purchaseColumns}) is not (select ${sql.join(counted, sql`, `)}) returning span_bits, span`,

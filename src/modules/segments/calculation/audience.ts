@@ -1,5 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm'
-import { shortId, shortIds } from '../../../db/edition-customers.ts'
+import { shortId, shortIds } from '../../../db/short-ids.ts'
 import type { ExpressionScope } from '../../../db/cel/index.ts'
 import { inList } from '../../../db/visibility.ts'
 import type { Channel } from '../../../domain/messaging/messaging.ts'
@@ -41,7 +41,7 @@ const knownIn = (editions: readonly string[]): SQL =>
 
 /** The people of an organisation, or those who have bought in some of its editions, as `users u`. */
 export function peopleOf({ organization_id, edition_id, editions }: SegmentTenant): PeopleSql {
-  const ofOrganization = sql`u.organization_id = ${organization_id}`
+  const ofOrganization = sql`u.organization_short_id = ${shortId(organization_id)}`
   if (edition_id !== null)
     return {
       from: sql`edition_customers e cross join users u on u.seq = e.user_seq`,

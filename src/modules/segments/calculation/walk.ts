@@ -3,7 +3,7 @@ import { customerRanges } from '../../../db/lists/customer-ranges.ts'
 import { and } from '../../../db/lists/order-keys.ts'
 import { inAnyRange, united } from '../../../db/lists/ranges.ts'
 import { idPrefixes } from '../../../domain/ids.ts'
-import { shortId } from '../../../db/edition-customers.ts'
+import { shortId } from '../../../db/short-ids.ts'
 import { type PeopleSql, peopleOf, type SegmentTenant } from './audience.ts'
 
 /** Two positions of a walk: people behind the first, up to the second. */
@@ -65,7 +65,7 @@ const bySeq = (tenant: SegmentTenant, editionId: string): Walk =>
 
 /** People of an organisation in the order in which they joined, which a list of them needs an index for anyway. */
 function byTime(tenant: SegmentTenant): Walk {
-  const [from, where] = [sql`users`, sql`organization_id = ${tenant.organization_id}`]
+  const [from, where] = [sql`users`, sql`organization_short_id = ${shortId(tenant.organization_id)}`]
   const people = peopleOf(tenant)
   // The rowid has no collation of its own. Without one SQLite compares no key of an index with it.
   const keys = (position: SQL) => sql`(${position} ->> 0, ${position} ->> 1 collate binary)`

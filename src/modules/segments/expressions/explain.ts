@@ -1,5 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm'
-import { shortId } from '../../../db/edition-customers.ts'
+import { shortId } from '../../../db/short-ids.ts'
 import type { Ctx } from '../../../context.ts'
 import { visible } from '../../../db/visibility.ts'
 import { type Explanation, explanationOf, type Truth } from '../../../db/cel/index.ts'

@@ -1,5 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm'
-import { shortIdOf } from '../../../db/edition-customers.ts'
+import { shortId, shortIdOf } from '../../../db/short-ids.ts'
 import type { Ctx } from '../../../context.ts'
 import type { Database } from '../../../db/database.ts'
 import { boughtIn } from '../../../db/purchases.ts'
@@ -88,7 +88,7 @@ const newestOfEach = (tenant: SegmentTenant, key: string, newestRows: SQL): SQL 
 function newestPeople(tenant: SegmentTenant): SQL {
   const editions = editionsOf(tenant)
   if (editions === null)
-    return sql`select locale from users where organization_id = ${tenant.organization_id} order by created_at desc, seq desc limit ${newest}`
+    return sql`select locale from users where organization_short_id = ${shortId(tenant.organization_id)} order by created_at desc, seq desc limit ${newest}`
   const seqs = sql`select user_seq from edition_customers
     where edition_short_id = ${shortIdOf(editions.length === 1 ? sql`${editions[0]}` : sql`e.value`)} order by user_seq desc`
   const known = editions.length === 1 ? seqs : newestOfEach(tenant, 'user_seq', seqs)
@@ -100,8 +100,8 @@ function newestPeople(tenant: SegmentTenant): SQL {
 function placedIn(tenant: SegmentTenant): SQL {
   const editions = editionsOf(tenant)
   if (editions === null) return sql`organization_id = ${tenant.organization_id}`
-  if (editions.length === 1) return isVisible(sql`edition_id`, tenant)
-  const each = sql`select seq from orders where edition_id = e.value order by created_at desc, seq desc`
+  if (editions.length === 1) return sql`edition_short_id = ${shortIdOf(sql`${editions[0]}`)}`
+  const each = sql`select seq from orders where edition_short_id = ${shortIdOf(sql`e.value`)} order by created_at desc, seq desc`
   return sql`seq in (${newestOfEach(tenant, 'seq', each)})`
 }
 

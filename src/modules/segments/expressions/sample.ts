@@ -1,5 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm'
-import { shortIds } from '../../../db/edition-customers.ts'
+import { shortId, shortIds } from '../../../db/short-ids.ts'
 import type { Ctx } from '../../../context.ts'
 import { inList } from '../../../db/visibility.ts'
 import { editionsOf, type PeopleSql, peopleOf, type SegmentTenant } from '../calculation/audience.ts'
@@ -54,7 +54,7 @@ function throughOrganization(tenant: SegmentTenant, share: number, inSample: SQL
     : { name: 'users_order_created', where: sql`` }
   return {
     from: sql`users u indexed by ${sql.raw(index.name)}`,
-    where: sql`u.organization_id = ${tenant.organization_id} ${index.where} ${inSample} ${editions ? ofEditions : sql``}`,
+    where: sql`u.organization_short_id = ${shortId(tenant.organization_id)} ${index.where} ${inSample} ${editions ? ofEditions : sql``}`,
   }
 }
 

@@ -1,0 +1,67 @@
+import { sql } from 'drizzle-orm'
+import { expect, it } from 'vitest'
+import { get, patch } from '../support/api.ts'
+import { db, write } from '../support/seeding/rows.ts'
+import { anOrder, givenOrders, type Shop, seedShop } from '../support/seeding/sales/orders.ts'
+
+interface Stored {
+  email: string
+  email_folded: string
+  search: string
+  search_text: string
+}
+
+const storedOf = (shop: Shop) =>
+  db.first(sql<Stored>`select email, email_folded, search, search_text from users
+    where organization_id = ${shop.organization_id}`)
+
+const found = async (shop: Shop, text: string): Promise<number[]> => {
+  const search = encodeURIComponent(text)
+  const counts = [
+    `/v1/user?organization_id=${shop.organization_id}&search=${search}`,
+    `/v1/user?edition_id=${shop.edition_id}&search=${search}`,
+    `/v1/orders?edition_id=${shop.edition_id}&customer_email=${search}`,
+  ]
+  return Promise.all(counts.map(async (path) => (await get(path)).body.count as number))
+}
+
+const shopWith = async (email: string): Promise<Shop> => {
+  const shop = await seedShop()
+  await givenOrders(shop, [anOrder({ customer: { email, first_name: 'Ægir', last_name: 'Holm' } })])
+  return shop
+}
+
+it('an address is stored once, and found in any case', async () => {
+  const shop = await shopWith('Kept.One@example.dk')
+  expect(await storedOf(shop)).toMatchObject({ email_folded: '', search: 'aegir holm' })
+  expect(await found(shop, 'KEPT.one@EXAMPLE')).toEqual([1, 1, 1])
+  expect(await found(shop, 'aegir')).toEqual([1, 1, 0])
+})
+
+it('an address whose folded text is another than that in lower case is stored with it', async () => {
+  const shop = await shopWith('søren.müller@example.dk')
+  expect(await storedOf(shop)).toMatchObject({
+    email_folded: 'soren.muller@example.dk',
+    search: `aegir holm\u001fsoren.muller@example.dk`,
+  })
+  expect(await found(shop, 'soren.muller')).toEqual([1, 1, 1])
+  expect(await found(shop, 'Søren.Müller')).toEqual([1, 1, 1])
+})
+
+it('a row of the version before has the same text in the search index, before and after a change', async () => {
+  const shop = await shopWith('kept@example.dk')
+  const before = await storedOf(shop)
+  await write(
+    sql`update users set email_folded = email, search = name_folded || char(31) || email
+      where organization_id = ${shop.organization_id}`,
+    sql`update edition_customers set email_folded = email
+      where user_seq = (select seq from users where organization_id = ${shop.organization_id})`,
+  )
+  expect((await storedOf(shop))?.search_text).toBe(before?.search_text)
+  expect(await found(shop, 'kept@exam')).toEqual([1, 1, 1])
+  const { body } = await get(`/v1/user?organization_id=${shop.organization_id}`)
+  await patch(`/v1/user/${body.results[0].id}`, { email: 'other@example.dk' })
+  expect(await storedOf(shop)).toMatchObject({ email_folded: '', search: 'aegir holm' })
+  expect(await found(shop, 'other@exam')).toEqual([1, 1, 1])
+  expect((await found(shop, 'kept@exam'))[0]).toBe(0)
+})
