@@ -74,11 +74,18 @@ export const selectValues = <F extends Fields>(fields: F): Query<RowOf<F>> =>
 
 type Decoder = readonly [key: string, decode: (value: unknown) => unknown]
 
-const decodersOf = (fields: object): Decoder[] =>
-  Object.entries(fields).map(([key, field]: [string, Column | SQL | SQL.Aliased]) => {
+const knownDecoders = new WeakMap<object, readonly Decoder[]>()
+
+function decodersOf(fields: object): readonly Decoder[] {
+  const known = knownDecoders.get(fields)
+  if (known) return known
+  const made = Object.entries(fields).map(([key, field]: [string, Column | SQL | SQL.Aliased]): Decoder => {
     const decoder = decoderOf(is(field, SQL.Aliased) ? field.sql : field)
     return [key, (value) => decoder.mapFromDriverValue(value)]
   })
+  knownDecoders.set(fields, made)
+  return made
+}
 
 const isQuery = (statement: SQLWrapper): statement is Query<unknown> => '_' in statement
 
