@@ -4,17 +4,21 @@ import type { CampaignCosts } from './bench/campaigns-worker.ts'
 import { openBench } from './bench/open.ts'
 import { ordersPerCall } from './support/external-order.ts'
 import { externalOrderOf, linesOf, orderAt, ordersOf, tableHeader } from './support/import-table.ts'
-import { memoryText, runtimeMemory } from './support/runtime-memory.ts'
+import { memoryText, type RuntimeMemory, runtimeMemory } from './support/runtime-memory.ts'
 import { processorSeconds } from './support/runtime-use.ts'
 
 /** An import of a table from its upload to `completed`, and its undo, beside the same orders by calls. */
 const orders = ordersOf(Number(process.env['ROWS'] ?? 1_000_000))
+const rows = Math.floor(orders * 2.5)
 const goals = { aSecond: 5000, megabytes: 150 }
 const floorCalls = 20
 const customersPerCall = Math.floor((ordersPerCall * 3) / 4)
 const patienceMs = 3_600_000
 const pieceLength = 1_000_000
-const printedEveryMs = 20_000
+const readEveryMs = 1000
+/** Tenths of a stage that last less than this are not printed by themselves. */
+const tenthsFromMs = 2000
+const withFloors = process.env['FLOORS'] !== '0'
 
 interface DataImport {
   id: string
@@ -24,6 +28,7 @@ interface DataImport {
   created_orders: number
   undone_orders: number
   error_message: string | null
+  modified: string
 }
 
 interface Tenant {
@@ -57,15 +62,18 @@ async function makeTable(): Promise<Buffer> {
 }
 
 let peak = runtimeMemory()
-let printedAt = performance.now()
+let readAt = performance.now()
 
-/** Prints the memory while a stage lasts. */
-function noteMemory(progress: string): void {
+function readMemory(): RuntimeMemory {
   const memory = runtimeMemory()
+  readAt = performance.now()
   if (memory.all > peak.all) peak = memory
-  if (performance.now() - printedAt < printedEveryMs) return
-  printedAt = performance.now()
-  console.log(`  ${progress.padEnd(28)} ${memoryText(memory)}`)
+  return memory
+}
+
+/** Looks for the peak while a stage lasts, not too often, because reading the memory stops the runtime for a moment. */
+function noteMemory(): void {
+  if (performance.now() - readAt >= readEveryMs) readMemory()
 }
 
 interface Upload {
@@ -93,15 +101,30 @@ async function upload(at: Tenant, table: Buffer): Promise<string> {
   const started = await client.post<Upload>('/v1/files/uploads', body)
   for (let from = 0, number = 1; from < table.length; from += started.part_size, number++) {
     await sendPart(started, number, table.subarray(from, from + started.part_size))
-    noteMemory(`part ${number}`)
+    noteMemory()
   }
   return (await made(`/v1/files/uploads/${started.id}/complete`, {})).id
 }
 
+/** Prints the rate and the memory of each tenth of a stage. */
+function tenthsPrinter(total: number): (row: DataImport) => void {
+  let last = { progress: 0, at: performance.now() }
+  return ({ status, progress }) => {
+    const at = performance.now()
+    if (Math.floor(progress * 10) === Math.floor(last.progress * 10) || at - last.at < tenthsFromMs) return
+    const rate = Math.round(((progress - last.progress) * total * 1000) / (at - last.at))
+    const share = `  ${status} ${Math.round(progress * 100)} %`
+    console.log(`${share.padEnd(38)} ${String(rate).padStart(8)} rows/s ${memoryText(readMemory())}`)
+    last = { progress, at }
+  }
+}
+
 async function until(id: string, ...statuses: string[]): Promise<DataImport> {
+  const print = tenthsPrinter(rows)
   for (const deadline = Date.now() + patienceMs; ; await wait(250, undefined, { signal })) {
     const row = await client.get<DataImport>(`/v1/data-imports/${id}`)
-    noteMemory(`${row.status} ${Math.round(row.progress * 100)} %`)
+    noteMemory()
+    print(row)
     if (statuses.includes(row.status)) return row
     if (row.status === 'failed' || Date.now() > deadline) throw new Error(`${row.status}: ${row.error_message}`)
   }
@@ -110,23 +133,29 @@ async function until(id: string, ...statuses: string[]): Promise<DataImport> {
 interface Measured<Result> {
   result: Result
   seconds: number
-  rows: number
+  written: number
 }
 
-async function measured<Result>(name: string, total: number, work: () => Promise<Result>): Promise<Measured<Result>> {
+/** `endOf` is when the work of a result was over, where that was seen later. */
+async function measured<Result>(
+  name: string,
+  total: number,
+  work: () => Promise<Result>,
+  endOf: (result: Result) => number = () => Date.now(),
+): Promise<Measured<Result>> {
   const before = await rowsWritten()
   const processorBefore = processorSeconds()
-  const started = performance.now()
+  const started = Date.now()
   const result = await work()
-  const seconds = (performance.now() - started) / 1000
-  const rows = (await rowsWritten()) - before
+  const seconds = (endOf(result) - started) / 1000
+  const written = (await rowsWritten()) - before
   const processor = processorSeconds() - processorBefore
   const rate = Math.round(total / seconds)
-  const cost = rows > 0 ? `${(rows / orders).toFixed(2).padStart(8)} rows written an order` : ''
+  const cost = written > 0 ? `${(written / orders).toFixed(2).padStart(8)} rows written an order` : ''
   console.log(
-    `${name.padEnd(28)} ${seconds.toFixed(1).padStart(7)} s ${String(rate).padStart(8)} rows/s ${processor.toFixed(1).padStart(7)} s of a processor ${memoryText(runtimeMemory())}${cost}`,
+    `${name.padEnd(28)} ${seconds.toFixed(1).padStart(7)} s ${String(rate).padStart(8)} rows/s ${processor.toFixed(1).padStart(7)} s of a processor ${memoryText(readMemory())}${cost}`,
   )
-  return { result, seconds, rows }
+  return { result, seconds, written }
 }
 
 async function mapProducts(id: string): Promise<void> {
@@ -135,45 +164,59 @@ async function mapProducts(id: string): Promise<void> {
   await client.patch(path, { mappings: results.map((product) => ({ id: product.id, action: 'create' })) })
 }
 
-async function importTable(): Promise<{ seconds: number; rows: number }> {
+/** A stage of the background work, from the request that begins it to the last transaction. */
+const measuredStage = (name: string, work: () => Promise<DataImport>): Promise<Measured<DataImport>> =>
+  measured(name, rows, work, ({ modified }) => Date.parse(modified))
+
+async function staged(id: string): Promise<DataImport> {
+  await client.post(`/v1/data-imports/${id}/column-mappings/process`, undefined)
+  const row = await until(id, 'mapping_products', 'ready')
+  if (row.status === 'ready') return row
+  await mapProducts(id)
+  return until(id, 'ready')
+}
+
+async function imported(id: string): Promise<DataImport> {
+  await client.post(`/v1/data-imports/${id}/start`, {})
+  const row = await until(id, 'completed', 'completed_with_errors')
+  if (row.created_orders !== orders) throw new Error(`${row.created_orders} of ${orders} orders were made.`)
+  return row
+}
+
+async function undone(id: string): Promise<DataImport> {
+  await client.post(`/v1/data-imports/${id}/undo`, {})
+  const row = await until(id, 'undone')
+  if (row.undone_orders !== orders) throw new Error(`${row.undone_orders} of ${orders} orders were undone.`)
+  return row
+}
+
+async function importTable(): Promise<void> {
   const at = await newTenant('Bench')
   const table = await makeTable()
   const atRest = runtimeMemory()
   peak = atRest
-  const total = Math.floor(orders * 2.5)
-  console.log(`${total} rows of ${orders} orders, ${(table.length / 1e6).toFixed(1)} MB\n`)
-  const uploaded = await measured('upload', total, () => upload(at, table))
-  const place = { ...at, file_id: uploaded.result, external_source: 'shop' }
-  const parsed = await measured('parse', total, async () => {
-    const { id } = await made('/v1/data-imports', place)
-    return until(id, 'mapping_columns')
-  })
+  console.log(`${rows} rows of ${orders} orders, ${(table.length / 1e6).toFixed(1)} MB\n`)
+  const uploaded = await measured('upload', rows, () => upload(at, table))
+  const file = { ...at, file_id: uploaded.result, external_source: 'shop' }
+  const parsed = await measuredStage('parse', async () =>
+    until((await made('/v1/data-imports', file)).id, 'mapping_columns'),
+  )
   const { id } = parsed.result
-  const staged = await measured('stage', total, async () => {
-    await client.post(`/v1/data-imports/${id}/column-mappings/process`, undefined)
-    const row = await until(id, 'mapping_products', 'ready')
-    if (row.status === 'mapping_products') await mapProducts(id)
-  })
-  const imported = await measured('import', total, async () => {
-    await client.post(`/v1/data-imports/${id}/start`, {})
-    const row = await until(id, 'completed', 'completed_with_errors')
-    if (row.created_orders !== orders) throw new Error(`${row.created_orders} of ${orders} orders were made.`)
-  })
-  const all = [uploaded, parsed, staged, imported]
+  const all = [
+    uploaded,
+    parsed,
+    await measuredStage('stage', () => staged(id)),
+    await measuredStage('import', () => imported(id)),
+  ]
   const seconds = all.reduce((sum, one) => sum + one.seconds, 0)
-  const rate = total / seconds
+  const rate = rows / seconds
   const said = (isMet: boolean) => (isMet ? 'met' : 'MISSED')
   console.log(`${'upload to completed'.padEnd(28)} ${seconds.toFixed(1).padStart(7)} s ${Math.round(rate)} rows/s`)
   console.log(`at rest ${memoryText(atRest)}\nat most ${memoryText(peak)}`)
   console.log(
     `goals: ${goals.aSecond} rows/s ${said(rate >= goals.aSecond)}, under ${goals.megabytes} MB above rest ${said(peak.all - atRest.all < goals.megabytes)}`,
   )
-  await measured('undo', total, async () => {
-    await client.post(`/v1/data-imports/${id}/undo`, {})
-    const row = await until(id, 'undone')
-    if (row.undone_orders !== orders) throw new Error(`${row.undone_orders} of ${orders} orders were undone.`)
-  })
-  return { seconds, rows: staged.rows + imported.rows }
+  await measuredStage('undo', () => undone(id))
 }
 
 const callOf = (at: Tenant, call: number) => ({
@@ -197,11 +240,11 @@ async function floors(): Promise<void> {
   if (first.created_orders !== ordersPerCall) throw new Error(`${first.created_orders} orders of a call were made.`)
   const total = floorCalls * ordersPerCall * 2.5
   let call = 1
-  let rows = 0
+  let written = 0
   for (let end = call + floorCalls; call < end; call++)
-    rows += (await client.post<{ rows_written: number }>('/floor/cost', { path, token, body: callOf(at, call) }))
+    written += (await client.post<{ rows_written: number }>('/floor/cost', { path, token, body: callOf(at, call) }))
       .rows_written
-  const an = (rows / floorCalls / ordersPerCall).toFixed(2)
+  const an = (written / floorCalls / ordersPerCall).toFixed(2)
   const end = call + floorCalls
   await measured('external orders, 100 a call', total, async () => {
     for (; call < end; call++) await client.post(path, callOf(at, call))
@@ -215,8 +258,10 @@ async function floors(): Promise<void> {
 }
 
 try {
-  await floors()
-  console.log('')
+  if (withFloors) {
+    await floors()
+    console.log('')
+  }
   await importTable()
 } finally {
   await close()

@@ -88,11 +88,18 @@ const isPlain = (decoder: DriverValueDecoder<unknown, unknown>): boolean =>
   decoder === noopDecoder ||
   (decoder instanceof Column && decoder.mapFromDriverValue === Column.prototype.mapFromDriverValue)
 
-const decodersOf = (fields: object): Decoder[] =>
-  Object.entries(fields).flatMap(([key, field]: [string, Column | SQL | SQL.Aliased]): Decoder[] => {
+const knownDecoders = new WeakMap<object, readonly Decoder[]>()
+
+function decodersOf(fields: object): readonly Decoder[] {
+  const known = knownDecoders.get(fields)
+  if (known) return known
+  const made = Object.entries(fields).flatMap(([key, field]: [string, Column | SQL | SQL.Aliased]): Decoder[] => {
     const decoder = decoderOf(is(field, SQL.Aliased) ? field.sql : field)
     return isPlain(decoder) ? [] : [[key, (value) => decoder.mapFromDriverValue(value)]]
   })
+  knownDecoders.set(fields, made)
+  return made
+}
 
 const isQuery = (statement: SQLWrapper): statement is Query<unknown> => '_' in statement
 

@@ -97,6 +97,8 @@ const givenJson = (editionId: string) => sql`, (select json_object('email', emai
 
 /** The columns of a customer that are stored otherwise than they are read. */
 const { is_verified, is_active, metadata } = userTable
+const userFields: Fields = { is_verified, is_active, metadata }
+const userFieldsWithGiven: Fields = { ...userFields, given: fromJson<GivenColumns>(sql`given`) }
 
 /** Parts that several statements share. */
 function sourcesOf(
@@ -112,8 +114,7 @@ function sourcesOf(
     (select email from edition_customers where edition_short_id = ${shortId(edition_id)} and user_seq = users.seq) as given_email
     ${reads.before ? givenJson(edition_id) : sql``}
     from users where organization_short_id = ${shortId(organization_id)}`
-  const given: Fields = reads.before ? { given: fromJson<GivenColumns>(sql`given`) } : {}
-  const fields: Fields = { is_verified, is_active, metadata, ...given }
+  const fields = reads.before ? userFieldsWithGiven : userFields
   const usersOf = (condition: SQL) => answering(fields, sql<UserRow>`${users} and ${condition}`)
   return { ordersOf, usersOf, bought: boughtIn(ordersOf) }
 }

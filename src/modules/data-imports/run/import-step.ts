@@ -115,7 +115,7 @@ async function readAhead(
   const known = window.known(after, ordersPerChunk)
   const read = fitting(await readOrders(job.db, setting, known))
   const state = readGroupWithin(run, numbered(read), planned)
-  const more = window.readOn(read.at(-1)?.row.number ?? after, ordersPerChunk)
+  const more = window.readOn(after, read.at(-1)?.row.number ?? after, ordersPerChunk)
   return {
     statements: [...(read.length > 0 ? state.statements : []), ...more.statements],
     take: () => {

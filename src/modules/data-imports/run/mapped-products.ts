@@ -70,6 +70,8 @@ export function soldAs(row: PlacedRow, products: RunProducts, mayCreate: boolean
   if (isGone(mapped)) return unknown(`What "${tuple.product}" was mapped to is not in the edition any more.`)
   if (mapped.action === 'create' && !mayCreate) return unknown(`The edition has no product "${tuple.product}".`)
   const { options } = mapped
+  const isAsRead = mapped.action === 'create' && !mapped.product && !mapped.variant && !mapped.location
+  if (isAsRead && options.length === 0) return { row }
   const values: Record<string, ProductValues[string] | null> = {
     ...row.values,
     'item.product': mapped.product ?? tuple.product,

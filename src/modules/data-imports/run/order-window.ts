@@ -34,16 +34,23 @@ export class OrderWindow {
   }
 
   /**
-   * Reads further orders at the end of a transaction, where fewer than `enough` are known behind the number `after`.
-   * `take` adds them once it is committed.
+   * Reads further orders at the end of the transaction of the orders up to `decided`, where fewer than `enough` are known
+   * behind the number `after`. Once it is committed, `take` adds them and forgets those that were decided.
    */
-  readOn(after: number, enough: number): { statements: readonly Statement[]; take: () => void } {
-    if (this.#isWhole || this.known(after, enough).length === enough) return { statements: [], take: () => {} }
+  readOn(decided: number, after: number, enough: number): { statements: readonly Statement[]; take: () => void } {
+    const forget = () => this.#moveTo(decided)
+    if (this.#isWhole || this.known(after, enough).length === enough) return { statements: [], take: forget }
     const last = this.#orders.at(-1)?.number ?? after
     const { statements, rows } = readWithin({
       rows: rowsInOrders(this.#importId, ordersAfter(this.#importId, last, ordersPerRead)),
     })
-    return { statements, take: () => this.#add(ordersIn(rows().rows ?? [])) }
+    return {
+      statements,
+      take: () => {
+        forget()
+        this.#add(ordersIn(rows().rows ?? []))
+      },
+    }
   }
 
   /** Forgets the orders up to that number, and all of them where it stands before them. */

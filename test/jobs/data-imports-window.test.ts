@@ -1,0 +1,36 @@
+import { describe, expect, it } from 'vitest'
+import { commitPart } from '../../src/db/commit.ts'
+import { OrderWindow } from '../../src/modules/data-imports/run/order-window.ts'
+import { many, seedStarted } from '../support/seeding/imports/staged-imports.ts'
+import { db } from '../support/seeding/rows.ts'
+import { seedShop } from '../support/seeding/sales/orders.ts'
+
+const chunk = 25
+
+describe('the window of an import', () => {
+  it('has each order once, and forgets those that were decided however long it reads ahead', async () => {
+    const count = 400
+    const window = new OrderWindow(db, await seedStarted(await seedShop(), many(count)))
+    const numbers = (await window.next(0, chunk)).map(({ number }) => number)
+    let most = 0
+    for (let decided = 0; numbers.length > decided;) {
+      const after = numbers.length
+      const { statements, take } = window.readOn(decided, after, chunk)
+      await commitPart({ db }, statements)
+      take()
+      most = Math.max(most, window.known(0, count).length)
+      decided = after
+      numbers.push(...window.known(after, chunk).map(({ number }) => number))
+    }
+    expect(numbers).toEqual(Array.from({ length: count }, (_, index) => index + 1))
+    // 100 are read at once, when fewer than a chunk are known behind those of the next transaction.
+    expect(most).toBeLessThan(100 + 3 * chunk)
+  })
+
+  it('reads again what it forgot when it goes back', async () => {
+    const window = new OrderWindow(db, await seedStarted(await seedShop(), many(60)))
+    await window.next(0, chunk)
+    await window.next(50, chunk)
+    expect((await window.next(10, 2)).map(({ number }) => number)).toEqual([11, 12])
+  })
+})
