@@ -25,7 +25,7 @@ function parsed(text: string): unknown {
 }
 
 /** Most answers are shorter, and so read at one go: each read of a stream takes longer than the parsing. */
-const partBytes = 4096
+const partBytes = 1024
 
 /** The body as JSON; null for another body, or one that is longer than any known answer. */
 async function readCapped({ body }: Response): Promise<unknown> {
