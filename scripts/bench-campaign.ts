@@ -3,17 +3,16 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { BareCalls, CampaignCosts } from './bench/campaigns-worker.ts'
-import { type Parts, startProfile } from './bench/profile.ts'
+import { nameFunctions, type PartsOfFiles, profiled, type Samples, showProfiles } from './bench/profile.ts'
 import { startBatchProvider } from './support/batch-provider.ts'
 import { seedCampaignParts, seedCampaignPlace, startMailingServer } from './support/campaigns.ts'
 import { createClient } from './support/client.ts'
-import { claimPort } from './support/processes.ts'
 import { processorSeconds, residentMegabytes } from './support/runtime-use.ts'
 
 /**
  * Campaigns to a provider on this machine, from send-now to `sent`. E-mails go by the hundred, SMS one by one. After
  * each the same Worker makes the same calls without a campaign, which is the floor of its rate and of its time. With
- * PROFILE=1 it prints what a recipient spends time on; the inspector makes the rest slower.
+ * PROFILE=1 it prints what a recipient and such a call spend time on; `perf` makes all slower.
  */
 const sizes = (process.env['RECIPIENTS'] ?? '10000,100000').split(',').map(Number)
 const channels = (process.env['CHANNELS'] ?? 'email,sms').split(',') as Channel[]
@@ -46,8 +45,7 @@ const stateDir = process.env['STATE_DIR'] ?? (await mkdtemp(join(tmpdir(), 'benc
 const provider = await startBatchProvider()
 const quit = new AbortController()
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => quit.abort())
-const inspectorPort = isProfiled ? await claimPort(0) : 0
-if (inspectorPort) process.env['INSPECTOR_PORT'] = String(inspectorPort)
+if (isProfiled) nameFunctions()
 const serve = () => startMailingServer(provider, { stateDir, signal: quit.signal })
 let server = await serve()
 let client = createClient(server.url, server.rootToken)
@@ -76,26 +74,52 @@ interface Sent {
   /** Of processor. */
   cpu: number
   megabytes: { atRest: number; most: number }
-  parts: Parts | null
 }
 
-async function send(id: string): Promise<Sent> {
+/** The first that matches says what a file belongs to. */
+const partsOfFiles: PartsOfFiles = [
+  [/src\/domain\/email|liquidjs|delivery\/compose/, 'letters'],
+  [/signed-tokens|link-tokens|consent-tokens|@noble/, 'links'],
+  [/src\/gateways|json-pieces/, "JavaScript of the provider's call"],
+  [/src\/objects\/campaign|domain\/campaigns/, "JavaScript of the campaign's object"],
+  [/src\/modules\/campaigns\/delivery/, 'JavaScript of the consumer'],
+  [/src\/db|drizzle/, 'making statements of D1'],
+  [/scripts\/bench/, 'JavaScript of the bench'],
+]
+
+/** Does the work, and answers the seconds of processor that it took. */
+async function timed(samples: Samples | null, work: () => Promise<unknown>): Promise<number> {
+  return profiled(samples, partsOfFiles, async () => {
+    const before = processorSeconds()
+    await work()
+    return processorSeconds() - before
+  })
+}
+
+/** Asks seldom while messages go out: an answer takes the time of the very thread that sends. */
+const askEveryMs = 1000
+
+async function send(id: string, people: number, samples: Samples | null): Promise<Sent> {
   provider.forget()
-  const profile = inspectorPort ? await startProfile(inspectorPort) : null
   const atRest = residentMegabytes()
-  const before = processorSeconds()
   const started = performance.now()
-  await client.post(`/v1/campaigns/${id}/send-now`, {})
-  let campaign: Campaign
+  let campaign: Campaign | undefined
   let peak = 0
-  do {
-    await wait(250)
-    peak = Math.max(peak, residentMegabytes())
-    campaign = await client.get<Campaign>(`/v1/campaigns/${id}`)
-  } while (['calculating', 'sending'].includes(campaign.status) && performance.now() - started < 900_000)
+  const cpu = await timed(samples, async () => {
+    await client.post(`/v1/campaigns/${id}/send-now`, {})
+    for (let askedAt = 0; !campaign || ['calculating', 'sending'].includes(campaign.status);) {
+      await wait(250)
+      peak = Math.max(peak, residentMegabytes())
+      const now = performance.now()
+      if (now - started > 900_000) break
+      if (provider.counts.size < people && now - askedAt < askEveryMs) continue
+      askedAt = now
+      campaign = await client.get<Campaign>(`/v1/campaigns/${id}`)
+    }
+  })
+  if (!campaign) throw new Error('The campaign was not read.')
   const seconds = (provider.span().last - started) / 1000
-  const cpu = processorSeconds() - before
-  return { campaign, seconds, cpu, megabytes: { atRest, most: peak }, parts: (await profile?.stop()) ?? null }
+  return { campaign, seconds, cpu, megabytes: { atRest, most: peak } }
 }
 
 function check(campaign: Campaign, people: number): void {
@@ -115,17 +139,24 @@ const callsSince = (before: { calls: number; bytes: number }, channel: Channel):
   return { channel, calls, bytesACall, atOnce: callsAtOnce }
 }
 
-/** Makes the same calls with nothing around them. Each campaign has its own share of this floor on any machine. */
-async function showFloor(made: BareCalls, people: number, campaign: { sending: number; milliseconds: number }) {
+/**
+ * Makes the same calls with nothing around them. Each campaign has its own share of this floor on any machine. Answers
+ * the milliseconds of processor for one of the people.
+ */
+async function showFloor(
+  made: BareCalls,
+  people: number,
+  campaign: { sending: number; milliseconds: number },
+  samples: Samples | null,
+): Promise<number> {
   provider.forget()
-  const before = processorSeconds()
-  await client.post('/floor/campaigns/calls', made)
-  const milliseconds = (1000 * (processorSeconds() - before)) / people
+  const milliseconds = (1000 * (await timed(samples, () => client.post('/floor/campaigns/calls', made)))) / people
   const { first, last } = provider.span()
   const rate = (1000 * people) / (last - first)
   console.log(
     `  the same calls alone, ${made.atOnce} at once with ${made.bytesACall} bytes each: ${Math.round(rate)} a second, ${milliseconds.toFixed(3)} ms of processor; the campaign has ${((100 * campaign.sending) / rate).toFixed(0)} % of the rate and takes ${(campaign.milliseconds / milliseconds).toFixed(1)} times the processor`,
   )
+  return milliseconds
 }
 
 async function run(people: number, channel: Channel): Promise<number> {
@@ -133,7 +164,8 @@ async function run(people: number, channel: Channel): Promise<number> {
   await serveAnew()
   const { id } = await client.post<{ id: string }>('/v1/campaigns', { ...fields, name: 'News', channel })
   const before = { calls: provider.calls(), bytes: provider.bytes() }
-  const { campaign, seconds, cpu, megabytes, parts } = await send(id)
+  const samples: Record<'sent' | 'bare', Samples> | null = isProfiled ? { sent: new Map(), bare: new Map() } : null
+  const { campaign, seconds, cpu, megabytes } = await send(id, people, samples?.sent ?? null)
   check(campaign, people)
   const made = callsSince(before, channel)
   const costs = await client.get<CampaignCosts>('/floor/campaigns/costs')
@@ -159,34 +191,13 @@ async function run(people: number, channel: Channel): Promise<number> {
       said(`${most.rows} rows`, rows <= most.rows),
     ].join(', ')}`,
   )
-  if (parts) showParts(parts)
-  else await showFloor(made, people, { sending, milliseconds })
+  const bare = await showFloor(made, people, { sending, milliseconds }, samples?.bare ?? null)
+  if (samples)
+    showProfiles([
+      { name: 'The calls alone', milliseconds: bare, samples: samples.bare },
+      { name: channel === 'sms' ? 'An SMS' : 'An e-mail', milliseconds, samples: samples.sent },
+    ])
   return whole
-}
-
-/** The first that matches says what a file belongs to. */
-const names: readonly [RegExp, string][] = [
-  [/src\/domain\/email|liquidjs|delivery\/compose/, 'letters'],
-  [/signed-tokens|link-tokens|consent-tokens|text\/encoding/, 'links'],
-  [/src\/gateways/, "the provider's call"],
-  [/src\/objects\/campaign|domain\/campaigns/, "the campaign's object"],
-  [/src\/modules\/campaigns\/delivery/, 'the consumer'],
-  [/src\/db|drizzle/, 'statements of D1'],
-  [/\(garbage collector\)/, 'garbage collection'],
-  [/\(program\)/, 'the platform, in the isolate'],
-]
-
-/** Shares and no times: the profiler counts the time in which the machine does something else. */
-function showParts(files: Parts): void {
-  const sums = new Map<string, number>()
-  for (const [file, ms] of files) {
-    if (file === '(idle)') continue
-    const name = names.find(([pattern]) => pattern.test(file))?.[1] ?? 'the rest of the program'
-    sums.set(name, (sums.get(name) ?? 0) + ms)
-  }
-  const whole = [...sums.values()].reduce((sum, ms) => sum + ms, 0)
-  for (const [name, ms] of [...sums].toSorted(([, a], [, b]) => b - a))
-    console.log(`  ${name.padEnd(28)} ${((100 * ms) / whole).toFixed(0).padStart(3)} % of the isolate`)
 }
 
 try {

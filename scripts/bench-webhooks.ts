@@ -15,6 +15,7 @@ import {
   settled,
   stroll,
 } from './bench/webhooks.ts'
+import { nameFunctions, type PartsOfFiles, profiled, type Samples, showProfiles } from './bench/profile.ts'
 import { createClient } from './support/client.ts'
 import { startReceiver } from './support/receiver.ts'
 import { processorSeconds } from './support/runtime-use.ts'
@@ -23,7 +24,8 @@ import { startServer } from './support/server.ts'
 /**
  * What the delivery of webhooks costs above the posts themselves: deliveries from announced to recorded beside a bare
  * loop of `fetch` in the same Worker to the same receiver, in turns within one run. And what endpoints that hang cost
- * the others. Arguments name the cases to run; without any, all run.
+ * the others. Arguments name the cases to run; without any, all run. With PROFILE=1 it prints what a delivery and a bare
+ * post spend time on; `perf` makes both slower.
  */
 const rounds = Number(process.env['ROUNDS'] ?? 3)
 const eventsARound = Number(process.env['EVENTS'] ?? 120)
@@ -31,6 +33,9 @@ const strollEvents = Number(process.env['STROLL'] ?? 200)
 const everyMs = Number(process.env['EVERY'] ?? 50)
 /** What one consumer has under way; on this machine there is one consumer for each queue. */
 const concurrency = 5
+
+const isProfiled = process.env['PROFILE'] === '1'
+if (isProfiled) nameFunctions()
 
 const quit = new AbortController()
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => quit.abort())
@@ -55,11 +60,20 @@ const say = (name: string, what: string) => console.log(`${name.padEnd(44)} ${wh
 const spell = ({ p50_ms, p99_ms }: Delay) => `p50 ${p50_ms.toFixed(1)} ms, p99 ${p99_ms.toFixed(1)} ms`
 
 /** Milliseconds of processors that the runtime takes for one of so many. */
-async function processorMs<T>(count: number, work: () => Promise<T>): Promise<[T, number]> {
-  const before = processorSeconds()
-  const result = await work()
-  return [result, ((processorSeconds() - before) * 1000) / count]
-}
+const processorMs = <T>(count: number, samples: Samples, work: () => Promise<T>): Promise<[T, number]> =>
+  profiled(isProfiled ? samples : null, partsOfFiles, async () => {
+    const before = processorSeconds()
+    const result = await work()
+    return [result, ((processorSeconds() - before) * 1000) / count]
+  })
+
+/** The first that matches says what a file belongs to. */
+const partsOfFiles: PartsOfFiles = [
+  [/src\/gateways/, 'JavaScript of the post'],
+  [/src\/modules\/webhooks|src\/domain\/webhooks/, 'JavaScript of claims, attempts and results'],
+  [/src\/db|drizzle/, 'making statements of D1'],
+  [/scripts\/bench/, 'JavaScript of the bench'],
+]
 
 const spellCosts = (before: Meter, after: Meter, count: number): string => {
   const of = (unit: keyof Meter) => ((after[unit] - before[unit]) / count).toFixed(2)
@@ -71,10 +85,13 @@ async function compare(name: string, crowd: Crowd): Promise<void> {
   const rates: Rate[] = []
   const floors: Rate[] = []
   const times = { service: [] as number[], bare: [] as number[] }
+  const samples = { service: new Map<string, number>(), bare: new Map<string, number>() }
   const before = await costsNow(client)
   for (let round = 0; round < rounds; round++) {
-    const [bare, bareMs] = await processorMs(count, () => floor(client, receiver, crowd, { count, concurrency }))
-    const [rate, ms] = await processorMs(count, () => flood(client, crowd, eventsARound))
+    const [bare, bareMs] = await processorMs(count, samples.bare, () =>
+      floor(client, receiver, crowd, { count, concurrency }),
+    )
+    const [rate, ms] = await processorMs(count, samples.service, () => flood(client, crowd, eventsARound))
     floors.push(bare)
     rates.push(rate)
     times.bare.push(bareMs)
@@ -91,6 +108,11 @@ async function compare(name: string, crowd: Crowd): Promise<void> {
     `${median(times.service).toFixed(3)} ms; a bare post ${median(times.bare).toFixed(3)} ms`,
   )
   say('    one takes of the database', spellCosts(before, after, rounds * count))
+  if (!isProfiled) return
+  showProfiles([
+    { name: 'A bare post', milliseconds: median(times.bare), samples: samples.bare },
+    { name: 'A delivery', milliseconds: median(times.service), samples: samples.service },
+  ])
 }
 
 const delayOf = (crowd: Crowd): Promise<Delay> => stroll(client, receiver, crowd, { everyMs, events: strollEvents })

@@ -122,7 +122,7 @@ const quiet = (folder: string) => ({
  * The platform gives an isolate 128 MB. Here V8 would take what the machine has, and let each of the simulator's dozen
  * isolates fill 16 MB and more with garbage before it looks for any.
  */
-const heapsOfIsolates = '--max-semi-space-size=2 --initial-old-space-size=4'
+export const heapsOfIsolates = '--max-semi-space-size=2 --initial-old-space-size=4'
 
 async function ready(url: string, running: Running): Promise<void> {
   let ending: Ending | undefined

@@ -168,6 +168,30 @@ describe('recipients who wait', () => {
       ])
     }))
 
+  it('are read again after a fault, and after they were replaced', () =>
+    withStore((store) => {
+      const addressOf = (n: number) => store.recipients([n]).map(({ address }) => address)
+      const fail = (work: () => void) =>
+        expect(() =>
+          store.transaction(() => {
+            work()
+            throw new Error('a fault')
+          }),
+        ).toThrow('a fault')
+      fail(() => {
+        store.addRecipients([aRecipient(1, 'first')], 'email')
+        expect(addressOf(1)).toEqual(['first'])
+      })
+      store.addRecipients([aRecipient(1, 'second')], 'email')
+      expect(addressOf(1)).toEqual(['second'])
+      fail(() => store.recordOutcomes(new Map([[1, sent]]), false))
+      expect(statesOf(store, [1])).toEqual([[1, 'pending', null]])
+      store.removeUnsent([])
+      expect(addressOf(1)).toEqual([])
+      store.addRecipients([aRecipient(1, 'third')], 'email')
+      expect(addressOf(1)).toEqual(['third'])
+    }))
+
   it('are handed out together with those of an earlier run whose numbers lie between theirs', () =>
     withStore((store, storage) => {
       store.addRecipients(many(1, 10), 'email')

@@ -187,7 +187,8 @@ describe('the Resend gateway', () => {
   })
 
   it('refuses an endless answer', async () => {
-    const endless = new ReadableStream({ pull: (controller) => controller.enqueue(new Uint8Array(100_000)) })
+    const pull = (controller: ReadableByteStreamController) => controller.enqueue(new Uint8Array(100_000))
+    const endless = new ReadableStream({ type: 'bytes', pull })
     vi.spyOn(globalThis, 'fetch').mockResolvedValue(new Response(endless))
     expect(await resend.send([anEmail()], 'k')).toMatchObject([{ kind: 'unknown', code: 'unreadable_answer' }])
   })

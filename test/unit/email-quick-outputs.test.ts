@@ -44,6 +44,9 @@ const { text: template } = fc.letrec<{ text: string; piece: string }>((tie) => (
       .tuple(variable, tie('text'), tie('text'))
       .map(([of, one, two]) => `{% if ${of} %}${one}{% else %}${two}{% endif %}`),
     fc.tuple(variable, tie('text')).map(([of, one]) => `{% unless ${of} == "a" %}${one}{% endunless %}`),
+    fc
+      .tuple(variable, tie('text'), fc.constantFrom('', '{% else %}none', '{% elsif customer.email %}more'))
+      .map(([of, one, rest]) => `{% unless ${of} == blank %}${one}${rest}{% endunless %}`),
     fc.tuple(root, tie('text')).map(([of, one]) => `{% for ${of} in order.items %}${one}{% else %}none{% endfor %}`),
     fc.tuple(root, tie('text')).map(([of, one]) => `{% capture ${of} %}${one}{% endcapture %}`),
     fc.tuple(root, variable).map(([of, path]) => `{% assign ${of} = ${path} %}`),

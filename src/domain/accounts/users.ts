@@ -36,6 +36,12 @@ export function normalizePhone(text: string, countryCode: string | null): string
   return number?.isValid() ? number.number : null
 }
 
+export const isE164 = (text: string): boolean => /^\+[1-9]\d{5,14}$/.test(text)
+
+/** The number that messages go to. Numbers are stored as E.164, and reading such a one again takes long. */
+export const dialledPhone = (stored: string, countryCode: string | null): string | null =>
+  isE164(stored) ? stored : normalizePhone(stored, countryCode)
+
 export interface Contact {
   email: string | null
   phone_number: string | null

@@ -60,7 +60,7 @@ export function admitted(context: TemplateContext): TemplateContext {
   }
   for (const { category, name } of addressNames) {
     const value = given[category]?.[name]
-    if (value !== undefined && value !== null && !isSafeAddress(value)) change(category, { [name]: '' })
+    if (value !== undefined && value !== null && value !== '' && !isSafeAddress(value)) change(category, { [name]: '' })
   }
   const items: unknown = context.order?.items
   // A preview has values of the caller: loops would go through all keys of an object.

@@ -1,3 +1,4 @@
+import { isE164 } from '../../domain/accounts/users.ts'
 import { isAddress } from '../../domain/messaging/mailbox.ts'
 import { failure, type SendResult } from '../../domain/messaging/messaging.ts'
 import type { OutboundEmail } from '../email/email.ts'
@@ -27,8 +28,7 @@ export function refusalOfSms(message: OutboundSms): SendResult | null {
     return failure('permanent', 'invalid_header', 'A line end where a header is made of it.')
   if (!isReference(message.reference))
     return failure('permanent', 'invalid_reference', 'Letters, digits, _ and - only.')
-  if (!/^\+[1-9]\d{5,14}$/.test(message.to))
-    return failure('permanent', 'invalid_address', 'Not a telephone number in E.164 format.')
+  if (!isE164(message.to)) return failure('permanent', 'invalid_address', 'Not a telephone number in E.164 format.')
   if (!/^([\p{L}\p{N} ._-]{1,11}|\+?\d{3,15})$/u.test(message.from))
     return failure('permanent', 'invalid_sender', 'Neither a name of 11 characters nor a number.')
   return null

@@ -44,8 +44,8 @@ function kindOf(status: number, code: string): SendFailure {
   return [400, 413, 422, 451].includes(status) ? 'permanent' : 'configuration'
 }
 
-function restOf({ headers }: ProviderAnswer & { came: true }, code: string, now: number): number | null {
-  const said = retryAfterMs(headers.get('retry-after') ?? headers.get('ratelimit-reset'), now)
+function restOf({ header }: ProviderAnswer & { came: true }, code: string, now: number): number | null {
+  const said = retryAfterMs(header('retry-after') ?? header('ratelimit-reset'), now)
   // The headers only contain the wait for the next second, but the quota lasts until the next day.
   return code === 'daily_quota_exceeded' ? Math.max(said ?? 0, quotaRestMs) : said
 }

@@ -3,7 +3,7 @@ import { isTimeout, withTimeLimit } from '../time-limit/time-limit.ts'
 
 /** The provider's answer, or a failure without a whole answer: the provider may still have received the call. */
 export type ProviderAnswer =
-  | { came: true; status: number; headers: Headers; body: unknown }
+  | { came: true; status: number; header: (name: string) => string | null; body: unknown }
   | { came: false; code: 'timeout' | 'network_error' | 'unreadable_answer' | 'impossible_call' }
 
 export interface ProviderOptions {
@@ -24,29 +24,28 @@ function parsed(text: string): unknown {
   }
 }
 
-/** Whether the body is as long as its header says: a compressed one is longer. */
-function isKnownToFit({ headers }: Response): boolean {
-  const length = headers.get('content-length')
-  return length !== null && Number(length) <= maxBytes && headers.get('content-encoding') === null
-}
+/** Most answers are shorter, and so read at one go: each read of a stream takes longer than the parsing. */
+const partBytes = 1024
 
 /** The body as JSON; null for another body, or one that is longer than any known answer. */
-async function readCapped(response: Response): Promise<unknown> {
-  if (isKnownToFit(response)) return parsed(await response.text())
-  const reader = response.body?.getReader()
+async function readCapped({ body }: Response): Promise<unknown> {
+  const reader = body?.getReader({ mode: 'byob' })
   if (!reader) return null
   const decoder = new TextDecoder()
   let text = ''
-  let size = 0
-  for (let part = await reader.read(); !part.done; part = await reader.read()) {
-    size += part.value.byteLength
+  let hasMore = true
+  for (let size = 0; hasMore;) {
+    const { value } = await reader.readAtLeast(partBytes, new Uint8Array(partBytes))
+    const length = value?.byteLength ?? 0
+    hasMore = length === partBytes
+    size += length
     if (size > maxBytes) {
       await reader.cancel()
       return null
     }
-    text += decoder.decode(part.value, { stream: true })
+    text += decoder.decode(value, { stream: hasMore })
   }
-  return parsed(text + decoder.decode())
+  return parsed(text)
 }
 
 /** Whether the call can be made: the address or the key of the configuration may be invalid. */
@@ -84,7 +83,7 @@ export async function callApi(
       const { status } = response
       const read = await readCapped(response)
       if (response.ok && read === null) return { came: false, code: 'unreadable_answer' }
-      return { came: true, status, headers: response.headers, body: read }
+      return { came: true, status, header: (name) => response.headers.get(name), body: read }
     })
   } catch (error) {
     return { came: false, code: isTimeout(error) ? 'timeout' : 'network_error' }

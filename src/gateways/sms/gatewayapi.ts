@@ -40,7 +40,7 @@ function resultOf(answer: ProviderAnswer, now: number): SendResult {
   }
   const code = textOf(said['code']) || textOf(said['error_code']) || `http_${answer.status}`
   const detail = textOf(said['message']) || textOf(said['detail']) || textOf(said['error'])
-  return failure(kindOfStatus(answer.status), code, detail, retryAfterMs(answer.headers.get('retry-after'), now))
+  return failure(kindOfStatus(answer.status), code, detail, retryAfterMs(answer.header('retry-after'), now))
 }
 
 const wireOf = ({ from, to, body, reference }: OutboundSms) => ({

@@ -21,8 +21,14 @@ const untried: Omit<RecipientRow, keyof PackedFields> = {
   ...(Object.fromEntries(stampNames.map((name) => [name, null])) as Stamps),
 }
 
-const fromPack = (values: readonly unknown[]): RecipientRow => ({
-  ...(Object.fromEntries(packedFields.map((name, at) => [name, values[at]])) as unknown as PackedFields),
+type Packed = [number, string, string, RecipientRow['language'], string]
+
+const fromPack = ([n, user_id, address, language, person]: Packed): RecipientRow => ({
+  n,
+  user_id,
+  address,
+  language,
+  person,
   ...untried,
 })
 
@@ -63,18 +69,20 @@ const startColumns = [
   'delivered_at',
 ] as const satisfies (keyof RecipientRow)[]
 
-interface Pack {
-  first: number
-  last: number
-  people: string
+/** The platform binds a hundred values to a statement. */
+const rowsAStatement = Math.floor(100 / startColumns.length)
+
+const insertion = (rows: number): string => {
+  const values = `(${startColumns.map(() => '?').join(', ')})`
+  return `insert into recipients (${startColumns.join(', ')}) values ${Array.from({ length: rows }, () => values).join(', ')}`
 }
 
 const numberOf = ({ n }: { n: number }): number => n
 
-const peopleOf = ({ people }: Pack): RecipientRow[] =>
-  readJson(people, isList)
-    .filter(isList)
-    .map((values) => fromPack(values))
+const isPacked = (value: unknown): value is Packed[] => isList(value) && value.every(isList)
+
+/** More than all chunks under way have. */
+const mostKnown = 40
 
 type Outcomes = ReadonlyMap<number, RecipientOutcome>
 
@@ -90,29 +98,41 @@ function withOutcome(row: RecipientRow, outcome: RecipientOutcome | undefined, d
  */
 export class PackStore {
   readonly #sql: SqlStorage
+  /** By the first number. A chunk needs the people of its packs three times: for its numbers, its calls and its report. */
+  readonly #known = new Map<number, RecipientRow[]>()
 
   constructor(sql: SqlStorage) {
     this.#sql = sql
   }
 
-  #rows(query: string, ...values: SqlStorageValue[]): Pack[] {
-    return this.#sql.exec(query, ...values).toArray() as unknown as Pack[]
+  /** Has all packs read again: a transaction was undone. */
+  forget(): void {
+    this.#known.clear()
+  }
+
+  #peopleOf(first: number): RecipientRow[] {
+    const known = this.#known.get(first)
+    if (known) return known
+    const { people } = this.#sql.exec<{ people: string }>('select people from packs where first = ?', first).one()
+    const rows = readJson(people, isPacked).map(fromPack)
+    const [oldest] = this.#known.keys()
+    if (oldest !== undefined && this.#known.size >= mostKnown) this.#known.delete(oldest)
+    this.#known.set(first, rows)
+    return rows
   }
 
   /** Gives recipients a row each. */
   insert(rows: readonly RecipientRow[]): void {
-    if (rows.length === 0) return
-    this.#sql.exec(
-      `insert into recipients (${startColumns.join(', ')})
-       select ${startColumns.map((_, at) => `value ->> ${at}`).join(', ')} from json_each(?)`,
-      JSON.stringify(rows.map((row) => startColumns.map((name) => row[name]))),
-    )
+    for (let start = 0; start < rows.length; start += rowsAStatement) {
+      const part = rows.slice(start, start + rowsAStatement)
+      this.#sql.exec(insertion(part.length), ...part.flatMap((row) => startColumns.map((name) => row[name])))
+    }
   }
 
   /** Adds recipients who wait. They get rows where their numbers overlap with a pack. */
   add(people: readonly RecipientRow[]): void {
     const sorted = people.toSorted((one, other) => one.n - other.n)
-    const [newest] = this.#rows('select * from packs order by first desc limit 1')
+    const [newest] = this.#sql.exec<{ last: number }>('select last from packs order by first desc limit 1').toArray()
     if (newest && sorted[0] && sorted[0].n <= newest.last) return this.insert(sorted)
     for (let start = 0; start < sorted.length; start += minChunk) {
       const pack = sorted.slice(start, start + minChunk)
@@ -128,14 +148,17 @@ export class PackStore {
   /** The people of each pack after a number in the order of numbers, or before it in the other order. */
   *#each(desc: boolean, after: number | null): Generator<RecipientRow[]> {
     const packs = desc
-      ? this.#sql.exec('select * from packs where first < ? order by first desc', after ?? Number.MAX_SAFE_INTEGER)
-      : this.#sql.exec(
-          'select * from packs where first >= coalesce((select max(first) from packs where first <= ?), 0) order by first',
+      ? this.#sql.exec<{ first: number }>(
+          'select first from packs where first < ? order by first desc',
+          after ?? Number.MAX_SAFE_INTEGER,
+        )
+      : this.#sql.exec<{ first: number }>(
+          'select first from packs where first >= coalesce((select max(first) from packs where first <= ?), 0) order by first',
           after ?? 0,
         )
     const isNext = ({ n }: RecipientRow) => after === null || (desc ? n < after : n > after)
-    for (const pack of packs) {
-      const people = peopleOf(pack as unknown as Pack).filter(isNext)
+    for (const { first } of packs) {
+      const people = this.#peopleOf(first).filter(isNext)
       if (people.length) yield desc ? people.toReversed() : people
     }
   }
@@ -170,13 +193,9 @@ export class PackStore {
       while (at < wanted.length && (wanted[at] ?? 0) < first) at++
       if ((wanted[at] ?? Infinity) <= last) found.push(first)
     }
-    if (found.length === 0) return []
     const known = new Set(numbers)
-    return this.#rows(
-      'select * from packs where first in (select value from json_each(?)) order by first',
-      JSON.stringify(found),
-    )
-      .map((pack) => ({ first: pack.first, people: peopleOf(pack) }))
+    return found
+      .map((first) => ({ first, people: this.#peopleOf(first) }))
       .filter(({ people }) => people.some(({ n }) => known.has(n)))
   }
 
@@ -191,7 +210,10 @@ export class PackStore {
    */
   unpack(numbers: readonly number[], outcomes: Outcomes = new Map(), delivered = false): number[] {
     const packs = this.#holding(numbers)
-    for (const { first } of packs) this.#sql.exec('delete from packs where first = ?', first)
+    for (const { first } of packs) {
+      this.#sql.exec('delete from packs where first = ?', first)
+      this.#known.delete(first)
+    }
     const rows = packs.flatMap(({ people }) => people).map((row) => withOutcome(row, outcomes.get(row.n), delivered))
     this.insert(rows)
     return rows.filter(({ state }) => state === 'sent').map(numberOf)
@@ -205,6 +227,7 @@ export class PackStore {
 
   /** Deletes all packs. Answers how many people were in them. */
   clear(): number {
+    this.forget()
     return this.#sql
       .exec<{ n: number }>('delete from packs returning json_array_length(people) as n')
       .toArray()

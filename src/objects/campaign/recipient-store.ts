@@ -46,6 +46,7 @@ export class RecipientStore {
   }
 
   createTables(): void {
+    this.#packs.forget()
     this.#sql.exec(schema)
   }
 
@@ -55,6 +56,7 @@ export class RecipientStore {
       return this.storage.transactionSync(block)
     } catch (error) {
       this.addresses.forget()
+      this.#packs.forget()
       throw error
     }
   }
@@ -128,6 +130,7 @@ export class RecipientStore {
   }
 
   recipients(members: readonly number[]): RecipientRow[] {
+    if (members.length === 0) return []
     const rows = this.#sql
       .exec('select * from recipients where n in (select value from json_each(?)) order by n', JSON.stringify(members))
       .toArray() as unknown as RecipientRow[]
@@ -157,6 +160,7 @@ export class RecipientStore {
 
   /** A sent recipient stays sent. Any other state gives way to a newer outcome. */
   recordOutcomes(outcomes: ReadonlyMap<number, RecipientOutcome>, delivered: boolean): void {
+    if (outcomes.size === 0) return
     this.addresses.forget()
     const counts = new Map<keyof Counters, number>()
     // Almost all are pending, and need not be read.

@@ -116,6 +116,8 @@ export interface Rendered {
 
 /** Throws as soon as a budget is exceeded. Filters may cut a character in half, which providers refuse. */
 export function render(output: Output, parsed: Parsed[], values: object, budgets: Budgets): Rendered {
+  // An SMS has one text, and neither HTML nor a subject.
+  if (parsed.length === 0) return { text: '', pieces: [] }
   const liquid = engines[output]
   const memoryLimit = new Charge(budgets.length, budgets.filters) as unknown as Context['memoryLimit']
   const limits = { memoryLimit, renderLimit: withoutLimit, liquid }

@@ -1,4 +1,4 @@
-import type { Context, Template as Parsed } from 'liquidjs'
+import type { Context, Liquid, Template as Parsed } from 'liquidjs'
 import type { ChargedEmitter } from '../budget.ts'
 import { FixedText } from '../../text/json-pieces.ts'
 
@@ -6,6 +6,7 @@ type Emitter = Parameters<Parsed['render']>[1]
 
 /** The parts of a parsed template of LiquidJS that hold text or other templates. Its types do not declare them. */
 interface ParsedBlock extends Parsed {
+  liquid?: Liquid
   str?: string
   templates?: Parsed[]
   elseTemplates?: Parsed[]
@@ -15,8 +16,11 @@ interface ParsedBlock extends Parsed {
 /** An output of a dotted name, with at most one position in a list and no filter. */
 const plainPath = /^\{\{-?\s*([a-z_]+(?:\.[a-z_]+)+)(?:\[(\d{1,4})\])?\s*-?\}\}$/
 
-function pathOf(node: Parsed): (string | number)[] | null {
-  const [, names, position] = plainPath.exec(node.token.getText()) ?? []
+/** The beginning of what is written unless such a name is blank, as in the footer of each message. */
+const plainCondition = /^\{%-?\s*unless\s+([a-z_]+(?:\.[a-z_]+)+)\s*==\s*blank\s*-?%\}$/
+
+function pathOf(node: Parsed, pattern: RegExp): (string | number)[] | null {
+  const [, names, position] = pattern.exec(node.token.getText()) ?? []
   if (names === undefined) return null
   return [...names.split('.'), ...(position === undefined ? [] : [Number(position)])]
 }
@@ -56,9 +60,10 @@ function escaped(text: string, { memoryLimit }: Context): string {
  */
 export function shortcutOutputs(nodes: readonly Parsed[], escapes: boolean): void {
   for (const node of nodes as readonly ParsedBlock[]) {
-    const path = pathOf(node)
+    const path = pathOf(node, plainPath)
     if (node.str !== undefined) shortcutText(node, new FixedText(node.str))
     if (path) shortcutOutput(node, path, escapes)
+    shortcutUnlessBlank(node)
     for (const inner of [node.templates, node.elseTemplates, ...(node.branches ?? []).map((one) => one.templates)])
       if (inner) shortcutOutputs(inner, escapes)
   }
@@ -75,5 +80,23 @@ function shortcutOutput(node: Parsed, path: readonly (string | number)[], escape
     if (text === null) return render(context, emitter)
     emitter.write(escapes ? escaped(text, context) : text)
     return undefined
+  }
+}
+
+function shortcutUnlessBlank(node: ParsedBlock): void {
+  const path = pathOf(node, plainCondition)
+  const { branches = [], elseTemplates = [], liquid } = node
+  const [only, ...more] = branches
+  if (!path || !liquid || !only || more.length || elseTemplates.length) return
+  const render = node.render.bind(node)
+  const { renderer } = liquid
+  const { templates } = only
+  function* inner(context: Context, emitter: Emitter): Generator<unknown, void> {
+    yield renderer.renderTemplates(templates, context, emitter)
+  }
+  node.render = (context: Context, emitter: Emitter) => {
+    const text = textAt(context as unknown as Scopes, path)
+    if (text === null) return render(context, emitter)
+    return /^\s*$/.test(text) ? undefined : inner(context, emitter)
   }
 }
