@@ -4,17 +4,9 @@ import { resendGateway } from '../../src/gateways/email/resend.ts'
 import { gatewayApi } from '../../src/gateways/sms/gatewayapi.ts'
 import { type FakeProvider, resendEvent, resendEventOf, smsEvent, startFakeProvider } from '../support/fake-provider.ts'
 import { anEmail, anSms } from '../support/outbound.ts'
+import { addReadAtLeast } from '../support/read-at-least.ts'
 
-interface Reader {
-  read: (view: Uint8Array, options: { min: number }) => Promise<unknown>
-}
-
-// Node has the same under the name of the standard.
-Object.assign(ReadableStreamBYOBReader.prototype, {
-  readAtLeast(this: Reader, min: number, view: Uint8Array) {
-    return this.read(view, { min })
-  },
-})
+addReadAtLeast()
 
 let provider: FakeProvider
 beforeAll(async () => {

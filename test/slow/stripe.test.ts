@@ -4,6 +4,9 @@ import { refundReasons } from '../../src/domain/refunds/refunds.ts'
 import { stripePayments } from '../../src/gateways/payments/stripe.ts'
 import { aCall, account } from '../support/stripe.ts'
 import { startStripeMock, type StripeMock } from '../support/stripe-mock.ts'
+import { addReadAtLeast } from '../support/read-at-least.ts'
+
+addReadAtLeast()
 
 afterEach(() => vi.restoreAllMocks())
 
