@@ -7,7 +7,7 @@ import { root } from './support/paths.ts'
 const sizes = (process.env['SIZES'] ?? '10000,100000,1000000').split(',').map(Number)
 
 function run(script: string, env: Record<string, string>): Promise<void> {
-  const program = spawn(process.execPath, [join(root, 'scripts', script)], {
+  const program = spawn(process.execPath, [join(root, 'scripts', script), ...process.argv.slice(2)], {
     cwd: root,
     env: { ...process.env, ...env },
     stdio: 'inherit',
