@@ -3,6 +3,7 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { post } from '../support/api.ts'
 import { givenOrganization } from '../support/seeding/organizations.ts'
 import { calculator, membersNow, messageFor, segmentNow } from '../support/segments.ts'
+import { seedEdition } from '../support/seeding/editions.ts'
 import { seedPeople } from '../support/seeding/customers.ts'
 import { givenSegment } from '../support/seeding/messaging/segments.ts'
 import { db } from '../support/seeding/rows.ts'
@@ -56,5 +57,38 @@ describe('the walk of a calculation through an organisation', () => {
     await calculator().take([await begin()], size)
     expect(await segmentNow(id)).toMatchObject({ status: 'ready', user_count: 5, walked_count: 6 })
     expect((await membersNow(id)).toSorted()).toEqual(ids)
+  })
+})
+
+const steps = 6
+const peopleAStep = 10
+
+describe('a condition on a column of people that has an index', () => {
+  async function rowsReadFor(place: { organization_id: string; edition_id?: string }, expression: string) {
+    const { id: segment } = await givenSegment({ ...place, expression })
+    expect((await post(`/v1/segments/${segment as string}/recalculate`, undefined)).status).toBe(200)
+    const machine = calculator()
+    await machine.take([messageFor(await segmentNow(segment as string))], peopleAStep)
+    expect(await segmentNow(segment as string)).toMatchObject({ status: 'ready', user_count: steps * peopleAStep })
+    return machine.meter.rows_read
+  }
+
+  it.each(['organisation', 'edition'])('leads no step through all people of an %s', async (of) => {
+    const organisation = await givenOrganization()
+    const { id: edition } = await seedEdition(organisation)
+    const seen = Array.from({ length: steps * peopleAStep }, (_, at) => ({ last_seen_at: at + 1, created_at: at + 1 }))
+    await seedPeople({ organization: organisation.id, edition }, seen)
+    const place = { organization_id: organisation.id, ...(of === 'edition' ? { edition_id: edition } : {}) }
+    const withoutIndex = await rowsReadFor(place, 'user.locale < "z"')
+    for (const expression of [
+      'user.last_seen < now',
+      'user.date_joined < now',
+      'user.email < "z"',
+      'user.id < "z"',
+      'user.phone_number < "z"',
+      'user.has_email',
+      'user.has_phone',
+    ])
+      expect(await rowsReadFor(place, expression), expression).toBeLessThanOrEqual(withoutIndex)
   })
 })

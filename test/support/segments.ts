@@ -66,9 +66,10 @@ export function dyingClient(death: Death | null): Client {
 export function calculator(now = Date.now()) {
   const state = { now }
   const enqueued: CalculateMessage[] = []
+  const meter = newMeter()
   const jobOf = (death: Death | null): JobCtx => ({
     ...contextAt(state.now),
-    db: new Database(dyingClient(death), newMeter()),
+    db: new Database(dyingClient(death), meter),
     now: () => state.now,
     jobQueue: {
       enqueue: async (_, messages) => {
@@ -78,6 +79,8 @@ export function calculator(now = Date.now()) {
   })
   return {
     enqueued,
+    /** What it all cost. */
+    meter,
     job: jobOf(null),
     now: () => state.now,
     advance: (ms: number) => (state.now += ms),
