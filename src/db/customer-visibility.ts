@@ -1,5 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm'
-import { type Caller, reachOf, type RoleCode } from '../domain/accounts/access.ts'
+import { type Caller, type Reach, reachOf, type RoleCode } from '../domain/accounts/access.ts'
 import { searchSeparator } from '../domain/text/fold.ts'
 import { inList } from './visibility.ts'
 import { shortId, shortIds, shortIdOf } from './short-ids.ts'
@@ -125,6 +125,19 @@ function wholeView(user: SQL): CustomerView {
   return { isWhole: true, join: sql``, isHidden: sql`0`, column, columns: named(column), matches: (own) => own }
 }
 
+/** Most callers see whole rows of `users`. */
+const wholeUsers = wholeView(sql`users`)
+
+/** What is made of a view, once for each view that is kept. */
+export function madeOfView<Made>(make: (view: CustomerView) => Made): (view: CustomerView) => Made {
+  const made = new WeakMap<CustomerView, Made>()
+  return (view) => {
+    const known = made.get(view) ?? make(view)
+    made.set(view, known)
+    return known
+  }
+}
+
 const joinedAt = (user: SQL, editions: Editions): SQL =>
   sql`(select min(given.created_at) from edition_customers as given where given.user_seq = ${user}.seq
     and ${editions(sql`given.edition_short_id`)})`
@@ -156,9 +169,13 @@ export const hiddenColumnsIn = (user: SQL, editionIds: readonly string[]): Recor
   hiddenColumns(user, listed(editionIds))
 
 /** Customers as they are shown to the caller, through all roles together. */
-export function customersSeenBy(caller: Caller, user: SQL = sql`users`): CustomerView {
+export function customersSeenBy(caller: Caller, user?: SQL): CustomerView {
   const reach = reachOf(caller)
-  if (reach.all || reach.editions.length === 0) return wholeView(user)
+  if (reach.all || reach.editions.length === 0) return user ? wholeView(user) : wholeUsers
+  return partialView(reach, user ?? sql`users`)
+}
+
+function partialView(reach: Extract<Reach, { all: false }>, user: SQL): CustomerView {
   const editions = listed(reach.editions.flatMap((grant) => grant.edition_id ?? []))
   const isOfOthers = reach.organizations.length
     ? sql`and not (${inList(sql`${user}.organization_id`, reach.organizations)})`

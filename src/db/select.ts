@@ -9,6 +9,7 @@ import {
   sql,
 } from 'drizzle-orm'
 import { QueryBuilder, type SQLiteColumn } from 'drizzle-orm/sqlite-core'
+import { render } from './render.ts'
 
 /** The fields of a query: columns, or expressions with a type. The keys are the names in its rows. */
 export type Fields = Readonly<Record<string, SQLiteColumn | SQL>>
@@ -64,12 +65,21 @@ export const fromFlag = (expression: SQL): SQL<boolean> => expression.mapWith((v
 /** The same inside of JSON that a statement makes: SQLite has no booleans, its JSON does. */
 export const jsonFlag = (expression: SQL): SQL => sql`json(iif(${expression}, 'true', 'false'))`
 
-/** The fields for a query in `sql`: what stands behind `select`. */
-export const selection = (fields: Fields): SQL =>
-  sql.join(
+const selections = new WeakMap<Fields, SQL>()
+
+/** The fields for a query in `sql`: what stands behind `select`. Fields that are kept are rendered once. */
+export function selection(fields: Fields): SQL {
+  const known = selections.get(fields)
+  if (known) return known
+  const made = sql.join(
     Object.entries(fields).map(([key, field]) => sql`${field} as ${sql.identifier(key)}`),
     sql`, `,
   )
+  const { text, values } = render(made)
+  const kept = values.length === 0 ? sql.raw(text) : made
+  selections.set(fields, kept)
+  return kept
+}
 
 /** A query in `sql` that answers these fields by their names, and maybe more. */
 export const answering = <Row>(fields: Fields, statement: SQL<Row>): Query<Row> => {

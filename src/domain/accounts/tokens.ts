@@ -1,4 +1,6 @@
 import { isCell } from '../ids.ts'
+import { crc32 } from '../text/crc32.ts'
+import { utf8 } from '../text/encoding.ts'
 
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const prefix = 'ecm_'
@@ -14,19 +16,9 @@ const base62 = (value: number, length: number): string => {
   return text
 }
 
-/** CRC-32 (IEEE 802.3), as an unsigned integer. */
-export function crc32(text: string): number {
-  let crc = 0xffffffff
-  for (const byte of new TextEncoder().encode(text)) {
-    crc ^= byte
-    for (let bit = 0; bit < 8; bit++) crc = (crc >>> 1) ^ (crc & 1 ? 0xedb88320 : 0)
-  }
-  return (crc ^ 0xffffffff) >>> 0
-}
-
 /** The deployment's mark comes last, and the checksum covers it. */
 const withCheck = (secret: string, cell: string): string =>
-  prefix + secret + base62(crc32(secret + cell), checkLength) + cell
+  prefix + secret + base62(crc32(utf8(secret + cell)), checkLength) + cell
 
 /** A fresh access token from random bytes; bytes of 248 and more are left out, so that every character is equally likely. */
 export function mintToken(randomBytes: (length: number) => Uint8Array, cell = ''): string {

@@ -1,3 +1,4 @@
+import type { MiddlewareHandler } from 'hono'
 import { cors } from 'hono/cors'
 import type { AppEnv } from '../env.ts'
 
@@ -15,8 +16,8 @@ const exposed = [
 const isLocal = (origin: string): boolean => /^http:\/\/(localhost|127\.0\.0\.1)(:\d+)?$/.test(origin)
 
 /** Browsers of the configured origins; in development those of this machine too. */
-export const crossOrigin = () =>
-  cors({
+export function crossOrigin(): MiddlewareHandler<AppEnv> {
+  const judge = cors({
     origin: (origin, c: { env: AppEnv['Bindings'] }) => {
       const allowed = c.env.CORS_ORIGINS.split(',').map((entry) => entry.trim())
       const local = c.env.ENVIRONMENT === 'development' && isLocal(origin)
@@ -38,3 +39,9 @@ export const crossOrigin = () =>
     exposeHeaders: exposed,
     maxAge: 86_400,
   })
+  return async (c, next) => {
+    if (c.req.header('origin') !== undefined) return judge(c, next)
+    await next()
+    c.res.headers.append('vary', 'Origin')
+  }
+}

@@ -46,7 +46,7 @@ export const rateLimit = (): MiddlewareHandler<AppEnv> => async (c, next) => {
   if (!byMember.success)
     throw tooMany(`More than ${limit * tokensOfMember} requests a minute by all tokens of a member.`, policies)
   await next()
-  c.header('ratelimit-policy', policies)
+  c.res.headers.set('ratelimit-policy', policies)
 }
 
 /** Reading the links of messages is limited by network. Confirming has `limitConfirmations` alone. */

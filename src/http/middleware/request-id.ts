@@ -9,5 +9,5 @@ export const requestId = (): MiddlewareHandler<AppEnv> => async (c, next) => {
   const id = isPlain ? given : newId('request', Date.now(), Math.random, c.env.CELL)
   c.set('requestId', id)
   await next()
-  c.header('x-request-id', id)
+  c.res.headers.set('x-request-id', id)
 }

@@ -2,7 +2,7 @@ import { z } from '@hono/zod-openapi'
 import { fromBase64, toBase64Url, utf8 } from '../../domain/text/encoding.ts'
 import { Count, Instant } from '../fields.ts'
 import { isStorable } from '../../domain/text/text.ts'
-import { crc32 } from '../../domain/accounts/tokens.ts'
+import { crc32 } from '../../domain/text/crc32.ts'
 import type { OrderBy, Page, PageRequest } from '../../domain/page.ts'
 
 export const defaultPageSize = 100
@@ -123,7 +123,7 @@ function bindingOf(url: URL, page: number): number {
     .filter(([name]) => name !== 'page' && name !== 'cursor')
     .map((parameter) => JSON.stringify(parameter))
     .toSorted()
-  return crc32(JSON.stringify([page, rest]))
+  return crc32(utf8(JSON.stringify([page, rest])))
 }
 
 interface CursorContent {

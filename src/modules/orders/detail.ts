@@ -8,7 +8,7 @@ import { organizations } from '../../db/schema/organizations.ts'
 import { orders, purchases, transactions } from '../../db/schema/sales/orders.ts'
 import { users } from '../../db/schema/users.ts'
 import { answering, fromJson, orNull, type RowOf, select, selection } from '../../db/select.ts'
-import { type CustomerView, customerFields, customersSeenBy } from '../../db/customer-visibility.ts'
+import { type CustomerView, customerFields, customersSeenBy, madeOfView } from '../../db/customer-visibility.ts'
 import { visible } from '../../db/visibility.ts'
 import type { Tenant } from '../../domain/accounts/access.ts'
 import { notFound } from '../../domain/errors.ts'
@@ -27,7 +27,7 @@ import { orderFields, orderVisibility } from './list.ts'
 
 const jsonObject = (column: SQL) => fromJson<Record<string, unknown>>(column)
 
-const headFields = (view: CustomerView) => ({
+const headFields = madeOfView((view) => ({
   ...orderFields(view),
   ...organizationSummaryFields,
   completed_transaction_id: sql<string | null>`iif(${orders.completed_transaction_id} = ${ownPayment},
@@ -39,7 +39,7 @@ const headFields = (view: CustomerView) => ({
   user_created_at: sql<number>`${view.column('created_at')}`,
   user_last_seen_at: sql<number | null>`${view.column('last_seen_at')}`,
   user_metadata: jsonObject(view.column('metadata')),
-})
+}))
 
 type OrderHeadRow = RowOf<ReturnType<typeof headFields>>
 

@@ -11,7 +11,13 @@ import { editions } from '../../db/schema/editions.ts'
 import { orders } from '../../db/schema/sales/orders.ts'
 import { users } from '../../db/schema/users.ts'
 import type { RowOf } from '../../db/select.ts'
-import { type CustomerView, customerFields, customersSeenBy, searchedTexts } from '../../db/customer-visibility.ts'
+import {
+  type CustomerView,
+  customerFields,
+  customersSeenBy,
+  madeOfView,
+  searchedTexts,
+} from '../../db/customer-visibility.ts'
 import { shortIdOfEdition, shortIdsOf } from '../../db/short-ids.ts'
 import { editionsSeenBy, visibilityOf, visibleIn } from '../../db/visibility.ts'
 import { invalid, parameterError } from '../../domain/errors.ts'
@@ -39,11 +45,11 @@ export const orderFields = (view: CustomerView) => ({
   ...editionSummaryFields,
 })
 
-const listFields = (view: CustomerView) => ({
+const listFields = madeOfView((view) => ({
   ...orderFields(view),
   items_count: orders.items_count,
   has_payment: orders.has_payment,
-})
+}))
 
 export type ShownOrderRow = RowOf<ReturnType<typeof orderFields>>
 export type OrderListRow = RowOf<ReturnType<typeof listFields>>

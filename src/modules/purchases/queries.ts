@@ -7,7 +7,7 @@ import { orders, purchases, purchaseUses, transactions } from '../../db/schema/s
 import type { RefundRow } from '../../db/schema/sales/refunds.ts'
 import { users } from '../../db/schema/users.ts'
 import { answering, fromJson, orNull, type RowOf, selection } from '../../db/select.ts'
-import { type CustomerView, customerFields, customersSeenBy } from '../../db/customer-visibility.ts'
+import { type CustomerView, customerFields, customersSeenBy, madeOfView } from '../../db/customer-visibility.ts'
 import { visibilityByEdition, visible } from '../../db/visibility.ts'
 import type { Tenant } from '../../domain/accounts/access.ts'
 import { notFound } from '../../domain/errors.ts'
@@ -35,7 +35,7 @@ export const purchaseFields = {
 }
 
 /** A purchase with its holder and its order, over `shownJoins`. */
-export const shownFields = (view: CustomerView) => ({
+export const shownFields = madeOfView((view) => ({
   ...purchaseFields,
   user_id: purchases.user_id,
   ...customerFields(view, ['first_name', 'last_name', 'email']),
@@ -43,7 +43,7 @@ export const shownFields = (view: CustomerView) => ({
   order_number: orders.order_number,
   /** The most that can be paid back, without fees. */
   rest_minor: sql<number>`${purchaseRest(sql`${purchases}`, sql`${transactions}`)}`,
-})
+}))
 
 export const shownJoins = (view: CustomerView): SQL => sql`join ${orders} on ${orders.id} = ${purchases.order_id}
   join ${users} on ${users.id} = ${purchases.user_id} ${view.join}
@@ -79,7 +79,7 @@ const refundsOf = (purchaseId: SQL) =>
       where refund_items.purchase_id = ${purchaseId}
       order by refund_items.refund_request_id desc limit ${shownRefunds}))`)
 
-const detailFields = (view: CustomerView) => ({
+const detailFields = madeOfView((view) => ({
   ...shownFields(view),
   ...editionSummaryFields,
   ...organizationSummaryFields,
@@ -92,7 +92,7 @@ const detailFields = (view: CustomerView) => ({
   metadata: purchases.metadata,
   wallet_passes: walletPassesOf(sql`${purchases.id}`),
   refund_requests: refundsOf(sql`${purchases.id}`),
-})
+}))
 
 type DetailFields = RowOf<ReturnType<typeof detailFields>>
 

@@ -11,7 +11,7 @@ import { orders, purchases } from '../../db/schema/sales/orders.ts'
 import { refundItems, refundRequests } from '../../db/schema/sales/refunds.ts'
 import { users } from '../../db/schema/users.ts'
 import { answering, orNull, type RowOf, select, selection } from '../../db/select.ts'
-import { type CustomerView, customerFields, customersSeenBy } from '../../db/customer-visibility.ts'
+import { type CustomerView, customerFields, customersSeenBy, madeOfView } from '../../db/customer-visibility.ts'
 import { editionsSeenBy, visibilityOf, visible, visibleIn } from '../../db/visibility.ts'
 import type { Tenant } from '../../domain/accounts/access.ts'
 import { notFound } from '../../domain/errors.ts'
@@ -23,7 +23,7 @@ import { organizationSummaryFields } from '../organizations/index.ts'
 import { imagesOfProduct } from '../purchases/index.ts'
 import { refundSpans } from './spans.ts'
 
-const refundFields = (view: CustomerView) => ({
+const refundFields = madeOfView((view) => ({
   ...editionSummaryFields,
   ...organizationSummaryFields,
   ...getTableColumns(refundRequests),
@@ -39,7 +39,7 @@ const refundFields = (view: CustomerView) => ({
   product_images: imagesOfProduct,
   variant_id: purchases.variant_id,
   variant_name: orNull(variants.name),
-})
+}))
 
 const joins = (view: CustomerView): SQL => sql`join ${orders} on ${orders.id} = ${refundRequests.order_id}
   join ${users} on ${users.id} = ${orders.user_id} ${view.join}
@@ -49,11 +49,11 @@ const joins = (view: CustomerView): SQL => sql`join ${orders} on ${orders.id} = 
   left join ${products} on ${products.id} = ${purchases.product_id}
   left join ${variants} on ${variants.id} = ${purchases.variant_id}`
 
-const loadedFields = (view: CustomerView) => ({
+const loadedFields = madeOfView((view) => ({
   ...refundFields(view),
   is_archived: editions.is_archived,
   refund_policy: organizations.refund_policy,
-})
+}))
 
 type LoadedFields = RowOf<ReturnType<typeof loadedFields>>
 

@@ -16,6 +16,7 @@ import { answering, type RowOf, selection } from '../../db/select.ts'
 import {
   type CustomerView,
   customersSeenBy,
+  madeOfView,
   searchedTexts,
   type ShownColumn,
   shownColumns,
@@ -63,12 +64,12 @@ interface UserFilters {
 }
 
 /** Columns of which the view may show other values. They are decoded as the customer's own. */
-const columnsOf = (view: CustomerView) => ({
+const columnsOf = madeOfView((view) => ({
   ...ownColumns,
   ...(Object.fromEntries(shownColumns.map((name) => [name, view.column(name).mapWith(users[name])])) as {
     [Name in ShownColumn]: SQL<WholeUserRow[Name]>
   }),
-})
+}))
 
 /** The edition's organisation leads to the index of the order that is asked for. */
 const joinedEdition = (view: CustomerView, id: string, visibility: Visibility): SQL[] =>

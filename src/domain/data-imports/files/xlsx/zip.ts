@@ -1,3 +1,4 @@
+import { crc32 } from '../../../text/crc32.ts'
 import { ReadError } from '../faults.ts'
 import { readBytes, type FileSource } from '../source.ts'
 
@@ -119,21 +120,6 @@ export async function* openEntry(file: FileSource, entry: ZipEntry, maxSize: num
     yield chunk
   }
   if (checksum !== entry.checksum) throw broken(`${entry.name} does not match its checksum`)
-}
-
-const polynomial = 0xedb88320
-
-const remainders = Uint32Array.from({ length: 256 }, (_, byte) => {
-  let remainder = byte
-  for (let bit = 0; bit < 8; bit++) remainder = remainder & 1 ? (remainder >>> 1) ^ polynomial : remainder >>> 1
-  return remainder
-})
-
-/** @param before of the bytes before these. */
-function crc32(bytes: Uint8Array, before: number): number {
-  let remainder = ~before
-  for (let at = 0; at < bytes.length; at++) remainder = (remainder >>> 8) ^ remainders[(remainder ^ bytes[at]!) & 0xff]!
-  return ~remainder >>> 0
 }
 
 const tooLarge = ({ name }: ZipEntry, maxSize: number): ReadError =>
