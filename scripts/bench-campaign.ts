@@ -7,7 +7,8 @@ import { nameFunctions, type PartsOfFiles, profiled, type Samples, showProfiles 
 import { startBatchProvider } from './support/batch-provider.ts'
 import { seedCampaignParts, seedCampaignPlace, startMailingServer } from './support/campaigns.ts'
 import { createClient } from './support/client.ts'
-import { processorSeconds, residentMegabytes } from './support/runtime-use.ts'
+import { memoryText, type RuntimeMemory, runtimeMemory } from './support/runtime-memory.ts'
+import { processorSeconds } from './support/runtime-use.ts'
 
 /**
  * Campaigns to a provider on this machine, from send-now to `sent`. E-mails go by the hundred, SMS one by one. After
@@ -73,7 +74,7 @@ interface Sent {
   seconds: number
   /** Of processor. */
   cpu: number
-  megabytes: { atRest: number; most: number }
+  memory: { atRest: RuntimeMemory; most: RuntimeMemory }
 }
 
 /** The first that matches says what a file belongs to. */
@@ -101,15 +102,16 @@ const askEveryMs = 1000
 
 async function send(id: string, people: number, samples: Samples | null): Promise<Sent> {
   provider.forget()
-  const atRest = residentMegabytes()
+  const atRest = runtimeMemory()
   const started = performance.now()
   let campaign: Campaign | undefined
-  let peak = 0
+  let most = atRest
   const cpu = await timed(samples, async () => {
     await client.post(`/v1/campaigns/${id}/send-now`, {})
     for (let askedAt = 0; !campaign || ['calculating', 'sending'].includes(campaign.status);) {
       await wait(250)
-      peak = Math.max(peak, residentMegabytes())
+      const memory = runtimeMemory()
+      if (memory.all > most.all) most = memory
       const now = performance.now()
       if (now - started > 900_000) break
       if (provider.counts.size < people && now - askedAt < askEveryMs) continue
@@ -119,7 +121,7 @@ async function send(id: string, people: number, samples: Samples | null): Promis
   })
   if (!campaign) throw new Error('The campaign was not read.')
   const seconds = (provider.span().last - started) / 1000
-  return { campaign, seconds, cpu, megabytes: { atRest, most: peak } }
+  return { campaign, seconds, cpu, memory: { atRest, most } }
 }
 
 function check(campaign: Campaign, people: number): void {
@@ -165,7 +167,7 @@ async function run(people: number, channel: Channel): Promise<number> {
   const { id } = await client.post<{ id: string }>('/v1/campaigns', { ...fields, name: 'News', channel })
   const before = { calls: provider.calls(), bytes: provider.bytes() }
   const samples: Record<'sent' | 'bare', Samples> | null = isProfiled ? { sent: new Map(), bare: new Map() } : null
-  const { campaign, seconds, cpu, megabytes } = await send(id, people, samples?.sent ?? null)
+  const { campaign, seconds, cpu, memory } = await send(id, people, samples?.sent ?? null)
   check(campaign, people)
   const made = callsSince(before, channel)
   const costs = await client.get<CampaignCosts>('/floor/campaigns/costs')
@@ -175,11 +177,12 @@ async function run(people: number, channel: Channel): Promise<number> {
   const milliseconds = (1000 * cpu) / people
   const each = (count: number, digits: number) => (count / people).toFixed(digits)
   console.log(
-    `${channel} to ${people}: ${Math.round(sending)} a second from the first to the last, ${Math.round(whole)} from the start to the last, ${made.calls} calls, ${Math.round(megabytes.atRest)} MB at rest and ${Math.round(megabytes.most)} MB at most`,
+    `${channel} to ${people}: ${Math.round(sending)} a second from the first to the last, ${Math.round(whole)} from the start to the last, ${made.calls} calls`,
   )
   console.log(
     `  a recipient: ${milliseconds.toFixed(3)} ms of processor; rows written ${rows.toFixed(2)} (D1 ${each(costs.rows_written, 2)}, object ${each(costs.object_rows_written, 2)}), read ${each(costs.rows_read + costs.object_rows_read, 1)} (D1 ${each(costs.rows_read, 1)}, object ${each(costs.object_rows_read, 1)}); round trips to D1 ${each(costs.round_trips, 3)}, to the object ${each(costs.object_requests, 3)}`,
   )
+  console.log(`  memory at rest ${memoryText(memory.atRest)}\n         at most ${memoryText(memory.most)}`)
   const goal = goals[channel]
   const said = (what: string, isMet: boolean) => `${what} ${isMet ? 'met' : 'MISSED'}`
   console.log(
@@ -187,7 +190,7 @@ async function run(people: number, channel: Channel): Promise<number> {
       said(`${goal.sending} a second`, sending >= goal.sending),
       said(`${goal.whole} from the start`, whole >= goal.whole),
       said(`${goal.milliseconds} ms`, milliseconds <= goal.milliseconds),
-      said(`under ${most.megabytes} MB`, megabytes.most < most.megabytes),
+      said(`under ${most.megabytes} MB`, memory.most.all < most.megabytes),
       said(`${most.rows} rows`, rows <= most.rows),
     ].join(', ')}`,
   )
