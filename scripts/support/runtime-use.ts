@@ -22,7 +22,6 @@ export function findRuntime(): Process | undefined {
     .toSorted((one, other) => other.megabytes - one.megabytes)[0]
 }
 
-export const residentMegabytes = (): number => findRuntime()?.megabytes ?? 0
 
 const ticksPerSecond = 100
 

@@ -206,18 +206,27 @@ export function selectPageKeys(
   return selectRun(source, run, windowOf(page))
 }
 
+/**
+ * Whether the keys of a page come in their order: the queue of a recursive query gives them out in its own, and each row
+ * read would be read again to be sorted.
+ */
+export function isInOrder({ owners }: Listed, sort: readonly SortKey[], { countedFromEnd }: AskedRows): boolean {
+  const first = sort[0]?.by
+  return !!owners?.isOrdered && !countedFromEnd && !!first && !isListed(first) && !(isNullable(first) && first.indexed)
+}
+
 /** Columns and keys of the rows of one page, whose keys `page` has. */
 export function selectPageRows<Row>(
   { columns, joins }: Pick<ListSource<SQL | Fields>, 'columns' | 'joins'>,
   keys: readonly OrderKey[],
   page: SQL,
-  ctes: PageRoute['ctes'] = null,
+  { ctes = null, isSorted = false }: { ctes?: PageRoute['ctes']; isSorted?: boolean } = {},
 ): SQL<Keyed<Row>> | Query<Keyed<Row>> {
   const names = keys.map((_, index) => sql`page.${keyName(index)}`)
   const outerOrder = orderOf(keys.map(({ desc }, index) => ({ by: sql`page.${keyName(index)}`, desc })))
   const rows = sql<Keyed<Row>>`${ctes ? sql`with recursive ${ctes}` : sql``}
     select ${sql.join(names, sql`, `)}, ${is(columns, SQL) ? columns : selection(columns)}
     from (${page}) as page cross ${joins}
-    order by ${outerOrder}`
+    ${isSorted ? sql`` : sql`order by ${outerOrder}`}`
   return is(columns, SQL) ? rows : answering(columns, rows)
 }

@@ -178,7 +178,7 @@ async function pageOfHits<F extends Fields>(
   const page = sql`select ${key} as key, ${keyColumns(keys.map(({ by }) => by))}
     from (${keysOfSlice}) as hit cross join ${table} on ${key} = hit.key ${tableJoins}`
   const [rows, [known]] = await db.batch([
-    selectPageRows<RowOf<F>>(source, keys, page, ctes),
+    selectPageRows<RowOf<F>>(source, keys, page, { ctes }),
     sql<{ total: number; is_placed: number }>`with ${ctes}
       select total, (select keys from slice) is not null as is_placed from known`,
   ])

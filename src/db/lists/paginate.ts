@@ -6,7 +6,7 @@ import type { ListSource } from './list-source.ts'
 import { and, isNullable, keysOf, type KeyValues, wholeSort } from './order-keys.ts'
 import { type Counting, routeTo } from './page-by-number.ts'
 import { judgePage, pageFrom } from './page-rows.ts'
-import { selectPageKeys, ofOwners, selectPageRows } from './page-statement.ts'
+import { isInOrder, ofOwners, selectPageKeys, selectPageRows } from './page-statement.ts'
 
 const isCounting = (count: ListSource['count']): count is Counting => typeof count === 'object' && count !== null
 
@@ -45,8 +45,10 @@ export async function paginate<Row>(
     // Rows without a value are last in both directions.
     isReversible: !sort.some(({ by }) => isNullable(by)),
   })
-  const page = selectPageKeys(source, sort, keys, { after, limit: request.size + 1, offset, ...route })
-  const [found, [total]] = await db.batch([selectPageRows<Row>(source, keys, page, route.ctes), counting.statement])
+  const asked = { after, limit: request.size + 1, offset, ...route }
+  const page = selectPageKeys(source, sort, keys, asked)
+  const shown = { ctes: route.ctes, isSorted: isInOrder(source, sort, asked) }
+  const [found, [total]] = await db.batch([selectPageRows<Row>(source, keys, page, shown), counting.statement])
   const n = total?.n ?? 0
   judgePage(request, after, n)
   return pageFrom<Row>(request, keys.length, found, n)

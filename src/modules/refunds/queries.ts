@@ -19,7 +19,7 @@ import type { Share } from '../../domain/refunds/refund-shares.ts'
 import { type OrderBy, type Page, type PageRequest, sortBy } from '../../domain/page.ts'
 import { editionSummaryFields } from '../editions/index.ts'
 import { containsText } from '../orders/index.ts'
-import { organizationSummaryFields } from '../organizations/index.ts'
+import { organizationSummaryFields, organizationSummaryOf } from '../organizations/index.ts'
 import { imagesOfProduct } from '../purchases/index.ts'
 import { refundSpans } from './spans.ts'
 
@@ -41,10 +41,11 @@ const refundFields = madeOfView((view) => ({
   variant_name: orNull(variants.name),
 }))
 
+const joinedOrganizations = sql`join ${organizations} on ${organizations.id} = ${refundRequests.organization_id}`
+
 const joins = (view: CustomerView): SQL => sql`join ${orders} on ${orders.id} = ${refundRequests.order_id}
   join ${users} on ${users.id} = ${orders.user_id} ${view.join}
   join ${editions} on ${editions.id} = ${refundRequests.edition_id}
-  join ${organizations} on ${organizations.id} = ${refundRequests.organization_id}
   left join ${purchases} on ${purchases.id} = ${refundRequests.purchase_id}
   left join ${products} on ${products.id} = ${purchases.product_id}
   left join ${variants} on ${variants.id} = ${purchases.variant_id}`
@@ -65,7 +66,7 @@ const refundVisibility = visibilityOf(sql`${refundRequests.organization_id}`, sq
 export async function findRefund(ctx: Ctx, id: string): Promise<LoadedRefund> {
   const view = customersSeenBy(ctx.caller)
   const fields = loadedFields(view)
-  const found = sql<LoadedFields>`select ${selection(fields)} from ${refundRequests} ${joins(view)}
+  const found = sql<LoadedFields>`select ${selection(fields)} from ${refundRequests} ${joins(view)} ${joinedOrganizations}
     where ${refundRequests.id} = ${id} and ${visible(ctx.caller, refundVisibility)}`
   const row = await ctx.db.first(answering(fields, found))
   if (!row) throw notFound()
@@ -167,6 +168,8 @@ export function listRefunds(
 ): Promise<Page<RefundDetailRow>> {
   const view = customersSeenBy(ctx.caller)
   const sort = sortOf(ordering)
+  const { organization_id } = filters
+  const fields = refundFields(view)
   return paginate(ctx.db, page, {
     from: sql`${refundRequests}`,
     key: sql`${refundRequests.id}`,
@@ -174,8 +177,9 @@ export function listRefunds(
     owners: ownersOf(ctx, filters, ordering.length <= 1),
     sort,
     ...bySpans(refundSpans, countedOf(ctx, view, filters), sort),
-    columns: refundFields(view),
-    joins: sql`join ${refundRequests} on ${refundRequests.id} = page.key ${joins(view)}`,
+    columns: organization_id ? { ...fields, ...organizationSummaryOf(organization_id) } : fields,
+    joins: sql`join ${refundRequests} on ${refundRequests.id} = page.key ${joins(view)}
+      ${organization_id ? sql`` : joinedOrganizations}`,
   })
 }
 
