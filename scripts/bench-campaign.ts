@@ -32,7 +32,7 @@ const goals: Record<Channel, Goals> = {
   email: { sending: 7000, whole: 6000, milliseconds: 0.15 },
   sms: { sending: 2900, whole: 2900, milliseconds: 0.35 },
 }
-const most = { megabytes: 260, rows: 4 }
+const bounds = { megabytes: 260, rows: 4 }
 
 interface Campaign {
   id: string
@@ -190,8 +190,8 @@ async function run(people: number, channel: Channel): Promise<number> {
       said(`${goal.sending} a second`, sending >= goal.sending),
       said(`${goal.whole} from the start`, whole >= goal.whole),
       said(`${goal.milliseconds} ms`, milliseconds <= goal.milliseconds),
-      said(`under ${most.megabytes} MB`, memory.most.all < most.megabytes),
-      said(`${most.rows} rows`, rows <= most.rows),
+      said(`under ${bounds.megabytes} MB`, memory.most.all < bounds.megabytes),
+      said(`${bounds.rows} rows`, rows <= bounds.rows),
     ].join(', ')}`,
   )
   const bare = await showFloor(made, people, { sending, milliseconds }, samples?.bare ?? null)
