@@ -21,9 +21,9 @@ async function rowsRead(id: string): Promise<Record<string, number>> {
 }
 
 /** Four times as many, but for one percent: the end of a range of ids is one row more where other ids follow. */
-function expectFourTimes(many = 0, few = 0): void {
-  expect(many).toBeGreaterThan(3.96 * few)
-  expect(many).toBeLessThan(4.04 * few)
+function expectFourTimes(more = 0, few = 0): void {
+  expect(more).toBeGreaterThan(3.96 * few)
+  expect(more).toBeLessThan(4.04 * few)
 }
 
 async function costsOf(orders: number) {
