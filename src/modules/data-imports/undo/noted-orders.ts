@@ -10,11 +10,11 @@ import type { ImportRow } from '../background/steps.ts'
 import { entriesOf } from './catalogue.ts'
 
 /** Has no people when one of them was erased. */
-type Kept = Pick<OrderBefore, 'catalogue'> & Partial<OrderBefore>
+type NotedData = Pick<OrderBefore, 'catalogue'> & Partial<OrderBefore>
 
-const isKept = (value: unknown): value is Kept => isRecord(value) && isRecord(value['catalogue'])
+const isNotedData = (value: unknown): value is NotedData => isRecord(value) && isRecord(value['catalogue'])
 
-const readKept = (before: string | null): Kept | null => (before === null ? null : readJson(before, isKept))
+const readNoted = (before: string | null): NotedData | null => (before === null ? null : readJson(before, isNotedData))
 
 /** An order that the import wrote, with what it did to people and to the catalogue. */
 export interface NotedOrder {
@@ -22,7 +22,7 @@ export interface NotedOrder {
   group_key: string
   /** The undo data are in the order's own row. */
   has_own: boolean
-  before: Kept | null
+  before: NotedData | null
 }
 
 /** The next orders whose people are undone, the last first. */
@@ -47,7 +47,7 @@ export async function findNoted(
     number,
     group_key,
     has_own: own !== null,
-    before: readKept(own ?? made),
+    before: readNoted(own ?? made),
   }))
 }
 
@@ -80,14 +80,14 @@ export async function findCatalogue(
   { id }: Pick<ImportRow, 'id'>,
   below: number | null,
   from: number,
-): Promise<{ number: number; catalogue: Kept['catalogue'] } | null> {
+): Promise<{ number: number; catalogue: NotedData['catalogue'] } | null> {
   const found = await db.first(
     sql<{ number: number; before: string }>`select its.number, its.before from ${ordersByNumber(id)}
       where its.before is not null and head.row_number < ${below ?? Number.MAX_SAFE_INTEGER}
         and head.row_number >= ${from}
       order by head.row_number desc limit 1`,
   )
-  return found ? { number: found.number, catalogue: readJson(found.before, isKept).catalogue } : null
+  return found ? { number: found.number, catalogue: readJson(found.before, isNotedData).catalogue } : null
 }
 
 export const forgetCatalogue = ({ id }: Pick<ImportRow, 'id'>, number: number): Statement =>
