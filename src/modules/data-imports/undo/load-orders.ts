@@ -1,14 +1,13 @@
 import { sql } from 'drizzle-orm'
 import type { Database } from '../../../db/database.ts'
 import type { importOrders } from '../../../db/schema/data-imports.ts'
-import type { orders, transactions } from '../../../db/schema/sales/orders.ts'
+import type { orders, purchases, transactions } from '../../../db/schema/sales/orders.ts'
 import { boughtInOrder, boughtInOrders } from '../../../db/purchases.ts'
 import { inList } from '../../../db/visibility.ts'
 import { maxUnitsPerOrder } from '../../../domain/orders/external-orders.ts'
 import { keptReason, type KeptReason } from '../../../domain/data-imports/import-undo.ts'
 import { answeredLater } from '../../consents/index.ts'
 import { type OrderBefore, readBefore } from '../../order-import/index.ts'
-import { type AnnouncedPurchase, announcedColumns, announcedJoins } from '../../purchases/index.ts'
 import { createdBetween, outcomeOfOrder } from '../background/created-orders.ts'
 import { ordersByNumber } from '../background/staged-orders.ts'
 import type { ImportRow } from '../background/steps.ts'
@@ -35,11 +34,10 @@ interface UndoRow extends WrittenImportOrder, Order {
   has_erased_customer: number
 }
 
-export interface UndonePurchase extends AnnouncedPurchase {
-  status: string
-  valid_until: number | null
-  version: number
-}
+export type UndonePurchase = Pick<
+  typeof purchases.$inferSelect,
+  'id' | 'order_id' | 'user_id' | 'status' | 'valid_until' | 'version'
+>
 
 /** An order that the import wrote, with the reason why it stays; null when it is undone. */
 export interface WrittenOrder {
@@ -154,14 +152,14 @@ export async function loadWritten(
   const ids = rows.flatMap((row) => row.id ?? [])
   if (rows.length === 0) return []
   const most = rows.length === 1 ? -1 : mostPurchases + 1
-  const [purchases, payments] = await db.batch([
-    sql<UndonePurchase>`select ${announcedColumns}, purchases.status, purchases.valid_until, purchases.version
-      from ${boughtInOrders(ids)} as purchases ${announcedJoins} limit ${most}`,
+  const [bought, payments] = await db.batch([
+    sql<UndonePurchase>`select id, order_id, user_id, status, valid_until, version from ${boughtInOrders(ids)}
+      limit ${most}`,
     sql<WrittenPayment>`select id, order_id, status, amount_minor, refunded_minor, reserved_minor from transactions
       where type = 'payment' and ${inList(sql`order_id`, ids)}`,
   ])
-  if (purchases.length === most) return loadWritten(db, { id }, below, 1)
-  const purchasesOf = Map.groupBy(purchases, ({ order_id }) => order_id)
+  if (bought.length === most) return loadWritten(db, { id }, below, 1)
+  const purchasesOf = Map.groupBy(bought, ({ order_id }) => order_id)
   const paymentsOf = Map.groupBy(payments, ({ order_id }) => order_id)
   return rows.map((row) => written(row, purchasesOf.get(row.id) ?? [], paymentsOf.get(row.id) ?? []))
 }

@@ -80,7 +80,7 @@ async function commitOrders(job: JobCtx, row: ImportRow, written: readonly Writt
     ...(await answerStatements(job, row, undone)),
     ...undoStatements(row.organization_id, undone, job.now()),
     ...outcomeStatements(row, written),
-    ...(emit_webhooks ? announceAll(job, announcementsOf(undone, job.now())) : []),
+    ...(emit_webhooks ? announceAll(job, await announcementsOf(job.db, undone, job.now())) : []),
   ]
   return commitStep(job, row, {
     position: { stage: 'orders', below: written.at(-1)?.number ?? 0 },
