@@ -26,6 +26,9 @@ import { seedMessage } from '../support/seeding/messaging/email-messages.ts'
 
 const textOf = (statement: Statement): string => new SQLiteSyncDialect().sqlToQuery(statement.getSQL()).sql
 
+/** Longer than a message may take: each has one step done. */
+const aStepMs = 10_000
+
 let shop: Shop
 beforeEach(async () => {
   shop = await seedShop()
@@ -220,7 +223,7 @@ describe('an undo that is interrupted', () => {
   it('continues after its last commit, for a crash at any point and for repeated messages', async () => {
     const before = await stateBeside()
     const { id } = await importedFile(shop, [
-      ...manyRows(28),
+      ...manyRows(103),
       aRow({ 'item.product': 'Camping', 'item.variant': 'Red' }),
     ])
     const { epoch } = await beginUndo(id)
@@ -236,7 +239,50 @@ describe('an undo that is interrupted', () => {
     }
     await Promise.all([importer().take(messageOf(id, epoch)), importer().take(messageOf(id, epoch))])
     expect(deaths).toBeGreaterThan(5)
-    expect(await importNow(id)).toMatchObject({ status: 'undone', undone_orders: 29, kept_orders: 0 })
+    expect(await importNow(id)).toMatchObject({ status: 'undone', undone_orders: 104, kept_orders: 0 })
     expect(await stateBeside()).toEqual(before)
+  })
+
+  it('goes on with an undo that an earlier version has begun, which moved what it needs to the orders themselves', async () => {
+    const before = await stateBeside()
+    const { id } = await importedFile(shop, [...manyRows(2), aRow({ 'item.product': 'Camping' })])
+    const kept = await ordersNow(id)
+    const { epoch } = await beginUndo(id)
+    await importer({ tick: aStepMs }).take(messageOf(id, epoch))
+    expect(await importNow(id)).toMatchObject({ position: { stage: 'orders' }, undone_orders: 3 })
+    await write(
+      ...kept.map(
+        ({ number, before: data }) =>
+          sql`update import_orders set before = ${data} where import_id = ${id} and number = ${number}`,
+      ),
+      sql`delete from import_created_orders where import_id = ${id}`,
+      sql`update data_imports set position = '{"stage":"people","below":null}' where id = ${id}`,
+    )
+    await importer().take(messageOf(id, epoch))
+    expect(await importNow(id)).toMatchObject({ status: 'undone', undone_orders: 3 })
+    expect(await stateBeside()).toEqual(before)
+  })
+})
+
+describe('one step of an undo', () => {
+  const ofOrder = (id: string) => ({ 'order.external_id': id, 'customer.email': `${id}@example.dk` })
+
+  /** After the first step of the undo of two orders, each of some items of 1000 units. */
+  const afterOneStep = async (items: number) => {
+    const orders = ['T-1', 'T-2'].flatMap((order) =>
+      Array.from({ length: items }, () => aRow({ ...ofOrder(order), 'item.quantity': 1000 })),
+    )
+    const { id } = await importedFile(shop, orders)
+    const { epoch } = await beginUndo(id)
+    await importer({ tick: aStepMs }).take(messageOf(id, epoch))
+    return importNow(id)
+  }
+
+  it('has several orders', async () => {
+    expect(await afterOneStep(1)).toMatchObject({ undone_orders: 2 })
+  })
+
+  it('has one order where several have more purchases than one import makes at once', async () => {
+    expect(await afterOneStep(3)).toMatchObject({ undone_orders: 1 })
   })
 })

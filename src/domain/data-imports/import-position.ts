@@ -17,10 +17,23 @@ export interface RowsPosition {
   progress: number
 }
 
+/** The first and the last order of which an undo still has entries of the catalogue. */
+export type CatalogueOrders = readonly [first: number, last: number]
+
+/** The people of orders from `below` on are undone. A version before left out `catalogue`. */
+export interface PeopleStagePosition {
+  stage: 'people'
+  below: number | null
+  /** Among the orders whose people are undone. */
+  catalogue?: CatalogueOrders | null
+}
+
 /** An entry of the catalogue that belongs to an order below `below`, by its number among the entries of that order. */
 export interface CatalogueStagePosition {
   stage: 'catalogue'
   below: number | null
+  /** The number of the last order to look at. A version before left it out, and looked at all. */
+  from?: number
   entry: number
 }
 
@@ -64,5 +77,6 @@ export type ImportPosition =
   | RunPosition
   | CancelPosition
   // Phase `undo`. `below` is the number of the last order that was undone.
-  | { stage: 'orders' | 'people'; below: number | null; progress?: undefined }
+  | { stage: 'orders'; below: number | null; progress?: undefined }
+  | (PeopleStagePosition & { progress?: undefined })
   | (CatalogueStagePosition & { progress?: undefined })

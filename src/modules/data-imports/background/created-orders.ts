@@ -40,7 +40,18 @@ export const createdUpTo = (importId: string): SQL =>
 export const outcomeOfOrder = (its: SQL, importId: string): SQL =>
   sql`coalesce(${its}.outcome, iif(${its}.number <= ${createdUpTo(importId)}, 'created', null))`
 
-/** The undo data of the created order `its`; null for an order that was not created, or has the data in its own row. */
-export const keptOf = (its: SQL, name: 'order_id' | 'before'): SQL =>
-  sql`(select orders ->> ('$."' || ${its}.number || ${`".${name}`}) from import_created_orders
+/** The id of the created order `its`; null for an order that was not created, or has the id in its own row. */
+export const keptIdOf = (its: SQL): SQL =>
+  sql`(select orders ->> ('$."' || ${its}.number || '".order_id') from import_created_orders
     where import_id = ${its}.import_id and first_number <= ${its}.number order by first_number desc limit 1)`
+
+/**
+ * As a table, the orders that were created in the same transactions as those numbered from `from` to `to`: `number`,
+ * `order_id` and `before`. The JSON of a transaction is read once.
+ */
+export const createdBetween = (importId: string, from: SQL, to: SQL): SQL =>
+  sql`(select cast(entry.key as integer) as number, entry.value ->> '$.order_id' as order_id,
+      entry.value ->> '$.before' as before
+    from import_created_orders as made cross join json_each(made.orders) as entry
+    where made.import_id = ${importId} and made.first_number <= ${to} and made.first_number >= coalesce((
+      select max(first_number) from import_created_orders where import_id = ${importId} and first_number <= ${from}), 0))`

@@ -12,7 +12,7 @@ import type { StoredWarning } from '../../../domain/data-imports/mapping/index.t
 import { type Page, type PageRequest, sortBy } from '../../../domain/page.ts'
 import type { LoadedImport } from '../queries.ts'
 import { dataDeleted } from '../deleted.ts'
-import { keptOf, outcomeOfOrder } from '../background/created-orders.ts'
+import { keptIdOf, outcomeOfOrder } from '../background/created-orders.ts'
 import { keysOfRows, rowsOfKeys } from '../background/staged-orders.ts'
 import { outcomeOf } from '../background/staged-rows.ts'
 import type { Problem } from '../run/problems.ts'
@@ -27,7 +27,7 @@ const o = alias(importOrders, 'o')
 const listedFields = (importId: string) => ({
   ...getTableColumns(r),
   outcome: sql<RowOutcome | null>`coalesce(r.outcome, ${outcomeOfOrder(sql`o`, importId)})`,
-  order_id: sql<string | null>`coalesce(o.order_id, ${keptOf(sql`o`, 'order_id')})`,
+  order_id: sql<string | null>`coalesce(o.order_id, ${keptIdOf(sql`o`)})`,
   undo_outcome: orNull(o.undo_outcome),
   undo_reason: orNull(o.undo_reason),
 })

@@ -1,26 +1,49 @@
+import { sql } from 'drizzle-orm'
+import type { Database } from '../../../db/database.ts'
+import { inList } from '../../../db/visibility.ts'
 import type { PurchaseStatus } from '../../../domain/orders/purchases.ts'
-import { purchaseAction } from '../../purchases/index.ts'
+import { type AnnouncedPurchase, announcedColumns, announcedJoins, purchaseAction } from '../../purchases/index.ts'
 import type { Announcement } from '../../webhooks/index.ts'
 import type { WrittenOrder } from './load-orders.ts'
 import { madeOnes, restoredPurchases, updatedOnes } from './order-statements.ts'
 
 const actions: Partial<Record<string, 'activated' | 'cancelled'>> = { active: 'activated', cancelled: 'cancelled' }
 
-/** The events of purchases that an undo deletes or restores. */
-export function announcementsOf(undone: readonly WrittenOrder[], now: number): Announcement[] {
+interface Change {
+  id: string
+  action: 'activated' | 'cancelled'
+  status: PurchaseStatus
+}
+
+function changesOf(undone: readonly WrittenOrder[], now: number): Change[] {
   const updated = updatedOnes(undone)
   const gone = [
     ...madeOnes(undone).flatMap(({ purchases }) => purchases),
     ...updated.flatMap((one) => one.purchases.filter(({ id }) => one.updated.added.includes(id))),
   ].filter(({ status }) => status === 'active')
   const moved = updated.flatMap((one) =>
-    restoredPurchases(one, now).flatMap(({ purchase, status }) => {
+    restoredPurchases(one, now).flatMap(({ purchase, status }): Change[] => {
       const action = purchase.status === status ? undefined : actions[status]
-      return action ? [{ purchase, action, status: status as PurchaseStatus }] : []
+      return action ? [{ id: purchase.id, action, status: status as PurchaseStatus }] : []
     }),
   )
-  const cancelled = gone.map((purchase) => ({ purchase, action: 'cancelled' as const, status: 'cancelled' as const }))
-  return [...cancelled, ...moved].map(({ purchase, action, status }) =>
-    purchaseAction(purchase, { action, status, occurredAt: now }),
+  return [...gone.map(({ id }): Change => ({ id, action: 'cancelled', status: 'cancelled' })), ...moved]
+}
+
+/** The events of purchases that an undo deletes or restores. */
+export async function announcementsOf(
+  db: Database,
+  undone: readonly WrittenOrder[],
+  now: number,
+): Promise<Announcement[]> {
+  const changes = changesOf(undone, now)
+  const ids = changes.map(({ id }) => id)
+  const rows = await db.all(
+    sql<AnnouncedPurchase>`select ${announcedColumns} from purchases ${announcedJoins} where ${inList(sql`purchases.id`, ids)}`,
   )
+  const byId = new Map(rows.map((row) => [row.id, row]))
+  return changes.flatMap(({ id, action, status }) => {
+    const purchase = byId.get(id)
+    return purchase ? [purchaseAction(purchase, { action, status, occurredAt: now })] : []
+  })
 }

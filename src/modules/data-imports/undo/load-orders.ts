@@ -1,14 +1,14 @@
 import { sql } from 'drizzle-orm'
 import type { Database } from '../../../db/database.ts'
 import type { importOrders } from '../../../db/schema/data-imports.ts'
-import type { orders, transactions } from '../../../db/schema/sales/orders.ts'
+import type { orders, purchases, transactions } from '../../../db/schema/sales/orders.ts'
 import { boughtInOrder, boughtInOrders } from '../../../db/purchases.ts'
 import { inList } from '../../../db/visibility.ts'
+import { maxUnitsPerOrder } from '../../../domain/orders/external-orders.ts'
 import { keptReason, type KeptReason } from '../../../domain/data-imports/import-undo.ts'
 import { answeredLater } from '../../consents/index.ts'
 import { type OrderBefore, readBefore } from '../../order-import/index.ts'
-import { type AnnouncedPurchase, announcedColumns, announcedJoins } from '../../purchases/index.ts'
-import { keptOf, outcomeOfOrder } from '../background/created-orders.ts'
+import { createdBetween, outcomeOfOrder } from '../background/created-orders.ts'
 import { ordersByNumber } from '../background/staged-orders.ts'
 import type { ImportRow } from '../background/steps.ts'
 
@@ -34,16 +34,17 @@ interface UndoRow extends WrittenImportOrder, Order {
   has_erased_customer: number
 }
 
-export interface UndonePurchase extends AnnouncedPurchase {
-  status: string
-  valid_until: number | null
-  version: number
-}
+export type UndonePurchase = Pick<
+  typeof purchases.$inferSelect,
+  'id' | 'order_id' | 'user_id' | 'status' | 'valid_until' | 'version'
+>
 
 /** An order that the import wrote, with the reason why it stays; null when it is undone. */
 export interface WrittenOrder {
   number: number
   group_key: string
+  /** As the import stored it: the order itself may be missing. */
+  order_id: string | null
   order: Order
   /** The customer of the order before the import. */
   customer: { email: string | null; phone_number: string | null }
@@ -54,16 +55,27 @@ export interface WrittenOrder {
 
 const isSince = (column: string) => sql`${sql.raw(column)} >= o.modified_at`
 const purchaseIds = sql`(select id from ${boughtInOrder(sql`o.id`)})`
-/** The undo data of an order: in its own row, or with others that were created in the same transaction. */
-const orderIdOf = sql`coalesce(its.order_id, ${keptOf(sql`its`, 'order_id')})`
-const beforeOf = sql`coalesce(its.before, ${keptOf(sql`its`, 'before')})`
 const usersOf = sql`(select o.user_id union all select its.before ->> '$.updated.order.user_id'
   union all select user_id from ${boughtInOrder(sql`o.id`)})`
 
-/** The changes of each order after the import wrote it. */
+/**
+ * The changes of each order after the import wrote it. The undo data are in the order's own row, or with others that were
+ * created in the same transaction.
+ */
 const findRows = (importId: string, below: number | null, limit: number) =>
-  sql<UndoRow>`select its.number, its.group_key, ${orderIdOf} as order_id, coalesce(its.order_version, 1) as order_version,
-      coalesce(its.outcome, 'created') as outcome, ${beforeOf} as before,
+  sql<UndoRow>`with staged as materialized (
+      select its.number, its.group_key, its.order_id, its.order_version, its.outcome, its.before
+      from ${ordersByNumber(importId)}
+      where ${outcomeOfOrder(sql`its`, importId)} in ('created', 'updated') and its.undo_outcome is null
+        and head.row_number < ${below ?? Number.MAX_SAFE_INTEGER}
+      order by head.row_number desc limit ${sql.raw(String(limit))}),
+    its as materialized (
+      select staged.number, staged.group_key, coalesce(staged.order_id, made.order_id) as order_id,
+        coalesce(staged.order_version, 1) as order_version, coalesce(staged.outcome, 'created') as outcome,
+        coalesce(staged.before, made.before) as before
+      from staged left join ${createdBetween(importId, sql`(select min(number) from staged)`, sql`(select max(number) from staged)`)}
+        as made on made.number = staged.number)
+    select its.*,
       o.id, o.version, o.user_id, o.modified_at, o.cart ->> 'id' as cart_id, former.id as former_id, former.email, former.phone_number,
       exists (select 1 from refund_requests where order_id = o.id and ${isSince('created_at')}) as has_refund,
       exists (select 1 from purchase_uses where purchase_id in ${purchaseIds} and ${isSince('created_at')}) as has_use,
@@ -71,11 +83,9 @@ const findRows = (importId: string, below: number | null, limit: number) =>
       exists (select 1 from transactional_emails where order_id = o.id and ${isSince('created_at')}) as has_email,
       ${answeredLater(sql`o.id`, sql`o.user_id`, importId)} as has_later_answer,
       exists (select 1 from erasures where user_id in ${usersOf}) as has_erased_customer
-    from ${ordersByNumber(importId)} left join orders o on o.id = ${orderIdOf}
+    from its left join orders o on o.id = its.order_id
     left join users former on former.id = coalesce(its.before ->> '$.updated.order.user_id', o.user_id)
-    where ${outcomeOfOrder(sql`its`, importId)} in ('created', 'updated') and its.undo_outcome is null
-      and head.row_number < ${below ?? Number.MAX_SAFE_INTEGER}
-    order by head.row_number desc limit ${sql.raw(String(limit))}`
+    order by its.number desc`
 
 type WrittenPayment = Pick<
   typeof transactions.$inferSelect,
@@ -124,10 +134,14 @@ function written(
   })
   const order = { id, version, user_id, modified_at, cart_id }
   const customer = { email: row.email, phone_number: row.phone_number }
-  return { number: row.number, group_key: row.group_key, order, customer, before, purchases, reason }
+  const { number, group_key, order_id } = row
+  return { number, group_key, order_id, order, customer, before, purchases, reason }
 }
 
-/** The next orders that the import wrote, the last first. */
+/** As many as the orders of one transaction of an import may have. */
+const mostPurchases = maxUnitsPerOrder
+
+/** The next orders that the import wrote, the last first: only one where several have too many purchases. */
 export async function loadWritten(
   db: Database,
   { id }: Pick<ImportRow, 'id'>,
@@ -137,13 +151,15 @@ export async function loadWritten(
   const rows = await db.all(findRows(id, below, limit))
   const ids = rows.flatMap((row) => row.id ?? [])
   if (rows.length === 0) return []
-  const [purchases, payments] = await db.batch([
-    sql<UndonePurchase>`select ${announcedColumns}, purchases.status, purchases.valid_until, purchases.version
-      from ${boughtInOrders(ids)} as purchases ${announcedJoins}`,
+  const most = rows.length === 1 ? -1 : mostPurchases + 1
+  const [bought, payments] = await db.batch([
+    sql<UndonePurchase>`select id, order_id, user_id, status, valid_until, version from ${boughtInOrders(ids)}
+      limit ${most}`,
     sql<WrittenPayment>`select id, order_id, status, amount_minor, refunded_minor, reserved_minor from transactions
       where type = 'payment' and ${inList(sql`order_id`, ids)}`,
   ])
-  const purchasesOf = Map.groupBy(purchases, ({ order_id }) => order_id)
+  if (bought.length === most) return loadWritten(db, { id }, below, 1)
+  const purchasesOf = Map.groupBy(bought, ({ order_id }) => order_id)
   const paymentsOf = Map.groupBy(payments, ({ order_id }) => order_id)
   return rows.map((row) => written(row, purchasesOf.get(row.id) ?? [], paymentsOf.get(row.id) ?? []))
 }

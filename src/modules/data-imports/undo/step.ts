@@ -2,24 +2,33 @@ import { sql } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
 import { changedExactly } from '../../../db/commit.ts'
 import type { Statement } from '../../../db/database.ts'
-import { ordersPerChunk } from '../../../domain/data-imports/data-imports.ts'
-import type { CatalogueStagePosition } from '../../../domain/data-imports/import-position.ts'
+import type {
+  CatalogueOrders,
+  CatalogueStagePosition,
+  PeopleStagePosition,
+} from '../../../domain/data-imports/import-position.ts'
 import type { KeptReason } from '../../../domain/data-imports/import-undo.ts'
-import { isRecord, readJson } from '../../../domain/text/json.ts'
 import { importedChains, type ImportedRecord, takeBackAnswers } from '../../consents/index.ts'
-import type { OrderBefore } from '../../order-import/index.ts'
 import { announceAll } from '../../webhooks/index.ts'
-import { keptOf } from '../background/created-orders.ts'
-import { keysOfRows, ordersByNumber } from '../background/staged-orders.ts'
 import { commitStep, endPhase, type ImportRow, isStillThere, misplaced, type PhaseStep } from '../background/steps.ts'
 import { announcementsOf } from './announcements.ts'
 import { entriesOf, removedEntry } from './catalogue.ts'
 import { loadWritten, type WrittenOrder } from './load-orders.ts'
+import {
+  catalogueWith,
+  findCatalogue,
+  findNoted,
+  forgetCatalogue,
+  forgetPeople,
+  type NotedOrder,
+} from './noted-orders.ts'
 import { undoStatements } from './order-statements.ts'
 import { findPeople, peopleStatements } from './people.ts'
 
 /** Few, because deleting an entry of the catalogue makes the database check all tables that may refer to it. */
 const entriesAStep = 10
+/** Orders of one transaction, of each try: where others change them at the same time, one by one. */
+const sizes = [100, 100, 1, 1]
 
 /** Answers that the import brought with orders that are undone, in this step or before. */
 async function answerStatements(job: JobCtx, row: ImportRow, undone: readonly WrittenOrder[]): Promise<Statement[]> {
@@ -44,18 +53,22 @@ async function answerStatements(job: JobCtx, row: ImportRow, undone: readonly Wr
   return takeBackAnswers(chains, isTakenBack)
 }
 
-/** Moves the undo data of created orders to their own rows, where the later stages and lists read it. */
+/** What the later stages and lists read of an order. Its undo data stay where they are until its people are undone. */
 function outcomeStatements({ id }: ImportRow, written: readonly WrittenOrder[]): Statement[] {
-  const outcomes = written.map(({ group_key, reason }) => [id, group_key, reason === null ? 'undone' : 'kept', reason])
-  const its = sql`import_orders`
+  const outcomes = written.map(({ group_key, order_id, reason }) => [
+    id,
+    group_key,
+    reason === null ? 'undone' : 'kept',
+    reason,
+    order_id,
+  ])
   return [
     sql`update import_orders set undo_outcome = done.value ->> 2, undo_reason = done.value ->> 3,
-        outcome = coalesce(outcome, 'created'), order_id = coalesce(order_id, ${keptOf(its, 'order_id')}),
-        order_version = coalesce(order_version, 1), before = coalesce(before, ${keptOf(its, 'before')})
+        outcome = coalesce(outcome, 'created'), order_id = coalesce(order_id, done.value ->> 4),
+        order_version = coalesce(order_version, 1)
       from json_each(${JSON.stringify(outcomes)}) as done
       where import_id = done.value ->> 0 and group_key = done.value ->> 1 and undo_outcome is null`,
     changedExactly(written.length),
-    sql`delete from import_created_orders where import_id = ${id} and first_number >= ${written.at(-1)?.number ?? 0}`,
   ]
 }
 
@@ -67,7 +80,7 @@ async function commitOrders(job: JobCtx, row: ImportRow, written: readonly Writt
     ...(await answerStatements(job, row, undone)),
     ...undoStatements(row.organization_id, undone, job.now()),
     ...outcomeStatements(row, written),
-    ...(emit_webhooks ? announceAll(job, announcementsOf(undone, job.now())) : []),
+    ...(emit_webhooks ? announceAll(job, await announcementsOf(job.db, undone, job.now())) : []),
   ]
   return commitStep(job, row, {
     position: { stage: 'orders', below: written.at(-1)?.number ?? 0 },
@@ -84,82 +97,68 @@ const keptAs = (written: readonly WrittenOrder[], reason: KeptReason): WrittenOr
 
 /** Orders that change at the same time are read again; an order that cannot be deleted is kept. */
 async function undoOrders(job: JobCtx, row: ImportRow, below: number | null): Promise<ImportRow | null> {
-  for (const size of [ordersPerChunk, ordersPerChunk, 1, 1]) {
+  for (const size of sizes) {
     const written = await loadWritten(job.db, row, below, size)
-    if (written.length === 0) return commitStep(job, row, { position: { stage: 'people', below: null } })
+    if (written.length === 0)
+      return commitStep(job, row, { position: { stage: 'people', below: null, catalogue: null } })
     const next = await commitOrders(job, row, written)
     if (next || !(await isStillThere(job, row))) return next
   }
   return commitOrders(job, row, keptAs(await loadWritten(job.db, row, below, 1), 'still_referenced'))
 }
 
-interface Noted {
-  number: number
-  /** Has no people when one of them was erased. */
-  before: Pick<OrderBefore, 'catalogue'> & Partial<OrderBefore>
+interface PeopleStep {
+  /** Of the orders before this step. */
+  catalogue: CatalogueOrders | null
+  noted: readonly NotedOrder[]
+  statements: readonly Statement[]
 }
 
-const isNoted = (value: unknown): value is Noted['before'] => isRecord(value) && isRecord(value['catalogue'])
+const commitPeople = (job: JobCtx, row: ImportRow, { catalogue, noted, statements }: PeopleStep) =>
+  commitStep(job, row, {
+    position: { stage: 'people', below: noted.at(-1)?.number ?? 0, catalogue: catalogueWith(catalogue, noted) },
+    statements: [...statements, ...forgetPeople(row, noted)],
+  })
 
-async function findNoted(job: JobCtx, row: ImportRow, below: number | null, limit: number): Promise<Noted[]> {
-  const rows = await job.db.all(
-    sql<{ number: number; before: string }>`select its.number, its.before from ${ordersByNumber(row.id)}
-      where its.before is not null and head.row_number < ${below ?? Number.MAX_SAFE_INTEGER}
-      order by head.row_number desc limit ${sql.raw(String(limit))}`,
-  )
-  return rows.map(({ number, before }) => ({ number, before: readJson(before, isNoted) }))
-}
-
-/** Deletes the undo data of people; that of the catalogue is still needed for the next stage. */
-const forgetPeople = ({ id }: ImportRow, from: number, to: number): Statement =>
-  sql`update import_orders set before = iif(json_array_length(before, '$.catalogue.products')
-        + json_array_length(before, '$.catalogue.variants') + json_array_length(before, '$.catalogue.locations')
-        + json_array_length(before, '$.catalogue.options') > 0,
-      json_object('catalogue', json(before -> '$.catalogue')), null)
-    where import_id = ${id} and group_key in ${keysOfRows(id, sql`row_number between ${from} and ${to}`)}
-      and number between ${from} and ${to} and before is not null`
-
-async function commitPeople(job: JobCtx, row: ImportRow, noted: readonly Noted[]): Promise<ImportRow | null> {
-  const [first, last] = [noted[0]?.number ?? 0, noted.at(-1)?.number ?? 0]
-  const people = noted.flatMap(({ before }) => before.people ?? [])
+async function undoneOf(job: JobCtx, row: ImportRow, noted: readonly NotedOrder[]): Promise<Statement[]> {
+  const people = noted.flatMap(({ before }) => before?.people ?? [])
   const found = await findPeople(job.db, row, [...new Set(people.map(({ id }) => id))])
-  const statements = [...peopleStatements(row, found, people, job.now()), forgetPeople(row, last, first)]
-  return commitStep(job, row, { position: { stage: 'people', below: last }, statements })
+  return peopleStatements(row, found, people, job.now())
 }
 
-async function undoPeople(job: JobCtx, row: ImportRow, below: number | null): Promise<ImportRow | null> {
-  for (const size of [ordersPerChunk, ordersPerChunk, 1, 1]) {
-    const noted = await findNoted(job, row, below, size)
-    if (noted.length === 0) return commitStep(job, row, { position: { stage: 'catalogue', below: null, entry: 0 } })
-    const next = await commitPeople(job, row, noted)
+/** Every order, for an undo that a version before began. */
+const allOrders: CatalogueOrders = [0, Number.MAX_SAFE_INTEGER - 1]
+
+async function undoPeople(job: JobCtx, row: ImportRow, position: PeopleStagePosition): Promise<ImportRow | null> {
+  const { below, catalogue = allOrders } = position
+  for (const size of sizes) {
+    const noted = await findNoted(job.db, row, below, size)
+    if (noted.length === 0) {
+      const [from, last] = catalogue ?? [0, -1]
+      return commitStep(job, row, { position: { stage: 'catalogue', below: last + 1, from, entry: 0 } })
+    }
+    const statements = await undoneOf(job, row, noted)
+    const next = await commitPeople(job, row, { catalogue, noted, statements })
     if (next || !(await isStillThere(job, row))) return next
   }
-  const [one] = await findNoted(job, row, below, 1)
-  const number = one?.number ?? 0
-  return commitStep(job, row, {
-    position: { stage: 'people', below: number },
-    statements: [forgetPeople(row, number, number)],
-  })
+  const noted = await findNoted(job.db, row, below, 1)
+  return commitPeople(job, row, { catalogue, noted, statements: [] })
 }
 
 /** The catalogue of one order at a time, some entries a step. */
 async function undoCatalogue(job: JobCtx, row: ImportRow, position: CatalogueStagePosition) {
-  const { below, entry } = position
-  const [noted] = await findNoted(job, row, below, 1)
+  const { below, from = 0, entry } = position
+  const noted = await findCatalogue(job.db, row, below, from)
   if (!noted) return endPhase(job, row, { status: 'undone' })
-  const entries = entriesOf(noted.before.catalogue)
+  const entries = entriesOf(noted.catalogue)
   const some = entries.slice(entry, entry + entriesAStep)
   const isLast = entry + entriesAStep >= entries.length
+  const next = isLast ? { below: noted.number, entry: 0 } : { below, entry: entry + entriesAStep }
   return commitStep(job, row, {
-    position: { stage: 'catalogue', below: isLast ? noted.number : below, entry: isLast ? 0 : entry + entriesAStep },
+    position: { stage: 'catalogue', from, ...next },
     statements: [
       ...some.flatMap((one) => removedEntry(row, one)),
-      ...(isLast
-        ? [
-            sql`update import_orders set before = null where import_id = ${row.id}
-              and group_key in ${keysOfRows(row.id, sql`row_number = ${noted.number}`)}`,
-          ]
-        : []),
+      ...(isLast ? [forgetCatalogue(row, noted.number)] : []),
     ],
   })
 }
@@ -173,7 +172,7 @@ export const undoStep: PhaseStep = (job, row) => {
     case 'orders':
       return undoOrders(job, row, position.below)
     case 'people':
-      return undoPeople(job, row, position.below)
+      return undoPeople(job, row, position)
     case 'catalogue':
       return undoCatalogue(job, row, position)
     default:
