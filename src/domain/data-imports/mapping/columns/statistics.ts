@@ -129,11 +129,12 @@ function countCell(statistics: ColumnStatistics, facts: CellFacts): void {
 const maxRemembered = 300
 const maxRememberedLength = 100
 
-/** Counts the cells of one column. Cells that repeat are read once. */
+/** Counts the cells of one column. Cells that repeat are read once: the first ones of a part, and those of one order. */
 export class ColumnCounter {
   readonly #statistics: ColumnStatistics
   readonly #values = new ValueCounter()
   readonly #remembered = new Map<string, CellFacts>()
+  #last: CellFacts | undefined
 
   constructor(isTyped = false) {
     this.#statistics = noCells(isTyped)
@@ -154,8 +155,11 @@ export class ColumnCounter {
   }
 
   #factsOf(text: string): CellFacts {
-    const known = this.#remembered.get(text)
-    if (known) return known
+    if (text !== this.#last?.text) this.#last = this.#remembered.get(text) ?? this.#newFactsOf(text)
+    return this.#last
+  }
+
+  #newFactsOf(text: string): CellFacts {
     const facts = factsOf(text)
     if (this.#remembered.size < maxRemembered && text.length <= maxRememberedLength) this.#remembered.set(text, facts)
     return facts
