@@ -25,7 +25,7 @@ import { startServer } from './support/server.ts'
  * What the delivery of webhooks costs above the posts themselves: deliveries from announced to recorded beside a bare
  * loop of `fetch` in the same Worker to the same receiver, in turns within one run. And what endpoints that hang cost
  * the others. Arguments name the cases to run; without any, all run. With PROFILE=1 it prints what a delivery and a bare
- * post spend time on; `perf` makes both slower.
+ * post spend time on; `perf` makes both slower. With TRACE=1 it prints the course of each delivery that was late.
  */
 const rounds = Number(process.env['ROUNDS'] ?? 3)
 const eventsARound = Number(process.env['EVENTS'] ?? 120)
@@ -34,6 +34,7 @@ const everyMs = Number(process.env['EVERY'] ?? 50)
 /** What one consumer has under way; on this machine there is one consumer for each queue. */
 const concurrency = 5
 
+const isTraced = process.env['TRACE'] === '1'
 const isProfiled = process.env['PROFILE'] === '1'
 if (isProfiled) nameFunctions()
 
@@ -57,7 +58,6 @@ type Crowd = Awaited<ReturnType<typeof gather>>
 const median = (values: number[]): number => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0
 const perSecond = (rates: Rate[]): number => median(rates.map((rate) => rate.per_second))
 const say = (name: string, what: string) => console.log(`${name.padEnd(44)} ${what}`)
-const spell = ({ p50_ms, p99_ms }: Delay) => `p50 ${p50_ms.toFixed(1)} ms, p99 ${p99_ms.toFixed(1)} ms`
 
 /** Milliseconds of processors that the runtime takes for one of so many. */
 const processorMs = <T>(count: number, samples: Samples, work: () => Promise<T>): Promise<[T, number]> =>
@@ -115,7 +115,22 @@ async function compare(name: string, crowd: Crowd): Promise<void> {
   ])
 }
 
-const delayOf = (crowd: Crowd): Promise<Delay> => stroll(client, receiver, crowd, { everyMs, events: strollEvents })
+/** A delay, and what a delivery took in the meantime. */
+interface Stroll extends Delay {
+  milliseconds: number
+  roundTrips: number
+}
+
+async function delayOf(crowd: Crowd): Promise<Stroll> {
+  const [before, began] = [await costsNow(client), processorSeconds()]
+  const delay = await stroll(client, receiver, crowd, { everyMs, events: strollEvents, isTraced })
+  const milliseconds = (1000 * (processorSeconds() - began)) / delay.deliveries
+  const roundTrips = ((await costsNow(client)).round_trips - before.round_trips) / delay.deliveries
+  return { ...delay, milliseconds, roundTrips }
+}
+
+const spell = ({ p50_ms, p99_ms, milliseconds, roundTrips }: Stroll) =>
+  `p50 ${p50_ms.toFixed(1)} ms, p99 ${p99_ms.toFixed(1)} ms (a delivery ${milliseconds.toFixed(2)} ms of processors, ${roundTrips.toFixed(2)} round trips)`
 
 const allWell = { organizations: 5, healthy: 10, hanging: 0, timeout_seconds: 2 }
 const mixed = { organizations: 10, healthy: 8, hanging: 2 }
@@ -143,7 +158,7 @@ async function fewEndpoints(): Promise<void> {
 }
 
 /** The delay of the 80 while all is well, and from the moment in which the 20 beside them hang. */
-function sayBesides(name: string, quiet: Delay, besides: Delay): void {
+function sayBesides(name: string, quiet: Stroll, besides: Stroll): void {
   say(name, `quiet ${spell(quiet)}; then ${spell(besides)}: ${(besides.p50_ms / quiet.p50_ms).toFixed(2)} × the median`)
 }
 

@@ -11,6 +11,7 @@ import { randomBytes } from '../../src/entry/random.ts'
 import { announceAll } from '../../src/modules/webhooks/index.ts'
 import { openOf } from '../../src/modules/webhooks/delivery/open-deliveries.ts'
 import { switchOff } from '../../src/modules/webhooks/delivery/record.ts'
+import { isTracing, traceFor, tracedJob } from './delays/tracing.ts'
 import { databaseCosts, meteredJob } from './metered.ts'
 
 /** What the bench of webhooks asks of the Worker: the engine without the API around it, and the floor beside it. */
@@ -57,7 +58,8 @@ webhooksBench.post('/floor/webhooks/endpoints', async (c) => {
 /** Announces so many events in one transaction, as the verbs of a request do, and says when it was committed. */
 webhooksBench.post('/floor/webhooks/announce', async (c) => {
   const { organization_id, count } = await c.req.json<{ organization_id: string; count: number }>()
-  const job = meteredJob(c.env)
+  const open = () => (isTracing() ? tracedJob(c.env, 'request') : meteredJob(c.env))
+  const job = open()
   const ids: string[] = []
   const newId: typeof job.newId = (kind) => {
     const id = job.newId(kind)
@@ -66,7 +68,7 @@ webhooksBench.post('/floor/webhooks/announce', async (c) => {
   }
   const announcement = { kind: 'purchase.action' as const, organization_id, edition_id: null, data: purchase }
   const statements = announceAll(
-    { ...job, newId, afterAnswer: () => meteredJob(c.env) },
+    { ...job, newId, afterAnswer: open },
     Array.from({ length: count }, () => announcement),
   )
   const enqueue: (() => Promise<unknown>)[] = []
@@ -75,6 +77,11 @@ webhooksBench.post('/floor/webhooks/announce', async (c) => {
   for (const work of enqueue) c.executionCtx.waitUntil(work())
   return c.json({ ids, committed_at }, 201)
 })
+
+/** Traces deliveries for so long, and answers what happened. */
+webhooksBench.post('/floor/webhooks/trace', async (c) =>
+  c.json(await traceFor((await c.req.json<{ ms: number }>()).ms)),
+)
 
 /**
  * Whether deliveries of these organisations are still under way, not counting endpoints that hang. By the indexes of open

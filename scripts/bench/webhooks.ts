@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Client } from '../support/client.ts'
 import type { Receiver } from '../support/receiver.ts'
+import { showLate, watchDeliveries } from './delays/late-deliveries.ts'
 import { quantile } from './load.ts'
 import type { Meter } from '../../src/domain/meter.ts'
 
@@ -97,8 +98,9 @@ export async function stroll(
   client: Client,
   receiver: Receiver,
   crowd: Crowd,
-  options: { everyMs: number; events: number },
+  options: { everyMs: number; events: number; isTraced: boolean },
 ): Promise<Delay> {
+  const watching = options.isTraced ? watchDeliveries(client, options.events * options.everyMs + 1000) : null
   const committed = new Map<string, number>()
   const calls: Promise<void>[] = []
   const started = performance.now()
@@ -110,13 +112,14 @@ export async function stroll(
   }
   await Promise.all(calls)
   await settled(client, crowd)
-  const delays = crowd.paths.flatMap((path) =>
-    receiver.posts(path).flatMap((post) => {
-      const at = committed.get(post.id)
-      return at === undefined ? [] : [post.at - at]
+  const posts = crowd.paths.flatMap((path) =>
+    receiver.posts(path).flatMap(({ id, at }) => {
+      const committedAt = committed.get(id)
+      return committedAt === undefined ? [] : [{ event: id, url: receiver.url(path), committedAt, firstByteAt: at }]
     }),
   )
-  const sorted = delays.toSorted((a, b) => a - b)
+  if (watching) showLate(await watching, posts)
+  const sorted = posts.map(({ committedAt, firstByteAt }) => firstByteAt - committedAt).toSorted((a, b) => a - b)
   return { deliveries: sorted.length, p50_ms: quantile(sorted, 0.5), p99_ms: quantile(sorted, 0.99) }
 }
 

@@ -1,10 +1,15 @@
 import { Hono } from 'hono'
 import type { Bindings } from '../../src/app.ts'
-import service, { WebhookSender } from '../../src/index.ts'
+import service from '../../src/index.ts'
+import { inBackground } from '../../src/entry/background.ts'
+import { takeBatch } from '../../src/entry/queue.ts'
+import { webhookSender } from '../../src/objects/webhook-sender.ts'
+import { isTracing, traceBatch, tracedJob } from './delays/tracing.ts'
 import { campaignsBench, MeteredSender, meteredQueue } from './campaigns-worker.ts'
 import { consentsBench } from './consents-worker.ts'
 import { emailsBench } from './emails-worker.ts'
 import { filesBench } from './files-worker.ts'
+import { meteredJob } from './metered.ts'
 import { type Call, recorder } from './recorder.ts'
 import { segmentsBench } from './segments-worker.ts'
 import { webhooksBench } from './webhooks-worker.ts'
@@ -92,6 +97,14 @@ floor.post('/floor/write/next', async (c) => {
   return calls ? c.json(await replay(c.env.DB, calls), 201) : c.json({}, 404)
 })
 
+class WebhookSender extends webhookSender<Bindings>(
+  (env) => (isTracing() ? tracedJob(env, 'object') : meteredJob(env)),
+  inBackground,
+) {}
+
+const queue: typeof meteredQueue = (batch, env) =>
+  isTracing() ? traceBatch(batch, () => takeBatch(tracedJob(env, batch.queue), batch)) : meteredQueue(batch, env)
+
 export { MeteredSender as CampaignSender, WebhookSender }
 
 export default {
@@ -99,6 +112,6 @@ export default {
     new URL(request.url).pathname.startsWith('/floor/')
       ? floor.fetch(request, env, context)
       : service.fetch(request, env, context),
-  queue: meteredQueue,
+  queue,
   scheduled: service.scheduled,
 } satisfies ExportedHandler<Bindings>

@@ -7,6 +7,7 @@ import { recoverDeliveries } from '../../src/modules/webhooks/delivery/recover.t
 import { contextAt } from '../support/context.ts'
 import { seedShop } from '../support/seeding/sales/orders.ts'
 import { seedDeliveries, seedEndpoint, seedEndpoints } from '../support/seeding/webhooks.ts'
+import { answers, engine } from '../support/webhooks.ts'
 import { deliveriesOf } from '../support/webhook-rows.ts'
 
 const page = { page: 1, size: 100, after: null }
@@ -43,6 +44,27 @@ describe('the cost of webhooks in the database', () => {
     const before = ctx.db.meter.rows_read
     await recoverDeliveries(ctx, mine, { since: 0 })
     expect(ctx.db.meter.rows_read - before).toBeLessThan(40)
+  })
+
+  it('is one round trip for a request, which learns from its commit whom to leave to consumers', async () => {
+    const { organization_id, edition_id } = await seedShop()
+    const place = { organization: organization_id, edition: edition_id }
+    const quick = await seedEndpoints(place, 5, { is_active: true, is_slow: false, breaker_until: null })
+    const machine = engine(() => answers(200))
+    const ctx = { ...contextAt(Date.now()), afterAnswer: () => machine.job }
+    const event = {
+      kind: 'purchase.action' as const,
+      organization_id,
+      edition_id,
+      data: exampleData['purchase.action'],
+    }
+    const works: (() => Promise<unknown>)[] = []
+    await commit({ ...ctx, afterCommit: (work) => works.push(work) }, null, announceAll(ctx, [event, event]))
+    for (const work of works) await work()
+    expect([ctx.db.meter.round_trips, machine.job.db.meter.round_trips]).toEqual([1, 0])
+    expect(machine.enqueued.map(({ endpoint_id }) => endpoint_id).toSorted()).toEqual(
+      quick.map(({ id }) => id).toSorted(),
+    )
   })
 
   it('is three statements to announce any number of events', async () => {

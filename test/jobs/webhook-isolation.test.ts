@@ -1,12 +1,7 @@
-import { createMessageBatch } from 'cloudflare:test'
-import { env } from 'cloudflare:workers'
 import { sql } from 'drizzle-orm'
-import { describe, expect, it, vi } from 'vitest'
-import { openJob } from '../../src/entry/job.ts'
-import { takeBatch } from '../../src/entry/queue.ts'
+import { describe, expect, it } from 'vitest'
 import { sweepDeliveries } from '../../src/modules/webhooks/jobs.ts'
-import { givenOrganization } from '../support/seeding/organizations.ts'
-import { answers, attemptsOf, deliveriesOf, endpointNow, engine, happen, timesOut } from '../support/webhooks.ts'
+import { answers, attemptsOf, deliveriesOf, endpointNow, engine, happen } from '../support/webhooks.ts'
 import { seedOpenEndpoint } from '../support/seeding/webhooks.ts'
 import { db } from '../support/seeding/rows.ts'
 
@@ -183,109 +178,5 @@ describe('sweepDeliveries', () => {
     advance(1)
     await run(ids)
     expect(await deliveriesOf(crashed.id)).toMatchObject([{ status: 'success', attempts: 2 }])
-  })
-})
-
-describe('endpoints that hang', () => {
-  const place = async () => ({ organization_id: (await givenOrganization()).id })
-
-  /** Receivers that take requests and do not answer while they hang. */
-  function receivers() {
-    const hanging = new Set<string>()
-    let release = () => {}
-    const released = new Promise<void>((resolve) => (release = resolve))
-    const machine = engine(async ({ url }) => {
-      if (!hanging.has(url)) return answers(200)
-      await released
-      return timesOut
-    })
-    return { ...machine, hanging, release }
-  }
-
-  const postsOf = ({ sent }: Pick<ReturnType<typeof engine>, 'sent'>, url: string): string[] =>
-    sent.filter((post) => post.url === url).map(({ headers }) => `${headers['webhook-id']}`)
-
-  for (const known of [true, false])
-    it(`delay no others, ${known ? 'where they were healthy before' : 'where nothing was known of them'}`, async () => {
-      const where = await place()
-      const endpoints = await Promise.all(Array.from({ length: 16 }, () => seedOpenEndpoint(where)))
-      const ids = endpoints.map(({ id }) => id)
-      const machine = receivers()
-      if (known) {
-        await happen(where, 2, { now: machine.job.now() })
-        await machine.run(ids)
-      }
-      const before = machine.sent.length
-      const [hang, well] = [endpoints.slice(0, 12), endpoints.slice(12)]
-      for (const { url } of hang) machine.hanging.add(url)
-      await happen(where, 2, { now: machine.job.now() })
-      // Twelve that hang hold more than the five slots of one consumer.
-      const { rest } = await machine.start(ids)
-      await expect
-        .poll(async () => {
-          const deliveries = await Promise.all(well.map(({ id }) => deliveriesOf(id)))
-          return deliveries.flat().filter(({ status }) => status === 'success').length
-        })
-        .toBe(well.length * (known ? 4 : 2))
-      expect(machine.handedOver.length).toBeGreaterThan(0)
-      const waiting = (await Promise.all(hang.map(({ id }) => deliveriesOf(id)))).flat()
-      expect(waiting.filter(({ lease_until }) => lease_until !== null)).toHaveLength(2 * hang.length)
-
-      machine.release()
-      await rest()
-      await machine.run([])
-      for (const { url } of endpoints) {
-        const posts = postsOf({ sent: machine.sent.slice(before) }, url)
-        expect(new Set(posts).size).toBe(posts.length)
-        expect(posts).toHaveLength(2)
-      }
-      const failed = (await Promise.all(hang.map(({ id }) => deliveriesOf(id)))).flat()
-      expect(failed.filter(({ status }) => status === 'retrying')).toHaveLength(2 * hang.length)
-      for (const delivery of failed.filter(({ status }) => status === 'retrying'))
-        expect(await attemptsOf(delivery.id)).toMatchObject([{ number: 1, error: 'timeout' }])
-    })
-
-  it('do not hold up the consumer: it returns during their posts, and its next messages are delivered', async () => {
-    const where = await place()
-    const [hanging, well] = [await seedOpenEndpoint(where), await seedOpenEndpoint(where)]
-    await happen(where)
-    const machine = receivers()
-    machine.hanging.add(hanging.url)
-    const first = await machine.start([hanging.id, well.id])
-    await happen(well, 1, { now: machine.job.now() })
-    const second = await machine.start([well.id])
-    await second.rest()
-    expect(postsOf(machine, well.url)).toHaveLength(2)
-    expect(await attemptsOf((await deliveriesOf(hanging.id))[0]?.id ?? '')).toEqual([])
-    machine.release()
-    await first.rest()
-    expect((await deliveriesOf(hanging.id)).filter(({ status }) => status === 'retrying')).toHaveLength(1)
-  })
-
-  it('cost healthy endpoints no round trip: one claim, and one write for five results and the next claim', async () => {
-    const endpoint = await seedOpenEndpoint()
-    await happen(endpoint, 4)
-    const machine = receivers()
-    await machine.run([endpoint.id])
-    const { round_trips } = machine.job.db.meter
-    expect(machine.sent).toHaveLength(4)
-    expect(machine.handedOver).toEqual([])
-    expect(round_trips).toBeLessThanOrEqual(5)
-  })
-
-  it('may take longer than a consumer may run: an object of their own posts and records', async () => {
-    const endpoint = await seedOpenEndpoint({ timeout_seconds: 30 })
-    await happen(endpoint, 3)
-    const posted = vi.spyOn(globalThis, 'fetch').mockImplementation(async () => new Response('thanks'))
-    const message = { type: 'webhook.deliver', endpoint_id: endpoint.id }
-    await takeBatch(
-      openJob(env),
-      createMessageBatch('webhooks', [{ id: 'm', timestamp: new Date(), attempts: 1, body: message }]),
-    )
-    await expect
-      .poll(async () => (await deliveriesOf(endpoint.id)).filter(({ status }) => status === 'success').length)
-      .toBe(3)
-    expect(posted).toHaveBeenCalledTimes(3)
-    posted.mockRestore()
   })
 })

@@ -144,8 +144,7 @@ describe('BatchWriter', () => {
             written.push(...batch)
             writing--
           },
-          isUrgent: () => isUrgent,
-          gatherMs: 80,
+          gatherMs: () => (isUrgent ? 0 : 80),
         })
         for (const [at, { afterMs }] of items.entries()) {
           await vi.advanceTimersByTimeAsync(afterMs)
@@ -168,8 +167,7 @@ describe('BatchWriter', () => {
         await new Promise((resolve) => setTimeout(resolve, 10))
         waiting = batches.length === 1 ? 20 : 0
       },
-      isUrgent: () => waiting <= 10,
-      gatherMs: 80,
+      gatherMs: () => (waiting <= 10 ? 0 : 80),
     })
     writer.add(1)
     writer.add(2)

@@ -2,7 +2,7 @@ import { type SQL, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
 import { answering, type Query } from '../../../db/select.ts'
 import { inList } from '../../../db/visibility.ts'
-import type { DeliveryClaim } from '../../../domain/webhooks/webhook-sender.ts'
+import type { DeliveryClaim, Lane } from '../../../domain/webhooks/webhook-sender.ts'
 import { deliveryLifecycle } from '../../../domain/webhooks/webhooks.ts'
 import { claimedPayload, claimFields, freeSlots, leaseMs } from './claim.ts'
 
@@ -14,8 +14,8 @@ export interface NewDeliveries {
   id: SQL
 }
 
-/** One that was claimed, or one that was not. */
-type AddedDelivery = DeliveryClaim | { lease_until: null; next_retry_at: number }
+/** One that was claimed, or one that was not: `lane` is that of consumers who are to post it now. */
+export type AddedDelivery = DeliveryClaim | { lease_until: null; endpoint_id: string; lane: Lane | null }
 
 export const isClaimed = (delivery: AddedDelivery): delivery is DeliveryClaim => delivery.lease_until !== null
 
@@ -44,9 +44,12 @@ export function addClaimed(job: JobCtx, deliveries: NewDeliveries, areChosen: SQ
   const now = job.now()
   const isNext = sql`(${areChosen} and coalesce(breaker_until, 0) <= ${now}
     and row_number() over (partition by webhook_endpoints.id order by events.id) <= ${freeSlots(now)})`
+  const consumers = sql`(select iif(${areChosen}, null, iif(is_slow, ${'slow' satisfies Lane}, ${'fast' satisfies Lane}))
+    from webhook_endpoints where webhook_endpoints.id = endpoint_id)`
   const ofClaim = (value: SQL) => sql`iif(lease_until is null, null, ${value})`
   const added = sql<AddedDelivery>`${addStatement(job, deliveries, isNext)}
-    returning id, endpoint_id, event_id, attempts, status, step, manual, lease_until, next_retry_at,
+    returning id, endpoint_id, event_id, attempts, status, step, manual, lease_until,
+      iif(lease_until is null and next_retry_at <= ${now}, ${consumers}, null) as lane,
       ${ofClaim(claimedPayload)} as payload, ${ofClaim(sql`${claimFields.endpoint}`)} as endpoint`
   return answering(claimFields, added)
 }

@@ -1,9 +1,8 @@
 interface BatchWriterOptions<Item> {
   /** Writes one batch; called again only when it is done. Never rejects. */
   write: (items: Item[]) => Promise<void>
-  /** Whether to write at once instead of waiting for more items. */
-  isUrgent: () => boolean
-  gatherMs: number
+  /** How long to wait for more items from now on; 0 writes at once. */
+  gatherMs: () => number
 }
 
 /** Writes items in batches, one batch at a time: items that are added meanwhile are the next batch. */
@@ -11,6 +10,7 @@ export class BatchWriter<Item> {
   readonly #options: BatchWriterOptions<Item>
   #items: Item[] = []
   #timer: ReturnType<typeof setTimeout> | undefined
+  #dueAt = Number.POSITIVE_INFINITY
   #isWriting = false
 
   constructor(options: BatchWriterOptions<Item>) {
@@ -24,19 +24,25 @@ export class BatchWriter<Item> {
 
   add(item: Item): void {
     this.#items.push(item)
-    if (this.#isWriting) return
-    if (this.#options.isUrgent()) void this.#writeAll()
-    else this.#timer ??= setTimeout(() => void this.#writeAll(), this.#options.gatherMs)
+    if (!this.#isWriting) this.#writeIn(this.#options.gatherMs())
   }
 
-  /** A batch may bring new work, so whether the next one is urgent is asked when it is written. */
-  async #writeAll(): Promise<void> {
+  #writeIn(ms: number): void {
+    if (ms === 0) return void this.#write()
+    const dueAt = performance.now() + ms
+    if (dueAt >= this.#dueAt) return
     clearTimeout(this.#timer)
-    this.#timer = undefined
+    this.#dueAt = dueAt
+    this.#timer = setTimeout(() => void this.#write(), ms)
+  }
+
+  /** A batch may bring new work, so how long to wait is asked again when it is written. */
+  async #write(): Promise<void> {
+    clearTimeout(this.#timer)
+    this.#dueAt = Number.POSITIVE_INFINITY
     this.#isWriting = true
-    do await this.#options.write(this.#items.splice(0))
-    while (this.#items.length > 0 && this.#options.isUrgent())
+    await this.#options.write(this.#items.splice(0))
     this.#isWriting = false
-    if (this.#items.length > 0) this.#timer = setTimeout(() => void this.#writeAll(), this.#options.gatherMs)
+    if (this.#items.length > 0) this.#writeIn(this.#options.gatherMs())
   }
 }

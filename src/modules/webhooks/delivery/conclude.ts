@@ -46,9 +46,8 @@ export async function conclude(
   })
   const late = outcomes.filter(({ claim }) => !recorded.some(({ id }) => id === claim.id))
   if (late.length > 0) await job.db.batch([logLate(late)])
-  await judgeHealth(job, outcomes, health)
-  // After a failure the breaker may have opened, so what comes next is claimed only now.
-  const claimed = isWell || staying.length === 0 ? next : await job.db.all(claimStatement(job, isOneOf(staying)))
+  const judged = healthStatements(job, outcomes, health)
+  const claimed = [...next, ...(await judgeAndClaim(job, judged, isWell ? [] : staying))]
   await enqueueRetries(job, outcomes)
   await enqueueEndpoints(job, lane === 'slow' ? 'fast' : 'slow', otherLane)
   if (!goOn)
@@ -61,13 +60,13 @@ export async function conclude(
 }
 
 /** Opens breakers, and switches off endpoints that are gone or have failed for days. */
-async function judgeHealth(
+function healthStatements(
   job: JobCtx,
   outcomes: readonly AttemptOutcome[],
   health: readonly EndpointHealth[],
-): Promise<void> {
+): Statement[] {
   const now = job.now()
-  const statements: Statement[] = health.flatMap((endpoint) => {
+  return health.flatMap((endpoint) => {
     const isGone = outcomes.some(({ claim, result }) => claim.endpoint_id === endpoint.id && result?.status === 410)
     if (isGone) return switchOff(endpoint.id, 'gone', now)
     if (
@@ -87,7 +86,18 @@ async function judgeHealth(
     const until = breakerUntil(endpoint.failures_in_row, now)
     return until === null ? [] : openBreaker(endpoint.id, until)
   })
-  if (statements.length) await job.db.batch(statements)
+}
+
+/** A breaker may open, so what comes next after failures is claimed behind that, in the same round trip. */
+async function judgeAndClaim(
+  job: JobCtx,
+  judged: readonly Statement[],
+  endpointIds: readonly string[],
+): Promise<DeliveryClaim[]> {
+  const claims = endpointIds.length > 0 ? [claimStatement(job, isOneOf(endpointIds))] : []
+  if (judged.length + claims.length === 0) return []
+  const rows: unknown[][] = await job.db.batch([...judged, ...claims])
+  return claims.length > 0 ? (rows.at(-1) as DeliveryClaim[]) : []
 }
 
 /** Sends messages for retries that are near, so that they need not wait for the sweep. */

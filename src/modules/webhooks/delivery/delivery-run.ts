@@ -1,6 +1,6 @@
 import type { JobCtx } from '../../../context.ts'
 import type { DeliveryClaim, Lane } from '../../../domain/webhooks/webhook-sender.ts'
-import { timeoutMs } from '../../../domain/webhooks/webhooks.ts'
+import { maxInFlight, timeoutMs } from '../../../domain/webhooks/webhooks.ts'
 import { attempt, type AttemptOutcome } from './attempt.ts'
 import { BatchWriter } from './batch-writer.ts'
 import { conclude } from './conclude.ts'
@@ -21,14 +21,20 @@ const attemptsARun = 5000
  * One connection is left for the database and the queues.
  */
 const postsAtOnce = 5
-/** While more claims than this wait for a slot, results are gathered into one round trip, for at most `gatherMs`. */
+/** While more claims than this wait for a slot, results are gathered into one round trip, for at most so long. */
 const reserve = 2 * postsAtOnce
-const gatherMs = 80
+const gatherManyMs = 80
+/** The same while nothing more is due: no claim waits for these results. */
+const gatherFewMs = 12
 /** How often the pool looks for posts that hang. A claim behind such posts waits two to three times this. */
 const lookEveryMs = 30
 
 /** When no post has ended for so long, the consumer takes the next messages and the run goes on in the background. */
 const momentMs = 12
+
+/** So many claims of an endpoint leave more of it that may be due. */
+const isAnyFull = (claims: readonly DeliveryClaim[]): boolean =>
+  [...Map.groupBy(claims, ({ endpoint_id }) => endpoint_id).values()].some(({ length }) => length >= maxInFlight)
 
 interface DeliveryOptions {
   lane: Lane
@@ -58,9 +64,14 @@ export class DeliveryRun {
   readonly #faults: unknown[] = []
   #endsAt: number
   #begun = 0
+  #posting = 0
+  /** Whether more may be due of the endpoints than was claimed. */
+  #isMoreDue = false
   /** Claims whose result is not recorded yet. */
   #open = 0
   readonly #ended = Promise.withResolvers<void>()
+  /** Resolves when the consumer may take its next messages. */
+  readonly #left = Promise.withResolvers<void>()
 
   constructor(job: JobCtx, { lane, longestPostMs }: DeliveryOptions) {
     this.#job = job
@@ -76,27 +87,33 @@ export class DeliveryRun {
     })
     this.#writer = new BatchWriter({
       write: (outcomes) => this.#conclude(outcomes),
-      isUrgent: () => this.#pool.waiting <= reserve,
-      gatherMs,
+      gatherMs: () => this.#gatherMs,
     })
   }
 
+  /** Takes the claims over that a consumer or a request made. */
   take(claims: readonly DeliveryClaim[]): void {
-    this.#open += claims.length
-    const isShort = ({ endpoint }: DeliveryClaim) => timeoutMs(endpoint.timeout_seconds) <= this.#longestPostMs
-    this.#pool.add(claims.filter(isShort))
-    void this.#handOver(claims.filter((claim) => !isShort(claim)))
+    this.#isMoreDue = isAnyFull(claims)
+    this.#add(claims)
   }
 
   /**
-   * Resolves when all is recorded, or when only posts are under way and none of them has ended for a moment. The run
-   * then goes on in the background, for a shorter time.
+   * Resolves when all is recorded, when all that is due is being posted, or when only posts are under way and none of
+   * them has ended for a moment. The run then goes on in the background, for a shorter time.
    */
   async leave(): Promise<void> {
-    for (let seen = -1; !this.#isAwaitingPosts || this.#pool.changes !== seen;) {
-      if (this.#open === 0) return
+    let seen = -1
+    let timer: ReturnType<typeof setTimeout> | undefined
+    const look = () => {
+      if (this.#pool.waiting === 0 && this.#writer.isIdle && this.#pool.changes === seen) return this.#left.resolve()
       seen = this.#pool.changes
-      await this.#moment()
+      timer = setTimeout(look, momentMs)
+    }
+    if (this.#open === 0) return
+    if (!this.#hasBegunAll) {
+      look()
+      await this.#left.promise
+      clearTimeout(timer)
     }
     this.#endsAt = Math.min(this.#endsAt, this.#job.now() + backgroundMs)
   }
@@ -107,32 +124,42 @@ export class DeliveryRun {
     if (this.#faults.length > 0) throw new Error('attempts could not be made', { cause: this.#faults[0] })
   }
 
-  /** Ends early when all is recorded: the messages behind this run need not wait for the rest of it. */
-  async #moment(): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<void>()
-    const timer = setTimeout(resolve, momentMs)
-    await Promise.race([promise, this.#ended.promise])
-    clearTimeout(timer)
+  get #hasBegunAll(): boolean {
+    return this.#pool.waiting === 0 && !this.#isMoreDue
   }
 
-  get #isAwaitingPosts(): boolean {
-    return this.#pool.waiting === 0 && this.#writer.isIdle
+  /** The last result of all waits for no other. */
+  get #gatherMs(): number {
+    if (this.#pool.waiting > reserve) return gatherManyMs
+    return this.#isMoreDue || this.#pool.waiting + this.#posting === 0 ? 0 : gatherFewMs
+  }
+
+  #add(claims: readonly DeliveryClaim[]): void {
+    this.#open += claims.length
+    const isShort = ({ endpoint }: DeliveryClaim) => timeoutMs(endpoint.timeout_seconds) <= this.#longestPostMs
+    this.#pool.add(claims.filter(isShort))
+    void this.#handOver(claims.filter((claim) => !isShort(claim)))
+    if (this.#hasBegunAll) this.#left.resolve()
   }
 
   async #post(claim: DeliveryClaim): Promise<void> {
     this.#begun++
-    try {
-      this.#writer.add(await attempt(this.#job, claim))
-    } catch (error) {
+    this.#posting++
+    if (this.#hasBegunAll) this.#left.resolve()
+    const outcome = await attempt(this.#job, claim).catch((error: unknown) => {
       // An error of our own: the delivery is tried again after its lease, and the others go on.
       this.#close(1, error)
-    }
+    })
+    this.#posting--
+    if (outcome) this.#writer.add(outcome)
   }
 
   async #conclude(outcomes: AttemptOutcome[]): Promise<void> {
     const goOn = this.#job.now() < this.#endsAt && this.#begun < attemptsARun
     try {
-      this.take(await conclude(this.#job, this.#lane, outcomes, goOn))
+      const next = await conclude(this.#job, this.#lane, outcomes, goOn)
+      this.#isMoreDue = next.length > 0
+      this.#add(next)
       this.#close(outcomes.length)
     } catch (error) {
       this.#close(outcomes.length, error)
@@ -158,7 +185,9 @@ export class DeliveryRun {
   #close(claims: number, fault?: unknown): void {
     if (fault !== undefined) this.#faults.push(fault)
     this.#open -= claims
-    if (this.#open === 0) this.#ended.resolve()
+    if (this.#open > 0) return
+    this.#ended.resolve()
+    this.#left.resolve()
   }
 }
 

@@ -36,9 +36,9 @@ export const enqueueEndpoints = (job: JobCtx, lane: Lane, endpointIds: readonly 
 const ofEvents = (eventIds: readonly string[]): SQL =>
   sql`organization_id in (select organization_id from webhook_events where ${inList(sql`id`, eventIds)})`
 
-/** Endpoints with due deliveries of these events, except those for which the condition holds. */
-export const dueOfEvents = (job: JobCtx, eventIds: readonly string[], except: SQL): Query<Due> =>
-  select(dueFields).from(webhookEndpoints).where(sql`${ofEvents(eventIds)} and not (${except})
+/** Endpoints with due deliveries of these events. */
+export const dueOfEvents = (job: JobCtx, eventIds: readonly string[]): Query<Due> =>
+  select(dueFields).from(webhookEndpoints).where(sql`${ofEvents(eventIds)}
       and exists (select 1 from webhook_deliveries where endpoint_id = webhook_endpoints.id
         and ${inList(sql`event_id`, eventIds)} and ${isDue(job.now())})`)
 
