@@ -84,14 +84,17 @@ describe('counts of the audit log', () => {
           ['created', sql`asc`],
           ['-created', sql`desc`],
         ] as const)
-          await expectPages(
-            `/v1/audit-log?${queryOf({ organization_id: organization, action: 'updateOrder', ordering })}`,
-            sql<{
-              id: string
-            }>`select id from audit_log where organization_id = ${organization} and action = 'updateOrder'
-              order by id ${order}`,
-            60,
-          )
+          for (const [filter, condition] of [
+            [{ action: 'updateOrder' }, sql`action = 'updateOrder'`],
+            [{ actor_id: 'usr_a' }, sql`actor_id = 'usr_a'`],
+            [{ actor_id: 'usr_b', resource_type: 'order' }, sql`actor_id = 'usr_b' and resource_type = 'order'`],
+          ] as const)
+            await expectPages(
+              `/v1/audit-log?${queryOf({ organization_id: organization, ...filter, ordering })}`,
+              sql<{ id: string }>`select id from audit_log where organization_id = ${organization} and ${condition}
+                order by id ${order}`,
+              60,
+            )
         await write(sql`delete from audit_log`, sql`delete from list_spans`, sql`delete from settled_lists`)
       }),
       { numRuns: 25 },

@@ -63,6 +63,8 @@ export interface ListSource<Columns extends SQL | Fields = SQL> {
   /** The index to read, where SQLite would choose another. */
   index?: SQL | undefined
   key: SQL
+  /** What a row is looked up by beside its key, where the key alone begins no index. */
+  keyScope?: SQL | undefined
   where: readonly SQL[]
   sort: readonly SortKey[]
   columns: Columns

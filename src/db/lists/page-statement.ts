@@ -20,13 +20,13 @@ import { type PageRoute, type Window, windowFromEnd } from './page-by-number.ts'
 import type { Keyed } from './page-rows.ts'
 import { type Ranges, united } from './ranges.ts'
 
-type Listed = Pick<ListSource, 'from' | 'index' | 'key' | 'where' | 'owners' | 'ranges' | 'hasTies'>
+type Listed = Pick<ListSource, 'from' | 'index' | 'key' | 'keyScope' | 'where' | 'owners' | 'ranges' | 'hasTies'>
 
 export const ofOwners = ({ owners }: Pick<ListSource, 'owners'>): SQL[] =>
   owners ? [sql`${owners.column} in (${owners.ids})`] : []
 
 /** The table of a list, read by its index where it has one. */
-const readBy = ({ from, index }: Pick<ListSource, 'from' | 'index'>): SQL =>
+export const readBy = ({ from, index }: Pick<ListSource, 'from' | 'index'>): SQL =>
   index ? sql`${from} indexed by ${index}` : from
 
 interface IndexedKey {
@@ -100,7 +100,8 @@ function ownersOf(ids: SQL, ranges: Ranges | undefined, names: readonly SQL[]): 
  */
 function mergeOwners(source: Listed, { column, ids }: Owners, run: Run, { limit, offset }: Window): SQL {
   const { sort, shown, where, ranges, after } = run
-  const { from, key } = source
+  const { from, key, keyScope } = source
+  const found = (next: SQL): SQL => and([sql`${key} = ${next}`, ...(keyScope ? [keyScope] : [])])
   const columns = [column, ...(ranges?.columns ?? [])]
   const names = columns.map((_, index) => sql.raw(`owner${index}`))
   const ownedBy = (row: SQL): SQL[] => names.map((name) => sql`${row}.${name}`)
@@ -114,10 +115,10 @@ function mergeOwners(source: Listed, { column, ids }: Owners, run: Run, { limit,
   const listed = (row: SQL) => sql.join(ownedBy(row), sql`, `)
   return sql`with recursive merged as (
       select ${listed(sql`owners`)}, ${key} as key, ${keyColumns(shown)}
-        from (${ownersOf(ids, ranges, names)}) as owners join ${from} on ${key} = ${next(sql`owners`, given)}
+        from (${ownersOf(ids, ranges, names)}) as owners join ${from} on ${found(next(sql`owners`, given))}
       union all
       select ${listed(sql`seen`)}, ${key}, ${keyColumns(shown)}
-        from merged as seen join ${from} on ${key} = ${next(sql`seen`, seen)}
+        from merged as seen join ${from} on ${found(next(sql`seen`, seen))}
       order by ${orderOf(order)} limit ${limit} offset ${offset}
     ) select key, ${sql.join(
       shown.map((_, index) => keyName(index)),

@@ -1,5 +1,8 @@
 import { eq, getTableColumns, gte, lt, type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
+import { and } from '../../db/lists/order-keys.ts'
+import type { Owners } from '../../db/lists/list-source.ts'
+import { ofOwners } from '../../db/lists/page-statement.ts'
 import { paginate } from '../../db/lists/paginate.ts'
 import { areCountable, type SpannedRows } from '../../db/lists/spans/count-spans.ts'
 import { bySpans } from '../../db/lists/spans/start-of-spans.ts'
@@ -51,15 +54,64 @@ function conditions(ctx: Ctx, filters: AuditFilters, organizationId: string): SQ
   return [
     eq(columns.organization_id, organizationId),
     visibleIn(ctx.caller, auditVisibility, filters, readers),
-    ...ofFacets(filters),
     ...(resource_id === undefined ? [] : [eq(columns.resource_id, resource_id)]),
     ...(created_after === undefined ? [] : [gte(columns.id, firstIdAt('audit_entry', created_after))]),
     ...(created_before === undefined ? [] : [lt(columns.id, firstIdAt('audit_entry', created_before))]),
   ]
 }
 
+/** As indexes have it. Entries without a kind have `-`, which is the name of none. */
+const kindAndAction = sql`coalesce(${columns.resource_type}, '-') || ' ' || ${columns.action}`
+
+/**
+ * The kinds with their actions that the entries of an organisation, or of an actor in it, have and that are asked for. An
+ * index leads from one to the next.
+ */
+function kindsAndActions(filters: AuditFilters, organizationId: string, index: SQL): SQL {
+  const { actor_id, action, resource_type } = filters
+  const least = (...more: SQL[]): SQL =>
+    sql`(select min(${kindAndAction}) from ${auditLog} indexed by ${index} where ${and([
+      eq(columns.organization_id, organizationId),
+      ...ofFacets({ actor_id }),
+      ...(resource_type === undefined ? [] : [sql`${kindAndAction} < ${`${resource_type}!`}`]),
+      ...more,
+    ])})`
+  const begin = resource_type === undefined ? [] : [sql`${kindAndAction} >= ${`${resource_type} `}`]
+  return sql`with recursive had (id) as (
+      select ${least(...begin)} union all select ${least(sql`${kindAndAction} > had.id`)} from had where id is not null)
+    select id from had where id is not null ${resource_type === '-' ? sql`and 0` : sql``}
+      ${action === undefined ? sql`` : sql`and substr(id, instr(id, ' ') + 1) = ${action}`}`
+}
+
+interface Found {
+  /** Conditions on what entries are counted by. */
+  facets: readonly SQL[]
+  /** The index that has the entries of each owner in their order. */
+  index?: SQL
+  owners?: Owners
+}
+
+/** How the entries of an actor, an action or a kind are found. */
+function foundBy(filters: AuditFilters, organizationId: string): Found {
+  const { actor_id, action, resource_type, resource_id } = filters
+  if (resource_id !== undefined) return { facets: ofFacets(filters) }
+  if (actor_id === undefined && action === undefined && resource_type === undefined) return { facets: [] }
+  const index = actor_id === undefined ? sql`audit_log_of_action` : sql`audit_log_of_actor`
+  const owners = {
+    column: sql`(${kindAndAction})`,
+    ids: kindsAndActions(filters, organizationId, index),
+    isOrdered: true,
+  }
+  return { index, owners, facets: ofFacets({ actor_id }) }
+}
+
 /** Entries are counted in spans, but those of one resource: an index has them, and they are few. */
-function countedOf(ctx: Ctx, filters: AuditFilters, organizationId: string): SpannedRows | null {
+function countedOf(
+  ctx: Ctx,
+  filters: AuditFilters,
+  organizationId: string,
+  { owners, index, facets: where }: Found,
+): SpannedRows | null {
   const { actor_id, action, resource_type, resource_id, created_after, created_before } = filters
   const facets = [actor_id, action, resource_type]
   if (resource_id !== undefined || !areCountable(facets) || !seesOrganization(ctx.caller, organizationId, readers))
@@ -67,7 +119,8 @@ function countedOf(ctx: Ctx, filters: AuditFilters, organizationId: string): Spa
   return {
     scopes: sql`select ${organizationId}`,
     facets: [facets],
-    where: ofFacets(filters),
+    where: [...where, ...ofOwners({ owners })],
+    index,
     from: created_after,
     until: created_before,
   }
@@ -83,15 +136,17 @@ export async function listEntries(
     throw invalid(parameterError('organization_id', 'required', 'The organisation is needed.'))
   const organizationId = filters.organization_id ?? ''
   const sort = sortBy(ordering, '-created', { created: key })
-  const isOfActor = filters.actor_id !== undefined && filters.resource_id === undefined
+  const found = foundBy(filters, organizationId)
   return paginate(ctx.db, page, {
-    // With another condition beside the actor SQLite would read the entries of all actors.
-    from: isOfActor ? sql`${auditLog} indexed by audit_log_of_actor` : sql`${auditLog}`,
+    from: sql`${auditLog}`,
+    index: found.index,
     key,
-    where: conditions(ctx, filters, organizationId),
+    keyScope: eq(columns.organization_id, organizationId),
+    where: [...conditions(ctx, filters, organizationId), ...found.facets],
+    owners: found.owners,
     sort,
     columns: fields,
-    ...bySpans(entrySpans, countedOf(ctx, filters, organizationId), sort),
+    ...bySpans(entrySpans, countedOf(ctx, filters, organizationId, found), sort),
     joins: sql`join ${auditLog} on ${columns.organization_id} = ${organizationId} and ${columns.id} = page.key
       left join ${accounts} on ${accounts.id} = ${columns.actor_id}
       left join ${members} on ${members.id} = (select min(id) from members as own

@@ -1,6 +1,9 @@
 import type { RecipientRow, RecipientsPage, RecipientsQuery } from '../../domain/campaigns/sender.ts'
 import type { Engagement, RecipientState } from '../../domain/campaigns/sending-policy.ts'
+import { isRunning } from '../../domain/campaigns/lifecycle.ts'
+import { KnownOrders } from './known-orders.ts'
 import { everyone, PackStore } from './pack-store.ts'
+import type { RecipientStore } from './recipient-store.ts'
 import { areApart, recipientState } from './schema.ts'
 
 type SortName = RecipientsQuery['sort'][number]['by']
@@ -94,15 +97,11 @@ function listByNumber(
   return merged(rows, packed, desc).drop(skipped).take(size).toArray()
 }
 
-/**
- * One page of the recipients, and the count of all that match. The counters have that of a state. Where a reason, an
- * engagement or another order is asked for, recipients are read to count or to order them.
- */
-export function listRecipients(sql: SqlStorage, query: RecipientsQuery): RecipientsPage {
-  const { state, reason, engagement, size, skipped, after } = query
-  const sort = [
-    ...query.sort.filter(({ by }) => by !== 'n'),
-    query.sort.find(({ by }) => by === 'n') ?? ({ by: 'n', desc: query.sort.at(-1)?.desc ?? false } as const),
+/** What a list asks for: all keys of its order, of which the last is the number, and its conditions. */
+function askedBy({ state, reason, engagement, sort }: RecipientsQuery) {
+  const keys = [
+    ...sort.filter(({ by }) => by !== 'n'),
+    sort.find(({ by }) => by === 'n') ?? ({ by: 'n', desc: sort.at(-1)?.desc ?? false } as const),
   ].flatMap(({ by, desc }) => keysOf[by](desc))
   const where = [
     ...(reason ? ['reason = ?'] : []),
@@ -111,28 +110,97 @@ export function listRecipients(sql: SqlStorage, query: RecipientsQuery): Recipie
     ...(reason || state === 'failed' || state === 'skipped' ? [areApart] : []),
     ...(engagement ? [engaged[engagement]] : []),
   ]
-  const values: SqlStorageValue[] = reason ? [reason] : []
+  const hasPacked = !reason && !engagement && (state === undefined || state === 'pending')
+  return { keys, where, values: reason ? [reason] : [], hasPacked }
+}
+
+type Asked = ReturnType<typeof askedBy>
+
+const fromOf = ({ hasPacked }: Asked): string => (hasPacked ? everyone : 'recipients')
+
+/** Where the list reads on behind the row before the page. */
+function placeOf({ keys, where, values }: Asked, { after, skipped }: RecipientsQuery): RecipientPlace {
+  if (after?.length !== keys.length) return { where, values, sort: keys, after: null, skipped }
+  const alternatives = keys.map((key, index) => {
+    const equal = keys.slice(0, index).map((earlier) => `${earlier.sql} = ?`)
+    return `(${[...equal, `${key.sql} ${key.desc ? '<' : '>'} ?`].join(' and ')})`
+  })
+  const given = keys.flatMap((_, index) => after.slice(0, index + 1))
+  return {
+    where: [...where, `(${alternatives.join(' or ')})`],
+    values: [...values, ...given],
+    sort: keys,
+    after,
+    skipped: 0,
+  }
+}
+
+function countOf(sql: SqlStorage, { where, values }: Asked, { state, reason, engagement }: RecipientsQuery): number {
   const counting =
     reason || engagement
       ? `select count(*) as n from recipients where ${where.join(' and ')}`
       : `select ${state ? counted[state] : 'total + skipped'} as n from record`
-  const count = sql.exec<{ n: number }>(counting, ...values).toArray()[0]?.n ?? 0
-  const isFollowing = after !== null && after.length === sort.length
-  if (isFollowing) {
-    const alternatives = sort.map((key, index) => {
-      const equal = sort.slice(0, index).map((earlier) => `${earlier.sql} = ?`)
-      return `(${[...equal, `${key.sql} ${key.desc ? '<' : '>'} ?`].join(' and ')})`
-    })
-    where.push(`(${alternatives.join(' or ')})`)
-    for (const index of sort.keys()) values.push(...after.slice(0, index + 1))
+  return sql.exec<{ n: number }>(counting, ...values).toArray()[0]?.n ?? 0
+}
+
+/** The recipients of a campaign, by page. */
+export class RecipientList {
+  readonly #store: RecipientStore
+  readonly #orders: KnownOrders
+
+  constructor(store: RecipientStore, orders = new KnownOrders(store.storage.sql)) {
+    this.#store = store
+    this.#orders = orders
   }
-  const place = { where, values, sort, after: isFollowing ? after : null, skipped: isFollowing ? 0 : skipped }
-  const hasPacked = !reason && !engagement && (state === undefined || state === 'pending')
-  const rows =
-    hasPacked && sort[0]?.sql === 'n'
-      ? listByNumber(sql, place, size + 1)
-      : listFrom(sql, hasPacked ? everyone : 'recipients', place, size + 1)
-  const page = rows.slice(0, size)
-  const last = page.at(-1)
-  return { rows: page, count, after: last && rows.length > size ? sort.map((key) => key.of(last)) : null }
+
+  /** Another database is used from now on. */
+  forget(): void {
+    this.#orders.forget()
+  }
+
+  /**
+   * One page of the recipients, and the count of all that match. The counters have that of a state. Where a reason, an
+   * engagement or another order is asked for, recipients are read to count or to order them: once for many pages when
+   * the campaign is not under way.
+   */
+  page(query: RecipientsQuery): RecipientsPage {
+    const { sql } = this.#store.storage
+    const { size, reason, engagement } = query
+    const asked = askedBy(query)
+    const isByNumber = asked.keys[0]?.sql === 'n'
+    const isKept = reason !== undefined || engagement !== undefined || !isByNumber
+    const known = isKept && !isRunning(this.#store.record()?.status ?? '') ? this.#knownPage(asked, query) : null
+    if (known) return known
+    const place = placeOf(asked, query)
+    const rows =
+      asked.hasPacked && isByNumber ? listByNumber(sql, place, size + 1) : listFrom(sql, fromOf(asked), place, size + 1)
+    return pageOf(rows, asked, size, countOf(sql, asked, query))
+  }
+
+  /** A page by the numbers of the whole list. Null where the row before it is not where it was. */
+  #knownPage(asked: Asked, { size, skipped, after }: RecipientsQuery): RecipientsPage | null {
+    const { keys, where, values } = asked
+    const numbers = this.#orders.numbersOf(
+      `select n from ${fromOf(asked)} where ${where.join(' and ') || '1'} order by ${orderOf(keys)}`,
+      values,
+    )
+    let start = skipped
+    if (after?.length === keys.length) {
+      const last = Number(after.at(-1))
+      const [row] = this.#store.recipients([last])
+      start = numbers.indexOf(last) + 1
+      if (!row || start === 0 || keys.some((key, index) => key.of(row) !== after[index])) return null
+    }
+    const found = [...numbers.subarray(start, start + size + 1)]
+    const rows = new Map(this.#store.recipients(found).map((row) => [row.n, row]))
+    const ordered = found.flatMap((n) => rows.get(n) ?? [])
+    return pageOf(ordered, asked, size, numbers.length)
+  }
+}
+
+/** `found` has one row more than the page where another page follows. */
+function pageOf(found: RecipientRow[], { keys }: Asked, size: number, count: number): RecipientsPage {
+  const rows = found.slice(0, size)
+  const last = rows.at(-1)
+  return { rows, count, after: last && found.length > size ? keys.map((key) => key.of(last)) : null }
 }

@@ -1,6 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm'
 import { and } from '../order-keys.ts'
 import type { Counting } from '../page-by-number.ts'
+import { readBy } from '../page-statement.ts'
 import { type Facets, spanMs, type SpannedList, sumOf, untilOf } from './spanned-list.ts'
 
 /** The rows of a list that are counted. */
@@ -11,6 +12,8 @@ export interface SpannedRows {
   facets: readonly Facets[]
   /** Conditions that say the same of a row. */
   where: readonly SQL[]
+  /** The index that has the rows of these conditions in the order of the moments, where SQLite would choose another. */
+  index?: SQL | undefined
   /** The first moment, and the first one behind the last. Milliseconds UTC. */
   from?: number | undefined
   until?: number | undefined
@@ -77,9 +80,10 @@ const edgeOf = (moment: number): number => Math.round(moment / spanMs)
  */
 export function countOfSpans(list: SpannedList, counted: SpannedRows): Counting {
   const { table, scope, key, keyAt, isSettled } = list
-  const { scopes, where, from, until } = counted
+  const { scopes, where, index, from, until } = counted
   const isCounted = (...more: SQL[]): SQL => and([sql`${scope} in (${scopes})`, ...where, ...more])
-  const rows = (...more: SQL[]): SQL => sql`(select count(*) from ${table} where ${isCounted(...more)})`
+  const rows = (...more: SQL[]): SQL =>
+    sql`(select count(*) from ${readBy({ from: table, index })} where ${isCounted(...more)})`
   const end = untilOf(list, sql`(${scopes})`)
   const since = (moment: number): SQL => sql`${key} >= ${keyAt(moment)}`
   const before = (moment: number): SQL => sql`${key} < ${keyAt(moment)}`

@@ -2,6 +2,7 @@ import { sql } from 'drizzle-orm'
 import { and } from '../order-keys.ts'
 import type { ListSource, SortKey } from '../list-source.ts'
 import type { PageStart } from '../page-by-number.ts'
+import { readBy } from '../page-statement.ts'
 import { type SpannedRows, countOfSpans, spansOf } from './count-spans.ts'
 import { type SpannedList, untilOf } from './spanned-list.ts'
 
@@ -14,7 +15,7 @@ const never = 2 ** 47
  */
 function startOfSpans(
   list: SpannedList,
-  { scopes, facets, where }: Omit<SpannedRows, 'from' | 'until'>,
+  { scopes, facets, where, index }: Omit<SpannedRows, 'from' | 'until'>,
   isDesc: boolean,
   offset: number,
 ): PageStart {
@@ -22,7 +23,7 @@ function startOfSpans(
   const end = untilOf(list, sql`(${scopes})`)
   const hasYoung = isDesc && isSettled
   const young = hasYoung
-    ? sql`(select count(*) from ${table} where ${and([sql`${scope} in (${scopes})`, ...where, sql`${key} >= ${end}`])})`
+    ? sql`(select count(*) from ${readBy({ from: table, index })} where ${and([sql`${scope} in (${scopes})`, ...where, sql`${key} >= ${end}`])})`
     : sql`0`
   const edge = keyOfSpan(isDesc ? sql`(span + 1)` : sql`span`)
   return {
