@@ -1,4 +1,5 @@
 import { sql } from 'drizzle-orm'
+import * as fc from 'fast-check'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { findCounted } from '../../src/modules/data-imports/preview/preview-counts.ts'
 import { get, patch } from '../support/api.ts'
@@ -103,4 +104,81 @@ describe('the cost of listImportRows', () => {
     }
     expect(await costs(150)).toEqual(await costs(30))
   })
+
+  it('is the same while the import runs, with errors and of an order', async () => {
+    const costs = async (count: number) => {
+      const key = { 'order.external_id': `ONE-${count}`, 'customer.email': `one-${count}@example.dk` }
+      const id = await seedStarted(shop, [
+        aRow(key),
+        ...Array.from({ length: count }, () => aRow()),
+        aRow(key),
+        ...Array.from({ length: count }, () => aBadRow()),
+      ])
+      const list = async (query: string) => {
+        const reply = await get(`/v1/data-imports/${id}/rows?page_size=5${query}`)
+        expect(reply.status).toBe(200)
+        return { count: reply.body.count as number, rows: costOf(reply).rows_read }
+      }
+      const expectCounts = async (filters: Record<string, number>) => {
+        const rows: number[] = []
+        for (const [filter, wanted] of Object.entries(filters)) {
+          const found = await list(filter)
+          expect([filter, found.count]).toEqual([filter, wanted])
+          rows.push(found.rows)
+        }
+        return rows
+      }
+      const staged = await expectCounts({
+        '': 2 * count + 2,
+        '&has_errors=true': count,
+        '&has_errors=false': count + 2,
+        '&ordering=-row_number&has_errors=true': count,
+        '&outcome=error': 0,
+      })
+      await runToEnd(id)
+      const [one] = await db.all<{ id: string }>(
+        sql`select id from orders where import_id = ${id} and import_number = 1`,
+      )
+      const ended = await expectCounts({
+        '&has_errors=true': count,
+        '&has_errors=false': count + 2,
+        '&has_errors=false&outcome=error': 0,
+        '&has_errors=true&outcome=error': count,
+        [`&order_id=${one?.id}`]: 2,
+      })
+      return [...staged, ...ended]
+    }
+    expect(await costs(150)).toEqual(await costs(30))
+  })
+})
+
+it('counts the rows with errors as they are, through outcomes and another staging', async () => {
+  const act = fc.record({
+    at: fc.integer({ min: 1, max: 12 }),
+    many: fc.integer({ min: 1, max: 4 }),
+    bad: fc.boolean(),
+  })
+  await fc.assert(
+    fc.asyncProperty(fc.array(fc.boolean(), { minLength: 1, maxLength: 12 }), fc.array(act), async (bad, acts) => {
+      const id = await seedStaged(
+        shop,
+        bad.map((isBad) => (isBad ? aBadRow() : aRow())),
+      )
+      const expectCounts = async () => {
+        const real = sql`select count(*) as n from import_rows where import_id = ${id} and errors <> '[]'`
+        const { body } = await get(`/v1/data-imports/${id}/rows?has_errors=true`)
+        expect([{ n: body.count }]).toEqual(await db.all(real))
+      }
+      for (const one of acts)
+        await write(sql`update import_rows set outcome = 'skipped', errors = ${one.bad ? '[{"code":"required","message":"It is missing."}]' : '[]'}
+          where import_id = ${id} and row_number between ${one.at} and ${one.at + one.many}`)
+      await expectCounts()
+      await write(
+        sql`delete from import_rows where import_id = ${id}`,
+        sql`update data_imports set invalid_rows = 0, total_rows = 0 where id = ${id}`,
+      )
+      await expectCounts()
+    }),
+    { numRuns: 15 },
+  )
 })

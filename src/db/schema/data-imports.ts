@@ -127,6 +127,12 @@ export const importRows = sqliteTable(
   (table) => [primaryKey({ columns: [table.import_id, table.row_number] })],
 )
 
+/** How many rows of an import have errors that were staged without. */
+export const importRowErrors = sqliteTable('import_row_errors', {
+  import_id: text().primaryKey(),
+  rows_count: integer().notNull(),
+})
+
 export const importOrders = sqliteTable(
   'import_orders',
   {

@@ -4,6 +4,7 @@ import type { z } from '@hono/zod-openapi'
 import type { Ctx } from '../../../context.ts'
 import type { Database } from '../../../db/database.ts'
 import type { ListSource } from '../../../db/lists/list-source.ts'
+import { and } from '../../../db/lists/order-keys.ts'
 import { paginate } from '../../../db/lists/paginate.ts'
 import { importOrders, importRows } from '../../../db/schema/data-imports.ts'
 import { orNull, type RowOf } from '../../../db/select.ts'
@@ -73,11 +74,20 @@ const ofOrder = (importId: string, orderId: string): SQL => {
   return sql`row_number in ${rowsOfKeys(importId, keys)}`
 }
 
+const withErrors = sql`errors <> '[]'`
+
 /** The number of rows with the outcome, if it was counted. */
-function countOf({ row_counts, total_rows }: LoadedImport, filters: RowFilters): number | null {
+function countOf({ id, row_counts, total_rows, invalid_rows }: LoadedImport, filters: RowFilters): ListSource['count'] {
   const { outcome, has_errors, order_id } = filters
-  if (row_counts === null || has_errors !== undefined || order_id !== undefined) return null
-  return outcome === undefined ? total_rows : (row_counts[outcome] ?? 0)
+  if (row_counts === null || order_id !== undefined) return null
+  const all = outcome === undefined ? total_rows : (row_counts[outcome] ?? 0)
+  if (has_errors === undefined) return all
+  if (outcome === 'error') return has_errors ? all : 0
+  const found =
+    outcome === undefined
+      ? sql`(${invalid_rows} + coalesce((select rows_count from import_row_errors where import_id = ${id}), 0))`
+      : sql`(select count(*) from import_rows indexed by import_rows_with_errors where ${and([sql`import_id = ${id}`, withErrors, ...ofOutcome(id, outcome)])})`
+  return { statement: has_errors ? sql`select ${found} as n` : sql`select ${all} - ${found} as n` }
 }
 
 const outcomesApart: readonly RowOutcome[] = ['updated', 'skipped', 'ignored', 'cancelled']
@@ -93,6 +103,16 @@ const ofOutcome = (importId: string, outcome: RowOutcome): SQL[] => [
   ...(isApart(outcome) ? [sql`outcome in (${sql.raw(outcomesApart.map((one) => `'${one}'`).join(', '))})`] : []),
 ]
 
+/** Every row with the outcome `error` has one. */
+const hasErrors = ({ outcome, has_errors = outcome === 'error' }: RowFilters): boolean => has_errors
+
+/** SQLite would read all rows in their order. */
+function indexOf(filters: RowFilters): SQL | undefined {
+  if (filters.order_id !== undefined) return undefined
+  if (hasErrors(filters)) return sql`import_rows_with_errors`
+  return isApart(filters.outcome) ? sql`import_rows_by_outcome` : undefined
+}
+
 export async function listImportRows(
   ctx: Ctx,
   row: LoadedImport,
@@ -105,14 +125,15 @@ export async function listImportRows(
   const count = countOf(row, filters)
   const key = sql`row_number`
   const source: ListSource<ReturnType<typeof listedFields>> = {
-    from: isApart(outcome) ? sql`import_rows indexed by import_rows_by_outcome` : sql`import_rows`,
+    from: sql`import_rows`,
+    // SQLite finds no way by an index to the rows of an impossible condition.
+    index: count === 0 ? undefined : indexOf(filters),
     key,
     where: [
       sql`import_id = ${id}`,
       ...(count === 0 ? [sql`0`] : []),
       ...(outcome === undefined ? [] : ofOutcome(id, outcome)),
-      // Every row with the outcome `error` has one: the index of these rows serves both.
-      ...(outcome === 'error' || has_errors === true ? [sql`errors <> '[]'`] : []),
+      ...(hasErrors(filters) ? [withErrors] : []),
       ...(has_errors === false ? [sql`errors = '[]'`] : []),
       ...(order_id === undefined ? [] : [ofOrder(id, order_id)]),
     ],
