@@ -22,7 +22,6 @@ export function findRuntime(): Process | undefined {
     .toSorted((one, other) => other.megabytes - one.megabytes)[0]
 }
 
-
 const ticksPerSecond = 100
 
 /** The processor time of the runtime since its start; 0 when the machine does not provide it. */

@@ -83,7 +83,7 @@ function kindsAndActions(filters: AuditFilters, organizationId: string, index: S
       ${action === undefined ? sql`` : sql`and substr(id, instr(id, ' ') + 1) = ${action}`}`
 }
 
-interface Found {
+interface FoundEntries {
   /** Conditions on what entries are counted by. */
   facets: readonly SQL[]
   /** The index that has the entries of each owner in their order. */
@@ -92,7 +92,7 @@ interface Found {
 }
 
 /** How the entries of an actor, an action or a kind are found. */
-function foundBy(filters: AuditFilters, organizationId: string): Found {
+function foundBy(filters: AuditFilters, organizationId: string): FoundEntries {
   const { actor_id, action, resource_type, resource_id } = filters
   if (resource_id !== undefined) return { facets: ofFacets(filters) }
   if (actor_id === undefined && action === undefined && resource_type === undefined) return { facets: [] }
@@ -110,7 +110,7 @@ function countedOf(
   ctx: Ctx,
   filters: AuditFilters,
   organizationId: string,
-  { owners, index, facets: where }: Found,
+  { owners, index, facets: where }: FoundEntries,
 ): SpannedRows | null {
   const { actor_id, action, resource_type, resource_id, created_after, created_before } = filters
   const facets = [actor_id, action, resource_type]
