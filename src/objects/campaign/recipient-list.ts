@@ -114,12 +114,12 @@ function askedBy({ state, reason, engagement, sort }: RecipientsQuery) {
   return { keys, where, values: reason ? [reason] : [], hasPacked }
 }
 
-type Asked = ReturnType<typeof askedBy>
+type AskedRecipients = ReturnType<typeof askedBy>
 
-const fromOf = ({ hasPacked }: Asked): string => (hasPacked ? everyone : 'recipients')
+const fromOf = ({ hasPacked }: AskedRecipients): string => (hasPacked ? everyone : 'recipients')
 
 /** Where the list reads on behind the row before the page. */
-function placeOf({ keys, where, values }: Asked, { after, skipped }: RecipientsQuery): RecipientPlace {
+function placeOf({ keys, where, values }: AskedRecipients, { after, skipped }: RecipientsQuery): RecipientPlace {
   if (after?.length !== keys.length) return { where, values, sort: keys, after: null, skipped }
   const alternatives = keys.map((key, index) => {
     const equal = keys.slice(0, index).map((earlier) => `${earlier.sql} = ?`)
@@ -135,7 +135,11 @@ function placeOf({ keys, where, values }: Asked, { after, skipped }: RecipientsQ
   }
 }
 
-function countOf(sql: SqlStorage, { where, values }: Asked, { state, reason, engagement }: RecipientsQuery): number {
+function countOf(
+  sql: SqlStorage,
+  { where, values }: AskedRecipients,
+  { state, reason, engagement }: RecipientsQuery,
+): number {
   const counting =
     reason || engagement
       ? `select count(*) as n from recipients where ${where.join(' and ')}`
@@ -178,7 +182,7 @@ export class RecipientList {
   }
 
   /** A page by the numbers of the whole list. Null where the row before it is not where it was. */
-  #knownPage(asked: Asked, { size, skipped, after }: RecipientsQuery): RecipientsPage | null {
+  #knownPage(asked: AskedRecipients, { size, skipped, after }: RecipientsQuery): RecipientsPage | null {
     const { keys, where, values } = asked
     const numbers = this.#orders.numbersOf(
       `select n from ${fromOf(asked)} where ${where.join(' and ') || '1'} order by ${orderOf(keys)}`,
@@ -199,7 +203,7 @@ export class RecipientList {
 }
 
 /** `found` has one row more than the page where another page follows. */
-function pageOf(found: RecipientRow[], { keys }: Asked, size: number, count: number): RecipientsPage {
+function pageOf(found: RecipientRow[], { keys }: AskedRecipients, size: number, count: number): RecipientsPage {
   const rows = found.slice(0, size)
   const last = rows.at(-1)
   return { rows, count, after: last && found.length > size ? keys.map((key) => key.of(last)) : null }
