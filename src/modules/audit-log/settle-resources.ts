@@ -4,7 +4,7 @@ import { fewRows, settleScopes, settledUntil } from '../../db/lists/spans/settle
 import { untilOf } from '../../db/lists/spans/spanned-list.ts'
 import { entrySpans, resourceScope, resourceSpans } from './spans.ts'
 
-const entriesALook = 1000
+const entriesALook = 5000
 const looksASweep = 20
 
 type SettleCtx = Pick<JobCtx, 'db' | 'now'>
