@@ -30,6 +30,7 @@ interface AskedEntries {
   actor_id: string
   action: string
   resource_type: string
+  resource_id: string
   created_after: number
   created_before: number
 }
@@ -37,6 +38,7 @@ interface AskedEntries {
 describe('counts of the audit log', () => {
   it('are exact for every filter, through settling and retention', async () => {
     let wereCounted = 0
+    let ofResources = 0
     const moment = fc.option(
       fc.nat({ max: 450 * 24 }).map((hours) => begin + hours * 3_600_000),
       { nil: undefined },
@@ -45,6 +47,7 @@ describe('counts of the audit log', () => {
       actor_id: fc.constantFrom('usr_a', 'usr_b', undefined, undefined),
       action: fc.constantFrom('updateOrder', 'create*', undefined, undefined),
       resource_type: fc.constantFrom('order', '-', undefined, undefined),
+      resource_id: fc.constantFrom('ord_many', 'ord_few', undefined, undefined),
       created_after: moment,
       created_before: moment,
     })
@@ -57,17 +60,19 @@ describe('counts of the audit log', () => {
           if (one.act === 'wait') now += one.ms
           if (one.act === 'add') {
             const time = firstIdAt('audit_entry', now)
-            await write(sql`insert into audit_log (organization_id, id, action, actor_id, resource_type, changes, request_id,
-                created_at)
+            await write(sql`insert into audit_log (organization_id, id, action, actor_id, resource_type, resource_id, changes,
+                request_id, created_at)
               with recursive numbers (i) as (select 1 union all select i + 1 from numbers where i < ${one.many})
               select ${organization}, ${time} || ${freshId('request').slice(-10)} || printf('%06d', i),
-                iif(i % 3, 'updateOrder', 'createOrder'), ${`usr_${one.kind ?? 'c'}`}, iif(i % 4, 'order', null), '[]',
+                iif(i % 3, 'updateOrder', 'createOrder'), ${`usr_${one.kind ?? 'c'}`}, iif(i % 4, 'order', null),
+                iif(i % 20, iif(i % 9, 'ord_many', 'ord_few'), null), '[]',
                 'req_1', ${now} from numbers`)
           }
           if (one.act === 'settle') await settleEntries(contextAt(now))
           if (one.act === 'sweep') await sweepAuditLog(contextAt(now))
         }
         wereCounted += (await stored('audit_log', organization))?.n ?? 0
+        ofResources += (await stored('audit_log_resources', `${organization}/ord_many`))?.n ?? 0
         for (const { created_after, created_before, ...facets } of [{}, ...questions] as Partial<AskedEntries>[]) {
           const iso = (at: number | undefined) => (at === undefined ? undefined : new Date(at).toISOString())
           const times = { created_after: iso(created_after), created_before: iso(created_before) }
@@ -76,6 +81,7 @@ describe('counts of the audit log', () => {
             sql`select 1 from audit_log where organization_id = ${organization}
               and coalesce(actor_id = ${facets.actor_id ?? null}, 1)
               ${facets.action ? sql`and action = ${facets.action}` : sql``}
+              ${facets.resource_id ? sql`and resource_id = ${facets.resource_id}` : sql``}
               ${facets.resource_type ? sql`and resource_type = ${facets.resource_type}` : sql``}
               and created_at >= ${created_after ?? 0} and created_at < ${created_before ?? 9e15}`,
           )
@@ -86,6 +92,7 @@ describe('counts of the audit log', () => {
         ] as const)
           for (const [filter, condition] of [
             [{ action: 'updateOrder' }, sql`action = 'updateOrder'`],
+            [{ resource_id: 'ord_many' }, sql`resource_id = 'ord_many'`],
             [{ actor_id: 'usr_a' }, sql`actor_id = 'usr_a'`],
             [{ actor_id: 'usr_b', resource_type: 'order' }, sql`actor_id = 'usr_b' and resource_type = 'order'`],
           ] as const)
@@ -100,6 +107,7 @@ describe('counts of the audit log', () => {
       { numRuns: 25 },
     )
     expect(wereCounted).toBeGreaterThan(1000)
+    expect(ofResources).toBeGreaterThan(1000)
   })
 
   it('lose the spans that have no rows any more, at night', async () => {
@@ -112,6 +120,28 @@ describe('counts of the audit log', () => {
     expect([await spans(), (await stored('audit_log', organization))?.n]).toEqual([1, 0])
     await recountEntries(contextAt(Date.UTC(2026, 5, 1, 3)))
     expect(await spans()).toBe(0)
+  })
+
+  it('take one row of each span of a resource that has many entries, and nights repair them', async () => {
+    const { organization } = await seedPlace()
+    const spans = 5
+    for (let span = 0; span < spans; span++) {
+      const created_at = begin + span * 4 * dayMs
+      await seedEntries(organization, 300, { created_at, resource_id: 'edt_many' })
+      await seedEntries(organization, 30, { created_at, resource_id: 'edt_few' })
+    }
+    await settleEntries(contextAt(begin + 60 * dayMs))
+    expect(await stored('audit_log_resources', `${organization}/edt_many`)).toMatchObject({ n: spans * 300, spans })
+    expect((await stored('audit_log_resources', `${organization}/edt_few`))?.n ?? 0).toBe(0)
+    const log = `/v1/audit-log?organization_id=${organization}&page_size=1`
+    const rowsOf = async (filter: string) => costOf(await readAs(rootToken, `${log}&resource_id=${filter}`)).rows_read
+    expect(await rowsOf('edt_many')).toBeLessThan(spans + 30)
+    expect(await rowsOf('edt_few')).toBeLessThan(spans * 30 + 30)
+    const many = sql`select 1 from audit_log where organization_id = ${organization} and resource_id = 'edt_many'`
+    await expectCount(`${log}&resource_id=edt_many&action=updateOrganization`, many)
+    await write(sql`update list_spans set counts = '{}', total = 0 where scope = ${`${organization}/edt_many`}`)
+    await expect(recountEntries(contextAt(Date.UTC(2026, 7, 1, 3)))).rejects.toThrow('audit_log_resources were wrong')
+    await expectCount(`${log}&resource_id=edt_many`, many)
   })
 
   const filters = [

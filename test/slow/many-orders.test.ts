@@ -122,9 +122,23 @@ it('lists that grow for ever read few rows with a filter, too', async () => {
     ...['status=success', 'status=exhausted', 'status=retrying'].map(
       (filter) => `/v1/webhooks/${endpointId}/deliveries?page_size=50&${filter}`,
     ),
-    ...['actor_id=root', 'actor_id=usr_1', 'action=updateOrder', 'actor_id=usr_1&action=updateOrder'].map(
-      (filter) => `/v1/audit-log?${ofOrganization}&${filter}`,
-    ),
+    ...[
+      'actor_id=root',
+      'actor_id=usr_1',
+      'action=updateOrder',
+      'actor_id=usr_1&action=updateOrder',
+      // Few entries have these, and none the last two.
+      'action=deleteSegment',
+      'resource_type=segment',
+      'resource_type=segment&ordering=created',
+      'actor_id=root&action=deleteSegment',
+      'actor_id=root&resource_type=campaign',
+      'actor_id=usr_9&action=updateOrder',
+      // An edition that has half of them.
+      `resource_id=${shop.edition_id}`,
+      `resource_id=${shop.edition_id}&ordering=created`,
+      `resource_id=${shop.edition_id}&action=updateEdition`,
+    ].map((filter) => `/v1/audit-log?${ofOrganization}&${filter}`),
     ...['status=rejected', 'reason=customer_request', 'status=cancelled&source=api'].map(
       (filter) => `/v1/refund-requests?${ofOrganization}&${filter}`,
     ),

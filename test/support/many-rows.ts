@@ -37,9 +37,12 @@ export function addNeighbours(database: DatabaseSync): void {
       select 'whd_' || substr(id, 5), '${endpointId}', id, kind, iif(unicode(substr(id, -1)) % 9, 'success', 'exhausted'),
         1, created_at, created_at
       from webhook_events;
-    insert into audit_log (organization_id, id, edition_id, action, actor_id, changes, request_id, created_at)
-      select organization_id, 'aud_' || ${timeDigits(spread(399))} || substr(id, -16), edition_id, 'updateOrder',
-        iif(i % 3, 'root', 'usr_' || (i % 5)), '[]', 'req_1', ${spread(399)}
+    insert into audit_log (organization_id, id, edition_id, action, actor_id, resource_type, resource_id, changes,
+        request_id, created_at)
+      select organization_id, 'aud_' || ${timeDigits(spread(399))} || substr(id, -16), edition_id,
+        iif(i % 5000 = 7, 'deleteSegment', 'update' || iif(i % 2, 'Order', 'Edition')), iif(i % 3, 'root', 'usr_' || (i % 5)),
+        iif(i % 5000 = 7, 'segment', iif(i % 2, 'order', 'edition')),
+        iif(i % 5000 = 7, 'seg_' || i, iif(i % 2, id, edition_id)), '[]', 'req_1', ${spread(399)}
       from (${numbered}) as numbered;
     commit; pragma wal_checkpoint(truncate)`)
 }

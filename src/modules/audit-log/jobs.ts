@@ -4,7 +4,8 @@ import { addToSpans, isCounted } from '../../db/lists/spans/settle-spans.ts'
 import { recountNext, settleNext } from '../../db/settle-lists.ts'
 import { findSweepPosition, sweepPositionStatement } from '../../db/sweeps/sweep-positions.ts'
 import { firstIdAt } from '../../domain/ids.ts'
-import { entrySpans } from './spans.ts'
+import { settleResources } from './settle-resources.ts'
+import { entrySpans, resourceSpans } from './spans.ts'
 
 const sweepName = 'audit-log'
 const organizationsASweep = 50
@@ -36,7 +37,7 @@ async function deleteOld({ db, now, config }: SweepCtx, organizations: readonly 
       from json_each(${JSON.stringify(old)}))`
     if (old.length > 0)
       await db.batch([
-        addToSpans(entrySpans, sql`${areOld} and ${isCounted(entrySpans)}`, -1),
+        ...[entrySpans, resourceSpans].map((list) => addToSpans(list, sql`${areOld} and ${isCounted(list)}`, -1)),
         sql`delete from audit_log where ${areOld}`,
       ])
     if (old.length < entriesABatch) return true
@@ -57,7 +58,13 @@ export async function sweepAuditLog(job: SweepCtx): Promise<void> {
 }
 
 /** Counts entries that are some minutes old, so that lists need not. */
-export const settleEntries = (job: Pick<JobCtx, 'db' | 'now'>): Promise<void> =>
-  settleNext(job, entrySpans, (from, most) => nextOrganizations(job, from, most))
+export async function settleEntries(job: Pick<JobCtx, 'db' | 'now'>): Promise<void> {
+  let organizations: string[] = []
+  await settleNext(job, entrySpans, async (from, most) => (organizations = await nextOrganizations(job, from, most)))
+  await settleResources(job, organizations)
+}
 
-export const recountEntries = (job: Pick<JobCtx, 'db' | 'now'>): Promise<void> => recountNext(job, entrySpans)
+export async function recountEntries(job: Pick<JobCtx, 'db' | 'now'>): Promise<void> {
+  await recountNext(job, resourceSpans)
+  await recountNext(job, entrySpans)
+}

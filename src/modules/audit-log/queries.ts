@@ -13,7 +13,7 @@ import { seesOrganization, visibilityOf, visibleIn } from '../../db/visibility.t
 import { invalid, parameterError } from '../../domain/errors.ts'
 import { firstIdAt } from '../../domain/ids.ts'
 import { type OrderBy, type Page, type PageRequest, sortBy } from '../../domain/page.ts'
-import { entrySpans } from './spans.ts'
+import { entrySpans, resourceScope, resourceSpans } from './spans.ts'
 
 const columns = getTableColumns(auditLog)
 const { key } = entrySpans
@@ -50,11 +50,10 @@ const ofFacets = ({ actor_id, action, resource_type }: AuditFilters): SQL[] => [
 ]
 
 function conditions(ctx: Ctx, filters: AuditFilters, organizationId: string): SQL[] {
-  const { resource_id, created_after, created_before } = filters
+  const { created_after, created_before } = filters
   return [
     eq(columns.organization_id, organizationId),
     visibleIn(ctx.caller, auditVisibility, filters, readers),
-    ...(resource_id === undefined ? [] : [eq(columns.resource_id, resource_id)]),
     ...(created_after === undefined ? [] : [gte(columns.id, firstIdAt('audit_entry', created_after))]),
     ...(created_before === undefined ? [] : [lt(columns.id, firstIdAt('audit_entry', created_before))]),
   ]
@@ -94,7 +93,10 @@ interface FoundEntries {
 /** How the entries of an actor, an action or a kind are found. */
 function foundBy(filters: AuditFilters, organizationId: string): FoundEntries {
   const { actor_id, action, resource_type, resource_id } = filters
-  if (resource_id !== undefined) return { facets: ofFacets(filters) }
+  if (resource_id !== undefined) {
+    const ofResource = [eq(columns.organization_id, organizationId), eq(columns.resource_id, resource_id)]
+    return { facets: [...ofResource, ...ofFacets(filters)], index: sql`audit_log_of_resource` }
+  }
   if (actor_id === undefined && action === undefined && resource_type === undefined) return { facets: [] }
   const index = actor_id === undefined ? sql`audit_log_of_action` : sql`audit_log_of_actor`
   const owners = {
@@ -105,7 +107,7 @@ function foundBy(filters: AuditFilters, organizationId: string): FoundEntries {
   return { index, owners, facets: ofFacets({ actor_id }) }
 }
 
-/** Entries are counted in spans, but those of one resource: an index has them, and they are few. */
+/** Entries are counted in spans: those of an organisation, or of a resource. */
 function countedOf(
   ctx: Ctx,
   filters: AuditFilters,
@@ -114,10 +116,10 @@ function countedOf(
 ): SpannedRows | null {
   const { actor_id, action, resource_type, resource_id, created_after, created_before } = filters
   const facets = [actor_id, action, resource_type]
-  if (resource_id !== undefined || !areCountable(facets) || !seesOrganization(ctx.caller, organizationId, readers))
-    return null
+  if (!areCountable(facets) || !seesOrganization(ctx.caller, organizationId, readers)) return null
+  const organization = sql`${organizationId}`
   return {
-    scopes: sql`select ${organizationId}`,
+    scopes: sql`select ${resource_id === undefined ? organization : resourceScope(organization, sql`${resource_id}`)}`,
     facets: [facets],
     where: [...where, ...ofOwners({ owners })],
     index,
@@ -146,7 +148,11 @@ export async function listEntries(
     owners: found.owners,
     sort,
     columns: fields,
-    ...bySpans(entrySpans, countedOf(ctx, filters, organizationId, found), sort),
+    ...bySpans(
+      filters.resource_id === undefined ? entrySpans : resourceSpans,
+      countedOf(ctx, filters, organizationId, found),
+      sort,
+    ),
     joins: sql`join ${auditLog} on ${columns.organization_id} = ${organizationId} and ${columns.id} = page.key
       left join ${accounts} on ${accounts.id} = ${columns.actor_id}
       left join ${members} on ${members.id} = (select min(id) from members as own

@@ -40,3 +40,17 @@ export const entrySpans: SpannedList = {
   hasSums: true,
   isSettled: true,
 }
+
+/** The resource of an entry, in its organisation. No id has a slash. */
+export const resourceScope = (organizationId: SQL, resourceId: SQL): SQL =>
+  sql`(${organizationId} || '/' || ${resourceId})`
+
+/** Entries of each resource that has many. */
+export const resourceSpans: SpannedList = {
+  ...entrySpans,
+  name: 'audit_log_resources',
+  scope: resourceScope(sql`audit_log.organization_id`, sql`audit_log.resource_id`),
+  ofScope: (scope) => sql`audit_log.organization_id = substr(${scope}, 1, instr(${scope}, '/') - 1)
+    and audit_log.resource_id = substr(${scope}, instr(${scope}, '/') + 1)`,
+  hasSmallScopes: true,
+}

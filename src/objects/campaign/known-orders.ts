@@ -2,7 +2,7 @@
 const mostKept = 4
 
 /** The numbers of a list's recipients in its order, as of a state of the database. */
-interface KeptOrder {
+interface KnownNumbers {
   changes: number
   numbers: Float64Array
 }
@@ -15,7 +15,7 @@ interface KeptOrder {
 export class KnownOrders {
   readonly #sql: SqlStorage
   /** By the query of the numbers. The newest is last. */
-  readonly #known = new Map<string, KeptOrder>()
+  readonly #known = new Map<string, KnownNumbers>()
 
   constructor(sql: SqlStorage) {
     this.#sql = sql

@@ -1,5 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm'
-import { countedFacets, spanBits, spanMs, type SpannedList, totalOf, untilOf } from './spanned-list.ts'
+import { countedFacets, isOfScope, spanBits, spanMs, type SpannedList, totalOf, untilOf } from './spanned-list.ts'
 
 /** A row of `list_spans`. */
 export interface ListSpan {
@@ -8,10 +8,13 @@ export interface ListSpan {
 }
 
 /** The next span behind this one that has rows or counts. */
-export function nextSpan({ name, table, scope, at, key, keyAt }: SpannedList, last: ListSpan): SQL<ListSpan> {
+export function nextSpan(list: SpannedList, last: ListSpan): SQL<ListSpan> {
+  const { name, table, scope, at, key, keyAt } = list
+  const counted = sql<ListSpan>`select scope, span from list_spans
+        where list = ${name} and (scope, span) > (${last.scope}, ${last.span}) order by scope, span limit 1`
+  if (list.hasSmallScopes) return counted
   return sql<ListSpan>`select scope, span from (
-      select * from (select scope, span from list_spans
-        where list = ${name} and (scope, span) > (${last.scope}, ${last.span}) order by scope, span limit 1)
+      select * from (${counted})
       union all
       select * from (select ${scope} as scope, ${at} >> ${spanBits} as span from ${table}
         where (${scope}, ${key}) >= (${last.scope}, ${keyAt((last.span + 1) * spanMs)}) order by ${scope}, ${key} limit 1))
@@ -30,7 +33,7 @@ export function recountStatements(
   { scope, span }: ListSpan,
 ): readonly [SQL<{ span: number }>, SQL, SQL<{ n: number }>] {
   const { name, key, keyAt, isSettled } = list
-  const rows = sql`${list.scope} = ${scope} and ${key} >= ${keyAt(span * spanMs)} and ${key} < ${keyAt((span + 1) * spanMs)}
+  const rows = sql`${isOfScope(list, sql`${scope}`)} and ${key} >= ${keyAt(span * spanMs)} and ${key} < ${keyAt((span + 1) * spanMs)}
     ${isSettled ? sql`and ${key} < ${untilOf(list, sql`${scope}`)}` : sql``}`
   const by = { scope: list.scope, span: sql`${span}` }
   const isThis = sql`list = ${name} and scope = ${scope} and span = ${span}`

@@ -1,9 +1,17 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { Database } from '../../database.ts'
-import { countedFacets, settledAfterMs, spanBits, type SpannedList, totalOf, untilOf } from './spanned-list.ts'
+import {
+  countedFacets,
+  isOfScope,
+  settledAfterMs,
+  spanBits,
+  type SpannedList,
+  totalOf,
+  untilOf,
+} from './spanned-list.ts'
 
 /** Fewer rows are counted by reading them. */
-const fewRows = 200
+export const fewRows = 200
 const rowsAStep = 5000
 const stepsASweep = 20
 
@@ -30,11 +38,16 @@ export function addToSpans(list: SpannedList, where: SQL, sign: 1 | -1): SQL {
 /** Condition of rows that are counted. Of a list whose rows are counted by a sweep. */
 export const isCounted = (list: SpannedList): SQL => sql`${list.key} < ${untilOf(list, list.scope)}`
 
+/** Records that the rows of a scope are counted that come before this key. */
+export const settledUntil = ({ name }: SpannedList, scope: string, until: string | number): SQL =>
+  sql`insert into settled_lists (list, scope, until) values (${name}, ${scope}, ${until})
+    on conflict (list, scope) do update set until = max(until, excluded.until)`
+
 /** Counts the next rows of a scope. False where few are left, or only young ones. */
 async function settleStep(db: Database, list: SpannedList, scope: string, now: number): Promise<boolean> {
-  const { name, table, key } = list
+  const { table, key } = list
   const horizon = list.keyAt(now - settledAfterMs)
-  const next = sql`${list.scope} = ${scope} and ${key} >= ${untilOf(list, sql`${scope}`)}`
+  const next = sql`${isOfScope(list, sql`${scope}`)} and ${key} >= ${untilOf(list, sql`${scope}`)}`
   const at = (offset: number) => sql`(select ${key} from ${table} where ${next} and ${key} < ${horizon}
     order by ${key} limit 1 offset ${offset})`
   const found = await db.first(
@@ -44,11 +57,7 @@ async function settleStep(db: Database, list: SpannedList, scope: string, now: n
   if (!found?.is_due) return false
   // All rows of one moment are counted together.
   const until = typeof found.last === 'number' ? found.last + 1 : (found.last ?? horizon)
-  await db.batch([
-    addToSpans(list, sql`${next} and ${key} < ${until}`, 1),
-    sql`insert into settled_lists (list, scope, until) values (${name}, ${scope}, ${until})
-      on conflict (list, scope) do update set until = max(until, excluded.until)`,
-  ])
+  await db.batch([addToSpans(list, sql`${next} and ${key} < ${until}`, 1), settledUntil(list, scope, until)])
   return found.last !== null
 }
 

@@ -12,12 +12,14 @@ interface Facet {
 
 /** A list that `list_spans` counts. */
 export interface SpannedList {
-  name: 'audit_log' | 'refund_requests' | 'webhook_deliveries'
+  name: 'audit_log' | 'audit_log_resources' | 'refund_requests' | 'webhook_deliveries'
   table: SQL
   /** What the facets need beside it. */
   joins: SQL
   /** The column of the organisation, endpoint or edition. */
   scope: SQL
+  /** The condition of the rows of a scope, where `scope` is no column of an index. */
+  ofScope?: (scope: SQL) => SQL
   /** The moment of a row, in milliseconds UTC. */
   at: SQL
   /** What an index has behind the scope, in the order of the moments; and the first that a row of a moment may have. */
@@ -31,7 +33,13 @@ export interface SpannedList {
   hasSums: boolean
   /** Rows are counted by a sweep, up to `settled_lists.until`. Otherwise triggers count all of them at once. */
   isSettled: boolean
+  /** Scopes with few rows are never counted. Nights look at counted spans alone. */
+  hasSmallScopes?: boolean
 }
+
+/** Condition of the rows of one scope. */
+export const isOfScope = (list: SpannedList, scope: SQL): SQL =>
+  list.ofScope ? list.ofScope(scope) : sql`${list.scope} = ${scope}`
 
 /** A value of each facet; undefined for any. */
 export type Facets = readonly (string | undefined)[]
