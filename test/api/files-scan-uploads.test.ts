@@ -55,7 +55,7 @@ describe('an upload when a scanner is configured', () => {
     expect(requests).toMatchObject([{ file_id: reply.body.id }])
     expect(reply.body.id).not.toBe(first.reply.body.id)
     // Three more are the entry of the audit log.
-    expect([costOf(first.reply).rows_written, costOf(reply).rows_written]).toEqual([8 + 3, 6 + 3])
+    expect([costOf(first.reply).rows_written, costOf(reply).rows_written]).toEqual([8 + 4, 6 + 4])
   })
 
   it('in parts is in quarantine too, and its signed address works once it is clean', async () => {
