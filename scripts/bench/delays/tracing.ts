@@ -16,7 +16,7 @@ export interface Step {
 }
 
 /** What an invocation or an object did meanwhile. */
-export interface Work {
+interface Work {
   from: number
   to: number
   what: string
