@@ -20,8 +20,7 @@ export type AddedDelivery = DeliveryClaim | { lease_until: null; endpoint_id: st
 export const isClaimed = (delivery: AddedDelivery): delivery is DeliveryClaim => delivery.lease_until !== null
 
 /** One statement for any number of events. Deliveries for which the condition holds are claimed. */
-function addStatement(job: JobCtx, { eventIds, areRecipients, id }: NewDeliveries, areClaimed: SQL): SQL {
-  const now = job.now()
+function addStatement(now: number, { eventIds, areRecipients, id }: NewDeliveries, areClaimed: SQL): SQL {
   return sql`insert into webhook_deliveries (id, endpoint_id, event_id, kind, status, next_retry_at, created_at,
       modified_at, attempts, last_attempt_at, lease_until)
     select ${id}, endpoint_id, event_id, kind, ${deliveryLifecycle.initial}, next_retry_at, ${now}, ${now},
@@ -34,7 +33,8 @@ function addStatement(job: JobCtx, { eventIds, areRecipients, id }: NewDeliverie
     where true on conflict do nothing`
 }
 
-export const addDeliveries = (job: JobCtx, deliveries: NewDeliveries): SQL => addStatement(job, deliveries, sql`0`)
+export const addDeliveries = (job: JobCtx, deliveries: NewDeliveries): SQL =>
+  addStatement(job.now(), deliveries, sql`0`)
 
 /**
  * Adds deliveries, and claims those to the endpoints for which the condition holds, as far as they may have more
@@ -47,7 +47,7 @@ export function addClaimed(job: JobCtx, deliveries: NewDeliveries, areChosen: SQ
   const consumers = sql`(select iif(${areChosen}, null, iif(is_slow, ${'slow' satisfies Lane}, ${'fast' satisfies Lane}))
     from webhook_endpoints where webhook_endpoints.id = endpoint_id)`
   const ofClaim = (value: SQL) => sql`iif(lease_until is null, null, ${value})`
-  const added = sql<AddedDelivery>`${addStatement(job, deliveries, isNext)}
+  const added = sql<AddedDelivery>`${addStatement(now, deliveries, isNext)}
     returning id, endpoint_id, event_id, attempts, status, step, manual, lease_until,
       iif(lease_until is null and next_retry_at <= ${now}, ${consumers}, null) as lane,
       ${ofClaim(claimedPayload)} as payload, ${ofClaim(sql`${claimFields.endpoint}`)} as endpoint`
