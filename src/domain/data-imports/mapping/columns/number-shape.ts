@@ -47,11 +47,14 @@ const groups: Record<DecimalSeparator, RegExp> = {
 }
 
 function readAs(body: string, decimal: DecimalSeparator): Digits | null {
-  const [whole = '', fraction, ...more] = body.split(decimal)
-  if (more.length > 0 || (fraction !== undefined && !/^\d+$/.test(fraction))) return null
-  if (!/^\d*$/.test(whole) && !groups[decimal].test(whole)) return null
-  const digits = whole.replaceAll(/\D/g, '').replace(/^0+(?=\d)/, '')
-  return digits.length > maxWholeDigits ? null : { whole: digits || '0', fraction: fraction ?? '' }
+  const end = body.indexOf(decimal)
+  const fraction = end === -1 ? '' : body.slice(end + 1)
+  if (end !== -1 && !/^\d+$/.test(fraction)) return null
+  const whole = end === -1 ? body : body.slice(0, end)
+  const isGrouped = !/^\d*$/.test(whole)
+  if (isGrouped && !groups[decimal].test(whole)) return null
+  const digits = (isGrouped ? whole.replaceAll(/\D/g, '') : whole).replace(/^0+(?=\d)/, '')
+  return digits.length > maxWholeDigits ? null : { whole: digits || '0', fraction }
 }
 
 /** The signs and the currency around the digits, or null for other text. */
