@@ -4,7 +4,7 @@ import { orderCounts } from '../../../db/schema/sales/order-counts.ts'
 import { insertAll } from '../../../db/write.ts'
 import type { OrderStatus, OrderType } from '../../../domain/orders/orders.ts'
 import { type PurchaseStatus, purchaseStatuses } from '../../../domain/orders/purchases.ts'
-import { countColumns, fineBits } from './spans.ts'
+import { countColumns, fineBits, orderColumn } from './spans.ts'
 
 interface Placed {
   edition_id: string
@@ -20,45 +20,38 @@ export interface CountedRows {
   customers: readonly Placed[]
 }
 
-const purchaseColumns = purchaseStatuses.map((status) => ({ status, name: purchaseColumn(status) }))
-
-const added = sql.raw(
-  [...countColumns, ...purchaseColumns, { name: 'customers' }, { name: 'changes' }]
-    .map(({ name }) => `${name} = ${name} + excluded.${name}`)
-    .join(', '),
-)
+const counters = [
+  ...countColumns.map(({ name }) => name),
+  ...purchaseStatuses.map(purchaseColumn),
+  'customers',
+  'changes',
+]
+const nothing = Object.fromEntries(counters.map((name) => [name, 0]))
+const added = sql.raw(counters.map((name) => `${name} = ${name} + excluded.${name}`).join(', '))
 
 /** In the span of an order of their edition, so that they need no span of their own. */
 const besideOrders = (customers: readonly Placed[], orders: readonly Placed[]): Placed[] =>
   customers.map((one) => orders.find(({ edition_id }) => edition_id === one.edition_id) ?? one)
 
-function rowsOf(span_bits: number, { orders, purchases, customers }: CountedRows) {
-  const keyOf = ({ edition_id, created_at }: Placed) => `${Math.floor(created_at / 2 ** span_bits)} ${edition_id}`
-  const groups = [orders, purchases, customers] as const
-  const [ordersBy, purchasesBy, customersBy] = [
-    Map.groupBy(orders, keyOf),
-    Map.groupBy(purchases, keyOf),
-    Map.groupBy(customers, keyOf),
-  ]
-  return [...new Set(groups.flatMap((rows) => rows.map(keyOf)))].map((key) => {
-    const [span = '', edition_id = ''] = key.split(' ')
-    const [made, bought] = [ordersBy.get(key) ?? [], purchasesBy.get(key) ?? []]
-    const numbers = [
-      ...countColumns.map(({ status, type, name }) => [
-        name,
-        made.filter((order) => order.status === status && order.type === type).length,
-      ]),
-      ...purchaseColumns.map(({ status, name }) => [name, bought.filter((one) => one.status === status).length]),
-    ]
-    return {
-      span_bits,
-      edition_id,
-      span: Number(span),
-      ...(Object.fromEntries(numbers) as Record<string, number>),
-      customers: customersBy.get(key)?.length ?? 0,
-      changes: made.length,
-    }
-  })
+interface CountRow extends Record<string, unknown> {
+  span_bits: number
+  edition_id: string
+  span: number
+}
+
+function rowsOf(span_bits: number, { orders, purchases, customers }: CountedRows): CountRow[] {
+  const rows = new Map<string, CountRow>()
+  const count = ({ edition_id, created_at }: Placed, names: readonly string[]): void => {
+    const span = Math.floor(created_at / 2 ** span_bits)
+    const key = `${span} ${edition_id}`
+    const row = rows.get(key) ?? { span_bits, edition_id, span, ...nothing }
+    for (const name of names) row[name] = Number(row[name]) + 1
+    rows.set(key, row)
+  }
+  for (const order of orders) count(order, [orderColumn(order.status, order.type), 'changes'])
+  for (const purchase of purchases) count(purchase, [purchaseColumn(purchase.status)])
+  for (const customer of customers) count(customer, ['customers'])
+  return [...rows.values()]
 }
 
 /** Adds new rows to the counts of their spans. For the transaction that inserts them. */

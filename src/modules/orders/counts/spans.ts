@@ -22,9 +22,12 @@ export interface CountedOrders {
   until?: number | undefined
 }
 
-/** Columns of `order_counts`, by the status and the type that they count. */
+/** The column of `order_counts` that counts orders of a status and a type. */
+export const orderColumn = (status: OrderStatus, type: OrderType): string => `${status}_${type.replaceAll('-', '_')}`
+
+/** These columns, by what they count. */
 export const countColumns = orderStatuses.flatMap((status) =>
-  orderTypes.map((type) => ({ status, type, name: `${status}_${type.replaceAll('-', '_')}` })),
+  orderTypes.map((type) => ({ status, type, name: orderColumn(status, type) })),
 )
 
 /** The number of orders of a row of `order_counts`. */
