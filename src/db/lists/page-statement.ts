@@ -18,7 +18,7 @@ import {
 } from './order-keys.ts'
 import { type PageRoute, type Window, windowFromEnd } from './page-by-number.ts'
 import type { Keyed } from './page-rows.ts'
-import { type Ranges, united } from './ranges.ts'
+import { type Ranges, union, united } from './ranges.ts'
 
 type Listed = Pick<ListSource, 'from' | 'index' | 'key' | 'keyScope' | 'where' | 'owners' | 'ranges' | 'hasTies'>
 
@@ -137,11 +137,8 @@ function chained(source: Listed, runs: readonly Run[], { limit, offset }: Window
   const parts = runs.map((run, index) =>
     selectRun(source, index === 0 ? run : { ...run, after: null }, { limit: sql`${limit} + ${offset}`, offset: 0 }),
   )
-  const union = sql.join(
-    parts.map((part) => sql`select * from (${part})`),
-    sql` union all `,
-  )
-  return sql`select * from (${union}) limit ${limit} offset ${offset}`
+  const rows = union(parts.map((part) => sql`select * from (${part})`))
+  return sql`select * from (${rows}) limit ${limit} offset ${offset}`
 }
 
 /** The rows with a value in the first column, then those without one. */

@@ -8,31 +8,45 @@ export interface Ranges {
   columns: readonly SQL[]
   /** The values of each range. */
   values: readonly (readonly (string | number)[])[]
+  /** They are words of the code, which are not bound: a statement has at most 100 parameters. */
+  areWords?: boolean
 }
+
+const valueOf = ({ areWords }: Ranges, value: string | number | undefined): SQL =>
+  areWords ? sql.raw(`'${value}'`) : sql`${value}`
 
 /** D1 unites no more queries. */
 const mostUnited = 5
+
+/** All rows of some queries, one after the other; `order` names the order that each query has, and in which they are merged. */
+export function union(queries: readonly SQL[], order?: SQL): SQL {
+  const one = (parts: readonly SQL[]): SQL =>
+    sql`${sql.join([...parts], sql` union all `)} ${order ? sql`order by ${order}` : sql``}`
+  if (queries.length <= mostUnited) return one(queries)
+  const count = Math.ceil(queries.length / mostUnited)
+  const parts = Array.from({ length: count }, (_, part) => queries.slice(part * mostUnited, (part + 1) * mostUnited))
+  return one(parts.map((part) => sql`select * from (${one(part)})`))
+}
 
 /**
  * The rows of all ranges in an order, which names columns of `selected`, a query by the conditions of a range. SQLite merges
  * queries that have the order of their union, and reads no further in them than a limit asks for.
  */
-export function united({ columns, values }: Ranges, selected: (conditions: readonly SQL[]) => SQL, order: SQL): SQL {
-  const queries = values.map((ofRange) => selected(columns.map((column, index) => sql`${column} = ${ofRange[index]}`)))
-  const merged = (parts: readonly SQL[]): SQL => sql`${sql.join([...parts], sql` union all `)} order by ${order}`
-  if (queries.length <= mostUnited) return merged(queries)
-  const count = Math.ceil(queries.length / mostUnited)
-  const parts = Array.from({ length: count }, (_, part) => queries.slice(part * mostUnited, (part + 1) * mostUnited))
-  return merged(parts.map((part) => sql`select * from (${merged(part)})`))
-}
+export const united = (ranges: Ranges, selected: (conditions: readonly SQL[]) => SQL, order: SQL): SQL =>
+  union(
+    ranges.values.map((ofRange) =>
+      selected(ranges.columns.map((column, index) => sql`${column} = ${valueOf(ranges, ofRange[index])}`)),
+    ),
+    order,
+  )
 
 /** Lets an index that begins with the ranges find what a condition behind them says, in no order. */
-export const inAnyRange = ({ columns, values }: Ranges): SQL =>
+export const inAnyRange = (ranges: Ranges): SQL =>
   sql.join(
-    columns.map((column, index) => {
-      const all = new Set(values.map((ofRange) => ofRange[index]))
+    ranges.columns.map((column, index) => {
+      const all = new Set(ranges.values.map((ofRange) => ofRange[index]))
       return sql`${column} in (${sql.join(
-        [...all].map((value) => sql`${value}`),
+        [...all].map((value) => valueOf(ranges, value)),
         sql`, `,
       )})`
     }),

@@ -1,6 +1,14 @@
 import { sql } from 'drizzle-orm'
 import { momentOfSpan, type SpannedList } from '../../db/lists/spans/spanned-list.ts'
-import { deliveryStatuses } from '../../domain/webhooks/webhooks.ts'
+import type { Ranges } from '../../db/lists/ranges.ts'
+import { deliveryStatuses, eventKindNames } from '../../domain/webhooks/webhooks.ts'
+
+/** Indexes have the deliveries of each kind in the order of their creation. */
+export const rangesOfKinds: Ranges = {
+  columns: [sql`webhook_deliveries.kind`],
+  values: eventKindNames.map((kind) => [kind]),
+  areWords: true,
+}
 
 /** A delivery that changes its status late is counted anew by a trigger. */
 export const deliverySpans: SpannedList = {
@@ -18,4 +26,6 @@ export const deliverySpans: SpannedList = {
   ],
   hasSums: false,
   isSettled: true,
+  ranges: rangesOfKinds,
+  hasSmallScopes: true,
 }

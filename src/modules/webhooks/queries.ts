@@ -1,5 +1,7 @@
 import { and, eq, getTableColumns, type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
+import type { SortKey } from '../../db/lists/list-source.ts'
+import { isFarPage } from '../../db/lists/page-by-number.ts'
 import { paginate } from '../../db/lists/paginate.ts'
 import type { SpannedRows } from '../../db/lists/spans/count-spans.ts'
 import { bySpans } from '../../db/lists/spans/start-of-spans.ts'
@@ -17,12 +19,19 @@ import {
 import { reachOf, type Tenant } from '../../domain/accounts/access.ts'
 import { notFound } from '../../domain/errors.ts'
 import { type Page, type PageRequest, sortBy } from '../../domain/page.ts'
-import { type DeliveryStatus, type LoggedAttempt, lostStatuses, openStatuses } from '../../domain/webhooks/webhooks.ts'
+import {
+  type DeliveryStatus,
+  eventKindNames,
+  type LoggedAttempt,
+  lostStatuses,
+  openStatuses,
+} from '../../domain/webhooks/webhooks.ts'
 import type { WebhookFilters, WebhookOrdering } from './contract.ts'
-import { deliverySpans } from './delivery-spans.ts'
+import { deliverySpans, rangesOfKinds } from './delivery-spans.ts'
 import { openOf } from './delivery/open-deliveries.ts'
 import { attemptsShown, type DeliveryFilters, type DeliveryQuery } from './delivery/delivery-contract.ts'
 import { readers } from './endpoint-contract.ts'
+import { nearLastChanges } from './last-changed.ts'
 
 export type EndpointRow = typeof webhookEndpoints.$inferSelect
 export type LoadedEndpoint = EndpointRow & { tenant: Tenant }
@@ -144,26 +153,44 @@ function countedOf(ctx: Ctx, endpoint: EndpointRow, filters: DeliveryFilters, wh
   }
 }
 
+const sortKeys = {
+  created: deliverySpans.key,
+  modified: sql`${deliveryColumns.modified_at}`,
+  name: { listed: sql`${deliveryColumns.kind}`, values: eventKindNames.toSorted() },
+}
+
+/** Deliveries of one kind follow the time of creation, as the indexes do. */
+function sortOf(ordering: DeliveryQuery['ordering']): SortKey[] {
+  const sort: SortKey[] = sortBy<keyof typeof sortKeys, SortKey['by']>(ordering, '-created', sortKeys)
+  const last = sort.at(-1)
+  return last?.by === sortKeys.name ? [...sort, { by: sortKeys.created, desc: last.desc }] : sort
+}
+
+/** A list in one order alone, and not of open deliveries, which are named by their ids. */
+const isBy = (name: keyof typeof sortKeys, { ordering, status }: Pick<DeliveryQuery, 'ordering' | 'status'>): boolean =>
+  (ordering[0]?.name ?? 'created') === name && ordering.length <= 1 && !(status && openStatuses.includes(status))
+
 export function listDeliveries(
   ctx: Ctx,
   endpoint: EndpointRow,
   page: PageRequest,
-  { ordering, ...filters }: DeliveryQuery,
+  query: DeliveryQuery,
 ): Promise<Page<DeliveryRow>> {
+  const { ordering, ...filters } = query
   const { status, edition_id } = filters
   const where = [
     matchesFilters(endpoint, filters) ? seenDeliveries(ctx, endpoint) : sql`0`,
     ...(edition_id ? [eventWhere(eq(webhookEvents.edition_id, edition_id))] : []),
   ]
-  const sort = sortBy(ordering, '-created', {
-    created: deliverySpans.key,
-    modified: sql`${deliveryColumns.modified_at}`,
-    name: sql`${deliveryColumns.kind}`,
-  })
+  const sort = sortOf(ordering)
+  const listed = [...where, areOf(endpoint, status)]
+  const isByChange = isBy('modified', query) && !isFarPage(page)
   return paginate(ctx.db, page, {
-    from: sql`${webhookDeliveries}`,
+    from: isByChange ? nearLastChanges(page, ordering[0]?.desc === true, listed) : sql`${webhookDeliveries}`,
     key: sql`${deliveryColumns.id}`,
-    where: [...where, areOf(endpoint, status)],
+    where: isByChange ? [] : listed,
+    // In the order of creation the kinds are merged.
+    ranges: isBy('created', query) ? rangesOfKinds : undefined,
     sort,
     columns: deliveryColumns,
     joins: sql`join ${webhookDeliveries} on ${deliveryColumns.id} = page.key`,

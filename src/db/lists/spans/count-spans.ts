@@ -2,7 +2,7 @@ import { type SQL, sql } from 'drizzle-orm'
 import { and } from '../order-keys.ts'
 import type { Counting } from '../page-by-number.ts'
 import { readBy } from '../page-statement.ts'
-import { type Facets, spanMs, type SpannedList, sumOf, untilOf } from './spanned-list.ts'
+import { type Facets, inRangesOf, spanMs, type SpannedList, sumOf, untilOf } from './spanned-list.ts'
 
 /** The rows of a list that are counted. */
 export interface SpannedRows {
@@ -81,7 +81,7 @@ const edgeOf = (moment: number): number => Math.round(moment / spanMs)
 export function countOfSpans(list: SpannedList, counted: SpannedRows): Counting {
   const { table, scope, key, keyAt, isSettled } = list
   const { scopes, where, index, from, until } = counted
-  const isCounted = (...more: SQL[]): SQL => and([sql`${scope} in (${scopes})`, ...where, ...more])
+  const isCounted = (...more: SQL[]): SQL => and([sql`${scope} in (${scopes})`, ...inRangesOf(list), ...where, ...more])
   const rows = (...more: SQL[]): SQL =>
     sql`(select count(*) from ${readBy({ from: table, index })} where ${isCounted(...more)})`
   const end = untilOf(list, sql`(${scopes})`)

@@ -1,7 +1,10 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { Database } from '../../database.ts'
+import { and } from '../order-keys.ts'
+import { united } from '../ranges.ts'
 import {
   countedFacets,
+  hasScope,
   isOfScope,
   settledAfterMs,
   spanBits,
@@ -43,22 +46,33 @@ export const settledUntil = ({ name }: SpannedList, scope: string, until: string
   sql`insert into settled_lists (list, scope, until) values (${name}, ${scope}, ${until})
     on conflict (list, scope) do update set until = max(until, excluded.until)`
 
+/** The key of the row behind so many others in their order; null where there is none. */
+async function keyBehind(
+  db: Database,
+  { table, key, ranges }: SpannedList,
+  where: readonly SQL[],
+  offset: number,
+): Promise<string | number | null> {
+  const keys = (range: readonly SQL[]) => sql`select ${key} as key from ${table} where ${and([...range, ...where])}`
+  const inOrder = ranges ? united(ranges, keys, sql`key`) : sql`${keys([])} order by key`
+  const row = await db.first(sql<{ key: string | number }>`${inOrder} limit 1 offset ${offset}`)
+  return row?.key ?? null
+}
+
 /** Counts the next rows of a scope. False where few are left, or only young ones. */
-async function settleStep(db: Database, list: SpannedList, scope: string, now: number): Promise<boolean> {
-  const { table, key } = list
+async function settleStep(db: Database, list: SpannedList, id: string, now: number): Promise<boolean> {
+  const { key } = list
+  const scope = sql`${id}`
   const horizon = list.keyAt(now - settledAfterMs)
-  const next = sql`${isOfScope(list, sql`${scope}`)} and ${key} >= ${untilOf(list, sql`${scope}`)}`
-  const at = (offset: number) => sql`(select ${key} from ${table} where ${next} and ${key} < ${horizon}
-    order by ${key} limit 1 offset ${offset})`
-  const found = await db.first(
-    sql<{ is_due: number; last: string | number | null }>`select few is not null as is_due,
-      iif(few is null, null, ${at(rowsAStep)}) as last from (select ${at(fewRows)} as few)`,
-  )
-  if (!found?.is_due) return false
+  const isNext = sql`${key} >= ${untilOf(list, scope)}`
+  const due = [hasScope(list, scope), isNext, sql`${key} < ${horizon}`]
+  if ((await keyBehind(db, list, due, fewRows)) === null) return false
+  const last = await keyBehind(db, list, due, rowsAStep)
   // All rows of one moment are counted together.
-  const until = typeof found.last === 'number' ? found.last + 1 : (found.last ?? horizon)
-  await db.batch([addToSpans(list, sql`${next} and ${key} < ${until}`, 1), settledUntil(list, scope, until)])
-  return found.last !== null
+  const until = typeof last === 'number' ? last + 1 : (last ?? horizon)
+  const settled = and([isOfScope(list, scope), isNext, sql`${key} < ${until}`])
+  await db.batch([addToSpans(list, settled, 1), settledUntil(list, id, until)])
+  return last !== null
 }
 
 /** Counts rows of these scopes in bounded steps. Answers the scopes that it came to no end with. */

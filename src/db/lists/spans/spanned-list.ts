@@ -1,4 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm'
+import { and } from '../order-keys.ts'
+import { inAnyRange, type Ranges } from '../ranges.ts'
 
 /** Spans of `list_spans` are `at >> spanBits`, of milliseconds: 3.1 days. */
 export const spanBits = sql.raw('28')
@@ -20,6 +22,8 @@ export interface SpannedList {
   scope: SQL
   /** The condition of the rows of a scope, where `scope` is no column of an index. */
   ofScope?: (scope: SQL) => SQL
+  /** The ranges in which an index has the rows of a scope, where it has them in several. */
+  ranges?: Ranges
   /** The moment of a row, in milliseconds UTC. */
   at: SQL
   /** What an index has behind the scope, in the order of the moments; and the first that a row of a moment may have. */
@@ -37,9 +41,15 @@ export interface SpannedList {
   hasSmallScopes?: boolean
 }
 
-/** Condition of the rows of one scope. */
-export const isOfScope = (list: SpannedList, scope: SQL): SQL =>
+/** Condition of the rows of one scope in a range of an index. */
+export const hasScope = (list: SpannedList, scope: SQL): SQL =>
   list.ofScope ? list.ofScope(scope) : sql`${list.scope} = ${scope}`
+
+/** Condition of the rows of one scope. */
+export const isOfScope = (list: SpannedList, scope: SQL): SQL => and([hasScope(list, scope), ...inRangesOf(list)])
+
+/** Leads an index to the rows of some scopes. */
+export const inRangesOf = ({ ranges }: SpannedList): SQL[] => (ranges ? [inAnyRange(ranges)] : [])
 
 /** A value of each facet; undefined for any. */
 export type Facets = readonly (string | undefined)[]

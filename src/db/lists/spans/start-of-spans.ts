@@ -4,7 +4,7 @@ import type { ListSource, SortKey } from '../list-source.ts'
 import type { PageStart } from '../page-by-number.ts'
 import { readBy } from '../page-statement.ts'
 import { type SpannedRows, countOfSpans, spansOf } from './count-spans.ts'
-import { type SpannedList, untilOf } from './spanned-list.ts'
+import { inRangesOf, type SpannedList, untilOf } from './spanned-list.ts'
 
 /** A moment behind all others. */
 const never = 2 ** 47
@@ -23,7 +23,7 @@ function startOfSpans(
   const end = untilOf(list, sql`(${scopes})`)
   const hasYoung = isDesc && isSettled
   const young = hasYoung
-    ? sql`(select count(*) from ${readBy({ from: table, index })} where ${and([sql`${scope} in (${scopes})`, ...where, sql`${key} >= ${end}`])})`
+    ? sql`(select count(*) from ${readBy({ from: table, index })} where ${and([sql`${scope} in (${scopes})`, ...inRangesOf(list), ...where, sql`${key} >= ${end}`])})`
     : sql`0`
   const edge = keyOfSpan(isDesc ? sql`(span + 1)` : sql`span`)
   return {

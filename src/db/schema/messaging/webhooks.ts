@@ -44,7 +44,8 @@ export const webhookEvents = sqliteTable('webhook_events', {
 /**
  * Indexes, with what reads them. A row writes an entry in each that it belongs to, so one that is under way is not among
  * those that wait, and one that arrived is in the first alone:
- * - webhook_deliveries_of_endpoint: lists of an endpoint.
+ * - webhook_deliveries_of_endpoint: lists of an endpoint, by kind.
+ * - webhook_deliveries_late: those that changed long after they were made, in the order of their last changes.
  * - webhook_deliveries_lost: those that ended without success.
  * - webhook_deliveries_open: the next deliveries of an endpoint, in the order of their events.
  * - webhook_deliveries_asked: those that somebody asked for, which go first.
