@@ -8,6 +8,6 @@ create index webhook_deliveries_lost on webhook_deliveries (endpoint_id, status,
   where status in ('failed', 'exhausted');
 
 -- In the order of their last changes they were all read, too. Most change for the last time soon after they were made, so
--- that the order of creation leads to them. This index has the others; a delivery that is not tried again writes nothing.
+-- that the order of creation leads to them. This index has the others: a change later than five minutes writes an entry more.
 create index webhook_deliveries_late on webhook_deliveries (endpoint_id, modified_at, id)
   where modified_at not between created_at and created_at + 300000;
