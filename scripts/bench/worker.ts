@@ -1,3 +1,4 @@
+import { env as bound } from 'cloudflare:workers'
 import { Hono } from 'hono'
 import type { Bindings } from '../../src/app.ts'
 import service from '../../src/index.ts'
@@ -18,6 +19,9 @@ import { webhooksBench } from './webhooks-worker.ts'
  * The service and, beside it, the floor that it is measured against: a bare route that runs the very statements of a
  * request of the service, recorded before, through the same database, and returns the rows.
  */
+const { INTERNET } = bound as { INTERNET?: Fetcher }
+if (INTERNET) globalThis.fetch = (input: never, init: never) => INTERNET.fetch(input, init)
+
 const floor = new Hono<{ Bindings: Bindings }>()
 
 floor.route('/', webhooksBench)

@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { unstable_startWorker } from 'wrangler'
 
@@ -21,6 +22,12 @@ if (!config || !persist || !envFile || !port)
 await unstable_startWorker({
   config,
   ...(program ? { entrypoint: program } : {}),
+  bindings: {
+    INTERNET: {
+      type: 'unsafe_internet',
+      dev: { plugin: { package: join(import.meta.dirname, '../bench/internet-plugin.ts'), name: 'internet' } },
+    },
+  },
   envFiles: [envFile],
   dev: {
     server: { hostname, port: Number(port) },
