@@ -27,10 +27,12 @@ export async function startBatchProvider(): Promise<BatchProvider> {
   let span = { first: 0, last: 0 }
   const accept = (reference: string) => counts.set(reference, (counts.get(reference) ?? 0) + 1)
   const server = createServer((request, response) => {
+    const answerWith = (status: number, text: string) =>
+      response.writeHead(status, { 'content-type': 'application/json', 'content-length': text.length }).end(text)
     const takeSms = (raw: Buffer) => {
       const { reference } = JSON.parse(raw.toString()) as { reference: string }
       accept(reference)
-      response.writeHead(200, { 'content-type': 'application/json' }).end(`{"msg_id":"sms-${calls}"}`)
+      answerWith(200, `{"msg_id":"sms-${calls}"}`)
     }
     const takeMails = (raw: Buffer) => {
       const key = String(request.headers['idempotency-key'] ?? '')
@@ -38,7 +40,7 @@ export async function startBatchProvider(): Promise<BatchProvider> {
       const known = keys.get(key)
       if (known && known.digest !== digest) {
         mismatches++
-        response.writeHead(409, { 'content-type': 'application/json' }).end('{"name":"invalid_idempotent_request"}')
+        answerWith(409, '{"name":"invalid_idempotent_request"}')
         return
       }
       let answer = known?.answer
@@ -48,7 +50,7 @@ export async function startBatchProvider(): Promise<BatchProvider> {
         answer = JSON.stringify({ data: references.map((_, index) => ({ id: `${key.slice(-12)}-${index}` })) })
         keys.set(key, { digest, answer })
       }
-      response.writeHead(200, { 'content-type': 'application/json' }).end(answer)
+      answerWith(200, answer)
     }
     const take = (raw: Buffer) => {
       calls++

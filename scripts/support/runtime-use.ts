@@ -6,8 +6,32 @@ interface Process {
   megabytes: number
 }
 
+const bytesAPage = 4096
+
+/** The memory of a process in megabytes; 0 for one that has ended. */
+function megabytesOf(id: string): number {
+  try {
+    const [, pages] = readFileSync(`/proc/${id}/statm`, 'utf8').split(' ')
+    return (Number(pages) * bytesAPage) / 2 ** 20
+  } catch {
+    return 0
+  }
+}
+
+/** A search takes tens of milliseconds, in which this process answers nobody: providers and receivers of benches stand in it. */
+const rememberedMs = 5000
+let remembered: { id: string; until: number } | undefined
+
 /** The runtime that serves Workers: the largest below our own process. */
 export function findRuntime(): Process | undefined {
+  const megabytes = remembered && performance.now() < remembered.until ? megabytesOf(remembered.id) : 0
+  if (remembered && megabytes > 0) return { id: remembered.id, megabytes }
+  const found = searchRuntime()
+  remembered = found && { id: found.id, until: performance.now() + rememberedMs }
+  return found
+}
+
+function searchRuntime(): Process | undefined {
   const rows = execFileSync('ps', ['-eo', 'pid=,ppid=,rss=,comm='], { encoding: 'utf8' })
     .split('\n')
     .map((row) => row.trim().split(/\s+/))

@@ -85,6 +85,20 @@ describe('a webhook post', () => {
     expect(pulled).toBeLessThan(15)
   })
 
+  it('does not believe the length of a compressed answer, which may unpack to any', async () => {
+    let pulled = 0
+    const unpacked = new ReadableStream<Uint8Array>({
+      pull(controller) {
+        pulled++
+        if (pulled > 1000) controller.close()
+        else controller.enqueue(new Uint8Array(1000).fill(0x78))
+      },
+    })
+    const headers = { 'content-length': '100', 'content-encoding': 'br' }
+    expect(await posted(() => new Response(unpacked, { headers }))).toMatchObject({ text: 'x'.repeat(1024) })
+    expect(pulled).toBeLessThan(15)
+  })
+
   // As workerd and other runtimes put it.
   it.each([
     ['Network connection lost.', 'connection_lost'],

@@ -1,4 +1,5 @@
 import { failure, type SendResult } from '../../domain/messaging/messaging.ts'
+import { announcedBytes } from '../answers/announced-bytes.ts'
 import { isTimeout, withTimeLimit } from '../time-limit/time-limit.ts'
 
 /** The provider's answer, or a failure without a whole answer: the provider may still have received the call. */
@@ -28,8 +29,11 @@ function parsed(text: string): unknown {
 const partBytes = 1024
 
 /** The body as JSON; null for another body, or one that is longer than any known answer. */
-async function readCapped({ body }: Response): Promise<unknown> {
-  const reader = body?.getReader({ mode: 'byob' })
+async function readCapped(response: Response): Promise<unknown> {
+  const announced = announcedBytes(response)
+  // Without a reader of a stream, which takes longer than all else of an answer.
+  if (announced !== null && announced <= maxBytes) return parsed(await response.text())
+  const reader = response.body?.getReader({ mode: 'byob' })
   if (!reader) return null
   const decoder = new TextDecoder()
   let text = ''

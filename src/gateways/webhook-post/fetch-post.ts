@@ -1,4 +1,5 @@
 import { plainText } from '../../domain/text/plain-text.ts'
+import { announcedBytes } from '../answers/announced-bytes.ts'
 import { SharedTimeLimits } from '../time-limit/shared-time-limits.ts'
 import { isTimeout } from '../time-limit/time-limit.ts'
 import { faultOf, platformFaultOf } from './network-faults.ts'
@@ -14,11 +15,11 @@ const nothing = new Uint8Array()
  * the first bytes of it.
  */
 async function beginningOf(response: Response): Promise<Uint8Array> {
-  const length = response.headers.get('content-length')
+  const announced = announcedBytes(response)
   // What is announced as nothing leaves nothing to be read, and the connection is free.
-  if (length === '0') return nothing
+  if (announced === 0) return nothing
   // Announced and short, it is read at one go, which takes a fraction of the time.
-  if (length !== null && Number(length) <= maxResponseBytes) return new Uint8Array(await response.arrayBuffer())
+  if (announced !== null && announced <= maxResponseBytes) return new Uint8Array(await response.arrayBuffer())
   const kept = new Uint8Array(maxTextBytes)
   const reader = response.body?.getReader()
   let size = 0
