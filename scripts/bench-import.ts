@@ -4,6 +4,7 @@ import type { CampaignCosts } from './bench/campaigns-worker.ts'
 import { openBench } from './bench/open.ts'
 import { ordersPerCall } from './support/external-order.ts'
 import { externalOrderOf, linesOf, orderAt, ordersOf, tableHeader } from './support/import-table.ts'
+import { memoryFolder } from './support/memory-folder.ts'
 import { memoryText, type RuntimeMemory, runtimeMemory } from './support/runtime-memory.ts'
 import { processorSeconds } from './support/runtime-use.ts'
 
@@ -36,7 +37,10 @@ interface Tenant {
   edition_id: string
 }
 
-const { server, client, signal, close } = await openBench('import')
+/** Of a million rows. */
+const bytesNeeded = 6 * 1024 ** 3
+
+const { server, stateDir, client, signal, close } = await openBench('import', memoryFolder(bytesNeeded) ?? undefined)
 const made = (path: string, body: unknown) => client.post<{ id: string }>(path, body)
 const rowsWritten = async () => (await client.get<CampaignCosts>('/floor/campaigns/costs')).rows_written
 
@@ -195,7 +199,9 @@ async function importTable(): Promise<void> {
   const table = await makeTable()
   const atRest = runtimeMemory()
   peak = atRest
-  console.log(`${rows} rows of ${orders} orders, ${(table.length / 1e6).toFixed(1)} MB\n`)
+  console.log(
+    `${rows} rows of ${orders} orders, ${(table.length / 1e6).toFixed(1)} MB; the database is in ${stateDir}\n`,
+  )
   const uploaded = await measured('upload', rows, () => upload(at, table))
   const file = { ...at, file_id: uploaded.result, external_source: 'shop' }
   const parsed = await measuredStage('parse', async () =>

@@ -15,13 +15,13 @@ import { type Call, recorder } from './recorder.ts'
 import { segmentsBench } from './segments-worker.ts'
 import { webhooksBench } from './webhooks-worker.ts'
 
+const { INTERNET } = bound as { INTERNET?: Fetcher }
+if (INTERNET) globalThis.fetch = (input: RequestInfo | URL, init?: RequestInit) => INTERNET.fetch(input, init)
+
 /**
  * The service and, beside it, the floor that it is measured against: a bare route that runs the very statements of a
  * request of the service, recorded before, through the same database, and returns the rows.
  */
-const { INTERNET } = bound as { INTERNET?: Fetcher }
-if (INTERNET) globalThis.fetch = (input: never, init: never) => INTERNET.fetch(input, init)
-
 const floor = new Hono<{ Bindings: Bindings }>()
 
 floor.route('/', webhooksBench)

@@ -19,15 +19,15 @@ const inspectorPort = process.env['INSPECTOR_PORT']
 if (!config || !persist || !envFile || !port)
   throw new Error('--config, --persist-to, --env-file and --port are given.')
 
+/** Of benches, which measure the service and not the simulator's way to the network. */
+const internet = {
+  type: 'unsafe_internet' as const,
+  dev: { plugin: { package: join(import.meta.dirname, 'internet-plugin.ts'), name: 'internet' } },
+}
+
 await unstable_startWorker({
   config,
-  ...(program ? { entrypoint: program } : {}),
-  bindings: {
-    INTERNET: {
-      type: 'unsafe_internet',
-      dev: { plugin: { package: join(import.meta.dirname, '../bench/internet-plugin.ts'), name: 'internet' } },
-    },
-  },
+  ...(program ? { entrypoint: program, bindings: { INTERNET: internet } } : {}),
   envFiles: [envFile],
   dev: {
     server: { hostname, port: Number(port) },

@@ -1,8 +1,7 @@
-import { existsSync, mkdirSync, readdirSync, rmSync, statfsSync } from 'node:fs'
+import { mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { memoryFolder } from '../../scripts/support/memory-folder.ts'
 
-/** Where Linux keeps files in memory. */
-const memory = '/dev/shm'
 const prefix = 'event-commerce-tests-'
 
 /** The storage of a run takes a few hundred megabytes. */
@@ -18,27 +17,20 @@ function isRunning(processId: number): boolean {
 }
 
 /** Deletes what runs left that were killed. */
-function deleteLeftovers(): void {
+function deleteLeftovers(memory: string): void {
   for (const name of readdirSync(memory))
     if (name.startsWith(prefix) && !isRunning(Number(name.slice(prefix.length))))
       rmSync(join(memory, name), { recursive: true, force: true })
 }
 
-function freeBytes(): number {
-  const { bavail, bsize } = statfsSync(memory)
-  return bavail * bsize
-}
-
-/**
- * Lets the runtime keep its storage in memory, where there is enough of it. On a disk each statement waits until the
- * disk has written, and a test waits longer than it calculates.
- */
+/** Lets the runtime keep its storage in memory, where there is enough of it: on a disk a test waits longer than it calculates. */
 export function keepStorageInMemory(): void {
-  if (process.platform !== 'linux' || !existsSync(memory)) return
+  const any = memoryFolder(0)
+  if (any === null || process.env['TMPDIR'] === join(any, `${prefix}${process.pid}`)) return
+  deleteLeftovers(any)
+  const memory = memoryFolder(bytesNeeded)
+  if (memory === null) return
   const folder = join(memory, `${prefix}${process.pid}`)
-  if (process.env['TMPDIR'] === folder) return
-  deleteLeftovers()
-  if (freeBytes() < bytesNeeded) return
   mkdirSync(folder, { recursive: true })
   process.env['TMPDIR'] = folder
   process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
