@@ -6,7 +6,7 @@ import { Webhook } from 'standardwebhooks'
 /** A status, or a way not to answer properly. */
 type Answer =
   | number
-  | { status: number; headers?: OutgoingHttpHeaders; body?: string }
+  | { status: number; headers?: OutgoingHttpHeaders; body?: string | Uint8Array }
   /** Takes the request and never answers. */
   | 'hang'
   /** 200, and then a byte a second without end. */

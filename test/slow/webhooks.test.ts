@@ -1,5 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
+import { brotliCompressSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { findRuntime } from '../../scripts/support/runtime-use.ts'
 import {
   allDeliveries,
   deliveryNow,
@@ -86,6 +88,18 @@ describe('deliveries over real queues to a real receiver', () => {
     const delivery = await ended(place, endpoint, await send(place, endpoint))
     expect(delivery).toMatchObject({ status: 'success', attempts: 1 })
     expect(delivery.attempt_log[0]?.duration_ms).toBeLessThan(2000)
+  })
+
+  it('do not unpack what a few hundred bytes of an answer become', async () => {
+    const endpoint = await givenEndpoint(place)
+    const body = brotliCompressSync(Buffer.alloc(256 * 2 ** 20, 'x'))
+    expect(body.length).toBeLessThan(8192)
+    place.receiver.respondWith(endpoint.path, { status: 200, headers: { 'content-encoding': 'br' }, body })
+    const before = findRuntime()?.megabytes ?? 0
+    expect(before).toBeGreaterThan(0)
+    const delivery = await ended(place, endpoint, await send(place, endpoint))
+    expect(delivery).toMatchObject({ status: 'success', attempts: 1 })
+    expect((findRuntime()?.megabytes ?? 0) - before).toBeLessThan(100)
   })
 
   it('wait as long as Retry-After asks', async () => {
