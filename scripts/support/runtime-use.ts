@@ -6,13 +6,11 @@ interface Process {
   megabytes: number
 }
 
-const bytesAPage = 4096
-
 /** The memory of a process in megabytes; 0 for one that has ended. */
 function megabytesOf(id: string): number {
   try {
-    const [, pages] = readFileSync(`/proc/${id}/statm`, 'utf8').split(' ')
-    return (Number(pages) * bytesAPage) / 2 ** 20
+    const [, kilobytes] = /^VmRSS:\s*(\d+) kB$/m.exec(readFileSync(`/proc/${id}/status`, 'utf8')) ?? []
+    return Number(kilobytes ?? 0) / 1024
   } catch {
     return 0
   }

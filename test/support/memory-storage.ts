@@ -25,12 +25,12 @@ function deleteLeftovers(memory: string): void {
 
 /** Lets the runtime keep its storage in memory, where there is enough of it: on a disk a test waits longer than it calculates. */
 export function keepStorageInMemory(): void {
-  const any = memoryFolder(0)
-  if (any === null || process.env['TMPDIR'] === join(any, `${prefix}${process.pid}`)) return
-  deleteLeftovers(any)
-  const memory = memoryFolder(bytesNeeded)
+  const memory = memoryFolder(0)
   if (memory === null) return
   const folder = join(memory, `${prefix}${process.pid}`)
+  if (process.env['TMPDIR'] === folder) return
+  deleteLeftovers(memory)
+  if (memoryFolder(bytesNeeded) === null) return
   mkdirSync(folder, { recursive: true })
   process.env['TMPDIR'] = folder
   process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
