@@ -2,13 +2,17 @@ import { createHash } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { CampaignCosts } from './bench/campaigns-worker.ts'
 import { openBench } from './bench/open.ts'
+import { nameFunctions, type PartsOfFiles, type Profile, profiled, type Samples, showProfiles } from './bench/profile.ts'
 import { ordersPerCall } from './support/external-order.ts'
 import { externalOrderOf, linesOf, orderAt, ordersOf, tableHeader } from './support/import-table.ts'
 import { memoryFolder } from './support/memory-folder.ts'
 import { memoryText, type RuntimeMemory, runtimeMemory } from './support/runtime-memory.ts'
 import { processorSeconds } from './support/runtime-use.ts'
 
-/** An import of a table from its upload to `completed`, and its undo, beside the same orders by calls. */
+/**
+ * An import of a table from its upload to `completed`, and its undo, beside the same orders by calls. With PROFILE=1 it prints
+ * what a row spends time on in each stage; `perf` makes all slower.
+ */
 const orders = ordersOf(Number(process.env['ROWS'] ?? 1_000_000))
 const rows = Math.floor(orders * 2.5)
 const goals = { aSecond: 5000, megabytes: 150 }
@@ -20,6 +24,16 @@ const readEveryMs = 1000
 /** Tenths of a stage that last less than this are not printed by themselves. */
 const tenthsFromMs = 2000
 const withFloors = process.env['FLOORS'] !== '0'
+const isProfiled = process.env['PROFILE'] === '1'
+
+const partsOfFiles: PartsOfFiles = [
+  [/domain\/data-imports\/files|csv-parse/, 'reading files'],
+  [/domain\/data-imports/, 'mapping cells'],
+  [/modules\/data-imports/, 'JavaScript of the import'],
+  [/modules\/order-import|domain\/orders/, 'deciding orders'],
+  [/src\/db|drizzle/, 'making statements of D1'],
+  [/scripts\/bench/, 'JavaScript of the bench'],
+]
 
 interface DataImport {
   id: string
@@ -40,6 +54,7 @@ interface Tenant {
 /** Of a million rows. */
 const bytesNeeded = 6 * 1024 ** 3
 
+if (isProfiled) nameFunctions()
 const { server, stateDir, client, signal, close } = await openBench('import', memoryFolder(bytesNeeded) ?? undefined)
 const made = (path: string, body: unknown) => client.post<{ id: string }>(path, body)
 const rowsWritten = async () => (await client.get<CampaignCosts>('/floor/campaigns/costs')).rows_written
@@ -137,6 +152,8 @@ async function until(id: string, ...statuses: string[]): Promise<DataImport> {
 interface Measured<Result> {
   result: Result
   seconds: number
+  /** Seconds, too. */
+  processor: number
   written: number
 }
 
@@ -159,7 +176,7 @@ async function measured<Result>(
   console.log(
     `${name.padEnd(28)} ${seconds.toFixed(1).padStart(7)} s ${String(rate).padStart(8)} rows/s ${processor.toFixed(1).padStart(7)} s of a processor ${memoryText(readMemory())}${cost}`,
   )
-  return { result, seconds, written }
+  return { result, seconds, processor, written }
 }
 
 async function mapProducts(id: string): Promise<void> {
@@ -168,9 +185,17 @@ async function mapProducts(id: string): Promise<void> {
   await client.patch(path, { mappings: results.map((product) => ({ id: product.id, action: 'create' })) })
 }
 
+const profiles: Profile[] = []
+
 /** A stage of the background work, from the request that begins it to the last transaction. */
-const measuredStage = (name: string, work: () => Promise<DataImport>): Promise<Measured<DataImport>> =>
-  measured(name, rows, work, ({ modified }) => Date.parse(modified))
+async function measuredStage(name: string, work: () => Promise<DataImport>): Promise<Measured<DataImport>> {
+  const samples: Samples | null = isProfiled ? new Map() : null
+  const stage = await profiled(samples, partsOfFiles, () =>
+    measured(name, rows, work, ({ modified }) => Date.parse(modified)),
+  )
+  if (samples) profiles.push({ name, milliseconds: (1000 * stage.processor) / rows, samples })
+  return stage
+}
 
 async function staged(id: string): Promise<DataImport> {
   await client.post(`/v1/data-imports/${id}/column-mappings/process`, undefined)
@@ -223,6 +248,7 @@ async function importTable(): Promise<void> {
     `goals: ${goals.aSecond} rows/s ${said(rate >= goals.aSecond)}, under ${goals.megabytes} MB above rest ${said(peak.all - atRest.all < goals.megabytes)}`,
   )
   await measuredStage('undo', () => undone(id))
+  if (isProfiled) showProfiles(profiles)
 }
 
 const callOf = (at: Tenant, call: number) => ({
