@@ -2,9 +2,16 @@ import { createHash } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { CampaignCosts } from './bench/campaigns-worker.ts'
 import { openBench } from './bench/open.ts'
-import { nameFunctions, type PartsOfFiles, type Profile, profiled, type Samples, showProfiles } from './bench/profile.ts'
+import {
+  nameFunctions,
+  type PartsOfFiles,
+  type Profile,
+  profiled,
+  type Samples,
+  showProfiles,
+} from './bench/profile.ts'
 import { ordersPerCall } from './support/external-order.ts'
-import { externalOrderOf, linesOf, orderAt, ordersOf, tableHeader } from './support/import-table.ts'
+import { externalOrderOf, orderAt, ordersOf, tableOf } from './support/import-table.ts'
 import { memoryFolder } from './support/memory-folder.ts'
 import { memoryText, type RuntimeMemory, runtimeMemory } from './support/runtime-memory.ts'
 import { processorSeconds } from './support/runtime-use.ts'
@@ -19,7 +26,6 @@ const goals = { aSecond: 5000, megabytes: 150 }
 const floorCalls = 20
 const customersPerCall = Math.floor((ordersPerCall * 3) / 4)
 const patienceMs = 3_600_000
-const pieceLength = 1_000_000
 const readEveryMs = 1000
 /** Tenths of a stage that last less than this are not printed by themselves. */
 const tenthsFromMs = 2000
@@ -64,20 +70,6 @@ async function newTenant(name: string): Promise<Tenant> {
   const { id: event_id } = await made('/v1/events', { organization_id, name })
   const { id: edition_id } = await made('/v1/editions', { organization_id, event_id, name })
   return { organization_id, edition_id }
-}
-
-/** The table. Between its pieces this process sees which connections the server has closed meanwhile. */
-async function makeTable(): Promise<Buffer> {
-  const pieces: Buffer[] = []
-  let text = tableHeader
-  for (let number = 0; number < orders; number++) {
-    text += linesOf(orderAt(number, orders))
-    if (text.length < pieceLength) continue
-    pieces.push(Buffer.from(text))
-    text = ''
-    await wait(0)
-  }
-  return Buffer.concat([...pieces, Buffer.from(text)])
 }
 
 let peak = runtimeMemory()
@@ -221,7 +213,7 @@ async function undone(id: string): Promise<DataImport> {
 
 async function importTable(): Promise<void> {
   const at = await newTenant('Bench')
-  const table = await makeTable()
+  const table = await tableOf(orders)
   const atRest = runtimeMemory()
   peak = atRest
   console.log(

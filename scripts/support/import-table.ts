@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises'
 import type { ExternalOrder } from './external-order.ts'
 
 /** Orders of two and of three rows in turns, three of four of them by a customer of their own. */
@@ -29,15 +30,31 @@ export function orderAt(number: number, orders: number): TableOrder {
   }
 }
 
-export const tableHeader = 'Order ID,Order date,E-mail,First name,Last name,Product,Variant,Quantity,Unit price\r\n'
+const tableHeader = 'Order ID,Order date,E-mail,First name,Last name,Product,Variant,Quantity,Unit price\r\n'
 
-export const linesOf = ({ number, customer, created, items }: TableOrder): string =>
+const linesOf = ({ number, customer, created, items }: TableOrder): string =>
   items
     .map(
       ({ product, variant, price }) =>
         `B-${number},${created},guest-${customer}@example.dk,Guest,Number ${customer},${product},${variant},1,${price}\r\n`,
     )
     .join('')
+
+const pieceLength = 1_000_000
+
+/** The table of so many orders. Between its pieces this process sees which connections the server has closed meanwhile. */
+export async function tableOf(orders: number): Promise<Buffer> {
+  const pieces: Buffer[] = []
+  let text = tableHeader
+  for (let number = 0; number < orders; number++) {
+    text += linesOf(orderAt(number, orders))
+    if (text.length < pieceLength) continue
+    pieces.push(Buffer.from(text))
+    text = ''
+    await wait(0)
+  }
+  return Buffer.concat([...pieces, Buffer.from(text)])
+}
 
 /** The same order as a call takes it. */
 export const externalOrderOf = ({ number, customer, created, items }: TableOrder): ExternalOrder => ({

@@ -231,3 +231,23 @@ describe('local times', () => {
     expect(local(Date.UTC(2026, 9, 25, 2, 30))).toBe(Date.UTC(2026, 9, 25, 0, 30))
   })
 })
+
+it('reads dates of ISO 8601 as it reads them in small letters or with other separators, which takes the long way', () => {
+  const two = fc.integer({ min: 0, max: 99 }).map((number) => String(number).padStart(2, '0'))
+  const likely = (max: number) =>
+    fc.oneof(
+      two,
+      fc.integer({ min: 0, max }).map((number) => String(number).padStart(2, '0')),
+    )
+  const fraction = fc.oneof(fc.constant(''), fc.stringMatching(/^\.\d{1,9}$/))
+  const year = fc.integer({ min: 1850, max: 2150 })
+  fc.assert(
+    fc.property(year, likely(12), likely(31), likely(23), likely(59), likely(59), fraction, (...parts) => {
+      const [y, month, day, hour, minute, second, rest] = parts
+      const time = `${y}-${month}-${day}T${hour}:${minute}:${second}${rest}Z`
+      expect(readDate(time)).toEqual(readDate(time.toLowerCase()))
+      expect(readDate(`${y}-${month}-${day}`)).toEqual(readDate(`${y}/${month}/${day}`))
+    }),
+  )
+  expect(readDate('2026-12-31T20:15:30.123Z')).toMatchObject({ time: 72_930_123, offset: 0, is_fixed: true })
+})

@@ -215,3 +215,13 @@ describe('a column of amounts', () => {
     )
   })
 })
+
+it('reads digits with at most one separator as it reads them with white space around, which takes the long way', () => {
+  const digits = fc.string({ unit: fc.constantFrom(...'0123456789'), minLength: 1, maxLength: 15 })
+  fc.assert(
+    fc.property(digits, fc.constantFrom('', '.', ','), digits, (whole, separator, fraction) => {
+      const text = separator === '' ? whole : `${whole}${separator}${fraction}`
+      expect(readNumber(text)).toEqual(readNumber(`\u00a0${text}`))
+    }),
+  )
+})

@@ -1,6 +1,8 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { cleanCell } from '../../src/domain/data-imports/import-cells.ts'
 import { ColumnCounter, mergeStatistics, statisticsOf } from '../../src/domain/data-imports/mapping/index.ts'
+import { readBoolean, readStatus } from '../../src/domain/data-imports/mapping/values/words.ts'
 
 const cell = fc.oneof(
   fc.constantFrom(
@@ -70,4 +72,18 @@ describe('the statistics of a column', () => {
     expect(statistics.has_more_values).toBe(true)
     expect(JSON.stringify(statistics).length).toBeLessThan(10_000)
   })
+})
+
+it('counts as words what the readers of words read, whatever else a cell has', () => {
+  const pieces = ['1', '0', '7', '(', ')', '"', ' ', '.', '!', 'ja', 'no', 'paid', 'x', 'da', 'sold', '✓', '\uff11']
+  const words = fc.array(fc.constantFrom(...pieces), { minLength: 1, maxLength: 6 }).map((found) => found.join(''))
+  fc.assert(
+    fc.property(words, (text) => {
+      const clean = cleanCell(text)
+      fc.pre(clean !== '')
+      const { kinds } = statisticsOf([text])
+      expect(kinds.boolean).toBe(readBoolean(clean) === null ? 0 : 1)
+      expect(kinds.status).toBe(readStatus(clean) === null ? 0 : 1)
+    }),
+  )
 })

@@ -16,7 +16,6 @@ import {
   groupKeyOf,
   type Grouping,
   type PreparedMappings,
-  productKey,
   productOf,
   type ProductTuple,
   type StoredError,
@@ -100,16 +99,10 @@ function staged(row: CanonicalRow, place: ReturnType<typeof placed>, { readers, 
 
 /** Counts the rows of each product; a product's position is its first row. */
 function productStatements(job: JobCtx, id: string, rows: readonly Staged[]): Statement[] {
-  const firstRows = new Map<string, number>()
-  const tuples = rows.flatMap(({ row, tuple }) => {
-    if (!tuple) return []
-    const key = productKey(tuple)
-    if (!firstRows.has(key)) firstRows.set(key, row.row_number)
-    return [tuple]
-  })
-  const data = [...countTuples(tuples)].map(([key, { product, variant, location, options, rows: count }]) =>
+  const tuples = rows.flatMap(({ row, tuple }) => (tuple ? [{ ...tuple, row_number: row.row_number }] : []))
+  const data = [...countTuples(tuples)].map(([key, { row_number, product, variant, location, options, rows: count }]) =>
     JSON.stringify([
-      firstRows.get(key),
+      row_number,
       job.newId('import_product'),
       key,
       product,

@@ -97,17 +97,33 @@ function withoutWeekday(text: string): string {
 const timePattern =
   /^(?<hour>\d{1,2})(?:[:.h](?<minute>\d{2})(?:[:.](?<second>\d{2})(?:[.,](?<fraction>\d{1,9}))?)?)? ?(?<half>[ap]\.?m\.?)? ?(?:uhr|h)?$/
 
+interface Clock {
+  hour: number
+  minute: number
+  second: number
+  /** Digits behind the seconds. */
+  fraction: string | undefined
+}
+
+/** Milliseconds since midnight, or null for a time that does not exist. */
+function clockOf({ hour, minute, second, fraction = '0' }: Clock): number | null {
+  if (minute > 59 || second > 59 || hour > 23) return null
+  return ((hour * 60 + minute) * 60 + second) * 1000 + Math.floor(Number(`0.${fraction}`) * 1000)
+}
+
 /** Milliseconds since midnight of a folded time such as `20:00`, `8.30`, `8 pm`, or null. */
 function readClock(text: string): number | null {
   const parts = timePattern.exec(text)?.groups
   if (!parts || (parts['minute'] === undefined && parts['half'] === undefined)) return null
   const half = parts['half']?.[0]
   const hour = Number(parts['hour'])
-  const [minute, second] = [Number(parts['minute'] ?? 0), Number(parts['second'] ?? 0)]
-  if (minute > 59 || second > 59 || hour > 23 || (half && (hour < 1 || hour > 12))) return null
-  const hours = half ? (hour % 12) + (half === 'p' ? 12 : 0) : hour
-  const ms = Math.floor(Number(`0.${parts['fraction'] ?? 0}`) * 1000)
-  return ((hours * 60 + minute) * 60 + second) * 1000 + ms
+  if (half && (hour < 1 || hour > 12)) return null
+  return clockOf({
+    hour: half ? (hour % 12) + (half === 'p' ? 12 : 0) : hour,
+    minute: Number(parts['minute'] ?? 0),
+    second: Number(parts['second'] ?? 0),
+    fraction: parts['fraction'],
+  })
 }
 
 /** A date, a time behind it, and the zone behind that. */
@@ -147,9 +163,22 @@ function readCount(text: string): DateShape | null {
 /** Without digits, with signs that no date has, or of letters and digits in one word as codes are. */
 const cannotBeDate = /^\D*$|[@#&%$€£]|^[A-Za-z]+-?\d{3,}$/
 
+/** What most programs export: a date of ISO 8601, or a time of UTC. */
+const isoTime = /^(\d{4})-(\d\d)-(\d\d)(?:T(\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?Z)?$/
+
+function readIso(cell: string): DateShape | null {
+  const found = isoTime.exec(cell)
+  const days = found && fixed(dayOf(Number(found[1]), Number(found[2]), Number(found[3])))
+  if (!days || found[4] === undefined) return days && { ...days, ...noTime }
+  const [hour, minute, second] = [Number(found[4]), Number(found[5]), Number(found[6])]
+  const time = clockOf({ hour, minute, second, fraction: found[7] })
+  return time === null ? null : { ...days, time, offset: 0, is_serial: false }
+}
+
 /** The date of a cell with every order that it allows, or null for what is no date. */
 export function readDate(cell: string): DateShape | null {
-  if (cell.length > maxLength || cannotBeDate.test(cell)) return null
+  const iso = readIso(cell)
+  if (iso || cell.length > maxLength || cannotBeDate.test(cell)) return iso
   // Polish years have an `r.` behind them.
   const text = folded(plainMarks(cell))
     .replace(/ ?\([a-z ]*\)$/, '')

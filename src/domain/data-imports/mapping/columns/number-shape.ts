@@ -70,9 +70,19 @@ function readMarks(lead: string, tail: string): { minuses: number; currency: str
   return { minuses, currency: one === 'kr' && other !== null ? other : one }
 }
 
+/** Digits with at most one separator have nothing around them to be read. */
+const isBare = /^\d+(?:[.,]\d+)?$/
+
+function shapeOf(body: string, marks: Pick<NumberShape, 'is_negative' | 'currency'>): NumberShape | null {
+  const readings = { '.': readAs(body, '.'), ',': readAs(body, ',') }
+  return readings['.'] || readings[','] ? { ...marks, readings } : null
+}
+
 /** The number of a cell with every reading that it allows, or null for what is no number; per cent are none. */
 export function readNumber(text: string): NumberShape | null {
-  if (text.length > maxLength || cannotBeNumber.test(text)) return null
+  if (text.length > maxLength) return null
+  if (isBare.test(text)) return shapeOf(text, { is_negative: false, currency: null })
+  if (cannotBeNumber.test(text)) return null
   const plain = plainMarks(text)
   const inBrackets = /^\((.*)\)$/.exec(plain)?.[1]
   const found = /^(\D*)(\d(?:[\d.,' ]*\d)?)(\D*)$/.exec(withoutDashes(inBrackets ?? plain))
@@ -81,8 +91,6 @@ export function readNumber(text: string): NumberShape | null {
   const opening = /(?<![\p{L}\p{Sc}.,])[.,]$/u.exec(before)?.[0] ?? ''
   const marks = readMarks(before.slice(0, before.length - opening.length), after)
   if (!marks || (inBrackets !== undefined && marks.minuses > 0)) return null
-  const body = opening + digits
-  const readings = { '.': readAs(body, '.'), ',': readAs(body, ',') }
-  if (!readings['.'] && !readings[',']) return null
-  return { is_negative: inBrackets !== undefined || marks.minuses === 1, readings, currency: marks.currency }
+  const is_negative = inBrackets !== undefined || marks.minuses === 1
+  return shapeOf(opening + digits, { is_negative, currency: marks.currency })
 }

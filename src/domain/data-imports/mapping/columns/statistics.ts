@@ -57,33 +57,38 @@ interface CellFacts {
 
 const isName = (text: string): boolean =>
   text.length <= 80 && /^[\p{L}\p{M}'’.,\- ]+$/u.test(text) && /\p{L}/u.test(text)
-const isCode = (text: string): boolean => /\d/.test(text) && /^#?[\p{L}\d][\p{L}\d._/-]{2,63}$/u.test(text)
+const isCode = (text: string): boolean => /^#?[\p{L}\d][\p{L}\d._/-]{2,63}$/u.test(text)
 const fewestPhoneDigits = 7
 /** With a code of a country, or digits that nothing but spaces and the like separates. */
 const isPhone = (text: string): boolean =>
   /^(?:\+|00)[\d\s()./-]{7,22}$/.test(text) ||
   (/^[\d\s()/-]{7,16}$/.test(text) && text.replaceAll(/\D/g, '').length >= fewestPhoneDigits)
 
+/** A text with more digits is none of the words for yes, no, a status or a language: of those only `1` and `0` have any. */
+const mayBeWord = /^\D*[01]?\D*$/
+const longestWord = 40
+
+const tests: Record<Exclude<CellKind, 'number' | 'date'>, (text: string, hasDigit: boolean) => boolean> = {
+  time: (text, hasDigit) => hasDigit && text.length <= 24 && text.includes(':') && readTime(text) !== null,
+  email: (text) => text.length <= maxEmailLength && text.includes('@') && normalizeEmail(text) !== null,
+  phone: (text, hasDigit) => hasDigit && isPhone(text),
+  boolean: (text) => text.length <= longestWord && mayBeWord.test(text) && readBoolean(text) !== null,
+  status: (text, hasDigit) => text.length <= longestWord && !hasDigit && readStatus(text) !== null,
+  currency: (text) => text.length <= longestWord && currencyOfMark(text) !== null,
+  language: (text, hasDigit) => text.length <= longestWord && !hasDigit && readLanguage(text) !== null,
+  code: (text, hasDigit) => hasDigit && isCode(text),
+  name: (text, hasDigit) => !hasDigit && isName(text),
+  link: (text) => /^https?:\/\//i.test(text),
+}
+
 function factsOf(text: string): CellFacts {
   const hasDigit = /\d/.test(text)
   const number = hasDigit ? readNumber(text) : null
   const date = hasDigit ? readDate(text) : null
-  const isShort = text.length <= 40
-  const tests: Record<CellKind, boolean> = {
-    number: number !== null,
-    date: date !== null,
-    time: hasDigit && text.length <= 24 && text.includes(':') && readTime(text) !== null,
-    email: text.length <= maxEmailLength && text.includes('@') && normalizeEmail(text) !== null,
-    phone: hasDigit && isPhone(text),
-    boolean: isShort && readBoolean(text) !== null,
-    status: isShort && readStatus(text) !== null,
-    currency: isShort && currencyOfMark(text) !== null,
-    language: isShort && !hasDigit && readLanguage(text) !== null,
-    code: isCode(text),
-    name: !hasDigit && isName(text),
-    link: /^https?:\/\//i.test(text),
-  }
-  return { text, number, date, kinds: cellKinds.filter((kind) => tests[kind]) }
+  const kinds = cellKinds.filter((kind) =>
+    kind === 'number' ? number !== null : kind === 'date' ? date !== null : tests[kind](text, hasDigit),
+  )
+  return { text, number, date, kinds }
 }
 
 const noCells = (isTyped: boolean): ColumnStatistics => ({

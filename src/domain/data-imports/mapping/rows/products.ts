@@ -55,9 +55,9 @@ export interface CountedTuple extends ProductTuple {
   rows: number
 }
 
-/** The different tuples of some rows with how many rows have each, as the first of them writes it. */
-export function countTuples(tuples: Iterable<ProductTuple>): Map<string, CountedTuple> {
-  const counted = new Map<string, CountedTuple>()
+/** The different tuples of some rows with how many rows have each, as the first of them writes it, and all of that one. */
+export function countTuples<Tuple extends ProductTuple>(tuples: Iterable<Tuple>): Map<string, Tuple & CountedTuple> {
+  const counted = new Map<string, Tuple & CountedTuple>()
   for (const tuple of tuples) {
     const key = productKey(tuple)
     const known = counted.get(key)

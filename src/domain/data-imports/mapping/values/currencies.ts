@@ -30,6 +30,8 @@ const longestMark = Math.max(...[...currencies, ...Object.keys(marks)].map(({ le
 
 /** The code of a mark beside an amount; `kr` for a crown of any country, null for what is no currency. */
 export function currencyOfMark(mark: string): string | null {
+  // With the dot behind it. Small letters never make a text shorter.
+  if (mark.length > longestMark + 1) return null
   const plain = mark.toLowerCase().replace(/\.$/, '')
   if (plain.length > longestMark) return null
   const known = Object.hasOwn(marks, plain) ? marks[plain] : undefined
