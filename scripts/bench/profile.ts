@@ -39,7 +39,8 @@ const restOfRuntime = "the runtime's promises and entering of isolates"
 
 /** Has V8 write the names of its functions where `perf` looks for them. For servers that start from now on. */
 export function nameFunctions(): void {
-  process.env['MINIFLARE_WORKERD_V8_FLAGS'] = `${heapsOfIsolates} --perf-basic-prof --interpreted-frames-native-stack`
+  process.env['MINIFLARE_WORKERD_V8_FLAGS'] =
+    `${heapsOfIsolates} --perf-basic-prof --interpreted-frames-native-stack --no-logfile-per-isolate --logfile=/dev/null`
 }
 
 /** Which file of the sources each line of the bundle is of: the bundler names them in comments. */
