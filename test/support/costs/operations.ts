@@ -96,7 +96,7 @@ export const operationCosts: Record<string, OperationCost> = {
   testWebhook: { queries: 5, rows_read: 35, rows_written: 7 },
   recoverWebhookDeliveries: { queries: 5, rows_read: 20, rows_written: 8 },
   listWebhookEventKinds: { queries: 1, rows_read: 4, rows_written: 0 },
-  listWebhookDeliveries: { queries: 4, rows_read: 57, rows_written: 0 },
+  listWebhookDeliveries: { queries: 4, rows_read: 58, rows_written: 0 },
   getWebhookDelivery: { queries: 2, rows_read: 10, rows_written: 0 },
   retryWebhookDelivery: { queries: 4, rows_read: 13, rows_written: 5 },
   listSegments: { queries: 3, rows_read: 17, rows_written: 0 },
