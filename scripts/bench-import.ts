@@ -144,7 +144,7 @@ async function until(id: string, ...statuses: string[]): Promise<DataImport> {
 interface Measured<Result> {
   result: Result
   seconds: number
-  /** Seconds, too. */
+  /** Seconds of a processor. */
   processor: number
   written: number
 }

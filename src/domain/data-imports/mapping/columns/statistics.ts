@@ -64,11 +64,11 @@ const isPhone = (text: string): boolean =>
   /^(?:\+|00)[\d\s()./-]{7,22}$/.test(text) ||
   (/^[\d\s()/-]{7,16}$/.test(text) && text.replaceAll(/\D/g, '').length >= fewestPhoneDigits)
 
-/** A text with more digits is none of the words for yes, no, a status or a language: of those only `1` and `0` have any. */
+/** A text with other digits is no word for yes or no. Words for a status or a language have no digits at all. */
 const mayBeWord = /^\D*[01]?\D*$/
 const longestWord = 40
 
-const tests: Record<Exclude<CellKind, 'number' | 'date'>, (text: string, hasDigit: boolean) => boolean> = {
+const isOfKind: Record<Exclude<CellKind, 'number' | 'date'>, (text: string, hasDigit: boolean) => boolean> = {
   time: (text, hasDigit) => hasDigit && text.length <= 24 && text.includes(':') && readTime(text) !== null,
   email: (text) => text.length <= maxEmailLength && text.includes('@') && normalizeEmail(text) !== null,
   phone: (text, hasDigit) => hasDigit && isPhone(text),
@@ -86,7 +86,7 @@ function factsOf(text: string): CellFacts {
   const number = hasDigit ? readNumber(text) : null
   const date = hasDigit ? readDate(text) : null
   const kinds = cellKinds.filter((kind) =>
-    kind === 'number' ? number !== null : kind === 'date' ? date !== null : tests[kind](text, hasDigit),
+    kind === 'number' ? number !== null : kind === 'date' ? date !== null : isOfKind[kind](text, hasDigit),
   )
   return { text, number, date, kinds }
 }
