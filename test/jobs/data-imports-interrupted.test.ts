@@ -1,10 +1,13 @@
-import { sql } from 'drizzle-orm'
+import { type SQL, sql } from 'drizzle-orm'
 import { beforeEach, describe, expect, it } from 'vitest'
+import { heartbeatLostMs, mostStalls } from '../../src/domain/data-imports/data-imports.ts'
+import { sweepImports } from '../../src/modules/data-imports/jobs.ts'
+import { get } from '../support/api.ts'
 import { contentsOf } from '../support/orders.ts'
 import { seedShop, type Shop } from '../support/seeding/sales/orders.ts'
 import { write } from '../support/seeding/rows.ts'
 import { aBadRow, many, seedStarted } from '../support/seeding/imports/staged-imports.ts'
-import { expectExact, importer, importNow, messageOf, runToEnd } from '../support/staged-imports.ts'
+import { expectExact, importer, importNow, messageOf, ordersNow, runToEnd } from '../support/staged-imports.ts'
 
 let shop: Shop
 beforeEach(async () => {
@@ -100,6 +103,97 @@ describe('an import that is interrupted', () => {
       if (!died) break
     }
     expect(deaths).toBeGreaterThan(20)
+  })
+
+  describe('between transactions that store its progress', () => {
+    const orders = 125
+    const later = (id: string, change: SQL) =>
+      write(sql`update data_imports set heartbeat_at = ${Date.now() - 2 * heartbeatLostMs}, ${change} where id = ${id}`)
+
+    /** An import whose consumer died when some transactions had created orders, and what it had decided by then. */
+    async function interrupted() {
+      const id = await seedStarted(shop, many(orders))
+      const death = { roundTrip: 10, when: 'after' } as const
+      await expect(importer({ death }).take(messageOf(id))).rejects.toThrow('the machine stopped')
+      const decided = (await ordersNow(id)).filter(({ outcome }) => outcome === 'created').length
+      const stored = await importNow(id)
+      expect(stored.created_orders).toBeGreaterThan(0)
+      expect(decided).toBeGreaterThan(stored.created_orders + 25)
+      expect(decided).toBeLessThan(orders)
+      return { id, decided }
+    }
+
+    it('says what it has created', async () => {
+      const { id, decided } = await interrupted()
+      const counters = { created_orders: decided, processed_rows: decided, progress: decided / orders }
+      expect((await get(`/v1/data-imports/${id}`)).body).toMatchObject(counters)
+      const created = await get(`/v1/data-imports/${id}/rows?outcome=created&page_size=1`)
+      expect(created.body).toMatchObject({ count: decided })
+    })
+
+    /** Calls `before` with the number of each transaction that decides orders, and `after` when it is done. */
+    function watch({ job }: ReturnType<typeof importer>, before: (n: number) => unknown, after = (_: number) => {}) {
+      let transactions = 0
+      const batch = job.db.batch.bind(job.db)
+      job.db.batch = async (statements) => {
+        if (statements.length < 9) return batch(statements)
+        const n = ++transactions
+        await before(n)
+        return batch(statements).finally(() => after(n))
+      }
+      return () => transactions
+    }
+
+    it('ends a consumer that decides on orders which another one has created', async () => {
+      const id = await seedStarted(shop, many(orders))
+      const [first, second] = [importer(), importer()]
+      const [hasDecided, isOvertaken] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+      const transactions = watch(second, () => {
+        hasDecided.resolve()
+        return isOvertaken.promise
+      })
+      let other = Promise.resolve()
+      watch(
+        first,
+        (n) => {
+          if (n === 3) other = second.take(messageOf(id))
+          return n === 3 ? hasDecided.promise : other
+        },
+        (n) => n === 3 && isOvertaken.resolve(),
+      )
+      await first.take(messageOf(id))
+      await other
+      expect(transactions()).toBe(1)
+      expect((await expectExact(shop, id)).row).toMatchObject({ status: 'completed', created_orders: orders })
+      expect(await contentsOf(shop)).toMatchObject({ orders, users: orders })
+    })
+
+    it('goes on where it was', async () => {
+      const { id } = await interrupted()
+      await runToEnd(id)
+      expect((await expectExact(shop, id)).row).toMatchObject({ status: 'completed', created_orders: orders })
+      expect(await contentsOf(shop)).toMatchObject({ orders, users: orders })
+    })
+
+    it('is cancelled with all that it created', async () => {
+      const { id, decided } = await interrupted()
+      await write(sql`update data_imports set status = 'cancelling', epoch = epoch + 1 where id = ${id}`)
+      await runToEnd(id, 8)
+      const { row } = await expectExact(shop, id)
+      expect(row).toMatchObject({ status: 'cancelled', created_orders: decided, undo_until: expect.any(Number) })
+      expect(row.row_counts).toMatchObject({ created: decided, cancelled: orders - decided })
+    })
+
+    it('fails with all that it created, and goes on with another start', async () => {
+      const { id, decided } = await interrupted()
+      await later(id, sql`stalls = ${mostStalls}`)
+      await sweepImports(importer().job)
+      expect((await expectExact(shop, id)).row).toMatchObject({ status: 'failed', created_orders: decided })
+      await write(sql`update data_imports set status = 'importing', phase = 'import', epoch = 9,
+        position = '{"changeable":null}', heartbeat_at = ${Date.now()} where id = ${id}`)
+      await runToEnd(id, 9)
+      expect((await expectExact(shop, id)).row).toMatchObject({ status: 'completed', created_orders: orders })
+    })
   })
 
   it('leaves the rest to another message when its time is over', async () => {

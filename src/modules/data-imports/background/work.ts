@@ -6,6 +6,7 @@ import { update } from '../../../db/write.ts'
 import { dataImportLifecycle, heartbeatLostMs, mostStalls } from '../../../domain/data-imports/data-imports.ts'
 import { phaseSteps } from './phases.ts'
 import { countPreview } from '../preview/preview-job.ts'
+import { upToDate } from './progress.ts'
 import { enqueueImports, failPhase, importFields, type ImportRow } from './steps.ts'
 
 /** A consumer works this long. Then it enqueues the rest, behind other waiting imports. */
@@ -24,12 +25,14 @@ export function isImportMessage(body: unknown): body is ImportMessage {
   return typeof import_id === 'string' && typeof number === 'number'
 }
 
-const findWork = (job: JobCtx, id: string, epoch: number): Promise<ImportRow | undefined> =>
-  job.db.first(
+async function findWork({ db }: JobCtx, id: string, epoch: number): Promise<ImportRow | null> {
+  const row = await db.first(
     select(importFields)
       .from(dataImports)
       .where(and(eq(dataImports.id, id), eq(dataImports.epoch, epoch), isNotNull(dataImports.phase))),
   )
+  return row ? upToDate(db, row) : null
+}
 
 /** Works on an import until its phase ends or the time is over. A message of an older epoch does nothing. */
 export async function workOnImport(
@@ -38,7 +41,7 @@ export async function workOnImport(
   epoch: number,
   endsAt = job.now() + shareMs,
 ): Promise<void> {
-  let row: ImportRow | null = (await findWork(job, id, epoch)) ?? null
+  let row = await findWork(job, id, epoch)
   let pausesAt = endsAt - shareMs + pauseEveryMs
   while (row?.phase) {
     row = await phaseSteps[row.phase](job, row)
@@ -82,7 +85,7 @@ export async function sweepImports(job: JobCtx): Promise<void> {
   )
   for (const row of quiet) {
     const isGivenUp = row.stalls >= mostStalls && dataImportLifecycle.allows(row.status, 'failed')
-    if (isGivenUp) await failPhase(job, row, stalled)
+    if (isGivenUp) await failPhase(job, await upToDate(job.db, row), stalled)
     else await revive(job, row).then((revived) => revived && enqueueImports(job, [revived]))
   }
 }

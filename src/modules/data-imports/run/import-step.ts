@@ -7,9 +7,19 @@ import { dayMs } from '../../../domain/time/instants.ts'
 import { type ImportRun, type ImportState, planGroup, races, readGroupWithin } from '../../order-import/index.ts'
 import { receiptMessageOf, enqueueEmails } from '../../transactional-emails/index.ts'
 import { createdUpTo } from '../background/created-orders.ts'
-import { commitStep, endPhase, type ImportRow, isStillThere, misplaced, type PhaseStep } from '../background/steps.ts'
+import { shareOf } from '../background/progress.ts'
+import {
+  commitCreated,
+  commitStep,
+  endPhase,
+  type ImportRow,
+  isSignDue,
+  isStillThere,
+  misplaced,
+  type PhaseStep,
+} from '../background/steps.ts'
 import { cancelStep } from './cancel-step.ts'
-import { countersAfter, outcomeStatements } from './outcomes.ts'
+import { areSimplyCreated, countersAfter, outcomeStatements } from './outcomes.ts'
 import { OrderWindow } from './order-window.ts'
 import { fitting, numbered, planOrders } from './plan-orders.ts'
 import { type ReadOrder, readOrders } from './read-orders.ts'
@@ -20,10 +30,9 @@ function positionOf(row: ImportRow): RunPosition {
   throw misplaced(row)
 }
 
-const shareOf = ({ total_rows }: ImportRow, processed: number): number =>
-  total_rows === 0 ? 1 : Math.floor((100 * processed) / total_rows) / 100
-
 const maxTries = 5
+/** A transaction out of so many stores the progress of the import, or one that does more than create orders. */
+const storedEvery = 8
 
 /** Orders that can be decided: those of one transaction, with what was read for them, if it was. */
 interface DueOrders {
@@ -36,6 +45,8 @@ interface Loaded {
   run: ImportRun
   setting: RunSetting
   window: OrderWindow
+  /** Transactions since the progress was stored; null before this consumer stored it. */
+  unstored: number | null
   /** What the last transaction read for the orders behind this number. */
   next: { after: number; chunk: DueOrders } | null
 }
@@ -61,7 +72,7 @@ async function settingOf(job: JobCtx, row: ImportRow, { changeable }: RunPositio
     emit_webhooks: options.emit_webhooks,
     receipt_message: options.send_receipts ? await receiptMessageOf(job, edition) : null,
   }
-  const loaded = { epoch: row.epoch, run, setting, window: new OrderWindow(job.db, row.id), next: null }
+  const loaded = { epoch: row.epoch, run, setting, window: new OrderWindow(job.db, row.id), unstored: null, next: null }
   settings.set(job, loaded)
   return loaded
 }
@@ -125,6 +136,10 @@ async function readAhead(
   }
 }
 
+/** The next transaction stores the progress of the import, whatever it does. */
+const isStoring = (job: JobCtx, row: ImportRow, { unstored }: Loaded): boolean =>
+  unstored === null || unstored + 1 >= storedEvery || isSignDue(row, job.now())
+
 /** Decides on the next orders and commits them with their outcomes and the new position. Undefined for a lost race. */
 async function importChunk(job: JobCtx, row: ImportRow, limit: number): Promise<ImportRow | null | undefined> {
   const position = positionOf(row)
@@ -137,7 +152,8 @@ async function importChunk(job: JobCtx, row: ImportRow, limit: number): Promise<
   const after = read.at(-1)?.row.number ?? before
   const changes = countersAfter(row, orders)
   const ahead = await readAhead(job, loaded, after, planned)
-  const next = await commitStep(job, row, {
+  const isShort = !isStoring(job, row, loaded) && areSimplyCreated(orders)
+  const next = await (isShort ? commitCreated : commitStep)(job, row, {
     position: { ...position, after, progress: shareOf(row, changes.processed_rows) },
     changes,
     statements: [
@@ -148,6 +164,7 @@ async function importChunk(job: JobCtx, row: ImportRow, limit: number): Promise<
     races,
   })
   if (!next) return (await isStillThere(job, row)) ? undefined : null
+  loaded.unstored = isShort ? (loaded.unstored ?? 0) + 1 : 0
   ahead.take()
   if (run.receipt_message !== null && planned.decision.receipts.length > 0) await enqueueEmails(job)
   return next

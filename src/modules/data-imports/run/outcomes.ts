@@ -63,6 +63,10 @@ interface KeptOutcome extends PlannedOrder {
 /** Most orders: created, with nothing to say about them. */
 const isPlain = ({ outcome, warnings }: PlannedOrder): boolean => outcome === 'created' && warnings.length === 0
 
+/** The orders are created, and there is nothing to say about them and their rows. */
+export const areSimplyCreated = (orders: readonly PlannedOrder[]): boolean =>
+  orders.every((order) => isPlain(order) && order.read.ignored.length === 0)
+
 /** Of each other order its outcome, and what an undo of it needs. */
 function orderStatements(importId: string, orders: readonly KeptOutcome[]): Statement[] {
   const rows = orders.map(({ read, outcome, order_id, problems, warnings, record }) =>
