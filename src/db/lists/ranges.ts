@@ -25,7 +25,10 @@ export function union(queries: readonly SQL[], order?: SQL): SQL {
   if (queries.length <= mostUnited) return one(queries)
   const count = Math.ceil(queries.length / mostUnited)
   const parts = Array.from({ length: count }, (_, part) => queries.slice(part * mostUnited, (part + 1) * mostUnited))
-  return one(parts.map((part) => sql`select * from (${one(part)})`))
+  return union(
+    parts.map((part) => sql`select * from (${one(part)})`),
+    order,
+  )
 }
 
 /**

@@ -1,6 +1,7 @@
 import { asc, eq, getTableColumns, type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import type { Owners } from '../../db/lists/list-source.ts'
+import type { Ranges } from '../../db/lists/ranges.ts'
 import { paginate } from '../../db/lists/paginate.ts'
 import { areCountable, type SpannedRows } from '../../db/lists/spans/count-spans.ts'
 import { bySpans } from '../../db/lists/spans/start-of-spans.ts'
@@ -16,6 +17,7 @@ import { editionsSeenBy, visibilityOf, visible, visibleIn } from '../../db/visib
 import type { Tenant } from '../../domain/accounts/access.ts'
 import { notFound } from '../../domain/errors.ts'
 import type { Share } from '../../domain/refunds/refund-shares.ts'
+import { refundReasons, refundSources } from '../../domain/refunds/refunds.ts'
 import { type OrderBy, type Page, type PageRequest, sortBy } from '../../domain/page.ts'
 import { editionSummaryFields } from '../editions/index.ts'
 import { containsText } from '../orders/index.ts'
@@ -160,6 +162,21 @@ function sortOf(ordering: RefundOrdering) {
   return last?.by === sortKeys.status ? [...sort, { by: sortKeys.created, desc: last.desc }] : sort
 }
 
+/**
+ * The ranges in which an index has the requests of a reason, a source, or both, in the order of creation. Null where
+ * another index serves the list.
+ */
+function rangesOf(ordering: RefundOrdering, { status, reason, source }: RefundFilters): Ranges | null {
+  const isByCreation = ordering.length === 0 || (ordering.length === 1 && ordering[0]?.name === 'created')
+  if (!isByCreation || status !== undefined || (reason ?? source) === undefined) return null
+  const sources = source === undefined ? refundSources : [source]
+  return {
+    columns: [sql`${refundRequests.reason}`, sql`${refundRequests.source}`],
+    values: (reason === undefined ? refundReasons : [reason]).flatMap((one) => sources.map((other) => [one, other])),
+    areWords: true,
+  }
+}
+
 export function listRefunds(
   ctx: Ctx,
   page: PageRequest,
@@ -170,13 +187,17 @@ export function listRefunds(
   const sort = sortOf(ordering)
   const { organization_id } = filters
   const fields = refundFields(view)
+  const counted = countedOf(ctx, view, filters)
+  const ranges = counted && rangesOf(ordering, filters)
   return paginate(ctx.db, page, {
     from: sql`${refundRequests}`,
+    index: ranges ? sql`refund_requests_by_reason` : undefined,
     key: sql`${refundRequests.id}`,
     where: conditions(ctx, view, filters),
     owners: ownersOf(ctx, filters, ordering.length <= 1),
+    ranges: ranges ?? undefined,
     sort,
-    ...bySpans(refundSpans, countedOf(ctx, view, filters), sort),
+    ...bySpans(refundSpans, counted, sort),
     columns: organization_id ? { ...fields, ...organizationSummaryOf(organization_id) } : fields,
     joins: sql`join ${refundRequests} on ${refundRequests.id} = page.key ${joins(view)}
       ${organization_id ? sql`` : joinedOrganizations}`,

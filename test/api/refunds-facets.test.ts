@@ -1,0 +1,115 @@
+import { sql } from 'drizzle-orm'
+import { beforeAll, describe, expect, it } from 'vitest'
+import type { refundRequests } from '../../src/db/schema/sales/refunds.ts'
+import { refundReasons, refundSources, refundStatuses } from '../../src/domain/refunds/refunds.ts'
+import { rootToken } from '../support/api.ts'
+import { costOf } from '../support/cost.ts'
+import { queryOf } from '../support/list-spans.ts'
+import { idsOf, readAs } from '../support/lists.ts'
+import { askFor, refundRow } from '../support/refunds.ts'
+import { seedEdition } from '../support/seeding/editions.ts'
+import { db, write } from '../support/seeding/rows.ts'
+import { givenOrder, seedShop, type Shop } from '../support/seeding/sales/orders.ts'
+
+type Request = Pick<
+  typeof refundRequests.$inferSelect,
+  'id' | 'edition_id' | 'status' | 'reason' | 'source' | 'created_at'
+>
+
+const ofEdition = 2000
+
+/** Numbers from 0 to 1, the same for each run. */
+function chancesFrom(seed: number): () => number {
+  let last = seed
+  return () => (last = (last * 1_664_525 + 1_013_904_223) % 2 ** 32) / 2 ** 32
+}
+
+/** One of the words: each other one is had by a fifth as many as the word before, and the last by a few. */
+function word(words: readonly string[], chance: number): string {
+  const at = Math.floor(-Math.log(1 - chance) / Math.log(5))
+  return words[Math.min(at, words.length - 1)] ?? ''
+}
+
+/** Requests of one purchase, with facets of which some are rare, three of each moment. */
+async function seedRequests(shop: Shop): Promise<void> {
+  const { purchases } = await givenOrder(shop)
+  const { body } = await askFor(purchases[0] ?? '', { amount: 1 })
+  const { id, ...row } = await refundRow(body.id)
+  const chances = chancesFrom(shop.edition_id.length)
+  const made = Array.from({ length: ofEdition - 1 }, (_, index) => ({
+    id: `${id}-${(index * 7919) % 100_003}`,
+    status: word(refundStatuses, chances()),
+    reason: word(refundReasons, chances()),
+    source: word(refundSources, chances()),
+    created_at: row.created_at - Math.floor(index / 3) * 3_600_000,
+  }))
+  const changed = Object.keys(made[0] ?? {})
+  const names = [...changed, ...Object.keys(row).filter((name) => !changed.includes(name))]
+  const values = names.map((name) => (changed.includes(name) ? `its.value ->> '${name}'` : name))
+  await write(sql`insert into refund_requests (${sql.raw(names.join(', '))})
+    select ${sql.raw(values.join(', '))} from json_each(${JSON.stringify(made)}) as its
+      cross join refund_requests where refund_requests.id = ${id}`)
+}
+
+let shop: Shop
+let all: Request[]
+beforeAll(async () => {
+  shop = await seedShop()
+  const editions = [shop.edition_id]
+  while (editions.length < 3) editions.push((await seedEdition({ id: shop.organization_id })).id)
+  for (const edition_id of editions) await seedRequests({ ...shop, edition_id })
+  all = await db.all(sql<Request>`select * from refund_requests where organization_id = ${shop.organization_id}`)
+})
+
+interface Facets {
+  status?: string
+  reason?: string
+  source?: string
+}
+
+const matches = (one: Request, facets: Facets): boolean =>
+  Object.entries(facets).every(([name, value]) => one[name as keyof Facets] === value)
+
+/** Each value of each facet, and pairs. */
+const filters: Facets[] = [
+  ...refundStatuses.map((status) => ({ status })),
+  ...refundReasons.map((reason) => ({ reason })),
+  ...refundSources.map((source) => ({ source })),
+  ...refundReasons.flatMap((reason) => refundSources.map((source) => ({ reason, source }))),
+]
+
+/** Most rows that a page of 50 reads: an organisation has the ranges of each of its editions. */
+describe.each([
+  ['an edition', 600, () => ({ edition_id: shop.edition_id })],
+  ['an organisation of three editions', 1000, () => ({ organization_id: shop.organization_id })],
+] as const)('requests of %s by their facets', (_, most, place) => {
+  it.each([1, -1])('are found in the order of creation by few rows, in the direction %i', async (direction) => {
+    const dear: unknown[] = []
+    for (const filter of filters) {
+      const own = all.filter((one) => matches(one, { ...filter, ...place() } as Facets))
+      const sorted = own.toSorted(
+        (one, other) => direction * (one.created_at - other.created_at || (one.id < other.id ? -1 : 1)),
+      )
+      const query = queryOf({
+        ...place(),
+        ...filter,
+        ordering: direction < 0 ? '-created' : 'created',
+        page_size: '50',
+      })
+      let next: string | null = `/v1/refund-requests?${query}`
+      for (let page = 0; page < 3 && next; page++) {
+        const reply = await readAs(rootToken, next)
+        expect([query, reply.body.count]).toEqual([query, own.length])
+        expect([query, idsOf(reply)]).toEqual([query, sorted.slice(50 * page, 50 * page + 50).map(({ id }) => id)])
+        const { rows_read } = costOf(reply)
+        if (rows_read > most) dear.push([query, page, rows_read])
+        next = reply.body.next
+      }
+      if (own.length > 400) {
+        const reply = await readAs(rootToken, `/v1/refund-requests?${query}&page=7`)
+        expect([query, idsOf(reply)]).toEqual([query, sorted.slice(300, 350).map(({ id }) => id)])
+      }
+    }
+    expect(dear).toEqual([])
+  })
+})
