@@ -123,6 +123,17 @@ describe('an import that is interrupted', () => {
       return { id, decided }
     }
 
+    it('stores what it has created before it leaves the rest to another message', async () => {
+      // No sign of life is due, which would store it too.
+      const id = await seedStarted(shop, many(orders), { columns: { heartbeat_at: Date.now() + 60_000 } })
+      const machine = importer({ tick: 1200 })
+      await machine.take(messageOf(id))
+      expect(machine.enqueued).toEqual([messageOf(id)])
+      const decided = (await ordersNow(id)).filter(({ outcome }) => outcome === 'created').length
+      expect(decided).toBeGreaterThan(25)
+      expect(await importNow(id)).toMatchObject({ created_orders: decided, position: { after: decided } })
+    })
+
     it('says what it has created', async () => {
       const { id, decided } = await interrupted()
       const counters = { created_orders: decided, processed_rows: decided, progress: decided / orders }

@@ -72,7 +72,7 @@ const heartbeat = ({ heartbeat_at }: ImportRow, now: number): ImportChanges =>
 
 /**
  * Commits the statements of a step with its new position: a message that comes twice, late or to two consumers writes
- * nothing twice. `position` has to differ from the one before.
+ * nothing twice. With statements, `position` has to differ from the one before.
  */
 export const commitStep = (
   job: JobCtx,
