@@ -86,7 +86,7 @@ describe.each([
   it.each([1, -1])('are found in the order of creation by few rows, in the direction %i', async (direction) => {
     const dear: unknown[] = []
     for (const filter of filters) {
-      const own = all.filter((one) => matches(one, { ...filter, ...place() } as Facets))
+      const own = all.filter((one) => matches(one, { ...filter, ...place() }))
       const sorted = own.toSorted(
         (one, other) => direction * (one.created_at - other.created_at || (one.id < other.id ? -1 : 1)),
       )
