@@ -58,7 +58,7 @@ export const keyNames = sql`value, created_at, seq`
 
 /** Before all keys, and behind them: SQLite orders numbers before texts, and texts before bytes. */
 export const firstKey = ({ least }: IntervalOrdering): IntervalKey => ({ value: least, created_at: -(2 ** 53), seq: 0 })
-export const keyBehindAll = sql`x'ff' as value, x'ff' as created_at, 0 as seq`
+export const lastKey = { value: sql`x'ff'`, created_at: sql`x'ff'`, seq: sql`0` }
 
 /**
  * Compares orders with the key that a query answers in one row. `+` takes the type of a column away, so that the value is

@@ -20,7 +20,7 @@ export interface IntervalSizes {
 
 export const intervalSizes: IntervalSizes = {
   fewestOrders: 20_000,
-  fewestDue: 500,
+  fewestDue: 100,
   ordersAStep: 5000,
   stepsASweep: 20,
   orders: 1000,

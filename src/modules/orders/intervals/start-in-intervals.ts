@@ -3,11 +3,11 @@ import type { Database } from '../../../db/database.ts'
 import type { PageStart } from '../../../db/lists/page-by-number.ts'
 import { orders } from '../../../db/schema/sales/orders.ts'
 import { type OrderKinds, ordersInSpan } from '../counts/spans.ts'
-import { comparedWith, type IntervalOrdering, keyBehindAll, keyNames } from './interval-orderings.ts'
+import { comparedWith, firstKey, isIn, lastKey, type IntervalOrdering, keyNames } from './interval-orderings.ts'
 import { youngOrders } from './scopes.ts'
 
 /** So many orders that are not settled are read one by one for a page. */
-const mostYoung = 2000
+const mostYoung = 1000
 
 /** A list that intervals lead through. */
 export interface IntervalList {
@@ -22,45 +22,71 @@ export interface IntervalList {
 const isOfKinds = ({ status, type }: OrderKinds): SQL =>
   sql`${status ? sql`${orders.status} = ${status}` : sql`1`} and ${type ? sql`${orders.type} = ${type}` : sql`1`}`
 
-/** What stands in an ordering: its intervals, orders that are not settled, and the key behind all. */
-const itemsOf = ({ scope, kinds }: IntervalList, { name, isAbsent }: IntervalOrdering): SQL =>
-  sql`select ${keyNames}, ${ordersInSpan(kinds)} as n, 0 as is_young from order_intervals
-      where scope = ${scope} and ordering = ${sql.raw(`'${name}'`)}
-    union all select ${isAbsent ? sql`0` : sql`value`}, created_at, seq, 1, 1 from young
-      where value is ${isAbsent ? sql`null` : sql`not null`}
-    union all select ${keyBehindAll}, 0, 0`
+const isOfRun = (scope: string, { name }: IntervalOrdering): SQL =>
+  sql`scope = ${scope} and ordering = ${sql.raw(`'${name}'`)}`
+
+/** The number of orders that are not settled and meet a condition, which leads no index: `+` sees to it. */
+const youngOf = ({ scope, kinds }: IntervalList, condition: SQL): SQL =>
+  sql`(select count(*) from ${youngOrders(scope)} where ${isOfKinds(kinds)} and +(${condition}))`
+
+/** The number of orders of an ordering. */
+const sizeOf = (list: IntervalList, ordering: IntervalOrdering): SQL =>
+  sql`((select sum(${ordersInSpan(list.kinds)}) from order_intervals where ${isOfRun(list.scope, ordering)})
+    + ${youngOf(list, isIn(ordering))})`
 
 /**
- * Where a page begins: the key of the last interval that is not behind it. In a descending order intervals are read from
- * their ends, which are the keys of the next ones. An ordering that stands before the page as a whole is passed.
+ * Defines `start`: the key of the last interval that stands certainly before the row behind `skipped` others, whichever
+ * orders that are not settled stand before it, and the exact number of orders before this key. In a descending order
+ * intervals are read from their ends, which are the keys of the next ones.
  */
+function startOfRun(
+  list: IntervalList,
+  ordering: IntervalOrdering,
+  { start, skipped }: { start: SQL; skipped: SQL },
+): SQL {
+  const { scope, kinds, isDesc } = list
+  const direction = isDesc ? sql`desc` : sql`asc`
+  const n = ordersInSpan(kinds)
+  const edge = isDesc ? lastKey : firstKey(ordering)
+  const before = comparedWith(ordering, isDesc ? '>=' : '<', sql`select * from found_${start}`)
+  return sql`found_${start} as materialized (
+      select coalesce(value, ${edge.value}) as value, coalesce(created_at, ${edge.created_at}) as created_at,
+        coalesce(seq, ${edge.seq}) as seq, coalesce(ahead, 0) as ahead
+      from (select ${keyNames}, max(ahead) as ahead from (
+        select ${keyNames}, sum(${n}) over (order by value ${direction}, created_at ${direction}, seq ${direction}
+          rows between unbounded preceding and current row) ${isDesc ? sql`` : sql`- (${n})`} as ahead
+        from order_intervals where ${isOfRun(scope, ordering)}) where ahead <= ${skipped} - (select n from young))),
+    ${start} as materialized (
+      select ${keyNames}, ahead + ${youngOf(list, sql`${isIn(ordering)} and ${before}`)} as ahead from found_${start})`
+}
+
+/** Where a page begins. An ordering that stands before the page as a whole is passed by its size. */
 function startInIntervals(list: IntervalList, offset: number): PageStart {
-  const { scope, kinds, orderings, isDesc } = list
-  const [forwards, backwards] = isDesc ? [sql`desc`, sql`asc`] : [sql`asc`, sql`desc`]
-  const by = (direction: SQL) => sql`value ${direction}, created_at ${direction}, seq ${direction}`
+  const { orderings, isDesc } = list
+  const ctes = [sql`young (n) as materialized (select ${youngOf(list, sql`1`)})`]
   let skipped = sql`${offset}`
-  const runs = orderings.map((ordering, run) => {
-    const [positions, start] = [sql.raw(`positions${run}`), sql.raw(`start${run}`)]
-    const ctes = sql`${positions} as materialized (
-        select ${keyNames}, is_young, sum(n) over (order by ${by(forwards)}, is_young ${forwards}
-          rows between unbounded preceding and current row) ${isDesc ? sql`` : sql`- n`} as ahead
-        from (${itemsOf(list, ordering)})),
-      ${start} as materialized (
-        select ${keyNames}, ahead from ${positions} where is_young = 0 and ahead <= ${skipped}
-        order by ${by(backwards)} limit 1)`
-    skipped = sql`max(0, ${skipped} - (select max(ahead) from ${positions}))`
-    return { ctes, where: comparedWith(ordering, isDesc ? '<' : '>=', sql`select * from ${start}`), start }
-  })
-  const [first] = orderings
-  const ahead = runs.map(({ start }) => sql`- (select ahead from ${start})`)
+  const where: SQL[] = []
+  const ahead: SQL[] = []
+  for (const [run, ordering] of orderings.entries()) {
+    const [start, passed] = [sql.raw(`start${run}`), sql.raw(`passed${run}`)]
+    ctes.push(startOfRun(list, ordering, { start, skipped }))
+    const compared = comparedWith(ordering, isDesc ? '<' : '>=', sql`select * from ${start}`)
+    if (run === orderings.length - 1) {
+      where.push(compared)
+      ahead.push(sql`- (select ahead from ${start})`)
+    } else {
+      const size = sizeOf(list, ordering)
+      ctes.push(
+        sql`${passed} (size) as materialized (select size from (select ${size} as size) where size <= ${skipped})`,
+      )
+      where.push(sql`not exists (select 1 from ${passed}) and ${compared}`)
+      ahead.push(sql`- coalesce((select size from ${passed}), (select ahead from ${start}))`)
+      skipped = sql`coalesce(${skipped} - (select size from ${passed}), 0)`
+    }
+  }
   return {
-    ctes: sql`young (value, created_at, seq) as materialized (
-        select ${first?.column}, ${orders.created_at}, ${orders.seq} from ${youngOrders(scope)} where ${isOfKinds(kinds)}),
-      ${sql.join(
-        runs.map(({ ctes }) => ctes),
-        sql`, `,
-      )}`,
-    where: runs.map(({ where }) => where),
+    ctes: sql.join(ctes, sql`, `),
+    where,
     offset: sql`(${offset} ${sql.join(ahead, sql` `)})`,
   }
 }

@@ -7,8 +7,8 @@ import {
   type IntervalKey,
   intervalOrderings,
   isIn,
-  keyBehindAll,
   keyNames,
+  lastKey,
   valueOf,
 } from './interval-orderings.ts'
 import { editionsOf } from './scopes.ts'
@@ -42,10 +42,10 @@ export function addToIntervals(scopes: readonly string[], areSettled: SQL): SQL 
   return sql`insert into order_intervals (${columns})
     with settled as (${sql.join(settled, sql` union all `)})
     select one.scope, one.ordering, one.value, one.created_at, one.seq, ${countsOfGroup}
-    from settled cross join json_each(${JSON.stringify(scopes)}) as scopes
-      cross join order_intervals as one on one.scope = scopes.value and one.ordering = settled.ordering
+    from settled cross join (select value as scope from json_each(${JSON.stringify(scopes)})) as scopes
+      cross join order_intervals as one on one.scope = scopes.scope and one.ordering = settled.ordering
         and (one.value, one.created_at, one.seq) = (select ${keyNames} from order_intervals as former
-          where former.scope = scopes.value and former.ordering = settled.ordering
+          where former.scope = scopes.scope and former.ordering = settled.ordering
             and (former.value, former.created_at, former.seq) <= (+settled.value, +settled.created_at, +settled.seq)
           order by former.value desc, former.created_at desc, former.seq desc limit 1)
     where true group by 1, 2, 3, 4, 5
@@ -64,7 +64,7 @@ export function recountInterval(interval: Interval, size: number): SQL<Interval>
     with this as materialized (select ${keyNames} from order_intervals where ${isInterval(interval)}),
       next as materialized (
         select * from (select ${keyNames} from order_intervals where ${following(interval)})
-        union all select ${keyBehindAll} limit 1),
+        union all select ${lastKey.value}, ${lastKey.created_at}, ${lastKey.seq} limit 1),
       settled as (select ${valueOf(by)} as value, ${orders.created_at} as created_at, ${orders.seq} as seq, ${orders.status} as status,
           ${orders.type} as type, row_number() over (order by ${sql.join([...columnsOf(by)], sql`, `)}) - 1 as number, count(*) over () as size
         from (${editionsOf(scope)}) as edition cross join ${orders} indexed by ${by.index}
