@@ -9,7 +9,14 @@ import { matching, type OrderFilter, queryOf, sorted, type StoredOrder, storedOr
 import { db } from './seeding/rows.ts'
 
 /** Short intervals, so that few orders have many. */
-export const shortSizes = { ...intervalSizes, fewestOrders: 0, fewestDue: 0, ordersAStep: 700, orders: 50 }
+export const shortSizes = {
+  ...intervalSizes,
+  fewestOrders: 0,
+  fewestDue: 0,
+  ordersAStep: 700,
+  stepsASweep: 10_000,
+  orders: 50,
+}
 
 /** Settles all orders that are old enough. */
 export async function settleAll(now: number, sizes = shortSizes): Promise<void> {
@@ -32,6 +39,18 @@ const compareValues = (left: string | number, right: string | number): number =>
 
 const compareKeys = (left: Key, right: Key): number =>
   compareValues(left[0], right[0]) || left[1] - right[1] || left[2] - right[2]
+
+/** The last of some intervals, which are in their order, that does not begin behind a key. */
+function lastUpTo(intervals: readonly StoredInterval[], key: Key): StoredInterval | undefined {
+  let [low, high] = [0, intervals.length]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    const { value = '', created_at = 0, seq = 0 } = intervals[middle] ?? {}
+    if (compareKeys([value, created_at, seq], key) <= 0) low = middle + 1
+    else high = middle
+  }
+  return intervals[low - 1]
+}
 
 const keysOf = ({ amount, modified, order_number: number, created, seq }: StoredOrder): Record<string, Key> => {
   const rest = [Number(created), seq] as const
@@ -60,10 +79,7 @@ export async function expectIntervalsToHold(organization: string): Promise<numbe
     if (Number(order.modified) >= (untilOf.get(order.edition_id) ?? 0)) continue
     for (const scope of [order.edition_id, organization])
       for (const [ordering, key] of Object.entries(keysOf(order))) {
-        const before = (groups.get(`${scope} ${ordering}`) ?? []).filter(
-          ({ value, created_at, seq }) => compareKeys([value, created_at, seq], key) <= 0,
-        )
-        const interval = before.at(-1)
+        const interval = lastUpTo(groups.get(`${scope} ${ordering}`) ?? [], key)
         const kind = `${order.status}_${String(order.type).replace('-', '_')}`
         if (interval) interval[kind] = Number(interval[kind]) + 1
       }

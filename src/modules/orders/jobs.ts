@@ -1,6 +1,6 @@
 import type { JobCtx } from '../../context.ts'
 import { findNextSpan, ordersOf, type OrderSpan, recountOthers, recountStatements } from './counts/recount.ts'
-import { nextInterval, keyOfInterval, repairInterval } from './intervals/recount-intervals.ts'
+import { keyOfInterval, nextInterval, recountOfInterval } from './intervals/recount-intervals.ts'
 import { intervalSizes, longOrganizations, settleOrganizations } from './intervals/settle-orders.ts'
 import { sweepScopes } from '../../db/settle-lists.ts'
 import { findNightPosition } from '../../db/sweeps/nightly.ts'
@@ -73,9 +73,12 @@ export async function recountIntervals({ db, now }: Pick<JobCtx, 'db' | 'now'>):
     const next = await db.first(nextInterval(last))
     last = next ? keyOfInterval(next) : ''
     const position = sweepPositionStatement(name, { after: last, begun_at: begin.begun_at })
-    const [repaired] = await db.batch([...(next ? [repairInterval(next)] : []), position])
-    if (repaired?.length) wrong.push(last)
-    if (!next) break
+    if (!next) {
+      await db.batch([position])
+      break
+    }
+    const [repaired] = await db.batch([...recountOfInterval(next, intervalSizes.orders), position])
+    if (repaired.length) wrong.push(last)
     orders += next.total
   }
   if (wrong.length) throw new Error(`Counts of intervals were wrong and are repaired: ${wrong.join(', ')}`)

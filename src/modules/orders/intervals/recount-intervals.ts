@@ -17,5 +17,11 @@ export function nextInterval(key: string): SQL<Interval & { total: number }> {
     order by scope, ordering, ${keyNames} limit 1`
 }
 
-/** Counts an interval anew without dividing it. Answers it where it was wrong. */
-export const repairInterval = (interval: Interval): SQL<Interval> => recountInterval(interval, 2 ** 52)
+/**
+ * Counts an interval anew. The first statement answers it where it was wrong. Another divides it where it has too many
+ * orders, as a sweep would have done that was interrupted.
+ */
+export const recountOfInterval = (interval: Interval & { total: number }, size: number): [SQL<Interval>, ...SQL[]] => [
+  recountInterval(interval, 2 ** 52),
+  ...(interval.total > 2 * size ? [recountInterval(interval, size)] : []),
+]

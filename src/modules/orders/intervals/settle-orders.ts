@@ -2,7 +2,7 @@ import { type SQL, sql } from 'drizzle-orm'
 import { commitPart, stillHolds } from '../../../db/commit.ts'
 import type { Database } from '../../../db/database.ts'
 import { orders } from '../../../db/schema/sales/orders.ts'
-import { countColumns } from '../counts/spans.ts'
+import { ordersInSpan } from '../counts/spans.ts'
 import { firstKey, intervalOrderings, keyNames } from './interval-orderings.ts'
 import { editionsOf } from './scopes.ts'
 import { addToIntervals, deleteNext, type Interval, recountInterval } from './write-intervals.ts'
@@ -13,6 +13,7 @@ export interface IntervalSizes {
   /** Fewer orders that are due are read one by one. */
   fewestDue: number
   ordersAStep: number
+  /** Transactions. */
   stepsASweep: number
   /** Of orders in a new interval. Of twice as many it is divided, of little more than a half two are joined. */
   orders: number
@@ -22,11 +23,10 @@ export const intervalSizes: IntervalSizes = {
   fewestOrders: 20_000,
   fewestDue: 100,
   ordersAStep: 5000,
-  stepsASweep: 20,
+  stepsASweep: 100,
   orders: 1000,
 }
 
-const recountsAStep = 100
 /** Few orders change later. One that does is exact at once, and writes more. */
 const settledAfterMs = 300_000
 
@@ -41,6 +41,13 @@ export const longOrganizations = async (
       where organization_id >= ${from} and all_orders >= ${sizes.fewestOrders} order by organization_id limit ${most}`)
   ).map(({ id }) => id)
 
+interface Work {
+  /** Orders that were changed before this moment are due. */
+  horizon: number
+  sizes: IntervalSizes
+  steps: { left: number }
+}
+
 interface DueEdition {
   id: string
   short_id: string
@@ -49,10 +56,10 @@ interface DueEdition {
 }
 
 /** The editions of an organisation with orders that are due. */
-const dueEditions = (db: Database, organization: string, horizon: number, { fewestDue }: IntervalSizes) =>
+const dueEditions = (db: Database, organization: string, { horizon, sizes }: Work) =>
   db.all(sql<DueEdition>`select * from (select edition.*, (select count(*) from (select 1 from ${orders} indexed by orders_edition_modified
         where ${orders}.edition_short_id = edition.short_id and ${orders.modified_at} >= edition.until
-          and ${orders.modified_at} < ${horizon} limit ${fewestDue + 1})) as due
+          and ${orders.modified_at} < ${horizon} limit ${sizes.fewestDue + 1})) as due
       from (${editionsOf(organization)}) as edition)
     where due > 0`)
 
@@ -67,14 +74,14 @@ const firstIntervals = (scopes: readonly string[]): SQL[] =>
 /** Counts the next orders of an edition. Orders that are changed meanwhile are counted by triggers. */
 async function settleStep(
   db: Database,
-  { edition, scopes, horizon }: { edition: DueEdition; scopes: readonly string[]; horizon: number },
-  { ordersAStep }: IntervalSizes,
+  edition: DueEdition,
+  { scopes, horizon, sizes }: Work & { scopes: readonly string[] },
 ): Promise<number> {
   const ofEdition = sql`${orders}.edition_short_id = ${edition.short_id} and ${orders.modified_at} >= ${edition.until}`
   const last = await db.first(sql<{
     at: number
   }>`select ${orders.modified_at} as at from ${orders} indexed by orders_edition_modified
-    where ${ofEdition} and ${orders.modified_at} < ${horizon} order by ${orders.modified_at} limit 1 offset ${ordersAStep}`)
+    where ${ofEdition} and ${orders.modified_at} < ${horizon} order by ${orders.modified_at} limit 1 offset ${sizes.ordersAStep}`)
   // All orders of one moment are counted together.
   const until = last ? last.at + 1 : horizon
   await commitPart({ db }, [
@@ -89,33 +96,33 @@ async function settleStep(
   return until
 }
 
-/** Divides intervals of too many orders, and joins those of few. Each statement leaves exact counts. */
-async function adjust(db: Database, scope: string, { orders: size }: IntervalSizes): Promise<void> {
-  const total = sql.raw(countColumns.map(({ name }) => name).join(' + '))
-  const found = await db.all(sql<Interval & { isJoined: number }>`
-    select scope, ordering, ${keyNames}, total <= ${2 * size} as isJoined from (
+/** Divides intervals of too many orders, and joins those of few. Each transaction leaves exact counts. */
+async function adjust(db: Database, scope: string, { sizes, steps }: Work): Promise<void> {
+  const size = sizes.orders
+  const total = ordersInSpan()
+  const found = await db.all(sql<Interval & { is_joined: number }>`
+    select scope, ordering, ${keyNames}, total <= ${2 * size} as is_joined from (
       select scope, ordering, ${keyNames}, ${total} as total,
         lead(${total}) over (partition by ordering order by ${keyNames}) as next
       from order_intervals where scope = ${scope})
-    where total > ${2 * size} or total + next < ${0.6 * size} limit ${recountsAStep}`)
-  for (const { isJoined, ...interval } of found)
-    await db.batch([...(isJoined ? [deleteNext(interval)] : []), recountInterval(interval, size)])
+    where total > ${2 * size} or total + next < ${0.6 * size} limit ${steps.left}`)
+  for (const { is_joined, ...interval } of found)
+    await db.batch([...(is_joined ? [deleteNext(interval)] : []), recountInterval(interval, size)])
+  steps.left -= found.length
 }
 
 /** Counts orders of an organisation that are some minutes old. True where more are due than steps are left. */
-async function settleOrganization(
-  db: Database,
-  { organization, horizon, steps }: { organization: string; horizon: number; steps: { left: number } },
-  sizes: IntervalSizes,
-): Promise<boolean> {
-  const found = await dueEditions(db, organization, horizon, sizes)
+async function settleOrganization(db: Database, organization: string, work: Work): Promise<boolean> {
+  const { horizon, sizes, steps } = work
+  const found = await dueEditions(db, organization, work)
   if (found.reduce((sum, { due }) => sum + due, 0) <= sizes.fewestDue) return false
   for (const edition of found)
-    for (let { until } = edition; until < horizon; steps.left--) {
-      if (steps.left === 0) return true
+    for (let { until } = edition; until < horizon;) {
+      if (steps.left <= 0) return true
       const scopes = [edition.id, organization]
-      until = await settleStep(db, { edition: { ...edition, until }, scopes, horizon }, sizes)
-      for (const scope of scopes) await adjust(db, scope, sizes)
+      until = await settleStep(db, { ...edition, until }, { ...work, scopes })
+      steps.left--
+      for (const scope of scopes) await adjust(db, scope, work)
     }
   return false
 }
@@ -126,8 +133,8 @@ export async function settleOrganizations(
   organizations: readonly string[],
   { now, sizes }: { now: number; sizes: IntervalSizes },
 ): Promise<readonly string[]> {
-  const [steps, horizon] = [{ left: sizes.stepsASweep }, now - settledAfterMs]
+  const work = { horizon: now - settledAfterMs, sizes, steps: { left: sizes.stepsASweep } }
   for (const [index, organization] of organizations.entries())
-    if (await settleOrganization(db, { organization, horizon, steps }, sizes)) return organizations.slice(index)
+    if (await settleOrganization(db, organization, work)) return organizations.slice(index)
   return []
 }
