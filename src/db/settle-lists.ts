@@ -7,22 +7,35 @@ import { findSweepPosition, sweepPositionStatement } from './sweeps/sweep-positi
 
 const scopesASweep = 10
 
-/**
- * Counts rows of the next scopes. `findNext` answers at most so many scopes from the given one on, in their order. A sweep
- * goes on where the one before ended.
- */
-export async function settleNext(
-  { db, now }: { db: Database; now: () => number },
-  list: SpannedList,
-  findNext: (from: string, most: number) => Promise<readonly string[]>,
-): Promise<void> {
-  const name = `settle ${list.name}`
+interface Job {
+  db: Database
+  now: () => number
+}
+
+interface ScopesOfSweep {
+  name: string
+  /** Answers at most so many scopes from the given one on, in their order. */
+  findNext: (from: string, most: number) => Promise<readonly string[]>
+  /** Works on some scopes. Answers those that it came to no end with. */
+  settle: (scopes: readonly string[]) => Promise<readonly string[]>
+}
+
+/** Works on the next scopes. A sweep goes on where the one before ended. */
+export async function sweepScopes({ db, now }: Job, { name, findNext, settle }: ScopesOfSweep): Promise<void> {
   const from = (await findSweepPosition(db, name))?.after ?? ''
   const found = await findNext(from, scopesASweep + 1)
-  const [left] = await settleScopes(db, list, found.slice(0, scopesASweep), now())
+  const [left] = await settle(found.slice(0, scopesASweep))
   const after = left ?? found[scopesASweep] ?? ''
   if (after !== from) await db.batch([sweepPositionStatement(name, { after, begun_at: now() })])
 }
+
+/** Counts rows of the next scopes. */
+export const settleNext = (job: Job, list: SpannedList, findNext: ScopesOfSweep['findNext']): Promise<void> =>
+  sweepScopes(job, {
+    name: `settle ${list.name}`,
+    findNext,
+    settle: (scopes) => settleScopes(job.db, list, scopes, job.now()),
+  })
 
 const spansASweep = 25
 const rowsASweep = 20_000
@@ -37,7 +50,7 @@ function spanOf(key: string): ListSpan {
  * Counts the next spans anew, each night all of them, and stores what they are. Throws where counts were wrong: they are
  * repaired then, but something changed rows behind what counts them.
  */
-export async function recountNext(job: { db: Database; now: () => number }, list: SpannedList): Promise<void> {
+export async function recountNext(job: Job, list: SpannedList): Promise<void> {
   const { db } = job
   const name = `recount ${list.name}`
   const begin = await findNightPosition(job, name)

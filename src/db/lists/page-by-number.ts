@@ -8,10 +8,13 @@ export interface Counting {
   statement: SQL<{ n: number }>
 }
 
-/** Where a page begins. `where` and `offset` name what `ctes` defines; `offset` counts the rows that `where` leaves before it. */
+/**
+ * Where a page begins. `where` and `offset` name what `ctes` defines. An order that reads one run of an index after the
+ * other has a condition for each; `offset` counts the rows that all of them leave before the page.
+ */
 export interface PageStart {
   ctes: SQL
-  where: SQL
+  where: readonly SQL[]
   offset: SQL
 }
 
@@ -32,6 +35,8 @@ const fromTheFirstRow: PageRoute = { start: null, countedFromEnd: null, ctes: nu
 
 /** The most rows before a page that are read one by one. */
 const shortSkip = 200
+/** More rows than this are not read where stored counts may lead to the page. */
+const longSkip = 2000
 
 /** Whether a page is asked for by a number, and is not one of the first. */
 export const isFarPage = ({ page, size, after }: PageRequest): boolean =>
@@ -40,6 +45,7 @@ export const isFarPage = ({ page, size, after }: PageRequest): boolean =>
 interface Numbered {
   counting: Counting | null
   startOf: ((skipped: number) => PageStart) | undefined
+  findStart: ((skipped: number) => Promise<PageStart | null>) | undefined
   isReversible: boolean
 }
 
@@ -48,11 +54,15 @@ export async function routeTo(db: Database, skipped: number, list: Numbered): Pr
   if (skipped < shortSkip) return fromTheFirstRow
   const start = list.startOf?.(skipped)
   if (start) return { start, countedFromEnd: null, ctes: start.ctes }
-  if (!list.counting || !list.isReversible) return fromTheFirstRow
-  const { statement } = list.counting
+  const { counting, isReversible, findStart } = list
+  if (!counting || (!isReversible && !findStart)) return fromTheFirstRow
+  const { statement } = counting
   // Which end is nearer may change until the page is read. Where it begins is decided when it is read.
-  const total = await db.first(statement)
-  if (!total || skipped <= total.n / 2) return fromTheFirstRow
+  const total = (await db.first(statement))?.n ?? 0
+  const fromEnd = isReversible ? total - skipped : Infinity
+  const found = total > skipped && Math.min(skipped, fromEnd) > longSkip ? await findStart?.(skipped) : null
+  if (found) return { start: found, countedFromEnd: null, ctes: found.ctes }
+  if (skipped <= fromEnd) return fromTheFirstRow
   // A page names the number many times. Its parameters are bound once: D1 takes a hundred.
   const ctes = sql`counted (n) as materialized (select n from (${statement}))`
   return { start: null, countedFromEnd: sql`(select n from counted)`, ctes }

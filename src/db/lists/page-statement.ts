@@ -132,6 +132,9 @@ interface AskedRows extends PageRoute {
   offset: number
 }
 
+/** The condition of where a page begins in a run. */
+const beginOf = ({ start }: AskedRows, run: number): SQL[] => start?.where.slice(run, run + 1) ?? []
+
 /** Runs one after the other. Those behind are not read before they are needed. */
 function chained(source: Listed, runs: readonly Run[], { limit, offset }: Window): SQL {
   const parts = runs.map((run, index) =>
@@ -147,14 +150,15 @@ function valuesFirst(source: Listed, { by, desc }: IndexedKey, rest: readonly Or
   const others = rest.map((key) => key.by)
   const groups = by.absent.map(({ where, ranges }, index): Run => {
     const shown = [sql.raw(String(index + 1)), sql`0`, ...others]
-    return { sort: rest, shown, where: [where], ranges, after: after && after.slice(2) }
+    return { sort: rest, shown, where: [where, ...beginOf(page, index + 1)], ranges, after: after && after.slice(2) }
   })
   const shown = [sql`0`, by.column, ...others]
   const sort = [{ by: by.column, desc }, ...rest]
-  const runs: Run[] = [{ sort, shown, where: [by.present], after: after && after.slice(1) }, ...groups]
+  const where = [by.present, ...beginOf(page, 0)]
+  const runs: Run[] = [{ sort, shown, where, after: after && after.slice(1) }, ...groups]
   // The first key of a cursor says in which run it was.
   const begun = Number(after?.[0] ?? 0)
-  return chained(source, runs[begun] ? runs.slice(begun) : runs, page)
+  return chained(source, runs[begun] ? runs.slice(begun) : runs, windowOf(page))
 }
 
 /** The rows of each value of the first column. */
@@ -167,10 +171,10 @@ function valueByValue(
   const { after, countedFromEnd } = page
   const { listed, values } = first.by
   const inOrder = first.desc !== (countedFromEnd !== null) ? values.toReversed() : values
-  const runs = inOrder.map((value) => ({
+  const runs = inOrder.map((value, index) => ({
     sort: countedFromEnd ? reversedOrder(rest) : rest,
     shown: [listed, ...rest.map((key) => key.by)],
-    where: [sql`${listed} = ${value}`],
+    where: [sql`${listed} = ${value}`, ...beginOf(page, index)],
     ranges: source.ranges,
     after: after && after.slice(1),
   }))
@@ -193,11 +197,11 @@ export function selectPageKeys(
     return valueByValue(source, { by: first.by, desc: first.desc }, orderKeysOf(rest), page)
   if (first && isNullable(first.by) && first.by.indexed)
     return valuesFirst(source, { by: first.by, desc: first.desc }, orderKeysOf(rest), page)
-  const { start, countedFromEnd, after } = page
+  const { countedFromEnd, after } = page
   const run = {
     sort: countedFromEnd ? reversedOrder(keys) : keys,
     shown: keys.map((key) => key.by),
-    where: start ? [start.where] : [],
+    where: beginOf(page, 0),
     ranges: source.ranges,
     after,
   }

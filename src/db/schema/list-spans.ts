@@ -1,6 +1,7 @@
 import { customType, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 
-const any = customType<{ data: number | string }>({ dataType: () => 'any' })
+/** A value of any type, as it was given. */
+export const any = customType<{ data: number | string }>({ dataType: () => 'any' })
 
 /** The rows of a list and a scope that were made in a span of time, by the values that the list is filtered by. */
 export const listSpans = sqliteTable(

@@ -2,7 +2,7 @@ import { type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { customerChangesOf } from '../../db/edition-counts.ts'
 import type { ListState } from '../../db/lists/list-hits.ts'
-import type { Counting, PageStart } from '../../db/lists/page-by-number.ts'
+import type { Counting } from '../../db/lists/page-by-number.ts'
 import { editionsSeenBy } from '../../db/visibility.ts'
 import {
   countOfAllOrders,
@@ -12,12 +12,11 @@ import {
   versionOfOrders,
 } from './counts/count-orders.ts'
 import type { CountedOrders } from './counts/spans.ts'
-import { startOfOrders } from './counts/start-of-page.ts'
 import type { OrderFilters, OrderOrdering } from './filters.ts'
 
 const listed = sql`select id from listed`
 
-const withEditions = (ctx: Ctx, filters: OrderFilters): SQL =>
+export const withEditions = (ctx: Ctx, filters: OrderFilters): SQL =>
   sql`listed (id) as materialized (${editionsSeenBy(ctx.caller, filters)})`
 
 /** Whether a list is that of editions, with no filter that an index of something else serves. */
@@ -40,7 +39,7 @@ const textsOf = ({ order_number, customer_email, customer_phone, search }: Order
 const hasTexts = (filters: OrderFilters): boolean => Object.values(textsOf(filters)).some((text) => text !== undefined)
 
 /** What `order_counts` counts, where that is the whole list; null where it is not. */
-function countedOf(filters: OrderFilters): CountedOrders | null {
+export function countedOf(filters: OrderFilters): CountedOrders | null {
   if (!isOfWholeEditions(filters) || hasTexts(filters)) return null
   const { status, type, created_after, created_before } = filters
   const until = created_before === undefined ? undefined : created_before + 1
@@ -73,20 +72,8 @@ export function stateOf(ctx: Ctx, filters: OrderFilters, ordering: OrderOrdering
   }
 }
 
-const isByCreation = (ordering: OrderOrdering): boolean =>
+export const isByCreation = (ordering: OrderOrdering): boolean =>
   ordering.length === 0 || (ordering.length === 1 && ordering[0]?.name === 'created')
-
-/** Where a page by number begins in the order of creation. */
-export function startOf(ctx: Ctx, filters: OrderFilters, ordering: OrderOrdering) {
-  const counted = countedOf(filters)
-  if (!counted || !isByCreation(ordering)) return undefined
-  // Where an edition is named, what the caller may see is a matter of the rows, and not of their places.
-  const named = filters.edition_id ? { ...counted, editions: sql`${filters.edition_id}` } : counted
-  return (skipped: number): PageStart => {
-    const start = startOfOrders(named, ordering[0]?.desc ?? true, skipped)
-    return filters.edition_id ? start : { ...start, ctes: sql`${withEditions(ctx, filters)}, ${start.ctes}` }
-  }
-}
 
 /** Rows of a page, and one more. */
 const rowsOfPage = 51

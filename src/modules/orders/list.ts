@@ -2,9 +2,8 @@ import { eq, type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { containsDigits, containsFolded, containsFoldedOrDigits } from '../../db/contains.ts'
 import { isFarPage } from '../../db/lists/page-by-number.ts'
-import { nullable, type Owners, type SortKey } from '../../db/lists/list-source.ts'
+import type { Owners } from '../../db/lists/list-source.ts'
 import { paginate } from '../../db/lists/paginate.ts'
-import type { Ranges } from '../../db/lists/ranges.ts'
 import { paginateNewest, paginateSearch } from '../../db/lists/paginate-search.ts'
 import { transactionWith } from '../../db/refunds.ts'
 import { editions } from '../../db/schema/editions.ts'
@@ -21,13 +20,14 @@ import {
 import { shortIdOfEdition, shortIdsOf } from '../../db/short-ids.ts'
 import { editionsSeenBy, visibilityOf, visibleIn } from '../../db/visibility.ts'
 import { invalid, parameterError } from '../../domain/errors.ts'
-import { orderStatuses, orderTypes } from '../../domain/orders/orders.ts'
-import { type Page, type PageRequest, sortBy } from '../../domain/page.ts'
+import type { Page, PageRequest } from '../../domain/page.ts'
 import { editionSummaryFields } from '../editions/index.ts'
-import { countingOf, fewMatch, isOfWholeEditions, startOf, stateOf } from './count.ts'
+import { countingOf, fewMatch, stateOf } from './count.ts'
 import { ofKinds } from './counts/spans.ts'
 import type { OrderFilters, OrderOrdering } from './filters.ts'
+import { indexOf, listedKeys, rangesOf, sortedKeys, sortKeys, sortOf } from './orderings.ts'
 import { searchOf } from './search.ts'
+import { startsOf } from './starts.ts'
 
 /** What each answer about an order shows of it and of its customer. */
 export const orderFields = (view: CustomerView) => ({
@@ -168,70 +168,6 @@ function conditions(ctx: Ctx, { view, filters, areFew, beginsAt }: Asked): SQL[]
   ]
 }
 
-const sortKeys = {
-  created: sql`${orders.created_at}`,
-  modified: sql`${orders.modified_at}`,
-  order_number: nullable(sql`${orders.number_key}`, { indexed: true }),
-  status: sql`${orders.status}`,
-  type: sql`${orders.type}`,
-  amount: sql`${orders.amount_minor}`,
-}
-
-/** The same keys for orders that are found first and sorted then: no index leads through them. */
-const sortedKeys: typeof sortKeys = {
-  created: sql`+${orders.created_at}`,
-  modified: sql`+${orders.modified_at}`,
-  order_number: nullable(sql`+${orders.number_key}`),
-  status: sql`+${orders.status}`,
-  type: sql`+${orders.type}`,
-  amount: sql`+${orders.amount_minor}`,
-}
-
-/** The keys of lists that begin with a status or a type; of one that is asked for there is no other. */
-const listedKeys = ({ status, type }: OrderFilters) => ({
-  ...sortKeys,
-  status: { listed: sortKeys.status, values: status ? [status] : orderStatuses.toSorted() },
-  type: { listed: sortKeys.type, values: type ? [type] : orderTypes.toSorted() },
-})
-
-/**
- * The ranges of the index that begins with the status and the type: without a filter by the other one, an order by one of
- * them, or a filter by it in the order of creation, merges its values.
- */
-function rangesOf(filters: OrderFilters, ordering: OrderOrdering): Ranges | undefined {
-  const { status, type } = filters
-  if (!isOfWholeEditions(filters) || ordering.length > 1) return undefined
-  const by = ordering[0]?.name ?? 'created'
-  const begins = (name: 'status' | 'type') => by === name || (by === 'created' && filters[name] !== undefined)
-  if (begins('status') && !type) return { columns: [sortKeys.type], values: orderTypes.map((one) => [one]) }
-  if (begins('type') && !status) return { columns: [sortKeys.status], values: orderStatuses.map((one) => [one]) }
-  return undefined
-}
-
-/** Orders that compare equal follow the time of creation, as the indexes do. */
-function sortOf(ordering: OrderOrdering, keys: Record<keyof typeof sortKeys, SortKey['by']>) {
-  const sort = sortBy<keyof typeof sortKeys, SortKey['by']>(ordering, '-created', keys)
-  return sort.some(({ by }) => by === keys.created)
-    ? sort
-    : [...sort, { by: keys.created, desc: sort.at(-1)?.desc ?? true }]
-}
-
-const indexes = {
-  created: sql`orders_edition_created`,
-  modified: sql`orders_edition_modified`,
-  order_number: sql`orders_edition_number`,
-  status: sql`orders_edition_status`,
-  type: sql`orders_edition_status`,
-  amount: sql`orders_edition_amount`,
-} satisfies Record<keyof typeof sortKeys, SQL>
-
-/** The index that has a list of editions in its order. SQLite would choose one by the range of time in its stead. */
-function indexOf(filters: OrderFilters, ordering: OrderOrdering): SQL | undefined {
-  if (!isOfWholeEditions(filters) || ordering.length > 1) return undefined
-  const by = ordering[0]?.name ?? 'created'
-  return by === 'created' && (filters.status || filters.type) ? indexes.status : indexes[by]
-}
-
 export async function listOrders(
   ctx: Ctx,
   page: PageRequest,
@@ -239,10 +175,10 @@ export async function listOrders(
   filters: OrderFilters,
 ): Promise<Page<OrderListRow>> {
   const view = customersSeenBy(ctx.caller)
-  const start = startOf(ctx, filters, ordering)
-  const end = (ordering[0]?.desc ?? true) ? 'last' : 'first'
   const areFew = await fewMatch(ctx, filters, ordering)
-  const where = conditions(ctx, { view, filters, areFew, beginsAt: start && isFarPage(page) ? end : null })
+  const starts = areFew ? {} : startsOf(ctx, filters, ordering)
+  const end = (ordering[0]?.desc ?? true) ? 'last' : 'first'
+  const where = conditions(ctx, { view, filters, areFew, beginsAt: starts.startOf && isFarPage(page) ? end : null })
   // Each index has one column and the time of creation.
   const search = searchOf(ctx.caller, filters)
   const isFound = search !== null && search !== 'short'
@@ -277,5 +213,5 @@ export async function listOrders(
   }
   const count = countingOf(ctx, filters)
   const index = areFew ? undefined : indexOf(filters, ordering)
-  return paginate(ctx.db, page, { ...source, from: source.table, index, count, startOf: start })
+  return paginate(ctx.db, page, { ...source, from: source.table, index, count, ...starts })
 }

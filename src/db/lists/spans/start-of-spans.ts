@@ -32,9 +32,11 @@ function startOfSpans(
         from (select span, sum(n) as n from (${spansOf(list, { scopes, facets })}) group by 1)),
       start (edge, ahead) as materialized (
         select ${edge}, ahead from placed where ahead <= ${offset} order by ahead desc limit 1)`,
-    where: isDesc
-      ? sql`${key} < coalesce((select ${hasYoung ? sql`min(edge, ${end})` : sql`edge`} from start), ${keyAt(never)})`
-      : sql`${key} >= coalesce((select edge from start), ${keyAt(0)})`,
+    where: [
+      isDesc
+        ? sql`${key} < coalesce((select ${hasYoung ? sql`min(edge, ${end})` : sql`edge`} from start), ${keyAt(never)})`
+        : sql`${key} >= coalesce((select edge from start), ${keyAt(0)})`,
+    ],
     offset: sql`(${offset} - coalesce((select ahead from start), 0))`,
   }
 }

@@ -1,6 +1,22 @@
 import { integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
+import { any } from '../list-spans.ts'
 
 const counted = () => integer().notNull().default(0)
+
+const countedOrders = () => ({
+  pending_online: counted(),
+  pending_in_person: counted(),
+  pending_imported: counted(),
+  confirmed_online: counted(),
+  confirmed_in_person: counted(),
+  confirmed_imported: counted(),
+  completed_online: counted(),
+  completed_in_person: counted(),
+  completed_imported: counted(),
+  cancelled_online: counted(),
+  cancelled_in_person: counted(),
+  cancelled_imported: counted(),
+})
 
 /**
  * Triggers and `countTogether` write it: a column of each status and type of an order; in long spans also one of each
@@ -12,18 +28,7 @@ export const orderCounts = sqliteTable(
     span_bits: integer().notNull(),
     edition_id: text().notNull(),
     span: integer().notNull(),
-    pending_online: counted(),
-    pending_in_person: counted(),
-    pending_imported: counted(),
-    confirmed_online: counted(),
-    confirmed_in_person: counted(),
-    confirmed_imported: counted(),
-    completed_online: counted(),
-    completed_in_person: counted(),
-    completed_imported: counted(),
-    cancelled_online: counted(),
-    cancelled_in_person: counted(),
-    cancelled_imported: counted(),
+    ...countedOrders(),
     changes: integer().notNull().default(0),
     customers: counted(),
     purchases_pending: counted(),
@@ -34,6 +39,23 @@ export const orderCounts = sqliteTable(
     purchases_cancelled: counted(),
   },
   (table) => [primaryKey({ columns: [table.span_bits, table.edition_id, table.span] })],
+)
+
+/**
+ * Of an edition or an organisation, in an ordering: how many settled orders stand from a key up to that of the next row. A
+ * sweep and triggers write it.
+ */
+export const orderIntervals = sqliteTable(
+  'order_intervals',
+  {
+    scope: text().notNull(),
+    ordering: text({ enum: ['amount', 'modified', 'number', 'unnumbered'] }).notNull(),
+    value: any().notNull(),
+    created_at: integer().notNull(),
+    seq: integer().notNull(),
+    ...countedOrders(),
+  },
+  (table) => [primaryKey({ columns: [table.scope, table.ordering, table.value, table.created_at, table.seq] })],
 )
 
 export const listCounts = sqliteTable(

@@ -3,7 +3,7 @@ import { shortId, shortIdOf } from '../../../db/short-ids.ts'
 import { coarseBits, purchaseColumn } from '../../../db/edition-counts.ts'
 import type { Database } from '../../../db/database.ts'
 import { purchaseStatuses } from '../../../domain/orders/purchases.ts'
-import { countColumns, fineBits, ordersInSpan, written } from './spans.ts'
+import { countColumns, countNames, countsOfGroup, excludedCounts, fineBits, ordersInSpan, written } from './spans.ts'
 
 /** A coarse span of an edition. */
 export interface OrderSpan {
@@ -12,8 +12,6 @@ export interface OrderSpan {
 }
 
 const names = countColumns.map(({ name }) => name)
-const columns = sql.raw(names.join(', '))
-const excluded = sql.raw(names.map((name) => `excluded.${name}`).join(', '))
 const [fine, coarse] = [written(fineBits), written(coarseBits)]
 
 /** The next span behind this one that has orders or counts. */
@@ -33,14 +31,9 @@ export const findNextSpan = (db: Database, { edition_id, span }: OrderSpan): Pro
     order by edition_id, span limit 1`)
 
 /** Stores what differs from what is stored, and answers it. */
-const repaired = sql`on conflict (span_bits, edition_id, span) do update set (${columns}) = (${excluded}), changes = changes + 1
-  where (${columns}) is not (${excluded}) returning span_bits, span`
+const repaired = sql`on conflict (span_bits, edition_id, span) do update set (${countNames}) = (${excludedCounts}), changes = changes + 1
+  where (${countNames}) is not (${excludedCounts}) returning span_bits, span`
 
-const counts = sql.raw(
-  countColumns
-    .map(({ status, type }) => `count(*) filter (where status = '${status}' and type = '${type}')`)
-    .join(', '),
-)
 const sums = sql.raw(names.map((name) => `sum(${name})`).join(', '))
 
 type Repair = SQL<{ span_bits: number; span: number }>
@@ -50,8 +43,8 @@ export function recountStatements({ edition_id, span }: OrderSpan): readonly [fi
   const fineSpans = sql`span_bits = ${fine} and edition_id = ${edition_id} and span >> ${coarse} - ${fine} = ${span}`
   const [from, until] = [sql`${span} << ${coarse}`, sql`(${span} + 1) << ${coarse}`]
   return [
-    sql`insert into order_counts (span_bits, edition_id, span, ${columns}, changes)
-      select ${fine}, ${edition_id}, spans.span, ${counts}, 1
+    sql`insert into order_counts (span_bits, edition_id, span, ${countNames}, changes)
+      select ${fine}, ${edition_id}, spans.span, ${countsOfGroup}, 1
       from (select span from order_counts where ${fineSpans}
           union select created_at >> ${fine} from orders
             where edition_short_id = ${shortId(edition_id)} and created_at >= ${from} and created_at < ${until}) as spans
@@ -59,7 +52,7 @@ export function recountStatements({ edition_id, span }: OrderSpan): readonly [fi
           and orders.created_at < (spans.span + 1) << ${fine}
       group by spans.span
       ${repaired}`,
-    sql`insert into order_counts (span_bits, edition_id, span, ${columns}, changes)
+    sql`insert into order_counts (span_bits, edition_id, span, ${countNames}, changes)
       select ${coarse}, ${edition_id}, ${span}, ${sums}, 1 from order_counts where ${fineSpans} having count(*) > 0
       ${repaired}`,
   ]

@@ -11,12 +11,16 @@ export const fineInCoarse = 2 ** (coarseBits - fineBits)
 /** A constant in a statement. It is not bound, because a statement has at most 100 parameters. */
 export const written = (value: number): SQL => sql.raw(String(value))
 
-/** Orders that `order_counts` can count. */
-export interface CountedOrders {
-  /** A query of the ids of their editions. */
-  editions: SQL
+/** Orders of any status or type, or of one. */
+export interface OrderKinds {
   status?: OrderStatus | undefined
   type?: OrderType | undefined
+}
+
+/** Orders that `order_counts` can count. */
+export interface CountedOrders extends OrderKinds {
+  /** A query of the ids of their editions. */
+  editions: SQL
   /** The first moment of creation, and the first one behind the last. Milliseconds UTC. */
   from?: number | undefined
   until?: number | undefined
@@ -30,14 +34,26 @@ export const countColumns = orderStatuses.flatMap((status) =>
   orderTypes.map((type) => ({ status, type, name: orderColumn(status, type) })),
 )
 
+const namesOfCounts = countColumns.map(({ name }) => name)
+/** The names of these columns, and the values of a row that an `insert` could not insert. */
+export const countNames = sql.raw(namesOfCounts.join(', '))
+export const excludedCounts = sql.raw(namesOfCounts.map((name) => `excluded.${name}`).join(', '))
+
+/** What these columns have of a group of orders. */
+export const countsOfGroup = sql.raw(
+  countColumns
+    .map(({ status, type, name }) => `count(*) filter (where status = '${status}' and type = '${type}') as ${name}`)
+    .join(', '),
+)
+
 /** The number of orders of a row of `order_counts`. */
-export function ordersInSpan({ status, type }: Pick<CountedOrders, 'status' | 'type'> = {}): SQL {
+export function ordersInSpan({ status, type }: OrderKinds = {}): SQL {
   const chosen = countColumns.filter((one) => (!status || one.status === status) && (!type || one.type === type))
   return sql.raw(chosen.map(({ name }) => name).join(' + '))
 }
 
 /** Orders by both columns that their index of an edition begins with, so that it leads to those of one type too. */
-export const ofKinds = ({ status, type }: Pick<CountedOrders, 'status' | 'type'>): SQL =>
+export const ofKinds = ({ status, type }: OrderKinds): SQL =>
   sql`${inWords(sql`orders.status`, status ? [status] : orderStatuses)}
     and ${inWords(sql`orders.type`, type ? [type] : orderTypes)}`
 

@@ -1,0 +1,62 @@
+import { sql } from 'drizzle-orm'
+import type { Ctx } from '../../context.ts'
+import type { ListSource } from '../../db/lists/list-source.ts'
+import type { PageStart } from '../../db/lists/page-by-number.ts'
+import { seesOrganization } from '../../db/visibility.ts'
+import { countedOf, withEditions } from './count.ts'
+import type { CountedOrders } from './counts/spans.ts'
+import { startInGroups, startOfOrders } from './counts/start-of-page.ts'
+import type { OrderFilters, OrderOrdering } from './filters.ts'
+import { type IntervalOrdering, intervalOrderings } from './intervals/interval-orderings.ts'
+import { findStartInIntervals } from './intervals/start-in-intervals.ts'
+import { listedKeys } from './orderings.ts'
+
+/** Orderings that intervals count. */
+const { amount, modified, number, unnumbered } = intervalOrderings
+const counted: Partial<Record<OrderBy, readonly IntervalOrdering[]>> = {
+  amount: [amount],
+  modified: [modified],
+  order_number: [number, unnumbered],
+}
+
+type OrderBy = OrderOrdering[number]['name']
+type Starts = Pick<ListSource, 'startOf' | 'findStart'>
+
+/** What has intervals: an edition, or an organisation whose editions the caller sees all. */
+function scopeOf({ caller }: Ctx, { edition_id, organization_id }: OrderFilters): string | undefined {
+  if (edition_id) return edition_id
+  return organization_id && seesOrganization(caller, organization_id) ? organization_id : undefined
+}
+
+/** Where a page begins in an order that spans of time lead through; undefined in others. */
+function startInSpans(counted: CountedOrders, filters: OrderFilters, [by]: OrderOrdering) {
+  const { editions, status, type, from, until } = counted
+  const { name = 'created', desc = true } = by ?? {}
+  if (name === 'created') return (skipped: number): PageStart => startOfOrders(counted, desc, skipped)
+  if ((name !== 'status' && name !== 'type') || from !== undefined || until !== undefined) return undefined
+  const { values } = listedKeys(filters)[name]
+  const groups = (desc ? values.toReversed() : values).map((value) => ({ status, type, [name]: value }))
+  return (skipped: number): PageStart => startInGroups(editions, groups, desc, skipped)
+}
+
+/** Where pages by number begin. Spans of time lead to them in some orders, and intervals in others. */
+export function startsOf(ctx: Ctx, filters: OrderFilters, ordering: OrderOrdering): Starts {
+  const listed = countedOf(filters)
+  if (!listed || ordering.length > 1) return {}
+  // Where an edition is named, what the caller may see is a matter of the rows, and not of their places.
+  const named = filters.edition_id ? { ...listed, editions: sql`${filters.edition_id}` } : listed
+  const start = startInSpans(named, filters, ordering)
+  if (start)
+    return {
+      startOf: (skipped) => {
+        const found = start(skipped)
+        return filters.edition_id ? found : { ...found, ctes: sql`${withEditions(ctx, filters)}, ${found.ctes}` }
+      },
+    }
+  const [by] = ordering
+  const [orderings, scope] = [by && counted[by.name], scopeOf(ctx, filters)]
+  const { status, type, from, until } = listed
+  if (!by || !orderings || !scope || from !== undefined || until !== undefined) return {}
+  const list = { scope, kinds: { status, type }, orderings, isDesc: by.desc }
+  return { findStart: (skipped) => findStartInIntervals(ctx.db, list, skipped) }
+}
