@@ -1,8 +1,12 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { PurchaseStatus } from '../domain/orders/purchases.ts'
 
-/** Long spans of `order_counts` are `created_at >> coarseBits`. */
+/** Spans of `order_counts` are `created_at >> bits`. */
+export const fineBits = 21
+/** As `fineBits`, of long spans. */
 export const coarseBits = 29
+/** The number of fine spans in a coarse one. */
+export const fineInCoarse = 2 ** (coarseBits - fineBits)
 
 /** The column of a long span that counts the purchases of a status. */
 export const purchaseColumn = (status: PurchaseStatus): string => `purchases_${status}`

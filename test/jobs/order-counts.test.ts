@@ -50,6 +50,16 @@ async function otherCounts() {
         sql`select edition_id, created_at >> 29 as span, ${counted} from purchases group by 1, 2 order by 1, 2`,
       ),
     ],
+    ...(await Promise.all(
+      [21, 29].map(async (bits) => [
+        await db.all(
+          sql`select edition_id, span, purchases from order_counts where span_bits = ${bits} and purchases <> 0 order by 1, 2`,
+        ),
+        await db.all(
+          sql`select edition_id, created_at >> ${bits} as span, count(*) as purchases from purchases group by 1, 2 order by 1, 2`,
+        ),
+      ]),
+    )),
     [
       await db.all(sql`select edition_id, sum(customers) as n from order_counts group by 1 having n <> 0 order by 1`),
       await db.all(sql`select edition_id, count(*) as n from user_editions group by 1 order by 1`),

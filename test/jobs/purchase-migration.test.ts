@@ -27,7 +27,11 @@ it('the migration of purchases keeps each of them, what refers to them, and thei
 
   const queriesOf = (number: string) => env.TEST_MIGRATIONS.find(({ name }) => name.startsWith(number))?.queries ?? []
   // What a later migration adds is added again.
-  const queries = [...queriesOf('0101'), ...queriesOf('0116').filter((query) => query.includes('purchases'))]
+  const queries = [
+    ...queriesOf('0101'),
+    ...queriesOf('0116').filter((query) => query.includes('purchases')),
+    ...queriesOf('0128').filter((query) => query.includes(' trigger ')),
+  ]
   await env.DB.batch(queries.map((query) => env.DB.prepare(query)))
 
   expect(await Promise.all([rows(), schema(), counts()])).toEqual(before)

@@ -3,7 +3,7 @@ import { type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { boughtIn } from '../../db/purchases.ts'
 import { purchaseColumn, sumOfEditions } from '../../db/edition-counts.ts'
-import type { SortKey } from '../../db/lists/list-source.ts'
+import type { ListSource, SortKey } from '../../db/lists/list-source.ts'
 import type { Counting } from '../../db/lists/page-by-number.ts'
 import { paginate } from '../../db/lists/paginate.ts'
 import type { Ranges } from '../../db/lists/ranges.ts'
@@ -15,6 +15,7 @@ import { numberKey } from '../../domain/orders/orders.ts'
 import { type OrderBy, type Page, type PageRequest, sortBy } from '../../domain/page.ts'
 import { type PurchaseStatus, purchaseStatuses } from '../../domain/orders/purchases.ts'
 import { type PurchaseListRow, purchaseVisibility, shownFields, shownJoins } from './queries.ts'
+import { startOfPurchases } from './start-of-page.ts'
 
 export interface PurchaseFilters {
   edition_id?: string | undefined
@@ -68,6 +69,12 @@ function countOf(ctx: Ctx, filters: PurchaseFilters): Counting | null {
   return { statement: sql`select ${sumOfEditions(columns, editions)} as n` }
 }
 
+/** Where a page by number begins; of codes and searches there are few. */
+function startOf({ edition_id, search, vendor_code, status }: PurchaseFilters, isDesc: boolean): ListSource['startOf'] {
+  if (!edition_id || search || vendor_code) return undefined
+  return (skipped) => startOfPurchases({ editionId: edition_id, status }, isDesc, skipped)
+}
+
 const sortKeys = { created: sql`${purchases.created_at}` }
 
 export function listPurchases(
@@ -86,5 +93,6 @@ export function listPurchases(
     columns: shownFields(view),
     joins: sql`join ${purchases} on ${purchases.id} = page.key ${shownJoins(view)}`,
     count: countOf(ctx, filters),
+    startOf: startOf(filters, ordering[0]?.desc ?? true),
   })
 }

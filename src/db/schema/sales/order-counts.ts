@@ -19,8 +19,8 @@ const countedOrders = () => ({
 })
 
 /**
- * Triggers and `countTogether` write it: a column of each status and type of an order; in long spans also one of each
- * status of a purchase, and the customers of the edition, who are in any of its spans.
+ * Triggers and `countTogether` write it: a column of each status and type of an order, and one of all purchases; in long
+ * spans also one of each status of a purchase, and the customers of the edition, who are in any of its spans.
  */
 export const orderCounts = sqliteTable(
   'order_counts',
@@ -31,6 +31,8 @@ export const orderCounts = sqliteTable(
     ...countedOrders(),
     changes: integer().notNull().default(0),
     customers: counted(),
+    /** Of any status, as in short spans. */
+    purchases: counted(),
     purchases_pending: counted(),
     purchases_active: counted(),
     purchases_used: counted(),

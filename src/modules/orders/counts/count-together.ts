@@ -1,10 +1,10 @@
 import { type SQL, sql } from 'drizzle-orm'
-import { coarseBits, purchaseColumn } from '../../../db/edition-counts.ts'
+import { coarseBits, fineBits, purchaseColumn } from '../../../db/edition-counts.ts'
 import { orderCounts } from '../../../db/schema/sales/order-counts.ts'
 import { insertAll } from '../../../db/write.ts'
 import type { OrderStatus, OrderType } from '../../../domain/orders/orders.ts'
 import { type PurchaseStatus, purchaseStatuses } from '../../../domain/orders/purchases.ts'
-import { countColumns, fineBits, orderColumn } from './spans.ts'
+import { countColumns, orderColumn } from './spans.ts'
 
 interface Placed {
   edition_id: string
@@ -23,6 +23,7 @@ export interface CountedRows {
 const counters = [
   ...countColumns.map(({ name }) => name),
   ...purchaseStatuses.map(purchaseColumn),
+  'purchases',
   'customers',
   'changes',
 ]
@@ -49,7 +50,8 @@ function rowsOf(span_bits: number, { orders, purchases, customers }: CountedRows
     rows.set(key, row)
   }
   for (const order of orders) count(order, [orderColumn(order.status, order.type), 'changes'])
-  for (const purchase of purchases) count(purchase, [purchaseColumn(purchase.status)])
+  for (const purchase of purchases)
+    count(purchase, span_bits === coarseBits ? ['purchases', purchaseColumn(purchase.status)] : ['purchases'])
   for (const customer of customers) count(customer, ['customers'])
   return [...rows.values()]
 }
@@ -58,7 +60,7 @@ function rowsOf(span_bits: number, { orders, purchases, customers }: CountedRows
 export function countTogether(counted: CountedRows): SQL[] {
   const { orders, customers } = counted
   const rows = [
-    ...rowsOf(fineBits, { orders, purchases: [], customers: [] }),
+    ...rowsOf(fineBits, { ...counted, customers: [] }),
     ...rowsOf(coarseBits, { ...counted, customers: besideOrders(customers, orders) }),
   ]
   return insertAll(orderCounts, rows).map(

@@ -1,9 +1,10 @@
 import { type SQL, sql } from 'drizzle-orm'
 import { shortId, shortIdOf } from '../../../db/short-ids.ts'
-import { coarseBits, purchaseColumn } from '../../../db/edition-counts.ts'
+import { coarseBits, fineBits, purchaseColumn } from '../../../db/edition-counts.ts'
 import type { Database } from '../../../db/database.ts'
+import { inWords } from '../../../db/visibility.ts'
 import { purchaseStatuses } from '../../../domain/orders/purchases.ts'
-import { countColumns, countNames, countsOfGroup, excludedCounts, fineBits, ordersInSpan, written } from './spans.ts'
+import { countColumns, countNames, countsOfGroup, excludedCounts, ordersInSpan, written } from './spans.ts'
 
 /** A coarse span of an edition. */
 export interface OrderSpan {
@@ -36,11 +37,15 @@ const repaired = sql`on conflict (span_bits, edition_id, span) do update set (${
 
 const sums = sql.raw(names.map((name) => `sum(${name})`).join(', '))
 
+/** The fine spans of a coarse one. */
+const fineSpansOf = (editionId: string, span: number): SQL =>
+  sql`span_bits = ${fine} and edition_id = ${editionId} and span >> ${coarse} - ${fine} = ${span}`
+
 type Repair = SQL<{ span_bits: number; span: number }>
 
 /** Counts the orders of a span anew. Rows that the statements answer were wrong. */
 export function recountStatements({ edition_id, span }: OrderSpan): readonly [fine: Repair, coarse: Repair] {
-  const fineSpans = sql`span_bits = ${fine} and edition_id = ${edition_id} and span >> ${coarse} - ${fine} = ${span}`
+  const fineSpans = fineSpansOf(edition_id, span)
   const [from, until] = [sql`${span} << ${coarse}`, sql`(${span} + 1) << ${coarse}`]
   return [
     sql`insert into order_counts (span_bits, edition_id, span, ${countNames}, changes)
@@ -60,6 +65,7 @@ export function recountStatements({ edition_id, span }: OrderSpan): readonly [fi
 
 const purchaseNames = purchaseStatuses.map(purchaseColumn)
 const purchaseColumns = sql.raw(purchaseNames.join(', '))
+const ofStatuses = sql.raw(`(${purchaseNames.join(' + ')})`)
 
 /**
  * Counts the purchases of a span anew, and at the first span of an edition its customers and those of its organisation.
@@ -67,6 +73,8 @@ const purchaseColumns = sql.raw(purchaseNames.join(', '))
  */
 export function recountOthers({ edition_id, span }: OrderSpan, isFirst: boolean): Repair[] {
   const isSpan = sql`span_bits = ${coarse} and edition_id = ${edition_id} and span = ${span}`
+  const bought = sql`edition_short_id = ${shortId(edition_id)} and ${inWords(sql`status`, purchaseStatuses)}
+    and created_at >= ${span} << ${coarse} and created_at < (${span} + 1) << ${coarse}`
   const counted = purchaseStatuses.map(
     (
       status,
@@ -79,6 +87,16 @@ export function recountOthers({ edition_id, span }: OrderSpan, isFirst: boolean)
   return [
     sql`update order_counts set (${purchaseColumns}) = (select ${sql.join(counted, sql`, `)})
       where ${isSpan} and (${purchaseColumns}) is not (select ${sql.join(counted, sql`, `)}) returning span_bits, span`,
+    sql`update order_counts set purchases = ${ofStatuses} where ${isSpan} and purchases <> ${ofStatuses}
+      returning span_bits, span`,
+    sql`insert into order_counts (span_bits, edition_id, span, purchases)
+      select ${fine}, ${edition_id}, span, sum(n) from (
+        select span, 0 as n from order_counts where ${fineSpansOf(edition_id, span)}
+        union all select created_at >> ${fine}, 1 from purchases where ${bought})
+      where true group by span
+      on conflict (span_bits, edition_id, span) do update set purchases = excluded.purchases
+        where purchases <> excluded.purchases
+      returning span_bits, span`,
     ...(isFirst
       ? [
           sql<{ span_bits: number; span: number }>`update order_counts set customers = customers + ${joined} - ${known}

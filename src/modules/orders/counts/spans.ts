@@ -1,12 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm'
-import { coarseBits } from '../../../db/edition-counts.ts'
 import { inWords } from '../../../db/visibility.ts'
 import { type OrderStatus, orderStatuses, type OrderType, orderTypes } from '../../../domain/orders/orders.ts'
-
-/** Spans of `order_counts` are `created_at >> bits`. */
-export const fineBits = 21
-/** The number of fine spans in a coarse one. */
-export const fineInCoarse = 2 ** (coarseBits - fineBits)
 
 /** A constant in a statement. It is not bound, because a statement has at most 100 parameters. */
 export const written = (value: number): SQL => sql.raw(String(value))

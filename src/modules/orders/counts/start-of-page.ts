@@ -1,16 +1,8 @@
 import { type SQL, sql } from 'drizzle-orm'
-import { coarseBits } from '../../../db/edition-counts.ts'
+import { coarseBits, fineBits, fineInCoarse } from '../../../db/edition-counts.ts'
 import type { PageStart } from '../../../db/lists/page-by-number.ts'
 import { countOfOrders } from './count-orders.ts'
-import {
-  areSpans,
-  type CountedOrders,
-  fineBits,
-  fineInCoarse,
-  type OrderKinds,
-  ordersInSpan,
-  written,
-} from './spans.ts'
+import { areSpans, type CountedOrders, type OrderKinds, ordersInSpan, written } from './spans.ts'
 
 /** Orders as spans count them. */
 interface SpannedOrders {

@@ -1,0 +1,104 @@
+import { sql } from 'drizzle-orm'
+import { beforeAll, expect, it } from 'vitest'
+import type { purchases } from '../../src/db/schema/sales/orders.ts'
+import { type PurchaseStatus, purchaseStatuses } from '../../src/domain/orders/purchases.ts'
+import { rootToken } from '../support/api.ts'
+import { costOf } from '../support/cost.ts'
+import { queryOf } from '../support/list-spans.ts'
+import { idsOf, readAs } from '../support/lists.ts'
+import { purchaseRow } from '../support/purchases.ts'
+import { db, write } from '../support/seeding/rows.ts'
+import { givenTicket, seedShop, type Shop } from '../support/seeding/sales/orders.ts'
+
+type Purchase = Pick<typeof purchases.$inferSelect, 'id' | 'status' | 'created_at'>
+
+const count = 8000
+const dayMs = 86_400_000
+
+let shop: Shop
+let all: Purchase[]
+
+const stored = () =>
+  db.all(sql<Purchase>`select id, status, created_at from purchases where edition_id = ${shop.edition_id}`)
+
+beforeAll(async () => {
+  shop = await seedShop()
+  const ticket = await givenTicket(shop, { vendor_code: 'SEED' })
+  const { created_at } = await purchaseRow(ticket.id)
+  // Most are bought within two days, hundreds of them in one moment; the others in the year before, with weeks of none.
+  const made = Array.from({ length: count }, (_, index) => ({
+    id: `pur_${String((index * 7919) % 100_003).padStart(6, '0')}-${shop.edition_id.slice(-8)}`,
+    status: purchaseStatuses[index % 17 ? 1 : (index / 17) % purchaseStatuses.length],
+    created_at:
+      index % 4
+        ? created_at - (index % 9 ? (index * 104_729) % (2 * dayMs) : dayMs)
+        : created_at - ((index * 7_654_321) % 10) * 35 * dayMs - ((index * 15_485_863) % (3 * dayMs)),
+  }))
+  await write(sql`insert into purchases (id, organization_id, edition_id, order_id, user_id, product_id, vendor_code, status,
+      price_minor, deposit_minor, handling_fee_minor, created_at, modified_at)
+    select its.value ->> 'id', organization_id, edition_id, order_id, user_id, product_id, null, its.value ->> 'status', 0, 0,
+      0, its.value ->> 'created_at', modified_at
+    from json_each(${JSON.stringify(made)}) as its cross join purchases where purchases.id = ${ticket.id}`)
+  all = await stored()
+})
+
+async function pageOf(query: Record<string, string>) {
+  const reply = await readAs(
+    rootToken,
+    `/v1/purchases?${queryOf({ edition_id: shop.edition_id, page_size: '50', ...query })}`,
+  )
+  expect(reply.status).toBe(200)
+  return { ids: idsOf(reply), count: reply.body.count as number, rows: costOf(reply).rows_read }
+}
+
+function sorted(status: PurchaseStatus | undefined, ordering: string): string[] {
+  const direction = ordering.startsWith('-') ? -1 : 1
+  const listed = all.filter((one) => status === undefined || one.status === status)
+  return listed
+    .toSorted((one, other) => direction * (one.created_at - other.created_at || (one.id < other.id ? -1 : 1)))
+    .map(({ id }) => id)
+}
+
+const cases = [undefined, ...purchaseStatuses].flatMap((status) =>
+  ['created', '-created'].map((ordering) => ({ status, ordering })),
+)
+
+it.each(cases)('each page of purchases is found by its number: $status, $ordering', async ({ status, ordering }) => {
+  const ids = sorted(status, ordering)
+  const size = 50
+  const last = Math.ceil(ids.length / size)
+  const pages = [...new Set(Array.from({ length: 24 }, (_, index) => 1 + Math.floor((index * (last - 1)) / 23)))]
+  for (const page of pages) {
+    const found = await pageOf({ ...(status && { status }), ordering, page: String(page) })
+    expect([page, found.ids]).toEqual([page, ids.slice(size * (page - 1), size * page)])
+    expect(found.count).toBe(ids.length)
+  }
+})
+
+it('a page far from both ends reads few rows', async () => {
+  const before = sql`edition_id = ${shop.edition_id} and span_bits = 21`
+  const [most] = await db.all(sql<{ n: number }>`select max(purchases) as n from order_counts where ${before}`)
+  for (const ordering of ['created', '-created'])
+    for (const page of [40, 80, 120]) {
+      const { rows } = await pageOf({ ordering, page: String(page) })
+      // Those of one short span, long and short spans, and seven rows for each purchase of the page.
+      expect([page, Math.max(rows, 1100 + (most?.n ?? 0))]).toEqual([page, 1100 + (most?.n ?? 0)])
+    }
+})
+
+it('pages stay right where a version before has counted statuses alone', async () => {
+  const wrong = sql`edition_id = ${shop.edition_id} and (span_bits = 29 or span % 2 = 0)`
+  await write(sql`update order_counts set purchases = max(0, purchases - 3) where ${wrong}`)
+  const ids = sorted(undefined, '-created')
+  for (const page of [30, 60, 90, 120, 150]) {
+    const found = await pageOf({ page: String(page) })
+    expect([page, found.ids]).toEqual([page, ids.slice(50 * (page - 1), 50 * page)])
+  }
+})
+
+it('a page behind the last is refused', async () => {
+  for (const { edition_id } of [shop, await seedShop()]) {
+    const reply = await readAs(rootToken, `/v1/purchases?edition_id=${edition_id}&page=1000`)
+    expect([reply.status, reply.body.code]).toEqual([404, 'invalid_page'])
+  }
+})
