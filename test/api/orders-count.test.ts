@@ -7,7 +7,7 @@ import { idsOf, readAs, walkAs } from '../support/lists.ts'
 import { givenMember } from '../support/seeding/members.ts'
 import { matching, type OrderFilter, orderFields, queryOf, sorted, storedOrders } from '../support/many-orders.ts'
 import { seedManyOrders } from '../support/seeding/many-orders.ts'
-import { seedShop, type Shop } from '../support/seeding/sales/orders.ts'
+import { givenOrder, seedShop, type Shop } from '../support/seeding/sales/orders.ts'
 import { db, write } from '../support/seeding/rows.ts'
 
 const most = 600
@@ -130,6 +130,24 @@ describe('a page of listOrders by its number', () => {
         if (page > from) expect([query, page, Math.max(most, costOf(reply).rows_read)]).toEqual([query, page, most])
         next = reply.body.next
       }
+    }
+  })
+})
+
+describe('orders of one customer', () => {
+  let customer_id = ''
+  beforeAll(async () => {
+    const { order } = await givenOrder(shop, { customer: { email: 'alone@example.dk' } })
+    const rows = await db.all(sql<{ user_id: string }>`select user_id from orders where id = ${order}`)
+    customer_id = rows[0]?.user_id ?? ''
+  })
+
+  it.each(orderings)('are found by few rows among those of an edition, ordered by "%s"', async (ordering) => {
+    const place = { edition_id: shop.edition_id, customer_id, ordering }
+    for (const filter of ['', '&type=imported', '&created_after=2020-01-01T00:00:00Z']) {
+      const reply = await readAs(rootToken, `/v1/orders?${queryOf(place)}${filter}`)
+      expect([filter, reply.body.count]).toEqual([filter, 1])
+      expect(costOf(reply).rows_read).toBeLessThan(30)
     }
   })
 })

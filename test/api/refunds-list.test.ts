@@ -1,8 +1,8 @@
 import { sql } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
-import { get } from '../support/api.ts'
+import { get, rootToken } from '../support/api.ts'
 import { costOf } from '../support/cost.ts'
-import { seedShop, givenOrder } from '../support/seeding/sales/orders.ts'
+import { seedShop, givenOrder, type Shop } from '../support/seeding/sales/orders.ts'
 import { act, ask, askFor, refundRow, refundsOf, threePurchases } from '../support/refunds.ts'
 import { db } from '../support/seeding/rows.ts'
 import { seedEdition } from '../support/seeding/editions.ts'
@@ -49,9 +49,47 @@ describe('listRefundRequests', () => {
   })
 })
 
+it.each(['', 'modified', 'requested_amount', 'status'])(
+  'requests of one order, purchase or customer are found by few rows among those of their edition, ordered by "%s"',
+  async (ordering) => {
+    const shop = await seedShop()
+    const one = await givenOrder(shop, threePurchases)
+    const { body } = await askFor(one.purchases[0] ?? '', { amount: 1 })
+    const { token } = await givenMember({ id: shop.organization_id }, 'viewer', shop.edition_id)
+    const read = async () => {
+      const filters = [
+        `order_id=${one.order}`,
+        `purchase_id=${one.purchases[0]}`,
+        `customer_id=${body.customer.api_id}`,
+      ]
+      const rows = []
+      for (const filter of [...filters, `order_id=${one.order}&status=pending`])
+        for (const as of [rootToken, token]) {
+          const reply = await get(
+            `/v1/refund-requests?edition_id=${shop.edition_id}&${filter}${ordering && `&ordering=${ordering}`}`,
+            as,
+          )
+          expect([filter, reply.body.count]).toEqual([filter, 1])
+          rows.push(costOf(reply).rows_read)
+        }
+      return rows
+    }
+    const before = await read()
+    await seedMore(shop, 2000)
+    // The end of a range of an index is one row more where others follow.
+    for (const [index, rows] of (await read()).entries()) expect(rows).toBeLessThanOrEqual((before[index] ?? 0) + 6)
+  },
+)
+
 /** Requests of another organisation, of one purchase. */
 async function seedElsewhere(count: number): Promise<void> {
   const other = await seedShop()
+  await seedMore(other, count)
+  expect((await refundsOf(other)).length).toBe(count + 1)
+}
+
+/** Requests of one more order. */
+async function seedMore(other: Shop, count: number): Promise<void> {
   const { purchases } = await givenOrder(other)
   const { body } = await askFor(purchases[0] ?? '', { amount: 1 })
   const row = await refundRow(body.id)
@@ -61,7 +99,6 @@ async function seedElsewhere(count: number): Promise<void> {
     select ${`${row.id}-`} || i, ${sql.raw(names.join(', '))} from n, refund_requests where id = ${row.id}`)
   await db.all(sql`insert into refund_items (refund_request_id, purchase_id, amount_minor)
     select id, purchase_id, 0 from refund_requests where id like ${`${row.id}-%`}`)
-  expect((await refundsOf(other)).length).toBe(count + 1)
 }
 
 describe('getRefundRequest', () => {

@@ -152,3 +152,31 @@ it('lists that grow for ever read few rows with a filter, too', async () => {
   for (const range of [`created_after=${day(200)}`, `created_after=${day(300)}&created_before=${day(100)}`])
     expect(await rowsOf(`/v1/audit-log?${ofOrganization}&${range}`)).toBeLessThan(goal + 3.2 * perDay)
 }, 600_000)
+
+it('a text of one or two letters is looked for among the newest rows', async () => {
+  const [organization, edition] = [`organization_id=${shop.organization_id}`, `edition_id=${shop.edition_id}`]
+  const dear: [string, number][] = []
+  for (const path of [`/v1/user?${organization}`, `/v1/user?${edition}`, `/v1/orders?${edition}`])
+    for (const search of ['b', 'zz']) {
+      const at = `${path}&search=${search}`
+      const rows = await rowsOf(at)
+      // 10,000 are passed to find the first of them, compared for the page, and compared for the count.
+      if (rows > 40_000) dear.push([at, rows])
+    }
+  expect(dear).toEqual([])
+}, 120_000)
+
+it('orders and refund requests of one customer or order read few rows among those of an edition', async () => {
+  const { results } = await client.get<Page<{ id: string }>>(
+    `/v1/orders?edition_id=${shop.edition_id}&page_size=1&page=${Math.floor(shop.seeded / 3)}`,
+  )
+  const [{ id } = expect.unreachable()] = results
+  const { customer } = await client.get<{ customer: { api_id: string } }>(`/v1/orders/${id}`)
+  for (const path of [
+    `/v1/orders?edition_id=${shop.edition_id}&customer_id=${customer.api_id}`,
+    `/v1/orders?edition_id=${shop.edition_id}&customer_id=${customer.api_id}&ordering=status`,
+    `/v1/refund-requests?edition_id=${shop.edition_id}&order_id=${id}`,
+    `/v1/refund-requests?edition_id=${shop.edition_id}&customer_id=${customer.api_id}`,
+  ])
+    expect([path, Math.max(goal, await rowsOf(path))]).toEqual([path, goal])
+}, 120_000)

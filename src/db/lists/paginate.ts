@@ -6,6 +6,7 @@ import type { ListSource } from './list-source.ts'
 import { and, isNullable, keysOf, type KeyValues, wholeSort } from './order-keys.ts'
 import { type Counting, routeTo } from './page-by-number.ts'
 import { judgePage, pageFrom } from './page-rows.ts'
+import { inAnyRange } from './ranges.ts'
 import { isInOrder, ofOwners, selectPageKeys, selectPageRows } from './page-statement.ts'
 
 const isCounting = (count: ListSource['count']): count is Counting => typeof count === 'object' && count !== null
@@ -15,7 +16,8 @@ function countingOf(source: ListSource<SQL | Fields>): Counting {
   const { count } = source
   if (isCounting(count)) return count
   if (typeof count === 'number') return { statement: sql<{ n: number }>`select ${count} as n` }
-  const conditions = and([...ofOwners(source), ...source.where])
+  const inRanges = source.ranges ? [inAnyRange(source.ranges)] : []
+  const conditions = and([...ofOwners(source), ...inRanges, ...source.where])
   return { statement: sql<{ n: number }>`select count(*) as n from ${source.from} where ${conditions}` }
 }
 

@@ -92,12 +92,11 @@ interface RefundFilters {
 type RefundCondition = (value: string | number, view: CustomerView) => SQL
 
 const own =
-  (name: 'edition_id' | 'organization_id' | 'order_id' | 'status' | 'reason' | 'source'): RefundCondition =>
+  (name: 'organization_id' | 'order_id' | 'status' | 'reason' | 'source'): RefundCondition =>
   (value) =>
     sql`${refundRequests[name]} = ${value}`
 
-const conditionsOf: Record<keyof RefundFilters, RefundCondition> = {
-  edition_id: own('edition_id'),
+const conditionsOf: Record<Exclude<keyof RefundFilters, 'edition_id'>, RefundCondition> = {
   organization_id: own('organization_id'),
   order_id: own('order_id'),
   purchase_id: (id) =>
@@ -122,13 +121,24 @@ function ownersOf(ctx: Ctx, filters: RefundFilters, isOrdered: boolean): Owners 
   return { column: sql`${refundRequests.edition_id}`, ids: editionsSeenBy(ctx.caller, filters), isOrdered }
 }
 
+/** A plus excludes the indexes of the edition, where others lead to fewer requests. */
+const isOfEdition = ({ order_id, purchase_id, customer_id }: RefundFilters, id: string): SQL =>
+  order_id || purchase_id || customer_id
+    ? sql`+${refundRequests.edition_id} = ${id}`
+    : sql`${refundRequests.edition_id} = ${id}`
+
 function conditions(ctx: Ctx, view: CustomerView, filters: RefundFilters): SQL[] {
-  const asked = (Object.keys(conditionsOf) as (keyof RefundFilters)[]).flatMap((name) => {
+  const { edition_id } = filters
+  const asked = (Object.keys(conditionsOf) as (keyof typeof conditionsOf)[]).flatMap((name) => {
     const value = filters[name]
     if (value === undefined || (name === 'organization_id' && isOfEditions(filters))) return []
     return [conditionsOf[name](value, view)]
   })
-  return [...asked, visibleIn(ctx.caller, refundVisibility, filters)]
+  return [
+    ...(edition_id ? [isOfEdition(filters, edition_id)] : []),
+    ...asked,
+    visibleIn(ctx.caller, refundVisibility, filters),
+  ]
 }
 
 /** Requests are counted where they are written; those of an order, a purchase, a customer or a search are few. */
