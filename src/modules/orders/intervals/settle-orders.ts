@@ -25,11 +25,11 @@ export const intervalSizes: IntervalSizes = {
   fewestDue: 100,
   ordersAStep: 5000,
   stepsASweep: 100,
-  orders: 1000,
+  orders: 500,
 }
 
 /** Few orders change later. One that does is exact at once, and writes more. */
-const settledAfterMs = 300_000
+const settledAfterMs = 120_000
 
 /** Organisations with many orders, from this one on. */
 export const longOrganizations = async (
