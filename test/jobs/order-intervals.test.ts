@@ -19,7 +19,8 @@ import { db, write } from '../support/seeding/rows.ts'
 
 /** Of a page, with 50 orders an interval. */
 const mostRows = 2300
-const now = manyFrom + 400 * 86_400_000
+/** When orders are settled. */
+const later = manyFrom + 400 * 86_400_000
 const filters: OrderFilter[] = [
   {},
   { status: 'completed' },
@@ -55,7 +56,7 @@ describe('a page by number far from both ends', () => {
   beforeAll(async () => {
     place = await seedOrganization([12_000, 3_000, 2_000])
     await seedOrganization([6_000])
-    await settleAll(now)
+    await settleAll(later)
     orders = await storedOrders(place.organization)
   })
 
@@ -166,7 +167,7 @@ it('intervals are exact through every change, and lead to the pages', async () =
     fc.asyncProperty(fc.array(act, { minLength: 6, maxLength: 12 }), fc.nat({ max: 400 }), async (acts, number) => {
       await write(sql`delete from list_sizes`)
       const place = await seedOrganization([4_000, 800, 120])
-      let now = manyFrom + 400 * 86_400_000
+      let now = later
       await settleOrders({ db, now: () => now }, shortSizes)
       for (const one of acts) {
         if (one.act === 'wait') now += one.ms
@@ -226,33 +227,33 @@ describe('the sweeps of intervals', () => {
         if (left-- === 0) throw new Error('The sweep ended.')
         return commit(statements)
       }
-      await settleOrders({ db: ended, now: () => now }, shortSizes).catch(() => null)
+      await settleOrders({ db: ended, now: () => later }, shortSizes).catch(() => null)
       await expectIntervalsToHold(organization)
     }
-    await settleAll(now)
+    await settleAll(later)
     expect(await expectIntervalsToHold(organization)).toBeGreaterThan(90)
   })
 
   it('count nothing twice when two run at once', async () => {
     const { organization } = await place()
-    const both = await Promise.allSettled([1, 2, 3].map(() => settleOrders({ db, now: () => now }, shortSizes)))
+    const both = await Promise.allSettled([1, 2, 3].map(() => settleOrders({ db, now: () => later }, shortSizes)))
     expect(both.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'fulfilled'])
     expect(await expectIntervalsToHold(organization)).toBeGreaterThan(90)
   })
 
   it('join intervals that have become short', async () => {
     const { organization } = await place()
-    await settleAll(now)
+    await settleAll(later)
     const before = await expectIntervalsToHold(organization)
     await write(sql`delete from orders where organization_id = ${organization} and seq % 10`)
-    await write(sql`update orders set modified_at = ${now} where organization_id = ${organization} and seq % 100 = 0`)
-    await settleAll(now + 86_400_000)
+    await write(sql`update orders set modified_at = ${later} where organization_id = ${organization} and seq % 100 = 0`)
+    await settleAll(later + 86_400_000)
     expect(await expectIntervalsToHold(organization)).toBeLessThan(before / 2)
   })
 
   it('repair intervals at night, and divide those that are long', async () => {
     const { organization, editions } = await seedOrganization([6_000])
-    await settleAll(now, { ...shortSizes, orders: 1_000_000 })
+    await settleAll(later, { ...shortSizes, orders: 1_000_000 })
     const before = await expectIntervalsToHold(organization)
     expect(await nights(1)).toEqual([])
     expect(await expectIntervalsToHold(organization)).toBeGreaterThan(before)
