@@ -13,13 +13,12 @@ import { listedKeys } from './orderings.ts'
 
 /** The orderings of intervals that an order of lists reads. */
 const { amount, modified, number, unnumbered } = intervalOrderings
-const orderingsOf: Partial<Record<OrderBy, readonly IntervalOrdering[]>> = {
+const orderingsOf: Partial<Record<OrderOrdering[number]['name'], readonly IntervalOrdering[]>> = {
   amount: [amount],
   modified: [modified],
   order_number: [number, unnumbered],
 }
 
-type OrderBy = OrderOrdering[number]['name']
 type Starts = Pick<ListSource, 'startOf' | 'findStart'>
 
 /** What has intervals: an edition, or an organisation whose editions the caller sees all. */

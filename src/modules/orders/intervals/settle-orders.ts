@@ -42,7 +42,7 @@ export const longOrganizations = async (
       where organization_id >= ${from} and all_orders >= ${sizes.fewestOrders} order by organization_id limit ${most}`)
   ).map(({ id }) => id)
 
-interface Work {
+interface SettlingWork {
   /** Orders that were changed before this moment are due. */
   horizon: number
   sizes: IntervalSizes
@@ -57,7 +57,7 @@ interface DueEdition {
 }
 
 /** The editions of an organisation with orders that are due. */
-const dueEditions = (db: Database, organization: string, { horizon, sizes }: Work) =>
+const dueEditions = (db: Database, organization: string, { horizon, sizes }: SettlingWork) =>
   db.all(sql<DueEdition>`select * from (select edition.*, (select count(*) from (select 1 from ${orders} indexed by orders_edition_modified
         where ${orders}.edition_short_id = edition.short_id and ${orders.modified_at} >= edition.until
           and ${orders.modified_at} < ${horizon} limit ${sizes.fewestDue + 1})) as due
@@ -76,7 +76,7 @@ const firstIntervals = (scopes: readonly string[]): SQL[] =>
 async function settleStep(
   db: Database,
   edition: DueEdition,
-  { scopes, horizon, sizes }: Work & { scopes: readonly string[] },
+  { scopes, horizon, sizes }: SettlingWork & { scopes: readonly string[] },
 ): Promise<number> {
   const ofEdition = sql`${orders}.edition_short_id = ${edition.short_id} and ${orders.modified_at} >= ${edition.until}`
   const last = await db.first(sql<{
@@ -98,7 +98,7 @@ async function settleStep(
 }
 
 /** Divides intervals of too many orders, and joins those of few. Each transaction leaves exact counts. */
-async function adjust(db: Database, scope: string, { sizes, steps }: Work): Promise<void> {
+async function adjust(db: Database, scope: string, { sizes, steps }: SettlingWork): Promise<void> {
   const size = sizes.orders
   const total = ordersInSpan()
   const found = await db.all(sql<Interval & { is_joined: number }>`
@@ -113,7 +113,7 @@ async function adjust(db: Database, scope: string, { sizes, steps }: Work): Prom
 }
 
 /** Counts orders of an organisation that are some minutes old. True where more are due than steps are left. */
-async function settleOrganization(db: Database, organization: string, work: Work): Promise<boolean> {
+async function settleOrganization(db: Database, organization: string, work: SettlingWork): Promise<boolean> {
   const { horizon, sizes, steps } = work
   const found = await dueEditions(db, organization, work)
   if (found.reduce((sum, { due }) => sum + due, 0) <= sizes.fewestDue) return false
