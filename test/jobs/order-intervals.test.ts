@@ -251,6 +251,19 @@ describe('the sweeps of intervals', () => {
     expect(await expectIntervalsToHold(organization)).toBeLessThan(before / 2)
   })
 
+  it('change few rows with an order, however many intervals there are', async () => {
+    const { organization } = await seedOrganization([6_000])
+    await settleAll(later)
+    expect(await expectIntervalsToHold(organization)).toBeGreaterThan(500)
+    const { rows_read: read, rows_written: written } = db.meter
+    await write(sql`update orders set amount_minor = 1, number_key = null
+      where seq = (select max(seq) from orders where organization_id = ${organization} and number_key is not null)`)
+    // The order in its table and three indexes. It leaves three intervals of both scopes, and joins three.
+    expect(db.meter.rows_written - written).toBe(1 + 3 + 12)
+    expect(db.meter.rows_read - read).toBeLessThan(120)
+    await expectIntervalsToHold(organization)
+  })
+
   it('repair intervals at night, and divide those that are long', async () => {
     const { organization, editions } = await seedOrganization([6_000])
     await settleAll(later, { ...shortSizes, orders: 1_000_000 })
