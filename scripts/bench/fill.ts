@@ -65,7 +65,8 @@ const changes: Record<Copied, (count: number) => Record<string, string>> = {
     import_id: 'null',
     import_number: 'null',
     created_at: `own.created_at + copies.n * ${count} * 60000`,
-    modified_at: 'own.modified_at + copies.n',
+    // Not at once, and some time ago: lists distinguish what has just changed.
+    modified_at: 'own.modified_at - (copies.n + 60) * 60000 + own.seq * 100',
   }),
   transactions: (count) => ({
     id: idOf('own.id'),

@@ -11,15 +11,14 @@ import { type IntervalOrdering, intervalOrderings } from './intervals/interval-o
 import { findStartInIntervals } from './intervals/start-in-intervals.ts'
 import { listedKeys } from './orderings.ts'
 
-/** Orderings that intervals count. */
+/** The orderings of intervals that an order of lists reads. */
 const { amount, modified, number, unnumbered } = intervalOrderings
-const counted: Partial<Record<OrderBy, readonly IntervalOrdering[]>> = {
+const orderingsOf: Partial<Record<OrderOrdering[number]['name'], readonly IntervalOrdering[]>> = {
   amount: [amount],
   modified: [modified],
   order_number: [number, unnumbered],
 }
 
-type OrderBy = OrderOrdering[number]['name']
 type Starts = Pick<ListSource, 'startOf' | 'findStart'>
 
 /** What has intervals: an edition, or an organisation whose editions the caller sees all. */
@@ -54,7 +53,7 @@ export function startsOf(ctx: Ctx, filters: OrderFilters, ordering: OrderOrderin
       },
     }
   const [by] = ordering
-  const [orderings, scope] = [by && counted[by.name], scopeOf(ctx, filters)]
+  const [orderings, scope] = [by && orderingsOf[by.name], scopeOf(ctx, filters)]
   const { status, type, from, until } = listed
   if (!by || !orderings || !scope || from !== undefined || until !== undefined) return {}
   const list = { scope, kinds: { status, type }, orderings, isDesc: by.desc }

@@ -7,7 +7,7 @@ import { comparedWith, firstKey, isIn, lastKey, type IntervalOrdering, keyNames 
 import { youngOrders } from './scopes.ts'
 
 /** So many orders that are not settled are read one by one for a page. */
-const mostYoung = 1000
+const mostYoung = 500
 
 /** A list that intervals lead through. */
 export interface IntervalList {

@@ -23,7 +23,7 @@ const added = sql.raw(countColumns.map(({ name }) => `${name} = ${name} + exclud
 const ofKey = sql`on conflict (scope, ordering, ${keyNames}) do`
 
 /** Condition of a row of `order_intervals`. */
-export const isInterval = ({ scope, ordering, value, created_at, seq }: Interval): SQL =>
+const isInterval = ({ scope, ordering, value, created_at, seq }: Interval): SQL =>
   sql`scope = ${scope} and ordering = ${ordering} and (${keyNames}) = (${value}, ${created_at}, ${seq})`
 
 const following = ({ scope, ordering, value, created_at, seq }: Interval): SQL =>
