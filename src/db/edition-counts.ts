@@ -8,6 +8,13 @@ export const coarseBits = 29
 /** The number of fine spans in a coarse one. */
 export const fineInCoarse = 2 ** (coarseBits - fineBits)
 
+/** A constant in a statement. It is not bound, because a statement has at most 100 parameters. */
+export const written = (value: number): SQL => sql.raw(String(value))
+
+/** Condition of the rows of `order_counts` that have spans of this length, of some editions. */
+export const areSpans = (bits: number, editions: SQL): SQL =>
+  sql`span_bits = ${written(bits)} and edition_id in (${editions})`
+
 /** The column of a long span that counts the purchases of a status. */
 export const purchaseColumn = (status: PurchaseStatus): string => `purchases_${status}`
 

@@ -20,6 +20,7 @@ import { sweepCalculations, sweepExports, sweepLeftovers } from '../modules/segm
 import { recountRefunds } from '../modules/refunds/jobs.ts'
 import { sweepSoftBounces } from '../modules/suppressions/jobs.ts'
 import { sweepEmails } from '../modules/transactional-emails/jobs.ts'
+import { recountCustomers, settleCustomers } from '../modules/users/jobs.ts'
 import { sweepCallbacks, sweepPassUpdates } from '../modules/wallet/jobs.ts'
 import { recountDeliveries, settleDeliveries, sweepDeliveries, sweepEvents } from '../modules/webhooks/jobs.ts'
 import { openJob } from './job.ts'
@@ -54,6 +55,8 @@ const sweeps: Record<string, Sweep> = {
   'order-interval-counts': (job) => settleOrders(job),
   'order-interval-recount': recountIntervals,
   'audit-log-counts': settleEntries,
+  'customer-counts': settleCustomers,
+  'customer-recount': recountCustomers,
   'webhook-delivery-counts': settleDeliveries,
   'audit-log-recount': recountEntries,
   'webhook-delivery-recount': recountDeliveries,

@@ -4,13 +4,13 @@ import { containsFoldedOrDigits, foldedOrDigits } from '../../db/contains.ts'
 import { customerChangesOf, sumOfEditions } from '../../db/edition-counts.ts'
 import { editionIdsOf } from '../../db/edition-customers.ts'
 import { shortId, shortIdOf, shortIdOfOrganization, shortIds } from '../../db/short-ids.ts'
-import { customerRanges } from '../../db/lists/customer-ranges.ts'
-import { nullable, type NullableKey, type SortKey } from '../../db/lists/list-source.ts'
+import { type ListSource, nullable, type NullableKey, type SortKey } from '../../db/lists/list-source.ts'
 import type { Counting } from '../../db/lists/page-by-number.ts'
 import type { ListState } from '../../db/lists/list-hits.ts'
 import { paginate } from '../../db/lists/paginate.ts'
 import { customersWithTexts, marksOf } from '../../db/lists/match-texts.ts'
 import { type IndexSearch, type NewestRows, paginateNewest, paginateSearch } from '../../db/lists/paginate-search.ts'
+import { startOfSpans } from '../../db/lists/spans/start-of-spans.ts'
 import { users } from '../../db/schema/users.ts'
 import { answering, type RowOf, selection } from '../../db/select.ts'
 import {
@@ -26,6 +26,7 @@ import { reachOf, type Tenant } from '../../domain/accounts/access.ts'
 import { notFound } from '../../domain/errors.ts'
 import { type OrderBy, type Page, type PageRequest, sortBy } from '../../domain/page.ts'
 import { isIndexed } from '../../domain/text/trigrams.ts'
+import { customerSpans, ranges } from './spans.ts'
 
 type WholeUserRow = typeof users.$inferSelect
 
@@ -120,8 +121,6 @@ function countOf(ctx: Ctx, filters: UserFilters): Counting | null {
   return { statement: sql`select coalesce(sum(customers), 0) as n from list_sizes where ${chosen}` }
 }
 
-const ranges = customerRanges(sql`users`)
-
 /** The ranges of an index that have the customers of a list: of one organisation, where the view hides nothing. */
 const isOfRanges = (view: CustomerView, { edition_id, organization_id }: UserFilters): boolean =>
   view.isWhole && (edition_id !== undefined || organization_id !== undefined)
@@ -198,6 +197,18 @@ function stateOf(ctx: Ctx, filters: UserFilters, ordering: readonly OrderBy<stri
   return { ...place, version: sizeOf('customer_changes'), rows: sizeOf('customers') }
 }
 
+/** Where a page by number begins: of all customers of an organisation, in the order in which they joined. */
+function startOf(
+  view: CustomerView,
+  { organization_id, edition_id }: UserFilters,
+  ordering: readonly OrderBy<CustomerOrder>[],
+): ListSource['startOf'] {
+  const [{ name, desc } = { name: 'date_joined', desc: true }] = ordering
+  if (!organization_id || edition_id || !view.isWhole || name !== 'date_joined' || ordering.length > 1) return undefined
+  const rows = { scopes: sql`select ${organization_id} as id`, facets: [[undefined]], where: [] }
+  return (skipped) => startOfSpans(customerSpans, rows, desc, skipped)
+}
+
 export function listUsers(
   ctx: Ctx,
   page: PageRequest,
@@ -219,7 +230,13 @@ export function listUsers(
   }
   const from = sql`users ${source.tableJoins}`
   // Roles of an edition compare its customers: the index has those of the whole organisation.
-  if (!filters.search || !view.isWhole) return paginate(ctx.db, page, { ...source, from, count: countOf(ctx, filters) })
+  if (!filters.search || !view.isWhole)
+    return paginate(ctx.db, page, {
+      ...source,
+      from,
+      count: countOf(ctx, filters),
+      startOf: filters.search ? undefined : startOf(view, filters, ordering),
+    })
   const texts = foldedOrDigits(filters.search)
   return texts.every(isIndexed)
     ? paginateSearch(

@@ -4,7 +4,7 @@ import type { ListSource, SortKey } from '../list-source.ts'
 import type { PageStart } from '../page-by-number.ts'
 import { readBy } from '../page-statement.ts'
 import { type SpannedRows, countOfSpans, spansOf } from './count-spans.ts'
-import { inRangesOf, type SpannedList, untilOf } from './spanned-list.ts'
+import { hasScope, inRangesOf, type SpannedList, untilOf } from './spanned-list.ts'
 
 /** A moment behind all others. */
 const never = 2 ** 47
@@ -13,17 +13,17 @@ const never = 2 ** 47
  * Where a page begins in the order of the moments: the edge of a span, and how many rows from there on are before the
  * page. In a descending order, rows that are not counted yet stand before all spans.
  */
-function startOfSpans(
+export function startOfSpans(
   list: SpannedList,
   { scopes, facets, where, index }: Omit<SpannedRows, 'from' | 'until'>,
   isDesc: boolean,
   offset: number,
 ): PageStart {
-  const { table, scope, key, keyAt, keyOfSpan, isSettled } = list
+  const { table, key, keyAt, keyOfSpan, isSettled } = list
   const end = untilOf(list, sql`(${scopes})`)
   const hasYoung = isDesc && isSettled
   const young = hasYoung
-    ? sql`(select count(*) from ${readBy({ from: table, index })} where ${and([sql`${scope} in (${scopes})`, ...inRangesOf(list), ...where, sql`${key} >= ${end}`])})`
+    ? sql`(select count(*) from ${readBy({ from: table, index })} where ${and([hasScope(list, sql`(${scopes})`), ...inRangesOf(list), ...where, sql`${key} >= ${end}`])})`
     : sql`0`
   const edge = keyOfSpan(isDesc ? sql`(span + 1)` : sql`span`)
   return {

@@ -1,10 +1,10 @@
 import { type SQL, sql } from 'drizzle-orm'
 import { shortId, shortIdOf } from '../../../db/short-ids.ts'
-import { coarseBits, fineBits, purchaseColumn } from '../../../db/edition-counts.ts'
+import { coarseBits, fineBits, purchaseColumn, written } from '../../../db/edition-counts.ts'
 import type { Database } from '../../../db/database.ts'
 import { inWords } from '../../../db/visibility.ts'
 import { purchaseStatuses } from '../../../domain/orders/purchases.ts'
-import { countColumns, countNames, countsOfGroup, excludedCounts, ordersInSpan, written } from './spans.ts'
+import { countColumns, countNames, countsOfGroup, excludedCounts, ordersInSpan } from './spans.ts'
 
 /** A coarse span of an edition. */
 export interface OrderSpan {

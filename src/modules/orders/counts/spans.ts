@@ -2,9 +2,6 @@ import { type SQL, sql } from 'drizzle-orm'
 import { inWords } from '../../../db/visibility.ts'
 import { type OrderStatus, orderStatuses, type OrderType, orderTypes } from '../../../domain/orders/orders.ts'
 
-/** A constant in a statement. It is not bound, because a statement has at most 100 parameters. */
-export const written = (value: number): SQL => sql.raw(String(value))
-
 /** Orders of any status or type, or of one. */
 export interface OrderKinds {
   status?: OrderStatus | undefined
@@ -50,7 +47,3 @@ export function ordersInSpan({ status, type }: OrderKinds = {}): SQL {
 export const ofKinds = ({ status, type }: OrderKinds): SQL =>
   sql`${inWords(sql`orders.status`, status ? [status] : orderStatuses)}
     and ${inWords(sql`orders.type`, type ? [type] : orderTypes)}`
-
-/** Condition of the rows of `order_counts` that have spans of this length, of some editions. */
-export const areSpans = (bits: number, editions: SQL): SQL =>
-  sql`span_bits = ${written(bits)} and edition_id in (${editions})`

@@ -1,6 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm'
+import { written } from '../../../db/edition-counts.ts'
 import { orders } from '../../../db/schema/sales/orders.ts'
-import { countColumns, countNames, countsOfGroup, excludedCounts, written } from '../counts/spans.ts'
+import { countColumns, countNames, countsOfGroup, excludedCounts } from '../counts/spans.ts'
 import {
   columnsOf,
   comparedWith,
