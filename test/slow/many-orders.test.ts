@@ -169,7 +169,6 @@ it('a page by its number reads few rows in any order, wherever it is', async () 
         for (const part of [0.25, 0.5, 0.77, 0.999]) {
           const path = `${list}&page=${Math.ceil((count / 50) * part)}`
           const rows = await rowsOf(path)
-          if (process.env['SHOW']) console.log(rows, path)
           if (rows > goalByNumber) dear.push([path, rows])
         }
       }
