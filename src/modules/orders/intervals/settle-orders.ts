@@ -16,7 +16,7 @@ export interface IntervalSizes {
   ordersAStep: number
   /** Transactions. */
   stepsASweep: number
-  /** Of orders in a new interval. Of twice as many it is divided, of little more than a half two are joined. */
+  /** Of a new interval. One of more than twice as many is divided, and two are joined that have few more than a half together. */
   orders: number
 }
 
@@ -25,7 +25,7 @@ export const intervalSizes: IntervalSizes = {
   fewestDue: 100,
   ordersAStep: 5000,
   stepsASweep: 100,
-  orders: 500,
+  orders: 750,
 }
 
 /** Few orders change later. One that does is exact at once, and writes more. */
