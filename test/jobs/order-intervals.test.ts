@@ -9,9 +9,14 @@ import { costOf } from '../support/cost.ts'
 import { rootToken } from '../support/api.ts'
 import { readAs } from '../support/lists.ts'
 import { type OrderFilter, orderFields, type StoredOrder, storedOrders } from '../support/many-orders.ts'
-import { expectIntervalsToHold, expectPagesByNumber, settleAll, shortSizes } from '../support/order-intervals.ts'
+import {
+  expectIntervalsToHold,
+  expectPagesByNumber,
+  settleAll,
+  seedLongEditions,
+  shortSizes,
+} from '../support/order-intervals.ts'
 import { givenMember } from '../support/seeding/members.ts'
-import { seedEdition } from '../support/seeding/editions.ts'
 import { givenOrganization } from '../support/seeding/organizations.ts'
 import { manyFrom, seedManyOrders } from '../support/seeding/many-orders.ts'
 import { anOrder, importOrders, seedShop } from '../support/seeding/sales/orders.ts'
@@ -29,33 +34,12 @@ const filters: OrderFilter[] = [
 ]
 const orderings = orderFields.flatMap((field) => [field, `-${field}`])
 
-/** An organisation whose editions have so many orders: with ties, and partly without a number. */
-async function seedOrganization(sizes: readonly number[]) {
-  const organization = await givenOrganization()
-  const editions: string[] = []
-  for (const size of sizes) {
-    const { id } = await seedEdition(organization)
-    editions.push(id)
-    await seedManyOrders({ organization_id: organization.id, edition_id: id }, size)
-  }
-  await write(
-    sql`update orders set number_key = null where organization_id = ${organization.id} and seq % 3 = 1`,
-    sql`update orders set amount_minor = 7700 where organization_id = ${organization.id} and seq % 5 = 1`,
-    sql`update orders set amount_minor = 7700, created_at = ${manyFrom} where organization_id = ${organization.id} and seq % 15 = 1`,
-    sql`update orders set status = 'completed' where organization_id = ${organization.id} and seq % 4 = 2`,
-    sql`update orders set modified_at = modified_at / 60000 * 60000 where organization_id = ${organization.id} and seq % 2`,
-    sql`insert into list_sizes (organization_id, all_orders) values (${organization.id}, ${sizes.reduce((a, b) => a + b)})
-      on conflict do update set all_orders = excluded.all_orders`,
-  )
-  return { organization: organization.id, editions }
-}
-
 describe('a page by number far from both ends', () => {
   let orders: StoredOrder[]
-  let place: Awaited<ReturnType<typeof seedOrganization>>
+  let place: Awaited<ReturnType<typeof seedLongEditions>>
   beforeAll(async () => {
-    place = await seedOrganization([12_000, 3_000, 2_000])
-    await seedOrganization([6_000])
+    place = await seedLongEditions([12_000, 3_000, 2_000])
+    await seedLongEditions([6_000])
     await settleAll(later)
     orders = await storedOrders(place.organization)
   })
@@ -166,7 +150,7 @@ it('intervals are exact through every change, and lead to the pages', async () =
   await fc.assert(
     fc.asyncProperty(fc.array(act, { minLength: 6, maxLength: 12 }), fc.nat({ max: 400 }), async (acts, number) => {
       await write(sql`delete from list_sizes`)
-      const place = await seedOrganization([4_000, 800, 120])
+      const place = await seedLongEditions([4_000, 800, 120])
       let now = later
       await settleOrders({ db, now: () => now }, shortSizes)
       for (const one of acts) {
@@ -208,7 +192,7 @@ describe('the sweeps of intervals', () => {
       ),
     ),
   )
-  const place = () => seedOrganization([1_500, 300])
+  const place = () => seedLongEditions([1_500, 300])
   const night = (day: number, minute: number) => Date.UTC(2027, 5, day, 3, minute)
   async function nights(day: number): Promise<string[]> {
     const wrong: string[] = []
@@ -252,7 +236,7 @@ describe('the sweeps of intervals', () => {
   })
 
   it('change few rows with an order, however many intervals there are', async () => {
-    const { organization } = await seedOrganization([6_000])
+    const { organization } = await seedLongEditions([6_000])
     await settleAll(later)
     expect(await expectIntervalsToHold(organization)).toBeGreaterThan(500)
     const { rows_read: read, rows_written: written } = db.meter
@@ -265,7 +249,7 @@ describe('the sweeps of intervals', () => {
   })
 
   it('repair intervals at night, and divide those that are long', async () => {
-    const { organization, editions } = await seedOrganization([6_000])
+    const { organization, editions } = await seedLongEditions([6_000])
     await settleAll(later, { ...shortSizes, orders: 1_000_000 })
     const before = await expectIntervalsToHold(organization)
     expect(await nights(1)).toEqual([])

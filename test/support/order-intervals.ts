@@ -6,7 +6,10 @@ import { intervalSizes } from '../../src/modules/orders/intervals/settle-orders.
 import { rootToken } from './api.ts'
 import { byCodePoint, idsOf, readAs } from './lists.ts'
 import { matching, type OrderFilter, queryOf, sorted, type StoredOrder, storedOrders } from './many-orders.ts'
-import { db } from './seeding/rows.ts'
+import { seedEdition } from './seeding/editions.ts'
+import { manyFrom, seedManyOrders } from './seeding/many-orders.ts'
+import { givenOrganization } from './seeding/organizations.ts'
+import { db, write } from './seeding/rows.ts'
 
 /** Short intervals, so that few orders have many. */
 export const shortSizes = {
@@ -16,6 +19,27 @@ export const shortSizes = {
   ordersAStep: 700,
   stepsASweep: 10_000,
   orders: 50,
+}
+
+/** An organisation whose editions have so many orders: with ties, and partly without a number. */
+export async function seedLongEditions(sizes: readonly number[]) {
+  const organization = await givenOrganization()
+  const editions: string[] = []
+  for (const size of sizes) {
+    const { id } = await seedEdition(organization)
+    editions.push(id)
+    await seedManyOrders({ organization_id: organization.id, edition_id: id }, size)
+  }
+  await write(
+    sql`update orders set number_key = null where organization_id = ${organization.id} and seq % 3 = 1`,
+    sql`update orders set amount_minor = 7700 where organization_id = ${organization.id} and seq % 5 = 1`,
+    sql`update orders set amount_minor = 7700, created_at = ${manyFrom} where organization_id = ${organization.id} and seq % 15 = 1`,
+    sql`update orders set status = 'completed' where organization_id = ${organization.id} and seq % 4 = 2`,
+    sql`update orders set modified_at = modified_at / 60000 * 60000 where organization_id = ${organization.id} and seq % 2`,
+    sql`insert into list_sizes (organization_id, all_orders) values (${organization.id}, ${sizes.reduce((a, b) => a + b)})
+      on conflict do update set all_orders = excluded.all_orders`,
+  )
+  return { organization: organization.id, editions }
 }
 
 /** Settles all orders that are old enough. */
