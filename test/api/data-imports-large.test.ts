@@ -15,6 +15,38 @@ beforeEach(async () => {
   shop = await seedShop()
 })
 
+describe('a page of the rows of an import by its number', () => {
+  const count = 3000
+  const pageOf = async (id: string, ordering: string, page: number) => {
+    const reply = await get(`/v1/data-imports/${id}/rows?ordering=${ordering}&page=${page}&page_size=20`)
+    const numbers = (reply.body.results as { row_number: number }[]).map(({ row_number }) => row_number)
+    return { numbers, count: reply.body.count, rows: costOf(reply).rows_read }
+  }
+  const expectPages = async (id: string, all: readonly number[], most: number) => {
+    for (const ordering of ['row_number', '-row_number'])
+      for (const page of [1, 11, 70, 75, 140, Math.ceil(all.length / 20)]) {
+        const ids = (ordering.startsWith('-') ? all.toReversed() : all).slice(20 * (page - 1), 20 * page)
+        const found = await pageOf(id, ordering, page)
+        expect([ordering, page, found.count, found.numbers]).toEqual([ordering, page, all.length, ids])
+        expect([page, Math.max(found.rows, most)]).toEqual([page, most])
+      }
+  }
+
+  it('reads its rows alone, and those before it where a row is missing', async () => {
+    const id = await seedStaged(
+      shop,
+      Array.from({ length: count }, () => aRow()),
+    )
+    const numbers = Array.from({ length: count }, (_, index) => index + 1)
+    await expectPages(id, numbers, 120)
+    await write(
+      sql`delete from import_rows where import_id = ${id} and row_number = 1500`,
+      sql`update data_imports set total_rows = total_rows - 1 where id = ${id}`,
+    )
+    await expectPages(id, numbers.toSpliced(1499, 1), 2 * count)
+  })
+})
+
 describe('previewImportOrders', () => {
   it('counts each order of a large import by what the import will do with it, and finds the orders of an action', async () => {
     const known = Array.from({ length: 3 }, () => aRow())

@@ -106,6 +106,28 @@ const ofOutcome = (importId: string, outcome: RowOutcome): SQL[] => [
 /** Every row with the outcome `error` has one. */
 const hasErrors = ({ outcome, has_errors = outcome === 'error' }: RowFilters): boolean => has_errors
 
+/**
+ * Where a page by its number begins among all rows. Where the last row has the number of all, each row has the number of
+ * its place.
+ */
+function startOf({ id, total_rows }: LoadedImport, filters: RowFilters): ListSource['startOf'] {
+  const { ordering, outcome, has_errors, order_id } = filters
+  if (outcome !== undefined || has_errors !== undefined || order_id !== undefined) return undefined
+  const isDesc = ordering[0]?.desc ?? false
+  return (skipped) => {
+    const inPlaces = sql`(select in_places from numbered)`
+    const first = isDesc
+      ? sql`row_number <= iif(${inPlaces}, ${total_rows - skipped}, ${Number.MAX_SAFE_INTEGER})`
+      : sql`row_number > iif(${inPlaces}, ${skipped}, 0)`
+    return {
+      ctes: sql`numbered (in_places) as materialized (
+        select max(row_number) = ${total_rows} from import_rows where import_id = ${id})`,
+      where: [first],
+      offset: sql`iif(${inPlaces}, 0, ${skipped})`,
+    }
+  }
+}
+
 /** SQLite would read all rows in their order. */
 function indexOf(filters: RowFilters): SQL | undefined {
   if (filters.order_id !== undefined) return undefined
@@ -142,6 +164,7 @@ export async function listImportRows(
     joins: sql`join import_rows r on r.import_id = ${id} and r.row_number = page.key
       left join import_orders o on o.import_id = ${id} and o.group_key = r.group_key`,
     count,
+    startOf: startOf(row, filters),
   }
   const rows = await paginate(ctx.db, page, source)
   const headers = await headersOf(ctx.db, id)
