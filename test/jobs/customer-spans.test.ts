@@ -84,7 +84,7 @@ it('pages of customers by their number are those of the list, before and after s
   const { stored, settled } = await bothCounts()
   expect(stored).toEqual(settled)
   expect(stored.length).toBeGreaterThan(30)
-  await expectPagesToHold(1400)
+  await expectPagesToHold(1700)
 })
 
 it('spans stay right when customers come and go', async () => {
@@ -98,6 +98,25 @@ it('spans stay right when customers come and go', async () => {
   await settle(now + dayMs)
   expect((await bothCounts()).stored).toEqual((await bothCounts()).settled)
   await expectPagesToHold()
+})
+
+it('customers of one import, who are in one span, are read from the nearer end', async () => {
+  await write(sql`update users set created_at = ${now - 3_600_000} - seq % 1000
+    where organization_id = ${shop.organization_id} and seq % 20`)
+  await settle()
+  await expectPagesToHold()
+  for (const [page, before] of [
+    [22, 2100],
+    [35, 2600],
+    [58, 300],
+  ] as const)
+    for (const ordering of ['date_joined', '-date_joined']) {
+      const reply = await readAs(
+        rootToken,
+        `/v1/user?organization_id=${shop.organization_id}&ordering=${ordering}&page=${page}`,
+      )
+      expect(costOf(reply).rows_read).toBeLessThan(before + 700)
+    }
 })
 
 it('spans are repaired at night', async () => {

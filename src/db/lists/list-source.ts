@@ -79,6 +79,9 @@ export interface ListSource<Columns extends SQL | Fields = SQL> {
   count?: number | Counting | null
   /** Where the page behind so many rows begins, for lists that need not read these rows. */
   startOf?: ((skipped: number) => PageStart) | undefined
-  /** As `startOf`, for pages that are far from both ends. Null where that cannot be said at present. */
-  findStart?: ((skipped: number) => Promise<PageStart | null>) | undefined
+  /**
+   * As `startOf`, for pages that are far from both ends: `nearest` is the number of rows between a page and the end that is
+   * nearer. Null where it cannot be said at present, or would be no nearer.
+   */
+  findStart?: ((skipped: number, nearest: number) => Promise<PageStart | null>) | undefined
 }

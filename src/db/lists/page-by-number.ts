@@ -45,8 +45,14 @@ export const isFarPage = ({ page, size, after }: PageRequest): boolean =>
 interface Numbered {
   counting: Counting | null
   startOf: ((skipped: number) => PageStart) | undefined
-  findStart: ((skipped: number) => Promise<PageStart | null>) | undefined
+  findStart: ((skipped: number, nearest: number) => Promise<PageStart | null>) | undefined
   isReversible: boolean
+}
+
+/** A start that may leave many rows before the page. Null where it leaves as many as the nearest end of the list. */
+export async function ifNearer(db: Database, start: PageStart, nearest: number): Promise<PageStart | null> {
+  const found = await db.first(sql<{ rest: number }>`with recursive ${start.ctes} select ${start.offset} as rest`)
+  return found && found.rest < nearest ? start : null
 }
 
 /** The way to the page behind so many rows that reads the fewest of them. */
@@ -60,7 +66,8 @@ export async function routeTo(db: Database, skipped: number, list: Numbered): Pr
   // Which end is nearer may change until the page is read. Where it begins is decided when it is read.
   const total = (await db.first(statement))?.n ?? 0
   const fromEnd = isReversible ? total - skipped : Infinity
-  const found = total > skipped && Math.min(skipped, fromEnd) > longSkip ? await findStart?.(skipped) : null
+  const nearest = Math.min(skipped, fromEnd)
+  const found = total > skipped && nearest > longSkip ? await findStart?.(skipped, nearest) : null
   if (found) return { start: found, countedFromEnd: null, ctes: found.ctes }
   if (skipped <= fromEnd) return fromTheFirstRow
   // A page names the number many times. Its parameters are bound once: D1 takes a hundred.

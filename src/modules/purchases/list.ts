@@ -4,7 +4,7 @@ import type { Ctx } from '../../context.ts'
 import { boughtIn } from '../../db/purchases.ts'
 import { purchaseColumn, sumOfEditions } from '../../db/edition-counts.ts'
 import type { ListSource, SortKey } from '../../db/lists/list-source.ts'
-import type { Counting } from '../../db/lists/page-by-number.ts'
+import { type Counting, ifNearer } from '../../db/lists/page-by-number.ts'
 import { paginate } from '../../db/lists/paginate.ts'
 import type { Ranges } from '../../db/lists/ranges.ts'
 import { purchases } from '../../db/schema/sales/orders.ts'
@@ -69,10 +69,15 @@ function countOf(ctx: Ctx, filters: PurchaseFilters): Counting | null {
   return { statement: sql`select ${sumOfEditions(columns, editions)} as n` }
 }
 
-/** Where a page by number begins; of codes and searches there are few. */
-function startOf({ edition_id, search, vendor_code, status }: PurchaseFilters, isDesc: boolean): ListSource['startOf'] {
-  if (!edition_id || search || vendor_code) return undefined
-  return (skipped) => startOfPurchases({ editionId: edition_id, status }, isDesc, skipped)
+/** Where a page by number begins; of codes and searches there are few. Of one status that may be far from the page. */
+function startsOf(
+  { db }: Ctx,
+  { edition_id, search, vendor_code, status }: PurchaseFilters,
+  isDesc: boolean,
+): Pick<ListSource, 'startOf' | 'findStart'> {
+  if (!edition_id || search || vendor_code) return {}
+  const start = (skipped: number) => startOfPurchases({ editionId: edition_id, status }, isDesc, skipped)
+  return status ? { findStart: (skipped, nearest) => ifNearer(db, start(skipped), nearest) } : { startOf: start }
 }
 
 const sortKeys = { created: sql`${purchases.created_at}` }
@@ -93,6 +98,6 @@ export function listPurchases(
     columns: shownFields(view),
     joins: sql`join ${purchases} on ${purchases.id} = page.key ${shownJoins(view)}`,
     count: countOf(ctx, filters),
-    startOf: startOf(filters, ordering[0]?.desc ?? true),
+    ...startsOf(ctx, filters, ordering[0]?.desc ?? true),
   })
 }

@@ -5,7 +5,7 @@ import { customerChangesOf, sumOfEditions } from '../../db/edition-counts.ts'
 import { editionIdsOf } from '../../db/edition-customers.ts'
 import { shortId, shortIdOf, shortIdOfOrganization, shortIds } from '../../db/short-ids.ts'
 import { type ListSource, nullable, type NullableKey, type SortKey } from '../../db/lists/list-source.ts'
-import type { Counting } from '../../db/lists/page-by-number.ts'
+import { type Counting, ifNearer } from '../../db/lists/page-by-number.ts'
 import type { ListState } from '../../db/lists/list-hits.ts'
 import { paginate } from '../../db/lists/paginate.ts'
 import { customersWithTexts, marksOf } from '../../db/lists/match-texts.ts'
@@ -197,16 +197,20 @@ function stateOf(ctx: Ctx, filters: UserFilters, ordering: readonly OrderBy<stri
   return { ...place, version: sizeOf('customer_changes'), rows: sizeOf('customers') }
 }
 
-/** Where a page by number begins: of all customers of an organisation, in the order in which they joined. */
-function startOf(
+/**
+ * Where a page by number begins: of all customers of an organisation, in the order in which they joined. Those of one
+ * import joined at once.
+ */
+function findStartOf(
+  { db }: Ctx,
   view: CustomerView,
   { organization_id, edition_id }: UserFilters,
   ordering: readonly OrderBy<CustomerOrder>[],
-): ListSource['startOf'] {
+): ListSource['findStart'] {
   const [{ name, desc } = { name: 'date_joined', desc: true }] = ordering
   if (!organization_id || edition_id || !view.isWhole || name !== 'date_joined' || ordering.length > 1) return undefined
   const rows = { scopes: sql`select ${organization_id} as id`, facets: [[undefined]], where: [] }
-  return (skipped) => startOfSpans(customerSpans, rows, desc, skipped)
+  return (skipped, nearest) => ifNearer(db, startOfSpans(customerSpans, rows, desc, skipped), nearest)
 }
 
 export function listUsers(
@@ -235,7 +239,7 @@ export function listUsers(
       ...source,
       from,
       count: countOf(ctx, filters),
-      startOf: filters.search ? undefined : startOf(view, filters, ordering),
+      findStart: filters.search ? undefined : findStartOf(ctx, view, filters, ordering),
     })
   const texts = foldedOrDigits(filters.search)
   return texts.every(isIndexed)
