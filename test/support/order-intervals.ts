@@ -112,6 +112,17 @@ export async function expectIntervalsToHold(organization: string): Promise<numbe
   return stored.length
 }
 
+/** The pages in which a value of few, or the orders with a value, end and others begin. */
+function edgesOf(listed: readonly StoredOrder[], ordering: string, size: number): number[] {
+  const field = ordering.replace('-', '')
+  const groupOf = ({ status, type, order_number: number }: StoredOrder) =>
+    ({ status, type, order_number: number === null })[field] ?? null
+  return listed.flatMap((order, index) => {
+    const former = listed[index - 1]
+    return former && groupOf(former) !== groupOf(order) ? [1 + Math.floor(index / size)] : []
+  })
+}
+
 /** The pages of a list by their numbers are those of all its orders in the order. */
 export async function expectPagesByNumber(
   { scope, filter, ordering }: { scope: Record<string, string>; filter: OrderFilter; ordering: string },
@@ -122,9 +133,10 @@ export async function expectPagesByNumber(
     token = rootToken,
   }: { orders: readonly StoredOrder[]; size: number; numbers: readonly number[]; token?: string },
 ): Promise<void> {
-  const ids = sorted(matching(orders, filter), ordering).map(({ id }) => id)
+  const listed = sorted(matching(orders, filter), ordering)
+  const ids = listed.map(({ id }) => id)
   const last = Math.max(1, Math.ceil(ids.length / size))
-  for (const number of new Set(numbers.map((one) => 1 + (one % last)))) {
+  for (const number of new Set([...numbers.map((one) => 1 + (one % last)), ...edgesOf(listed, ordering, size)])) {
     const query = queryOf({ ...scope, ...filter, ordering, page_size: String(size), page: String(number) })
     const reply = await readAs(token, `/v1/orders?${query}`)
     expect([query, reply.status, reply.body.count]).toEqual([query, 200, ids.length])
