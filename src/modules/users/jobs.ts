@@ -3,13 +3,11 @@ import type { JobCtx } from '../../context.ts'
 import { recountNext, settleNext } from '../../db/settle-lists.ts'
 import { customerSpans } from './spans.ts'
 
-type Job = Pick<JobCtx, 'db' | 'now'>
-
 /** Pages of fewer customers are near an end. */
 const fewestCustomers = 2000
 
 /** Counts customers that are some minutes old, so that lists need not. */
-export const settleCustomers = (job: Job): Promise<void> =>
+export const settleCustomers = (job: Pick<JobCtx, 'db' | 'now'>): Promise<void> =>
   settleNext(job, customerSpans, async (from, most) => {
     const found = await job.db.all(
       sql<{ id: string }>`select organization_id as id from list_sizes
@@ -18,4 +16,4 @@ export const settleCustomers = (job: Job): Promise<void> =>
     return found.map(({ id }) => id)
   })
 
-export const recountCustomers = (job: Job): Promise<void> => recountNext(job, customerSpans)
+export const recountCustomers = (job: Pick<JobCtx, 'db' | 'now'>): Promise<void> => recountNext(job, customerSpans)

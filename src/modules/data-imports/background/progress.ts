@@ -4,9 +4,9 @@ import type { dataImports } from '../../../db/schema/data-imports.ts'
 import { countRows } from '../../../domain/data-imports/data-imports.ts'
 import type { ImportPosition } from '../../../domain/data-imports/import-position.ts'
 
-type ImportRow = typeof dataImports.$inferSelect
-type Progress = Pick<
-  ImportRow,
+type StoredImport = typeof dataImports.$inferSelect
+type DecidedCounters = Pick<
+  StoredImport,
   'created_orders' | 'updated_orders' | 'skipped_orders' | 'failed_orders' | 'row_counts' | 'processed_rows'
 >
 
@@ -15,20 +15,20 @@ export const decidedUpTo = (position: ImportPosition): number | undefined =>
   'after' in position ? position.after : undefined
 
 /** The counters of what is decided. */
-export const progressOf = (row: Progress): Progress => {
+export const progressOf = (row: DecidedCounters): DecidedCounters => {
   const { created_orders, updated_orders, skipped_orders, failed_orders, row_counts, processed_rows } = row
   return { created_orders, updated_orders, skipped_orders, failed_orders, row_counts, processed_rows }
 }
 
 /** From 0 to 1. */
-export const shareOf = ({ total_rows }: Pick<ImportRow, 'total_rows'>, processed: number): number =>
+export const shareOf = ({ total_rows }: Pick<StoredImport, 'total_rows'>, processed: number): number =>
   total_rows === 0 ? 1 : Math.floor((100 * processed) / total_rows) / 100
 
 /**
  * The import with the progress of transactions that noted the orders which they created and did not write the import
  * itself. Its columns `position` and `processed_rows`, and those of what was created, may differ from what is stored.
  */
-export async function upToDate<Row extends ImportRow>(db: Database, row: Row): Promise<Row> {
+export async function upToDate<Row extends StoredImport>(db: Database, row: Row): Promise<Row> {
   const after = decidedUpTo(row.position)
   if (after === undefined) return row
   const created = await db.first(
