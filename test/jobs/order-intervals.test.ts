@@ -20,6 +20,7 @@ import { givenMember } from '../support/seeding/members.ts'
 import { givenOrganization } from '../support/seeding/organizations.ts'
 import { manyFrom, seedManyOrders } from '../support/seeding/many-orders.ts'
 import { anOrder, importOrders, seedShop } from '../support/seeding/sales/orders.ts'
+import { seedStarted } from '../support/seeding/imports/staged-imports.ts'
 import { db, write } from '../support/seeding/rows.ts'
 
 /** Of a page, with 50 orders an interval. */
@@ -266,6 +267,17 @@ describe('the sweeps of intervals', () => {
     await expectIntervalsToHold(organization)
     expect(await nights(3)).toEqual([])
   })
+})
+
+it('the orders of an import wait until it has ended', async () => {
+  const shop = await seedShop()
+  await importOrders(shop, [anOrder()])
+  const id = await seedStarted(shop, [])
+  await settleAll(later)
+  expect(await expectIntervalsToHold(shop.organization_id)).toBe(0)
+  await write(sql`update data_imports set phase = null, status = 'completed' where id = ${id}`)
+  await settleAll(later)
+  expect(await expectIntervalsToHold(shop.organization_id)).toBe(8)
 })
 
 it('a new order writes nothing for intervals, and one that is changed later six rows', async () => {

@@ -31,7 +31,7 @@ export const intervalSizes: IntervalSizes = {
 /** Few orders change later. One that does is exact at once, and writes more. */
 const settledAfterMs = 120_000
 
-/** Organisations with many orders, from this one on. */
+/** Organisations with many orders, from this one on. The orders of an import wait for its end: it may be undone, too. */
 export const longOrganizations = async (
   db: Database,
   from: string,
@@ -39,7 +39,10 @@ export const longOrganizations = async (
 ) =>
   (
     await db.all(sql<{ id: string }>`select organization_id as id from list_sizes
-      where organization_id >= ${from} and all_orders >= ${sizes.fewestOrders} order by organization_id limit ${most}`)
+      where organization_id >= ${from} and all_orders >= ${sizes.fewestOrders}
+        and not exists (select 1 from data_imports where data_imports.organization_id = list_sizes.organization_id
+          and phase is not null and phase in ('import', 'undo'))
+      order by organization_id limit ${most}`)
   ).map(({ id }) => id)
 
 interface SettlingWork {
