@@ -124,8 +124,8 @@ function scopes(filters: OrderFilters): SQL[] {
         and edition_short_id in (select short_id from editions where ${sql.join(ofEditions, sql` and `)}))`,
       ...byCustomer,
     ]
-  // A plus excludes the indexes of the edition: those of the customer or the external id lead to fewer orders.
-  const edition = customer_id || external_id ? sql`+${editionOf}` : editionOf
+  // A plus excludes the indexes of the edition: that of the customer leads to fewer orders.
+  const edition = customer_id ? sql`+${editionOf}` : editionOf
   return [
     ...(edition_id ? [sql`${edition} = ${shortIdOfEdition(edition_id)}`] : []),
     ...(organization_id && !isOfEditions(filters) ? [eq(orders.organization_id, organization_id)] : []),

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { purchaseColumn } from '../../db/edition-counts.ts'
 import type { PageStart } from '../../db/lists/page-by-number.ts'
-import { startInSpans } from '../../db/lists/spans/start-in-editions.ts'
+import { startInEditions } from '../../db/lists/spans/start-in-editions.ts'
 import { type PurchaseStatus, purchaseStatuses } from '../../domain/orders/purchases.ts'
 
 const ofStatuses = sql.raw(purchaseStatuses.map(purchaseColumn).join(' + '))
@@ -23,7 +23,7 @@ export function startOfPurchases(
     isDivided: status ? sql`0` : sql`purchases = ${ofStatuses}`,
   }
   return {
-    ctes: startInSpans(counted, isDesc, sql`${skipped}`),
+    ctes: startInEditions(counted, isDesc, sql`${skipped}`),
     where: [sql`purchases.created_at ${isDesc ? sql`<` : sql`>=`} (select moment from start)`],
     offset: sql`(select skipped from start)`,
   }

@@ -44,7 +44,7 @@ function halving({ editions, long, short }: RowsOfSpans, isDesc: boolean, { name
  * Defines `start`: the edge of a short span, and how many of the rows from there on stand before the one behind `ahead`
  * others, in the order of creation. It reads about as many rows as there are long spans, and short ones in one of them.
  */
-export function startInSpans(rows: RowsOfSpans, isDesc: boolean, ahead: SQL): SQL {
+export function startInEditions(rows: RowsOfSpans, isDesc: boolean, ahead: SQL): SQL {
   const { editions, isDivided } = rows
   const end = (direction: SQL) => sql`(select span from order_counts
     where ${areSpans(coarseBits, editions)} order by span ${direction} limit 1)`
@@ -55,11 +55,10 @@ export function startInSpans(rows: RowsOfSpans, isDesc: boolean, ahead: SQL): SQ
   const divided = sql`select lo * ${parts} as lo, ${parts} as size, ahead from coarse where size = 1`
   // The edge of a long span that is not divided is that of its first short one, or of its last.
   const first = isDesc ? sql`lo + ${parts} - 1` : sql`lo`
-  const is = sql`exists (select 1 from order_counts where ${areSpans(coarseBits, editions)}
-    and span = lo / ${parts} and ${isDivided ?? sql`1`})`
   const fine = isDivided
     ? sql`select iif(is_divided, lo, ${first}) as lo, iif(is_divided, size, 1) as size, ahead
-        from (select *, ${is} as is_divided from (${divided}))`
+        from (select *, exists (select 1 from order_counts where ${areSpans(coarseBits, editions)}
+          and span = lo / ${parts} and ${isDivided}) as is_divided from (${divided}))`
     : divided
   return sql`${halving(rows, isDesc, { name: sql`coarse`, bits: coarseBits, begin: coarse })},
       ${halving(rows, isDesc, { name: sql`fine`, bits: fineBits, begin: fine })},

@@ -3,6 +3,7 @@ import type { Database } from '../../../db/database.ts'
 import type { dataImports } from '../../../db/schema/data-imports.ts'
 import { countRows } from '../../../domain/data-imports/data-imports.ts'
 import type { ImportPosition } from '../../../domain/data-imports/import-position.ts'
+import { ordersByNumber } from './staged-orders.ts'
 
 type StoredImport = typeof dataImports.$inferSelect
 type DecidedCounters = Pick<
@@ -35,9 +36,8 @@ export async function upToDate<Row extends StoredImport>(db: Database, row: Row)
     sql<{ last: number | null; orders: number; rows: number }>`select max(its.number) as last, count(*) as orders,
         coalesce(sum(its.rows_count), 0) as rows
       from import_created_orders as made cross join json_each(made.orders) as entry
-        cross join import_rows as head on head.import_id = ${row.id} and head.row_number = cast(entry.key as integer)
-        cross join import_orders as its on its.import_id = ${row.id} and its.group_key = head.group_key
-      where made.import_id = ${row.id} and made.first_number > ${after}`,
+        cross join ${ordersByNumber(row.id)}
+      where made.import_id = ${row.id} and made.first_number > ${after} and head.row_number = cast(entry.key as integer)`,
   )
   if (!created?.last) return row
   const processed_rows = row.processed_rows + created.rows

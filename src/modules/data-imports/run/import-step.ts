@@ -152,8 +152,8 @@ async function importChunk(job: JobCtx, row: ImportRow, limit: number): Promise<
   const after = read.at(-1)?.row.number ?? before
   const changes = countersAfter(row, orders)
   const ahead = await readAhead(job, loaded, after, planned)
-  const isShort = !isStoring(job, row, loaded) && areSimplyCreated(orders)
-  const next = await (isShort ? commitCreated : commitStep)(job, row, {
+  const isStored = isStoring(job, row, loaded) || !areSimplyCreated(orders)
+  const next = await (isStored ? commitStep : commitCreated)(job, row, {
     position: { ...position, after, progress: shareOf(row, changes.processed_rows) },
     changes,
     statements: [
@@ -164,7 +164,7 @@ async function importChunk(job: JobCtx, row: ImportRow, limit: number): Promise<
     races,
   })
   if (!next) return (await isStillThere(job, row)) ? undefined : null
-  loaded.unstored = isShort ? (loaded.unstored ?? 0) + 1 : 0
+  loaded.unstored = isStored ? 0 : (loaded.unstored ?? 0) + 1
   ahead.take()
   if (run.receipt_message !== null && planned.decision.receipts.length > 0) await enqueueEmails(job)
   return next

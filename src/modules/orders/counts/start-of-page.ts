@@ -1,7 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm'
 import { areSpans, coarseBits, written } from '../../../db/edition-counts.ts'
 import type { PageStart } from '../../../db/lists/page-by-number.ts'
-import { startInSpans } from '../../../db/lists/spans/start-in-editions.ts'
+import { startInEditions } from '../../../db/lists/spans/start-in-editions.ts'
 import { countOfOrders } from './count-orders.ts'
 import { type CountedOrders, type OrderKinds, ordersInSpan } from './spans.ts'
 
@@ -19,7 +19,7 @@ export function startOfOrders(counted: CountedOrders, isDesc: boolean, offset: n
   const before = countBefore(counted, isDesc)
   const n = ordersInSpan(counted)
   return {
-    ctes: startInSpans(
+    ctes: startInEditions(
       { editions: counted.editions, long: n, short: n },
       isDesc,
       sql`${offset} ${before ? sql`+ ${before}` : sql``}`,
@@ -65,7 +65,7 @@ export function startInGroups(
         select ${sql.join(sums, sql`, `)} from order_counts where ${areSpans(coarseBits, editions)}),
       begun (number, ahead) as materialized (
         select number, ${offset} - (${ofGroup(sql`number`, ahead)}) from (select *, ${added(isPassed)} as number from sizes)),
-      ${startInSpans({ editions, long: n, short: n }, isDesc, sql`(select ahead from begun)`)}`,
+      ${startInEditions({ editions, long: n, short: n }, isDesc, sql`(select ahead from begun)`)}`,
     where: groups.map((_, group) =>
       isBehind(
         isDesc,
