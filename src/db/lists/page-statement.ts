@@ -81,6 +81,7 @@ function nextKey(source: Listed, conditions: readonly SQL[], sort: readonly Orde
   const first = (more: readonly SQL[], order: readonly OrderKey[]): SQL =>
     sql`(select ${source.key} from ${readBy(source)} where ${and([...more, ...conditions])} order by ${orderOf(order)} limit 1)`
   if (after.length === 0) return first([], sort)
+  if (runsOneWay(sort)) return first([beyond(sort, after)], sort)
   const reads = stepsBeyond(sort, after).map((step, index) => first(step, sort.slice(index)))
   return reads.length > 1 ? sql`coalesce(${sql.join(reads.toReversed(), sql`, `)})` : (reads[0] ?? sql`null`)
 }
@@ -140,8 +141,7 @@ function chained(source: Listed, runs: readonly Run[], { limit, offset }: Window
   const parts = runs.map((run, index) =>
     selectRun(source, index === 0 ? run : { ...run, after: null }, { limit: sql`${limit} + ${offset}`, offset: 0 }),
   )
-  const rows = union(parts.map((part) => sql`select * from (${part})`))
-  return sql`select * from (${rows}) limit ${limit} offset ${offset}`
+  return sql`${union(parts.map((part) => sql`select * from (${part})`))} limit ${limit} offset ${offset}`
 }
 
 /** The rows with a value in the first column, then those without one. */
@@ -154,8 +154,8 @@ function valuesFirst(source: Listed, { by, desc }: IndexedKey, rest: readonly Or
   })
   const shown = [sql`0`, by.column, ...others]
   const sort = [{ by: by.column, desc }, ...rest]
-  const where = [by.present, ...beginOf(page, 0)]
-  const runs: Run[] = [{ sort, shown, where, after: after && after.slice(1) }, ...groups]
+  const where = [by.present.where, ...beginOf(page, 0)]
+  const runs: Run[] = [{ sort, shown, where, ranges: by.present.ranges, after: after && after.slice(1) }, ...groups]
   // The first key of a cursor says in which run it was.
   const begun = Number(after?.[0] ?? 0)
   return chained(source, runs[begun] ? runs.slice(begun) : runs, windowOf(page))
@@ -209,13 +209,11 @@ export function selectPageKeys(
 }
 
 /**
- * Whether the keys of a page come in their order: the queue of a recursive query gives them out in its own, and each row
- * read would be read again to be sorted.
+ * Whether the keys of a page come in their order: the queue of a recursive query gives them out in its own, and runs follow
+ * one after the other. Each row read would be read again to be sorted.
  */
-export function isInOrder({ owners }: Listed, sort: readonly SortKey[], { countedFromEnd }: AskedRows): boolean {
-  const first = sort[0]?.by
-  return !!owners?.isOrdered && !countedFromEnd && !!first && !isListed(first) && !(isNullable(first) && first.indexed)
-}
+export const isInOrder = ({ owners }: Listed, { countedFromEnd }: AskedRows): boolean =>
+  !!owners?.isOrdered && !countedFromEnd
 
 /** Columns and keys of the rows of one page, whose keys `page` has. */
 export function selectPageRows<Row>(

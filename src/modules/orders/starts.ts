@@ -9,7 +9,7 @@ import { startInGroups, startOfOrders } from './counts/start-of-page.ts'
 import type { OrderFilters, OrderOrdering } from './filters.ts'
 import { type IntervalOrdering, intervalOrderings } from './intervals/interval-orderings.ts'
 import { findStartInIntervals } from './intervals/start-in-intervals.ts'
-import { listedKeys } from './orderings.ts'
+import { indexedKeys } from './orderings.ts'
 
 /** The orderings of intervals that an order of lists reads. */
 const { amount, modified, number, unnumbered } = intervalOrderings
@@ -33,7 +33,7 @@ function startInSpans(counted: CountedOrders, filters: OrderFilters, [by]: Order
   const { name = 'created', desc = true } = by ?? {}
   if (name === 'created') return (skipped: number): PageStart => startOfOrders(counted, desc, skipped)
   if ((name !== 'status' && name !== 'type') || from !== undefined || until !== undefined) return undefined
-  const { values } = listedKeys(filters)[name]
+  const { values } = indexedKeys(filters)[name]
   const groups = (desc ? values.toReversed() : values).map((value) => ({ status, type, [name]: value }))
   return (skipped: number): PageStart => startInGroups(editions, groups, desc, skipped)
 }

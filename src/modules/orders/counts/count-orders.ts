@@ -52,8 +52,9 @@ export const versionOfOrders = (editions: SQL): SQL => sumOfEditions(sql`changes
 
 export const countOfAllOrders = (editions: SQL): SQL => sumOfEditions(ordersInSpan(), editions)
 
-/** Counts of orders. */
+/** Counts of orders of the kinds that are asked for. */
 export interface MatchEstimate {
+  /** At any time. */
   total: number
   matching: number
 }
@@ -64,7 +65,7 @@ export function estimateOf(counted: CountedOrders): SQL<MatchEstimate> {
   const { editions, from, until } = counted
   const isWithin = sql`(${from === undefined ? sql`1` : sql`span >= ${spanOf(from)}`}
     and ${until === undefined ? sql`1` : sql`span <= ${spanOf(until)}`})`
-  return sql`select coalesce(sum(${ordersInSpan()}), 0) as total,
-      coalesce(sum(iif(${isWithin}, ${ordersInSpan(counted)}, 0)), 0) as matching
+  const n = ordersInSpan(counted)
+  return sql`select coalesce(sum(${n}), 0) as total, coalesce(sum(iif(${isWithin}, ${n}, 0)), 0) as matching
     from order_counts where ${areSpans(coarseBits, editions)}`
 }
