@@ -1,6 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm'
 import { areSpans, coarseBits, fineBits, fineInCoarse, sumOfEditions } from '../../../db/edition-counts.ts'
-import { type CountedOrders, ofKinds, ordersInSpan } from './spans.ts'
+import { ofKinds } from '../../../db/order-kinds.ts'
+import { type CountedOrders, ordersInSpan } from './spans.ts'
 
 /** Numbers from the first up to the second, and without it. Open where one is undefined. */
 type Range = readonly [from: number | undefined, until: number | undefined]
