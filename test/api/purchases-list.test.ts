@@ -126,7 +126,7 @@ describe('listPurchases', () => {
     }
     const before = await costs()
     await seedTrades({ organization: here.organization_id, edition: here.edition_id }, 200)
-    expect((await costs()) - before).toBeLessThanOrEqual(24)
+    expect((await costs()) - before).toBeLessThanOrEqual(40)
   })
 
   it('reads the same rows among 10 purchases and among 100,000', async () => {
@@ -159,7 +159,7 @@ describe('listPurchases', () => {
     const before = await costs()
     await fill(other.id, 99_990)
     expect(await costs()).toEqual(before)
-    for (const [, rows] of before) expect(rows).toBeLessThanOrEqual(73)
+    for (const [, rows] of before) expect(rows).toBeLessThanOrEqual(90)
     // A page of the whole list reads its rows and merges the statuses, and one entry of an index for each purchase counts.
     const whole = await list({ ...place, page_size: '10' })
     expect(whole.body.count).toBe(100_000)

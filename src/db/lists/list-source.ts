@@ -76,8 +76,6 @@ export interface ListSource<Columns extends SQL | Fields = SQL> {
   owners?: Owners | undefined
   /** The ranges in which an index has the rows, or those of each value of a listed key; none of a column that may be NULL. */
   ranges?: Ranges | undefined
-  /** The indexes do not end with the key: rows that share all other keys of a cursor are looked up by themselves. */
-  hasTies?: boolean
   /** The count of the whole list, where it is known without counting, or a better way to count. */
   count?: number | Counting | null
   /** Where the page behind so many rows begins, for lists that need not read these rows. */

@@ -12,23 +12,13 @@ import {
   versionOfOrders,
 } from './counts/count-orders.ts'
 import type { CountedOrders } from './counts/spans.ts'
-import type { OrderFilters, OrderOrdering } from './filters.ts'
+import { isOfWholeEditions, type OrderFilters, type OrderOrdering } from './filters.ts'
 import type { ServingIndex } from './orderings.ts'
 
 const listed = sql`select id from listed`
 
 export const withEditions = (ctx: Ctx, filters: OrderFilters): SQL =>
   sql`listed (id) as materialized (${editionsSeenBy(ctx.caller, filters)})`
-
-/** Whether a list is that of editions, with no filter that an index of something else serves. */
-export const isOfWholeEditions = ({
-  edition_id,
-  organization_id,
-  customer_id,
-  external_id,
-  transaction_id,
-}: OrderFilters): boolean =>
-  (!!edition_id || !!organization_id) && !customer_id && !external_id && transaction_id === undefined
 
 const textsOf = ({ order_number, customer_email, customer_phone, search }: OrderFilters) => ({
   order_number,

@@ -194,7 +194,6 @@ export async function listOrders(
     where,
     owners,
     ranges: served?.ranges,
-    hasTies: true,
     sort: sortOf(ordering, areFew ? sortedKeys : indexedKeys(filters, served?.ranges)),
     columns: listFields(view),
     joins: sql`join ${orders} on ${orders.seq} = page.key join ${users} on ${users.id} = ${orders.user_id}
