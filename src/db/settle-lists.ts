@@ -1,4 +1,7 @@
+import type { SQL } from 'drizzle-orm'
 import type { Database } from './database.ts'
+import type { IntervalList } from './lists/intervals/interval-list.ts'
+import { nextInterval, recountOfInterval } from './lists/intervals/recount-intervals.ts'
 import { type ListSpan, nextSpan, recountStatements } from './lists/spans/recount-spans.ts'
 import { settleScopes } from './lists/spans/settle-spans.ts'
 import type { SpannedList } from './lists/spans/spanned-list.ts'
@@ -37,37 +40,73 @@ export const settleNext = (job: Job, list: SpannedList, findNext: ScopesOfSweep[
     settle: (scopes) => settleScopes(job.db, list, scopes, job.now()),
   })
 
-const spansASweep = 25
+const partsASweep = 25
 const rowsASweep = 20_000
-const keyOf = ({ scope, span }: ListSpan): string => `${scope} ${span}`
 
-function spanOf(key: string): ListSpan {
-  const [scope = '', span = '-1'] = key.split(' ')
-  return { scope, span: Number(span) }
+/** Counts that are looked at by night, one part of them after the other. */
+interface NightlyCounts<Part> {
+  /** Of the sweep. */
+  name: string
+  /** What an error calls them. */
+  counts: string
+  findNext: (after: string) => Promise<Part | undefined>
+  placeOf: (part: Part) => string
+  /** Counts a part anew, in one transaction with where the sweep goes on. Answers how many rows it has. */
+  recount: (part: Part, position: SQL) => Promise<{ isRepaired: boolean; rows: number }>
 }
 
 /**
- * Counts the next spans anew, each night all of them, and stores what they are. Throws where counts were wrong: they are
+ * Counts the next parts anew, each night all of them, and stores what they are. Throws where counts were wrong: they are
  * repaired then, but something changed rows behind what counts them.
  */
-export async function recountNext(job: Job, list: SpannedList): Promise<void> {
-  const { db } = job
-  const name = `recount ${list.name}`
+async function recountAtNight<Part>(job: Job, counted: NightlyCounts<Part>): Promise<void> {
+  const { name, counts, findNext, placeOf, recount } = counted
   const begin = await findNightPosition(job, name)
   if (!begin) return
-  let last = spanOf(begin.after)
+  let last = begin.after
   const wrong: string[] = []
-  for (let spans = 0, rows = 0; spans < spansASweep && rows < rowsASweep; spans++) {
-    const next = await db.first(nextSpan(list, last))
-    const position = sweepPositionStatement(name, { after: next ? keyOf(next) : '', begun_at: begin.begun_at })
+  for (let parts = 0, rows = 0; parts < partsASweep && rows < rowsASweep; parts++) {
+    const next = await findNext(last)
+    last = next ? placeOf(next) : ''
+    const position = sweepPositionStatement(name, { after: last, begun_at: begin.begun_at })
     if (!next) {
-      await db.batch([position])
+      await job.db.batch([position])
       break
     }
-    const [repaired, , [counted]] = await db.batch([...recountStatements(list, next), position])
-    if (repaired.length > 0) wrong.push(keyOf(next))
-    rows += counted?.n ?? 0
-    last = next
+    const found = await recount(next, position)
+    if (found.isRepaired) wrong.push(last)
+    rows += found.rows
   }
-  if (wrong.length) throw new Error(`Counts of ${list.name} were wrong and are repaired: ${wrong.join(', ')}`)
+  if (wrong.length) throw new Error(`Counts of ${counts} were wrong and are repaired: ${wrong.join(', ')}`)
 }
+
+function spanOf(place: string): ListSpan {
+  const [scope = '', span = '-1'] = place.split(' ')
+  return { scope, span: Number(span) }
+}
+
+/** Counts spans anew, each night the next ones. */
+export const recountNext = (job: Job, list: SpannedList): Promise<void> =>
+  recountAtNight(job, {
+    name: `recount ${list.name}`,
+    counts: list.name,
+    findNext: (after) => job.db.first(nextSpan(list, spanOf(after))),
+    placeOf: ({ scope, span }) => `${scope} ${span}`,
+    recount: async (span, position) => {
+      const [repaired, , [counted]] = await job.db.batch([...recountStatements(list, span), position])
+      return { isRepaired: repaired.length > 0, rows: counted?.n ?? 0 }
+    },
+  })
+
+/** Counts intervals anew, each night the next ones. `name` is that of the sweep. */
+export const recountNextIntervals = (job: Job, list: IntervalList, name: string): Promise<void> =>
+  recountAtNight(job, {
+    name,
+    counts: 'intervals',
+    findNext: (after) => job.db.first(nextInterval(list, after)),
+    placeOf: ({ place }) => place,
+    recount: async (interval, position) => {
+      const [repaired] = await job.db.batch([...recountOfInterval(list, interval), position])
+      return { isRepaired: repaired.length > 0, rows: interval.total }
+    },
+  })

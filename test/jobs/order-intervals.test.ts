@@ -251,7 +251,7 @@ describe('the sweeps of intervals', () => {
 
   it('repair intervals at night, and divide those that are long', async () => {
     const { organization, editions } = await seedLongEditions([6_000])
-    await settleAll(later, { ...shortSizes, orders: 1_000_000 })
+    await settleAll(later, { ...shortSizes, rows: 1_000_000 })
     const before = await expectIntervalsToHold(organization)
     expect(await nights(1)).toEqual([])
     expect(await expectIntervalsToHold(organization)).toBeGreaterThan(before)

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import { expect } from 'vitest'
 import { orderStatuses, orderTypes } from '../../src/domain/orders/orders.ts'
 import { settleOrders } from '../../src/modules/orders/jobs.ts'
-import { intervalSizes } from '../../src/modules/orders/intervals/settle-orders.ts'
+import { intervalSizes } from '../../src/db/lists/intervals/settle-intervals.ts'
 import { rootToken } from './api.ts'
 import { byCodePoint, idsOf, readAs } from './lists.ts'
 import { matching, type OrderFilter, queryOf, sorted, type StoredOrder, storedOrders } from './many-orders.ts'
@@ -14,11 +14,11 @@ import { db, write } from './seeding/rows.ts'
 /** Short intervals, so that few orders have many. */
 export const shortSizes = {
   ...intervalSizes,
-  fewestOrders: 0,
+  fewestRows: 0,
   fewestDue: 0,
-  ordersAStep: 700,
+  rowsAStep: 700,
   stepsASweep: 10_000,
-  orders: 50,
+  rows: 50,
 }
 
 /** An organisation whose editions have so many orders: with ties, and partly without a number. */

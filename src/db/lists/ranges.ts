@@ -43,6 +43,10 @@ export const united = (ranges: Ranges, selected: (conditions: readonly SQL[]) =>
     order,
   )
 
+/** As `united`, of rows that may be in one range. */
+export const inOrderOf = (ranges: Ranges | undefined, selected: (conditions: readonly SQL[]) => SQL, order: SQL): SQL =>
+  ranges ? united(ranges, selected, order) : sql`${selected([])} order by ${order}`
+
 /** Lets an index that begins with the ranges find what a condition behind them says, in no order. */
 export const inAnyRange = (ranges: Ranges): SQL =>
   sql.join(

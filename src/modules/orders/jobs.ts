@@ -1,8 +1,8 @@
 import type { JobCtx } from '../../context.ts'
 import { findNextSpan, ordersOf, type OrderSpan, recountOthers, recountStatements } from './counts/recount.ts'
-import { keyOfInterval, nextInterval, recountOfInterval } from './intervals/recount-intervals.ts'
-import { intervalSizes, longOrganizations, settleOrganizations } from './intervals/settle-orders.ts'
-import { sweepScopes } from '../../db/settle-lists.ts'
+import { longOrganizations, orderIntervals } from './intervals.ts'
+import { intervalSizes, settleIntervals } from '../../db/lists/intervals/settle-intervals.ts'
+import { recountNextIntervals, sweepScopes } from '../../db/settle-lists.ts'
 import { findNightPosition } from '../../db/sweeps/nightly.ts'
 import { sweepPositionStatement } from '../../db/sweeps/sweep-positions.ts'
 
@@ -55,31 +55,10 @@ export const settleOrders = ({ db, now }: Pick<JobCtx, 'db' | 'now'>, sizes = in
     {
       name: 'settle orders',
       findNext: (from, most) => longOrganizations(db, from, { most, sizes }),
-      settle: (organizations) => settleOrganizations(db, organizations, { now: now(), sizes }),
+      settle: (organizations) => settleIntervals(db, orderIntervals, organizations, { now: now(), sizes }),
     },
   )
 
-/**
- * Counts intervals anew, each night the next ones, and stores what they are. Throws where they were wrong: they are
- * repaired then, but something changed orders behind the triggers.
- */
-export async function recountIntervals({ db, now }: Pick<JobCtx, 'db' | 'now'>): Promise<void> {
-  const name = 'recount order intervals'
-  const begin = await findNightPosition({ db, now }, name)
-  if (!begin) return
-  let last = begin.after
-  const wrong: string[] = []
-  for (let intervals = 0, orders = 0; intervals < spansASweep && orders < ordersASweep; intervals++) {
-    const next = await db.first(nextInterval(last))
-    last = next ? keyOfInterval(next) : ''
-    const position = sweepPositionStatement(name, { after: last, begun_at: begin.begun_at })
-    if (!next) {
-      await db.batch([position])
-      break
-    }
-    const [repaired] = await db.batch([...recountOfInterval(next, intervalSizes.orders), position])
-    if (repaired.length) wrong.push(last)
-    orders += next.total
-  }
-  if (wrong.length) throw new Error(`Counts of intervals were wrong and are repaired: ${wrong.join(', ')}`)
-}
+/** Counts intervals anew, each night the next ones, and repairs them. */
+export const recountIntervals = (job: Pick<JobCtx, 'db' | 'now'>): Promise<void> =>
+  recountNextIntervals(job, orderIntervals, 'recount order intervals')

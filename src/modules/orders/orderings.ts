@@ -53,6 +53,18 @@ const indexes = {
 const kinds = { status: orderStatuses, type: orderTypes }
 const kindNames = ['status', 'type'] as const
 
+/** The ranges of an index that begins with the status and the type, or one of them. */
+const rangesOf = (names: readonly (keyof typeof kinds)[]): Ranges => ({
+  columns: names.map((name) => sortKeys[name]),
+  values: names.reduce<string[][]>(
+    (begun, name) => begun.flatMap((one) => kinds[name].map((value) => [...one, value])),
+    [[]],
+  ),
+  areWords: true,
+})
+
+export const rangesOfKinds = rangesOf(kindNames)
+
 const isKind = (name: keyof typeof sortKeys): name is keyof typeof kinds => name in kinds
 
 /** An index that has a list of editions in its order: all indexes but that of creation begin with the status and the type. */
@@ -85,10 +97,5 @@ export function indexOf(filters: OrderFilters, ordering: OrderOrdering): Serving
   if (name === 'created') return { ...served, ranges: undefined }
   // Neither a filter nor the first key of the order says them.
   const open = kindNames.filter((kind) => filters[kind] === undefined && ordering[0]?.name !== kind)
-  const values = open.reduce<string[][]>(
-    (begun, kind) => begun.flatMap((one) => kinds[kind].map((value) => [...one, value])),
-    [[]],
-  )
-  const ranges = { columns: open.map((kind) => sortKeys[kind]), values, areWords: true }
-  return { ...served, ranges: open.length > 0 ? ranges : undefined }
+  return { ...served, ranges: open.length > 0 ? rangesOf(open) : undefined }
 }

@@ -1,14 +1,15 @@
 import { sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import type { ListSource } from '../../db/lists/list-source.ts'
+import type { IntervalOrdering } from '../../db/lists/intervals/interval-list.ts'
+import { findStartInIntervals } from '../../db/lists/intervals/start-in-intervals.ts'
 import type { PageStart } from '../../db/lists/page-by-number.ts'
 import { seesOrganization } from '../../db/visibility.ts'
 import { countedOf, withEditions } from './count.ts'
 import type { CountedOrders } from './counts/spans.ts'
 import { startInGroups, startOfOrders } from './counts/start-of-page.ts'
 import type { OrderFilters, OrderOrdering } from './filters.ts'
-import { type IntervalOrdering, intervalOrderings } from './intervals/interval-orderings.ts'
-import { findStartInIntervals } from './intervals/start-in-intervals.ts'
+import { intervalOrderings, orderIntervals } from './intervals.ts'
 import { indexedKeys } from './orderings.ts'
 
 /** The orderings of intervals that an order of lists reads. */
@@ -56,6 +57,6 @@ export function startsOf(ctx: Ctx, filters: OrderFilters, ordering: OrderOrderin
   const [orderings, scope] = [by && orderingsOf[by.name], scopeOf(ctx, filters)]
   const { status, type, from, until } = listed
   if (!by || !orderings || !scope || from !== undefined || until !== undefined) return {}
-  const list = { scope, kinds: { status, type }, orderings, isDesc: by.desc }
-  return { findStart: (skipped) => findStartInIntervals(ctx.db, list, skipped) }
+  const rows = { scope, facets: [status, type], orderings, isDesc: by.desc }
+  return { findStart: (skipped) => findStartInIntervals(ctx.db, orderIntervals, rows, skipped) }
 }
