@@ -15,14 +15,15 @@ export const storedOrders = (organizationId: string): Promise<StoredOrder[]> =>
   db.all(sql<StoredOrder>`select id, seq, edition_id, created_at as created, modified_at as modified,
     number_key as order_number, status, type, amount_minor as amount from orders where organization_id = ${organizationId}`)
 
-/** Orders in the order of a list, by sorting all of them. */
+/** Orders in the order of a list, of one key or several, by sorting all of them. */
 export function sorted(orders: readonly StoredOrder[], ordering: string): StoredOrder[] {
-  const isDesc = ordering.startsWith('-')
-  const keys = [...new Set([ordering.replace('-', '') as Field, 'created', 'seq'] as const)]
-  const compare = nullsLast(isDesc)
+  const asked = ordering.split(',').map((key) => ({ name: key.replace('-', ''), isDesc: key.startsWith('-') }))
+  const isDesc = asked.at(-1)?.isDesc ?? true
+  const rest = ['created', 'seq'].filter((name) => asked.every((key) => key.name !== name))
+  const keys = [...asked, ...rest.map((name) => ({ name, isDesc }))] as { name: Field | 'seq'; isDesc: boolean }[]
   return orders.toSorted((left, right) => {
     for (const key of keys) {
-      const difference = compare(left[key], right[key])
+      const difference = nullsLast(key.isDesc)(left[key.name], right[key.name])
       if (difference) return difference
     }
     return 0

@@ -13,10 +13,11 @@ import { type BoughtOption, purchaseStatuses } from '../../../domain/orders/purc
 /**
  * Indexes, with what reads them. A row writes an entry in each that it belongs to:
  * - orders_by_external_id: one order for each external id of a source; imports and the filter find it.
- * - orders_edition_created, orders_edition_modified, orders_edition_number, orders_edition_amount: one for each ordering of a
- *   list. The first one also serves ranges of time and the walks of refund batches. Lists of an organisation merge those of
- *   its editions.
- * - orders_edition_status: orderings and filters by the status and the type, which merge the values of the other.
+ * - orders_edition_created: lists in the order of creation, ranges of time, and the walks of refund batches. Lists of an
+ *   organisation merge those of its editions.
+ * - orders_edition_status, orders_edition_modified, orders_edition_number, orders_edition_amount: one for each ordering of a
+ *   list. They begin with the status and the type, so that a list of one of these reads no others, and merge the ranges of
+ *   those that no filter names.
  * - orders_of_user: orders of a customer. Segments ask for their status and amount, which they read from it alone.
  */
 export const orders = sqliteTable('orders', {
