@@ -72,7 +72,7 @@ export function stateOf(ctx: Ctx, filters: OrderFilters, ordering: OrderOrdering
   }
 }
 
-const isByCreation = (ordering: OrderOrdering): boolean =>
+export const isByCreation = (ordering: OrderOrdering): boolean =>
   ordering.length === 0 || (ordering.length === 1 && ordering[0]?.name === 'created')
 
 /** Rows of a page, and one more. */
