@@ -5,6 +5,10 @@ const anyOf = (conditions: readonly SQL[]): SQL => sql`(${sql.join([...condition
 
 const contains = (column: SQL, part: string): SQL => sql`instr(${column}, ${part}) > 0`
 
+/** Whether a folded column has one of these folded texts. */
+export const containsAny = (column: SQL, parts: readonly string[]): SQL =>
+  anyOf(parts.map((part) => contains(column, part)))
+
 /** The texts of which one has to be in a folded column that also holds telephone numbers as digits. */
 export const foldedOrDigits = (needle: string): string[] => [fold(needle), ...phoneNeedles(needle)]
 
@@ -12,11 +16,10 @@ export const foldedOrDigits = (needle: string): string[] => [fold(needle), ...ph
 export const containsFolded = (column: SQL, needle: string): SQL => contains(column, fold(needle))
 
 /** As above for a column that also holds telephone numbers as digits: `+45 12 34` finds `451234`. */
-export const containsFoldedOrDigits = (column: SQL, needle: string): SQL =>
-  anyOf(foldedOrDigits(needle).map((part) => contains(column, part)))
+export const containsFoldedOrDigits = (column: SQL, needle: string): SQL => containsAny(column, foldedOrDigits(needle))
 
 /** Compares digits alone; a needle without any digit finds nothing. */
 export function containsDigits(column: SQL, needle: string): SQL {
   const parts = phoneDigits(needle)
-  return parts.length === 0 ? sql`0` : anyOf(parts.map((part) => contains(column, part)))
+  return parts.length === 0 ? sql`0` : containsAny(column, parts)
 }

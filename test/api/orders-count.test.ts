@@ -101,7 +101,9 @@ describe('a status or a type that goes together with the order of a list', () =>
       const second = await readAs(rootToken, String(first.body.next))
       expect([first.body.count, ...idsOf(first), ...idsOf(second)]).toEqual([
         stored.length,
-        ...sorted(stored, ordering).slice(0, 100).map(({ id }) => id),
+        ...sorted(stored, ordering)
+          .slice(0, 100)
+          .map(({ id }) => id),
       ])
       for (const reply of [first, second]) expect(costOf(reply).rows_read).toBeLessThanOrEqual(most)
     }

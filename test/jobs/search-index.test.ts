@@ -74,15 +74,15 @@ describe('the rows that a search reads', () => {
     const most = Object.fromEntries(Object.entries(large).map(([name, { rows_read }]) => [name, rows_read]))
     expect(most).toMatchInlineSnapshot(`
       {
-        "nothing there": 12,
-        "rare": 331,
-        "rare address": 489,
-        "rare customer": 247,
-        "rare customer of the edition": 287,
-        "rare number": 328,
-        "rare, by amount": 331,
-        "rare, of the organisation": 330,
-        "rare, with a filter": 231,
+        "nothing there": 9,
+        "rare": 169,
+        "rare address": 168,
+        "rare customer": 86,
+        "rare customer of the edition": 87,
+        "rare number": 167,
+        "rare, by amount": 169,
+        "rare, of the organisation": 168,
+        "rare, with a filter": 109,
       }
     `)
   })
@@ -166,6 +166,7 @@ describe('a search of another organisation', () => {
       const replies = await Promise.all(['zebra', 'unheard'].map((text) => get(`${path}&search=${text}`, token)))
       const [zebra, unheard] = replies.map((reply) => [reply.status, reply.body.count, costOf(reply).rows_read])
       expect([path, zebra]).toEqual([path, unheard])
+      expect(replies[0]?.status).toBeLessThan(500)
       expect(replies[0]?.body.count ?? 0).toBe(0)
     }
   })
@@ -267,7 +268,7 @@ describe('the migrations that make the index', () => {
     const names = await db.all(
       sql<{ type: string; name: string }>`select type, name from sqlite_master
         where (type = 'trigger' and (name like '%!_search!_%' escape '!' or name = 'users_search_given'))
-          or name in ('given_texts', 'order_search', 'customer_search')`,
+          or name in ('given_texts', 'order_search', 'customer_search', 'searched_orders', 'searched_customers')`,
     )
     const queriesOf = (pattern: RegExp) =>
       env.TEST_MIGRATIONS.filter(({ name }) => pattern.test(name)).flatMap((one) => one.queries)
@@ -275,6 +276,7 @@ describe('the migrations that make the index', () => {
     const queries = [
       ...queriesOf(/^006[347]/).filter((query) => !/^create trigger user_editions/m.test(query)),
       ...queriesOf(/^0100/).filter((query) => /^create trigger edition_customers_search/m.test(query)),
+      ...queriesOf(/^0160/),
     ]
     await env.DB.batch(
       [

@@ -9,7 +9,7 @@ import type { Shop } from '../../scripts/bench/shop.ts'
 import { type Client, createClient, type Page } from '../../scripts/support/client.ts'
 import { root } from '../../scripts/support/paths.ts'
 import { type Server, startServer } from '../../scripts/support/server.ts'
-import { addNeighbours, endpointId } from '../support/many-rows.ts'
+import { addNeighbours, addRareTexts, endpointId, rareTexts } from '../support/many-rows.ts'
 
 /** ORDERS=20000 for a shorter run; BENCH_STATE_DIR names a folder that `npm run bench:fill` has filled. */
 const wanted = Number(process.env['ORDERS'] ?? 200_000)
@@ -40,6 +40,7 @@ beforeAll(async () => {
   const database = databaseIn(stateDir)
   expect(database.prepare('pragma foreign_key_check').all()).toEqual([])
   addNeighbours(database)
+  addRareTexts(database)
   database.close()
   const program = 'scripts/bench/worker.ts'
   server = await startServer({ port: 0, stateDir, env: { RATE_LIMIT_PER_MINUTE: '0' }, program })
@@ -152,6 +153,28 @@ it('lists that grow for ever read few rows with a filter, too', async () => {
   for (const range of [`created_after=${day(200)}`, `created_after=${day(300)}&created_before=${day(100)}`])
     expect(await rowsOf(`/v1/audit-log?${ofOrganization}&${range}`)).toBeLessThan(goal + 3.2 * perDay)
 }, 600_000)
+
+/** Rows that a page and its count may read where a search finds fewer than 500. */
+const goalOfRareSearch = 1000
+
+it('a text that fewer than 500 have reads a row for each hit, and those of a page', async () => {
+  const [organization, edition] = [`organization_id=${shop.organization_id}`, `edition_id=${shop.edition_id}`]
+  for (const found of rareTexts)
+    for (const path of [
+      `/v1/orders?page_size=50&${edition}&search=own-${found}-`,
+      `/v1/orders?page_size=50&${organization}&search=own-${found}-`,
+      `/v1/orders?page_size=50&${edition}&search=mail-${found}-`,
+      `/v1/orders?page_size=50&${organization}&customer_email=mail-${found}-`,
+      `/v1/user?page_size=50&${edition}&search=mail-${found}-`,
+      `/v1/user?page_size=50&${organization}&search=mail-${found}-`,
+    ]) {
+      const { count } = await client.get<Page<unknown>>(path)
+      const rows = await rowsOf(path)
+      // Three rows for each order of the page; the spans that say whether the search is known; the caller.
+      expect([path, count, Math.max(rows, found + 250)]).toEqual([path, found, found + 250])
+      expect(rows).toBeLessThanOrEqual(goalOfRareSearch)
+    }
+}, 120_000)
 
 it('a text of one or two letters is looked for among the newest rows', async () => {
   const [organization, edition] = [`organization_id=${shop.organization_id}`, `edition_id=${shop.edition_id}`]

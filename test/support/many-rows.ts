@@ -46,3 +46,25 @@ export function addNeighbours(database: DatabaseSync): void {
       from (${numbered}) as numbered;
     commit; pragma wal_checkpoint(truncate)`)
 }
+
+/** Numbers of orders and customers that have a text of their own: `own-101-` in the external id, `mail-101-` in the address. */
+export const rareTexts = [101, 440, 499] as const
+
+/** Gives so many rows, spread over all, each of these texts. Each of the customers has one order. */
+export function addRareTexts(database: DatabaseSync): void {
+  const spreadOver = (table: string, condition: string, count: number) =>
+    `seq in (select seq from ${table} where ${condition} order by seq * 7919 % 100003, seq limit ${count})`
+  const bought = '(select count(*) from orders where user_id = users.id)'
+  const statements = rareTexts.flatMap((count) => [
+    `update orders set external_id = 'own-${count}-' || seq
+      where ${spreadOver('orders', "external_id not like 'own-%'", count)}`,
+    `update users set email = 'mail-${count}-' || seq || '@example.com'
+      where ${spreadOver('users', `email not like 'mail-%' and ${bought} = 1`, count)}`,
+  ])
+  const isDone = database.prepare("select 1 from users where email like 'mail-%'").get()
+  if (isDone) return
+  database.exec(`begin; ${statements.join('; ')};
+    update orders set search = (select address_folded from users where id = user_id)
+      where user_id in (select id from users where email like 'mail-%');
+    commit; pragma wal_checkpoint(truncate)`)
+}

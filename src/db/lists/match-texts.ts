@@ -20,26 +20,36 @@ interface IndexQuery {
   isVisible: SQL
   /** One of these is looked for. */
   texts: readonly string[]
-  /** A clause, or empty. */
-  limit: SQL
 }
 
-function entriesOf(table: 'order_search' | 'customer_search', { marks, isVisible, texts, limit }: IndexQuery): SQL {
-  const name = sql.raw(table)
+/**
+ * Entries of an index that may have a text: a table under some name, and the conditions that find them. `rowid` is the key of
+ * a row. Any other column is read from the row by FTS5 itself, which D1 does not count.
+ */
+export interface IndexEntries {
+  table: SQL
+  where: SQL
+}
+
+function entriesOf(index: 'order_search' | 'customer_search', name: string, query: IndexQuery): IndexEntries {
+  const { marks, isVisible, texts } = query
   const found = matching(texts)
   const match = marks ? sql`'(' || ${marks} || ') AND (' || ${found} || ')'` : sql`${found}`
-  return sql`select ${name}.rowid as key from ${name} where ${name} match ${match} and ${isVisible} ${limit}`
+  const [table, column] = [sql.raw(`${index} as ${name}`), sql.raw(`${name}.${index}`)]
+  // As a condition of its own it would be joined to each entry. No row has an empty phrase.
+  return { table, where: sql`${column} match iif(${isVisible}, ${match}, '""')` }
 }
 
-/** Orders with one of the texts among their numbers and ids. */
-export const ordersWithTexts = (query: IndexQuery): SQL => entriesOf('order_search', query)
+/** Orders with one of the texts among their numbers and ids, as `orders`. */
+export const ordersWithTexts = (query: IndexQuery): IndexEntries => entriesOf('order_search', 'orders', query)
 
-/** Customers with one of the texts among their names, addresses and numbers. */
-export const customersWithTexts = (query: IndexQuery): SQL =>
-  entriesOf('customer_search', { ...query, texts: [...query.texts, ...query.texts.map(inCapitals)] })
+/** Customers with one of the texts among their names, addresses and numbers, as `users`. */
+export const customersWithTexts = (query: IndexQuery): IndexEntries =>
+  entriesOf('customer_search', 'users', { ...query, texts: [...query.texts, ...query.texts.map(inCapitals)] })
 
-/** Orders of customers with one of the texts among their addresses and numbers. Null for a customer without orders. */
-export const ordersOfContacts = (query: IndexQuery): SQL =>
-  sql`select bought.seq as key from (${entriesOf('customer_search', query)}) as contacts
-    cross join users as customers on customers.seq = contacts.key
-    left join orders as bought on bought.user_id = customers.id ${query.limit}`
+/** Customers with one of the texts among their addresses and numbers, as `customers`. */
+export const customersWithContacts = (query: IndexQuery): IndexEntries =>
+  entriesOf('customer_search', 'customers', query)
+
+/** The entry of an order, to be joined. */
+export const entryOfOrder = (seq: SQL): SQL => sql`order_search as orders on orders.rowid = ${seq}`

@@ -59,6 +59,16 @@ export const orderVisibility = visibilityOf(sql`${orders.organization_id}`, sql`
 const ofCustomer = (view: CustomerView, own: SQL, ofGiven: SQL): SQL =>
   sql`exists (select 1 from users ${view.join} where ${users.id} = ${orders.user_id} and ${view.matches(own, ofGiven)})`
 
+function ofContact(
+  view: CustomerView,
+  column: 'address_folded' | 'phone_digits',
+  isFound: boolean,
+  has: (column: SQL) => SQL,
+): SQL {
+  if (isFound && view.isWhole) return has(sql`${orders}.${sql.raw(column)}`)
+  return ofCustomer(view, has(searchedTexts('users', column)), has(searchedTexts('given', column)))
+}
+
 /** An order's text with its customer's, of which hidden parts find nothing. */
 export function containsText(view: CustomerView, text: string): SQL {
   const whole = containsFoldedOrDigits(sql`${orders}.search_text`, text)
@@ -67,7 +77,8 @@ export function containsText(view: CustomerView, text: string): SQL {
   return sql`(${containsFoldedOrDigits(sql`${orders}.own_search_text`, text)} or ${ofCustomer(view, whole, given)})`
 }
 
-type OrderCondition = (value: string, view: CustomerView) => SQL
+/** `isFound` says that columns are those of the search index, which has the texts of a customer who is seen whole. */
+type OrderCondition = (value: string, view: CustomerView, isFound: boolean) => SQL
 
 /** Two bounds of one kind would leave it to chance which of them an index begins at. */
 const createdAt = (isBound: boolean): SQL => (isBound ? sql`+${orders.created_at}` : sql`${orders.created_at}`)
@@ -75,18 +86,10 @@ const createdAt = (isBound: boolean): SQL => (isBound ? sql`+${orders.created_at
 const textFilters = {
   transaction_id: (id) => sql`${orders.id} = (select order_id from ${transactionWith(id)})`,
   order_number: (text) => containsFolded(sql`${orders.number_folded}`, text),
-  customer_email: (text, view) =>
-    ofCustomer(
-      view,
-      containsFolded(searchedTexts('users', 'address_folded'), text),
-      containsFolded(searchedTexts('given', 'address_folded'), text),
-    ),
-  customer_phone: (text, view) =>
-    ofCustomer(
-      view,
-      containsDigits(sql`${users.phone_digits}`, text),
-      containsDigits(searchedTexts('given', 'phone_digits'), text),
-    ),
+  customer_email: (text, view, isFound) =>
+    ofContact(view, 'address_folded', isFound, (column) => containsFolded(column, text)),
+  customer_phone: (text, view, isFound) =>
+    ofContact(view, 'phone_digits', isFound, (column) => containsDigits(column, text)),
   search: (text, view) => containsText(view, text),
 } satisfies Record<string, OrderCondition>
 
@@ -97,14 +100,10 @@ const isOfEditions = ({ organization_id, edition_id, customer_id, external_id }:
 /** What the indexes of an edition begin with. */
 const editionOf = sql`${orders}.edition_short_id`
 
-/** What a list of an organisation is read by. Orders that a search found are judged by the whole id of their edition. */
-function ownersOf(ctx: Ctx, filters: OrderFilters, read: { isOrdered: boolean; isFound: boolean }): Owners | undefined {
+/** What a list of an organisation is read by. */
+function ownersOf(ctx: Ctx, filters: OrderFilters, isOrdered: boolean): Owners | undefined {
   if (!isOfEditions(filters)) return undefined
-  const { isOrdered, isFound } = read
-  const ids = editionsSeenBy(ctx.caller, filters)
-  return isFound
-    ? { column: sql`${orders.edition_id}`, ids, isOrdered }
-    : { column: editionOf, ids: shortIdsOf(ids), isOrdered }
+  return { column: editionOf, ids: shortIdsOf(editionsSeenBy(ctx.caller, filters)), isOrdered }
 }
 
 /**
@@ -134,6 +133,12 @@ function scopes(filters: OrderFilters): SQL[] {
   ]
 }
 
+/** The scopes of orders that a search found, which no index leads to. */
+const scopesOfFound = ({ edition_id, organization_id }: OrderFilters): SQL[] => [
+  ...(edition_id ? [eq(orders.edition_id, edition_id)] : []),
+  ...(organization_id ? [eq(orders.organization_id, organization_id)] : []),
+]
+
 interface Asked {
   view: CustomerView
   filters: OrderFilters
@@ -141,6 +146,8 @@ interface Asked {
   areFew: boolean
   /** The end of the list from which spans lead to a page: its bound there is not that of an index. */
   beginsAt: 'first' | 'last' | null
+  /** Columns are those of the search index. */
+  isFound: boolean
 }
 
 /** The index that begins with the status and the type leads to few orders of one of them by both. */
@@ -150,18 +157,18 @@ function ofKind(filters: OrderFilters, areFew: boolean): SQL[] {
   return [...(status ? [eq(orders.status, status)] : []), ...(type ? [eq(orders.type, type)] : [])]
 }
 
-function conditions(ctx: Ctx, { view, filters, areFew, beginsAt }: Asked): SQL[] {
+function conditions(ctx: Ctx, { view, filters, areFew, beginsAt, isFound }: Asked): SQL[] {
   if (!filters.edition_id && !filters.organization_id && !filters.customer_id)
     throw invalid(
       parameterError(null, 'required_filter', 'Give at least one of edition_id, organization_id, customer_id.'),
     )
   const texts = (Object.keys(textFilters) as (keyof typeof textFilters)[]).flatMap((name) => {
     const value = filters[name]
-    return value === undefined ? [] : [textFilters[name](value, view)]
+    return value === undefined ? [] : [textFilters[name](value, view, isFound)]
   })
   const { created_after, created_before } = filters
   return [
-    ...scopes(filters),
+    ...(isFound ? scopesOfFound(filters) : scopes(filters)),
     ...texts,
     ...ofKind(filters, areFew),
     ...(created_after === undefined ? [] : [sql`${createdAt(beginsAt === 'first')} >= ${created_after}`]),
@@ -182,23 +189,20 @@ export async function listOrders(
   const served = areFew ? null : serving
   const starts = areFew ? {} : startsOf(ctx, filters, ordering)
   const end = (ordering[0]?.desc ?? true) ? 'last' : 'first'
-  const where = conditions(ctx, { view, filters, areFew, beginsAt: starts.startOf && isFarPage(page) ? end : null })
-  // Each index has one column and the time of creation.
-  const search = searchOf(ctx.caller, filters)
-  const isFound = search !== null && search !== 'short'
-  const owners = ownersOf(ctx, filters, { isOrdered: served?.isWhole ?? false, isFound })
+  const whereOf = (isFound: boolean) =>
+    conditions(ctx, { view, filters, areFew, beginsAt: starts.startOf && isFarPage(page) ? end : null, isFound })
   const source = {
     table: sql`${orders}`,
-    tableJoins: sql``,
     key: sql`${orders.seq}`,
-    where,
-    owners,
+    where: whereOf(false),
+    owners: ownersOf(ctx, filters, served?.isWhole ?? false),
     ranges: served?.ranges,
     sort: sortOf(ordering, areFew ? sortedKeys : indexedKeys(filters, served?.ranges)),
     columns: listFields(view),
     joins: sql`join ${orders} on ${orders.seq} = page.key join ${users} on ${users.id} = ${orders.user_id}
       ${view.join} join ${editions} on ${editions.id} = ${orders.edition_id}`,
   }
+  const search = searchOf({ caller: ctx.caller, view, filters, ordering, whereOfFound: () => whereOf(true) })
   if (search === 'short') {
     const newest = [...scopes(filters), visibleIn(ctx.caller, orderVisibility, filters)]
     const sort = sortOf([], sortKeys)

@@ -1,3 +1,4 @@
 export { presentUser } from './present.ts'
-export { findUser, type LoadedUser, userVisibility } from './queries.ts'
+export { userVisibility } from './conditions.ts'
+export { findUser, type LoadedUser } from './queries.ts'
 export { customerOrdersSearch } from './update.ts'

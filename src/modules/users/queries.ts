@@ -1,15 +1,16 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
-import { containsFoldedOrDigits, foldedOrDigits } from '../../db/contains.ts'
+import { foldedOrDigits } from '../../db/contains.ts'
 import { customerChangesOf, sumOfEditions } from '../../db/edition-counts.ts'
 import { editionIdsOf } from '../../db/edition-customers.ts'
-import { shortId, shortIdOf, shortIdOfOrganization, shortIds } from '../../db/short-ids.ts'
+import { shortId, shortIdOfOrganization } from '../../db/short-ids.ts'
 import { type ListSource, nullable, type NullableKey, type SortKey } from '../../db/lists/list-source.ts'
 import { type Counting, ifNearer } from '../../db/lists/page-by-number.ts'
 import type { ListState } from '../../db/lists/list-hits.ts'
 import { paginate } from '../../db/lists/paginate.ts'
 import { customersWithTexts, marksOf } from '../../db/lists/match-texts.ts'
-import { type IndexSearch, type NewestRows, paginateNewest, paginateSearch } from '../../db/lists/paginate-search.ts'
+import type { IndexSearch } from '../../db/lists/find-few.ts'
+import { type NewestRows, paginateNewest, paginateSearch } from '../../db/lists/paginate-search.ts'
 import { startOfSpans } from '../../db/lists/spans/start-of-spans.ts'
 import { users } from '../../db/schema/users.ts'
 import { answering, type RowOf, selection } from '../../db/select.ts'
@@ -17,15 +18,15 @@ import {
   type CustomerView,
   customersSeenBy,
   madeOfView,
-  searchedTexts,
   type ShownColumn,
   shownColumns,
 } from '../../db/customer-visibility.ts'
-import { editionsSeenBy, inList, type Visibility, visible, visibleIn } from '../../db/visibility.ts'
+import { editionsSeenBy, inList, visible } from '../../db/visibility.ts'
 import { reachOf, type Tenant } from '../../domain/accounts/access.ts'
 import { notFound } from '../../domain/errors.ts'
 import { type OrderBy, type Page, type PageRequest, sortBy } from '../../domain/page.ts'
 import { isIndexed } from '../../domain/text/trigrams.ts'
+import { conditions, conditionsOfFound, organizationOf, type UserFilters, userVisibility } from './conditions.ts'
 import { customerSpans, ranges } from './spans.ts'
 
 type WholeUserRow = typeof users.$inferSelect
@@ -41,29 +42,6 @@ const ownColumns = {
 /** A customer as the caller sees them. */
 export type ShownUserRow = Pick<WholeUserRow, keyof typeof ownColumns | ShownColumn>
 
-/** Customers are the organisation's; edition roles see those with an order in their editions. */
-export const userVisibility = {
-  inOrganizations: (ids: readonly string[]) => inList(sql`${users.organization_id}`, ids),
-  inEditions: (ids: readonly string[]) =>
-    sql`exists (select 1 from edition_customers where user_seq = users.seq and ${inList(sql`edition_short_id`, shortIds(ids))})`,
-}
-
-/** What the indexes of an organisation begin with. */
-const organizationOf = sql`users.organization_short_id`
-
-/** As `userVisibility` for lists, which begin with the editions and not with all customers. */
-const listVisibility = {
-  inOrganizations: (ids: readonly string[]) => inList(organizationOf, shortIds(ids)),
-  inEditions: (ids: readonly string[]) =>
-    sql`users.seq in (select user_seq from edition_customers where ${inList(sql`edition_short_id`, shortIds(ids))})`,
-}
-
-interface UserFilters {
-  edition_id?: string | undefined
-  organization_id?: string | undefined
-  search?: string | undefined
-}
-
 /** Columns of which the view may show other values. They are decoded as the customer's own. */
 const columnsOf = madeOfView((view) => ({
   ...ownColumns,
@@ -71,30 +49,6 @@ const columnsOf = madeOfView((view) => ({
     [Name in ShownColumn]: SQL<WholeUserRow[Name]>
   }),
 }))
-
-/** The edition's organisation leads to the index of the order that is asked for. */
-const joinedEdition = (view: CustomerView, id: string, visibility: Visibility): SQL[] =>
-  view.isWhole
-    ? [
-        sql`${organizationOf} = (select ${shortIdOf(sql`organization_id`)} from editions where id = ${id})`,
-        sql`exists (select 1 from edition_customers where user_seq = users.seq and edition_short_id = ${shortId(id)})`,
-      ]
-    : [visibility.inEditions([id])]
-
-function conditions(ctx: Ctx, view: CustomerView, filters: UserFilters): SQL[] {
-  const { edition_id, organization_id, search } = filters
-  // What the search index found is judged row by row.
-  const visibility = search && view.isWhole ? userVisibility : listVisibility
-  const contains = (row: 'users' | 'given', text: string) =>
-    containsFoldedOrDigits(searchedTexts(row, 'name_folded', 'address_folded', 'phone_digits'), text)
-  const found = (text: string) => view.matches(contains('users', text), contains('given', text))
-  return [
-    visibleIn(ctx.caller, visibility, filters),
-    ...(organization_id ? [sql`${organizationOf} = ${shortIdOfOrganization(organization_id)}`] : []),
-    ...(edition_id ? joinedEdition(view, edition_id, visibility) : []),
-    ...(search ? [found(search)] : []),
-  ]
-}
 
 /** Organisations whose customers a list may have; null for all. */
 function organizationsOf(ctx: Ctx, { organization_id }: UserFilters): string[] | null {
@@ -155,11 +109,12 @@ function sortOf(ordering: readonly OrderBy<CustomerOrder>[], view: CustomerView)
   return isByTime ? [...sort, { by: keys.date_joined, desc: sort.at(-1)?.desc ?? true }] : sort
 }
 
-function indexSearch(ctx: Ctx, filters: UserFilters, texts: readonly string[]): IndexSearch {
+function indexSearch(ctx: Ctx, view: CustomerView, filters: UserFilters, texts: readonly string[]): IndexSearch {
   const ids = organizationsOf(ctx, filters)
   const marks = ids?.length ? marksOf('organization', ids) : null
   const isVisible = ids?.length === 0 ? sql`0` : sql`1`
-  return (limit) => [customersWithTexts({ marks, isVisible, texts, limit })]
+  const own = customersWithTexts({ marks, isVisible, texts })
+  return { own, contacts: null, isOwn: sql`1`, where: conditionsOfFound(ctx, view, filters) }
 }
 
 /** A text of one or two letters is looked for among the newest customers of the organisation, or of several. */
@@ -224,7 +179,6 @@ export function listUsers(
   const isJudged = filters.search !== undefined || ordering.some(({ name }) => name !== 'date_joined')
   const source = {
     table: sql`users`,
-    tableJoins: isJudged ? view.join : sql``,
     key: sql`${users.seq}`,
     where: conditions(ctx, view, filters),
     ranges: isOfRanges(view, filters) ? ranges.all : undefined,
@@ -232,12 +186,11 @@ export function listUsers(
     columns: columnsOf(view),
     joins: sql`join ${users} on ${users.seq} = page.key ${view.join}`,
   }
-  const from = sql`users ${source.tableJoins}`
   // Roles of an edition compare its customers: the index has those of the whole organisation.
   if (!filters.search || !view.isWhole)
     return paginate(ctx.db, page, {
       ...source,
-      from,
+      from: sql`users ${isJudged ? view.join : sql``}`,
       count: countOf(ctx, filters),
       findStart: filters.search ? undefined : findStartOf(ctx, view, filters, ordering),
     })
@@ -247,7 +200,7 @@ export function listUsers(
         ctx.db,
         page,
         { ...source, state: stateOf(ctx, filters, ordering) },
-        indexSearch(ctx, filters, texts),
+        indexSearch(ctx, view, filters, texts),
       )
     : paginateNewest(ctx.db, page, source, newestOf(ctx, filters))
 }

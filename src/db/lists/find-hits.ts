@@ -1,0 +1,113 @@
+import { type SQL, sql } from 'drizzle-orm'
+import type { Database } from '../database.ts'
+import type { IndexSearch, IndexShares } from './find-few.ts'
+import { type Found, hitsOf, type ListState, mostHits } from './list-hits.ts'
+import type { ListSource } from './list-source.ts'
+import { and, keyColumns, keyName, type OrderKey, orderOf } from './order-keys.ts'
+import { ofOwners } from './page-statement.ts'
+
+/** A list with a search, of which `table` has the rows. Its conditions are on columns of this table. */
+export type SearchedTable = Pick<ListSource, 'key' | 'where' | 'owners'> & { table: SQL }
+
+const isMatch = (source: SearchedTable): SQL => sql`(${and([...ofOwners(source), ...source.where])})`
+
+/** The keys of all rows that may match, each once. */
+function candidateKeys({ own, contacts }: IndexSearch): SQL {
+  const parts = [
+    ...(own ? [sql`select rowid as key from ${own.table} where ${own.where}`] : []),
+    ...(contacts
+      ? [
+          sql`select bought.seq as key from ${contacts.customers.table}
+            cross join users as buyers on buyers.seq = customers.rowid
+            cross join orders as bought on bought.user_id = buyers.id where ${contacts.customers.where}`,
+        ]
+      : []),
+  ]
+  return sql.join(parts, sql` union `)
+}
+
+/** All rows that may match, found by the index first. */
+export const candidates = ({ table, key }: SearchedTable, search: IndexSearch): SQL =>
+  sql`(${candidateKeys(search)}) as found cross join ${table} on ${key} = found.key`
+
+/** What rows that match are read from, each in one of these: the index, or where it has most of the list, the list itself. */
+function sourcesOf(source: SearchedTable, { own, contacts, isOwn }: IndexSearch, isMost: boolean): SQL[] {
+  const { table, key } = source
+  // As a value of each row: what does not depend on it is read once, and not joined to each.
+  const isFound = sql`+${isMatch(source)}`
+  if (isMost) return [sql`${table} where ${isMatch(source)}`]
+  return [
+    ...(own
+      ? [
+          sql`(select rowid as key from ${own.table} where ${own.where}) as found
+            cross join ${table} on ${key} = found.key where ${isFound} and ${isOwn}`,
+        ]
+      : []),
+    ...(contacts
+      ? [
+          sql`${contacts.customers.table} cross join users as buyers on buyers.seq = customers.rowid
+            cross join orders indexed by orders_of_user on orders.user_id = buyers.id
+            where ${contacts.customers.where} and ${isFound} and not ${isOwn}`,
+        ]
+      : []),
+  ]
+}
+
+/** Columns of all rows that match. */
+const matching = (source: SearchedTable, search: IndexSearch, isMost: boolean, columns: SQL): SQL =>
+  sql.join(
+    sourcesOf(source, search, isMost).map((from) => sql`select ${columns} from ${from}`),
+    sql` union all `,
+  )
+
+/** Reads all rows that may match. */
+export async function countMatches(db: Database, source: SearchedTable, search: IndexSearch, isMost = false) {
+  const row = await db.first(
+    sql<{ n: number }>`select count(*) as n from (${matching(source, search, isMost, source.key)})`,
+  )
+  return row?.n ?? 0
+}
+
+/** From so many entries for one row of the list on, reading the list is cheaper: a row that is found costs two or three. */
+const mostOwn = 1 / 2
+/** As `mostOwn`, of customers whose orders are looked up. */
+const mostContacts = 1 / 6
+
+/**
+ * Whether it is cheaper to read the list than what the index finds. Where its first entries stand close together more are
+ * counted.
+ */
+async function isMostOf(db: Database, { own, contacts }: IndexSearch, state: ListState, shares: IndexShares) {
+  const parts = [
+    ...(contacts && shares.contacts >= mostContacts ? [{ entries: contacts.customers, most: mostContacts }] : []),
+    ...(own && shares.own >= mostOwn ? [{ entries: own, most: mostOwn }] : []),
+  ]
+  for (const { entries, most } of parts) {
+    const size = sql`(select cast(${state.rows} * ${most} as integer) + 1)`
+    const counted = await db.first(sql<{ isMost: number }>`select count(*) = ${size} as isMost
+      from (select 1 from ${entries.table} where ${entries.where} limit ${size})`)
+    if (counted?.isMost) return true
+  }
+  return false
+}
+
+/** Finds all rows that match, in the order of the list where that can be kept. */
+export async function findHits(
+  db: Database,
+  source: SearchedTable,
+  search: IndexSearch,
+  { state, keys, shares }: { state: ListState; keys: readonly OrderKey[]; shares: IndexShares },
+): Promise<Found> {
+  const { version, rows, keepsOrder } = state
+  const isMost = await isMostOf(db, search, state, shares)
+  const hits = keepsOrder ? hitsOf(sql`key`) : sql`null`
+  const named = keys.map(({ desc }, index) => ({ by: keyName(index), desc }))
+  const order = keepsOrder ? sql`order by ${orderOf(named)} limit ${mostHits + 1}` : sql``
+  const columns = sql`${source.key} as key, ${keyColumns(keys.map(({ by }) => by))}`
+  const [found] =
+    await db.all(sql<Found>`select ${version} as version, ${rows} as rows, count(*) as total, ${hits} as hits
+    from (${matching(source, search, isMost, columns)} ${order})`)
+  if (!found) return { version: 0, rows: 0, total: 0, hits: null }
+  if (!keepsOrder || found.total <= mostHits) return found
+  return { ...found, total: await countMatches(db, source, search, isMost), hits: null }
+}
