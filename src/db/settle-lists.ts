@@ -1,7 +1,8 @@
 import type { Database } from './database.ts'
-import { type ListSpan, nextSpan, recountStatements } from './lists/spans/recount-spans.ts'
+import { nextSpan, recountOf } from './lists/spans/recount-spans.ts'
 import { settleScopes } from './lists/spans/settle-spans.ts'
-import type { SpannedList } from './lists/spans/spanned-list.ts'
+import { divideSpan, isDivisible, nextUndivided } from './lists/spans/span-parts.ts'
+import type { ListSpan, SpannedList } from './lists/spans/spanned-list.ts'
 import { findNightPosition } from './sweeps/nightly.ts'
 import { findSweepPosition, sweepPositionStatement } from './sweeps/sweep-positions.ts'
 
@@ -64,10 +65,26 @@ export async function recountNext(job: Job, list: SpannedList): Promise<void> {
       await db.batch([position])
       break
     }
-    const [repaired, , [counted]] = await db.batch([...recountStatements(list, next), position])
-    if (repaired.length > 0) wrong.push(keyOf(next))
-    rows += counted?.n ?? 0
+    const { repairs, counted } = recountOf(list, next, job.now())
+    const [[found], , ...repaired] = await db.batch([counted, position, ...repairs])
+    if (repaired.flat().some(({ total }) => total !== 0)) wrong.push(keyOf(next))
+    rows += found?.n ?? 0
     last = next
   }
   if (wrong.length) throw new Error(`Counts of ${list.name} were wrong and are repaired: ${wrong.join(', ')}`)
+}
+
+const lookedAtASweep = 50
+
+/** Gives the next spans of a list that triggers count parts, where they have many rows. */
+export async function divideNext(job: Job, list: SpannedList): Promise<void> {
+  const { db } = job
+  const name = `divide ${list.name}`
+  const from = (await findSweepPosition(db, name))?.after ?? ''
+  const found = await db.all(nextUndivided(list, spanOf(from), lookedAtASweep))
+  const due = found.filter((one) => one.is_due === 1 && isDivisible(list, one, job.now()))
+  for (const span of due) await db.batch(divideSpan(list, span))
+  const last = found.length === lookedAtASweep ? found.at(-1) : undefined
+  const after = last ? keyOf(last) : ''
+  if (after !== from) await db.batch([sweepPositionStatement(name, { after, begun_at: job.now() })])
 }
