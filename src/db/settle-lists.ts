@@ -2,9 +2,10 @@ import type { SQL } from 'drizzle-orm'
 import type { Database } from './database.ts'
 import type { IntervalList } from './lists/intervals/interval-list.ts'
 import { nextInterval, recountOfInterval } from './lists/intervals/recount-intervals.ts'
-import { type ListSpan, nextSpan, recountStatements } from './lists/spans/recount-spans.ts'
+import { nextSpan, recountOf } from './lists/spans/recount-spans.ts'
 import { settleScopes } from './lists/spans/settle-spans.ts'
-import type { SpannedList } from './lists/spans/spanned-list.ts'
+import { divideSpan, isDivisible, nextUndivided } from './lists/spans/span-parts.ts'
+import type { ListSpan, SpannedList } from './lists/spans/spanned-list.ts'
 import { findNightPosition } from './sweeps/nightly.ts'
 import { findSweepPosition, sweepPositionStatement } from './sweeps/sweep-positions.ts'
 
@@ -80,6 +81,8 @@ async function recountAtNight<Part>(job: Job, counted: NightlyCounts<Part>): Pro
   if (wrong.length) throw new Error(`Counts of ${counts} were wrong and are repaired: ${wrong.join(', ')}`)
 }
 
+const keyOf = ({ scope, span }: ListSpan): string => `${scope} ${span}`
+
 function spanOf(place: string): ListSpan {
   const [scope = '', span = '-1'] = place.split(' ')
   return { scope, span: Number(span) }
@@ -91,10 +94,11 @@ export const recountNext = (job: Job, list: SpannedList): Promise<void> =>
     name: `recount ${list.name}`,
     counts: list.name,
     findNext: (after) => job.db.first(nextSpan(list, spanOf(after))),
-    placeOf: ({ scope, span }) => `${scope} ${span}`,
+    placeOf: keyOf,
     recount: async (span, position) => {
-      const [repaired, , [counted]] = await job.db.batch([...recountStatements(list, span), position])
-      return { isRepaired: repaired.length > 0, rows: counted?.n ?? 0 }
+      const { repairs, counted } = recountOf(list, span, job.now())
+      const [[found], , ...repaired] = await job.db.batch([counted, position, ...repairs])
+      return { isRepaired: repaired.flat().some(({ total }) => total !== 0), rows: found?.n ?? 0 }
     },
   })
 
@@ -110,3 +114,18 @@ export const recountNextIntervals = (job: Job, list: IntervalList, name: string)
       return { isRepaired: repaired.length > 0, rows: interval.total }
     },
   })
+
+const lookedAtASweep = 50
+
+/** Gives the next spans of a list that triggers count parts, where they have many rows. */
+export async function divideNext(job: Job, list: SpannedList): Promise<void> {
+  const { db } = job
+  const name = `divide ${list.name}`
+  const from = (await findSweepPosition(db, name))?.after ?? ''
+  const found = await db.all(nextUndivided(list, spanOf(from), lookedAtASweep))
+  const due = found.filter((one) => one.is_due === 1 && isDivisible(list, one, job.now()))
+  for (const span of due) await db.batch(divideSpan(list, span))
+  const last = found.length === lookedAtASweep ? found.at(-1) : undefined
+  const after = last ? keyOf(last) : ''
+  if (after !== from) await db.batch([sweepPositionStatement(name, { after, begun_at: job.now() })])
+}

@@ -17,7 +17,7 @@ import { sweepPurchases } from '../modules/purchases/jobs.ts'
 import { sweepRefundBatches } from '../modules/refund-batches/jobs.ts'
 import { sweepPaymentEvents, sweepRefunds } from '../modules/refund-payments/jobs.ts'
 import { sweepCalculations, sweepExports, sweepLeftovers } from '../modules/segments/jobs.ts'
-import { recountRefunds } from '../modules/refunds/jobs.ts'
+import { divideRefundSpans, recountRefunds } from '../modules/refunds/jobs.ts'
 import { sweepSoftBounces } from '../modules/suppressions/jobs.ts'
 import { sweepEmails } from '../modules/transactional-emails/jobs.ts'
 import { recountCustomers, settleCustomers } from '../modules/users/jobs.ts'
@@ -60,6 +60,7 @@ const sweeps: Record<string, Sweep> = {
   'webhook-delivery-counts': settleDeliveries,
   'audit-log-recount': recountEntries,
   'webhook-delivery-recount': recountDeliveries,
+  'refund-request-parts': divideRefundSpans,
   'refund-request-recount': recountRefunds,
   erasures: sweepErasures,
   purchases: (job) => sweepPurchases(job),

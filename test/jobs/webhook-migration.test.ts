@@ -27,7 +27,7 @@ it('the migration of deliveries keeps every delivery and attempt', async () => {
   const migrations = env.TEST_MIGRATIONS.filter(({ name }) =>
     ['0053', '0072', '0073', '0125'].includes(name.slice(0, 4)),
   )
-  const counts = env.TEST_MIGRATIONS.find(({ name }) => name.startsWith('0085'))
+  const counts = env.TEST_MIGRATIONS.find(({ name }) => name.startsWith('0130'))
   const trigger = counts?.queries.filter((query) => query.includes(' on webhook_deliveries')) ?? []
   const queries = [...migrations.flatMap((migration) => migration.queries), ...trigger]
   await env.DB.batch(queries.map((query) => env.DB.prepare(query)))

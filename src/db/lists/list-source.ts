@@ -78,8 +78,8 @@ export interface ListSource<Columns extends SQL | Fields = SQL> {
   ranges?: Ranges | undefined
   /** The count of the whole list, where it is known without counting, or a better way to count. */
   count?: number | Counting | null
-  /** Where the page behind so many rows begins, for lists that need not read these rows. */
-  startOf?: ((skipped: number) => PageStart) | undefined
+  /** Where the page behind so many rows begins, for lists that need not read these rows. Null where it cannot be said now. */
+  startOf?: ((skipped: number) => PageStart | Promise<PageStart | null>) | undefined
   /**
    * As `startOf`, for pages that are far from both ends: `nearest` is the number of rows between a page and the end that is
    * nearer. Null where it cannot be said at present, or would be no nearer.

@@ -44,7 +44,7 @@ export const isFarPage = ({ page, size, after }: PageRequest): boolean =>
 
 interface Numbered {
   counting: Counting | null
-  startOf: ((skipped: number) => PageStart) | undefined
+  startOf: ((skipped: number) => PageStart | Promise<PageStart | null>) | undefined
   findStart: ((skipped: number, nearest: number) => Promise<PageStart | null>) | undefined
   isReversible: boolean
 }
@@ -58,7 +58,7 @@ export async function ifNearer(db: Database, start: PageStart, nearest: number):
 /** The way to the page behind so many rows that reads the fewest of them. */
 export async function routeTo(db: Database, skipped: number, list: Numbered): Promise<PageRoute> {
   if (skipped < shortSkip) return fromTheFirstRow
-  const start = list.startOf?.(skipped)
+  const start = await list.startOf?.(skipped)
   if (start) return { start, countedFromEnd: null, ctes: start.ctes }
   const { counting, isReversible, findStart } = list
   if (!counting || (!isReversible && !findStart)) return fromTheFirstRow

@@ -41,6 +41,8 @@ interface Run {
   /** Expressions of all keys. */
   shown: readonly SQL[]
   where: readonly SQL[]
+  /** Where a page begins in the run. */
+  begin?: readonly SQL[]
   ranges?: Ranges | undefined
   after: KeyValues | null
 }
@@ -51,10 +53,10 @@ const namedKeys = (shown: readonly SQL[], order: readonly OrderKey[]): OrderKey[
 
 /** The first rows of a run, with their keys. */
 function selectRun(source: Listed, run: Run, window: Window): SQL {
-  const { sort, shown, where, ranges, after } = run
+  const { sort, shown, where, begin = [], ranges, after } = run
   if (source.owners?.isOrdered) return mergeOwners(source, source.owners, run, window)
   // Of two bounds of one column SQLite seeks by the first.
-  const conditions = [...(after ? [beyond(sort, after)] : []), ...ofOwners(source), ...source.where, ...where]
+  const conditions = [...(after ? [beyond(sort, after)] : []), ...ofOwners(source), ...source.where, ...where, ...begin]
   const selected = (range: readonly SQL[]): SQL =>
     sql`select ${source.key} as key, ${keyColumns(shown)} from ${readBy(source)} where ${and([...range, ...conditions])}`
   const ordered = ranges
@@ -90,15 +92,15 @@ function ownersOf(ids: SQL, ranges: Ranges | undefined, names: readonly SQL[]): 
  * of its ranges. It gives out the first of these rows and gets the next row of the same owner.
  */
 function mergeOwners(source: Listed, { column, ids }: Owners, run: Run, { limit, offset }: Window): SQL {
-  const { sort, shown, where, ranges, after } = run
+  const { sort, shown, where, begin = [], ranges, after } = run
   const { from, key, keyScope } = source
   const found = (next: SQL): SQL => and([sql`${key} = ${next}`, ...(keyScope ? [keyScope] : [])])
   const columns = [column, ...(ranges?.columns ?? [])]
   const names = columns.map((_, index) => sql.raw(`owner${index}`))
   const ownedBy = (row: SQL): SQL[] => names.map((name) => sql`${row}.${name}`)
-  const next = (row: SQL, keys: readonly SQL[]): SQL => {
+  const next = (row: SQL, keys: readonly SQL[], more: readonly SQL[]): SQL => {
     const owned = ownedBy(row).map((owner, index) => sql`${columns[index]} = ${owner}`)
-    return nextKey(source, [...owned, ...source.where, ...where], sort, keys)
+    return nextKey(source, [...owned, ...source.where, ...where, ...more], sort, keys)
   }
   const given = after ? after.map((value) => sql`${value}`) : []
   const order = namedKeys(shown, sort)
@@ -106,10 +108,10 @@ function mergeOwners(source: Listed, { column, ids }: Owners, run: Run, { limit,
   const listed = (row: SQL) => sql.join(ownedBy(row), sql`, `)
   return sql`with recursive merged as (
       select ${listed(sql`owners`)}, ${key} as key, ${keyColumns(shown)}
-        from (${ownersOf(ids, ranges, names)}) as owners join ${from} on ${found(next(sql`owners`, given))}
+        from (${ownersOf(ids, ranges, names)}) as owners join ${from} on ${found(next(sql`owners`, given, begin))}
       union all
       select ${listed(sql`seen`)}, ${key}, ${keyColumns(shown)}
-        from merged as seen join ${from} on ${found(next(sql`seen`, seen))}
+        from merged as seen join ${from} on ${found(next(sql`seen`, seen, []))}
       order by ${orderOf(order)} limit ${limit} offset ${offset}
     ) select key, ${sql.join(
       shown.map((_, index) => keyName(index)),
@@ -140,12 +142,22 @@ function valuesFirst(source: Listed, { by, desc }: IndexedKey, rest: readonly Or
   const others = rest.map((key) => key.by)
   const groups = by.absent.map(({ where, ranges }, index): Run => {
     const shown = [sql.raw(String(index + 1)), sql`0`, ...others]
-    return { sort: rest, shown, where: [where, ...beginOf(page, index + 1)], ranges, after: after && after.slice(2) }
+    return {
+      sort: rest,
+      shown,
+      where: [where],
+      begin: beginOf(page, index + 1),
+      ranges,
+      after: after && after.slice(2),
+    }
   })
   const shown = [sql`0`, by.column, ...others]
   const sort = [{ by: by.column, desc }, ...rest]
-  const where = [by.present.where, ...beginOf(page, 0)]
-  const runs: Run[] = [{ sort, shown, where, ranges: by.present.ranges, after: after && after.slice(1) }, ...groups]
+  const { where, ranges } = by.present
+  const runs: Run[] = [
+    { sort, shown, where: [where], begin: beginOf(page, 0), ranges, after: after && after.slice(1) },
+    ...groups,
+  ]
   // The first key of a cursor says in which run it was.
   const begun = Number(after?.[0] ?? 0)
   return chained(source, runs[begun] ? runs.slice(begun) : runs, windowOf(page))
@@ -164,7 +176,8 @@ function valueByValue(
   const runs = inOrder.map((value, index) => ({
     sort: countedFromEnd ? reversedOrder(rest) : rest,
     shown: [listed, ...rest.map((key) => key.by)],
-    where: [sql`${listed} = ${value}`, ...beginOf(page, index)],
+    where: [sql`${listed} = ${value}`],
+    begin: beginOf(page, index),
     ranges: source.ranges,
     after: after && after.slice(1),
   }))
@@ -191,7 +204,8 @@ export function selectPageKeys(
   const run = {
     sort: countedFromEnd ? reversedOrder(keys) : keys,
     shown: keys.map((key) => key.by),
-    where: beginOf(page, 0),
+    where: [],
+    begin: beginOf(page, 0),
     ranges: source.ranges,
     after,
   }

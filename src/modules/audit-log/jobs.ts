@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
-import { addToSpans, isCounted } from '../../db/lists/spans/settle-spans.ts'
+import { takeFromSpans } from '../../db/lists/spans/settle-spans.ts'
 import { recountNext, settleNext } from '../../db/settle-lists.ts'
 import { findSweepPosition, sweepPositionStatement } from '../../db/sweeps/sweep-positions.ts'
 import { firstIdAt } from '../../domain/ids.ts'
@@ -37,7 +37,7 @@ async function deleteOld({ db, now, config }: SweepCtx, organizations: readonly 
       from json_each(${JSON.stringify(old)}))`
     if (old.length > 0)
       await db.batch([
-        ...[entrySpans, resourceSpans].map((list) => addToSpans(list, sql`${areOld} and ${isCounted(list)}`, -1)),
+        ...[entrySpans, resourceSpans].flatMap((list) => takeFromSpans(list, areOld)),
         sql`delete from audit_log where ${areOld}`,
       ])
     if (old.length < entriesABatch) return true

@@ -1,5 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm'
-import { momentOfSpan, type SpannedList } from '../../db/lists/spans/spanned-list.ts'
+import type { SpannedList } from '../../db/lists/spans/spanned-list.ts'
 import { firstIdAt, idPrefixes } from '../../domain/ids.ts'
 
 const digits = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
@@ -28,10 +28,10 @@ export const entrySpans: SpannedList = {
   table: sql`audit_log`,
   joins: sql``,
   scope: sql`audit_log.organization_id`,
-  at: timeOf(sql`audit_log.id`),
   key: sql`audit_log.id`,
+  momentOf: timeOf,
   keyAt: (moment) => firstIdAt('audit_entry', moment),
-  keyOfSpan: (span) => firstIdOf(momentOfSpan(span)),
+  keyOf: firstIdOf,
   facets: [
     { column: sql`audit_log.actor_id` },
     { column: sql`audit_log.action` },

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { momentOfSpan, type SpannedList } from '../../db/lists/spans/spanned-list.ts'
+import { byMoment, type SpannedList } from '../../db/lists/spans/spanned-list.ts'
 import { refundReasons, refundSources, refundStatuses } from '../../domain/refunds/refunds.ts'
 
 /** Triggers count requests. */
@@ -8,10 +8,8 @@ export const refundSpans: SpannedList = {
   table: sql`refund_requests`,
   joins: sql``,
   scope: sql`refund_requests.edition_id`,
-  at: sql`refund_requests.created_at`,
   key: sql`refund_requests.created_at`,
-  keyAt: (moment) => moment,
-  keyOfSpan: momentOfSpan,
+  ...byMoment,
   facets: [
     { column: sql`refund_requests.status`, values: refundStatuses },
     { column: sql`refund_requests.reason`, values: refundReasons },

@@ -5,13 +5,13 @@ import { customerChangesOf, sumOfEditions } from '../../db/edition-counts.ts'
 import { editionIdsOf } from '../../db/edition-customers.ts'
 import { shortId, shortIdOfOrganization } from '../../db/short-ids.ts'
 import { type ListSource, nullable, type NullableKey, type SortKey } from '../../db/lists/list-source.ts'
-import { type Counting, ifNearer } from '../../db/lists/page-by-number.ts'
+import type { Counting } from '../../db/lists/page-by-number.ts'
 import type { ListState } from '../../db/lists/list-hits.ts'
 import { paginate } from '../../db/lists/paginate.ts'
 import { customersWithTexts, marksOf } from '../../db/lists/match-texts.ts'
 import type { IndexSearch } from '../../db/lists/find-few.ts'
 import { type NewestRows, paginateNewest, paginateSearch } from '../../db/lists/paginate-search.ts'
-import { startOfSpans } from '../../db/lists/spans/start-of-spans.ts'
+import { areFewYoung, startOfSpans } from '../../db/lists/spans/start-of-spans.ts'
 import { users } from '../../db/schema/users.ts'
 import { answering, type RowOf, selection } from '../../db/select.ts'
 import {
@@ -152,20 +152,19 @@ function stateOf(ctx: Ctx, filters: UserFilters, ordering: readonly OrderBy<stri
   return { ...place, version: sizeOf('customer_changes'), rows: sizeOf('customers') }
 }
 
-/**
- * Where a page by number begins: of all customers of an organisation, in the order in which they joined. Those of one
- * import joined at once.
- */
-function findStartOf(
+/** Where a page by number begins: of all customers of an organisation, in the order in which they joined. */
+function startsOf(
   { db }: Ctx,
   view: CustomerView,
-  { organization_id, edition_id }: UserFilters,
+  { organization_id, edition_id, search }: UserFilters,
   ordering: readonly OrderBy<CustomerOrder>[],
-): ListSource['findStart'] {
+): ListSource['startOf'] {
   const [{ name, desc } = { name: 'date_joined', desc: true }] = ordering
-  if (!organization_id || edition_id || !view.isWhole || name !== 'date_joined' || ordering.length > 1) return undefined
-  const rows = { scopes: sql`select ${organization_id} as id`, facets: [[undefined]], where: [] }
-  return (skipped, nearest) => ifNearer(db, startOfSpans(customerSpans, rows, desc, skipped), nearest)
+  const isWhole = !!organization_id && !edition_id && !search && view.isWhole
+  if (!isWhole || name !== 'date_joined' || ordering.length > 1) return undefined
+  const rows = { scopes: sql`select ${organization_id}`, facets: [[undefined]], where: [] }
+  return async (skipped) =>
+    (await areFewYoung(db, customerSpans, organization_id)) ? startOfSpans(customerSpans, rows, desc, skipped) : null
 }
 
 export function listUsers(
@@ -192,7 +191,7 @@ export function listUsers(
       ...source,
       from: sql`users ${isJudged ? view.join : sql``}`,
       count: countOf(ctx, filters),
-      findStart: filters.search ? undefined : findStartOf(ctx, view, filters, ordering),
+      startOf: startsOf(ctx, view, filters, ordering),
     })
   const texts = foldedOrDigits(filters.search)
   return texts.every(isIndexed)

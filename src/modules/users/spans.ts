@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { customerRanges } from '../../db/lists/customer-ranges.ts'
-import { momentOfSpan, type SpannedList } from '../../db/lists/spans/spanned-list.ts'
+import { byMoment, type SpannedList } from '../../db/lists/spans/spanned-list.ts'
 import { shortIdOf } from '../../db/short-ids.ts'
 
 /** The only value of their facet: lists of customers have no filter that spans distinguish. */
@@ -17,10 +17,8 @@ export const customerSpans: SpannedList = {
   scope: sql`users.organization_id`,
   ofScope: (scope) => sql`users.organization_short_id = ${shortIdOf(scope)}`,
   ranges: ranges.all,
-  at: sql`users.created_at`,
   key: sql`users.created_at`,
-  keyAt: (moment) => moment,
-  keyOfSpan: momentOfSpan,
+  ...byMoment,
   facets: [{ column: sql.raw(`'${all}'`), values: [all] }],
   hasSums: false,
   isSettled: true,

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { momentOfSpan, type SpannedList } from '../../db/lists/spans/spanned-list.ts'
+import { byMoment, type SpannedList } from '../../db/lists/spans/spanned-list.ts'
 import type { Ranges } from '../../db/lists/ranges.ts'
 import { deliveryStatuses, eventKindNames } from '../../domain/webhooks/webhooks.ts'
 
@@ -16,10 +16,8 @@ export const deliverySpans: SpannedList = {
   table: sql`webhook_deliveries`,
   joins: sql`join webhook_events on webhook_events.id = webhook_deliveries.event_id`,
   scope: sql`webhook_deliveries.endpoint_id`,
-  at: sql`webhook_deliveries.created_at`,
   key: sql`webhook_deliveries.created_at`,
-  keyAt: (moment) => moment,
-  keyOfSpan: momentOfSpan,
+  ...byMoment,
   facets: [
     { column: sql`webhook_deliveries.status`, values: deliveryStatuses },
     { column: sql`coalesce(webhook_events.edition_id, '-')` },

@@ -23,10 +23,17 @@ export interface SpannedRows {
 export const areCountable = (facets: Facets): boolean =>
   facets.every((value) => value === undefined || /^\w[\w.-]*$/.test(value))
 
-/** A count by its name, in text of SQL. */
-const countAt = (name: SQL): SQL => sql`coalesce(list_spans.counts ->> ('$."' || ${name} || '"'), 0)`
+/** A count of a row of `table` by its name, in text of SQL. */
+const countAt = (table: SQL, name: SQL): SQL => sql`coalesce(${table}.counts ->> ('$."' || ${name} || '"'), 0)`
 
-/** More terms make an expression too deep. */
+/** A sum whose expression is as deep as it needs to be: SQLite takes a hundred levels. */
+function sumOfAll(terms: readonly SQL[]): SQL {
+  if (terms.length <= 2) return sql`(${sql.join([...terms], sql` + `)})`
+  const middle = Math.ceil(terms.length / 2)
+  return sql`(${sumOfAll(terms.slice(0, middle))} + ${sumOfAll(terms.slice(middle))})`
+}
+
+/** More make a statement too long. */
 const mostNames = 64
 
 /** The names of the counts of a filter. Null where they are too many, or where code does not know all values of a facet. */
@@ -45,31 +52,31 @@ function namesOf({ facets }: SpannedList, asked: Facets): readonly SQL[] | null 
 }
 
 /** The sum of all combinations that match one of some facets. Each value of a JSON is a row read. */
-function sumOfMatches(facets: readonly Facets[]): SQL {
+function sumOfMatches(facets: readonly Facets[], table: SQL): SQL {
   const patterns = facets.map((one) => one.map((value) => value ?? '*').join(' '))
   const isOf =
     patterns.length === 1
       ? sql`facet.key glob ${patterns[0]}`
       : sql`exists (select 1 from json_each(${JSON.stringify(patterns)}) as pattern where facet.key glob pattern.value)`
-  return sql`(select coalesce(sum(facet.value), 0) from json_each(list_spans.counts) as facet where ${isOf})`
+  return sql`(select coalesce(sum(facet.value), 0) from json_each(${table}.counts) as facet where ${isOf})`
 }
 
 /** The number of rows of a span that match some facets, where it reads no more than the row of the span. */
-function numberOf(list: SpannedList, facets: Facets): SQL | null {
-  if (facets.every((value) => value === undefined)) return sql`list_spans.total`
+function numberOf(list: SpannedList, facets: Facets, table: SQL): SQL | null {
+  if (facets.every((value) => value === undefined)) return sql`${table}.total`
   const names = namesOf(list, facets)
-  if (names) return sql`(${sql.join(names.map(countAt), sql` + `)})`
+  if (names) return sumOfAll(names.map((name) => countAt(table, name)))
   if (!list.hasSums) return null
   // The version before, which runs until the deployment, adds rows to no sum: here all combinations are read.
-  const everything = countAt(sql`${sumOf(facets.map(() => undefined))}`)
-  return sql`iif(${everything} = list_spans.total, ${countAt(sql`${sumOf(facets)}`)}, ${sumOfMatches([facets])})`
+  const everything = countAt(table, sql`${sumOf(facets.map(() => undefined))}`)
+  const ofFacets = countAt(table, sql`${sumOf(facets)}`)
+  return sql`iif(${everything} = ${table}.total, ${ofFacets}, ${sumOfMatches([facets], table)})`
 }
 
-/** The spans of a list with the number `n` of their rows that match. */
-export function spansOf(list: SpannedList, { scopes, facets }: Pick<SpannedRows, 'scopes' | 'facets'>): SQL {
+/** The number of rows that match one of some facets, of a row of spans or of parts. */
+export function numberOfMatches(list: SpannedList, facets: readonly Facets[], table: SQL): SQL {
   const [first] = facets
-  const n = (facets.length === 1 && first && numberOf(list, first)) || sumOfMatches(facets)
-  return sql`select span, ${n} as n from list_spans where list_spans.list = ${list.name} and list_spans.scope in (${scopes})`
+  return (facets.length === 1 && first && numberOf(list, first, table)) || sumOfMatches(facets, table)
 }
 
 const edgeOf = (moment: number): number => Math.round(moment / spanMs)
@@ -80,7 +87,7 @@ const edgeOf = (moment: number): number => Math.round(moment / spanMs)
  */
 export function countOfSpans(list: SpannedList, counted: SpannedRows): Counting {
   const { table, scope, key, keyAt, isSettled } = list
-  const { scopes, where, index, from, until } = counted
+  const { scopes, facets, where, index, from, until } = counted
   const isCounted = (...more: SQL[]): SQL => and([sql`${scope} in (${scopes})`, ...inRangesOf(list), ...where, ...more])
   const rows = (...more: SQL[]): SQL =>
     sql`(select count(*) from ${readBy({ from: table, index })} where ${isCounted(...more)})`
@@ -95,9 +102,10 @@ export function countOfSpans(list: SpannedList, counted: SpannedRows): Counting 
       ? sql`- ${rows(since(edge), before(moment), ...settled)}`
       : sql`+ ${rows(since(moment), before(edge), ...settled)}`
   }
-  const spans = sql`(select coalesce(sum(n), 0) from (${spansOf(list, counted)}
+  const spans = sql`(select coalesce(sum(${numberOfMatches(list, facets, sql`list_spans`)}), 0) from list_spans
+    where list_spans.list = ${list.name} and list_spans.scope in (${scopes})
     ${from === undefined ? sql`` : sql`and list_spans.span >= ${edgeOf(from)}`}
-    ${until === undefined ? sql`` : sql`and list_spans.span < ${edgeOf(until)}`}))`
+    ${until === undefined ? sql`` : sql`and list_spans.span < ${edgeOf(until)}`})`
   const bounds = [...(from === undefined ? [] : [since(from)]), ...(until === undefined ? [] : [before(until)])]
   if (from !== undefined && until !== undefined && from >= until) return { statement: sql`select 0 as n` }
   return {

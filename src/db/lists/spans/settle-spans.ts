@@ -2,6 +2,7 @@ import { type SQL, sql } from 'drizzle-orm'
 import type { Database } from '../../database.ts'
 import { and } from '../order-keys.ts'
 import { united } from '../ranges.ts'
+import { addToParts, takeFromParts } from './span-parts.ts'
 import {
   countedFacets,
   hasScope,
@@ -19,8 +20,11 @@ const rowsAStep = 5000
 const stepsASweep = 20
 
 /** Adds rows to the counts of their spans, or takes them from there. `where` is the condition of the rows. */
-export function addToSpans(list: SpannedList, where: SQL, sign: 1 | -1): SQL {
-  const counted = countedFacets(list, where, { scope: list.scope, span: sql`${list.at} >> ${spanBits}` })
+function changeSpans(list: SpannedList, where: SQL, sign: 1 | -1): SQL {
+  const counted = countedFacets(list, where, {
+    scope: list.scope,
+    span: sql`${list.momentOf(list.key)} >> ${spanBits}`,
+  })
   return sql`insert into list_spans (list, scope, span, counts, total)
     with changed (scope, span, facets, n) as materialized
       (select scope, span, facets, ${sql.raw(String(sign))} * n from (${counted}))
@@ -38,8 +42,11 @@ export function addToSpans(list: SpannedList, where: SQL, sign: 1 | -1): SQL {
     on conflict (list, scope, span) do update set counts = excluded.counts, total = excluded.total`
 }
 
-/** Condition of rows that are counted. Of a list whose rows are counted by a sweep. */
-export const isCounted = (list: SpannedList): SQL => sql`${list.key} < ${untilOf(list, list.scope)}`
+/** Takes those of these rows from their spans that are counted. Of a list whose rows are counted by a sweep. */
+export function takeFromSpans(list: SpannedList, where: SQL): readonly [spans: SQL, parts: SQL] {
+  const areCounted = sql`${where} and ${list.key} < ${untilOf(list, list.scope)}`
+  return [changeSpans(list, areCounted, -1), takeFromParts(list, areCounted)]
+}
 
 /** Records that the rows of a scope are counted that come before this key. */
 export const settledUntil = ({ name }: SpannedList, scope: string, until: string | number): SQL =>
@@ -71,7 +78,7 @@ async function settleStep(db: Database, list: SpannedList, id: string, now: numb
   // All rows of one moment are counted together.
   const until = typeof last === 'number' ? last + 1 : (last ?? horizon)
   const settled = and([isOfScope(list, scope), isNext, sql`${key} < ${until}`])
-  await db.batch([addToSpans(list, settled, 1), settledUntil(list, id, until)])
+  await db.batch([changeSpans(list, settled, 1), ...addToParts(list, id, until), settledUntil(list, id, until)])
   return last !== null
 }
 

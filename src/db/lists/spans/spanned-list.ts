@@ -2,9 +2,10 @@ import { type SQL, sql } from 'drizzle-orm'
 import { and } from '../order-keys.ts'
 import { inAnyRange, type Ranges } from '../ranges.ts'
 
-/** Spans of `list_spans` are `at >> spanBits`, of milliseconds: 3.1 days. */
-export const spanBits = sql.raw('28')
-export const spanMs = 2 ** 28
+/** Spans of `list_spans` are `moment >> longBits`, of milliseconds: 3.1 days. */
+export const longBits = 28
+export const spanBits = sql.raw(String(longBits))
+export const spanMs = 2 ** longBits
 
 /** What the rows of a list are counted by: values without spaces and commas. `values` are all of them, where code knows these. */
 interface Facet {
@@ -24,13 +25,12 @@ export interface SpannedList {
   ofScope?: (scope: SQL) => SQL
   /** The ranges in which an index has the rows of a scope, where it has them in several. */
   ranges?: Ranges
-  /** The moment of a row, in milliseconds UTC. */
-  at: SQL
-  /** What an index has behind the scope, in the order of the moments; and the first that a row of a moment may have. */
+  /** What an index has behind the scope, in the order of the moments. Milliseconds UTC are the moment of a key. */
   key: SQL
+  momentOf: (key: SQL) => SQL
+  /** The first key that a row of a moment may have. */
   keyAt: (moment: number) => string | number
-  /** As `keyAt`, of the begin of a span. */
-  keyOfSpan: (span: SQL) => SQL
+  keyOf: (moment: SQL) => SQL
   /** What `counts` distinguishes. */
   facets: readonly Facet[]
   /** `counts` also has the sum for each filter by some facets, so that no filter reads all combinations of their values. */
@@ -39,6 +39,12 @@ export interface SpannedList {
   isSettled: boolean
   /** Scopes with few rows are never counted. Nights look at counted spans alone. */
   hasSmallScopes?: boolean
+}
+
+/** A row of `list_spans`. */
+export interface ListSpan {
+  scope: string
+  span: number
 }
 
 /** Condition of the rows of one scope in a range of an index. */
@@ -54,8 +60,12 @@ export const inRangesOf = ({ ranges }: SpannedList): SQL[] => (ranges ? [inAnyRa
 /** A value of each facet; undefined for any. */
 export type Facets = readonly (string | undefined)[]
 
-/** `keyOfSpan` of a list whose key is the moment. */
-export const momentOfSpan = (span: SQL): SQL => sql`(${span} << ${spanBits})`
+/** Of a list whose key is the moment. */
+export const byMoment = {
+  momentOf: (key: SQL) => key,
+  keyAt: (moment: number) => moment,
+  keyOf: (moment: SQL) => moment,
+}
 
 const facetColumn = (index: number): SQL => sql.raw(`facet${index}`)
 
@@ -66,19 +76,21 @@ export const sumOf = (facets: Facets): string => facets.map((value) => value ?? 
  * A query of `facets`, as `counts` names them, and of their number `n` among the rows that meet a condition. `by` are the
  * columns that are grouped by before.
  */
-export function countedFacets(list: SpannedList, where: SQL, by: { scope: SQL; span: SQL }): SQL {
+export function countedFacets(list: SpannedList, where: SQL, by: { scope: SQL; bits?: SQL; span: SQL }): SQL {
+  const bits = by.bits ?? spanBits
   const columns = list.facets.map((_, index) => facetColumn(index))
   const named = list.facets.map(({ column }, index) => sql`${column} as ${columns[index]}`)
-  const combinations = sql`select ${by.scope} as scope, ${by.span} as span, ${sql.join(named, sql`, `)}, count(*) as n
-    from ${list.table} ${list.joins} where ${where} group by 1, 2, ${sql.join(columns, sql`, `)}`
+  const combinations = sql`select ${by.scope} as scope, ${bits} as bits, ${by.span} as span, ${sql.join(named, sql`, `)},
+      count(*) as n
+    from ${list.table} ${list.joins} where ${where} group by 1, 2, 3, ${sql.join(columns, sql`, `)}`
   const whole = sql.join(columns, sql` || ' ' || `)
-  if (!list.hasSums) return sql`select scope, span, ${whole} as facets, n from (${combinations})`
+  if (!list.hasSums) return sql`select scope, bits, span, ${whole} as facets, n from (${combinations})`
   const all = 2 ** columns.length - 1
   const shown = columns.map((column, index) => sql`iif(shown.value & ${sql.raw(String(2 ** index))}, ${column}, '*')`)
   const facets = sql`iif(shown.value = ${sql.raw(String(all))}, ${whole}, ${sql.join(shown, sql` || ',' || `)})`
   const filters = sql.raw(JSON.stringify(Array.from({ length: all + 1 }, (_, filter) => filter)))
-  return sql`select scope, span, ${facets} as facets, sum(n) as n
-    from (${combinations}) cross join json_each('${filters}') as shown group by 1, 2, 3`
+  return sql`select scope, bits, span, ${facets} as facets, sum(n) as n
+    from (${combinations}) cross join json_each('${filters}') as shown group by 1, 2, 3, 4`
 }
 
 /** How many rows a name of `counts` adds to their total. Sums add none. */

@@ -1,6 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
-import { addToSpans, isCounted } from '../../../db/lists/spans/settle-spans.ts'
+import { takeFromSpans } from '../../../db/lists/spans/settle-spans.ts'
 import { recountNext, settleNext } from '../../../db/settle-lists.ts'
 import { inList } from '../../../db/visibility.ts'
 import { firstIdAt } from '../../../domain/ids.ts'
@@ -30,8 +30,8 @@ export async function sweepEvents(job: Pick<JobCtx, 'db' | 'now' | 'config'>): P
     if (found.length === 0) return
     const ids = found.flatMap(({ id }) => id ?? [])
     const areOld = sql`${inList(sql`webhook_deliveries.id`, ids)} and ${ended(sql`webhook_deliveries`)}`
-    const [, deliveries, events] = await db.batch([
-      addToSpans(deliverySpans, sql`${areOld} and ${isCounted(deliverySpans)}`, -1),
+    const [, , deliveries, events] = await db.batch([
+      ...takeFromSpans(deliverySpans, areOld),
       sql`delete from webhook_deliveries where ${areOld} returning 1`,
       sql`delete from webhook_events where ${inList(
         sql`id`,
