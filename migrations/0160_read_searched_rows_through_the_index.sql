@@ -10,7 +10,8 @@ create view searched_orders as
     orders.own_search_text as text,
     orders.seq, orders.id, orders.organization_id, orders.edition_id, orders.edition_short_id, orders.user_id,
     orders.status, orders.type, orders.amount_minor, orders.created_at, orders.modified_at, orders.number_key,
-    orders.number_folded, orders.own_search_text, orders.search_text, users.address_folded, users.phone_digits
+    orders.number_folded, orders.own_search_text, orders.search_text, users.address_folded, users.phone_digits,
+    (select json_group_array(edition_short_id) from edition_customers where user_seq = users.seq) as customer_editions
   from orders left join users on users.id = orders.user_id;
 
 drop table order_search;
@@ -20,6 +21,7 @@ create virtual table order_search using fts5 (
   user_id unindexed, status unindexed, type unindexed, amount_minor unindexed, created_at unindexed,
   modified_at unindexed, number_key unindexed, number_folded unindexed, own_search_text unindexed,
   search_text unindexed, address_folded unindexed, phone_digits unindexed,
+  customer_editions unindexed,
   content = 'searched_orders', content_rowid = 'seq', detail = 'none', columnsize = 0,
   tokenize = 'trigram case_sensitive 1'
 );

@@ -84,6 +84,8 @@ export type ShownColumn = (typeof shownColumns)[number]
  */
 export interface CustomerView {
   isWhole: boolean
+  /** The short id of the one edition that the caller has a role in: its customers who are in no other are seen whole. */
+  onlyEdition: string | null
   join: SQL
   /** Holds for rows of which only the data of the caller's editions is shown. */
   isHidden: SQL
@@ -122,7 +124,15 @@ export const customerFields = <Name extends ContactColumn>(view: CustomerView, n
 
 function wholeView(user: SQL): CustomerView {
   const column = (name: ShownColumn) => sql`${user}.${sql.raw(name)}`
-  return { isWhole: true, join: sql``, isHidden: sql`0`, column, columns: named(column), matches: (own) => own }
+  return {
+    isWhole: true,
+    onlyEdition: null,
+    join: sql``,
+    isHidden: sql`0`,
+    column,
+    columns: named(column),
+    matches: (own) => own,
+  }
 }
 
 /** Most callers see whole rows of `users`. */
@@ -176,7 +186,8 @@ export function customersSeenBy(caller: Caller, user?: SQL): CustomerView {
 }
 
 function partialView(reach: Extract<Reach, { all: false }>, user: SQL): CustomerView {
-  const editions = listed(reach.editions.flatMap((grant) => grant.edition_id ?? []))
+  const ids = [...new Set(reach.editions.flatMap((grant) => grant.edition_id ?? []))]
+  const editions = listed(ids)
   const isOfOthers = reach.organizations.length
     ? sql`and not (${inList(sql`${user}.organization_id`, reach.organizations)})`
     : sql``
@@ -191,6 +202,7 @@ function partialView(reach: Extract<Reach, { all: false }>, user: SQL): Customer
   }
   return {
     isWhole: false,
+    onlyEdition: ids[0] && ids.length === 1 ? shortId(ids[0]) : null,
     join: sql`left join edition_customers as elsewhere on elsewhere.user_seq = ${user}.seq ${isOfOthers}
       and elsewhere.edition_short_id = (select edition_short_id from edition_customers as others where others.user_seq = ${user}.seq
         and not (${editions(sql`others.edition_short_id`)}) limit 1)`,

@@ -3,6 +3,8 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { get, rootToken } from '../support/api.ts'
 import { costOf } from '../support/cost.ts'
 import { idsOf, readAs, walkAs } from '../support/lists.ts'
+import { seedEdition } from '../support/seeding/editions.ts'
+import { givenMember } from '../support/seeding/members.ts'
 import { db, write } from '../support/seeding/rows.ts'
 import { seedShop, type Shop } from '../support/seeding/sales/orders.ts'
 import { seedSearchedOrders } from '../support/seeding/searched-orders.ts'
@@ -87,6 +89,50 @@ describe('a text that fewer than 500 have', () => {
         ],
       }
     `)
+  })
+})
+
+describe('a role of an edition', () => {
+  it('reads two rows for each order that is found by its customer, and finds nothing by what is hidden', async () => {
+    const shop = await seedShop()
+    await seedSearchedOrders(shop, 1, 840)
+    const { token } = await givenMember({ id: shop.organization_id }, 'viewer', shop.edition_id)
+    const read = async (filter: string) => {
+      const reply = await get(`/v1/orders?page_size=50&edition_id=${shop.edition_id}&${filter}`, token)
+      return [reply.body.count as number, costOf(reply).rows_read]
+    }
+    const filters = ['search=often', 'customer_email=often', 'search=common-']
+    expect(await Promise.all(filters.map(read))).toMatchInlineSnapshot(`
+      [
+        [
+          101,
+          464,
+        ],
+        [
+          101,
+          463,
+        ],
+        [
+          101,
+          363,
+        ],
+      ]
+    `)
+    // One of the customers joins another edition, which says nothing of them. The caller's said the address.
+    const other = await seedEdition({ id: shop.organization_id })
+    const joined = sql`(select id from users where email like 'often8@%' and organization_id = ${shop.organization_id})`
+    await write(
+      sql`insert into user_editions (edition_id, user_id, created_at) values (${other.id}, ${joined}, 1)`,
+      sql`update users set email = 'often-hidden@example.test', search = 'ann b' || char(31) || 'often-hidden@example.test',
+        email_folded = 'often-hidden@example.test' where id = ${joined}`,
+      sql`update orders set search = 'often-hidden@example.test' where user_id = ${joined}`,
+    )
+    const counts = async (text: string) =>
+      (await Promise.all([read(`search=${text}`), read(`customer_email=${text}`)])).map(([count]) => count)
+    expect({ hidden: await counts('often-hidden'), all: await counts('often') }).toEqual({
+      hidden: [0, 0],
+      all: [101, 101],
+    })
   })
 })
 

@@ -59,22 +59,32 @@ export const orderVisibility = visibilityOf(sql`${orders.organization_id}`, sql`
 const ofCustomer = (view: CustomerView, own: SQL, ofGiven: SQL): SQL =>
   sql`exists (select 1 from users ${view.join} where ${users.id} = ${orders.user_id} and ${view.matches(own, ofGiven)})`
 
+/** A condition on an entry of the search index: `own` for a customer who is in no other edition than the caller's. */
+const inEntry = ({ onlyEdition }: CustomerView, own: SQL, otherwise: SQL): SQL =>
+  onlyEdition
+    ? sql`iif(${orders}.customer_editions = ${JSON.stringify([onlyEdition])}, ${own}, ${otherwise})`
+    : otherwise
+
 function ofContact(
   view: CustomerView,
   column: 'address_folded' | 'phone_digits',
   isFound: boolean,
   has: (column: SQL) => SQL,
 ): SQL {
-  if (isFound && view.isWhole) return has(sql`${orders}.${sql.raw(column)}`)
-  return ofCustomer(view, has(searchedTexts('users', column)), has(searchedTexts('given', column)))
+  const own = has(sql`${orders}.${sql.raw(column)}`)
+  if (isFound && view.isWhole) return own
+  const looked = ofCustomer(view, has(searchedTexts('users', column)), has(searchedTexts('given', column)))
+  return isFound ? inEntry(view, own, looked) : looked
 }
 
 /** An order's text with its customer's, of which hidden parts find nothing. */
-export function containsText(view: CustomerView, text: string): SQL {
+export function containsText(view: CustomerView, text: string, isFound = false): SQL {
   const whole = containsFoldedOrDigits(sql`${orders}.search_text`, text)
   if (view.isWhole) return whole
   const given = containsFoldedOrDigits(searchedTexts('given', 'address_folded', 'phone_digits'), text)
-  return sql`(${containsFoldedOrDigits(sql`${orders}.own_search_text`, text)} or ${ofCustomer(view, whole, given)})`
+  const looked = ofCustomer(view, whole, given)
+  const ofContacts = isFound ? inEntry(view, whole, looked) : looked
+  return sql`(${containsFoldedOrDigits(sql`${orders}.own_search_text`, text)} or ${ofContacts})`
 }
 
 /** `isFound` says that columns are those of the search index, which has the texts of a customer who is seen whole. */
@@ -90,7 +100,7 @@ const textFilters = {
     ofContact(view, 'address_folded', isFound, (column) => containsFolded(column, text)),
   customer_phone: (text, view, isFound) =>
     ofContact(view, 'phone_digits', isFound, (column) => containsDigits(column, text)),
-  search: (text, view) => containsText(view, text),
+  search: (text, view, isFound) => containsText(view, text, isFound),
 } satisfies Record<string, OrderCondition>
 
 /** A list of an organisation alone is read as those of its editions. */
