@@ -131,6 +131,13 @@ it('lists that grow for ever read few rows with a filter, too', async () => {
     ...['status=rejected', 'reason=customer_request', 'status=cancelled&source=api'].map(
       (filter) => `/v1/refund-requests?${ofOrganization}&${filter}`,
     ),
+    ...(['edition_id', 'organization_id'] as const).flatMap((scope) =>
+      ['status=cancelled', 'status=pending', 'type=imported', 'status=completed&type=imported'].flatMap((filter) =>
+        ['created', 'modified', 'order_number', 'status', 'type', 'amount', 'status,amount']
+          .flatMap((ordering) => [ordering, `-${ordering}`])
+          .map((ordering) => `/v1/orders?${scope}=${shop[scope]}&page_size=50&${filter}&ordering=${ordering}`),
+      ),
+    ),
     ...['status=active', 'status=active&ordering=created'].map(
       (filter) => `/v1/purchases?edition_id=${shop.edition_id}&page_size=50&${filter}`,
     ),
