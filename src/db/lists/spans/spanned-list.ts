@@ -37,6 +37,8 @@ export interface SpannedList {
   hasSums: boolean
   /** Rows are counted by a sweep, up to `settled_lists.until`. Otherwise triggers count all of them at once. */
   isSettled: boolean
+  /** A span or a part with more rows is divided into parts. */
+  mostUndivided: number
   /** Scopes with few rows are never counted. Nights look at counted spans alone. */
   hasSmallScopes?: boolean
 }
