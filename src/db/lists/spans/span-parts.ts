@@ -8,6 +8,7 @@ import {
   type ListSpan,
   longBits,
   spanMs,
+  sumBits,
   type SpannedList,
   totalOf,
   untilOf,
@@ -21,7 +22,7 @@ const parentBits = (bits: PartBits): number => partBits[partBits.indexOf(bits) -
 
 /** The length of the parts of what has the length `bits`, as an expression. Null of the shortest. */
 export const bitsOfParts = (bits: SQL): SQL =>
-  sql`case ${bits} when 0 then null when ${written(longBits)} then ${written(partBits[0])} else ${bits} - 3 end`
+  sql`case ${bits} when 0 then null when ${written(sumBits)} then ${written(longBits)} when ${written(longBits)} then ${written(partBits[0])} else ${bits} - 3 end`
 
 /** The length of what parts of the length `bits` are parts of. */
 export const bitsOfWhole = (bits: SQL): SQL =>
