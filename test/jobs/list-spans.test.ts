@@ -13,6 +13,7 @@ import {
   begin,
   expectCount,
   expectPages,
+  expectPartsToAddUp,
   queryOf,
   settle,
   settled,
@@ -39,6 +40,7 @@ describe('counts of the audit log', () => {
   it('are exact for every filter, through settling and retention', async () => {
     let wereCounted = 0
     let ofResources = 0
+    let parts = 0
     const moment = fc.option(
       fc.nat({ max: 450 * 24 }).map((hours) => begin + hours * 3_600_000),
       { nil: undefined },
@@ -72,6 +74,8 @@ describe('counts of the audit log', () => {
           if (one.act === 'sweep') await sweepAuditLog(contextAt(now))
         }
         wereCounted += (await stored('audit_log', organization))?.n ?? 0
+        for (const scope of [organization, `${organization}/ord_many`])
+          parts += await expectPartsToAddUp(scope === organization ? 'audit_log' : 'audit_log_resources', scope)
         ofResources += (await stored('audit_log_resources', `${organization}/ord_many`))?.n ?? 0
         for (const { created_after, created_before, ...facets } of [{}, ...questions] as Partial<AskedEntries>[]) {
           const iso = (at: number | undefined) => (at === undefined ? undefined : new Date(at).toISOString())
@@ -102,12 +106,18 @@ describe('counts of the audit log', () => {
                 order by id ${order}`,
               60,
             )
-        await write(sql`delete from audit_log`, sql`delete from list_spans`, sql`delete from settled_lists`)
+        await write(
+          sql`delete from audit_log`,
+          sql`delete from list_spans`,
+          sql`delete from list_span_parts`,
+          sql`delete from settled_lists`,
+        )
       }),
       { numRuns: 25 },
     )
     expect(wereCounted).toBeGreaterThan(1000)
     expect(ofResources).toBeGreaterThan(1000)
+    expect(parts).toBeGreaterThan(100)
   })
 
   it('lose the spans that have no rows any more, at night', async () => {

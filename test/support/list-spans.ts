@@ -75,3 +75,43 @@ export async function addDeliveries(
         'purchase.action', ${JSON.stringify(deliveryStatuses)} ->> (i % 5), ${one.at}, ${one.at} from numbers`,
   )
 }
+
+interface StoredSpan {
+  bits: number
+  span: number
+  counts: Record<string, number>
+  total: number
+}
+
+const storedSpans = async (list: string, scope: string): Promise<StoredSpan[]> => {
+  const rows = await db.all(
+    sql<Omit<StoredSpan, 'counts'> & { counts: string }>`select 28 as bits, span, counts, total from list_spans
+        where list = ${list} and scope = ${scope}
+      union all select bits, span, counts, total from list_span_parts where list = ${list} and scope = ${scope}`,
+  )
+  return rows.map((row) => ({ ...row, counts: JSON.parse(row.counts) as Record<string, number> }))
+}
+
+/** The parts of each span that has parts hold together what it holds. Answers how many parts there are. */
+export async function expectPartsToAddUp(list: string, scope: string): Promise<number> {
+  const spans = await storedSpans(list, scope)
+  const wholes = new Map(spans.map((one) => [`${one.bits} ${one.span}`, one]))
+  const parts = spans.filter(({ bits }) => bits < 28)
+  const bitsAbove = (bits: number) => (bits === 24 ? 28 : bits + 3)
+  const sums = new Map<string, { counts: Record<string, number>; total: number }>()
+  for (const { bits, span, counts, total } of parts) {
+    const key = `${bitsAbove(bits)} ${Math.floor(span / 2 ** (bitsAbove(bits) - bits))}`
+    const sum = sums.get(key) ?? { counts: {}, total: 0 }
+    for (const [name, n] of Object.entries(counts)) sum.counts[name] = (sum.counts[name] ?? 0) + n
+    sums.set(key, { ...sum, total: sum.total + total })
+  }
+  const withoutZeros = (counts: Record<string, number>) =>
+    Object.fromEntries(Object.entries(counts).filter(([, n]) => n !== 0))
+  for (const [key, { counts, total }] of sums)
+    expect([key, total, withoutZeros(counts)]).toEqual([
+      key,
+      wholes.get(key)?.total,
+      withoutZeros(wholes.get(key)?.counts ?? {}),
+    ])
+  return parts.length
+}

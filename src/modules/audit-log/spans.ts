@@ -38,6 +38,8 @@ export const entrySpans: SpannedList = {
     { column: sql`coalesce(audit_log.resource_type, '-')` },
   ],
   hasSums: true,
+  hasLongSums: true,
+  mostUndivided: 128,
   isSettled: true,
 }
 

@@ -23,6 +23,7 @@ export const deliverySpans: SpannedList = {
     { column: sql`coalesce(webhook_events.edition_id, '-')` },
   ],
   hasSums: false,
+  mostUndivided: 128,
   isSettled: true,
   ranges: rangesOfKinds,
   hasSmallScopes: true,

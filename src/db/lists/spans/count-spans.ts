@@ -2,7 +2,7 @@ import { type SQL, sql } from 'drizzle-orm'
 import { and } from '../order-keys.ts'
 import type { Counting } from '../page-by-number.ts'
 import { readBy } from '../page-statement.ts'
-import { type Facets, inRangesOf, spanMs, type SpannedList, sumOf, untilOf } from './spanned-list.ts'
+import { type Facets, inRangesOf, spanMs, sumBits, type SpannedList, sumOf, untilOf } from './spanned-list.ts'
 
 /** The rows of a list that are counted. */
 export interface SpannedRows {
@@ -81,6 +81,12 @@ export function numberOfMatches(list: SpannedList, facets: readonly Facets[], ta
 
 const edgeOf = (moment: number): number => Math.round(moment / spanMs)
 
+/** The rows that have the counts of all spans of a list: `table`, and a condition. */
+export const wholeSpans = ({ hasLongSums }: SpannedList): { table: SQL; areThese: SQL } =>
+  hasLongSums
+    ? { table: sql`list_span_parts`, areThese: sql`list_span_parts.bits = ${sql.raw(String(sumBits))}` }
+    : { table: sql`list_spans`, areThese: sql`1` }
+
 /**
  * Counts a list. It reads the spans between the edges that are nearest to the ends, the rows between each end and its
  * edge, which are those of half a span at most, and the rows that are not counted yet.
@@ -102,10 +108,12 @@ export function countOfSpans(list: SpannedList, counted: SpannedRows): Counting 
       ? sql`- ${rows(since(edge), before(moment), ...settled)}`
       : sql`+ ${rows(since(moment), before(edge), ...settled)}`
   }
-  const spans = sql`(select coalesce(sum(${numberOfMatches(list, facets, sql`list_spans`)}), 0) from list_spans
-    where list_spans.list = ${list.name} and list_spans.scope in (${scopes})
-    ${from === undefined ? sql`` : sql`and list_spans.span >= ${edgeOf(from)}`}
-    ${until === undefined ? sql`` : sql`and list_spans.span < ${edgeOf(until)}`})`
+  const isWhole = from === undefined && until === undefined
+  const { table: spansTable, areThese } = wholeSpans({ ...list, hasLongSums: isWhole && !!list.hasLongSums })
+  const spans = sql`(select coalesce(sum(${numberOfMatches(list, facets, spansTable)}), 0) from ${spansTable}
+    where ${spansTable}.list = ${list.name} and ${spansTable}.scope in (${scopes}) and ${areThese}
+    ${from === undefined ? sql`` : sql`and ${spansTable}.span >= ${edgeOf(from)}`}
+    ${until === undefined ? sql`` : sql`and ${spansTable}.span < ${edgeOf(until)}`})`
   const bounds = [...(from === undefined ? [] : [since(from)]), ...(until === undefined ? [] : [before(until)])]
   if (from !== undefined && until !== undefined && from >= until) return { statement: sql`select 0 as n` }
   return {

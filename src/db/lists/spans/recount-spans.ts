@@ -4,9 +4,11 @@ import {
   countedFacets,
   isOfScope,
   type ListSpan,
+  longBits,
   spanBits,
   spanMs,
   type SpannedList,
+  sumBits,
   totalOf,
   untilOf,
 } from './spanned-list.ts'
@@ -26,6 +28,22 @@ export function nextSpan(list: SpannedList, last: ListSpan): SQL<ListSpan> {
 }
 
 const written = storedCounts(sql`list_spans`)
+
+/** Adds the spans up anew that are in one sum with this one. */
+function recountSum({ name }: SpannedList, { scope, span }: ListSpan): SQL<{ total: number }> {
+  const [long, eight] = [Math.floor(span / 2 ** (sumBits - longBits)), 2 ** (sumBits - longBits)]
+  const spans = sql`list_spans as short where short.list = ${name} and short.scope = ${scope}
+    and short.span >= ${long * eight} and short.span < ${(long + 1) * eight}`
+  return sql<{ total: number }>`with summed (counts, total) as materialized (
+      select (select json_group_object(key, n) from (select facet.key, sum(facet.value) as n
+          from (select counts from ${spans}) as one cross join json_each(one.counts) as facet
+          group by 1 having sum(facet.value) <> 0 order by 1)),
+        (select coalesce(sum(total), 0) from ${spans}))
+    update list_span_parts set (counts, total) = (select counts, total from summed)
+      where list = ${name} and scope = ${scope} and bits = ${sumBits} and span = ${long}
+        and (${storedCounts(sql`list_span_parts`)}, list_span_parts.total) <> (select counts, total from summed)
+      returning 1 as total`
+}
 
 interface Recount {
   /** Answer a row with a `total` where a count was wrong. */
@@ -53,6 +71,7 @@ export function recountOf(list: SpannedList, { scope, span }: ListSpan, now: num
       returning 1 as total`,
     sql<{ total: number }>`delete from list_spans where ${isThis} and ${written} = '{}' returning 0 as total`,
     ...recountParts(list, { scope, span }, now),
+    ...(list.hasLongSums ? [recountSum(list, { scope, span })] : []),
   ]
   return { repairs, counted: sql`select coalesce(sum(total), 0) as n from list_spans where ${isThis}` }
 }

@@ -8,6 +8,7 @@ import {
   type ListSpan,
   longBits,
   spanMs,
+  sumBits,
   type SpannedList,
   totalOf,
   untilOf,
@@ -17,14 +18,11 @@ import {
 const partBits = [24, 21, 18, 15, 12, 9, 6, 3, 0] as const
 type PartBits = (typeof partBits)[number]
 
-/** What has more rows is divided into parts. */
-const mostUndivided = 128
-
 const parentBits = (bits: PartBits): number => partBits[partBits.indexOf(bits) - 1] ?? longBits
 
 /** The length of the parts of what has the length `bits`, as an expression. Null of the shortest. */
 export const bitsOfParts = (bits: SQL): SQL =>
-  sql`case ${bits} when 0 then null when ${written(longBits)} then ${written(partBits[0])} else ${bits} - 3 end`
+  sql`case ${bits} when 0 then null when ${written(sumBits)} then ${written(longBits)} when ${written(longBits)} then ${written(partBits[0])} else ${bits} - 3 end`
 
 /** The length of what parts of the length `bits` are parts of. */
 export const bitsOfWhole = (bits: SQL): SQL =>
@@ -92,7 +90,7 @@ export const addToParts = (list: SpannedList, scope: string, until: string | num
         select iif(is_divided, max(until, first), first), ${keyOf(sql`(moment + (1 << ${above}))`)}
         from (select ${keyOf(sql`moment`)} as first, moment, is_divided
           from (select span << ${above} as moment, is_divided from (${parentsOf(list, sql`${scope}`, bits, touched)})
-            where is_divided or total > ${written(mostUndivided)})) cross join settled),
+            where is_divided or total > ${written(list.mostUndivided)})) cross join settled),
       changed as materialized (${countedIn(list, sql`${scope}`, bits, sql`${until}`)})`,
     )
   })
@@ -130,7 +128,7 @@ function countIn(list: SpannedList, { scope, span }: ListSpan, bits: PartBits, i
 }
 
 const divide = (list: SpannedList, span: ListSpan, bits: PartBits): SQL<{ total: number }> =>
-  sql`${countIn(list, span, bits, sql`not is_divided and total > ${written(mostUndivided)}`)}`
+  sql`${countIn(list, span, bits, sql`not is_divided and total > ${written(list.mostUndivided)}`)}`
 
 /** Gives a span parts, and these parts of their own, where they have many rows. */
 export const divideSpan = (list: SpannedList, span: ListSpan): SQL[] => partBits.map((bits) => divide(list, span, bits))
@@ -140,7 +138,7 @@ export const isDivisible = ({ isSettled }: SpannedList, { span }: ListSpan, now:
   isSettled || (span + 1) * spanMs < now - dayMs
 
 /** The next spans behind one, and whether they have many rows and no parts. */
-export const nextUndivided = ({ name }: SpannedList, { scope, span }: ListSpan, limit: number) =>
+export const nextUndivided = ({ name, mostUndivided }: SpannedList, { scope, span }: ListSpan, limit: number) =>
   sql<ListSpan & { is_due: number }>`select scope, span, total > ${mostUndivided} and not exists (
       select 1 from list_span_parts where list = ${name} and scope = spans.scope and ${arePartsOf(
         written(partBits[0]),

@@ -5,10 +5,10 @@ import { and } from '../order-keys.ts'
 import type { ListSource, SortKey } from '../list-source.ts'
 import type { PageStart } from '../page-by-number.ts'
 import { readBy } from '../page-statement.ts'
-import { countOfSpans, numberOfMatches, type SpannedRows } from './count-spans.ts'
+import { countOfSpans, numberOfMatches, type SpannedRows, wholeSpans } from './count-spans.ts'
 import { halving, type SpanRange } from './halving.ts'
 import { arePartsOf, bitsOfParts, bitsOfWhole } from './span-parts.ts'
-import { hasScope, inRangesOf, isOfScope, longBits, type SpannedList, untilOf } from './spanned-list.ts'
+import { hasScope, inRangesOf, isOfScope, longBits, type SpannedList, sumBits, untilOf } from './spanned-list.ts'
 
 /** A moment behind all others. */
 const never = 2 ** 47
@@ -16,6 +16,9 @@ const never = 2 ** 47
 const long = written(longBits)
 /** The ids of the scopes. */
 const scopes = sql`select id from scoped`
+
+/** The length of what a search begins with. */
+const longest = ({ hasLongSums }: SpannedList): SQL => written(hasLongSums ? sumBits : longBits)
 
 const ofScopes = ({ name }: SpannedList, table: SQL): SQL =>
   sql`${table}.list = ${name} and ${table}.scope in (${scopes})`
@@ -30,7 +33,8 @@ function haveParts(list: SpannedList, { bits, lo }: SpanRange): SQL {
   const areThere = sql`exists (select 1 ${parts})`
   if (!list.isSettled) return areThere
   const total = sql`(select sum(total) from list_spans where ${ofScopes(list, sql`list_spans`)} and span = ${lo})`
-  return sql`iif(${bits} = ${long}, ${total} = (select sum(total) ${parts}), ${areThere})`
+  const isDivided = sql`iif(${bits} = ${long}, ${total} = (select sum(total) ${parts}), ${areThere})`
+  return list.hasLongSums ? sql`iif(${bits} = ${longest(list)}, 1, ${isDivided})` : isDivided
 }
 
 /** The rows in parts of the scopes that have no parts there, where others do. Of a list of several scopes. */
@@ -53,11 +57,12 @@ function placeIn(list: SpannedList, { facets, where }: Pick<SpannedRows, 'facets
   const rowsIn = (table: SQL, more: SQL, from: SQL, until: SQL): SQL =>
     sql`(select coalesce(sum(${numberOfMatches(list, facets, table)}), 0) from ${table}
       where ${ofScopes(list, table)} ${more} and ${table}.span >= ${from} and ${table}.span < ${until})`
-  const end = (edge: 'min' | 'max'): SQL => sql`${sql.raw(edge)}((select ${sql.raw(edge)}(span) from list_spans
-    where list = ${list.name} and scope = scoped.id))`
+  const { table, areThese } = wholeSpans(list)
+  const end = (edge: 'min' | 'max'): SQL => sql`${sql.raw(edge)}((select ${sql.raw(edge)}(span) from ${table}
+    where list = ${list.name} and scope = scoped.id and ${areThese}))`
   const place = halving(isDesc, {
     name: sql`place`,
-    begin: sql`select ${long} as bits, lo, hi - lo + 1 as size, ahead from ends cross join begun`,
+    begin: sql`select ${longest(list)} as bits, lo, hi - lo + 1 as size, ahead from ends cross join begun`,
     rowsOf: (bits, from, until) => sql`iif(${bits} = ${long}, ${rowsIn(sql`list_spans`, sql``, from, until)},
       ${rowsIn(sql`list_span_parts`, sql`and list_span_parts.bits = ${bits}`, from, until)}
         ${list.isSettled ? sql`` : sql`+ ${rowsOfOthers(list, where, { bits, from, until })}`})`,

@@ -1,0 +1,236 @@
+import { env } from 'cloudflare:workers'
+import { sql } from 'drizzle-orm'
+import * as fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { refundReasons, refundSources, refundStatuses } from '../../src/domain/refunds/refunds.ts'
+import { dayMs } from '../../src/domain/time/instants.ts'
+import { recountEntries, settleEntries } from '../../src/modules/audit-log/jobs.ts'
+import { divideRefundSpans, recountRefunds } from '../../src/modules/refunds/jobs.ts'
+import { recountDeliveries, settleDeliveries } from '../../src/modules/webhooks/jobs.ts'
+import { rootToken } from '../support/api.ts'
+import { contextAt } from '../support/context.ts'
+import { costOf } from '../support/cost.ts'
+import { addDeliveries, begin, expectPages, expectPartsToAddUp, minute, queryOf } from '../support/list-spans.ts'
+import { readAs } from '../support/lists.ts'
+import { count, seedPlace } from '../support/retention.ts'
+import { seedEntries } from '../support/seeding/audit-log.ts'
+import { seedEdition } from '../support/seeding/editions.ts'
+import { seedRefunds } from '../support/seeding/sales/refunds.ts'
+import { db, type Place, write } from '../support/seeding/rows.ts'
+import { seedEndpoint } from '../support/seeding/webhooks.ts'
+
+const night = Date.UTC(2026, 5, 1, 3)
+
+/** Requests of a large edition and a small one, in nine days, some of them at one moment. */
+async function seedRequests(): Promise<{ place: Place; other: Place; requests: string[] }> {
+  const place = await seedPlace()
+  const other = { ...place, edition: (await seedEdition({ id: place.organization })).id }
+  const made = [...(await seedRefunds(place, 330)), ...(await seedRefunds(other, 45))]
+  await write(sql`update refund_requests set created_at = ${begin} + iif(seq.key % 3, seq.key * 1900000, 86400000)
+    from json_each(${JSON.stringify(made.map(({ refund }) => refund))}) as seq where refund_requests.id = seq.value`)
+  return { place, other, requests: made.map(({ refund }) => refund) }
+}
+
+describe('parts of spans of refund requests', () => {
+  it('are right through changes, moves and deletions, and lead to all pages', async () => {
+    const { place, other, requests } = await seedRequests()
+    await divideRefundSpans(contextAt(begin + 30 * dayMs))
+    const change = fc.record({
+      refund: fc.constantFrom(...requests),
+      status: fc.constantFrom(...refundStatuses),
+      reason: fc.constantFrom(...refundReasons),
+      source: fc.constantFrom(...refundSources),
+      at: fc.option(fc.nat({ max: 9 * 24 }).map((hours) => begin + hours * 3_600_000)),
+      edition: fc.option(fc.constantFrom(place.edition, other.edition)),
+      act: fc.constantFrom('change', 'change', 'change', 'delete', 'divide', 'come again'),
+    })
+    let parts = 0
+    await fc.assert(
+      fc.asyncProperty(fc.array(change, { maxLength: 15 }), async (changes) => {
+        for (const { refund, status, reason, source, at, edition, act } of changes) {
+          const isThis = sql`where id = ${refund}`
+          if (act === 'divide') await divideRefundSpans(contextAt(begin + 30 * dayMs))
+          if (act === 'change')
+            await write(sql`update refund_requests set status = ${status}, reason = ${reason}, source = ${source},
+              created_at = coalesce(${at}, created_at), edition_id = coalesce(${edition}, edition_id) ${isThis}`)
+          if (act === 'delete')
+            await write(
+              sql`delete from refund_items where refund_request_id = ${refund}`,
+              sql`delete from refund_requests ${isThis}`,
+            )
+          if (act === 'come again')
+            await write(
+              sql`create table if not exists again as select * from refund_requests where 0`,
+              sql`insert into again select * from refund_requests ${isThis}`,
+              sql`delete from refund_items where refund_request_id = ${refund}`,
+              sql`delete from refund_requests ${isThis}`,
+              sql`insert into refund_requests select * from again`,
+              sql`drop table again`,
+            )
+        }
+        for (const { edition } of [place, other]) parts += await expectPartsToAddUp('refund_requests', edition)
+        for (const filter of [
+          {},
+          { status: 'pending' },
+          { reason: 'customer_request' },
+          { status: 'pending', source: 'api' },
+        ])
+          for (const ordering of ['created', '-created']) {
+            const order = sql.raw(ordering === 'created' ? 'asc' : 'desc')
+            const conditions = Object.entries(filter).map(([name, value]) => sql`and ${sql.raw(name)} = ${value}`)
+            await expectPages(
+              `/v1/refund-requests?${queryOf({ organization_id: place.organization, ...filter, ordering })}`,
+              sql<{ id: string }>`select id from refund_requests where organization_id = ${place.organization}
+                ${sql.join(conditions, sql` `)} order by created_at ${order}, id ${order}`,
+              30,
+            )
+          }
+      }),
+      { numRuns: 8 },
+    )
+    expect(parts).toBeGreaterThan(200)
+    await recountRefunds(contextAt(night))
+  })
+
+  it('are made once a span has ended, and not of few requests', async () => {
+    const { place, other } = await seedRequests()
+    const parts = () => count(sql`select 1 from list_span_parts where scope in (${place.edition}, ${other.edition})`)
+    await divideRefundSpans(contextAt(begin + dayMs))
+    expect(await parts()).toBe(0)
+    await divideRefundSpans(contextAt(begin + 30 * dayMs))
+    expect(await parts()).toBeGreaterThan(30)
+    const few = await seedPlace()
+    await seedRefunds(few, 30, { created_at: begin })
+    await divideRefundSpans(contextAt(begin + 30 * dayMs))
+    expect(await count(sql`select 1 from list_span_parts where scope = ${few.edition}`)).toBe(0)
+  })
+
+  it('are repaired at night', async () => {
+    const { place } = await seedRequests()
+    await divideRefundSpans(contextAt(begin + 30 * dayMs))
+    const stored = sql`select * from list_span_parts where scope = ${place.edition} order by bits, span`
+    const right = await db.all(stored)
+    await write(sql`update list_span_parts set total = total + 1 where scope = ${place.edition} and bits = 21`)
+    await write(sql`delete from list_span_parts where scope = ${place.edition} and bits = 24
+      and span = (select max(span) from list_span_parts where scope = ${place.edition} and bits = 24)`)
+    await expect(recountRefunds(contextAt(night + dayMs))).rejects.toThrow('Counts of refund_requests were wrong')
+    expect(await db.all(stored)).toEqual(right)
+    await recountRefunds(contextAt(night + 2 * dayMs))
+  })
+})
+
+describe('parts of spans of deliveries', () => {
+  const seedMany = async () => {
+    const place = await seedPlace()
+    const endpoint = (await seedEndpoint({ organization: place.organization, edition: null })).id
+    for (let hour = 0; hour < 24; hour++)
+      await addDeliveries(place, endpoint, place.edition, { at: begin + hour * 60 * minute, many: 90 })
+    return { place, endpoint }
+  }
+  const expectAllPages = (endpoint: string): Promise<void> =>
+    expectPages(
+      `/v1/webhooks/${endpoint}/deliveries?`,
+      sql<{
+        id: string
+      }>`select id from webhook_deliveries where endpoint_id = ${endpoint} order by created_at desc, id desc`,
+      60,
+    )
+
+  it('lead to a page in few rows', async () => {
+    const { endpoint } = await seedMany()
+    await settleDeliveries(contextAt(begin + 3 * dayMs))
+    expect(await expectPartsToAddUp('webhook_deliveries', endpoint)).toBeGreaterThan(20)
+    for (const page of [9, 18, 27]) {
+      const reply = await readAs(rootToken, `/v1/webhooks/${endpoint}/deliveries?page_size=60&page=${page}`)
+      expect(costOf(reply).rows_read).toBeLessThan(400)
+    }
+    await expectAllPages(endpoint)
+  })
+
+  it('lead nowhere where the version before counted rows in spans alone, until a night brings them', async () => {
+    const { place, endpoint } = await seedMany()
+    await settleDeliveries(contextAt(begin + 3 * dayMs))
+    const at = begin + 30 * 60 * minute
+    await addDeliveries(place, endpoint, null, { at, many: 50 })
+    await write(
+      sql`update list_spans set total = total + 50, counts = json_set(counts, '$."success -"', 50)
+        where scope = ${endpoint} and span = ${at} >> 28`,
+      sql`update webhook_deliveries set status = 'success' where endpoint_id = ${endpoint} and created_at = ${at}`,
+      sql`update settled_lists set until = ${at + 1} where scope = ${endpoint}`,
+    )
+    await expectAllPages(endpoint)
+    await expect(recountDeliveries(contextAt(night))).rejects.toThrow('Counts of webhook_deliveries were wrong')
+    await expectPartsToAddUp('webhook_deliveries', endpoint)
+    await expectAllPages(endpoint)
+  })
+
+  it('write few rows for many deliveries, and nothing for few', async () => {
+    const { endpoint } = await seedMany()
+    const job = contextAt(begin + 3 * dayMs)
+    await settleDeliveries(job)
+    expect(job.db.meter.rows_written).toBeLessThan((24 * 90) / 20)
+    const place = await seedPlace()
+    const small = (await seedEndpoint({ organization: place.organization, edition: null })).id
+    for (let day = 0; day < 30; day++) await addDeliveries(place, small, null, { at: begin + day * dayMs, many: 10 })
+    await settleDeliveries(contextAt(begin + 40 * dayMs))
+    expect(await count(sql`select 1 from list_spans where scope = ${small}`)).toBeGreaterThan(5)
+    expect(await count(sql`select 1 from list_span_parts where scope = ${small}`)).toBe(0)
+    expect(await count(sql`select 1 from list_span_parts where scope = ${endpoint}`)).toBeGreaterThan(0)
+  })
+})
+
+describe('sums of eight spans of the audit log', () => {
+  const seedLog = async () => {
+    const { organization } = await seedPlace()
+    for (let span = 0; span < 20; span++)
+      await seedEntries(organization, 40, {
+        created_at: begin + span * 4 * dayMs,
+        action: span % 3 ? 'updateOrder' : 'createOrder',
+      })
+    for (let minutes = 0; minutes < 3; minutes++) await settleEntries(contextAt(begin + 90 * dayMs))
+    const sums = sql`list_span_parts where scope = ${organization} and bits = 31`
+    return { organization, stored: () => db.all(sql`select * from ${sums} order by span`) }
+  }
+
+  it('are read in place of the spans', async () => {
+    const { organization, stored } = await seedLog()
+    expect(await stored()).toHaveLength(4)
+    for (const filter of ['', '&action=updateOrder', '&action=createOrder']) {
+      const reply = await readAs(rootToken, `/v1/audit-log?organization_id=${organization}&page_size=1${filter}`)
+      expect(costOf(reply).rows_read).toBeLessThan(50)
+    }
+  })
+
+  it('come from the spans that are there before them, and are repaired at night', async () => {
+    const { organization, stored } = await seedLog()
+    const right = await stored()
+    // Others of the file have sums too.
+    await write(sql`delete from list_span_parts where bits = 31`)
+    const fill = env.TEST_MIGRATIONS.find(({ name }) => name.startsWith('0131'))?.queries.at(-1) ?? ''
+    await env.DB.prepare(fill).run()
+    expect(await stored()).toEqual(right)
+    await write(sql`update list_span_parts set total = total + 1, counts = json_set(counts, '$."*,*,*"', 7)
+      where scope = ${organization} and bits = 31`)
+    const faults: string[] = []
+    for (let minutes = 0; minutes < 6; minutes++)
+      await recountEntries(contextAt(night + 3 * dayMs + minutes * minute)).catch((fault: unknown) =>
+        faults.push(String(fault)),
+      )
+    expect(faults.some((fault) => fault.includes('Counts of audit_log were wrong'))).toBe(true)
+    expect(await stored()).toEqual(right)
+  })
+
+  it('follow spans that the version before changes, and go with them', async () => {
+    const { organization, stored } = await seedLog()
+    await write(sql`update list_spans set counts = '{}', total = 0 where list = 'audit_log' and scope = ${organization}
+      and span = (select min(span) from list_spans where scope = ${organization})`)
+    const total = async () =>
+      (
+        await db.first(sql<{ n: number }>`select sum(total) as n from list_span_parts
+      where scope = ${organization} and bits = 31`)
+      )?.n
+    expect(await total()).toBe(19 * 40)
+    await write(sql`delete from list_spans where list = 'audit_log' and scope = ${organization}`)
+    expect(await stored()).toEqual([])
+  })
+})
