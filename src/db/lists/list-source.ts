@@ -3,8 +3,8 @@ import type { Counting, PageStart } from './page-by-number.ts'
 import type { Fields } from '../select.ts'
 import type { Ranges } from './ranges.ts'
 
-/** Rows without a value in a column, and the ranges in which an index has them. */
-interface AbsentRows {
+/** Rows with or without a value in a column, and the ranges in which an index has them. */
+interface RowsInRanges {
   where: SQL
   ranges?: Ranges | undefined
 }
@@ -17,8 +17,8 @@ export interface NullableKey {
   column: SQL
   indexed: boolean
   /** Rows with a value, and groups of rows without one in their order. Only what an index serves is used of them. */
-  present: SQL
-  absent: readonly AbsentRows[]
+  present: RowsInRanges
+  absent: readonly RowsInRanges[]
 }
 
 /**
@@ -36,11 +36,14 @@ export interface SortKey {
   desc: boolean
 }
 
-export const nullable = (column: SQL, { indexed = false } = {}): NullableKey => ({
+export const nullable = (
+  column: SQL,
+  { indexed = false, ranges }: { indexed?: boolean; ranges?: Ranges | undefined } = {},
+): NullableKey => ({
   column,
   indexed,
-  present: sql`${column} is not null`,
-  absent: [{ where: sql`${column} is null` }],
+  present: { where: sql`${column} is not null`, ranges },
+  absent: [{ where: sql`${column} is null`, ranges }],
 })
 
 /**
@@ -73,8 +76,6 @@ export interface ListSource<Columns extends SQL | Fields = SQL> {
   owners?: Owners | undefined
   /** The ranges in which an index has the rows, or those of each value of a listed key; none of a column that may be NULL. */
   ranges?: Ranges | undefined
-  /** The indexes do not end with the key: rows that share all other keys of a cursor are looked up by themselves. */
-  hasTies?: boolean
   /** The count of the whole list, where it is known without counting, or a better way to count. */
   count?: number | Counting | null
   /** Where the page behind so many rows begins, for lists that need not read these rows. */

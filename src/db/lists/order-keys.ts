@@ -1,4 +1,4 @@
-import { type SQL, sql } from 'drizzle-orm'
+import { is, SQL, sql } from 'drizzle-orm'
 import type { PageRequest } from '../../domain/page.ts'
 import type { ListedKey, ListSource, NullableKey, SortKey } from './list-source.ts'
 
@@ -26,11 +26,17 @@ export const stepsBeyond = (sort: readonly OrderKey[], after: readonly unknown[]
     sql`${by} ${desc ? sql`<` : sql`>`} ${after[index]}`,
   ])
 
-/** Rows that come after the given keys; one row comparison, which an index serves, when all keys run the same way. */
-export function beyond(sort: readonly OrderKey[], after: KeyValues): SQL {
+/**
+ * Rows that come after the given keys; one row comparison, which an index serves, when all keys run the same way. Keys that are
+ * columns are compared as they are (`+`): SQLite would compare them by a type that is not that of an index.
+ */
+export function beyond(sort: readonly OrderKey[], after: readonly (string | number | SQL)[]): SQL {
   if (runsOneWay(sort)) {
-    // The rowid has no collation of its own. Without one SQLite compares no key of an index with it.
-    const values = after.map((value, at) => (at === after.length - 1 ? sql`${value} collate binary` : sql`${value}`))
+    const values = after.map((value, at) => {
+      const plain = is(value, SQL) ? sql`+${value}` : sql`${value}`
+      // The rowid has no collation of its own. Without one SQLite compares no key of an index with it.
+      return at === after.length - 1 ? sql`${plain} collate binary` : plain
+    })
     return sql`(${sql.join(
       sort.map((key) => key.by),
       sql`, `,

@@ -20,7 +20,7 @@ import { type PageRoute, type Window, windowFromEnd } from './page-by-number.ts'
 import type { Keyed } from './page-rows.ts'
 import { type Ranges, union, united } from './ranges.ts'
 
-type Listed = Pick<ListSource, 'from' | 'index' | 'key' | 'keyScope' | 'where' | 'owners' | 'ranges' | 'hasTies'>
+type Listed = Pick<ListSource, 'from' | 'index' | 'key' | 'keyScope' | 'where' | 'owners' | 'ranges'>
 
 export const ofOwners = ({ owners }: Pick<ListSource, 'owners'>): SQL[] =>
   owners ? [sql`${owners.column} in (${owners.ids})`] : []
@@ -53,36 +53,27 @@ const namedKeys = (shown: readonly SQL[], order: readonly OrderKey[]): OrderKey[
 function selectRun(source: Listed, run: Run, window: Window): SQL {
   const { sort, shown, where, ranges, after } = run
   if (source.owners?.isOrdered) return mergeOwners(source, source.owners, run, window)
-  const rows = (order: readonly OrderKey[], more: readonly SQL[], { limit, offset }: Window): SQL => {
-    // Of two bounds of one column SQLite seeks by the first.
-    const conditions = [...more, ...ofOwners(source), ...source.where, ...where]
-    const selected = (range: readonly SQL[]): SQL =>
-      sql`select ${source.key} as key, ${keyColumns(shown)} from ${readBy(source)} where ${and([...range, ...conditions])}`
-    const ordered = ranges
-      ? united(ranges, selected, orderOf(namedKeys(shown, order)))
-      : sql`${selected([])} order by ${orderOf(order)}`
-    return sql`${ordered} limit ${limit} offset ${offset}`
-  }
-  if (!after) return rows(sort, [], window)
-  if (!source.hasTies || sort.length === 1 || !runsOneWay(sort)) return rows(sort, [beyond(sort, after)], window)
-  const [others, last] = [sort.slice(0, -1), sort.slice(-1)]
-  const same = others.map(({ by }, at) => sql`${by} = ${after[at]}`)
-  const whole = { limit: window.limit, offset: 0 }
-  return sql`select * from (${rows(last, [...same, beyond(last, after.slice(-1))], whole)})
-    union all select * from (${rows(sort, [beyond(others, after.slice(0, -1))], whole)})
-    limit ${window.limit} offset ${window.offset}`
+  // Of two bounds of one column SQLite seeks by the first.
+  const conditions = [...(after ? [beyond(sort, after)] : []), ...ofOwners(source), ...source.where, ...where]
+  const selected = (range: readonly SQL[]): SQL =>
+    sql`select ${source.key} as key, ${keyColumns(shown)} from ${readBy(source)} where ${and([...range, ...conditions])}`
+  const ordered = ranges
+    ? united(ranges, selected, orderOf(namedKeys(shown, sort)))
+    : sql`${selected([])} order by ${orderOf(sort)}`
+  return sql`${ordered} limit ${window.limit} offset ${window.offset}`
 }
 
 /**
- * The key of the first row that meets the conditions and comes after the given keys; NULL where there is none. Each key
- * has a read of its own, so that an index leads to the row however many rows share the keys before.
+ * The key of the first row that meets the conditions and comes after the given keys; NULL where there is none. Where keys do
+ * not run one way, each has a read of its own, so that an index leads to the row.
  */
 function nextKey(source: Listed, conditions: readonly SQL[], sort: readonly OrderKey[], after: readonly SQL[]): SQL {
   const first = (more: readonly SQL[], order: readonly OrderKey[]): SQL =>
     sql`(select ${source.key} from ${readBy(source)} where ${and([...more, ...conditions])} order by ${orderOf(order)} limit 1)`
   if (after.length === 0) return first([], sort)
+  if (runsOneWay(sort)) return first([beyond(sort, after)], sort)
   const reads = stepsBeyond(sort, after).map((step, index) => first(step, sort.slice(index)))
-  return reads.length > 1 ? sql`coalesce(${sql.join(reads.toReversed(), sql`, `)})` : (reads[0] ?? sql`null`)
+  return sql`coalesce(${sql.join(reads.toReversed(), sql`, `)})`
 }
 
 /** The owners of a list with each range of them, in columns of these names. */
@@ -140,8 +131,7 @@ function chained(source: Listed, runs: readonly Run[], { limit, offset }: Window
   const parts = runs.map((run, index) =>
     selectRun(source, index === 0 ? run : { ...run, after: null }, { limit: sql`${limit} + ${offset}`, offset: 0 }),
   )
-  const rows = union(parts.map((part) => sql`select * from (${part})`))
-  return sql`select * from (${rows}) limit ${limit} offset ${offset}`
+  return sql`${union(parts.map((part) => sql`select * from (${part})`))} limit ${limit} offset ${offset}`
 }
 
 /** The rows with a value in the first column, then those without one. */
@@ -154,8 +144,8 @@ function valuesFirst(source: Listed, { by, desc }: IndexedKey, rest: readonly Or
   })
   const shown = [sql`0`, by.column, ...others]
   const sort = [{ by: by.column, desc }, ...rest]
-  const where = [by.present, ...beginOf(page, 0)]
-  const runs: Run[] = [{ sort, shown, where, after: after && after.slice(1) }, ...groups]
+  const where = [by.present.where, ...beginOf(page, 0)]
+  const runs: Run[] = [{ sort, shown, where, ranges: by.present.ranges, after: after && after.slice(1) }, ...groups]
   // The first key of a cursor says in which run it was.
   const begun = Number(after?.[0] ?? 0)
   return chained(source, runs[begun] ? runs.slice(begun) : runs, windowOf(page))
@@ -209,13 +199,11 @@ export function selectPageKeys(
 }
 
 /**
- * Whether the keys of a page come in their order: the queue of a recursive query gives them out in its own, and each row
- * read would be read again to be sorted.
+ * Whether the keys of a page come in their order: the queue of a recursive query gives them out in its own, and runs follow
+ * one after the other. Each row read would be read again to be sorted.
  */
-export function isInOrder({ owners }: Listed, sort: readonly SortKey[], { countedFromEnd }: AskedRows): boolean {
-  const first = sort[0]?.by
-  return !!owners?.isOrdered && !countedFromEnd && !!first && !isListed(first) && !(isNullable(first) && first.indexed)
-}
+export const isInOrder = ({ owners }: Listed, { countedFromEnd }: AskedRows): boolean =>
+  !!owners?.isOrdered && !countedFromEnd
 
 /** Columns and keys of the rows of one page, whose keys `page` has. */
 export function selectPageRows<Row>(

@@ -12,22 +12,13 @@ import {
   versionOfOrders,
 } from './counts/count-orders.ts'
 import type { CountedOrders } from './counts/spans.ts'
-import type { OrderFilters, OrderOrdering } from './filters.ts'
+import { isOfWholeEditions, type OrderFilters, type OrderOrdering } from './filters.ts'
+import type { ServingIndex } from './orderings.ts'
 
 const listed = sql`select id from listed`
 
 export const withEditions = (ctx: Ctx, filters: OrderFilters): SQL =>
   sql`listed (id) as materialized (${editionsSeenBy(ctx.caller, filters)})`
-
-/** Whether a list is that of editions, with no filter that an index of something else serves. */
-export const isOfWholeEditions = ({
-  edition_id,
-  organization_id,
-  customer_id,
-  external_id,
-  transaction_id,
-}: OrderFilters): boolean =>
-  (!!edition_id || !!organization_id) && !customer_id && !external_id && transaction_id === undefined
 
 const textsOf = ({ order_number, customer_email, customer_phone, search }: OrderFilters) => ({
   order_number,
@@ -72,23 +63,20 @@ export function stateOf(ctx: Ctx, filters: OrderFilters, ordering: OrderOrdering
   }
 }
 
-const isByCreation = (ordering: OrderOrdering): boolean =>
-  ordering.length === 0 || (ordering.length === 1 && ordering[0]?.name === 'created')
-
 /** Rows of a page, and one more. */
 const rowsOfPage = 51
 
 /**
- * Whether it is cheaper to find all matching orders and sort them than to read an index of the order until a page of
- * them is found. Where both are one index the question does not arise.
+ * Whether it is cheaper to find all matching orders and sort them than to read the index of the order, if one serves it,
+ * until a page of them is found. Of a status or a type an index has no others.
  */
-export async function fewMatch(ctx: Ctx, filters: OrderFilters, ordering: OrderOrdering): Promise<boolean> {
+export async function fewMatch(ctx: Ctx, filters: OrderFilters, served: ServingIndex | null): Promise<boolean> {
   const counted = countedOf(filters)
-  const { status, type, from, until } = counted ?? {}
-  const isFiltered = !!status || !!type || from !== undefined || until !== undefined
-  const [by] = ordering
-  if (!counted || !isFiltered || isByCreation(ordering) || (status && !type && by?.name === 'status')) return false
-  if (type && !status && by?.name === 'type') return false
+  if (!counted) return false
+  const { status, type, from, until } = counted
+  const isInTime = from !== undefined || until !== undefined
+  if (!served) return isInTime || !!status || !!type
+  if (!isInTime || served.isByCreation) return false
   const estimate = await ctx.db.first(sql<MatchEstimate>`with ${withEditions(ctx, filters)} ${estimateOf(counted)}`)
   if (!estimate) return false
   return estimate.matching < (rowsOfPage * estimate.total) / Math.max(1, estimate.matching)

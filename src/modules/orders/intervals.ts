@@ -4,16 +4,18 @@ import type { IntervalList, IntervalOrdering } from '../../db/lists/intervals/in
 import type { IntervalSizes } from '../../db/lists/intervals/settle-intervals.ts'
 import { orders } from '../../db/schema/sales/orders.ts'
 import { countColumns } from './counts/spans.ts'
+import { rangesOfKinds } from './orderings.ts'
 
 const ofAll = (name: string, index: SQL, value: SQL): IntervalOrdering => ({
   name,
   index,
+  ranges: rangesOfKinds,
   value,
   least: -1,
   where: sql`1`,
 })
 const number = sql`${orders.number_key}`
-const numbers = { index: sql`orders_edition_number` }
+const numbers = { index: sql`orders_edition_number`, ranges: rangesOfKinds }
 
 export const intervalOrderings = {
   amount: ofAll('amount', sql`orders_edition_amount`, sql`${orders.amount_minor}`),
@@ -40,7 +42,7 @@ export const orderIntervals: IntervalList = {
   ],
   partsOf: editionsOf,
   part: sql`${orders}.edition_short_id`,
-  settled: { index: sql`orders_edition_modified`, at: sql`${orders.modified_at}` },
+  settled: { index: sql`orders_edition_modified`, ranges: rangesOfKinds, at: sql`${orders.modified_at}` },
   facets: [sql`${orders.status}`, sql`${orders.type}`],
   counts: countColumns.map(({ name, status, type }) => ({ name, facets: [status, type] })),
 }

@@ -5,6 +5,7 @@ import { isFarPage } from '../../db/lists/page-by-number.ts'
 import type { Owners } from '../../db/lists/list-source.ts'
 import { paginate } from '../../db/lists/paginate.ts'
 import { paginateNewest, paginateSearch } from '../../db/lists/paginate-search.ts'
+import { ofKinds } from '../../db/order-kinds.ts'
 import { transactionWith } from '../../db/refunds.ts'
 import { editions } from '../../db/schema/editions.ts'
 import { orders } from '../../db/schema/sales/orders.ts'
@@ -23,9 +24,8 @@ import { invalid, parameterError } from '../../domain/errors.ts'
 import type { Page, PageRequest } from '../../domain/page.ts'
 import { editionSummaryFields } from '../editions/index.ts'
 import { countingOf, fewMatch, stateOf } from './count.ts'
-import { ofKinds } from './counts/spans.ts'
 import type { OrderFilters, OrderOrdering } from './filters.ts'
-import { indexOf, listedKeys, rangesOf, sortedKeys, sortKeys, sortOf } from './orderings.ts'
+import { indexedKeys, indexOf, sortedKeys, sortKeys, sortOf } from './orderings.ts'
 import { searchOf } from './search.ts'
 import { startsOf } from './starts.ts'
 
@@ -177,23 +177,24 @@ export async function listOrders(
   filters: OrderFilters,
 ): Promise<Page<OrderListRow>> {
   const view = customersSeenBy(ctx.caller)
-  const areFew = await fewMatch(ctx, filters, ordering)
+  const serving = indexOf(filters, ordering)
+  const areFew = await fewMatch(ctx, filters, serving)
+  const served = areFew ? null : serving
   const starts = areFew ? {} : startsOf(ctx, filters, ordering)
   const end = (ordering[0]?.desc ?? true) ? 'last' : 'first'
   const where = conditions(ctx, { view, filters, areFew, beginsAt: starts.startOf && isFarPage(page) ? end : null })
   // Each index has one column and the time of creation.
   const search = searchOf(ctx.caller, filters)
   const isFound = search !== null && search !== 'short'
-  const owners = ownersOf(ctx, filters, { isOrdered: ordering.length <= 1 && !areFew, isFound })
+  const owners = ownersOf(ctx, filters, { isOrdered: served?.isWhole ?? false, isFound })
   const source = {
     table: sql`${orders}`,
     tableJoins: sql``,
     key: sql`${orders.seq}`,
     where,
     owners,
-    ranges: areFew ? undefined : rangesOf(filters, ordering),
-    hasTies: true,
-    sort: sortOf(ordering, areFew ? sortedKeys : listedKeys(filters)),
+    ranges: served?.ranges,
+    sort: sortOf(ordering, areFew ? sortedKeys : indexedKeys(filters, served?.ranges)),
     columns: listFields(view),
     joins: sql`join ${orders} on ${orders.seq} = page.key join ${users} on ${users.id} = ${orders.user_id}
       ${view.join} join ${editions} on ${editions.id} = ${orders.edition_id}`,
@@ -214,6 +215,5 @@ export async function listOrders(
     return paginateSearch(ctx.db, page, { ...source, state }, search)
   }
   const count = countingOf(ctx, filters)
-  const index = areFew ? undefined : indexOf(filters, ordering)
-  return paginate(ctx.db, page, { ...source, from: source.table, index, count, ...starts })
+  return paginate(ctx.db, page, { ...source, from: source.table, index: served?.index, count, ...starts })
 }

@@ -4,13 +4,12 @@ import type { Ranges } from '../../db/lists/ranges.ts'
 import { orders } from '../../db/schema/sales/orders.ts'
 import { orderStatuses, orderTypes } from '../../domain/orders/orders.ts'
 import { sortBy } from '../../domain/page.ts'
-import { isOfWholeEditions } from './count.ts'
-import type { OrderFilters, OrderOrdering } from './filters.ts'
+import { isOfWholeEditions, type OrderFilters, type OrderOrdering } from './filters.ts'
 
 export const sortKeys = {
   created: sql`${orders.created_at}`,
   modified: sql`${orders.modified_at}`,
-  order_number: nullable(sql`${orders.number_key}`, { indexed: true }),
+  order_number: nullable(sql`${orders.number_key}`),
   status: sql`${orders.status}`,
   type: sql`${orders.type}`,
   amount: sql`${orders.amount_minor}`,
@@ -26,26 +25,13 @@ export const sortedKeys: typeof sortKeys = {
   amount: sql`+${orders.amount_minor}`,
 }
 
-/** The keys of lists that begin with a status or a type; of one that is asked for there is no other. */
-export const listedKeys = ({ status, type }: OrderFilters) => ({
+/** Keys by which an index has its rows in ranges, or one value after the other; of one that is asked for there is no other. */
+export const indexedKeys = ({ status, type }: OrderFilters, ranges?: Ranges) => ({
   ...sortKeys,
+  order_number: nullable(sql`${orders.number_key}`, { indexed: true, ranges }),
   status: { listed: sortKeys.status, values: status ? [status] : orderStatuses.toSorted() },
   type: { listed: sortKeys.type, values: type ? [type] : orderTypes.toSorted() },
 })
-
-/**
- * The ranges of the index that begins with the status and the type: without a filter by the other one, an order by one of
- * them, or a filter by it in the order of creation, merges its values.
- */
-export function rangesOf(filters: OrderFilters, ordering: OrderOrdering): Ranges | undefined {
-  const { status, type } = filters
-  if (!isOfWholeEditions(filters) || ordering.length > 1) return undefined
-  const by = ordering[0]?.name ?? 'created'
-  const begins = (name: 'status' | 'type') => by === name || (by === 'created' && filters[name] !== undefined)
-  if (begins('status') && !type) return { columns: [sortKeys.type], values: orderTypes.map((one) => [one]) }
-  if (begins('type') && !status) return { columns: [sortKeys.status], values: orderStatuses.map((one) => [one]) }
-  return undefined
-}
 
 /** Orders that compare equal follow the time of creation, as the indexes do. */
 export function sortOf(ordering: OrderOrdering, keys: Record<keyof typeof sortKeys, SortKey['by']>) {
@@ -57,16 +43,59 @@ export function sortOf(ordering: OrderOrdering, keys: Record<keyof typeof sortKe
 
 const indexes = {
   created: sql`orders_edition_created`,
+  /** In the order of creation too. */
+  kinds: sql`orders_edition_status`,
   modified: sql`orders_edition_modified`,
   order_number: sql`orders_edition_number`,
-  status: sql`orders_edition_status`,
-  type: sql`orders_edition_status`,
   amount: sql`orders_edition_amount`,
-} satisfies Record<keyof typeof sortKeys, SQL>
+}
 
-/** The index that has a list of editions in its order. SQLite would choose one by the range of time in its stead. */
-export function indexOf(filters: OrderFilters, ordering: OrderOrdering): SQL | undefined {
-  if (!isOfWholeEditions(filters) || ordering.length > 1) return undefined
-  const by = ordering[0]?.name ?? 'created'
-  return by === 'created' && (filters.status || filters.type) ? indexes.status : indexes[by]
+const kinds = { status: orderStatuses, type: orderTypes }
+const kindNames = ['status', 'type'] as const
+
+/** The ranges of an index that begins with the status and the type, or one of them. */
+const rangesOf = (names: readonly (keyof typeof kinds)[]): Ranges => ({
+  columns: names.map((name) => sortKeys[name]),
+  values: names.reduce<string[][]>(
+    (begun, name) => begun.flatMap((one) => kinds[name].map((value) => [...one, value])),
+    [[]],
+  ),
+  areWords: true,
+})
+
+export const rangesOfKinds = rangesOf(kindNames)
+
+const isKind = (name: keyof typeof sortKeys): name is keyof typeof kinds => name in kinds
+
+/** An index that has a list of editions in its order: all indexes but that of creation begin with the status and the type. */
+export interface ServingIndex {
+  index: SQL
+  ranges: Ranges | undefined
+  /** Its order is that of the list. Otherwise the list sorts orders that the first key does not tell apart. */
+  isWhole: boolean
+  /** A range of time is one of the index, too. */
+  isByCreation: boolean
+}
+
+/** The key of the index that serves an order, behind the status and the type. */
+function keyOf([first, second, ...others]: OrderOrdering): { name: keyof typeof indexes; isWhole: boolean } | null {
+  if (!first) return { name: 'created', isWhole: true }
+  if (!isKind(first.name)) return { name: first.name, isWhole: !second }
+  if (!second) return { name: 'kinds', isWhole: true }
+  // Orders without a number are a second run of an index.
+  if (others.length > 0 || isKind(second.name) || second.name === 'order_number') return null
+  return { name: second.name === 'created' ? 'kinds' : second.name, isWhole: true }
+}
+
+/** SQLite would choose the index of the range of time in its stead. */
+export function indexOf(filters: OrderFilters, ordering: OrderOrdering): ServingIndex | null {
+  const key = isOfWholeEditions(filters) ? keyOf(ordering) : null
+  if (!key) return null
+  const { status, type } = filters
+  const name = key.name === 'created' && (status || type) ? 'kinds' : key.name
+  const served = { index: indexes[name], isWhole: key.isWhole, isByCreation: name === 'created' || name === 'kinds' }
+  if (name === 'created') return { ...served, ranges: undefined }
+  // Neither a filter nor the first key of the order says them.
+  const open = kindNames.filter((kind) => filters[kind] === undefined && ordering[0]?.name !== kind)
+  return { ...served, ranges: open.length > 0 ? rangesOf(open) : undefined }
 }

@@ -10,7 +10,7 @@ import type { CountedOrders } from './counts/spans.ts'
 import { startInGroups, startOfOrders } from './counts/start-of-page.ts'
 import type { OrderFilters, OrderOrdering } from './filters.ts'
 import { intervalOrderings, orderIntervals } from './intervals.ts'
-import { listedKeys } from './orderings.ts'
+import { indexedKeys } from './orderings.ts'
 
 /** The orderings of intervals that an order of lists reads. */
 const { amount, modified, number, unnumbered } = intervalOrderings
@@ -34,7 +34,7 @@ function startInSpans(counted: CountedOrders, filters: OrderFilters, [by]: Order
   const { name = 'created', desc = true } = by ?? {}
   if (name === 'created') return (skipped: number): PageStart => startOfOrders(counted, desc, skipped)
   if ((name !== 'status' && name !== 'type') || from !== undefined || until !== undefined) return undefined
-  const { values } = listedKeys(filters)[name]
+  const { values } = indexedKeys(filters)[name]
   const groups = (desc ? values.toReversed() : values).map((value) => ({ status, type, [name]: value }))
   return (skipped: number): PageStart => startInGroups(editions, groups, desc, skipped)
 }

@@ -7,6 +7,7 @@ import type { ListSource, SortKey } from '../../db/lists/list-source.ts'
 import { type Counting, ifNearer } from '../../db/lists/page-by-number.ts'
 import { paginate } from '../../db/lists/paginate.ts'
 import type { Ranges } from '../../db/lists/ranges.ts'
+import { ofKinds } from '../../db/order-kinds.ts'
 import { purchases } from '../../db/schema/sales/orders.ts'
 import { customersSeenBy } from '../../db/customer-visibility.ts'
 import { editionsSeenBy, visibleIn } from '../../db/visibility.ts'
@@ -30,7 +31,8 @@ const codesFrom = (editionId: string, text: string): SQL =>
     and vendor_code >= ${text} collate nocase and vendor_code < ${`${text}\u{10FFFF}`} collate nocase`
 
 const ordersOf = (editionId: string, text: string): SQL =>
-  sql`select id from orders where edition_short_id = ${shortIdOfEdition(editionId)} and number_key = ${numberKey(text)}
+  sql`select id from orders where edition_short_id = ${shortIdOfEdition(editionId)} and ${ofKinds({})}
+      and number_key = ${numberKey(text)}
     union select id from orders where id = ${text}`
 
 /** Conditions that indexes look up first, so that no other purchase is read. */

@@ -129,7 +129,7 @@ const isOfRanges = (view: CustomerView, { edition_id, organization_id }: UserFil
 function phoneKey(number: SQL): NullableKey {
   return {
     ...nullable(number, { indexed: true }),
-    present: sql`${number} < 'usr_'`,
+    present: { where: sql`${number} < 'usr_'` },
     absent: [ranges.withoutNumber, { where: sql`${number} >= 'usr_'` }],
   }
 }

@@ -25,13 +25,14 @@ export const columnsOf = ({ keys }: IntervalList, { value }: IntervalOrdering): 
 
 /**
  * Compares rows with the key that a query answers in one row. `+` takes the type of a column away, so that the value is
- * compared as it is, and an index is used.
+ * compared as it is, and an index is used; for the rowid, which ends the index, it needs a collation.
  */
 export function comparedWith(list: IntervalList, ordering: IntervalOrdering, operator: '>=' | '<', key: SQL): SQL {
   const columns = columnsOf(list, ordering)
   const names = namesOfKey(list).slice(-columns.length)
+  const last = names.length - 1
   return sql`(${sql.join([...columns], sql`, `)}) ${sql.raw(operator)}
-    (select ${listed(names.map((name) => `+${name}`))} from (${key}))`
+    (select ${listed(names.map((name, index) => `+${name}${index === last ? ' collate binary' : ''}`))} from (${key}))`
 }
 
 const facetName = (index: number): string => `facet${index}`

@@ -1,6 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm'
 import { areSpans, coarseBits, fineBits, fineInCoarse, sumOfEditions } from '../../../db/edition-counts.ts'
-import { type CountedOrders, ofKinds, ordersInSpan } from './spans.ts'
+import { ofKinds } from '../../../db/order-kinds.ts'
+import { type CountedOrders, ordersInSpan } from './spans.ts'
 
 /** Numbers from the first up to the second, and without it. Open where one is undefined. */
 type Range = readonly [from: number | undefined, until: number | undefined]
@@ -52,8 +53,9 @@ export const versionOfOrders = (editions: SQL): SQL => sumOfEditions(sql`changes
 
 export const countOfAllOrders = (editions: SQL): SQL => sumOfEditions(ordersInSpan(), editions)
 
-/** Counts of orders. */
+/** Counts of orders of the kinds that are asked for. */
 export interface MatchEstimate {
+  /** At any time. */
   total: number
   matching: number
 }
@@ -64,7 +66,7 @@ export function estimateOf(counted: CountedOrders): SQL<MatchEstimate> {
   const { editions, from, until } = counted
   const isWithin = sql`(${from === undefined ? sql`1` : sql`span >= ${spanOf(from)}`}
     and ${until === undefined ? sql`1` : sql`span <= ${spanOf(until)}`})`
-  return sql`select coalesce(sum(${ordersInSpan()}), 0) as total,
-      coalesce(sum(iif(${isWithin}, ${ordersInSpan(counted)}, 0)), 0) as matching
+  const n = ordersInSpan(counted)
+  return sql`select coalesce(sum(${n}), 0) as total, coalesce(sum(iif(${isWithin}, ${n}, 0)), 0) as matching
     from order_counts where ${areSpans(coarseBits, editions)}`
 }

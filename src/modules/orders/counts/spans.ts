@@ -1,12 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm'
-import { inWords } from '../../../db/visibility.ts'
+import type { OrderKinds } from '../../../db/order-kinds.ts'
 import { type OrderStatus, orderStatuses, type OrderType, orderTypes } from '../../../domain/orders/orders.ts'
-
-/** Orders of any status or type, or of one. */
-export interface OrderKinds {
-  status?: OrderStatus | undefined
-  type?: OrderType | undefined
-}
 
 /** Orders that `order_counts` can count. */
 export interface CountedOrders extends OrderKinds {
@@ -42,8 +36,3 @@ export function ordersInSpan({ status, type }: OrderKinds = {}): SQL {
   const chosen = countColumns.filter((one) => (!status || one.status === status) && (!type || one.type === type))
   return sql.raw(chosen.map(({ name }) => name).join(' + '))
 }
-
-/** Orders by both columns that their index of an edition begins with, so that it leads to those of one type too. */
-export const ofKinds = ({ status, type }: OrderKinds): SQL =>
-  sql`${inWords(sql`orders.status`, status ? [status] : orderStatuses)}
-    and ${inWords(sql`orders.type`, type ? [type] : orderTypes)}`

@@ -3,7 +3,8 @@ import { areSpans, coarseBits, written } from '../../../db/edition-counts.ts'
 import type { PageStart } from '../../../db/lists/page-by-number.ts'
 import { startInEditions } from '../../../db/lists/spans/start-in-editions.ts'
 import { countOfOrders } from './count-orders.ts'
-import { type CountedOrders, type OrderKinds, ordersInSpan } from './spans.ts'
+import type { OrderKinds } from '../../../db/order-kinds.ts'
+import { type CountedOrders, ordersInSpan } from './spans.ts'
 
 /** The number of orders that stand before the list in the list of all moments; null where there are none. */
 function countBefore({ from, until, ...all }: CountedOrders, isDesc: boolean): SQL | null {
