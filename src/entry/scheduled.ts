@@ -17,7 +17,7 @@ import { sweepPurchases } from '../modules/purchases/jobs.ts'
 import { sweepRefundBatches } from '../modules/refund-batches/jobs.ts'
 import { sweepPaymentEvents, sweepRefunds } from '../modules/refund-payments/jobs.ts'
 import { sweepCalculations, sweepExports, sweepLeftovers } from '../modules/segments/jobs.ts'
-import { recountRefunds } from '../modules/refunds/jobs.ts'
+import { recountRefundIntervals, recountRefunds, settleRefunds } from '../modules/refunds/jobs.ts'
 import { sweepSoftBounces } from '../modules/suppressions/jobs.ts'
 import { sweepEmails } from '../modules/transactional-emails/jobs.ts'
 import { recountCustomers, settleCustomers } from '../modules/users/jobs.ts'
@@ -61,6 +61,8 @@ const sweeps: Record<string, Sweep> = {
   'audit-log-recount': recountEntries,
   'webhook-delivery-recount': recountDeliveries,
   'refund-request-recount': recountRefunds,
+  'refund-interval-counts': (job) => settleRefunds(job),
+  'refund-interval-recount': recountRefundIntervals,
   erasures: sweepErasures,
   purchases: (job) => sweepPurchases(job),
   'refund-batches': sweepRefundBatches,
