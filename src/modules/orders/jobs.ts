@@ -1,4 +1,3 @@
-import { sql } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
 import { findNextSpan, ordersOf, type OrderSpan, recountOthers, recountStatements } from './counts/recount.ts'
 import { orderIntervals } from './intervals.ts'
@@ -56,7 +55,8 @@ export const settleOrders = ({ db, now }: Pick<JobCtx, 'db' | 'now'>, sizes = in
     { db, now },
     {
       name: 'settle orders',
-      findNext: (from, most) => longOrganizations(db, from, { most, size: sql`all_orders`, fewest: sizes.fewestRows }),
+      findNext: (from, most) =>
+        longOrganizations(db, from, { most, columns: ['all_orders'], fewest: sizes.fewestRows }),
       settle: (organizations) => settleIntervals(db, orderIntervals, organizations, { now: now(), sizes }),
     },
   )

@@ -1,4 +1,3 @@
-import { sql } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
 import { longOrganizations } from '../../db/lists/intervals/scopes-of-intervals.ts'
 import { intervalSizes, settleIntervals } from '../../db/lists/intervals/settle-intervals.ts'
@@ -6,16 +5,14 @@ import { recountNext, recountNextIntervals, sweepScopes } from '../../db/settle-
 import { refundIntervals, withManyRequests } from './intervals.ts'
 import { refundSpans } from './spans.ts'
 
-type Job = Pick<JobCtx, 'db' | 'now'>
-
 /** Counts requests of intervals that are some minutes old, so that lists need not. Requests are of orders and purchases. */
-export const settleRefunds = ({ db, now }: Job, sizes = intervalSizes): Promise<void> =>
+export const settleRefunds = ({ db, now }: Pick<JobCtx, 'db' | 'now'>, sizes = intervalSizes): Promise<void> =>
   sweepScopes(
     { db, now },
     {
       name: 'settle refund requests',
       findNext: (from, most) =>
-        longOrganizations(db, from, { most, size: sql`max(all_orders, all_purchases)`, fewest: sizes.fewestRows }),
+        longOrganizations(db, from, { most, columns: ['all_orders', 'all_purchases'], fewest: sizes.fewestRows }),
       settle: async (organizations) =>
         settleIntervals(db, refundIntervals, await withManyRequests(db, organizations, sizes.fewestRows), {
           now: now(),
@@ -24,8 +21,8 @@ export const settleRefunds = ({ db, now }: Job, sizes = intervalSizes): Promise<
     },
   )
 
-export const recountRefunds = (job: Job): Promise<void> => recountNext(job, refundSpans)
+export const recountRefunds = (job: Pick<JobCtx, 'db' | 'now'>): Promise<void> => recountNext(job, refundSpans)
 
 /** Counts intervals anew, each night the next ones, and repairs them. */
-export const recountRefundIntervals = (job: Job): Promise<void> =>
+export const recountRefundIntervals = (job: Pick<JobCtx, 'db' | 'now'>): Promise<void> =>
   recountNextIntervals(job, refundIntervals, 'recount refund intervals')

@@ -9,8 +9,8 @@ export const editionsOfScope = (scope: string, key: SQL): SQL =>
 
 interface LongOrganizations {
   most: number
-  /** What `list_sizes` says of the length of a list. */
-  size: SQL
+  /** Columns of `list_sizes`, of which one has at least so many. */
+  columns: readonly ('all_orders' | 'all_purchases')[]
   fewest: number
 }
 
@@ -18,12 +18,14 @@ interface LongOrganizations {
 export const longOrganizations = async (
   db: Database,
   from: string,
-  { most, size, fewest }: LongOrganizations,
-): Promise<string[]> =>
-  (
+  { most, columns, fewest }: LongOrganizations,
+): Promise<string[]> => {
+  const isLong = columns.map((column) => sql`${sql.raw(column)} >= ${fewest}`)
+  return (
     await db.all(sql<{ id: string }>`select organization_id as id from list_sizes
-      where organization_id >= ${from} and ${size} >= ${fewest}
+      where organization_id >= ${from} and (${sql.join(isLong, sql` or `)})
         and not exists (select 1 from data_imports where data_imports.organization_id = list_sizes.organization_id
           and phase is not null and phase in ('import', 'undo'))
       order by organization_id limit ${most}`)
   ).map(({ id }) => id)
+}
