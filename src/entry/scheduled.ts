@@ -17,7 +17,7 @@ import { sweepPurchases } from '../modules/purchases/jobs.ts'
 import { sweepRefundBatches } from '../modules/refund-batches/jobs.ts'
 import { sweepPaymentEvents, sweepRefunds } from '../modules/refund-payments/jobs.ts'
 import { sweepCalculations, sweepExports, sweepLeftovers } from '../modules/segments/jobs.ts'
-import { divideRefundSpans, recountRefunds } from '../modules/refunds/jobs.ts'
+import { divideRefundSpans, recountRefundIntervals, recountRefunds, settleRefunds } from '../modules/refunds/jobs.ts'
 import { sweepSoftBounces } from '../modules/suppressions/jobs.ts'
 import { sweepEmails } from '../modules/transactional-emails/jobs.ts'
 import { recountCustomers, settleCustomers } from '../modules/users/jobs.ts'
@@ -62,6 +62,8 @@ const sweeps: Record<string, Sweep> = {
   'webhook-delivery-recount': recountDeliveries,
   'refund-request-parts': divideRefundSpans,
   'refund-request-recount': recountRefunds,
+  'refund-interval-counts': (job) => settleRefunds(job),
+  'refund-interval-recount': recountRefundIntervals,
   erasures: sweepErasures,
   purchases: (job) => sweepPurchases(job),
   'refund-batches': sweepRefundBatches,

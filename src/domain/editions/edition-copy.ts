@@ -37,6 +37,7 @@ export const tablesLeft: Readonly<Record<string, string>> = {
   edition_customers: 'The copy has no customers yet.',
   email_renditions: 'They are compiled from the messages, which the copy has.',
   refund_requests: 'They are of orders of the source.',
+  refund_intervals: 'They count requests of the source.',
   transactional_emails: 'They were sent for orders of the source.',
   wallet_passes: 'They are passes of purchases of the source.',
   refund_batches: 'They are of orders of the source.',

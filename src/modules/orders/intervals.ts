@@ -1,7 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm'
-import type { Database } from '../../db/database.ts'
 import type { IntervalList, IntervalOrdering } from '../../db/lists/intervals/interval-list.ts'
-import type { IntervalSizes } from '../../db/lists/intervals/settle-intervals.ts'
+import { editionsOfScope } from '../../db/lists/intervals/scopes-of-intervals.ts'
 import { orders } from '../../db/schema/sales/orders.ts'
 import { countColumns } from './counts/spans.ts'
 import { rangesOfKinds } from './orderings.ts'
@@ -24,12 +23,6 @@ export const intervalOrderings = {
   unnumbered: { ...numbers, name: 'unnumbered', value: null, least: -1, where: sql`${number} is null` },
 } satisfies Record<string, IntervalOrdering>
 
-/** The editions of a scope, which is an edition or an organisation. */
-const editionsOf = (scope: string): SQL =>
-  sql`select editions.id, editions.short_id as key
-    from (select id from editions where id = ${scope} union all select id from editions where organization_id = ${scope}) as one
-      cross join editions on editions.id = one.id`
-
 /** Orders of editions and organisations, by status and type. They are settled by their last change. */
 export const orderIntervals: IntervalList = {
   name: 'orders',
@@ -40,23 +33,9 @@ export const orderIntervals: IntervalList = {
     { name: 'created_at', column: sql`${orders.created_at}`, least: -(2 ** 53) },
     { name: 'seq', column: sql`${orders.seq}`, least: 0 },
   ],
-  partsOf: editionsOf,
+  partsOf: (scope) => editionsOfScope(scope, sql`editions.short_id`),
   part: sql`${orders}.edition_short_id`,
   settled: { index: sql`orders_edition_modified`, ranges: rangesOfKinds, at: sql`${orders.modified_at}` },
   facets: [sql`${orders.status}`, sql`${orders.type}`],
   counts: countColumns.map(({ name, status, type }) => ({ name, facets: [status, type] })),
 }
-
-/** Organisations with many orders, from this one on. The orders of an import wait for its end: it may be undone, too. */
-export const longOrganizations = async (
-  db: Database,
-  from: string,
-  { most, sizes }: { most: number; sizes: IntervalSizes },
-) =>
-  (
-    await db.all(sql<{ id: string }>`select organization_id as id from list_sizes
-      where organization_id >= ${from} and all_orders >= ${sizes.fewestRows}
-        and not exists (select 1 from data_imports where data_imports.organization_id = list_sizes.organization_id
-          and phase is not null and phase in ('import', 'undo'))
-      order by organization_id limit ${most}`)
-  ).map(({ id }) => id)

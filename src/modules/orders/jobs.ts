@@ -1,6 +1,7 @@
 import type { JobCtx } from '../../context.ts'
 import { findNextSpan, ordersOf, type OrderSpan, recountOthers, recountStatements } from './counts/recount.ts'
-import { longOrganizations, orderIntervals } from './intervals.ts'
+import { orderIntervals } from './intervals.ts'
+import { longOrganizations } from '../../db/lists/intervals/scopes-of-intervals.ts'
 import { intervalSizes, settleIntervals } from '../../db/lists/intervals/settle-intervals.ts'
 import { recountNextIntervals, sweepScopes } from '../../db/settle-lists.ts'
 import { findNightPosition } from '../../db/sweeps/nightly.ts'
@@ -54,7 +55,8 @@ export const settleOrders = ({ db, now }: Pick<JobCtx, 'db' | 'now'>, sizes = in
     { db, now },
     {
       name: 'settle orders',
-      findNext: (from, most) => longOrganizations(db, from, { most, sizes }),
+      findNext: (from, most) =>
+        longOrganizations(db, from, { most, columns: ['all_orders'], fewest: sizes.fewestRows }),
       settle: (organizations) => settleIntervals(db, orderIntervals, organizations, { now: now(), sizes }),
     },
   )

@@ -4,7 +4,7 @@ import type { ListSource } from '../../db/lists/list-source.ts'
 import type { IntervalOrdering } from '../../db/lists/intervals/interval-list.ts'
 import { findStartInIntervals } from '../../db/lists/intervals/start-in-intervals.ts'
 import type { PageStart } from '../../db/lists/page-by-number.ts'
-import { seesOrganization } from '../../db/visibility.ts'
+import { wholeScope } from '../../db/visibility.ts'
 import { countedOf, withEditions } from './count.ts'
 import type { CountedOrders } from './counts/spans.ts'
 import { startInGroups, startOfOrders } from './counts/start-of-page.ts'
@@ -21,12 +21,6 @@ const orderingsOf: Partial<Record<OrderOrdering[number]['name'], readonly Interv
 }
 
 type Starts = Pick<ListSource, 'startOf' | 'findStart'>
-
-/** What has intervals: an edition, or an organisation whose editions the caller sees all. */
-function scopeOf({ caller }: Ctx, { edition_id, organization_id }: OrderFilters): string | undefined {
-  if (edition_id) return edition_id
-  return organization_id && seesOrganization(caller, organization_id) ? organization_id : undefined
-}
 
 /** Where a page begins in an order that spans of time lead through; undefined in others. */
 function startInSpans(counted: CountedOrders, filters: OrderFilters, [by]: OrderOrdering) {
@@ -54,7 +48,7 @@ export function startsOf(ctx: Ctx, filters: OrderFilters, ordering: OrderOrderin
       },
     }
   const [by] = ordering
-  const [orderings, scope] = [by && orderingsOf[by.name], scopeOf(ctx, filters)]
+  const [orderings, scope] = [by && orderingsOf[by.name], wholeScope(ctx.caller, filters)]
   const { status, type, from, until } = listed
   if (!by || !orderings || !scope || from !== undefined || until !== undefined) return {}
   const rows = { scope, facets: [status, type], orderings, isDesc: by.desc }

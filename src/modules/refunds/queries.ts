@@ -1,6 +1,8 @@
 import { asc, eq, getTableColumns, type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
-import type { Owners } from '../../db/lists/list-source.ts'
+import type { IntervalOrdering } from '../../db/lists/intervals/interval-list.ts'
+import { findStartInIntervals } from '../../db/lists/intervals/start-in-intervals.ts'
+import type { ListSource, Owners } from '../../db/lists/list-source.ts'
 import type { Ranges } from '../../db/lists/ranges.ts'
 import { paginate } from '../../db/lists/paginate.ts'
 import { areCountable, type SpannedRows } from '../../db/lists/spans/count-spans.ts'
@@ -13,7 +15,7 @@ import { refundItems, refundRequests } from '../../db/schema/sales/refunds.ts'
 import { users } from '../../db/schema/users.ts'
 import { answering, orNull, type RowOf, select, selection } from '../../db/select.ts'
 import { type CustomerView, customerFields, customersSeenBy, madeOfView } from '../../db/customer-visibility.ts'
-import { editionsSeenBy, visibilityOf, visible, visibleIn } from '../../db/visibility.ts'
+import { editionsSeenBy, visibilityOf, visible, visibleIn, wholeScope } from '../../db/visibility.ts'
 import type { Tenant } from '../../domain/accounts/access.ts'
 import { notFound } from '../../domain/errors.ts'
 import type { Share } from '../../domain/refunds/refund-shares.ts'
@@ -23,6 +25,7 @@ import { editionSummaryFields } from '../editions/index.ts'
 import { containsText } from '../orders/index.ts'
 import { organizationSummaryFields, organizationSummaryOf } from '../organizations/index.ts'
 import { imagesOfProduct } from '../purchases/index.ts'
+import { refundIntervals } from './intervals.ts'
 import { refundSpans } from './spans.ts'
 
 const refundFields = madeOfView((view) => ({
@@ -163,6 +166,12 @@ const sortKeys = {
   status: sql`${refundRequests.status}`,
 }
 
+/** The ordering of intervals that an order of lists reads. */
+const orderingsOf: Partial<Record<keyof typeof sortKeys, IntervalOrdering>> = {
+  modified: refundIntervals.orderings.modified,
+  requested_amount: refundIntervals.orderings.amount,
+}
+
 type RefundOrdering = readonly OrderBy<keyof typeof sortKeys>[]
 
 /** Requests of one status follow the time of creation, as the index does. */
@@ -187,6 +196,18 @@ function rangesOf(ordering: RefundOrdering, { status, reason, source }: RefundFi
   }
 }
 
+/** Where a page by number begins in an order that intervals lead through. They count requests by status alone. */
+function byIntervals(ctx: Ctx, ordering: RefundOrdering, filters: RefundFilters | null): Pick<ListSource, 'findStart'> {
+  const [by] = ordering
+  const one = ordering.length === 1 && by && orderingsOf[by.name]
+  const scope = filters && wholeScope(ctx.caller, filters)
+  if (!one || !scope) return {}
+  const { status, reason, source, created_after, created_before } = filters
+  if ([reason, source, created_after, created_before].some((value) => value !== undefined)) return {}
+  const rows = { scope, facets: [status], orderings: [one], isDesc: by.desc }
+  return { findStart: (skipped) => findStartInIntervals(ctx.db, refundIntervals, rows, skipped) }
+}
+
 export function listRefunds(
   ctx: Ctx,
   page: PageRequest,
@@ -208,6 +229,7 @@ export function listRefunds(
     ranges: ranges ?? undefined,
     sort,
     ...bySpans(refundSpans, counted, sort),
+    ...byIntervals(ctx, ordering, counted && filters),
     columns: organization_id ? { ...fields, ...organizationSummaryOf(organization_id) } : fields,
     joins: sql`join ${refundRequests} on ${refundRequests.id} = page.key ${joins(view)}
       ${organization_id ? sql`` : joinedOrganizations}`,

@@ -1,0 +1,87 @@
+import { sql } from 'drizzle-orm'
+import { expect } from 'vitest'
+import type { IntervalList } from '../../src/db/lists/intervals/interval-list.ts'
+import { intervalSizes } from '../../src/db/lists/intervals/settle-intervals.ts'
+import { byCodePoint } from './lists.ts'
+import { db } from './seeding/rows.ts'
+
+/** Short intervals, so that few rows have many. */
+export const shortSizes = {
+  ...intervalSizes,
+  fewestRows: 0,
+  fewestDue: 0,
+  rowsAStep: 700,
+  stepsASweep: 10_000,
+  rows: 50,
+}
+
+type Key = readonly (string | number)[]
+
+/** A row of a list that has intervals. */
+export interface CountedRow {
+  edition_id: string
+  modified: number
+  /** Its key in each ordering that has it. */
+  keys: Readonly<Record<string, Key>>
+  /** The column that counts it. */
+  count: string
+}
+
+type StoredInterval = Record<string, string | number>
+
+/** Numbers stand before texts. */
+const compareValues = (left: string | number, right: string | number): number =>
+  typeof left === typeof right ? byCodePoint(left, right) : typeof left === 'number' ? -1 : 1
+
+function compareKeys(left: Key, right: Key): number {
+  for (const [index, value] of left.entries()) {
+    const difference = compareValues(value, right[index] ?? '')
+    if (difference) return difference
+  }
+  return 0
+}
+
+/** The last of some intervals, which are in their order, that does not begin behind a key. */
+function lastUpTo(
+  intervals: readonly StoredInterval[],
+  names: readonly string[],
+  key: Key,
+): StoredInterval | undefined {
+  let [low, high] = [0, intervals.length]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    const begin = names.map((name) => intervals[middle]?.[name] ?? '')
+    if (compareKeys(begin, key) <= 0) low = middle + 1
+    else high = middle
+  }
+  return intervals[low - 1]
+}
+
+/** Compares the intervals of an organisation with all rows of its list. Answers how many there are. */
+export async function expectIntervals(
+  { name, intervals, keys, counts }: IntervalList,
+  organization: string,
+  rows: readonly CountedRow[],
+): Promise<number> {
+  const settled = await db.all(
+    sql<{ scope: string; until: number }>`select scope, until from settled_lists where list = ${name}`,
+  )
+  const untilOf = new Map(settled.map(({ scope, until }) => [scope, until]))
+  const names = ['value', ...keys.map((key) => key.name)]
+  const stored = await db.all(sql<StoredInterval>`select * from ${intervals}
+    where scope = ${organization} or scope in (select id from editions where organization_id = ${organization})
+    order by scope, ordering, ${sql.raw(names.join(', '))}`)
+  const none = Object.fromEntries(counts.map((count) => [count.name, 0]))
+  const real = stored.map((row): StoredInterval => ({ ...row, ...none }))
+  const groups = Map.groupBy(real, ({ scope, ordering }) => `${scope} ${ordering}`)
+  for (const row of rows) {
+    if (row.modified >= (untilOf.get(row.edition_id) ?? 0)) continue
+    for (const scope of [row.edition_id, organization])
+      for (const [ordering, key] of Object.entries(row.keys)) {
+        const interval = lastUpTo(groups.get(`${scope} ${ordering}`) ?? [], names, key)
+        if (interval) interval[row.count] = Number(interval[row.count]) + 1
+      }
+  }
+  expect(stored).toEqual(real)
+  return stored.length
+}
