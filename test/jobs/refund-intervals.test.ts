@@ -135,7 +135,7 @@ it('intervals of refund requests are exact through every change, and lead to the
   await fc.assert(
     fc.asyncProperty(fc.array(change, { minLength: 6, maxLength: 12 }), fc.nat({ max: 400 }), async (acts, number) => {
       await write(sql`delete from list_sizes`)
-      const place = await seedLongRefunds([5_000, 800, 120])
+      const place = await seedLongRefunds([7_000, 800, 120])
       let now = later
       await settleRefunds({ db, now: () => now }, shortSizes)
       for (const one of acts) {
@@ -173,9 +173,9 @@ describe('the sweeps of intervals of refund requests', () => {
 
   it('leave out organisations with few requests', async () => {
     const { organization } = await seedLongRefunds([600, 300])
-    await settleAllRefunds(later, { ...shortSizes, fewestRows: 902 })
+    await settleAllRefunds(later, { ...shortSizes, fewestRows: 901 })
     expect(await expectRefundIntervals(organization)).toBe(0)
-    await write(sql`update list_sizes set all_purchases = 901`)
+    await write(sql`update list_sizes set all_purchases = 902`)
     await settleAllRefunds(later, { ...shortSizes, fewestRows: 902 })
     expect(await expectRefundIntervals(organization)).toBe(0)
     await settleAllRefunds(later, { ...shortSizes, fewestRows: 901 })

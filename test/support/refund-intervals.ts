@@ -21,10 +21,7 @@ export interface LongRefunds {
   first: string
 }
 
-/** Statuses as a part of SQL, by a number. */
-const statusOf = (number: SQL): SQL => sql`${JSON.stringify(refundStatuses)} ->> (${number} % 7)`
-
-/** Copies of a request, with ties: three of each moment of change, and 30 amounts. */
+/** Copies of a request: every other one is rejected. With ties: three of each moment of change, and 30 amounts. */
 export const copyRequests = (
   { first }: Pick<LongRefunds, 'first'>,
   edition: string,
@@ -34,7 +31,7 @@ export const copyRequests = (
     const made: Record<string, SQL> = {
       id: sql`${`${first}-${unique()}-`} || (i * 7919 % 100003)`,
       edition_id: sql`${edition}`,
-      status: statusOf(sql`(i * 104729 % 11)`),
+      status: sql`iif(i % 2, 'rejected', ${JSON.stringify(refundStatuses)} ->> (i * 104729 % 7))`,
       requested_minor: sql`i * 48271 % 30 * 100`,
       created_at: sql`${from} + i`,
       modified_at: sql`${from} + i / 3 * ${step}`,

@@ -40,10 +40,10 @@ export const withManyRequests = async (
   fewest: number,
 ): Promise<string[]> =>
   (
-    await db.all(sql<{ id: string }>`select value as id from json_each(${JSON.stringify(organizations)})
-      where exists (select 1 from refund_intervals where scope = value)
+    await db.all(sql<{ id: string }>`select asked.value as id from json_each(${JSON.stringify(organizations)}) as asked
+      where exists (select 1 from refund_intervals where scope = asked.value)
         or (select coalesce(sum(list_spans.total), 0) from editions cross join list_spans
           on list_spans.list = ${refundIntervals.name} and list_spans.scope = editions.id
-          where editions.organization_id = value) >= ${fewest}
-      order by value`)
+          where editions.organization_id = asked.value) >= ${fewest}
+      order by asked.value`)
   ).map(({ id }) => id)
