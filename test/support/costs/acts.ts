@@ -58,7 +58,7 @@ export const acts = {
   refund: {
     label: 'Refund of a purchase',
     how: 'asked for, approved and paid back by hand, with the confirmation; nobody listens',
-    units: { invocations: 4, rows_read: 149.4, rows_written: 47.1, queue_operations: 3 },
+    units: { invocations: 4, rows_read: 152.4, rows_written: 47.1, queue_operations: 3 },
   },
   upload: {
     label: 'Upload of a file',
@@ -68,7 +68,7 @@ export const acts = {
   idle_minute: {
     label: 'Minute in which nothing is due',
     how: 'the cron trigger of each minute, with all sweeps',
-    units: { invocations: 1, rows_read: 52 },
+    units: { invocations: 1, rows_read: 53 },
   },
 } satisfies Record<string, Act>
 
