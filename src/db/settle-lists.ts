@@ -1,7 +1,9 @@
 import type { SQL } from 'drizzle-orm'
 import type { Database } from './database.ts'
 import type { IntervalList } from './lists/intervals/interval-list.ts'
+import { longOrganizations, type OrganizationSize } from './lists/intervals/long-organizations.ts'
 import { nextInterval, recountOfInterval } from './lists/intervals/recount-intervals.ts'
+import { type IntervalSizes, settleIntervals } from './lists/intervals/settle-intervals.ts'
 import { type ListSpan, nextSpan, recountStatements } from './lists/spans/recount-spans.ts'
 import { settleScopes } from './lists/spans/settle-spans.ts'
 import type { SpannedList } from './lists/spans/spanned-list.ts'
@@ -24,7 +26,7 @@ interface ScopesOfSweep {
 }
 
 /** Works on the next scopes. A sweep goes on where the one before ended. */
-export async function sweepScopes({ db, now }: Job, { name, findNext, settle }: ScopesOfSweep): Promise<void> {
+async function sweepScopes({ db, now }: Job, { name, findNext, settle }: ScopesOfSweep): Promise<void> {
   const from = (await findSweepPosition(db, name))?.after ?? ''
   const found = await findNext(from, scopesASweep + 1)
   const [left] = await settle(found.slice(0, scopesASweep))
@@ -38,6 +40,18 @@ export const settleNext = (job: Job, list: SpannedList, findNext: ScopesOfSweep[
     name: `settle ${list.name}`,
     findNext,
     settle: (scopes) => settleScopes(job.db, list, scopes, job.now()),
+  })
+
+/** Counts rows of the next organisations with many of them in intervals. `name` is that of the sweep. */
+export const settleNextIntervals = (
+  job: Job,
+  list: IntervalList,
+  { name, size, sizes }: { name: string; size: OrganizationSize; sizes: IntervalSizes },
+): Promise<void> =>
+  sweepScopes(job, {
+    name,
+    findNext: (from, most) => longOrganizations(job.db, { size, fewest: sizes.fewestRows }, from, most),
+    settle: (scopes) => settleIntervals(job.db, list, scopes, { now: job.now(), sizes }),
   })
 
 const partsASweep = 25

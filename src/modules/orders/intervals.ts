@@ -1,7 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm'
-import type { Database } from '../../db/database.ts'
 import type { IntervalList, IntervalOrdering } from '../../db/lists/intervals/interval-list.ts'
-import type { IntervalSizes } from '../../db/lists/intervals/settle-intervals.ts'
 import { orders } from '../../db/schema/sales/orders.ts'
 import { countColumns } from './counts/spans.ts'
 import { rangesOfKinds } from './orderings.ts'
@@ -46,17 +44,3 @@ export const orderIntervals: IntervalList = {
   facets: [sql`${orders.status}`, sql`${orders.type}`],
   counts: countColumns.map(({ name, status, type }) => ({ name, facets: [status, type] })),
 }
-
-/** Organisations with many orders, from this one on. The orders of an import wait for its end: it may be undone, too. */
-export const longOrganizations = async (
-  db: Database,
-  from: string,
-  { most, sizes }: { most: number; sizes: IntervalSizes },
-) =>
-  (
-    await db.all(sql<{ id: string }>`select organization_id as id from list_sizes
-      where organization_id >= ${from} and all_orders >= ${sizes.fewestRows}
-        and not exists (select 1 from data_imports where data_imports.organization_id = list_sizes.organization_id
-          and phase is not null and phase in ('import', 'undo'))
-      order by organization_id limit ${most}`)
-  ).map(({ id }) => id)

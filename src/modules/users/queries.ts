@@ -10,6 +10,8 @@ import type { ListState } from '../../db/lists/list-hits.ts'
 import { paginate } from '../../db/lists/paginate.ts'
 import { customersWithTexts, marksOf } from '../../db/lists/match-texts.ts'
 import { type IndexSearch, type NewestRows, paginateNewest, paginateSearch } from '../../db/lists/paginate-search.ts'
+import type { IntervalOrdering } from '../../db/lists/intervals/interval-list.ts'
+import { findStartInIntervals } from '../../db/lists/intervals/start-in-intervals.ts'
 import { startOfSpans } from '../../db/lists/spans/start-of-spans.ts'
 import { users } from '../../db/schema/users.ts'
 import { answering, type RowOf, selection } from '../../db/select.ts'
@@ -26,6 +28,7 @@ import { reachOf, type Tenant } from '../../domain/accounts/access.ts'
 import { notFound } from '../../domain/errors.ts'
 import { type OrderBy, type Page, type PageRequest, sortBy } from '../../domain/page.ts'
 import { isIndexed } from '../../domain/text/trigrams.ts'
+import { customerIntervals, intervalOrderings } from './intervals.ts'
 import { customerSpans, ranges } from './spans.ts'
 
 type WholeUserRow = typeof users.$inferSelect
@@ -197,18 +200,28 @@ function stateOf(ctx: Ctx, filters: UserFilters, ordering: readonly OrderBy<stri
   return { ...place, version: sizeOf('customer_changes'), rows: sizeOf('customers') }
 }
 
-/**
- * Where a page by number begins: of all customers of an organisation, in the order in which they joined. Those of one
- * import joined at once.
- */
+/** The orderings of intervals that an order of lists reads; spans of time lead through the others. */
+const { email, no_email, phone, no_phone, seen, unseen } = intervalOrderings
+const orderingsOf: Partial<Record<CustomerOrder, readonly IntervalOrdering[]>> = {
+  email: [email, no_email],
+  phone_number: [phone, no_phone],
+  last_seen: [seen, unseen],
+}
+
+/** Where a page by number begins: of all customers of an organisation. Those of one import joined at once. */
 function findStartOf(
   { db }: Ctx,
   view: CustomerView,
   { organization_id, edition_id }: UserFilters,
   ordering: readonly OrderBy<CustomerOrder>[],
 ): ListSource['findStart'] {
-  const [{ name, desc } = { name: 'date_joined', desc: true }] = ordering
-  if (!organization_id || edition_id || !view.isWhole || name !== 'date_joined' || ordering.length > 1) return undefined
+  const [{ name, desc } = { name: 'date_joined' as const, desc: true }] = ordering
+  if (!organization_id || edition_id || !view.isWhole || ordering.length > 1) return undefined
+  const orderings = orderingsOf[name]
+  if (orderings) {
+    const rows = { scope: organization_id, facets: [], orderings, isDesc: desc }
+    return (skipped) => findStartInIntervals(db, customerIntervals, rows, skipped)
+  }
   const rows = { scopes: sql`select ${organization_id} as id`, facets: [[undefined]], where: [] }
   return (skipped, nearest) => ifNearer(db, startOfSpans(customerSpans, rows, desc, skipped), nearest)
 }

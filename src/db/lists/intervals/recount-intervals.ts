@@ -1,19 +1,30 @@
 import { type SQL, sql } from 'drizzle-orm'
-import { keyOf, numberOf } from './interval-columns.ts'
-import type { IntervalList } from './interval-list.ts'
+import { keyOf, namesOfKey, numberOf } from './interval-columns.ts'
+import { type IntervalList, orderingOf } from './interval-list.ts'
 import { intervalSizes } from './settle-intervals.ts'
 import { type Interval, intervalColumns, recountInterval, valuesOfKey } from './write-intervals.ts'
 
 interface CountedInterval extends Interval {
-  /** Where it stands among all. */
+  /** Where it stands among all, as a JSON array. It is stored, and in the log. */
   place: string
   total: number
 }
 
+/** The value of a key that a place does not say: the row whose key it is has it. The first of all where that row has gone. */
+function foundValue(list: IntervalList, place: string, key: readonly SQL[]): SQL {
+  const [, ordering = ''] = JSON.parse(place) as [string, string]
+  const { value, least } = orderingOf(list, ordering)
+  return sql`coalesce((select ${value ?? sql`0`} from ${list.table} where ${list.keys.at(-1)?.column} = ${key.at(-1)}), ${least})`
+}
+
 /** The next interval behind a place, with the number of its rows. */
 export function nextInterval(list: IntervalList, place: string): SQL<CountedInterval> {
-  const behind = sql`(${place} ->> '$[0]', ${place} ->> '$[1]', ${valuesOfKey(list, place, 2)})`
-  return sql<CountedInterval>`select ${intervalColumns(list)}, json_array(scope, ordering, ${keyOf(list)}) as place,
+  const [value, ...keys] = valuesOfKey(list, place, 2)
+  const begin = list.arePersonal && place ? foundValue(list, place, keys) : value
+  const behind = sql`(${place} ->> '$[0]', ${place} ->> '$[1]', ${sql.join([begin, ...keys], sql`, `)})`
+  const [, ...others] = namesOfKey(list)
+  const shown = list.arePersonal ? sql.raw(['null', ...others].join(', ')) : keyOf(list)
+  return sql<CountedInterval>`select ${intervalColumns(list)}, json_array(scope, ordering, ${shown}) as place,
       ${numberOf(list)} as total
     from ${list.intervals}
     ${place ? sql`where (scope, ordering, ${keyOf(list)}) > ${behind}` : sql``}
