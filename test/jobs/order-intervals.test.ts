@@ -9,13 +9,8 @@ import { costOf } from '../support/cost.ts'
 import { rootToken } from '../support/api.ts'
 import { readAs } from '../support/lists.ts'
 import { type OrderFilter, orderFields, type StoredOrder, storedOrders } from '../support/many-orders.ts'
-import {
-  expectIntervalsToHold,
-  expectPagesByNumber,
-  settleAll,
-  seedLongEditions,
-  shortSizes,
-} from '../support/order-intervals.ts'
+import { expectIntervalsToHold, expectPagesByNumber, settleAll, seedLongEditions } from '../support/order-intervals.ts'
+import { shortSizes } from '../support/intervals.ts'
 import { givenMember } from '../support/seeding/members.ts'
 import { givenOrganization } from '../support/seeding/organizations.ts'
 import { manyFrom, seedManyOrders } from '../support/seeding/many-orders.ts'

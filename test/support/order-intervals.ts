@@ -2,24 +2,14 @@ import { sql } from 'drizzle-orm'
 import { expect } from 'vitest'
 import { orderStatuses, orderTypes } from '../../src/domain/orders/orders.ts'
 import { settleOrders } from '../../src/modules/orders/jobs.ts'
-import { intervalSizes } from '../../src/db/lists/intervals/settle-intervals.ts'
 import { rootToken } from './api.ts'
-import { byCodePoint, idsOf, readAs } from './lists.ts'
+import { countedAnew, type Key, shortSizes, type StoredInterval } from './intervals.ts'
+import { idsOf, readAs } from './lists.ts'
 import { matching, type OrderFilter, queryOf, sorted, type StoredOrder, storedOrders } from './many-orders.ts'
 import { seedEdition } from './seeding/editions.ts'
 import { manyFrom, seedManyOrders } from './seeding/many-orders.ts'
 import { givenOrganization } from './seeding/organizations.ts'
 import { db, write } from './seeding/rows.ts'
-
-/** Short intervals, so that few orders have many. */
-export const shortSizes = {
-  ...intervalSizes,
-  fewestRows: 0,
-  fewestDue: 0,
-  rowsAStep: 700,
-  stepsASweep: 10_000,
-  rows: 50,
-}
 
 /** An organisation whose editions have so many orders: with ties, and partly without a number. */
 export async function seedLongEditions(sizes: readonly number[]) {
@@ -47,35 +37,6 @@ export async function settleAll(now: number, sizes = shortSizes): Promise<void> 
   for (let minutes = 0; minutes < 4; minutes++) await settleOrders({ db, now: () => now }, sizes)
 }
 
-type Key = readonly [value: string | number, created_at: number, seq: number]
-
-interface StoredInterval extends Record<string, string | number> {
-  scope: string
-  ordering: string
-  value: string | number
-  created_at: number
-  seq: number
-}
-
-/** Numbers stand before texts. */
-const compareValues = (left: string | number, right: string | number): number =>
-  typeof left === typeof right ? byCodePoint(left, right) : typeof left === 'number' ? -1 : 1
-
-const compareKeys = (left: Key, right: Key): number =>
-  compareValues(left[0], right[0]) || left[1] - right[1] || left[2] - right[2]
-
-/** The last of some intervals, which are in their order, that does not begin behind a key. */
-function lastUpTo(intervals: readonly StoredInterval[], key: Key): StoredInterval | undefined {
-  let [low, high] = [0, intervals.length]
-  while (low < high) {
-    const middle = (low + high) >> 1
-    const { value = '', created_at = 0, seq = 0 } = intervals[middle] ?? {}
-    if (compareKeys([value, created_at, seq], key) <= 0) low = middle + 1
-    else high = middle
-  }
-  return intervals[low - 1]
-}
-
 const keysOf = ({ amount, modified, order_number: number, created, seq }: StoredOrder): Record<string, Key> => {
   const rest = [Number(created), seq] as const
   return {
@@ -97,18 +58,15 @@ export async function expectIntervalsToHold(organization: string): Promise<numbe
   const stored = await db.all(sql<StoredInterval>`select * from order_intervals
     where scope = ${organization} or scope in (select id from editions where organization_id = ${organization})
     order by scope, ordering, value, created_at, seq`)
-  const real = stored.map((row): StoredInterval => ({ ...row, ...Object.fromEntries(kinds.map((kind) => [kind, 0])) }))
-  const groups = Map.groupBy(real, ({ scope, ordering }) => `${scope} ${ordering}`)
-  for (const order of orders) {
-    if (Number(order.modified) >= (untilOf.get(order.edition_id) ?? 0)) continue
-    for (const scope of [order.edition_id, organization])
-      for (const [ordering, key] of Object.entries(keysOf(order))) {
-        const interval = lastUpTo(groups.get(`${scope} ${ordering}`) ?? [], key)
-        const kind = `${order.status}_${String(order.type).replace('-', '_')}`
-        if (interval) interval[kind] = Number(interval[kind]) + 1
-      }
-  }
-  expect(stored).toEqual(real)
+  const settledOrders = orders.filter((order) => Number(order.modified) < (untilOf.get(order.edition_id) ?? 0))
+  const counted = settledOrders.flatMap((order) =>
+    [order.edition_id, organization].map((scope) => ({
+      scope,
+      keys: keysOf(order),
+      kind: `${order.status}_${String(order.type).replace('-', '_')}`,
+    })),
+  )
+  expect(stored).toEqual(countedAnew(stored, kinds, counted))
   return stored.length
 }
 

@@ -140,11 +140,11 @@ function valuesFirst(source: Listed, { by, desc }: IndexedKey, rest: readonly Or
   const others = rest.map((key) => key.by)
   const groups = by.absent.map(({ where, ranges }, index): Run => {
     const shown = [sql.raw(String(index + 1)), sql`0`, ...others]
-    return { sort: rest, shown, where: [where, ...beginOf(page, index + 1)], ranges, after: after && after.slice(2) }
+    return { sort: rest, shown, where: [...beginOf(page, index + 1), where], ranges, after: after && after.slice(2) }
   })
   const shown = [sql`0`, by.column, ...others]
   const sort = [{ by: by.column, desc }, ...rest]
-  const where = [by.present.where, ...beginOf(page, 0)]
+  const where = [...beginOf(page, 0), by.present.where]
   const runs: Run[] = [{ sort, shown, where, ranges: by.present.ranges, after: after && after.slice(1) }, ...groups]
   // The first key of a cursor says in which run it was.
   const begun = Number(after?.[0] ?? 0)

@@ -99,10 +99,11 @@ export function recountInterval(list: IntervalList, interval: Interval, size: nu
   const none = sql.raw(facets.map((name) => `null as ${name}, `).join(''))
   const named = sql.raw(facets.map((name) => `${name}, `).join(''))
   const parts = sql`max(1, (size + ${written(Math.floor(size / 2))}) / ${written(size)})`
+  // Of two bounds of one column SQLite seeks by the first: a condition of the ordering may be one.
   const between = [
-    by.where,
     comparedWith(list, by, '>=', sql`select * from this`),
     comparedWith(list, by, '<', sql`select * from next`),
+    by.where,
   ]
   return sql<{ ordering: string }>`insert into ${intervals} (${columns(list)})
     with this as materialized (select ${key} from ${intervals} where ${isInterval(list, interval)}),
