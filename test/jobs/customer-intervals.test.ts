@@ -186,11 +186,11 @@ describe('the sweeps of intervals of customers', () => {
     const organization = await givenMany(3_000)
     await settleAll(later)
     await recountCustomerIntervals({ db, now: () => night(1, 0) })
-    const [{ after_key: place = '' } = {}] = await db.all(
+    const position = await db.first(
       sql<{ after_key: string }>`select after_key from storage_sweeps where name = 'recount customer intervals'`,
     )
     await write(
-      sql`delete from users where seq = ${JSON.parse(place)[4]}`,
+      sql`delete from users where seq = ${JSON.parse(position?.after_key ?? '[]')[4]}`,
       sql`update customer_intervals set total = total + 1 where scope = ${organization} and ordering = 'unseen'`,
     )
     expect((await nights(1)).join()).toContain('Counts of intervals were wrong')

@@ -4,15 +4,12 @@ import { containsFoldedOrDigits, foldedOrDigits } from '../../db/contains.ts'
 import { customerChangesOf, sumOfEditions } from '../../db/edition-counts.ts'
 import { editionIdsOf } from '../../db/edition-customers.ts'
 import { shortId, shortIdOf, shortIdOfOrganization, shortIds } from '../../db/short-ids.ts'
-import { type ListSource, nullable, type NullableKey, type SortKey } from '../../db/lists/list-source.ts'
-import { type Counting, ifNearer } from '../../db/lists/page-by-number.ts'
+import { nullable, type NullableKey, type SortKey } from '../../db/lists/list-source.ts'
+import type { Counting } from '../../db/lists/page-by-number.ts'
 import type { ListState } from '../../db/lists/list-hits.ts'
 import { paginate } from '../../db/lists/paginate.ts'
 import { customersWithTexts, marksOf } from '../../db/lists/match-texts.ts'
 import { type IndexSearch, type NewestRows, paginateNewest, paginateSearch } from '../../db/lists/paginate-search.ts'
-import type { IntervalOrdering } from '../../db/lists/intervals/interval-list.ts'
-import { findStartInIntervals } from '../../db/lists/intervals/start-in-intervals.ts'
-import { startOfSpans } from '../../db/lists/spans/start-of-spans.ts'
 import { users } from '../../db/schema/users.ts'
 import { answering, type RowOf, selection } from '../../db/select.ts'
 import {
@@ -28,8 +25,8 @@ import { reachOf, type Tenant } from '../../domain/accounts/access.ts'
 import { notFound } from '../../domain/errors.ts'
 import { type OrderBy, type Page, type PageRequest, sortBy } from '../../domain/page.ts'
 import { isIndexed } from '../../domain/text/trigrams.ts'
-import { customerIntervals, intervalOrderings } from './intervals.ts'
-import { customerSpans, ranges } from './spans.ts'
+import { ranges } from './spans.ts'
+import { type CustomerOrder, findStartOf } from './starts.ts'
 
 type WholeUserRow = typeof users.$inferSelect
 
@@ -148,8 +145,6 @@ function sortKeys(view: CustomerView) {
   }
 }
 
-type CustomerOrder = keyof ReturnType<typeof sortKeys>
-
 /** Customers without a number or a visit, or with the same, follow the time at which they joined, as indexes do. */
 function sortOf(ordering: readonly OrderBy<CustomerOrder>[], view: CustomerView): SortKey[] {
   const keys = sortKeys(view)
@@ -200,32 +195,6 @@ function stateOf(ctx: Ctx, filters: UserFilters, ordering: readonly OrderBy<stri
   return { ...place, version: sizeOf('customer_changes'), rows: sizeOf('customers') }
 }
 
-/** The orderings of intervals that an order of lists reads; spans of time lead through the others. */
-const { email, no_email, phone, no_phone, seen, unseen } = intervalOrderings
-const orderingsOf: Partial<Record<CustomerOrder, readonly IntervalOrdering[]>> = {
-  email: [email, no_email],
-  phone_number: [phone, no_phone],
-  last_seen: [seen, unseen],
-}
-
-/** Where a page by number begins: of all customers of an organisation. Those of one import joined at once. */
-function findStartOf(
-  { db }: Ctx,
-  view: CustomerView,
-  { organization_id, edition_id }: UserFilters,
-  ordering: readonly OrderBy<CustomerOrder>[],
-): ListSource['findStart'] {
-  const [{ name, desc } = { name: 'date_joined' as const, desc: true }] = ordering
-  if (!organization_id || edition_id || !view.isWhole || ordering.length > 1) return undefined
-  const orderings = orderingsOf[name]
-  if (orderings) {
-    const rows = { scope: organization_id, facets: [], orderings, isDesc: desc }
-    return (skipped) => findStartInIntervals(db, customerIntervals, rows, skipped)
-  }
-  const rows = { scopes: sql`select ${organization_id} as id`, facets: [[undefined]], where: [] }
-  return (skipped, nearest) => ifNearer(db, startOfSpans(customerSpans, rows, desc, skipped), nearest)
-}
-
 export function listUsers(
   ctx: Ctx,
   page: PageRequest,
@@ -252,7 +221,7 @@ export function listUsers(
       ...source,
       from,
       count: countOf(ctx, filters),
-      findStart: filters.search ? undefined : findStartOf(ctx, view, filters, ordering),
+      findStart: filters.search || !view.isWhole ? undefined : findStartOf(ctx.db, filters, ordering),
     })
   const texts = foldedOrDigits(filters.search)
   return texts.every(isIndexed)

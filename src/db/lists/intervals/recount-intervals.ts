@@ -1,6 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm'
 import { keyOf, namesOfKey, numberOf } from './interval-columns.ts'
-import { type IntervalList, orderingOf } from './interval-list.ts'
+import type { IntervalList } from './interval-list.ts'
 import { intervalSizes } from './settle-intervals.ts'
 import { type Interval, intervalColumns, recountInterval, valuesOfKey } from './write-intervals.ts'
 
@@ -11,10 +11,13 @@ interface CountedInterval extends Interval {
 }
 
 /** The value of a key that a place does not say: the row whose key it is has it. The first of all where that row has gone. */
-function foundValue(list: IntervalList, place: string, key: readonly SQL[]): SQL {
-  const [, ordering = ''] = JSON.parse(place) as [string, string]
-  const { value, least } = orderingOf(list, ordering)
-  return sql`coalesce((select ${value ?? sql`0`} from ${list.table} where ${list.keys.at(-1)?.column} = ${key.at(-1)}), ${least})`
+function foundValue({ keys, orderings, table }: IntervalList, place: string, key: readonly SQL[]): SQL {
+  const row = sql`${keys.at(-1)?.column} = ${key.at(-1)}`
+  const found = Object.values(orderings).map(
+    ({ name, value, least }) => sql`when ${sql.raw(`'${name}'`)}
+      then coalesce((select ${value ?? sql`0`} from ${table} where ${row}), ${least})`,
+  )
+  return sql`case ${place} ->> '$[1]' ${sql.join(found, sql` `)} end`
 }
 
 /** The next interval behind a place, with the number of its rows. */
