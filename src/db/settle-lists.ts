@@ -2,6 +2,8 @@ import type { SQL } from 'drizzle-orm'
 import type { Database } from './database.ts'
 import type { IntervalList } from './lists/intervals/interval-list.ts'
 import { nextInterval, recountOfInterval } from './lists/intervals/recount-intervals.ts'
+import { type LongOrganizations, longOrganizations } from './lists/intervals/scopes-of-intervals.ts'
+import { type IntervalSizes, settleIntervals } from './lists/intervals/settle-intervals.ts'
 import { nextSpan, recountOf } from './lists/spans/recount-spans.ts'
 import { settleScopes } from './lists/spans/settle-spans.ts'
 import { divideSpan, isDivisible, nextUndivided } from './lists/spans/span-parts.ts'
@@ -25,7 +27,7 @@ interface ScopesOfSweep {
 }
 
 /** Works on the next scopes. A sweep goes on where the one before ended. */
-export async function sweepScopes({ db, now }: Job, { name, findNext, settle }: ScopesOfSweep): Promise<void> {
+async function sweepScopes({ db, now }: Job, { name, findNext, settle }: ScopesOfSweep): Promise<void> {
   const from = (await findSweepPosition(db, name))?.after ?? ''
   const found = await findNext(from, scopesASweep + 1)
   const [left] = await settle(found.slice(0, scopesASweep))
@@ -40,6 +42,26 @@ export const settleNext = (job: Job, list: SpannedList, findNext: ScopesOfSweep[
     findNext,
     settle: (scopes) => settleScopes(job.db, list, scopes, job.now()),
   })
+
+interface IntervalsOfSweep {
+  name: string
+  columns: LongOrganizations['columns']
+  sizes: IntervalSizes
+  /** Those of some organisations that have many rows, where `list_sizes` does not say so. */
+  chooseLong?: (organizations: readonly string[]) => Promise<readonly string[]>
+}
+
+/** Counts rows of the next organisations with many of them in intervals. */
+export function settleNextIntervals(job: Job, list: IntervalList, sweep: IntervalsOfSweep): Promise<void> {
+  const { name, columns, sizes, chooseLong } = sweep
+  const fewest = sizes.fewestRows
+  return sweepScopes(job, {
+    name,
+    findNext: (from, most) => longOrganizations(job.db, from, { most, columns, fewest }),
+    settle: async (found) =>
+      settleIntervals(job.db, list, chooseLong ? await chooseLong(found) : found, { now: job.now(), sizes }),
+  })
+}
 
 const partsASweep = 25
 const rowsASweep = 20_000

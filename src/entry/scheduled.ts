@@ -20,7 +20,12 @@ import { sweepCalculations, sweepExports, sweepLeftovers } from '../modules/segm
 import { divideRefundSpans, recountRefundIntervals, recountRefunds, settleRefunds } from '../modules/refunds/jobs.ts'
 import { sweepSoftBounces } from '../modules/suppressions/jobs.ts'
 import { sweepEmails } from '../modules/transactional-emails/jobs.ts'
-import { recountCustomers, settleCustomers } from '../modules/users/jobs.ts'
+import {
+  recountCustomerIntervals,
+  recountCustomers,
+  settleCustomerIntervals,
+  settleCustomers,
+} from '../modules/users/jobs.ts'
 import { sweepCallbacks, sweepPassUpdates } from '../modules/wallet/jobs.ts'
 import { recountDeliveries, settleDeliveries, sweepDeliveries, sweepEvents } from '../modules/webhooks/jobs.ts'
 import { openJob } from './job.ts'
@@ -57,6 +62,8 @@ const sweeps: Record<string, Sweep> = {
   'audit-log-counts': settleEntries,
   'customer-counts': settleCustomers,
   'customer-recount': recountCustomers,
+  'customer-interval-counts': (job) => settleCustomerIntervals(job),
+  'customer-interval-recount': recountCustomerIntervals,
   'webhook-delivery-counts': settleDeliveries,
   'audit-log-recount': recountEntries,
   'webhook-delivery-recount': recountDeliveries,

@@ -13,6 +13,7 @@ const erased = [
   'users.phone_digits',
   'users.search',
   'users.search_given',
+  'customer_intervals.value',
   'edition_customers.email',
   'edition_customers.phone_number',
   'edition_customers.first_name',

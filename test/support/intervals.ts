@@ -15,19 +15,25 @@ export const shortSizes = {
   rows: 50,
 }
 
-type Key = readonly (string | number)[]
+export type Key = readonly (string | number)[]
 
-/** A row of a list that has intervals. */
-export interface CountedRow {
-  edition_id: string
-  modified: number
+/** A settled row of a list that has intervals. */
+interface SettledRow {
+  /** Those that count it. */
+  scopes: readonly string[]
   /** Its key in each ordering that has it. */
   keys: Readonly<Record<string, Key>>
   /** The column that counts it. */
   count: string
 }
 
-type StoredInterval = Record<string, string | number>
+/** A row of an edition. */
+export interface CountedRow extends Omit<SettledRow, 'scopes'> {
+  edition_id: string
+  modified: number
+}
+
+export type StoredInterval = Record<string, string | number>
 
 /** Numbers stand before texts. */
 const compareValues = (left: string | number, right: string | number): number =>
@@ -57,31 +63,38 @@ function lastUpTo(
   return intervals[low - 1]
 }
 
-/** Compares the intervals of an organisation with all rows of its list. Answers how many there are. */
-export async function expectIntervals(
-  { name, intervals, keys, counts }: IntervalList,
-  organization: string,
-  rows: readonly CountedRow[],
-): Promise<number> {
-  const settled = await db.all(
-    sql<{ scope: string; until: number }>`select scope, until from settled_lists where list = ${name}`,
-  )
-  const untilOf = new Map(settled.map(({ scope, until }) => [scope, until]))
+/** Intervals, which are in their order, with the counts that these rows give them. */
+export function countedAnew(
+  { keys, counts }: Pick<IntervalList, 'keys' | 'counts'>,
+  stored: readonly StoredInterval[],
+  rows: readonly SettledRow[],
+): StoredInterval[] {
   const names = ['value', ...keys.map((key) => key.name)]
-  const stored = await db.all(sql<StoredInterval>`select * from ${intervals}
-    where scope = ${organization} or scope in (select id from editions where organization_id = ${organization})
-    order by scope, ordering, ${sql.raw(names.join(', '))}`)
   const none = Object.fromEntries(counts.map((count) => [count.name, 0]))
   const real = stored.map((row): StoredInterval => ({ ...row, ...none }))
   const groups = Map.groupBy(real, ({ scope, ordering }) => `${scope} ${ordering}`)
-  for (const row of rows) {
-    if (row.modified >= (untilOf.get(row.edition_id) ?? 0)) continue
-    for (const scope of [row.edition_id, organization])
+  for (const row of rows)
+    for (const scope of row.scopes)
       for (const [ordering, key] of Object.entries(row.keys)) {
         const interval = lastUpTo(groups.get(`${scope} ${ordering}`) ?? [], names, key)
         if (interval) interval[row.count] = Number(interval[row.count]) + 1
       }
-  }
-  expect(stored).toEqual(real)
+  return real
+}
+
+/** Compares the intervals of an organisation with all rows of its list. Answers how many there are. */
+export async function expectIntervals(list: IntervalList, organization: string, rows: readonly CountedRow[]) {
+  const settled = await db.all(
+    sql<{ scope: string; until: number }>`select scope, until from settled_lists where list = ${list.name}`,
+  )
+  const untilOf = new Map(settled.map(({ scope, until }) => [scope, until]))
+  const names = ['value', ...list.keys.map((key) => key.name)]
+  const stored = await db.all(sql<StoredInterval>`select * from ${list.intervals}
+    where scope = ${organization} or scope in (select id from editions where organization_id = ${organization})
+    order by scope, ordering, ${sql.raw(names.join(', '))}`)
+  const counted = rows
+    .filter((row) => row.modified < (untilOf.get(row.edition_id) ?? 0))
+    .map((row) => ({ ...row, scopes: [row.edition_id, organization] }))
+  expect(stored).toEqual(countedAnew(list, stored, counted))
   return stored.length
 }

@@ -8,12 +8,14 @@ export interface Ranges {
   columns: readonly SQL[]
   /** The values of each range. */
   values: readonly (readonly (string | number)[])[]
-  /** They are words of the code, which are not bound: a statement has at most 100 parameters. */
+  /** They are words of the code, which are not bound, as numbers are not: a statement has at most 100 parameters. */
   areWords?: boolean
 }
 
-const valueOf = ({ areWords }: Ranges, value: string | number | undefined): SQL =>
-  areWords ? sql.raw(`'${value}'`) : sql`${value}`
+function valueOf({ areWords }: Ranges, value: string | number | undefined): SQL {
+  if (typeof value === 'number') return sql.raw(String(value))
+  return areWords ? sql.raw(`'${value}'`) : sql`${value}`
+}
 
 /** D1 unites no more queries. */
 const mostUnited = 5

@@ -1,5 +1,6 @@
 import { integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import { messageChannels } from '../../domain/accounts/users.ts'
+import { any } from './list-spans.ts'
 
 /**
  * Indexes, with what reads them. A row writes an entry in each that it belongs to:
@@ -62,4 +63,21 @@ export const editionCustomers = sqliteTable(
     counted_together: integer({ mode: 'boolean' }).notNull().default(false),
   },
   (table) => [primaryKey({ columns: [table.edition_short_id, table.user_seq] })],
+)
+
+/**
+ * Of an organisation, in an ordering: how many settled customers stand from a key up to that of the next row. A sweep and
+ * triggers write it. Keys are those of customers, and go with them.
+ */
+export const customerIntervals = sqliteTable(
+  'customer_intervals',
+  {
+    scope: text().notNull(),
+    ordering: text({ enum: ['email', 'no_email', 'phone', 'no_phone', 'seen', 'unseen'] }).notNull(),
+    value: any().notNull(),
+    created_at: integer().notNull(),
+    seq: integer().notNull(),
+    total: integer().notNull().default(0),
+  },
+  (table) => [primaryKey({ columns: [table.scope, table.ordering, table.value, table.created_at, table.seq] })],
 )

@@ -1,9 +1,8 @@
 import type { JobCtx } from '../../context.ts'
 import { findNextSpan, ordersOf, type OrderSpan, recountOthers, recountStatements } from './counts/recount.ts'
 import { orderIntervals } from './intervals.ts'
-import { longOrganizations } from '../../db/lists/intervals/scopes-of-intervals.ts'
-import { intervalSizes, settleIntervals } from '../../db/lists/intervals/settle-intervals.ts'
-import { recountNextIntervals, sweepScopes } from '../../db/settle-lists.ts'
+import { intervalSizes } from '../../db/lists/intervals/settle-intervals.ts'
+import { recountNextIntervals, settleNextIntervals } from '../../db/settle-lists.ts'
 import { findNightPosition } from '../../db/sweeps/nightly.ts'
 import { sweepPositionStatement } from '../../db/sweeps/sweep-positions.ts'
 
@@ -50,16 +49,8 @@ export async function recountOrders({ db, now }: Pick<JobCtx, 'db' | 'now'>): Pr
 }
 
 /** Counts orders of intervals that are some minutes old, so that lists need not. */
-export const settleOrders = ({ db, now }: Pick<JobCtx, 'db' | 'now'>, sizes = intervalSizes): Promise<void> =>
-  sweepScopes(
-    { db, now },
-    {
-      name: 'settle orders',
-      findNext: (from, most) =>
-        longOrganizations(db, from, { most, columns: ['all_orders'], fewest: sizes.fewestRows }),
-      settle: (organizations) => settleIntervals(db, orderIntervals, organizations, { now: now(), sizes }),
-    },
-  )
+export const settleOrders = (job: Pick<JobCtx, 'db' | 'now'>, sizes = intervalSizes): Promise<void> =>
+  settleNextIntervals(job, orderIntervals, { name: 'settle orders', columns: ['all_orders'], sizes })
 
 /** Counts intervals anew, each night the next ones, and repairs them. */
 export const recountIntervals = (job: Pick<JobCtx, 'db' | 'now'>): Promise<void> =>

@@ -1,25 +1,17 @@
 import type { JobCtx } from '../../context.ts'
-import { longOrganizations } from '../../db/lists/intervals/scopes-of-intervals.ts'
-import { intervalSizes, settleIntervals } from '../../db/lists/intervals/settle-intervals.ts'
-import { divideNext, recountNext, recountNextIntervals, sweepScopes } from '../../db/settle-lists.ts'
+import { intervalSizes } from '../../db/lists/intervals/settle-intervals.ts'
+import { divideNext, recountNext, recountNextIntervals, settleNextIntervals } from '../../db/settle-lists.ts'
 import { refundIntervals, withManyRequests } from './intervals.ts'
 import { refundSpans } from './spans.ts'
 
 /** Counts requests of intervals that are some minutes old, so that lists need not. Requests are of orders and purchases. */
-export const settleRefunds = ({ db, now }: Pick<JobCtx, 'db' | 'now'>, sizes = intervalSizes): Promise<void> =>
-  sweepScopes(
-    { db, now },
-    {
-      name: 'settle refund requests',
-      findNext: (from, most) =>
-        longOrganizations(db, from, { most, columns: ['all_orders', 'all_purchases'], fewest: sizes.fewestRows }),
-      settle: async (organizations) =>
-        settleIntervals(db, refundIntervals, await withManyRequests(db, organizations, sizes.fewestRows), {
-          now: now(),
-          sizes,
-        }),
-    },
-  )
+export const settleRefunds = (job: Pick<JobCtx, 'db' | 'now'>, sizes = intervalSizes): Promise<void> =>
+  settleNextIntervals(job, refundIntervals, {
+    name: 'settle refund requests',
+    columns: ['all_orders', 'all_purchases'],
+    sizes,
+    chooseLong: (organizations) => withManyRequests(job.db, organizations, sizes.fewestRows),
+  })
 
 export const recountRefunds = (job: Pick<JobCtx, 'db' | 'now'>): Promise<void> => recountNext(job, refundSpans)
 

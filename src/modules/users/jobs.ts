@@ -1,6 +1,8 @@
 import { sql } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
-import { recountNext, settleNext } from '../../db/settle-lists.ts'
+import { intervalSizes } from '../../db/lists/intervals/settle-intervals.ts'
+import { recountNext, recountNextIntervals, settleNext, settleNextIntervals } from '../../db/settle-lists.ts'
+import { customerIntervals } from './intervals.ts'
 import { customerSpans } from './spans.ts'
 
 /** Pages of fewer customers are near an end. */
@@ -17,3 +19,10 @@ export const settleCustomers = (job: Pick<JobCtx, 'db' | 'now'>): Promise<void> 
   })
 
 export const recountCustomers = (job: Pick<JobCtx, 'db' | 'now'>): Promise<void> => recountNext(job, customerSpans)
+
+/** Counts customers in intervals, as orders are. */
+export const settleCustomerIntervals = (job: Pick<JobCtx, 'db' | 'now'>, sizes = intervalSizes): Promise<void> =>
+  settleNextIntervals(job, customerIntervals, { name: 'settle customer intervals', columns: ['customers'], sizes })
+
+export const recountCustomerIntervals = (job: Pick<JobCtx, 'db' | 'now'>): Promise<void> =>
+  recountNextIntervals(job, customerIntervals, 'recount customer intervals')

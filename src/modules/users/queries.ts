@@ -4,14 +4,13 @@ import { foldedOrDigits } from '../../db/contains.ts'
 import { customerChangesOf, sumOfEditions } from '../../db/edition-counts.ts'
 import { editionIdsOf } from '../../db/edition-customers.ts'
 import { shortId, shortIdOfOrganization } from '../../db/short-ids.ts'
-import { type ListSource, nullable, type NullableKey, type SortKey } from '../../db/lists/list-source.ts'
+import { nullable, type NullableKey, type SortKey } from '../../db/lists/list-source.ts'
 import type { Counting } from '../../db/lists/page-by-number.ts'
 import type { ListState } from '../../db/lists/list-hits.ts'
 import { paginate } from '../../db/lists/paginate.ts'
 import { customersWithTexts, marksOf } from '../../db/lists/match-texts.ts'
 import type { IndexSearch } from '../../db/lists/find-few.ts'
 import { type NewestRows, paginateNewest, paginateSearch } from '../../db/lists/paginate-search.ts'
-import { areFewYoung, startOfSpans } from '../../db/lists/spans/start-of-spans.ts'
 import { users } from '../../db/schema/users.ts'
 import { answering, type RowOf, selection } from '../../db/select.ts'
 import {
@@ -27,7 +26,8 @@ import { notFound } from '../../domain/errors.ts'
 import { type OrderBy, type Page, type PageRequest, sortBy } from '../../domain/page.ts'
 import { isIndexed } from '../../domain/text/trigrams.ts'
 import { conditions, conditionsOfFound, organizationOf, type UserFilters, userVisibility } from './conditions.ts'
-import { customerSpans, ranges } from './spans.ts'
+import { ranges } from './spans.ts'
+import { type CustomerOrder, startsOf } from './starts.ts'
 
 type WholeUserRow = typeof users.$inferSelect
 
@@ -99,8 +99,6 @@ function sortKeys(view: CustomerView) {
   }
 }
 
-type CustomerOrder = keyof ReturnType<typeof sortKeys>
-
 /** Customers without a number or a visit, or with the same, follow the time at which they joined, as indexes do. */
 function sortOf(ordering: readonly OrderBy<CustomerOrder>[], view: CustomerView): SortKey[] {
   const keys = sortKeys(view)
@@ -152,21 +150,6 @@ function stateOf(ctx: Ctx, filters: UserFilters, ordering: readonly OrderBy<stri
   return { ...place, version: sizeOf('customer_changes'), rows: sizeOf('customers') }
 }
 
-/** Where a page by number begins: of all customers of an organisation, in the order in which they joined. */
-function startsOf(
-  { db }: Ctx,
-  view: CustomerView,
-  { organization_id, edition_id, search }: UserFilters,
-  ordering: readonly OrderBy<CustomerOrder>[],
-): ListSource['startOf'] {
-  const [{ name, desc } = { name: 'date_joined', desc: true }] = ordering
-  const isWhole = !!organization_id && !edition_id && !search && view.isWhole
-  if (!isWhole || name !== 'date_joined' || ordering.length > 1) return undefined
-  const rows = { scopes: sql`select ${organization_id}`, facets: [[undefined]], where: [] }
-  return async (skipped) =>
-    (await areFewYoung(db, customerSpans, organization_id)) ? startOfSpans(customerSpans, rows, desc, skipped) : null
-}
-
 export function listUsers(
   ctx: Ctx,
   page: PageRequest,
@@ -191,7 +174,7 @@ export function listUsers(
       ...source,
       from: sql`users ${isJudged ? view.join : sql``}`,
       count: countOf(ctx, filters),
-      startOf: startsOf(ctx, view, filters, ordering),
+      ...(filters.search || !view.isWhole ? {} : startsOf(ctx.db, filters, ordering)),
     })
   const texts = foldedOrDigits(filters.search)
   return texts.every(isIndexed)

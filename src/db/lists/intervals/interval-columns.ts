@@ -17,33 +17,37 @@ export const firstKey = ({ keys }: IntervalList, { least }: IntervalOrdering): r
   [least, ...keys.map((key) => key.least)].map((value) => sql`${value}`)
 export const lastKey = (list: IntervalList): readonly SQL[] => namesOfKey(list).map(() => sql`x'ff'`)
 
-/** What orders the rows of an ordering. */
-export const columnsOf = ({ keys }: IntervalList, { value }: IntervalOrdering): readonly SQL[] => [
-  ...(value ? [value] : []),
-  ...keys.map(({ column }) => column),
+/** What a row has in the columns of a key; null where it says nothing about the order. */
+const partsOfKey = ({ keys }: IntervalList, { value, without = [] }: IntervalOrdering) => [
+  { name: 'value', column: value },
+  ...keys.map(({ name, column }) => ({ name, column: without.includes(name) ? null : column })),
 ]
+
+/** What orders the rows of an ordering. */
+const orderedParts = (list: IntervalList, ordering: IntervalOrdering) =>
+  partsOfKey(list, ordering).flatMap(({ name, column }) => (column ? [{ name, column }] : []))
+export const columnsOf = (list: IntervalList, ordering: IntervalOrdering): readonly SQL[] =>
+  orderedParts(list, ordering).map(({ column }) => column)
 
 /**
  * Compares rows with the key that a query answers in one row. `+` takes the type of a column away, so that the value is
  * compared as it is, and an index is used; for the rowid, which ends the index, it needs a collation.
  */
 export function comparedWith(list: IntervalList, ordering: IntervalOrdering, operator: '>=' | '<', key: SQL): SQL {
-  const columns = columnsOf(list, ordering)
-  const names = namesOfKey(list).slice(-columns.length)
+  const names = orderedParts(list, ordering).map(({ name }) => name)
   const last = names.length - 1
-  return sql`(${sql.join([...columns], sql`, `)}) ${sql.raw(operator)}
+  return sql`(${sql.join([...columnsOf(list, ordering)], sql`, `)}) ${sql.raw(operator)}
     (select ${listed(names.map((name, index) => `+${name}${index === last ? ' collate binary' : ''}`))} from (${key}))`
 }
 
 const facetName = (index: number): string => `facet${index}`
 
 /** The key and the facets of a row of the list, and their names. */
-export function countedColumns({ keys, facets }: IntervalList, { value }: IntervalOrdering): SQL {
+export function countedColumns(list: IntervalList, ordering: IntervalOrdering): SQL {
   const named = (column: SQL, name: string): SQL => sql`${column} as ${sql.raw(name)}`
   const columns = [
-    named(value ?? sql`0`, 'value'),
-    ...keys.map(({ name, column }) => named(column, name)),
-    ...facets.map((column, index) => named(column, facetName(index))),
+    ...partsOfKey(list, ordering).map(({ name, column }) => named(column ?? sql`0`, name)),
+    ...list.facets.map((column, index) => named(column, facetName(index))),
   ]
   return sql.join(columns, sql`, `)
 }

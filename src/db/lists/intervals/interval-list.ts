@@ -17,10 +17,12 @@ export interface IntervalOrdering extends PartIndex {
   value: SQL | null
   /** A value before all others. */
   least: number | string
+  /** Names of keys that its rows are not ordered by. */
+  without?: readonly string[]
   where: SQL
 }
 
-/** A key behind the value, which all orderings share. */
+/** A key behind the value, which orderings share. */
 interface IntervalKey {
   /** As the table of intervals names it. */
   name: string
@@ -34,6 +36,8 @@ export interface IntervalList {
   /** As `settled_lists` names it. */
   name: string
   table: SQL
+  /** Keys may say who somebody is: they are in no log, and kept nowhere but with the intervals. Triggers see that they go. */
+  arePersonal?: boolean
   /** The table of intervals: it has `scope`, `ordering`, `value`, the keys and the counts. */
   intervals: SQL
   orderings: Readonly<Record<string, IntervalOrdering>>

@@ -7,10 +7,10 @@ export const editionsOfScope = (scope: string, key: SQL): SQL =>
     from (select id from editions where id = ${scope} union all select id from editions where organization_id = ${scope}) as one
       cross join editions on editions.id = one.id`
 
-interface LongOrganizations {
+export interface LongOrganizations {
   most: number
   /** Columns of `list_sizes`, of which one has at least so many. */
-  columns: readonly ('all_orders' | 'all_purchases')[]
+  columns: readonly ('all_orders' | 'all_purchases' | 'customers')[]
   fewest: number
 }
 

@@ -29,20 +29,19 @@ export interface Interval {
 export const intervalColumns = (list: IntervalList): SQL => sql`scope, ordering, json_array(${keyOf(list)}) as key`
 
 /** The key of an interval as values, in their order. `first` is the place of the value. */
-export const valuesOfKey = (list: IntervalList, key: string, first = 0): SQL =>
-  sql.join(
-    namesOfKey(list).map((_, index) => sql`${key} ->> ${sql.raw(`'$[${first + index}]'`)}`),
-    sql`, `,
-  )
+export const valuesOfKey = (list: IntervalList, key: string, first = 0): readonly SQL[] =>
+  namesOfKey(list).map((_, index) => sql`${key} ->> ${sql.raw(`'$[${first + index}]'`)}`)
+
+const rowOfKey = (list: IntervalList, key: string): SQL => sql`(${sql.join([...valuesOfKey(list, key)], sql`, `)})`
 
 const columns = (list: IntervalList): SQL => sql`scope, ordering, ${keyOf(list)}, ${countNames(list)}`
 
 /** Condition of the row of an interval. */
 const isInterval = (list: IntervalList, { scope, ordering, key }: Interval): SQL =>
-  sql`scope = ${scope} and ordering = ${ordering} and (${keyOf(list)}) = (${valuesOfKey(list, key)})`
+  sql`scope = ${scope} and ordering = ${ordering} and (${keyOf(list)}) = ${rowOfKey(list, key)}`
 
 const following = (list: IntervalList, { scope, ordering, key }: Interval): SQL =>
-  sql`scope = ${scope} and ordering = ${ordering} and (${keyOf(list)}) > (${valuesOfKey(list, key)})
+  sql`scope = ${scope} and ordering = ${ordering} and (${keyOf(list)}) > ${rowOfKey(list, key)}
     order by ${keyOf(list)} limit 1`
 
 /** The first interval of each ordering, which begins before all rows. */
@@ -100,10 +99,11 @@ export function recountInterval(list: IntervalList, interval: Interval, size: nu
   const none = sql.raw(facets.map((name) => `null as ${name}, `).join(''))
   const named = sql.raw(facets.map((name) => `${name}, `).join(''))
   const parts = sql`max(1, (size + ${written(Math.floor(size / 2))}) / ${written(size)})`
+  // Of two bounds of one column SQLite seeks by the first: a condition of the ordering may be one.
   const between = [
-    by.where,
     comparedWith(list, by, '>=', sql`select * from this`),
     comparedWith(list, by, '<', sql`select * from next`),
+    by.where,
   ]
   return sql<{ ordering: string }>`insert into ${intervals} (${columns(list)})
     with this as materialized (select ${key} from ${intervals} where ${isInterval(list, interval)}),
