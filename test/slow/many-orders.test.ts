@@ -227,20 +227,19 @@ it('a page by its number reads few rows in any order, wherever it is', async () 
 }, 600_000)
 
 it('a page by its number in the order of creation reads few rows of each list, wherever it is', async () => {
-  const [ofOrganization, ofEdition] = [`organization_id=${shop.organization_id}`, `edition_id=${shop.edition_id}`]
-  /** Each request of an organisation is merged from its editions, and looked up seven times: its first page reads 550. */
-  const goalOfRequests = 800
-  // Merged from editions, as the first page.
-  const goalOfOrders = 800
+  const ofOrganization = `page_size=50&organization_id=${shop.organization_id}`
+  const ofEdition = `page_size=50&edition_id=${shop.edition_id}`
+  // Lists of an organisation are merged from its editions: their first pages read 376 and 550.
+  const [mostOrders, mostRequests] = [800, 800]
   const lists: [list: string, filters: string[], most: number, key?: string][] = [
     [`/v1/orders?${ofEdition}`, ['', '&status=completed', '&status=completed&type=imported'], goal],
-    [`/v1/orders?${ofOrganization}`, ['', '&status=completed'], goalOfOrders],
+    [`/v1/orders?${ofOrganization}`, ['', '&status=completed'], mostOrders],
     [`/v1/purchases?${ofEdition}`, [''], 720],
     [`/v1/webhooks/${endpointId}/deliveries?page_size=50`, ['', '&status=success', '&status=exhausted'], goal],
     [`/v1/audit-log?${ofOrganization}`, ['', '&action=updateOrder', `&resource_id=${shop.edition_id}`], goal],
     [`/v1/audit-log?${ofOrganization}`, ['&actor_id=root'], 700],
     [`/v1/refund-requests?${ofEdition}`, ['', '&status=rejected'], 620],
-    [`/v1/refund-requests?${ofOrganization}`, ['', '&status=rejected', '&source=api'], goalOfRequests],
+    [`/v1/refund-requests?${ofOrganization}`, ['', '&status=rejected', '&source=api'], mostRequests],
     // Pages of 100, of which many joined at one moment.
     [`/v1/user?${ofOrganization}`, [''], 700, 'date_joined'],
   ]
@@ -248,10 +247,7 @@ it('a page by its number in the order of creation reads few rows of each list, w
   for (const [list, filters, most, key = 'created'] of lists)
     for (const filter of filters)
       for (const ordering of [key, `-${key}`]) {
-        const path = `${list}${filter}&page_size=50&ordering=${ordering}`.replace(
-          'page_size=50&page_size=50',
-          'page_size=50',
-        )
+        const path = `${list}${filter}&ordering=${ordering}`
         const { count, results } = await client.get<Page<unknown>>(path)
         for (const part of [0.15, 0.33, 0.5, 0.77, 0.93]) {
           const at = `${path}&page=${Math.ceil((count / results.length) * part)}`
