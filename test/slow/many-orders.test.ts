@@ -273,3 +273,23 @@ it('a page by its number in the order of creation reads few rows of each list, w
       }
   expect(dear).toEqual([])
 }, 600_000)
+
+/** Organisations with fewer requests have no intervals. */
+const fewestInIntervals = 20_000
+
+it('a page of refund requests by its number reads few rows in the orders of intervals', async () => {
+  const dear: [string, number][] = []
+  for (const scope of ['edition_id', 'organization_id'] as const)
+    for (const filter of ['', '&status=cancelled'])
+      for (const ordering of ['modified', '-modified', 'requested_amount', '-requested_amount']) {
+        const of = `/v1/refund-requests?page_size=50&${scope}=${shop[scope]}`
+        const { count } = await client.get<Page<unknown>>(`${of}${filter}`)
+        if ((await client.get<Page<unknown>>(of)).count < fewestInIntervals) continue
+        for (const part of [0.25, 0.5, 0.77, 0.999]) {
+          const path = `${of}${filter}&ordering=${ordering}&page=${Math.ceil((count / 50) * part)}`
+          const rows = await rowsOf(path)
+          if (rows > goalByNumber) dear.push([path, rows])
+        }
+      }
+  expect(dear).toEqual([])
+}, 600_000)

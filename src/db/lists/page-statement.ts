@@ -56,7 +56,7 @@ function selectRun(source: Listed, run: Run, window: Window): SQL {
   const { sort, shown, where, begin = [], ranges, after } = run
   if (source.owners?.isOrdered) return mergeOwners(source, source.owners, run, window)
   // Of two bounds of one column SQLite seeks by the first.
-  const conditions = [...(after ? [beyond(sort, after)] : []), ...ofOwners(source), ...source.where, ...where, ...begin]
+  const conditions = [...(after ? [beyond(sort, after)] : []), ...begin, ...ofOwners(source), ...source.where, ...where]
   const selected = (range: readonly SQL[]): SQL =>
     sql`select ${source.key} as key, ${keyColumns(shown)} from ${readBy(source)} where ${and([...range, ...conditions])}`
   const ordered = ranges
@@ -100,7 +100,7 @@ function mergeOwners(source: Listed, { column, ids }: Owners, run: Run, { limit,
   const ownedBy = (row: SQL): SQL[] => names.map((name) => sql`${row}.${name}`)
   const next = (row: SQL, keys: readonly SQL[], more: readonly SQL[]): SQL => {
     const owned = ownedBy(row).map((owner, index) => sql`${columns[index]} = ${owner}`)
-    return nextKey(source, [...owned, ...source.where, ...where, ...more], sort, keys)
+    return nextKey(source, [...owned, ...more, ...source.where, ...where], sort, keys)
   }
   const given = after ? after.map((value) => sql`${value}`) : []
   const order = namedKeys(shown, sort)
