@@ -1,9 +1,6 @@
 import { sql } from 'drizzle-orm'
 import * as fc from 'fast-check'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { env } from 'cloudflare:workers'
-import { Database } from '../../src/db/database.ts'
-import { newMeter } from '../../src/domain/meter.ts'
 import { recountCustomerIntervals, settleCustomerIntervals } from '../../src/modules/users/jobs.ts'
 import { patch, post, rootToken } from '../support/api.ts'
 import { costOf } from '../support/cost.ts'
@@ -16,7 +13,7 @@ import {
   settleAll,
   storedCustomers,
 } from '../support/customer-intervals.ts'
-import { shortSizes } from '../support/intervals.ts'
+import { databaseEndingAfter, shortSizes } from '../support/intervals.ts'
 import { readAs } from '../support/lists.ts'
 import { finishErasures } from '../support/personal-data.ts'
 import { seedStarted } from '../support/seeding/imports/staged-imports.ts'
@@ -139,13 +136,7 @@ describe('the sweeps of intervals of customers', () => {
   it('leave exact counts wherever they end, and go on', async () => {
     const organization = await givenMany(1_500)
     for (let steps = 0; steps < 8; steps++) {
-      const ended = new Database(env.DB, newMeter())
-      let left = steps
-      const commit = ended.batch.bind(ended)
-      ended.batch = async (statements) => {
-        if (left-- === 0) throw new Error('The sweep ended.')
-        return commit(statements)
-      }
+      const ended = databaseEndingAfter(steps)
       await settleCustomerIntervals({ db: ended, now: () => later }, shortSizes).catch(() => null)
       await expectIntervalsToHold(organization)
     }

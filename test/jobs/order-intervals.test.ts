@@ -1,13 +1,10 @@
 import { sql } from 'drizzle-orm'
 import * as fc from 'fast-check'
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { env } from 'cloudflare:workers'
-import { Database } from '../../src/db/database.ts'
-import { newMeter } from '../../src/domain/meter.ts'
 import { recountIntervals, settleOrders } from '../../src/modules/orders/jobs.ts'
 import { costOf } from '../support/cost.ts'
 import { rootToken } from '../support/api.ts'
-import { shortSizes } from '../support/intervals.ts'
+import { databaseEndingAfter, shortSizes } from '../support/intervals.ts'
 import { readAs } from '../support/lists.ts'
 import { type OrderFilter, orderFields, type StoredOrder, storedOrders } from '../support/many-orders.ts'
 import { expectIntervalsToHold, expectPagesByNumber, settleAll, seedLongEditions } from '../support/order-intervals.ts'
@@ -200,13 +197,7 @@ describe('the sweeps of intervals', () => {
   it('leave exact counts wherever they end, and go on', async () => {
     const { organization } = await place()
     for (let steps = 0; steps < 8; steps++) {
-      const ended = new Database(env.DB, newMeter())
-      let left = steps
-      const commit = ended.batch.bind(ended)
-      ended.batch = async (statements) => {
-        if (left-- === 0) throw new Error('The sweep ended.')
-        return commit(statements)
-      }
+      const ended = databaseEndingAfter(steps)
       await settleOrders({ db: ended, now: () => later }, shortSizes).catch(() => null)
       await expectIntervalsToHold(organization)
     }

@@ -1,7 +1,10 @@
+import { env } from 'cloudflare:workers'
 import { sql } from 'drizzle-orm'
 import { expect } from 'vitest'
+import { Database } from '../../src/db/database.ts'
 import type { IntervalList } from '../../src/db/lists/intervals/interval-list.ts'
 import { intervalSizes } from '../../src/db/lists/intervals/settle-intervals.ts'
+import { newMeter } from '../../src/domain/meter.ts'
 import { byCodePoint } from './lists.ts'
 import { db } from './seeding/rows.ts'
 
@@ -97,4 +100,16 @@ export async function expectIntervals(list: IntervalList, organization: string, 
     .map((row) => ({ ...row, scopes: [row.edition_id, organization] }))
   expect(stored).toEqual(countedAnew(list, stored, counted))
   return stored.length
+}
+
+/** The database of a sweep that ends at the transaction behind so many others. */
+export function databaseEndingAfter(transactions: number): Database {
+  const database = new Database(env.DB, newMeter())
+  let left = transactions
+  const commit = database.batch.bind(database)
+  database.batch = async (statements) => {
+    if (left-- === 0) throw new Error('The sweep ended.')
+    return commit(statements)
+  }
+  return database
 }

@@ -87,7 +87,7 @@ function keyOf([first, second, ...others]: OrderOrdering): { name: keyof typeof 
   return { name: second.name === 'created' ? 'kinds' : second.name, isWhole: true }
 }
 
-/** SQLite would choose the index of the range of time in its stead. */
+/** The index that serves a list, if one does. It is named, because SQLite would choose that of a range of time. */
 export function indexOf(filters: OrderFilters, ordering: OrderOrdering): ServingIndex | null {
   const key = isOfWholeEditions(filters) ? keyOf(ordering) : null
   if (!key) return null
