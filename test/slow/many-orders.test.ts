@@ -250,11 +250,11 @@ it('a page by its number in the order of creation reads few rows of each list, w
   const lists: [list: string, filters: string[], most: number, key?: string][] = [
     [`/v1/orders?${ofEdition}`, ['', '&status=completed', '&status=completed&type=imported'], goal],
     [`/v1/orders?${ofOrganization}`, ['', '&status=completed'], mostOrders],
-    [`/v1/purchases?${ofEdition}`, [''], 720],
+    [`/v1/purchases?${ofEdition}`, [''], 760],
     [`/v1/webhooks/${endpointId}/deliveries?page_size=50`, ['', '&status=success', '&status=exhausted'], goal],
-    [`/v1/audit-log?${ofOrganization}`, ['', '&action=updateOrder', `&resource_id=${shop.edition_id}`], goal],
-    [`/v1/audit-log?${ofOrganization}`, ['&actor_id=root'], 700],
-    [`/v1/refund-requests?${ofEdition}`, ['', '&status=rejected'], 620],
+    [`/v1/audit-log?${ofOrganization}`, ['', `&resource_id=${shop.edition_id}`], goal],
+    [`/v1/audit-log?${ofOrganization}`, ['&action=updateOrder', '&actor_id=root'], 760],
+    [`/v1/refund-requests?${ofEdition}`, ['', '&status=rejected'], 680],
     [`/v1/refund-requests?${ofOrganization}`, ['', '&status=rejected', '&source=api'], mostRequests],
     // Pages of 100, of which many joined at one moment.
     [`/v1/user?${ofOrganization}`, [''], 700, 'date_joined'],
