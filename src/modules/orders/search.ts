@@ -7,6 +7,7 @@ import { orders } from '../../db/schema/sales/orders.ts'
 import { shortId } from '../../db/short-ids.ts'
 import { editionsSeenBy } from '../../db/visibility.ts'
 import type { Caller } from '../../domain/accounts/access.ts'
+import { isOrderedByOwn } from '../../domain/page.ts'
 import { fold, phoneDigits } from '../../domain/text/fold.ts'
 import { isIndexed } from '../../domain/text/trigrams.ts'
 import type { OrderFilters, OrderOrdering } from './filters.ts'
@@ -57,8 +58,10 @@ interface OrderSearch {
 
 /** Whether a list has nothing but a scope and one text, in the order of creation. */
 function isPlain({ status, type, created_after, created_before }: OrderFilters, ordering: OrderOrdering): boolean {
-  const isByCreation = ordering.length === 0 || (ordering.length === 1 && ordering[0]?.name === 'created')
-  return isByCreation && [status, type, created_after, created_before].every((value) => value === undefined)
+  return (
+    isOrderedByOwn(ordering, 'created') &&
+    [status, type, created_after, created_before].every((value) => value === undefined)
+  )
 }
 
 /** Judges orders of customers of the organisation, of which the caller sees all in the list. */

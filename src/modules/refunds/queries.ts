@@ -20,7 +20,7 @@ import type { Tenant } from '../../domain/accounts/access.ts'
 import { notFound } from '../../domain/errors.ts'
 import type { Share } from '../../domain/refunds/refund-shares.ts'
 import { refundReasons, refundSources } from '../../domain/refunds/refunds.ts'
-import { type OrderBy, type Page, type PageRequest, sortBy } from '../../domain/page.ts'
+import { isOrderedByOwn, type OrderBy, type Page, type PageRequest, sortBy } from '../../domain/page.ts'
 import { editionSummaryFields } from '../editions/index.ts'
 import { containsText } from '../orders/index.ts'
 import { organizationSummaryFields, organizationSummaryOf } from '../organizations/index.ts'
@@ -186,8 +186,7 @@ function sortOf(ordering: RefundOrdering) {
  * another index serves the list.
  */
 function rangesOf(ordering: RefundOrdering, { status, reason, source }: RefundFilters): Ranges | null {
-  const isByCreation = ordering.length === 0 || (ordering.length === 1 && ordering[0]?.name === 'created')
-  if (!isByCreation || status !== undefined || (reason ?? source) === undefined) return null
+  if (!isOrderedByOwn(ordering, 'created') || status !== undefined || (reason ?? source) === undefined) return null
   const sources = source === undefined ? refundSources : [source]
   return {
     columns: [sql`${refundRequests.reason}`, sql`${refundRequests.source}`],

@@ -48,7 +48,7 @@ export interface IntervalList {
   part: SQL
   /** A row is settled if this moment (milliseconds UTC) is before `settled_lists.until` of its part. The index has rows in its order. */
   settled: PartIndex & { at: SQL }
-  /** What rows are told apart by. */
+  /** The columns by whose values rows are counted separately. */
   facets: readonly SQL[]
   /** The columns of intervals that count rows, with the words that these have in the facets. */
   counts: readonly { name: string; facets: readonly string[] }[]
