@@ -85,9 +85,12 @@ export function visibleIn(caller: Caller, table: Visibility, asked: AskedTenant,
     and ${inList(sql`editions.organization_id`, reach.organizations)})`
 }
 
-/** A query of the `id` of the editions that the caller sees: of one of them, those of an organisation, or all. */
-export function editionsSeenBy(caller: Caller, { edition_id, organization_id }: AskedTenant): SQL {
-  return sql`select ${editions.id} as id from ${editions}
+/**
+ * A query of the `id` of the editions that the caller sees: of one of them, those of an organisation, or all. `shown` is a
+ * value more of each.
+ */
+export function editionsSeenBy(caller: Caller, { edition_id, organization_id }: AskedTenant, shown?: SQL): SQL {
+  return sql`select ${editions.id} as id${shown ? sql`, ${shown} as shown` : sql``} from ${editions}
     where ${edition_id ? sql`${editions.id} = ${edition_id}` : sql`1`}
       and ${organization_id ? sql`${editions.organization_id} = ${organization_id}` : sql`1`}
       and ${visibleIn(caller, editionVisibility, { edition_id, organization_id })}`

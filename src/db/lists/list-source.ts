@@ -54,6 +54,8 @@ export interface Owners {
   column: SQL
   ids: SQL
   isOrdered: boolean
+  /** `ids` has a value more of each in `shown`. Rows that are merged have that of their owner as `page.shown`. */
+  areShown?: boolean
 }
 
 /**
@@ -66,12 +68,12 @@ export interface ListSource<Columns extends SQL | Fields = SQL> {
   /** The index to read, where SQLite would choose another. */
   index?: SQL | undefined
   key: SQL
-  /** What a row is looked up by beside its key, where the key alone begins no index. */
-  keyScope?: SQL | undefined
   where: readonly SQL[]
   sort: readonly SortKey[]
   columns: Columns
   joins: SQL
+  /** A value that is the same for all rows. They have it as `page.shown`, and it is read once. */
+  shown?: SQL | undefined
   /** The owners of the rows, in addition to `where`. */
   owners?: Owners | undefined
   /** The ranges in which an index has the rows, or those of each value of a listed key; none of a column that may be NULL. */

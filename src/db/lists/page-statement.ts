@@ -20,10 +20,10 @@ import { type PageRoute, type Window, windowFromEnd } from './page-by-number.ts'
 import type { Keyed } from './page-rows.ts'
 import { type Ranges, union, united } from './ranges.ts'
 
-type Listed = Pick<ListSource, 'from' | 'index' | 'key' | 'keyScope' | 'where' | 'owners' | 'ranges'>
+type Listed = Pick<ListSource, 'from' | 'index' | 'key' | 'where' | 'owners' | 'ranges'>
 
 export const ofOwners = ({ owners }: Pick<ListSource, 'owners'>): SQL[] =>
-  owners ? [sql`${owners.column} in (${owners.ids})`] : []
+  owners ? [sql`${owners.column} in (select id from (${owners.ids}))`] : []
 
 /** The table of a list, read by its index where it has one. */
 export const readBy = ({ from, index }: Pick<ListSource, 'from' | 'index'>): SQL =>
@@ -66,57 +66,74 @@ function selectRun(source: Listed, run: Run, window: Window): SQL {
 }
 
 /**
- * The key of the first row that meets the conditions and comes after the given keys; NULL where there is none. Where keys do
- * not run one way, each has a read of its own, so that an index leads to the row.
+ * A value with the keys of the first rows that meet the conditions and come after the given keys, as a list of lists. Where
+ * keys do not run one way, each has a read of its own, so that an index leads to the rows.
  */
-function nextKey(source: Listed, conditions: readonly SQL[], sort: readonly OrderKey[], after: readonly SQL[]): SQL {
+function keysAfter(source: Listed, conditions: readonly SQL[], { sort, shown }: Run, after: readonly SQL[], most: number) {
+  const limit = sql`limit ${sql.raw(String(most))}`
   const first = (more: readonly SQL[], order: readonly OrderKey[]): SQL =>
-    sql`(select ${source.key} from ${readBy(source)} where ${and([...more, ...conditions])} order by ${orderOf(order)} limit 1)`
-  if (after.length === 0) return first([], sort)
-  if (runsOneWay(sort)) return first([beyond(sort, after)], sort)
-  const reads = stepsBeyond(sort, after).map((step, index) => first(step, sort.slice(index)))
-  return sql`coalesce(${sql.join(reads.toReversed(), sql`, `)})`
+    sql`select ${keyColumns(shown)} from ${readBy(source)} where ${and([...more, ...conditions])} order by ${orderOf(order)} ${limit}`
+  const rows = (): SQL => {
+    if (after.length === 0) return first([], sort)
+    if (runsOneWay(sort)) return first([beyond(sort, after)], sort)
+    const reads = stepsBeyond(sort, after).map((step, index) => first(step, sort.slice(index)))
+    return sql`${union(reads.toReversed().map((read) => sql`select * from (${read})`))} ${limit}`
+  }
+  return sql`(select json_group_array(json_array(${namesOf(shown)})) from (${rows()}))`
 }
 
-/** The owners of a list with each range of them, in columns of these names. */
-function ownersOf(ids: SQL, ranges: Ranges | undefined, names: readonly SQL[]): SQL {
+const namesOf = (shown: readonly SQL[]): SQL =>
+  sql.join(
+    shown.map((_, index) => keyName(index)),
+    sql`, `,
+  )
+
+/** The owners of a list with each range of them, in columns of these names, and what is shown of each. */
+function ownersOf({ ids, areShown }: Owners, ranges: Ranges | undefined, names: readonly SQL[]): SQL {
   const [owner, ...values] = names
-  if (!ranges) return sql`select id as ${owner} from (${ids})`
+  const shown = areShown ? sql`shown` : sql`null`
+  if (!ranges) return sql`select id as ${owner}, ${shown} as shown from (${ids})`
   const columns = values.map((name, index) => sql`value ->> ${sql.raw(String(index))} as ${name}`)
-  return sql`select owned.id as ${owner}, ${sql.join(columns, sql`, `)}
+  return sql`select owned.id as ${owner}, ${sql.join(columns, sql`, `)}, ${shown} as shown
     from (${ids}) as owned cross join json_each(${JSON.stringify(ranges.values)})`
 }
 
+/** So many rows of an owner are read at once behind its first, of which others may come before them. */
+const readAhead = 2
+
 /**
  * The first rows of a run of several owners. The queue of a recursive query holds the next row of each owner, and of each
- * of its ranges. It gives out the first of these rows and gets the next row of the same owner.
+ * of its ranges, with the keys of the rows behind it in `rest`. It gives out the first of these rows and gets the next row
+ * of the same owner. Behind the first row of an owner nothing is read before it is given out: it is followed by an entry
+ * with the same keys, which is no row and gets the rows behind it.
  */
-function mergeOwners(source: Listed, { column, ids }: Owners, run: Run, { limit, offset }: Window): SQL {
+function mergeOwners(source: Listed, owners: Owners, run: Run, { limit, offset }: Window): SQL {
   const { sort, shown, where, begin = [], ranges, after } = run
-  const { from, key, keyScope } = source
-  const found = (next: SQL): SQL => and([sql`${key} = ${next}`, ...(keyScope ? [keyScope] : [])])
-  const columns = [column, ...(ranges?.columns ?? [])]
+  const columns = [owners.column, ...(ranges?.columns ?? [])]
   const names = columns.map((_, index) => sql.raw(`owner${index}`))
-  const ownedBy = (row: SQL): SQL[] => names.map((name) => sql`${row}.${name}`)
-  const next = (row: SQL, keys: readonly SQL[], more: readonly SQL[]): SQL => {
-    const owned = ownedBy(row).map((owner, index) => sql`${columns[index]} = ${owner}`)
-    return nextKey(source, [...owned, ...more, ...source.where, ...where], sort, keys)
-  }
-  const given = after ? after.map((value) => sql`${value}`) : []
+  const ofOwner = (row: SQL): SQL[] => [
+    ...names.map((name, index) => sql`${columns[index]} = ${row}.${name}`),
+    ...source.where,
+    ...where,
+  ]
   const order = namedKeys(shown, sort)
-  const seen = order.map(({ by }) => sql`seen.${by}`)
-  const listed = (row: SQL) => sql.join(ownedBy(row), sql`, `)
+  const given = after ? after.map((value) => sql`${value}`) : []
+  const next = shown.map((_, index) => sql`coalesce(seen.rest ->> '$[0][${sql.raw(String(index))}]', seen.${keyName(index)})`)
+  const behind = keysAfter(source, ofOwner(sql`seen`), run, next.slice(shown.length - sort.length), readAhead)
+  const kept = sql.join([...names, sql`shown`], sql`, `)
+  // A query without a limit would be read into the one around it, and look for each of its keys.
   return sql`with recursive merged as (
-      select ${listed(sql`owners`)}, ${key} as key, ${keyColumns(shown)}
-        from (${ownersOf(ids, ranges, names)}) as owners join ${from} on ${found(next(sql`owners`, given, begin))}
+      select ${kept}, ${keyColumns(shown.map((_, index) => sql`first ->> '$[0][${sql.raw(String(index))}]'`))},
+          null as rest, 1 as is_row
+        from (select owners.*, ${keysAfter(source, [...begin, ...ofOwner(sql`owners`)], run, given, 1)} as first
+          from (${ownersOf(owners, ranges, names)}) as owners limit -1) where first <> '[]'
       union all
-      select ${listed(sql`seen`)}, ${key}, ${keyColumns(shown)}
-        from merged as seen join ${from} on ${found(next(sql`seen`, seen, []))}
-      order by ${orderOf(order)} limit ${limit} offset ${offset}
-    ) select key, ${sql.join(
-      shown.map((_, index) => keyName(index)),
-      sql`, `,
-    )} from merged`
+      select ${kept}, ${sql.join([...next], sql`, `)},
+          iif(json_array_length(seen.rest) > 1, json_remove(seen.rest, '$[0]'), ${behind}), seen.rest is not null
+        from merged as seen where seen.rest is not '[]'
+      order by ${orderOf(order)}
+    ) select ${keyName(shown.length - 1)} as key, ${namesOf(shown)}, shown from merged
+      where is_row limit ${limit} offset ${offset}`
 }
 
 interface AskedRows extends PageRoute {
@@ -212,16 +229,12 @@ export function selectPageKeys(
   return selectRun(source, run, windowOf(page))
 }
 
-/**
- * Whether the keys of a page come in their order: the queue of a recursive query gives them out in its own, and runs follow
- * one after the other. Each row read would be read again to be sorted.
- */
-export const isInOrder = ({ owners }: Listed, { countedFromEnd }: AskedRows): boolean =>
-  !!owners?.isOrdered && !countedFromEnd
+/** Whether the keys of a page come in their order. Each row read would be read again to be sorted. */
+export const isInOrder = ({ countedFromEnd }: AskedRows): boolean => !countedFromEnd
 
 /** Columns and keys of the rows of one page, whose keys `page` has. */
 export function selectPageRows<Row>(
-  { columns, joins }: Pick<ListSource<SQL | Fields>, 'columns' | 'joins'>,
+  { columns, joins, shown }: Pick<ListSource<SQL | Fields>, 'columns' | 'joins' | 'shown'>,
   keys: readonly OrderKey[],
   page: SQL,
   { ctes = null, isSorted = false }: { ctes?: PageRoute['ctes']; isSorted?: boolean } = {},
@@ -230,7 +243,7 @@ export function selectPageRows<Row>(
   const outerOrder = orderOf(keys.map(({ desc }, index) => ({ by: sql`page.${keyName(index)}`, desc })))
   const rows = sql<Keyed<Row>>`${ctes ? sql`with recursive ${ctes}` : sql``}
     select ${sql.join(names, sql`, `)}, ${is(columns, SQL) ? columns : selection(columns)}
-    from (${page}) as page cross ${joins}
+    from (${shown ? sql`select *, ${shown} as shown from (${page}) limit -1` : page}) as page cross ${joins}
     ${isSorted ? sql`` : sql`order by ${outerOrder}`}`
   return is(columns, SQL) ? rows : answering(columns, rows)
 }

@@ -50,7 +50,7 @@ export async function paginate<Row>(
   })
   const asked = { after, limit: request.size + 1, offset, ...route }
   const page = selectPageKeys(source, sort, keys, asked)
-  const shown = { ctes: route.ctes, isSorted: isInOrder(source, asked) }
+  const shown = { ctes: route.ctes, isSorted: isInOrder(asked) }
   const [found, [total]] = await db.batch([selectPageRows<Row>(source, keys, page, shown), counting.statement])
   const n = total?.n ?? 0
   judgePage(request, after, n)

@@ -143,7 +143,6 @@ export async function listEntries(
     from: sql`${auditLog}`,
     index: found.index,
     key,
-    keyScope: eq(columns.organization_id, organizationId),
     where: [...conditions(ctx, filters, organizationId), ...found.facets],
     owners: found.owners,
     sort,

@@ -1,6 +1,7 @@
 import type { z } from '@hono/zod-openapi'
+import { type SQL, sql } from 'drizzle-orm'
 import { editions } from '../../db/schema/editions.ts'
-import type { RowOf } from '../../db/select.ts'
+import { fieldsIn, jsonOf, type RowOf } from '../../db/select.ts'
 import type { Nullable } from '../../domain/nullable.ts'
 import { toIsoOrNull } from '../../domain/time/instants.ts'
 import type { EditionSummary } from '../../http/fields.ts'
@@ -16,6 +17,13 @@ export const editionSummaryFields = {
   edition_is_draft: editions.is_draft,
   edition_published_at: editions.published_at,
 }
+
+/** The summary of a joined edition as one value, which few rows of a list differ in. */
+export const shownEdition = jsonOf(editionSummaryFields)
+
+export const shownOfEdition = (id: string): SQL => sql`(select ${shownEdition} from ${editions} where ${editions.id} = ${id})`
+
+export const editionSummaryIn = fieldsIn(sql`page.shown`, editionSummaryFields)
 
 export type EditionSummaryRow = RowOf<typeof editionSummaryFields>
 

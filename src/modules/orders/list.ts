@@ -22,7 +22,7 @@ import { shortIdOfEdition, shortIdsOf } from '../../db/short-ids.ts'
 import { editionsSeenBy, visibilityOf, visibleIn } from '../../db/visibility.ts'
 import { invalid, parameterError } from '../../domain/errors.ts'
 import type { Page, PageRequest } from '../../domain/page.ts'
-import { editionSummaryFields } from '../editions/index.ts'
+import { editionSummaryFields, editionSummaryIn, shownEdition, shownOfEdition } from '../editions/index.ts'
 import { countingOf, fewMatch, stateOf } from './count.ts'
 import type { OrderFilters, OrderOrdering } from './filters.ts'
 import { indexedKeys, indexOf, sortedKeys, sortKeys, sortOf } from './orderings.ts'
@@ -50,6 +50,9 @@ const listFields = madeOfView((view) => ({
   items_count: orders.items_count,
   has_payment: orders.has_payment,
 }))
+
+/** Where the page has the edition of its rows. */
+const pageFields = madeOfView((view) => ({ ...listFields(view), ...editionSummaryIn }))
 
 export type ShownOrderRow = RowOf<ReturnType<typeof orderFields>>
 export type OrderListRow = RowOf<ReturnType<typeof listFields>>
@@ -113,7 +116,8 @@ const editionOf = sql`${orders}.edition_short_id`
 /** What a list of an organisation is read by. */
 function ownersOf(ctx: Ctx, filters: OrderFilters, isOrdered: boolean): Owners | undefined {
   if (!isOfEditions(filters)) return undefined
-  return { column: editionOf, ids: shortIdsOf(editionsSeenBy(ctx.caller, filters)), isOrdered }
+  const ids = shortIdsOf(editionsSeenBy(ctx.caller, filters, shownEdition))
+  return { column: editionOf, ids, isOrdered, areShown: true }
 }
 
 /**
@@ -201,18 +205,23 @@ export async function listOrders(
   const end = (ordering[0]?.desc ?? true) ? 'last' : 'first'
   const whereOf = (isFound: boolean) =>
     conditions(ctx, { view, filters, areFew, beginsAt: starts.startOf && isFarPage(page) ? end : null, isFound })
+  const search = searchOf({ caller: ctx.caller, view, filters, ordering, whereOfFound: () => whereOf(true) })
+  const { edition_id } = filters
+  const owners = ownersOf(ctx, filters, served?.isWhole ?? false)
+  // What a search finds is not merged.
+  const isShown = edition_id !== undefined || (search === null && owners?.isOrdered === true)
   const source = {
     table: sql`${orders}`,
     key: sql`${orders.seq}`,
     where: whereOf(false),
-    owners: ownersOf(ctx, filters, served?.isWhole ?? false),
+    owners,
     ranges: served?.ranges,
     sort: sortOf(ordering, areFew ? sortedKeys : indexedKeys(filters, served?.ranges)),
-    columns: listFields(view),
+    columns: isShown ? pageFields(view) : listFields(view),
+    shown: edition_id === undefined ? undefined : shownOfEdition(edition_id),
     joins: sql`join ${orders} on ${orders.seq} = page.key join ${users} on ${users.id} = ${orders.user_id}
-      ${view.join} join ${editions} on ${editions.id} = ${orders.edition_id}`,
+      ${view.join} ${isShown ? sql`` : sql`join ${editions} on ${editions.id} = ${orders.edition_id}`}`,
   }
-  const search = searchOf({ caller: ctx.caller, view, filters, ordering, whereOfFound: () => whereOf(true) })
   if (search === 'short') {
     const newest = [...scopes(filters), visibleIn(ctx.caller, orderVisibility, filters)]
     const sort = sortOf([], sortKeys)

@@ -21,7 +21,7 @@ import { notFound } from '../../domain/errors.ts'
 import type { Share } from '../../domain/refunds/refund-shares.ts'
 import { refundReasons, refundSources } from '../../domain/refunds/refunds.ts'
 import { isOrderedByOwn, type OrderBy, type Page, type PageRequest, sortBy } from '../../domain/page.ts'
-import { editionSummaryFields } from '../editions/index.ts'
+import { editionSummaryFields, editionSummaryIn, shownEdition, shownOfEdition } from '../editions/index.ts'
 import { containsText } from '../orders/index.ts'
 import { organizationSummaryFields, organizationSummaryOf } from '../organizations/index.ts'
 import { imagesOfProduct } from '../purchases/index.ts'
@@ -46,11 +46,15 @@ const refundFields = madeOfView((view) => ({
   variant_name: orNull(variants.name),
 }))
 
+/** Where the page has the edition of its rows. */
+const pageFields = madeOfView((view) => ({ ...refundFields(view), ...editionSummaryIn }))
+
+const joinedEditions = sql`join ${editions} on ${editions.id} = ${refundRequests.edition_id}`
+
 const joinedOrganizations = sql`join ${organizations} on ${organizations.id} = ${refundRequests.organization_id}`
 
 const joins = (view: CustomerView): SQL => sql`join ${orders} on ${orders.id} = ${refundRequests.order_id}
   join ${users} on ${users.id} = ${orders.user_id} ${view.join}
-  join ${editions} on ${editions.id} = ${refundRequests.edition_id}
   left join ${purchases} on ${purchases.id} = ${refundRequests.purchase_id}
   left join ${products} on ${products.id} = ${purchases.product_id}
   left join ${variants} on ${variants.id} = ${purchases.variant_id}`
@@ -71,7 +75,8 @@ const refundVisibility = visibilityOf(sql`${refundRequests.organization_id}`, sq
 export async function findRefund(ctx: Ctx, id: string): Promise<LoadedRefund> {
   const view = customersSeenBy(ctx.caller)
   const fields = loadedFields(view)
-  const found = sql<LoadedFields>`select ${selection(fields)} from ${refundRequests} ${joins(view)} ${joinedOrganizations}
+  const found = sql<LoadedFields>`select ${selection(fields)} from ${refundRequests} ${joins(view)} ${joinedEditions}
+    ${joinedOrganizations}
     where ${refundRequests.id} = ${id} and ${visible(ctx.caller, refundVisibility)}`
   const row = await ctx.db.first(answering(fields, found))
   if (!row) throw notFound()
@@ -121,7 +126,8 @@ const isOfEditions = ({ edition_id, order_id, purchase_id, customer_id }: Refund
 
 function ownersOf(ctx: Ctx, filters: RefundFilters, isOrdered: boolean): Owners | undefined {
   if (!isOfEditions(filters)) return undefined
-  return { column: sql`${refundRequests.edition_id}`, ids: editionsSeenBy(ctx.caller, filters), isOrdered }
+  const ids = editionsSeenBy(ctx.caller, filters, shownEdition)
+  return { column: sql`${refundRequests.edition_id}`, ids, isOrdered, areShown: true }
 }
 
 /** A plus excludes the indexes of the edition, where others lead to fewer requests. */
@@ -215,8 +221,10 @@ export function listRefunds(
 ): Promise<Page<RefundDetailRow>> {
   const view = customersSeenBy(ctx.caller)
   const sort = sortOf(ordering)
-  const { organization_id } = filters
-  const fields = refundFields(view)
+  const { organization_id, edition_id } = filters
+  const owners = ownersOf(ctx, filters, ordering.length <= 1)
+  const isShown = edition_id !== undefined || owners?.isOrdered === true
+  const fields = isShown ? pageFields(view) : refundFields(view)
   const counted = countedOf(ctx, view, filters)
   const ranges = counted && rangesOf(ordering, filters)
   return paginate(ctx.db, page, {
@@ -224,14 +232,15 @@ export function listRefunds(
     index: ranges ? sql`refund_requests_by_reason` : undefined,
     key: sql`${refundRequests.id}`,
     where: conditions(ctx, view, filters),
-    owners: ownersOf(ctx, filters, ordering.length <= 1),
+    owners,
+    shown: edition_id === undefined ? undefined : shownOfEdition(edition_id),
     ranges: ranges ?? undefined,
     sort,
     ...bySpans(refundSpans, counted, sort),
     ...byIntervals(ctx, ordering, counted && filters),
     columns: organization_id ? { ...fields, ...organizationSummaryOf(organization_id) } : fields,
     joins: sql`join ${refundRequests} on ${refundRequests.id} = page.key ${joins(view)}
-      ${organization_id ? sql`` : joinedOrganizations}`,
+      ${isShown ? sql`` : joinedEditions} ${organization_id ? sql`` : joinedOrganizations}`,
   })
 }
 
