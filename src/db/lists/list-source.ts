@@ -54,7 +54,7 @@ export interface Owners {
   column: SQL
   ids: SQL
   isOrdered: boolean
-  /** `ids` has a value more of each in `shown`. Rows that are merged have that of their owner as `page.shown`. */
+  /** `ids` has a value more of each in `shown`. Rows that are merged have that of their owner as `shown`. */
   areShown?: boolean
 }
 
@@ -72,7 +72,12 @@ export interface ListSource<Columns extends SQL | Fields = SQL> {
   sort: readonly SortKey[]
   columns: Columns
   joins: SQL
-  /** A value that is the same for all rows. They have it as `page.shown`, and it is read once. */
+  /**
+   * The table of the rows, and the joins behind it. Where an index leads to a page, its rows are read with their keys then,
+   * and not looked up through `page.key`.
+   */
+  read?: { table: SQL; joins: SQL } | undefined
+  /** A value that is the same for all rows. They have it as `shown`, and it is read once. */
   shown?: SQL | undefined
   /** The owners of the rows, in addition to `where`. */
   owners?: Owners | undefined

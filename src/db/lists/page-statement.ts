@@ -20,7 +20,10 @@ import { type PageRoute, type Window, windowFromEnd } from './page-by-number.ts'
 import type { Keyed } from './page-rows.ts'
 import { type Ranges, union, united } from './ranges.ts'
 
-type Listed = Pick<ListSource, 'from' | 'index' | 'key' | 'where' | 'owners' | 'ranges'>
+type Listed = Pick<ListSource, 'from' | 'index' | 'key' | 'where' | 'owners' | 'ranges'> & {
+  /** The table that the page has all columns of, beside its keys. */
+  whole?: SQL | undefined
+}
 
 export const ofOwners = ({ owners }: Pick<ListSource, 'owners'>): SQL[] =>
   owners ? [sql`${owners.column} in (select id from (${owners.ids}))`] : []
@@ -58,7 +61,8 @@ function selectRun(source: Listed, run: Run, window: Window): SQL {
   // Of two bounds of one column SQLite seeks by the first.
   const conditions = [...(after ? [beyond(sort, after)] : []), ...begin, ...ofOwners(source), ...source.where, ...where]
   const selected = (range: readonly SQL[]): SQL =>
-    sql`select ${source.key} as key, ${keyColumns(shown)} from ${readBy(source)} where ${and([...range, ...conditions])}`
+    sql`select ${source.whole ? sql`${source.whole}.*, ` : sql``}${source.key} as key, ${keyColumns(shown)}
+      from ${readBy(source)} where ${and([...range, ...conditions])}`
   const ordered = ranges
     ? united(ranges, selected, orderOf(namedKeys(shown, sort)))
     : sql`${selected([])} order by ${orderOf(sort)}`
@@ -232,18 +236,26 @@ export function selectPageKeys(
 /** Whether the keys of a page come in their order. Each row read would be read again to be sorted. */
 export const isInOrder = ({ countedFromEnd }: AskedRows): boolean => !countedFromEnd
 
+interface ShownPage {
+  ctes?: PageRoute['ctes']
+  isSorted?: boolean
+  /** The page has all columns of its rows. */
+  isWhole?: boolean
+}
+
 /** Columns and keys of the rows of one page, whose keys `page` has. */
 export function selectPageRows<Row>(
-  { columns, joins, shown }: Pick<ListSource<SQL | Fields>, 'columns' | 'joins' | 'shown'>,
+  { columns, joins, read, shown }: Pick<ListSource<SQL | Fields>, 'columns' | 'joins' | 'read' | 'shown'>,
   keys: readonly OrderKey[],
   page: SQL,
-  { ctes = null, isSorted = false }: { ctes?: PageRoute['ctes']; isSorted?: boolean } = {},
+  { ctes = null, isSorted = false, isWhole = false }: ShownPage = {},
 ): SQL<Keyed<Row>> | Query<Keyed<Row>> {
-  const names = keys.map((_, index) => sql`page.${keyName(index)}`)
-  const outerOrder = orderOf(keys.map(({ desc }, index) => ({ by: sql`page.${keyName(index)}`, desc })))
+  const names = keys.map((_, index) => keyName(index))
+  const outerOrder = orderOf(keys.map(({ desc }, index) => ({ by: keyName(index), desc })))
+  const from = shown ? sql`select *, ${shown} as shown from (${page}) limit -1` : page
   const rows = sql<Keyed<Row>>`${ctes ? sql`with recursive ${ctes}` : sql``}
     select ${sql.join(names, sql`, `)}, ${is(columns, SQL) ? columns : selection(columns)}
-    from (${shown ? sql`select *, ${shown} as shown from (${page}) limit -1` : page}) as page cross ${joins}
+    from (${from}) as ${read && isWhole ? sql`${read.table} ${read.joins}` : sql`page cross ${joins}`}
     ${isSorted ? sql`` : sql`order by ${outerOrder}`}`
   return is(columns, SQL) ? rows : answering(columns, rows)
 }

@@ -4,7 +4,7 @@ import type { Database } from '../database.ts'
 import type { Fields, RowOf } from '../select.ts'
 import type { ListSource } from './list-source.ts'
 import { and, isNullable, keysOf, type KeyValues, wholeSort } from './order-keys.ts'
-import { type Counting, routeTo } from './page-by-number.ts'
+import { type Counting, isFarPage, routeTo } from './page-by-number.ts'
 import { judgePage, pageFrom } from './page-rows.ts'
 import { inAnyRange } from './ranges.ts'
 import { isInOrder, ofOwners, selectPageKeys, selectPageRows } from './page-statement.ts'
@@ -49,8 +49,10 @@ export async function paginate<Row>(
     isReversible: !sort.some(({ by }) => isNullable(by)),
   })
   const asked = { after, limit: request.size + 1, offset, ...route }
-  const page = selectPageKeys(source, sort, keys, asked)
-  const shown = { ctes: route.ctes, isSorted: isInOrder(asked) }
+  // Rows that are sorted, or passed one by one, are not read whole. Of rows that are merged the queue has the keys alone.
+  const isWhole = !!source.read && !source.owners?.isOrdered && isInOrder(asked) && (!isFarPage(request) || !!route.start)
+  const page = selectPageKeys(isWhole ? { ...source, whole: source.read?.table } : source, sort, keys, asked)
+  const shown = { ctes: route.ctes, isSorted: isInOrder(asked), isWhole }
   const [found, [total]] = await db.batch([selectPageRows<Row>(source, keys, page, shown), counting.statement])
   const n = total?.n ?? 0
   judgePage(request, after, n)

@@ -26,6 +26,10 @@ const actorFields = {
   last_name: sql<string | null>`${members.last_name}`,
 }
 
+const ofActors = sql`left join ${accounts} on ${accounts.id} = ${columns.actor_id}
+  left join ${members} on ${members.id} = (select min(id) from members as own
+    where own.account_id = audit_log.actor_id and own.organization_id = audit_log.organization_id)`
+
 const fields = { ...columns, ...actorFields }
 
 export type AuditRow = RowOf<typeof fields>
@@ -152,9 +156,7 @@ export async function listEntries(
       countedOf(ctx, filters, organizationId, found),
       sort,
     ),
-    joins: sql`join ${auditLog} on ${columns.organization_id} = ${organizationId} and ${columns.id} = page.key
-      left join ${accounts} on ${accounts.id} = ${columns.actor_id}
-      left join ${members} on ${members.id} = (select min(id) from members as own
-        where own.account_id = audit_log.actor_id and own.organization_id = audit_log.organization_id)`,
+    joins: sql`join ${auditLog} on ${columns.organization_id} = ${organizationId} and ${columns.id} = page.key ${ofActors}`,
+    read: { table: sql`${auditLog}`, joins: ofActors },
   })
 }

@@ -23,7 +23,7 @@ export const shownEdition = jsonOf(editionSummaryFields)
 
 export const shownOfEdition = (id: string): SQL => sql`(select ${shownEdition} from ${editions} where ${editions.id} = ${id})`
 
-export const editionSummaryIn = fieldsIn(sql`page.shown`, editionSummaryFields)
+export const editionSummaryIn = fieldsIn(sql`shown`, editionSummaryFields)
 
 export type EditionSummaryRow = RowOf<typeof editionSummaryFields>
 

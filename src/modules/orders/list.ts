@@ -210,6 +210,8 @@ export async function listOrders(
   const owners = ownersOf(ctx, filters, served?.isWhole ?? false)
   // What a search finds is not merged.
   const isShown = edition_id !== undefined || (search === null && owners?.isOrdered === true)
+  const joins = sql`join ${users} on ${users.id} = ${orders.user_id} ${view.join}
+    ${isShown ? sql`` : sql`join ${editions} on ${editions.id} = ${orders.edition_id}`}`
   const source = {
     table: sql`${orders}`,
     key: sql`${orders.seq}`,
@@ -219,8 +221,8 @@ export async function listOrders(
     sort: sortOf(ordering, areFew ? sortedKeys : indexedKeys(filters, served?.ranges)),
     columns: isShown ? pageFields(view) : listFields(view),
     shown: edition_id === undefined ? undefined : shownOfEdition(edition_id),
-    joins: sql`join ${orders} on ${orders.seq} = page.key join ${users} on ${users.id} = ${orders.user_id}
-      ${view.join} ${isShown ? sql`` : sql`join ${editions} on ${editions.id} = ${orders.edition_id}`}`,
+    joins: sql`join ${orders} on ${orders.seq} = page.key ${joins}`,
+    read: { table: sql`${orders}`, joins: sql`cross ${joins}` },
   }
   if (search === 'short') {
     const newest = [...scopes(filters), visibleIn(ctx.caller, orderVisibility, filters)]

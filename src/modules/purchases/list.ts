@@ -99,6 +99,7 @@ export function listPurchases(
     sort: sortBy<keyof typeof sortKeys, SortKey['by']>(ordering, '-created', sortKeys),
     columns: shownFields(view),
     joins: sql`join ${purchases} on ${purchases.id} = page.key ${shownJoins(view)}`,
+    read: { table: sql`${purchases}`, joins: sql`cross ${shownJoins(view)}` },
     count: countOf(ctx, filters),
     ...startsOf(ctx, filters, ordering[0]?.desc ?? true),
   })

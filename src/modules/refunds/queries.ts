@@ -225,6 +225,7 @@ export function listRefunds(
   const owners = ownersOf(ctx, filters, ordering.length <= 1)
   const isShown = edition_id !== undefined || owners?.isOrdered === true
   const fields = isShown ? pageFields(view) : refundFields(view)
+  const joined = sql`${joins(view)} ${isShown ? sql`` : joinedEditions} ${organization_id ? sql`` : joinedOrganizations}`
   const counted = countedOf(ctx, view, filters)
   const ranges = counted && rangesOf(ordering, filters)
   return paginate(ctx.db, page, {
@@ -239,8 +240,8 @@ export function listRefunds(
     ...bySpans(refundSpans, counted, sort),
     ...byIntervals(ctx, ordering, counted && filters),
     columns: organization_id ? { ...fields, ...organizationSummaryOf(organization_id) } : fields,
-    joins: sql`join ${refundRequests} on ${refundRequests.id} = page.key ${joins(view)}
-      ${isShown ? sql`` : joinedEditions} ${organization_id ? sql`` : joinedOrganizations}`,
+    joins: sql`join ${refundRequests} on ${refundRequests.id} = page.key ${joined}`,
+    read: { table: sql`${refundRequests}`, joins: sql`cross ${joined}` },
   })
 }
 

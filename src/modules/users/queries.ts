@@ -167,6 +167,7 @@ export function listUsers(
     sort: sortOf(ordering, view),
     columns: columnsOf(view),
     joins: sql`join ${users} on ${users.seq} = page.key ${view.join}`,
+    read: { table: sql`${users}`, joins: view.join },
   }
   // Roles of an edition compare its customers: the index has those of the whole organisation.
   if (!filters.search || !view.isWhole)

@@ -194,6 +194,7 @@ export function listDeliveries(
     sort,
     columns: deliveryColumns,
     joins: sql`join ${webhookDeliveries} on ${deliveryColumns.id} = page.key`,
+    read: isByChange ? undefined : { table: sql`${webhookDeliveries}`, joins: sql`` },
     ...bySpans(deliverySpans, countedOf(ctx, endpoint, filters, where), sort),
   })
 }
