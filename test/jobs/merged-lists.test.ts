@@ -7,6 +7,7 @@ import { type ListSource, nullable, type Owners, type SortKey } from '../../src/
 import { orderKeysOf } from '../../src/db/lists/order-keys.ts'
 import { paginate } from '../../src/db/lists/paginate.ts'
 import { newMeter } from '../../src/domain/meter.ts'
+import type { Page } from '../../src/domain/page.ts'
 import { compareKeys } from '../../src/domain/text/compare-keys.ts'
 
 const owners = ['one', 'two', 'three']
@@ -130,7 +131,7 @@ const plain = (rows: readonly Shown[]): Shown[] => rows.map(({ seq, owner, of })
 async function walked(source: ListSource, size: number): Promise<Shown[]> {
   const rows: Shown[] = []
   for (let after: (string | number)[] | null = null, first = true; first || after; first = false) {
-    const page = await paginate<Shown>(db, { page: 1, size, after }, source)
+    const page: Page<Shown> = await paginate<Shown>(db, { page: 1, size, after }, source)
     rows.push(...page.rows)
     after = page.after
   }
@@ -175,7 +176,9 @@ it.each(Object.keys(orders))('a list of several owners is the naive list, in an 
 it('integers that JavaScript does not tell apart keep their order', async () => {
   const rows = [3, 1, 0, 2].map((more, index) => ({ seq: index + 1, more, owner: owners[index % 2] ?? '' }))
   for (const { seq, more, owner } of rows)
-    await db.all(sql`insert into owned_rows values (${seq}, ${owner}, 'x', 9007199254740992 + ${sql.raw(String(more))}, '', null)`)
+    await db.all(
+      sql`insert into owned_rows values (${seq}, ${owner}, 'x', 9007199254740992 + ${sql.raw(String(more))}, '', null)`,
+    )
   const order = orders['a number'] ?? expect.unreachable()
   const page = await paginate<Shown>(db, { page: 1, size: 10, after: null }, sourceOf(order, false))
   expect(page.rows.map(({ seq }) => seq)).toEqual([3, 2, 4, 1])
@@ -195,4 +198,3 @@ it('a page of one owner among many reads two and a half rows for each, beside th
   expect(await costs(sourceOf(order, false))).toBeLessThanOrEqual(51 + 51 * 2.5 + 4 * 2 + 4)
   expect(await costs(ofOne(sourceOf(order, false)))).toBe(51)
 })
-

@@ -170,8 +170,9 @@ it('a text that fewer than 500 have reads a row for each hit, and those of a pag
     ]) {
       const { count } = await client.get<Page<unknown>>(path)
       const rows = await rowsOf(path)
-      // Three rows for each order of the page; the spans that say whether the search is known; the caller.
-      expect([path, count, Math.max(rows, found + 250)]).toEqual([path, found, found + 250])
+      // Three rows for each order of the page, two in an edition; the spans that say whether the search is known; the caller.
+      const most = found + (path.includes(organization) ? 200 : 150)
+      expect([path, count, Math.max(rows, most)]).toEqual([path, found, most])
       expect(rows).toBeLessThanOrEqual(goalOfRareSearch)
     }
 }, 120_000)
@@ -245,19 +246,19 @@ it('a page by its number reads few rows in any order, wherever it is', async () 
 it('a page by its number in the order of creation reads few rows of each list, wherever it is', async () => {
   const ofOrganization = `page_size=50&organization_id=${shop.organization_id}`
   const ofEdition = `page_size=50&edition_id=${shop.edition_id}`
-  // Lists of an organisation are merged from its editions: their first pages read 376 and 550.
-  const [mostOrders, mostRequests] = [800, 800]
+  // Lists of an organisation are merged from its editions: their first pages read 253 and 428.
+  const [mostOrders, mostRequests] = [680, 680]
   const lists: [list: string, filters: string[], most: number, key?: string][] = [
     [`/v1/orders?${ofEdition}`, ['', '&status=completed', '&status=completed&type=imported'], goal],
     [`/v1/orders?${ofOrganization}`, ['', '&status=completed'], mostOrders],
-    [`/v1/purchases?${ofEdition}`, [''], 760],
+    [`/v1/purchases?${ofEdition}`, [''], 710],
     [`/v1/webhooks/${endpointId}/deliveries?page_size=50`, ['', '&status=success', '&status=exhausted'], goal],
     [`/v1/audit-log?${ofOrganization}`, ['', `&resource_id=${shop.edition_id}`], goal],
-    [`/v1/audit-log?${ofOrganization}`, ['&action=updateOrder', '&actor_id=root'], 760],
-    [`/v1/refund-requests?${ofEdition}`, ['', '&status=rejected'], 680],
+    [`/v1/audit-log?${ofOrganization}`, ['&action=updateOrder', '&actor_id=root'], 710],
+    [`/v1/refund-requests?${ofEdition}`, ['', '&status=rejected'], goal],
     [`/v1/refund-requests?${ofOrganization}`, ['', '&status=rejected', '&source=api'], mostRequests],
     // Pages of 100, of which many joined at one moment.
-    [`/v1/user?${ofOrganization}`, [''], 700, 'date_joined'],
+    [`/v1/user?${ofOrganization}`, [''], 550, 'date_joined'],
   ]
   const dear: [string, number][] = []
   for (const [list, filters, most, key = 'created'] of lists)

@@ -73,7 +73,13 @@ function selectRun(source: Listed, run: Run, window: Window): SQL {
  * A value with the keys of the first rows that meet the conditions and come after the given keys, as a list of lists. Where
  * keys do not run one way, each has a read of its own, so that an index leads to the rows.
  */
-function keysAfter(source: Listed, conditions: readonly SQL[], { sort, shown }: Run, after: readonly SQL[], most: number) {
+function keysAfter(
+  source: Listed,
+  conditions: readonly SQL[],
+  { sort, shown }: Run,
+  after: readonly SQL[],
+  most: number,
+) {
   const limit = sql`limit ${sql.raw(String(most))}`
   const first = (more: readonly SQL[], order: readonly OrderKey[]): SQL =>
     sql`select ${keyColumns(shown)} from ${readBy(source)} where ${and([...more, ...conditions])} order by ${orderOf(order)} ${limit}`
@@ -122,7 +128,9 @@ function mergeOwners(source: Listed, owners: Owners, run: Run, { limit, offset }
   ]
   const order = namedKeys(shown, sort)
   const given = after ? after.map((value) => sql`${value}`) : []
-  const next = shown.map((_, index) => sql`coalesce(seen.rest ->> '$[0][${sql.raw(String(index))}]', seen.${keyName(index)})`)
+  const next = shown.map(
+    (_, index) => sql`coalesce(seen.rest ->> '$[0][${sql.raw(String(index))}]', seen.${keyName(index)})`,
+  )
   const behind = keysAfter(source, ofOwner(sql`seen`), run, next.slice(shown.length - sort.length), readAhead)
   const kept = sql.join([...names, sql`shown`], sql`, `)
   // A query without a limit would be read into the one around it, and look for each of its keys.

@@ -38,17 +38,15 @@ async function pageOfFew<F extends Fields>(
   const { keys, after } = keysOf(source, request)
   judgePage(request, after, matches.length)
   const rest = after ? matches.filter((match) => compareKeys(match.keys, after, keys) > 0) : matches
-  const skipped = after ? 0 : (request.page - 1) * request.size
-  const shown = rest.slice(skipped, skipped + request.size + 1)
-  if (shown.length === 0) return pageFrom<RowOf<F>>(request, keys.length, [], matches.length)
-  const page = sql`select column1 as key, column1 as k0 from ${listedKeys(shown.map(({ key }) => key))}`
-  const rows = await db.all(selectPageRows<RowOf<F>>(source, keys.slice(-1), page, { isSorted: true }))
-  const keysByRow = new Map(shown.map((match) => [match.key, match.keys]))
-  const keyed = rows.map((row) => {
-    const values = keysByRow.get(Number(row['k0'])) ?? []
-    return { ...row, ...Object.fromEntries(values.map((value, index) => [`k${index}`, value])) }
-  })
-  return pageFrom<RowOf<F>>(request, keys.length, keyed, matches.length)
+  const { page, size } = request
+  const skipped = after ? 0 : (page - 1) * size
+  const shown = rest.slice(skipped, skipped + size)
+  const last = rest.length > skipped + size ? shown.at(-1) : undefined
+  const of = { count: matches.length, page, size, after: last ? [...last.keys] : null }
+  if (shown.length === 0) return { rows: [], ...of }
+  const found = sql`select column1 as key, column1 as k0 from ${listedKeys(shown.map(({ key }) => key))}`
+  const rows = await db.all(selectPageRows<RowOf<F>>(source, keys.slice(-1), found, { isSorted: true }))
+  return { rows, ...of }
 }
 
 const whole = <F extends Fields>(source: TableSource<F>): ListSource<F> => ({

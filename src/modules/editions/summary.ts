@@ -21,7 +21,8 @@ export const editionSummaryFields = {
 /** The summary of a joined edition as one value, which few rows of a list differ in. */
 export const shownEdition = jsonOf(editionSummaryFields)
 
-export const shownOfEdition = (id: string): SQL => sql`(select ${shownEdition} from ${editions} where ${editions.id} = ${id})`
+export const shownOfEdition = (id: string): SQL =>
+  sql`(select ${shownEdition} from ${editions} where ${editions.id} = ${id})`
 
 export const editionSummaryIn = fieldsIn(sql`shown`, editionSummaryFields)
 
