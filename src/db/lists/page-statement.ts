@@ -77,9 +77,8 @@ function keysAfter(
   source: Listed,
   conditions: readonly SQL[],
   { sort, shown }: Run,
-  after: readonly SQL[],
-  most: number,
-) {
+  { after, most }: { after: readonly SQL[]; most: number },
+): SQL {
   const limit = sql`limit ${sql.raw(String(most))}`
   const first = (more: readonly SQL[], order: readonly OrderKey[]): SQL =>
     sql`select ${keyColumns(shown)} from ${readBy(source)} where ${and([...more, ...conditions])} order by ${orderOf(order)} ${limit}`
@@ -131,13 +130,16 @@ function mergeOwners(source: Listed, owners: Owners, run: Run, { limit, offset }
   const next = shown.map(
     (_, index) => sql`coalesce(seen.rest ->> '$[0][${sql.raw(String(index))}]', seen.${keyName(index)})`,
   )
-  const behind = keysAfter(source, ofOwner(sql`seen`), run, next.slice(shown.length - sort.length), readAhead)
+  const behind = keysAfter(source, ofOwner(sql`seen`), run, {
+    after: next.slice(shown.length - sort.length),
+    most: readAhead,
+  })
   const kept = sql.join([...names, sql`shown`], sql`, `)
   // A query without a limit would be read into the one around it, and look for each of its keys.
   return sql`with recursive merged as (
       select ${kept}, ${keyColumns(shown.map((_, index) => sql`first ->> '$[0][${sql.raw(String(index))}]'`))},
           null as rest, 1 as is_row
-        from (select owners.*, ${keysAfter(source, [...begin, ...ofOwner(sql`owners`)], run, given, 1)} as first
+        from (select owners.*, ${keysAfter(source, [...begin, ...ofOwner(sql`owners`)], run, { after: given, most: 1 })} as first
           from (${ownersOf(owners, ranges, names)}) as owners limit -1) where first <> '[]'
       union all
       select ${kept}, ${sql.join([...next], sql`, `)},
