@@ -53,39 +53,39 @@ describe('a text that fewer than 500 have', () => {
     expect(read).toMatchInlineSnapshot(`
       {
         "by any text, which the customer has": [
-          262,
-          601,
-          660,
+          259,
+          598,
+          657,
         ],
         "by the address of the customer": [
-          262,
-          601,
-          660,
+          210,
+          549,
+          608,
         ],
         "by their number": [
-          261,
-          600,
-          659,
-        ],
-        "customers of an edition": [
           209,
           548,
           607,
         ],
-        "customers of an organisation": [
+        "customers of an edition": [
           208,
           547,
           606,
         ],
+        "customers of an organisation": [
+          207,
+          546,
+          605,
+        ],
         "orders of an edition": [
-          263,
-          602,
-          661,
+          211,
+          550,
+          609,
         ],
         "orders of an organisation": [
-          262,
-          601,
-          660,
+          259,
+          598,
+          657,
         ],
       }
     `)
@@ -106,15 +106,15 @@ describe('a role of an edition', () => {
       [
         [
           101,
-          464,
+          410,
         ],
         [
           101,
-          463,
+          409,
         ],
         [
           101,
-          363,
+          309,
         ],
       ]
     `)
