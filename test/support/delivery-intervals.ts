@@ -59,7 +59,9 @@ export const storedDeliveries = (endpoint: string): Promise<StoredDelivery[]> =>
 /** Compares the intervals of an endpoint with its deliveries. Answers how many there are. */
 export async function expectDeliveryIntervals(endpoint: string): Promise<number> {
   const settled = await db.first(
-    sql<{ until: number }>`select until from settled_lists where list = ${deliveryIntervals.name} and scope = ${endpoint}`,
+    sql<{
+      until: number
+    }>`select until from settled_lists where list = ${deliveryIntervals.name} and scope = ${endpoint}`,
   )
   const stored = await db.all(sql<StoredInterval>`select * from delivery_intervals where scope = ${endpoint}
     order by scope, ordering, value, created_at, id`)

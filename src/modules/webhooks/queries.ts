@@ -3,19 +3,11 @@ import type { Ctx } from '../../context.ts'
 import { paginate } from '../../db/lists/paginate.ts'
 import { webhookDeliveries, webhookEndpoints, webhookEvents } from '../../db/schema/messaging/webhooks.ts'
 import { fromJson, jsonFlag, select } from '../../db/select.ts'
-import {
-  inList,
-  type Visibility,
-  visibilityOf,
-  visible,
-  visibleIn,
-} from '../../db/visibility.ts'
+import { inList, type Visibility, visibilityOf, visible, visibleIn } from '../../db/visibility.ts'
 import type { Tenant } from '../../domain/accounts/access.ts'
 import { notFound } from '../../domain/errors.ts'
 import { type Page, type PageRequest, sortBy } from '../../domain/page.ts'
-import {
-  type LoggedAttempt,
-} from '../../domain/webhooks/webhooks.ts'
+import { type LoggedAttempt } from '../../domain/webhooks/webhooks.ts'
 import type { WebhookFilters, WebhookOrdering } from './contract.ts'
 import { attemptsShown } from './delivery/delivery-contract.ts'
 import { readers } from './endpoint-contract.ts'

@@ -133,8 +133,10 @@ export async function listDeliveries(
     columns: deliveryColumns,
     joins: sql`join ${webhookDeliveries} on ${deliveryColumns.id} = page.key`,
     ...(matchesFilters(endpoint, filters)
-      ? { ...bySpans(deliverySpans, countedOf(ctx, endpoint, filters, where), sort), ...(await inOrder(ctx, page, all)) }
+      ? {
+          ...bySpans(deliverySpans, countedOf(ctx, endpoint, filters, where), sort),
+          ...(await inOrder(ctx, page, all)),
+        }
       : { from: sql`${webhookDeliveries}`, where: [sql`0`], count: 0 }),
   })
 }
-
