@@ -13,8 +13,8 @@ export interface PartIndex {
 /** The rows of an index that meet a condition. */
 export interface RowsOfIndex extends PartIndex {
   where: SQL
-  /** Leads an index that is in another order to the rows between two values of the ordering. */
-  between?: (least: SQL, most: SQL) => SQL
+  /** Leads the index to the settled rows of a `part` between the keys `this` and `next`, where their order does not. */
+  between?: SQL
 }
 
 /** An order of lists in which intervals count rows: those that meet a condition, as one index has them. */

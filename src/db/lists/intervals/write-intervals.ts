@@ -138,10 +138,9 @@ export function recountInterval(list: IntervalList, interval: Interval, size: nu
     comparedWith(list, by, '>=', sql`select * from this`),
     comparedWith(list, by, '<', sql`select * from next`),
   ]
-  const [least, most] = [sql`(select value from this)`, sql`(select value from next)`]
   const indexes: readonly RowsOfIndex[] = by.divided ?? [by]
   const rows = indexes.map((one) => {
-    const where = [...(one.between ? [one.between(least, most)] : []), one.where, ...between]
+    const where = [...(one.between ? [one.between] : []), one.where, ...between]
     return sql`select ${countedColumns(list, by)} from (${settledPartsOf(list, scope)}) as part
       cross join ${rowsOfPart(list, one, sql`part.key`, [...where, sql`${settled.at} < part.until`])}`
   })

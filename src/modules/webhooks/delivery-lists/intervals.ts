@@ -1,13 +1,25 @@
-import { type SQL, sql } from 'drizzle-orm'
+import { sql } from 'drizzle-orm'
 import type { Database } from '../../../db/database.ts'
 import type { IntervalList } from '../../../db/lists/intervals/interval-list.ts'
 import { settledAfterMs } from '../../../db/lists/spans/spanned-list.ts'
-import { deliveryStatuses } from '../../../domain/webhooks/webhooks.ts'
+import { deliveryStatuses, type EventKind, eventKindNames } from '../../../domain/webhooks/webhooks.ts'
 import { deliverySpans, rangesOfKinds } from './spans.ts'
 import { areLate, soonMs } from './last-changed.ts'
 
 const byCreation = { index: sql`webhook_deliveries_of_endpoint`, ranges: rangesOfKinds }
 const createdAt = sql`webhook_deliveries.created_at`
+
+/** In an interval that ends behind the settled deliveries of a kind, the order of keys would lead to all others, too. */
+function ofKind(name: EventKind) {
+  const kind = sql.raw(`'${name}'`)
+  const begin = sql`(select case when value < ${kind} then -1 when value = ${kind} then created_at else x'ff' end from this)`
+  const end = sql`(select case when value < ${kind} then -1 when value = ${kind} then created_at else x'ff' end from next)`
+  return {
+    index: byCreation.index,
+    where: sql`webhook_deliveries.kind = ${kind}`,
+    between: sql`${createdAt} >= ${begin} and ${createdAt} <= min(${end}, part.until)`,
+  }
+}
 
 /**
  * Deliveries of endpoints, by status. They are settled by the moment of their creation, when almost all have ended. No index
@@ -30,12 +42,19 @@ export const deliveryIntervals = {
         {
           ...byCreation,
           where: sql`not (${areLate})`,
-          between: (least: SQL, most: SQL) =>
-            sql`${createdAt} >= ${least} - ${sql.raw(String(soonMs))} and ${createdAt} <= ${most}`,
+          between: sql`${createdAt} >= (select value from this) - ${sql.raw(String(soonMs))}
+            and ${createdAt} <= min((select value from next), part.until)`,
         },
       ],
     },
-    name: { index: byCreation.index, name: 'name', value: sql`webhook_deliveries.kind`, least: '', where: sql`1` },
+    name: {
+      index: byCreation.index,
+      name: 'name',
+      value: sql`webhook_deliveries.kind`,
+      least: '',
+      where: sql`1`,
+      divided: eventKindNames.map(ofKind),
+    },
   },
   keys: [
     { name: 'created_at', column: createdAt, least: -1 },
