@@ -27,7 +27,8 @@ export interface LoadedDelivery extends DeliveryDetailRow {
 }
 
 const endpointColumns = getTableColumns(webhookEndpoints)
-export const { last_attempt, ...deliveryColumns } = getTableColumns(webhookDeliveries)
+const { last_attempt, ...deliveryColumns } = getTableColumns(webhookDeliveries)
+export { deliveryColumns }
 
 const tenantIn = (table: typeof webhookEndpoints | typeof webhookEvents): Visibility =>
   visibilityOf(sql`${table.organization_id}`, sql`${table.edition_id}`)
