@@ -51,6 +51,17 @@ interface IntervalsOfSweep {
   chooseLong?: (organizations: readonly string[]) => Promise<readonly string[]>
 }
 
+/** Counts rows of the next of some scopes in intervals. */
+export const settleNextScopes = (
+  job: Job,
+  list: IntervalList,
+  { sizes, ...scopes }: Pick<ScopesOfSweep, 'name' | 'findNext'> & { sizes: IntervalSizes },
+): Promise<void> =>
+  sweepScopes(job, {
+    ...scopes,
+    settle: (found) => settleIntervals(job.db, list, found, { now: job.now(), sizes }),
+  })
+
 /** Counts rows of the next organisations with many of them in intervals. */
 export function settleNextIntervals(job: Job, list: IntervalList, sweep: IntervalsOfSweep): Promise<void> {
   const { name, columns, sizes, chooseLong } = sweep

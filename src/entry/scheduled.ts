@@ -27,7 +27,14 @@ import {
   settleCustomers,
 } from '../modules/users/jobs.ts'
 import { sweepCallbacks, sweepPassUpdates } from '../modules/wallet/jobs.ts'
-import { recountDeliveries, settleDeliveries, sweepDeliveries, sweepEvents } from '../modules/webhooks/jobs.ts'
+import {
+  recountDeliveries,
+  recountDeliveryIntervals,
+  settleDeliveries,
+  settleDeliveryIntervals,
+  sweepDeliveries,
+  sweepEvents,
+} from '../modules/webhooks/jobs.ts'
 import { openJob } from './job.ts'
 
 type Sweep = (job: JobCtx) => Promise<unknown>
@@ -67,6 +74,8 @@ const sweeps: Record<string, Sweep> = {
   'webhook-delivery-counts': settleDeliveries,
   'audit-log-recount': recountEntries,
   'webhook-delivery-recount': recountDeliveries,
+  'webhook-delivery-interval-counts': (job) => settleDeliveryIntervals(job),
+  'webhook-delivery-interval-recount': recountDeliveryIntervals,
   'refund-request-parts': divideRefundSpans,
   'refund-request-recount': recountRefunds,
   'refund-interval-counts': (job) => settleRefunds(job),

@@ -27,9 +27,9 @@ it('the migration of deliveries keeps every delivery and attempt', async () => {
   const migrations = env.TEST_MIGRATIONS.filter(({ name }) =>
     ['0053', '0072', '0073', '0125'].includes(name.slice(0, 4)),
   )
-  const counts = env.TEST_MIGRATIONS.find(({ name }) => name.startsWith('0130'))
-  const trigger = counts?.queries.filter((query) => query.includes(' on webhook_deliveries')) ?? []
-  const queries = [...migrations.flatMap((migration) => migration.queries), ...trigger]
+  const counts = env.TEST_MIGRATIONS.filter(({ name }) => ['0130', '0180'].includes(name.slice(0, 4)))
+  const triggers = counts.flatMap(({ queries }) => queries.filter((query) => query.includes(' on webhook_deliveries')))
+  const queries = [...migrations.flatMap((migration) => migration.queries), ...triggers]
   await env.DB.batch(queries.map((query) => env.DB.prepare(query)))
 
   expect(await rows()).toEqual(before)

@@ -275,6 +275,21 @@ it('a page by its number in the order of creation reads few rows of each list, w
   expect(dear).toEqual([])
 }, 600_000)
 
+it('a page of deliveries by its number reads few rows in the orders of intervals', async () => {
+  const dear: [string, number][] = []
+  for (const filter of ['', '&status=success', '&status=exhausted'])
+    for (const ordering of ['modified', '-modified', 'name', '-name']) {
+      const list = `/v1/webhooks/${endpointId}/deliveries?page_size=50&ordering=${ordering}${filter}`
+      const { count } = await client.get<Page<unknown>>(list)
+      for (const part of [0.1, 0.25, 0.5, 0.77, 0.999]) {
+        const path = `${list}&page=${Math.ceil((count / 50) * part)}`
+        const rows = await rowsOf(path)
+        if (rows > goalByNumber) dear.push([path, rows])
+      }
+    }
+  expect(dear).toEqual([])
+}, 600_000)
+
 /** Organisations with fewer requests have no intervals. */
 const fewestInIntervals = 20_000
 

@@ -5,7 +5,13 @@ import { consumerLimits, DeliveryRun } from './delivery/delivery-run.ts'
 
 export type { Lane } from '../../domain/webhooks/webhook-sender.ts'
 export { sweepDeliveries } from './delivery/enqueue.ts'
-export { recountDeliveries, settleDeliveries, sweepEvents } from './events/sweep-events.ts'
+export {
+  recountDeliveries,
+  recountDeliveryIntervals,
+  settleDeliveries,
+  settleDeliveryIntervals,
+  sweepEvents,
+} from './events/sweep-events.ts'
 
 export const isDeliverMessage = (body: unknown): body is DeliverMessage =>
   typeof body === 'object' &&

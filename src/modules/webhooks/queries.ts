@@ -1,37 +1,16 @@
 import { and, eq, getTableColumns, type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
-import type { SortKey } from '../../db/lists/list-source.ts'
-import { isFarPage } from '../../db/lists/page-by-number.ts'
 import { paginate } from '../../db/lists/paginate.ts'
-import type { SpannedRows } from '../../db/lists/spans/count-spans.ts'
-import { bySpans } from '../../db/lists/spans/start-of-spans.ts'
 import { webhookDeliveries, webhookEndpoints, webhookEvents } from '../../db/schema/messaging/webhooks.ts'
 import { fromJson, jsonFlag, select } from '../../db/select.ts'
-import {
-  inList,
-  inWords,
-  seesOrganization,
-  type Visibility,
-  visibilityOf,
-  visible,
-  visibleIn,
-} from '../../db/visibility.ts'
-import { reachOf, type Tenant } from '../../domain/accounts/access.ts'
+import { inList, type Visibility, visibilityOf, visible, visibleIn } from '../../db/visibility.ts'
+import type { Tenant } from '../../domain/accounts/access.ts'
 import { notFound } from '../../domain/errors.ts'
 import { type Page, type PageRequest, sortBy } from '../../domain/page.ts'
-import {
-  type DeliveryStatus,
-  eventKindNames,
-  type LoggedAttempt,
-  lostStatuses,
-  openStatuses,
-} from '../../domain/webhooks/webhooks.ts'
+import { type LoggedAttempt } from '../../domain/webhooks/webhooks.ts'
 import type { WebhookFilters, WebhookOrdering } from './contract.ts'
-import { deliverySpans, rangesOfKinds } from './delivery-spans.ts'
-import { openOf } from './delivery/open-deliveries.ts'
-import { attemptsShown, type DeliveryFilters, type DeliveryQuery } from './delivery/delivery-contract.ts'
+import { attemptsShown } from './delivery/delivery-contract.ts'
 import { readers } from './endpoint-contract.ts'
-import { nearLastChanges } from './last-changed.ts'
 
 export type EndpointRow = typeof webhookEndpoints.$inferSelect
 export type LoadedEndpoint = EndpointRow & { tenant: Tenant }
@@ -49,6 +28,7 @@ export interface LoadedDelivery extends DeliveryDetailRow {
 
 const endpointColumns = getTableColumns(webhookEndpoints)
 const { last_attempt, ...deliveryColumns } = getTableColumns(webhookDeliveries)
+export { deliveryColumns }
 
 const tenantIn = (table: typeof webhookEndpoints | typeof webhookEvents): Visibility =>
   visibilityOf(sql`${table.organization_id}`, sql`${table.edition_id}`)
@@ -97,7 +77,7 @@ export async function findEndpoint(ctx: Ctx, id: string): Promise<LoadedEndpoint
   return { ...row, tenant: tenantOf(row) }
 }
 
-const eventWhere = (condition: SQL): SQL =>
+export const eventWhere = (condition: SQL): SQL =>
   sql`exists (select 1 from webhook_events where webhook_events.id = webhook_deliveries.event_id and ${condition})`
 
 const eventVisibility: Visibility = {
@@ -112,92 +92,8 @@ const eventVisibility: Visibility = {
 export const reachedDeliveries = (ctx: Ctx, endpoint: EndpointRow): SQL =>
   sql`endpoint_id = ${endpoint.id} and ${seenDeliveries(ctx, endpoint)}`
 
-const seenDeliveries = (ctx: Ctx, { organization_id }: EndpointRow): SQL =>
+export const seenDeliveries = (ctx: Ctx, { organization_id }: EndpointRow): SQL =>
   visibleIn(ctx.caller, eventVisibility, { organization_id })
-
-const matchesFilters = (endpoint: EndpointRow, { organization_id, is_active }: DeliveryFilters): boolean =>
-  (organization_id === undefined || organization_id === endpoint.organization_id) &&
-  (is_active === undefined || is_active === endpoint.is_active)
-
-/**
- * Deliveries of the endpoint. Where few can be of the status, the condition names those, so that no other is read: an
- * endpoint beside their ids would lead to the index of all its deliveries.
- */
-function areOf({ id }: EndpointRow, status: DeliveryStatus | undefined): SQL {
-  const areAll = sql`${deliveryColumns.endpoint_id} = ${id}`
-  if (status === undefined) return areAll
-  const isThis = sql`${deliveryColumns.status} = ${status}`
-  if (lostStatuses.includes(status))
-    return sql`${areAll} and ${isThis} and ${inWords(sql`${deliveryColumns.status}`, lostStatuses)}`
-  if (openStatuses.includes(status))
-    return sql`${isThis} and ${deliveryColumns.id} in (${openOf(sql`endpoint_id = ${id}`)})`
-  return sql`${areAll} and ${isThis}`
-}
-
-/** The editions whose deliveries are listed; undefined for all. */
-function editionsOf(ctx: Ctx, { organization_id }: EndpointRow, asked: string | undefined): (string | undefined)[] {
-  if (seesOrganization(ctx.caller, organization_id)) return [asked]
-  const reach = reachOf(ctx.caller)
-  const seen = reach.all ? [] : reach.editions.flatMap((grant) => grant.edition_id ?? [])
-  return asked === undefined ? seen : seen.filter((id) => id === asked)
-}
-
-function countedOf(ctx: Ctx, endpoint: EndpointRow, filters: DeliveryFilters, where: readonly SQL[]): SpannedRows {
-  const { status, edition_id } = filters
-  return {
-    scopes: sql`select ${endpoint.id}`,
-    facets: matchesFilters(endpoint, filters)
-      ? editionsOf(ctx, endpoint, edition_id).map((edition) => [status, edition])
-      : [],
-    where: [...where, ...(status ? [eq(deliveryColumns.status, status)] : [])],
-  }
-}
-
-const sortKeys = {
-  created: deliverySpans.key,
-  modified: sql`${deliveryColumns.modified_at}`,
-  name: { listed: sql`${deliveryColumns.kind}`, values: eventKindNames.toSorted() },
-}
-
-/** Deliveries of one kind follow the time of creation, as the indexes do. */
-function sortOf(ordering: DeliveryQuery['ordering']): SortKey[] {
-  const sort: SortKey[] = sortBy<keyof typeof sortKeys, SortKey['by']>(ordering, '-created', sortKeys)
-  const last = sort.at(-1)
-  return last?.by === sortKeys.name ? [...sort, { by: sortKeys.created, desc: last.desc }] : sort
-}
-
-/** A list in one order alone, and not of open deliveries, which are named by their ids. */
-const isBy = (name: keyof typeof sortKeys, { ordering, status }: Pick<DeliveryQuery, 'ordering' | 'status'>): boolean =>
-  (ordering[0]?.name ?? 'created') === name && ordering.length <= 1 && !(status && openStatuses.includes(status))
-
-export function listDeliveries(
-  ctx: Ctx,
-  endpoint: EndpointRow,
-  page: PageRequest,
-  query: DeliveryQuery,
-): Promise<Page<DeliveryRow>> {
-  const { ordering, ...filters } = query
-  const { status, edition_id } = filters
-  const where = [
-    matchesFilters(endpoint, filters) ? seenDeliveries(ctx, endpoint) : sql`0`,
-    ...(edition_id ? [eventWhere(eq(webhookEvents.edition_id, edition_id))] : []),
-  ]
-  const sort = sortOf(ordering)
-  const listed = [...where, areOf(endpoint, status)]
-  const isByChange = isBy('modified', query) && !isFarPage(page)
-  return paginate(ctx.db, page, {
-    from: isByChange ? nearLastChanges(page, ordering[0]?.desc === true, listed) : sql`${webhookDeliveries}`,
-    key: sql`${deliveryColumns.id}`,
-    where: isByChange ? [] : listed,
-    // In the order of creation the kinds are merged.
-    ranges: isBy('created', query) ? rangesOfKinds : undefined,
-    sort,
-    columns: deliveryColumns,
-    joins: sql`join ${webhookDeliveries} on ${deliveryColumns.id} = page.key`,
-    read: isByChange ? undefined : { table: sql`${webhookDeliveries}`, joins: sql`` },
-    ...bySpans(deliverySpans, countedOf(ctx, endpoint, filters, where), sort),
-  })
-}
 
 /** The last attempts of a delivery, newest first. */
 const attempts = fromJson<LoggedAttempt[]>(sql`(select json_group_array(json(entry)) from (

@@ -26,8 +26,11 @@ const partsOfKey = ({ keys }: IntervalList, { value, without = [] }: IntervalOrd
 /** What orders the rows of an ordering. */
 const orderedParts = (list: IntervalList, ordering: IntervalOrdering) =>
   partsOfKey(list, ordering).flatMap(({ name, column }) => (column ? [{ name, column }] : []))
-export const columnsOf = (list: IntervalList, ordering: IntervalOrdering): readonly SQL[] =>
+const columnsOf = (list: IntervalList, ordering: IntervalOrdering): readonly SQL[] =>
   orderedParts(list, ordering).map(({ column }) => column)
+/** The same of rows with the columns of a key. */
+export const orderOfKeys = (list: IntervalList, ordering: IntervalOrdering): SQL =>
+  listed(orderedParts(list, ordering).map(({ name }) => name))
 
 /**
  * Compares rows with the key that a query answers in one row. `+` takes the type of a column away, so that the value is
@@ -65,8 +68,8 @@ export const countsOfGroup = ({ counts }: IntervalList, isRow = '1'): SQL =>
 /** The counts, and a change of each. */
 export const countNames = ({ counts }: IntervalList): SQL => listed(counts.map(({ name }) => name))
 export const excludedCounts = ({ counts }: IntervalList): SQL => listed(counts.map(({ name }) => `excluded.${name}`))
-export const addedCounts = ({ counts }: IntervalList): SQL =>
-  listed(counts.map(({ name }) => `${name} = ${name} + excluded.${name}`))
+export const changedCounts = ({ counts }: IntervalList, sign: '+' | '-'): SQL =>
+  listed(counts.map(({ name }) => `${name} = ${name} ${sign} excluded.${name}`))
 
 /** The number of rows of an interval that match some facets. */
 export function numberOf({ counts }: IntervalList, asked: Facets = []): SQL {

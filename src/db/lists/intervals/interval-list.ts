@@ -10,8 +10,15 @@ export interface PartIndex {
   ranges?: Ranges
 }
 
+/** The rows of an index that meet a condition. */
+export interface RowsOfIndex extends PartIndex {
+  where: SQL
+  /** Leads the index to the settled rows of a `part` between the keys `this` and `next`, where their order does not. */
+  between?: SQL
+}
+
 /** An order of lists in which intervals count rows: those that meet a condition, as one index has them. */
-export interface IntervalOrdering extends PartIndex {
+export interface IntervalOrdering extends RowsOfIndex {
   name: string
   /** What its keys begin with. Null where only the other keys order its rows. */
   value: SQL | null
@@ -19,7 +26,8 @@ export interface IntervalOrdering extends PartIndex {
   least: number | string
   /** Names of keys that its rows are not ordered by. */
   without?: readonly string[]
-  where: SQL
+  /** The indexes that have its rows together, where no index has all of them. */
+  divided?: readonly RowsOfIndex[]
 }
 
 /** A key behind the value, which orderings share. */
@@ -48,6 +56,8 @@ export interface IntervalList {
   part: SQL
   /** A row is settled if this moment (milliseconds UTC) is before `settled_lists.until` of its part. The index has rows in its order. */
   settled: PartIndex & { at: SQL }
+  /** Rows are young for so long, where that is not two minutes. */
+  settledAfterMs?: number
   /** The columns by whose values rows are counted separately. */
   facets: readonly SQL[]
   /** The columns of intervals that count rows, with the words that these have in the facets. */

@@ -126,7 +126,12 @@ export async function settleIntervals(
   scopes: readonly string[],
   { now, sizes }: { now: number; sizes: IntervalSizes },
 ): Promise<readonly string[]> {
-  const work = { list, horizon: now - settledAfterMs, sizes, steps: { left: sizes.stepsASweep } }
+  const work = {
+    list,
+    horizon: now - (list.settledAfterMs ?? settledAfterMs),
+    sizes,
+    steps: { left: sizes.stepsASweep },
+  }
   for (const [index, scope] of scopes.entries())
     try {
       if (await settleScope(db, scope, work)) return scopes.slice(index)

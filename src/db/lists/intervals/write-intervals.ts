@@ -2,8 +2,7 @@ import { type SQL, sql } from 'drizzle-orm'
 import { written } from '../../edition-counts.ts'
 import { union } from '../ranges.ts'
 import {
-  addedCounts,
-  columnsOf,
+  changedCounts,
   comparedWith,
   countedColumns,
   countNames,
@@ -14,8 +13,17 @@ import {
   keyOf,
   lastKey,
   namesOfKey,
+  orderOfKeys,
 } from './interval-columns.ts'
-import { type IntervalList, orderingOf, rowsOfPart, settledPartsOf } from './interval-list.ts'
+import { and } from '../order-keys.ts'
+import {
+  type IntervalList,
+  type IntervalOrdering,
+  orderingOf,
+  type RowsOfIndex,
+  rowsOfPart,
+  settledPartsOf,
+} from './interval-list.ts'
 
 /** A row of the table of intervals. */
 export interface Interval {
@@ -52,17 +60,13 @@ export const firstIntervals = (list: IntervalList, scopes: readonly string[]): S
       on conflict do nothing`,
   )
 
-/** Counts rows of a part that meet a condition in the intervals of these scopes. Each ordering has a first interval. */
-export function addToIntervals(
-  list: IntervalList,
-  scopes: readonly string[],
-  { key, areSettled }: { key: string; areSettled: SQL },
-): SQL {
-  const { intervals, settled } = list
-  const rows = Object.values(list.orderings).map(
-    (by) => sql`select ${sql.raw(`'${by.name}'`)} as ordering, ${countedColumns(list, by)}
-      from ${rowsOfPart(list, settled, sql`${key}`, [areSettled, by.where])}`,
-  )
+/**
+ * Changes the counts of intervals by rows, which have `ordering`, a key and facets. They belong to each of some scopes, or have
+ * `scope` too.
+ */
+function changeIntervals(list: IntervalList, sign: '+' | '-', { rows, scopes }: { rows: SQL; scopes?: SQL }): SQL {
+  const { intervals } = list
+  const scope = scopes ? sql`scopes.scope` : sql`settled.scope`
   const untyped = sql.raw(
     namesOfKey(list)
       .map((name) => `+settled.${name}`)
@@ -74,16 +78,46 @@ export function addToIntervals(
       .join(', '),
   )
   return sql`insert into ${intervals} (${columns(list)})
-    with settled as (${union(rows)})
+    with settled as (${rows})
     select one.scope, one.ordering, ${keyOf(list, 'one')}, ${countsOfGroup(list)}
-    from settled cross join (select value as scope from json_each(${JSON.stringify(scopes)})) as scopes
-      cross join ${intervals} as one on one.scope = scopes.scope and one.ordering = settled.ordering
+    from ${scopes ? sql`settled cross join (${scopes}) as scopes` : sql`settled`}
+      cross join ${intervals} as one on one.scope = ${scope} and one.ordering = settled.ordering
         and (${keyOf(list, 'one')}) = (select ${keyOf(list)} from ${intervals} as former
-          where former.scope = scopes.scope and former.ordering = settled.ordering
+          where former.scope = ${scope} and former.ordering = settled.ordering
             and (${keyOf(list, 'former')}) <= (${untyped})
           order by ${backwards} limit 1)
     where true group by one.scope, one.ordering, ${keyOf(list, 'one')}
-    on conflict (scope, ordering, ${keyOf(list)}) do update set ${addedCounts(list)}`
+    on conflict (scope, ordering, ${keyOf(list)}) do update set ${changedCounts(list, sign)}`
+}
+
+const inEachOrdering = ({ orderings }: IntervalList, rowsOf: (by: IntervalOrdering) => SQL): SQL =>
+  union(Object.values(orderings).map((by) => sql`select ${sql.raw(`'${by.name}'`)} as ordering, ${rowsOf(by)}`))
+
+/** Counts rows of a part that meet a condition in the intervals of these scopes. Each ordering has a first interval. */
+export const addToIntervals = (
+  list: IntervalList,
+  scopes: readonly string[],
+  { key, areSettled }: { key: string; areSettled: SQL },
+): SQL =>
+  changeIntervals(list, '+', {
+    rows: inEachOrdering(
+      list,
+      (by) => sql`${countedColumns(list, by)}
+        from ${rowsOfPart(list, list.settled, sql`${key}`, [areSettled, by.where])}`,
+    ),
+    scopes: sql`select value as scope from json_each(${JSON.stringify(scopes)})`,
+  })
+
+/** Takes rows that are about to be deleted from their intervals. Of a list whose scopes are its parts, with the id as key. */
+export function takeFromIntervals(list: IntervalList, areGone: SQL): SQL {
+  const { name, table, part, settled } = list
+  const until = sql`(select until from settled_lists where list = ${name} and scope = ${part})`
+  const rows = inEachOrdering(
+    list,
+    (by) => sql`${part} as scope, ${countedColumns(list, by)}
+      from ${table} where ${and([areGone, sql`${settled.at} < ${until}`, by.where])}`,
+  )
+  return changeIntervals(list, '-', { rows })
 }
 
 /**
@@ -103,17 +137,20 @@ export function recountInterval(list: IntervalList, interval: Interval, size: nu
   const between = [
     comparedWith(list, by, '>=', sql`select * from this`),
     comparedWith(list, by, '<', sql`select * from next`),
-    by.where,
   ]
+  const indexes: readonly RowsOfIndex[] = by.divided ?? [by]
+  const rows = indexes.map((one) => {
+    const where = [...(one.between ? [one.between] : []), one.where, ...between]
+    return sql`select ${countedColumns(list, by)} from (${settledPartsOf(list, scope)}) as part
+      cross join ${rowsOfPart(list, one, sql`part.key`, [...where, sql`${settled.at} < part.until`])}`
+  })
   return sql<{ ordering: string }>`insert into ${intervals} (${columns(list)})
     with this as materialized (select ${key} from ${intervals} where ${isInterval(list, interval)}),
       next as materialized (
         select * from (select ${key} from ${intervals} where ${following(list, interval)})
         union all select ${sql.join([...lastKey(list)], sql`, `)} limit 1),
-      settled as (select ${countedColumns(list, by)},
-          row_number() over (order by ${sql.join([...columnsOf(list, by)], sql`, `)}) - 1 as number, count(*) over () as size
-        from (${settledPartsOf(list, scope)}) as part
-          cross join ${rowsOfPart(list, by, sql`part.key`, [sql`${settled.at} < part.until`, ...between])}),
+      settled as (select *, row_number() over (order by ${orderOfKeys(list, by)}) - 1 as number, count(*) over () as size
+        from (${union(rows)})),
       counted as (
         select ${key}, ${none} -1 as number, 0 as part from this
         union all select ${key}, ${named} number, number * ${parts} / size from settled)

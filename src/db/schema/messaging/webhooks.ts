@@ -8,6 +8,7 @@ import {
   type LoggedAttempt,
   nextReasons,
 } from '../../../domain/webhooks/webhooks.ts'
+import { any } from '../list-spans.ts'
 
 export const webhookEndpoints = sqliteTable('webhook_endpoints', {
   id: text().primaryKey(),
@@ -47,6 +48,7 @@ export const webhookEvents = sqliteTable('webhook_events', {
  * - webhook_deliveries_of_endpoint: lists of an endpoint, by kind.
  * - webhook_deliveries_late: those that changed long after they were made, in the order of their last changes.
  * - webhook_deliveries_lost: those that ended without success.
+ * - webhook_deliveries_lost_by_change: the same in the order of their last changes.
  * - webhook_deliveries_open: the next deliveries of an endpoint, in the order of their events.
  * - webhook_deliveries_asked: those that somebody asked for, which go first.
  * - webhook_deliveries_due: the endpoints that something waits for.
@@ -71,6 +73,24 @@ export const webhookDeliveries = sqliteTable('webhook_deliveries', {
   modified_at: integer().notNull(),
   last_attempt: text({ mode: 'json' }).$type<LoggedAttempt>(),
 })
+
+/** As `order_intervals`, of deliveries of endpoints. */
+export const deliveryIntervals = sqliteTable(
+  'delivery_intervals',
+  {
+    scope: text().notNull(),
+    ordering: text({ enum: ['modified', 'name'] }).notNull(),
+    value: any().notNull(),
+    created_at: integer().notNull(),
+    id: text().notNull(),
+    pending: integer().notNull().default(0),
+    retrying: integer().notNull().default(0),
+    success: integer().notNull().default(0),
+    failed: integer().notNull().default(0),
+    exhausted: integer().notNull().default(0),
+  },
+  (table) => [primaryKey({ columns: [table.scope, table.ordering, table.value, table.created_at, table.id] })],
+)
 
 /** The attempts before the last one, which stands in its delivery. */
 export const webhookAttempts = sqliteTable(

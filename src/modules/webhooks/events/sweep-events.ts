@@ -1,11 +1,14 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
+import { takeFromIntervals } from '../../../db/lists/intervals/write-intervals.ts'
 import { takeFromSpans } from '../../../db/lists/spans/settle-spans.ts'
-import { recountNext, settleNext } from '../../../db/settle-lists.ts'
+import { recountNext, recountNextIntervals, settleNext, settleNextScopes } from '../../../db/settle-lists.ts'
+import { intervalSizes } from '../../../db/lists/intervals/settle-intervals.ts'
 import { inList } from '../../../db/visibility.ts'
 import { firstIdAt } from '../../../domain/ids.ts'
 import { deliveryLifecycle } from '../../../domain/webhooks/webhooks.ts'
-import { deliverySpans } from '../delivery-spans.ts'
+import { deliverySpans } from '../delivery-lists/spans.ts'
+import { deliveryIntervals, endpointsWithMany } from '../delivery-lists/intervals.ts'
 
 /** The events and the deliveries of one statement, and the transactions of one sweep. The next sweep deletes the rest. */
 const rowsABatch = 200
@@ -30,8 +33,9 @@ export async function sweepEvents(job: Pick<JobCtx, 'db' | 'now' | 'config'>): P
     if (found.length === 0) return
     const ids = found.flatMap(({ id }) => id ?? [])
     const areOld = sql`${inList(sql`webhook_deliveries.id`, ids)} and ${ended(sql`webhook_deliveries`)}`
-    const [, , deliveries, events] = await db.batch([
+    const [, , , deliveries, events] = await db.batch([
       ...takeFromSpans(deliverySpans, areOld),
+      takeFromIntervals(deliveryIntervals, areOld),
       sql`delete from webhook_deliveries where ${areOld} returning 1`,
       sql`delete from webhook_events where ${inList(
         sql`id`,
@@ -52,3 +56,17 @@ export const settleDeliveries = (job: Pick<JobCtx, 'db' | 'now'>): Promise<void>
   })
 
 export const recountDeliveries = (job: Pick<JobCtx, 'db' | 'now'>): Promise<void> => recountNext(job, deliverySpans)
+
+/** Fewer deliveries of an endpoint are read one by one for a page. */
+const deliverySizes = { ...intervalSizes, fewestRows: 5000 }
+
+/** Counts deliveries in intervals, as orders are. */
+export const settleDeliveryIntervals = (job: Pick<JobCtx, 'db' | 'now'>, sizes = deliverySizes): Promise<void> =>
+  settleNextScopes(job, deliveryIntervals, {
+    name: 'settle delivery intervals',
+    sizes,
+    findNext: (from, most) => endpointsWithMany(job.db, { from, most, fewest: sizes.fewestRows }),
+  })
+
+export const recountDeliveryIntervals = (job: Pick<JobCtx, 'db' | 'now'>): Promise<void> =>
+  recountNextIntervals(job, deliveryIntervals, 'recount delivery intervals')

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
-import { byMoment, type SpannedList } from '../../db/lists/spans/spanned-list.ts'
-import type { Ranges } from '../../db/lists/ranges.ts'
-import { deliveryStatuses, eventKindNames } from '../../domain/webhooks/webhooks.ts'
+import { byMoment, type SpannedList } from '../../../db/lists/spans/spanned-list.ts'
+import type { Ranges } from '../../../db/lists/ranges.ts'
+import { deliveryStatuses, eventKindNames } from '../../../domain/webhooks/webhooks.ts'
 
 /** Indexes have the deliveries of each kind in the order of their creation. */
 export const rangesOfKinds: Ranges = {

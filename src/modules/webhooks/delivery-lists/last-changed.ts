@@ -1,0 +1,71 @@
+import { type SQL, sql } from 'drizzle-orm'
+import { and, beyond, type OrderKey, orderOf } from '../../../db/lists/order-keys.ts'
+import type { PageStart } from '../../../db/lists/page-by-number.ts'
+import { inAnyRange, united } from '../../../db/lists/ranges.ts'
+import type { PageRequest } from '../../../domain/page.ts'
+import { rangesOfKinds } from './spans.ts'
+
+/** Most deliveries change for the last time so soon after they were made. An index has the others by their last change. */
+export const soonMs = 300_000
+export const areLate = sql.raw(`webhook_deliveries.modified_at not between webhook_deliveries.created_at
+  and webhook_deliveries.created_at + ${soonMs}`)
+const table = sql`webhook_deliveries`
+const id = sql`webhook_deliveries.id`
+const createdAt = sql`webhook_deliveries.created_at`
+const modifiedAt = sql`webhook_deliveries.modified_at`
+
+/** Behind all moments. */
+const never = Number.MAX_SAFE_INTEGER
+
+interface NearPage {
+  desc: boolean
+  /** All conditions of the list. */
+  where: readonly SQL[]
+  /** Where the rows begin, and the moment of it. */
+  begin?: { moment: SQL; where: SQL } | undefined
+  /** How many follow from there. */
+  most: SQL
+}
+
+/**
+ * In place of their table, deliveries with `id` and `modified_at`: those of a page in the order of their last changes, and
+ * few others. Those that are not late stand within five minutes of where the order of creation has them: it leads to as many
+ * as the page needs, and to those of five minutes beside them.
+ */
+function nearLastChanges({ desc, where, begin, most }: NearPage): SQL {
+  const rest = begin ? [...where, begin.where] : where
+  const edge = begin && (desc ? sql`${createdAt} <= ${begin.moment}` : sql`${createdAt} >= ${begin.moment} - ${soonMs}`)
+  const soon = [sql`not (${areLate})`, ...(edge ? [edge] : []), ...rest]
+  const created = (range: readonly SQL[]) =>
+    sql`select ${createdAt} as at from ${table} where ${and([...range, ...soon])}`
+  const last = sql`(select at from (${united(rangesOfKinds, created, desc ? sql`at desc` : sql`at`)}) limit 1 offset ${most} - 1)`
+  const end = desc
+    ? sql`${createdAt} >= coalesce(${last}, 0) - ${soonMs}`
+    : sql`${createdAt} <= coalesce(${last}, ${never - soonMs}) + ${soonMs}`
+  const keys = sql`select ${id}, ${modifiedAt} from ${table}`
+  return sql`(
+    select * from (${keys} indexed by webhook_deliveries_late where ${and([areLate, ...rest])}
+      order by ${orderOf(orderOfChanges(desc))} limit ${most})
+    union all
+    ${keys} indexed by webhook_deliveries_of_endpoint where ${and([inAnyRange(rangesOfKinds), ...soon, end])}) as ${table}`
+}
+
+const orderOfChanges = (desc: boolean): OrderKey[] => [
+  { by: modifiedAt, desc },
+  { by: id, desc },
+]
+
+/** Those of a first page, or of one that follows another. */
+export function nearPage({ after, page, size }: PageRequest, desc: boolean, where: readonly SQL[]): SQL {
+  const begin = after && { moment: sql`${Number(after[0])}`, where: beyond(orderOfChanges(desc), after) }
+  return nearLastChanges({ desc, where, begin: begin ?? undefined, most: sql`${(after ? 1 : page) * size + 1}` })
+}
+
+/** Those of a page that intervals lead to. */
+export const nearStart = ({ size }: PageRequest, start: PageStart, desc: boolean, where: readonly SQL[]): SQL =>
+  nearLastChanges({
+    desc,
+    where,
+    begin: { moment: sql`(select value from start0)`, where: and(start.where) },
+    most: sql`(${start.offset} + ${size + 1})`,
+  })

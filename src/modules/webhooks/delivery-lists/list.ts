@@ -1,0 +1,143 @@
+import { eq, type SQL, sql } from 'drizzle-orm'
+import type { Ctx } from '../../../context.ts'
+import type { ListSource, SortKey } from '../../../db/lists/list-source.ts'
+import { isFarPage } from '../../../db/lists/page-by-number.ts'
+import { paginate } from '../../../db/lists/paginate.ts'
+import type { SpannedRows } from '../../../db/lists/spans/count-spans.ts'
+import { bySpans } from '../../../db/lists/spans/start-of-spans.ts'
+import { webhookDeliveries, webhookEvents } from '../../../db/schema/messaging/webhooks.ts'
+import { inWords, seesOrganization } from '../../../db/visibility.ts'
+import { reachOf } from '../../../domain/accounts/access.ts'
+import { type Page, type PageRequest, sortBy } from '../../../domain/page.ts'
+import { type DeliveryStatus, eventKindNames, lostStatuses, openStatuses } from '../../../domain/webhooks/webhooks.ts'
+import type { DeliveryFilters, DeliveryQuery } from '../delivery/delivery-contract.ts'
+import { openOf } from '../delivery/open-deliveries.ts'
+import { deliveryColumns, type DeliveryRow, type EndpointRow, eventWhere, seenDeliveries } from '../queries.ts'
+import { nearPage, nearStart } from './last-changed.ts'
+import { deliverySpans, rangesOfKinds } from './spans.ts'
+import { type CountedDeliveries, startOfChanges, startOfKinds } from './starts.ts'
+
+const matchesFilters = (endpoint: EndpointRow, { organization_id, is_active }: DeliveryFilters): boolean =>
+  (organization_id === undefined || organization_id === endpoint.organization_id) &&
+  (is_active === undefined || is_active === endpoint.is_active)
+
+/**
+ * Deliveries of the endpoint. Where few can be of the status, the condition names those, so that no other is read: an
+ * endpoint beside their ids would lead to the index of all its deliveries.
+ */
+function areOf({ id }: EndpointRow, status: DeliveryStatus | undefined): SQL {
+  const areAll = sql`${deliveryColumns.endpoint_id} = ${id}`
+  if (status === undefined) return areAll
+  const isThis = sql`${deliveryColumns.status} = ${status}`
+  if (lostStatuses.includes(status))
+    return sql`${areAll} and ${isThis} and ${inWords(sql`${deliveryColumns.status}`, lostStatuses)}`
+  if (openStatuses.includes(status))
+    return sql`${isThis} and ${deliveryColumns.id} in (${openOf(sql`endpoint_id = ${id}`)})`
+  return sql`${areAll} and ${isThis}`
+}
+
+/** The editions whose deliveries are listed; undefined for all. */
+function editionsOf(ctx: Ctx, { organization_id }: EndpointRow, asked: string | undefined): (string | undefined)[] {
+  if (seesOrganization(ctx.caller, organization_id)) return [asked]
+  const reach = reachOf(ctx.caller)
+  const seen = reach.all ? [] : reach.editions.flatMap((grant) => grant.edition_id ?? [])
+  return asked === undefined ? seen : seen.filter((id) => id === asked)
+}
+
+function countedOf(ctx: Ctx, endpoint: EndpointRow, filters: DeliveryFilters, where: readonly SQL[]): SpannedRows {
+  const { status, edition_id } = filters
+  return {
+    scopes: sql`select ${endpoint.id}`,
+    facets: editionsOf(ctx, endpoint, edition_id).map((edition) => [status, edition]),
+    where: [...where, ...(status ? [eq(deliveryColumns.status, status)] : [])],
+  }
+}
+
+const sortKeys = {
+  created: deliverySpans.key,
+  modified: sql`${deliveryColumns.modified_at}`,
+  name: { listed: sql`${deliveryColumns.kind}`, values: eventKindNames.toSorted() },
+}
+
+/** Deliveries of one kind follow the time of creation, as the indexes do. */
+function sortOf(ordering: DeliveryQuery['ordering']): SortKey[] {
+  const sort: SortKey[] = sortBy<keyof typeof sortKeys, SortKey['by']>(ordering, '-created', sortKeys)
+  const last = sort.at(-1)
+  return last?.by === sortKeys.name ? [...sort, { by: sortKeys.created, desc: last.desc }] : sort
+}
+
+/** A list in one order alone, and not of open deliveries, which are named by their ids. */
+const isBy = (name: keyof typeof sortKeys, { ordering, status }: Pick<DeliveryQuery, 'ordering' | 'status'>): boolean =>
+  (ordering[0]?.name ?? 'created') === name && ordering.length <= 1 && !(status && openStatuses.includes(status))
+
+const kinds = sortKeys.name.values
+
+interface CountedList {
+  rows: CountedDeliveries
+  /** Intervals count them: the caller sees all of the endpoint. */
+  isCounted: boolean
+  /** All conditions of the list. */
+  where: readonly SQL[]
+}
+
+/** Deliveries in the order of their last changes, which one index has alone for those that are lost. */
+async function listByChange(
+  ctx: Ctx,
+  page: PageRequest,
+  { rows, isCounted, where }: CountedList,
+): Promise<Pick<ListSource, 'from' | 'where' | 'index' | 'startOf' | 'findStart'>> {
+  const from = sql`${webhookDeliveries}`
+  const findStart = (skipped: number) => startOfChanges(ctx.db, rows, skipped)
+  if (rows.status && lostStatuses.includes(rows.status))
+    return { from, where, index: sql`webhook_deliveries_lost_by_change`, ...(isCounted && { findStart }) }
+  if (!isFarPage(page)) return { from: nearPage(page, rows.desc, where), where: [] }
+  const start = isCounted ? await findStart((page.page - 1) * page.size) : null
+  return start ? { from: nearStart(page, start, rows.desc, where), where: [], startOf: () => start } : { from, where }
+}
+
+/** What depends on the order of a list. */
+async function inOrder(
+  ctx: Ctx,
+  page: PageRequest,
+  { query, ...counted }: CountedList & { query: DeliveryQuery },
+): Promise<Pick<ListSource, 'from' | 'where' | 'read' | 'index' | 'ranges' | 'startOf' | 'findStart'>> {
+  const { rows, isCounted, where } = counted
+  const from = sql`${webhookDeliveries}`
+  const all = { from, where, read: { table: from, joins: sql`` } }
+  if (isBy('modified', query)) return listByChange(ctx, page, counted)
+  // In the order of creation the kinds are merged.
+  if (isBy('created', query)) return { ...all, ranges: rangesOfKinds }
+  if (!isBy('name', query) || !isCounted) return all
+  const inTurn = rows.desc ? kinds.toReversed() : kinds
+  return { ...all, findStart: (skipped) => startOfKinds(ctx.db, { ...rows, kinds: inTurn }, skipped) }
+}
+
+export async function listDeliveries(
+  ctx: Ctx,
+  endpoint: EndpointRow,
+  page: PageRequest,
+  query: DeliveryQuery,
+): Promise<Page<DeliveryRow>> {
+  const { ordering, ...filters } = query
+  const { status, edition_id } = filters
+  const where = [
+    seenDeliveries(ctx, endpoint),
+    ...(edition_id ? [eventWhere(eq(webhookEvents.edition_id, edition_id))] : []),
+  ]
+  const sort = sortOf(ordering)
+  const rows = { endpoint: endpoint.id, status, desc: sort[0]?.desc === true }
+  const isCounted = edition_id === undefined && seesOrganization(ctx.caller, endpoint.organization_id)
+  const all = { query, rows, isCounted, where: [...where, areOf(endpoint, status)] }
+  return paginate(ctx.db, page, {
+    key: sql`${deliveryColumns.id}`,
+    sort,
+    columns: deliveryColumns,
+    joins: sql`join ${webhookDeliveries} on ${deliveryColumns.id} = page.key`,
+    ...(matchesFilters(endpoint, filters)
+      ? {
+          ...bySpans(deliverySpans, countedOf(ctx, endpoint, filters, where), sort),
+          ...(await inOrder(ctx, page, all)),
+        }
+      : { from: sql`${webhookDeliveries}`, where: [sql`0`], count: 0 }),
+  })
+}
