@@ -1,7 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { areSpans, longBits, purchaseColumn, written } from '../../db/edition-counts.ts'
 import type { PageStart } from '../../db/lists/page-by-number.ts'
-import type { SpanRange } from '../../db/lists/spans/narrowing.ts'
 import { startInEditions } from '../../db/lists/spans/start-in-editions.ts'
 import type { PurchaseStatus } from '../../domain/orders/purchases.ts'
 
@@ -16,16 +15,15 @@ export function startOfPurchases(
 ): PageStart {
   const editions = sql`${editionId}`
   const counted = status
-    ? { editions, counted: sql.raw(purchaseColumn(status)), bits: longBits, isDivided: () => sql`0` }
+    ? { counted: sql.raw(purchaseColumn(status)), longest: longBits, isDivided: sql`0` }
     : {
-        editions,
         counted: sql`bought`,
         // A version before may have added purchases to the columns of statuses alone.
-        isDivided: ({ bits, lo }: SpanRange) => sql`(${bits} <> ${written(longBits)} or exists (
-          select 1 from order_counts where ${areSpans(longBits, editions)} and span = ${lo} and purchases = bought))`,
+        isDivided: sql`(bits <> ${written(longBits)} or exists (
+          select 1 from order_counts where ${areSpans(longBits, editions)} and span = lo and purchases = bought))`,
       }
   return {
-    ctes: startInEditions(counted, isDesc, sql`${skipped}`),
+    ctes: startInEditions({ editions, ...counted }, isDesc, sql`${skipped}`),
     where: [sql`purchases.created_at ${isDesc ? sql`<` : sql`>=`} (select moment from start)`],
     offset: sql`(select skipped from start)`,
   }

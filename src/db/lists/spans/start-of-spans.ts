@@ -6,7 +6,7 @@ import type { ListSource, SortKey } from '../list-source.ts'
 import type { PageStart } from '../page-by-number.ts'
 import { readBy } from '../page-statement.ts'
 import { countOfSpans, numberOfMatches, type SpannedRows, wholeSpans } from './count-spans.ts'
-import { narrowing, type SpanRange } from './narrowing.ts'
+import { halving, type SpanRange } from './halving.ts'
 import { arePartsOf, bitsOfParts, bitsOfWhole } from './span-parts.ts'
 import { hasScope, inRangesOf, isOfScope, longBits, type SpannedList, sumBits, untilOf } from './spanned-list.ts'
 
@@ -60,9 +60,9 @@ function placeIn(list: SpannedList, { facets, where }: Pick<SpannedRows, 'facets
   const { table, areThese } = wholeSpans(list)
   const end = (edge: 'min' | 'max'): SQL => sql`${sql.raw(edge)}((select ${sql.raw(edge)}(span) from ${table}
     where list = ${list.name} and scope = scoped.id and ${areThese}))`
-  const place = narrowing(isDesc, {
+  const place = halving(isDesc, {
     name: sql`place`,
-    begin: sql`select ${longest(list)} as bits, lo, hi - lo + 1 as size, ahead, null as total from ends cross join begun`,
+    begin: sql`select ${longest(list)} as bits, lo, hi - lo + 1 as size, ahead from ends cross join begun`,
     rowsOf: (bits, from, until) => sql`iif(${bits} = ${long}, ${rowsIn(sql`list_spans`, sql``, from, until)},
       ${rowsIn(sql`list_span_parts`, sql`and list_span_parts.bits = ${bits}`, from, until)}
         ${list.isSettled ? sql`` : sql`+ ${rowsOfOthers(list, where, { bits, from, until })}`})`,
