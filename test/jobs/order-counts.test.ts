@@ -240,6 +240,10 @@ describe('stored counts of orders', () => {
       sql`update order_counts set completed_imported = completed_imported + 3
         where edition_id = ${shop.edition_id} and span_bits = 21 and span = ${manyFrom} >> 21`,
       sql`delete from order_counts where edition_id = ${shop.edition_id} and span > ${manyFrom} >> 29 and span_bits = 29`,
+      sql`update order_counts set completed_imported = completed_imported - 1, purchases = purchases + 1
+        where edition_id = ${shop.edition_id} and span_bits = 25`,
+      sql`update order_counts set customers = customers + 1, cancelled_online = 2
+        where edition_id = ${shop.edition_id} and span_bits = 33`,
       sql`update order_counts set purchases_active = purchases_active - 1, customers = customers + 5
         where edition_id = ${shop.edition_id} and span = ${manyFrom} >> 29 and span_bits = 29`,
       sql`update list_sizes set customers = customers + 1 where organization_id = ${shop.organization_id}`,

@@ -9,9 +9,14 @@ interface RowsOfSpans {
   counted: SQL
   /** The longest spans that count them; left out, the longest of all. */
   longest?: number
+  /** A query of what `spansOf` has, where that is known. */
+  ends?: SQL
   /** Condition of `place` that the spans of the next length count the rows of its span too; left out, all do. */
   isDivided?: SQL
 }
+
+/** Columns of the spans of a length together: the first of them, and how many there are at most. */
+export const spansOf = sql`min(span) as lo, coalesce(max(span) - min(span) + 1, 1) as size`
 
 /**
  * Queries up to `place`: some spans of a length, how many of the rows are `ahead` of the one that is looked for, and how many
@@ -21,6 +26,9 @@ interface RowsOfSpans {
  */
 function placeIn(rows: RowsOfSpans, isDesc: boolean, ahead: SQL): SQL {
   const { editions, counted, longest = longestBits, isDivided = sql`1` } = rows
+  const ends =
+    rows.ends ??
+    sql`select ${spansOf}, coalesce(sum(${counted}), 0) from order_counts where ${areSpans(longest, editions)}`
   const [short, shorterBy] = [written(shortBits), written(sumBits)]
   const at = sql`max(0, min(size - 1, coalesce(ahead * size / total, 0)))`
   const [isNear, sought] = [sql`2 * ${at} < size`, isDesc ? sql`(lo + size - 1 - ${at})` : sql`(lo + ${at})`]
@@ -35,9 +43,7 @@ function placeIn(rows: RowsOfSpans, isDesc: boolean, ahead: SQL): SQL {
     ? chosen(sql`lo + size - at`, sql`lo + size - at - 1`, sql`lo`)
     : chosen(sql`lo`, sql`lo + at`, sql`lo + at + 1`)
   // SQLite takes no recursive query inside a subquery: nothing is named before it is used.
-  return sql`ends (lo, size, total) as materialized (
-        select min(span), coalesce(max(span) - min(span) + 1, 1), coalesce(sum(${counted}), 0) from order_counts
-        where ${areSpans(longest, editions)}),
+  return sql`ends (lo, size, total) as materialized (${ends}),
       place (bits, lo, size, ahead, total, at, read) as (
         select ${written(longest)}, lo, size, cast(${ahead} as integer), total, null, null from ends
         union all
