@@ -22,7 +22,8 @@ export const spansOf = sql`min(span) as lo, coalesce(max(span) - min(span) + 1, 
  * Queries up to `place`: some spans of a length, how many of the rows are `ahead` of the one that is looked for, and how many
  * there are. It looks at the span in which the row stands if all are spread evenly, the one behind `at` others in the order of
  * the list, and reads the smaller side of it: `read` has how many rows it has itself, and how many stand before it. Then it
- * takes these spans, that one or those behind it, and of one that is left its parts.
+ * takes these spans, that one or those behind it, and of one that is left its parts. From the second look on a quarter of the
+ * spans is left out at least, because the first ones may be without rows.
  */
 function placeIn(rows: RowsOfSpans, isDesc: boolean, ahead: SQL): SQL {
   const { editions, counted, longest = longestBits, isDivided = sql`1` } = rows
@@ -30,7 +31,8 @@ function placeIn(rows: RowsOfSpans, isDesc: boolean, ahead: SQL): SQL {
     rows.ends ??
     sql`select ${spansOf}, coalesce(sum(${counted}), 0) from order_counts where ${areSpans(longest, editions)}`
   const [short, shorterBy] = [written(shortBits), written(sumBits)]
-  const at = sql`max(0, min(size - 1, coalesce(ahead * size / total, 0)))`
+  const aside = sql`iif(looks = 0, 0, size / 4)`
+  const at = sql`max(${aside}, min(size - 1 - ${aside}, coalesce(ahead * size / total, 0)))`
   const [isNear, sought] = [sql`2 * ${at} < size`, isDesc ? sql`(lo + size - 1 - ${at})` : sql`(lo + ${at})`]
   const isLow = isDesc ? sql`not ${isNear}` : isNear
   const others = sql`coalesce(sum(iif(span = ${sought}, 0, ${counted})), 0)`
@@ -44,10 +46,10 @@ function placeIn(rows: RowsOfSpans, isDesc: boolean, ahead: SQL): SQL {
     : chosen(sql`lo`, sql`lo + at`, sql`lo + at + 1`)
   // SQLite takes no recursive query inside a subquery: nothing is named before it is used.
   return sql`ends (lo, size, total) as materialized (${ends}),
-      place (bits, lo, size, ahead, total, at, read) as (
-        select ${written(longest)}, lo, size, cast(${ahead} as integer), total, null, null from ends
+      place (bits, lo, size, ahead, total, looks, at, read) as (
+        select ${written(longest)}, lo, size, cast(${ahead} as integer), total, 0, null, null from ends
         union all
-        select bits, lo, size, ahead, total, ${at}, (
+        select bits, lo, size, ahead, total, looks, ${at}, (
             select json_array(${own}, iif(${isNear}, ${others}, total - ${own} - ${others}))
             from order_counts where span_bits = bits and edition_id in (${editions})
               and span >= iif(${isLow}, lo, ${sought}) and span <= iif(${isLow}, ${sought}, lo + size - 1))
@@ -55,10 +57,10 @@ function placeIn(rows: RowsOfSpans, isDesc: boolean, ahead: SQL): SQL {
         union all
         select bits, ${first}, ${chosen(sql`at`, sql`1`, sql`size - at - 1`)},
             ahead - ${chosen(sql`0`, before, sql`(${before} + ${ownRead})`)},
-            ${chosen(before, ownRead, sql`total - ${before} - ${ownRead}`)}, null, null
+            ${chosen(before, ownRead, sql`total - ${before} - ${ownRead}`)}, looks + 1, null, null
           from place where read is not null
         union all
-        select bits - ${shorterBy}, lo << ${shorterBy}, 1 << ${shorterBy}, ahead, total, null, null
+        select bits - ${shorterBy}, lo << ${shorterBy}, 1 << ${shorterBy}, ahead, total, 0, null, null
           from place where size = 1 and bits > ${short} and ${isDivided})`
 }
 
