@@ -245,7 +245,6 @@ it('a page by its number reads few rows in any order, wherever it is', async () 
 it('a page by its number in the order of creation reads few rows of each list, wherever it is', async () => {
   const ofOrganization = `page_size=50&organization_id=${shop.organization_id}`
   const ofEdition = `page_size=50&edition_id=${shop.edition_id}`
-  // Lists of an organisation are merged from its editions.
   const mostRequests = 800
   const lists: [list: string, filters: string[], most: number, key?: string][] = [
     [`/v1/orders?${ofEdition}`, ['', '&status=completed', '&status=completed&type=imported'], 450],
