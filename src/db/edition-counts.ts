@@ -1,12 +1,14 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { PurchaseStatus } from '../domain/orders/purchases.ts'
 
-/** Spans of `order_counts` are `created_at >> bits`. */
-export const fineBits = 21
-/** As `fineBits`, of long spans. */
-export const coarseBits = 29
-/** The number of fine spans in a coarse one. */
-export const fineInCoarse = 2 ** (coarseBits - fineBits)
+/** Spans of `order_counts` are `created_at >> bits`. Imports and triggers on orders write two lengths of them. */
+export const shortBits = 21
+export const longBits = 29
+/** Triggers add both up: 2^4 of their spans are one of the next length. */
+export const sumBits = 4
+export const longestBits = longBits + sumBits
+/** All lengths, the longest first. */
+export const lengthsOfSpans = [longestBits, longBits, shortBits + sumBits, shortBits] as const
 
 /** A constant in a statement. It is not bound, because a statement has at most 100 parameters. */
 export const written = (value: number): SQL => sql.raw(String(value))
@@ -15,13 +17,12 @@ export const written = (value: number): SQL => sql.raw(String(value))
 export const areSpans = (bits: number, editions: SQL): SQL =>
   sql`span_bits = ${written(bits)} and edition_id in (${editions})`
 
-/** The column of a long span that counts the purchases of a status. */
+/** The column that counts the purchases of a status, of spans of `longBits` alone. */
 export const purchaseColumn = (status: PurchaseStatus): string => `purchases_${status}`
 
-/** The sum of columns of all long spans of editions. `editions` is a query of their ids. */
-export const sumOfEditions = (columns: SQL, editions: SQL): SQL =>
-  sql`(select coalesce(sum(${columns}), 0) from order_counts
-    where span_bits = ${sql.raw(String(coarseBits))} and edition_id in (${editions}))`
+/** The sum of columns of all spans of a length, of editions. `editions` is a query of their ids. */
+export const sumOfEditions = (columns: SQL, editions: SQL, bits: number = longestBits): SQL =>
+  sql`(select coalesce(sum(${columns}), 0) from order_counts where ${areSpans(bits, editions)})`
 
 /** How often customers of the editions' organisations changed. */
 export const customerChangesOf = (editions: SQL): SQL =>

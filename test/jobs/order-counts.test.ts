@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm'
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { lengthsOfSpans } from '../../src/db/edition-counts.ts'
 import { orderStatuses, orderTypes } from '../../src/domain/orders/orders.ts'
 import { purchaseStatuses } from '../../src/domain/orders/purchases.ts'
 import { recountOrders } from '../../src/modules/orders/jobs.ts'
@@ -20,7 +21,7 @@ const columns = orderStatuses.flatMap((status) =>
 )
 
 /** What the rows say, and what counting them says, of spans that have orders. */
-async function bothCounts(bits: 21 | 29) {
+async function bothCounts(bits: number) {
   const names = sql.raw(columns.map(({ name }) => name).join(', '))
   const counted = sql.raw(
     columns.map(({ status, type, name }) => `sum(status = '${status}' and type = '${type}') as ${name}`).join(', '),
@@ -51,7 +52,7 @@ async function otherCounts() {
       ),
     ],
     ...(await Promise.all(
-      [21, 29].map(async (bits) => [
+      lengthsOfSpans.map(async (bits) => [
         await db.all(
           sql`select edition_id, span, purchases from order_counts where span_bits = ${bits} and purchases <> 0 order by 1, 2`,
         ),
@@ -60,10 +61,13 @@ async function otherCounts() {
         ),
       ]),
     )),
-    [
-      await db.all(sql`select edition_id, sum(customers) as n from order_counts group by 1 having n <> 0 order by 1`),
-      await db.all(sql`select edition_id, count(*) as n from user_editions group by 1 order by 1`),
-    ],
+    ...(await Promise.all(
+      [29, 33].map(async (bits) => [
+        await db.all(sql`select edition_id, sum(customers) as n from order_counts
+          where span_bits = ${bits} group by 1 having n <> 0 order by 1`),
+        await db.all(sql`select edition_id, count(*) as n from user_editions group by 1 order by 1`),
+      ]),
+    )),
     [
       await db.all(sql`select organization_id, customers from list_sizes where customers <> 0 order by 1`),
       await db.all(sql`select organization_id, count(*) as customers from users group by 1 order by 1`),
@@ -73,11 +77,18 @@ async function otherCounts() {
 
 async function expectCountsToHold(): Promise<void> {
   for (const [stored, real] of await otherCounts()) expect(stored).toEqual(real)
-  for (const bits of [21, 29] as const) {
+  for (const bits of lengthsOfSpans) {
     const { stored, real } = await bothCounts(bits)
     expect(stored).toEqual(real)
   }
 }
+
+/** Changes of the longest spans and of those that they are made of. A repair is a change, too. */
+const changesOf = async () => [
+  await db.all(sql`select edition_id, span, changes from order_counts where span_bits = 33 order by 1, 2`),
+  await db.all(sql`select edition_id, span >> 4 as span, sum(changes) as changes from order_counts where span_bits = 29
+    group by 1, 2 order by 1, 2`),
+]
 
 const iso = (at: number) => new Date(at).toISOString()
 const moment = fc.nat({ max: 40 * 86_400_000 }).map((ms) => manyFrom + ms)
@@ -165,6 +176,8 @@ describe('stored counts of orders', () => {
         const files: string[] = []
         for (const one of acts) await perform(shop, files, one)
         await expectCountsToHold()
+        const [sums, changes] = await changesOf()
+        expect(sums).toEqual(changes)
       }),
       { numRuns: 6 },
     )
@@ -227,6 +240,10 @@ describe('stored counts of orders', () => {
       sql`update order_counts set completed_imported = completed_imported + 3
         where edition_id = ${shop.edition_id} and span_bits = 21 and span = ${manyFrom} >> 21`,
       sql`delete from order_counts where edition_id = ${shop.edition_id} and span > ${manyFrom} >> 29 and span_bits = 29`,
+      sql`update order_counts set completed_imported = completed_imported - 1, purchases = purchases + 1
+        where edition_id = ${shop.edition_id} and span_bits = 25`,
+      sql`update order_counts set customers = customers + 1, cancelled_online = 2
+        where edition_id = ${shop.edition_id} and span_bits = 33`,
       sql`update order_counts set purchases_active = purchases_active - 1, customers = customers + 5
         where edition_id = ${shop.edition_id} and span = ${manyFrom} >> 29 and span_bits = 29`,
       sql`update list_sizes set customers = customers + 1 where organization_id = ${shop.organization_id}`,

@@ -72,8 +72,9 @@ describe('the rows written for an imported order', () => {
   it('are no more for an import of a file than for calls', async () => {
     const [{ rows_written: some }, { rows_written: more }] = [await ofFile(25), await ofFile(225)]
     expect(some).toBeLessThanOrEqual(await ofCall(25))
-    // Each transaction of 25: what it created, the lengths of lists, and two spans. One of eight: the import with its progress.
-    expect(more - some).toBe(200 * all + 8 * 4 + 1)
+    // Each transaction of 25: what it created, the lengths of lists, two spans and their sums. One of eight: the import with
+    // its progress.
+    expect(more - some).toBe(200 * all + 8 * 6 + 1)
     expect(more - some).toBeLessThanOrEqual(2 * (await ofCall(100)))
   })
 

@@ -1,5 +1,5 @@
 import type { JobCtx } from '../../context.ts'
-import { findNextSpan, ordersOf, type OrderSpan, recountOthers, recountStatements } from './counts/recount.ts'
+import { findNextSpan, ordersOf, type OrderSpan, recountStatements } from './counts/recount.ts'
 import { orderIntervals } from './intervals.ts'
 import { intervalSizes } from '../../db/lists/intervals/settle-intervals.ts'
 import { recountNextIntervals, settleNextIntervals } from '../../db/settle-lists.ts'
@@ -34,11 +34,7 @@ export async function recountOrders({ db, now }: Pick<JobCtx, 'db' | 'now'>): Pr
       await db.batch([position])
       break
     }
-    const parts = await db.batch([
-      ...recountStatements(next),
-      ...recountOthers(next, next.edition_id !== last.edition_id),
-      position,
-    ])
+    const parts = await db.batch([...recountStatements(next, next.edition_id !== last.edition_id), position])
     // The position answers no rows.
     const repaired = parts.reduce((sum, rows) => sum + rows.length, 0)
     if (repaired > 0) wrong.push(`${keyOf(next)} (${repaired} of its parts)`)

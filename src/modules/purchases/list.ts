@@ -2,7 +2,7 @@ import { shortIdOfEdition } from '../../db/short-ids.ts'
 import { type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { boughtIn } from '../../db/purchases.ts'
-import { purchaseColumn, sumOfEditions } from '../../db/edition-counts.ts'
+import { longBits, purchaseColumn, sumOfEditions } from '../../db/edition-counts.ts'
 import type { ListSource, SortKey } from '../../db/lists/list-source.ts'
 import { type Counting, ifNearer } from '../../db/lists/page-by-number.ts'
 import { paginate } from '../../db/lists/paginate.ts'
@@ -65,10 +65,11 @@ const rangesOf = ({ search, vendor_code, status }: PurchaseFilters): Ranges | un
 /** The statuses of an edition are counted where purchases are written; of codes and searches there are few. */
 function countOf(ctx: Ctx, filters: PurchaseFilters): Counting | null {
   if (filters.search || filters.vendor_code) return null
-  const statuses = filters.status ? [filters.status] : purchaseStatuses
-  const columns = sql.raw(statuses.map(purchaseColumn).join(' + '))
   const editions = editionsSeenBy(ctx.caller, { edition_id: filters.edition_id })
-  return { statement: sql`select ${sumOfEditions(columns, editions)} as n` }
+  const bought = filters.status
+    ? sumOfEditions(sql.raw(purchaseColumn(filters.status)), editions, longBits)
+    : sumOfEditions(sql`purchases`, editions)
+  return { statement: sql`select ${bought} as n` }
 }
 
 /** Where a page by number begins; of codes and searches there are few. Of one status that may be far from the page. */

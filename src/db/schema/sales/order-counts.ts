@@ -19,8 +19,9 @@ const countedOrders = () => ({
 })
 
 /**
- * Triggers and `countTogether` write it: a column of each status and type of an order, and one of all purchases; in long
- * spans also one of each status of a purchase, and the customers of the edition, who are in any of its spans.
+ * Triggers and `countTogether` write it: a column of each status and type of an order, and one of all purchases; in spans of
+ * `longBits` also one of each status of a purchase, and the customers of the edition, who are in any of its spans. A generated
+ * column `bought` has all purchases too.
  */
 export const orderCounts = sqliteTable(
   'order_counts',
@@ -31,7 +32,7 @@ export const orderCounts = sqliteTable(
     ...countedOrders(),
     changes: integer().notNull().default(0),
     customers: counted(),
-    /** Of any status, as in short spans. */
+    /** Of any status. */
     purchases: counted(),
     purchases_pending: counted(),
     purchases_active: counted(),

@@ -1,5 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm'
-import { areSpans, coarseBits, fineBits, fineInCoarse, sumOfEditions } from '../../../db/edition-counts.ts'
+import { areSpans, lengthsOfSpans, longestBits, shortBits, sumBits, sumOfEditions } from '../../../db/edition-counts.ts'
 import { ofKinds } from '../../../db/order-kinds.ts'
 import { type CountedOrders, ordersInSpan } from './spans.ts'
 
@@ -27,26 +27,37 @@ function correction(from: number, edge: number, countBetween: (range: Range) => 
   return edge < from ? sql`- ${countBetween([edge, from])}` : sql`+ ${countBetween([from, edge])}`
 }
 
-/** Corrects a count that begins at the coarse edge nearest to a moment and should begin at the moment. */
-function correctionAt(counted: CountedOrders, moment: number): SQL {
-  const coarse = nearestEdge(moment, coarseBits) * fineInCoarse
-  const fine = nearestEdge(moment, fineBits)
-  return sql`${correction(fine, coarse, (range) => countSpans(counted, fineBits, range))}
-    ${correction(moment, fine * 2 ** fineBits, (range) => countRows(counted, range))}`
+/** A count from the edge of the longest spans that is nearest to a moment, corrected to that of the shortest. */
+const correctionBySpans = (counted: CountedOrders, moment: number): SQL =>
+  sql.join(
+    lengthsOfSpans.slice(1).map((bits) => {
+      const edge = nearestEdge(moment, bits + sumBits) * 2 ** sumBits
+      return correction(nearestEdge(moment, bits), edge, (range) => countSpans(counted, bits, range))
+    }),
+    sql` `,
+  )
+
+/** From there to the moment. */
+const correctionByRows = (counted: CountedOrders, moment: number): SQL =>
+  correction(moment, nearestEdge(moment, shortBits) * 2 ** shortBits, (range) => countRows(counted, range))
+
+type Correction = (counted: CountedOrders, moment: number) => SQL
+
+function countFrom(counted: CountedOrders, correctionAt: Correction): SQL {
+  const { from, until } = counted
+  if (from !== undefined && until !== undefined && from >= until) return sql`0`
+  const edgeOf = (moment: number | undefined) => (moment === undefined ? undefined : nearestEdge(moment, longestBits))
+  const atBegin = from === undefined ? sql`` : correctionAt(counted, from)
+  const atEnd = until === undefined ? sql`` : sql`- (0 ${correctionAt(counted, until)})`
+  return sql`(${countSpans(counted, longestBits, [edgeOf(from), edgeOf(until)])} ${atBegin} ${atEnd})`
 }
 
 /**
- * The exact number of these orders, as an expression. It reads the coarse spans between, and from the nearest edge to
- * each end at most half a coarse span of fine ones and half a fine one of orders.
+ * The exact number of these orders, as an expression. It reads the longest spans between, and from the nearest edge to each
+ * end at most eight spans of each other length and half a short one of orders.
  */
-export function countOfOrders(counted: CountedOrders): SQL {
-  const { from, until } = counted
-  if (from !== undefined && until !== undefined && from >= until) return sql`0`
-  const edgeOf = (moment: number | undefined) => (moment === undefined ? undefined : nearestEdge(moment, coarseBits))
-  const atBegin = from === undefined ? sql`` : correctionAt(counted, from)
-  const atEnd = until === undefined ? sql`` : sql`- (0 ${correctionAt(counted, until)})`
-  return sql`(${countSpans(counted, coarseBits, [edgeOf(from), edgeOf(until)])} ${atBegin} ${atEnd})`
-}
+export const countOfOrders = (counted: CountedOrders): SQL =>
+  countFrom(counted, (...at) => sql`${correctionBySpans(...at)} ${correctionByRows(...at)}`)
 
 /** The sum of all changes of these editions: two states of their lists never have the same. */
 export const versionOfOrders = (editions: SQL): SQL => sumOfEditions(sql`changes`, editions)
@@ -60,13 +71,7 @@ export interface MatchEstimate {
   matching: number
 }
 
-/** Estimates how many orders match. Spans count as a whole. */
-export function estimateOf(counted: CountedOrders): SQL<MatchEstimate> {
-  const spanOf = (moment: number) => Math.floor(moment / 2 ** coarseBits)
-  const { editions, from, until } = counted
-  const isWithin = sql`(${from === undefined ? sql`1` : sql`span >= ${spanOf(from)}`}
-    and ${until === undefined ? sql`1` : sql`span <= ${spanOf(until)}`})`
-  const n = ordersInSpan(counted)
-  return sql`select coalesce(sum(${n}), 0) as total, coalesce(sum(iif(${isWithin}, ${n}, 0)), 0) as matching
-    from order_counts where ${areSpans(coarseBits, editions)}`
-}
+/** Estimates how many orders match: ends of the range are those of short spans. */
+export const estimateOf = (counted: CountedOrders): SQL<MatchEstimate> =>
+  sql`select ${countFrom({ ...counted, from: undefined, until: undefined }, correctionBySpans)} as total,
+    ${countFrom(counted, correctionBySpans)} as matching`

@@ -1,5 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm'
-import { coarseBits, fineBits, purchaseColumn } from '../../../db/edition-counts.ts'
+import { longBits, purchaseColumn, shortBits } from '../../../db/edition-counts.ts'
 import { orderCounts } from '../../../db/schema/sales/order-counts.ts'
 import { insertAll } from '../../../db/write.ts'
 import type { OrderStatus, OrderType } from '../../../domain/orders/orders.ts'
@@ -51,17 +51,17 @@ function rowsOf(span_bits: number, { orders, purchases, customers }: CountedRows
   }
   for (const order of orders) count(order, [orderColumn(order.status, order.type), 'changes'])
   for (const purchase of purchases)
-    count(purchase, span_bits === coarseBits ? ['purchases', purchaseColumn(purchase.status)] : ['purchases'])
+    count(purchase, span_bits === longBits ? ['purchases', purchaseColumn(purchase.status)] : ['purchases'])
   for (const customer of customers) count(customer, ['customers'])
   return [...rows.values()]
 }
 
-/** Adds new rows to the counts of their spans. For the transaction that inserts them. */
+/** Adds new rows to the counts of their spans, which triggers add up. For the transaction that inserts them. */
 export function countTogether(counted: CountedRows): SQL[] {
   const { orders, customers } = counted
   const rows = [
-    ...rowsOf(fineBits, { ...counted, customers: [] }),
-    ...rowsOf(coarseBits, { ...counted, customers: besideOrders(customers, orders) }),
+    ...rowsOf(shortBits, { ...counted, customers: [] }),
+    ...rowsOf(longBits, { ...counted, customers: besideOrders(customers, orders) }),
   ]
   return insertAll(orderCounts, rows).map(
     (insert) => sql`${insert} on conflict (span_bits, edition_id, span) do update set ${added}`,

@@ -19,11 +19,6 @@ export const countColumns = orderStatuses.flatMap((status) =>
   orderTypes.map((type) => ({ status, type, name: orderColumn(status, type) })),
 )
 
-const namesOfCounts = countColumns.map(({ name }) => name)
-/** The names of these columns, and the values of a row that an `insert` could not insert. */
-export const countNames = sql.raw(namesOfCounts.join(', '))
-export const excludedCounts = sql.raw(namesOfCounts.map((name) => `excluded.${name}`).join(', '))
-
 /** What these columns have of a group of orders. */
 export const countsOfGroup = sql.raw(
   countColumns

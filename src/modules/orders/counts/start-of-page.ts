@@ -1,7 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm'
-import { areSpans, coarseBits, written } from '../../../db/edition-counts.ts'
+import { areSpans, longestBits, written } from '../../../db/edition-counts.ts'
 import type { PageStart } from '../../../db/lists/page-by-number.ts'
-import { startInEditions } from '../../../db/lists/spans/start-in-editions.ts'
+import { spansOf, startInEditions } from '../../../db/lists/spans/start-in-editions.ts'
 import { countOfOrders } from './count-orders.ts'
 import type { OrderKinds } from '../../../db/order-kinds.ts'
 import { type CountedOrders, ordersInSpan } from './spans.ts'
@@ -18,10 +18,9 @@ const skippedInStart = sql`(select skipped from start)`
 /** Where a page begins in the order of creation. */
 export function startOfOrders(counted: CountedOrders, isDesc: boolean, offset: number): PageStart {
   const before = countBefore(counted, isDesc)
-  const n = ordersInSpan(counted)
   return {
     ctes: startInEditions(
-      { editions: counted.editions, long: n, short: n },
+      { editions: counted.editions, counted: ordersInSpan(counted) },
       isDesc,
       sql`${offset} ${before ? sql`+ ${before}` : sql``}`,
     ),
@@ -60,13 +59,14 @@ export function startInGroups(
     begun,
     groups.map((kinds) => ordersInSpan(kinds)),
   )
+  const ends = sql`select lo, size, ${ofGroup(sql`number`, sizes)} from sizes cross join begun`
   const [none, all] = isDesc ? [before, behind] : [behind, before]
   return {
     ctes: sql`sizes as materialized (
-        select ${sql.join(sums, sql`, `)} from order_counts where ${areSpans(coarseBits, editions)}),
+        select ${spansOf}, ${sql.join(sums, sql`, `)} from order_counts where ${areSpans(longestBits, editions)}),
       begun (number, ahead) as materialized (
         select number, ${offset} - (${ofGroup(sql`number`, ahead)}) from (select *, ${added(isPassed)} as number from sizes)),
-      ${startInEditions({ editions, long: n, short: n }, isDesc, sql`(select ahead from begun)`)}`,
+      ${startInEditions({ editions, counted: n, ends }, isDesc, sql`(select ahead from begun)`)}`,
     where: groups.map((_, group) =>
       isBehind(
         isDesc,

@@ -1,4 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm'
+import { longestBits, written } from '../../../db/edition-counts.ts'
 import { shortId, shortIds } from '../../../db/short-ids.ts'
 import type { Ctx } from '../../../context.ts'
 import { inList } from '../../../db/visibility.ts'
@@ -36,7 +37,7 @@ async function sizesOf(ctx: Ctx, tenant: SegmentTenant): Promise<Sizes> {
     sql<Sizes>`select ${all} as "all", ${
       editions
         ? sql`(select coalesce(sum(customers), 0) from order_counts
-            where span_bits = 29 and ${inList(sql`edition_id`, editions)})`
+            where span_bits = ${written(longestBits)} and ${inList(sql`edition_id`, editions)})`
         : all
     } as people`,
   )
