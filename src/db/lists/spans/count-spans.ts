@@ -1,4 +1,4 @@
-import { type SQL, sql } from 'drizzle-orm'
+import { is, SQL, sql } from 'drizzle-orm'
 import { and } from '../order-keys.ts'
 import type { Counting } from '../page-by-number.ts'
 import { readBy } from '../page-statement.ts'
@@ -36,10 +36,14 @@ function sumOfAll(terms: readonly SQL[]): SQL {
 /** More make a statement too long. */
 const mostNames = 64
 
+/** As facets. A value may be an expression that answers one. */
+type AskedFacets = readonly (Facets[number] | SQL)[]
+
 /** The names of the counts of a filter. Null where they are too many, or where code does not know all values of a facet. */
-function namesOf({ facets }: SpannedList, asked: Facets): readonly SQL[] | null {
+function namesOf({ facets }: SpannedList, asked: AskedFacets): readonly SQL[] | null {
   const [first = [], ...rest] = facets.map(({ values }, index): readonly SQL[] => {
     const value = asked[index]
+    if (is(value, SQL)) return [value]
     // Words of the domain are written out, because a statement has at most a hundred bound values.
     if (value !== undefined) return [values?.includes(value) ? sql.raw(`'${value}'`) : sql`${value}`]
     return (values ?? []).map((one) => sql.raw(`'${one}'`))
@@ -77,6 +81,13 @@ function numberOf(list: SpannedList, facets: Facets, table: SQL): SQL | null {
 export function numberOfMatches(list: SpannedList, facets: readonly Facets[], table: SQL): SQL {
   const [first] = facets
   return (facets.length === 1 && first && numberOf(list, first, table)) || sumOfMatches(facets, table)
+}
+
+/** As `numberOfMatches`, of a list with few combinations that all have a name. */
+export function numberOfNamed(list: SpannedList, facets: AskedFacets, table: SQL): SQL {
+  const names = namesOf(list, facets)
+  if (!names) throw new Error(`Spans of ${list.name} do not name all that is counted.`)
+  return sumOfAll(names.map((name) => countAt(table, name)))
 }
 
 const edgeOf = (moment: number): number => Math.round(moment / spanMs)

@@ -5,7 +5,7 @@ import { and } from '../order-keys.ts'
 import type { ListSource, SortKey } from '../list-source.ts'
 import type { PageStart } from '../page-by-number.ts'
 import { readBy } from '../page-statement.ts'
-import { countOfSpans, numberOfMatches, type SpannedRows, wholeSpans } from './count-spans.ts'
+import { countOfSpans, numberOfMatches, numberOfNamed, type SpannedRows, wholeSpans } from './count-spans.ts'
 import { halving, type SpanRange } from './halving.ts'
 import { arePartsOf, bitsOfParts, bitsOfWhole } from './span-parts.ts'
 import { hasScope, inRangesOf, isOfScope, longBits, type SpannedList, sumBits, untilOf } from './spanned-list.ts'
@@ -31,13 +31,14 @@ function haveParts(list: SpannedList, { bits, lo }: SpanRange): SQL {
   const parts = sql`from list_span_parts where ${ofScopes(list, sql`list_span_parts`)}
     and ${arePartsOf(bitsOfParts(bits), { bits, first: lo, last: lo })}`
   const areThere = sql`exists (select 1 ${parts})`
-  if (!list.isSettled) return areThere
+  const isSum = (divided: SQL): SQL =>
+    list.hasLongSums ? sql`iif(${bits} = ${longest(list)}, 1, ${divided})` : divided
+  if (!list.isSettled) return isSum(areThere)
   const total = sql`(select sum(total) from list_spans where ${ofScopes(list, sql`list_spans`)} and span = ${lo})`
-  const isDivided = sql`iif(${bits} = ${long}, ${total} = (select sum(total) ${parts}), ${areThere})`
-  return list.hasLongSums ? sql`iif(${bits} = ${longest(list)}, 1, ${isDivided})` : isDivided
+  return isSum(sql`iif(${bits} = ${long}, ${total} = (select sum(total) ${parts}), ${areThere})`)
 }
 
-/** The rows in parts of the scopes that have no parts there, where others do. Of a list of several scopes. */
+/** The rows in parts of the scopes that have no parts there, where others do. Of a list of several scopes. All have sums. */
 function rowsOfOthers(list: SpannedList, where: readonly SQL[], part: { bits: SQL; from: SQL; until: SQL }): SQL {
   const { name, table, scope, key, keyOf } = list
   const { bits, from, until } = part
@@ -46,16 +47,23 @@ function rowsOfOthers(list: SpannedList, where: readonly SQL[], part: { bits: SQ
   const others = sql`select id from scoped where not exists (
     select 1 from list_span_parts where list = ${name} and scope = scoped.id and ${parts})`
   return sql`(select count(*) from ${table} where ${and([
+    ...(list.hasLongSums ? [sql`${bits} < ${long}`] : []),
     sql`${scope} in (${others})`,
     sql`${key} >= ${keyOf(sql`((${from}) << ${bits})`)} and ${key} < ${keyOf(sql`((${until}) << ${bits})`)}`,
     ...where,
   ])})`
 }
 
+/** The rows that are looked at for a place: how many of them a row of spans or of parts counts, and their conditions. */
+interface PlacedRows {
+  numberIn: (table: SQL) => SQL
+  where: readonly SQL[]
+}
+
 /** Queries up to `place`, of spans, the last of them the shortest in which the row behind `ahead` others stands. */
-function placeIn(list: SpannedList, { facets, where }: Pick<SpannedRows, 'facets' | 'where'>, isDesc: boolean): SQL {
+function placeIn(list: SpannedList, { numberIn, where }: PlacedRows, isDesc: boolean): SQL {
   const rowsIn = (table: SQL, more: SQL, from: SQL, until: SQL): SQL =>
-    sql`(select coalesce(sum(${numberOfMatches(list, facets, table)}), 0) from ${table}
+    sql`(select coalesce(sum(${numberIn(table)}), 0) from ${table}
       where ${ofScopes(list, table)} ${more} and ${table}.span >= ${from} and ${table}.span < ${until})`
   const { table, areThese } = wholeSpans(list)
   const end = (edge: 'min' | 'max'): SQL => sql`${sql.raw(edge)}((select ${sql.raw(edge)}(span) from ${table}
@@ -71,6 +79,11 @@ function placeIn(list: SpannedList, { facets, where }: Pick<SpannedRows, 'facets
   return sql`ends (lo, hi) as materialized (select ${end('min')}, ${end('max')} from scoped), ${place}`
 }
 
+/** A query of the edge of the shortest span of `place`, and of how many rows from there on stand before the place. */
+const startIn = (isDesc: boolean, keyOf: SpannedList['keyOf']): SQL =>
+  sql`select ${keyOf(sql`moment`)} as edge, ahead from (
+    select min(bits), (lo ${isDesc ? sql`+ 1` : sql``}) << bits as moment, ahead from place where size = 1 and ahead >= 0)`
+
 /**
  * Where a page begins in the order of the moments: the edge of a span or of its shortest part, and how many rows from there on
  * are before the page. In a descending order, rows that are not counted yet stand before all spans.
@@ -82,7 +95,8 @@ export function startOfSpans(
   offset: number,
 ): PageStart {
   const { table, key, keyAt, keyOf, isSettled } = list
-  const { where, index } = counted
+  const { facets, where, index } = counted
+  const numberIn = (spans: SQL): SQL => numberOfMatches(list, facets, spans)
   const end = untilOf(list, sql`(${scopes})`)
   const young = sql`(select count(*) from ${readBy({ from: table, index })}
     where ${and([hasScope(list, sql`(${scopes})`), ...inRangesOf(list), ...where, sql`${key} >= ${end}`])})`
@@ -90,16 +104,66 @@ export function startOfSpans(
   return {
     ctes: sql`scoped (id) as materialized (${counted.scopes}),
       begun (ahead) as materialized (select ${offset} ${isDesc && isSettled ? sql`- ${young}` : sql``}),
-      ${placeIn(list, counted, isDesc)},
-      start (edge, ahead) as materialized (
-        select ${edge}, ahead from (select ${keyOf(sql`moment`)} as edge, ahead from (
-          select min(bits), (lo ${isDesc ? sql`+ 1` : sql``}) << bits as moment, ahead from place
-            where size = 1 and ahead >= 0)))`,
+      ${placeIn(list, { numberIn, where }, isDesc)},
+      start (edge, ahead) as materialized (select ${edge}, ahead from (${startIn(isDesc, keyOf)}))`,
     where: [
       isDesc
         ? sql`${key} < coalesce((select edge from start), ${keyAt(never)})`
         : sql`${key} >= coalesce((select edge from start), ${keyAt(0)})`,
     ],
+    offset: sql`coalesce((select ahead from start), ${offset})`,
+  }
+}
+
+/** Groups of rows that a list reads one after the other, each in the order of the moments: those of each value of a facet. */
+interface SpannedGroups {
+  /** The facet by its number. */
+  facet: number
+  /** Its values in the order of the list. */
+  values: readonly string[]
+}
+
+/** As `startOfSpans`, in groups. Those before that of the page are passed by their sizes. Of a list that triggers count. */
+export function startInGroups(
+  list: SpannedList,
+  counted: Omit<SpannedRows, 'from' | 'until'>,
+  { facet, values }: SpannedGroups,
+  isDesc: boolean,
+  offset: number,
+): PageStart {
+  const { key, keyAt, keyOf } = list
+  const [facets = []] = counted.facets
+  const of = (value: string | SQL) => facets.map((asked, index) => (index === facet ? value : asked))
+  const { table, areThese } = wholeSpans(list)
+  const begun = { number: sql`(select number from begun)`, value: sql`(select value from begun)` }
+  const placed = {
+    numberIn: (spans: SQL): SQL => numberOfNamed(list, of(begun.value), spans),
+    where: [...counted.where, sql`${list.facets[facet]?.column} = ${begun.value}`],
+  }
+  const sizes = values.map(
+    (value, number) => sql`coalesce(sum(${numberOfNamed(list, of(value), table)}), 0) as ${sql.raw(`size${number}`)}`,
+  )
+  const groups = values.map(
+    (value, number) => sql`(${written(number)}, ${value}, (select ${sql.raw(`size${number}`)} from sizes))`,
+  )
+  const [first, last] = [sql`${keyAt(0)}`, sql`${keyAt(never)}`]
+  const [none, all] = isDesc ? [first, last] : [last, first]
+  return {
+    ctes: sql`scoped (id) as materialized (${counted.scopes}),
+      sizes as materialized (select ${sql.join(sizes, sql`, `)} from ${table} where ${ofScopes(list, table)} and ${areThese}),
+      grouped (number, value, size) as materialized (values ${sql.join(groups, sql`, `)}),
+      begun (number, value, ahead) as materialized (
+        select number, value, ${offset} - passed from (
+          select number, value, (select coalesce(sum(size), 0) from grouped as before where before.number < one.number) as passed
+          from grouped as one)
+        where passed <= ${offset} order by number desc limit 1),
+      ${placeIn(list, placed, isDesc)},
+      start (edge, ahead) as materialized (${startIn(isDesc, keyOf)})`,
+    where: values.map(
+      (_, number) => sql`${key} ${isDesc ? sql`<` : sql`>=`} (select case
+        when ${begun.number} > ${written(number)} then ${none} when ${begun.number} < ${written(number)} then ${all}
+        else coalesce((select edge from start), ${all}) end)`,
+    ),
     offset: sql`coalesce((select ahead from start), ${offset})`,
   }
 }
