@@ -5,75 +5,24 @@ import { and } from '../order-keys.ts'
 import type { ListSource, SortKey } from '../list-source.ts'
 import type { PageStart } from '../page-by-number.ts'
 import { readBy } from '../page-statement.ts'
-import { countOfSpans, numberOfMatches, numberOfNamed, type SpannedRows, wholeSpans } from './count-spans.ts'
-import { halving, type SpanRange } from './halving.ts'
-import { arePartsOf, bitsOfParts, bitsOfWhole } from './span-parts.ts'
-import { hasScope, inRangesOf, isOfScope, longBits, type SpannedList, sumBits, untilOf } from './spanned-list.ts'
+import { countOfSpans, numberOfMatches, numberOfNamed, type SpannedRows } from './count-spans.ts'
+import { halving } from './halving.ts'
+import { haveParts, longest, type NumberedRows, ofScopes, rowsOf, scopes, wholeSpans } from './rows-of-spans.ts'
+import { bitsOfParts } from './span-parts.ts'
+import { hasScope, inRangesOf, isOfScope, type SpannedList, untilOf } from './spanned-list.ts'
 
 /** A moment behind all others. */
 const never = 2 ** 47
 
-const long = written(longBits)
-/** The ids of the scopes. */
-const scopes = sql`select id from scoped`
-
-/** The length of what a search begins with. */
-const longest = ({ hasLongSums }: SpannedList): SQL => written(hasLongSums ? sumBits : longBits)
-
-const ofScopes = ({ name }: SpannedList, table: SQL): SQL =>
-  sql`${table}.list = ${name} and ${table}.scope in (${scopes})`
-
-/**
- * Whether a span has parts. Those of a list that a sweep counts have to have all of its rows: the version before adds rows to
- * spans alone.
- */
-function haveParts(list: SpannedList, { bits, lo }: SpanRange): SQL {
-  const parts = sql`from list_span_parts where ${ofScopes(list, sql`list_span_parts`)}
-    and ${arePartsOf(bitsOfParts(bits), { bits, first: lo, last: lo })}`
-  const areThere = sql`exists (select 1 ${parts})`
-  const isSum = (divided: SQL): SQL =>
-    list.hasLongSums ? sql`iif(${bits} = ${longest(list)}, 1, ${divided})` : divided
-  if (!list.isSettled) return isSum(areThere)
-  const total = sql`(select sum(total) from list_spans where ${ofScopes(list, sql`list_spans`)} and span = ${lo})`
-  return isSum(sql`iif(${bits} = ${long}, ${total} = (select sum(total) ${parts}), ${areThere})`)
-}
-
-/** The rows in parts of the scopes that have no parts there, where others do. Of a list of several scopes. All have sums. */
-function rowsOfOthers(list: SpannedList, where: readonly SQL[], part: { bits: SQL; from: SQL; until: SQL }): SQL {
-  const { name, table, scope, key, keyOf } = list
-  const { bits, from, until } = part
-  const above = sql`(${from} >> (${bitsOfWhole(bits)} - ${bits}))`
-  const parts = arePartsOf(bits, { bits: bitsOfWhole(bits), first: above, last: above })
-  const others = sql`select id from scoped where not exists (
-    select 1 from list_span_parts where list = ${name} and scope = scoped.id and ${parts})`
-  return sql`(select count(*) from ${table} where ${and([
-    ...(list.hasLongSums ? [sql`${bits} < ${long}`] : []),
-    sql`${scope} in (${others})`,
-    sql`${key} >= ${keyOf(sql`((${from}) << ${bits})`)} and ${key} < ${keyOf(sql`((${until}) << ${bits})`)}`,
-    ...where,
-  ])})`
-}
-
-/** The rows that are looked at for a place: how many of them a row of spans or of parts counts, and their conditions. */
-interface PlacedRows {
-  numberIn: (table: SQL) => SQL
-  where: readonly SQL[]
-}
-
 /** Queries up to `place`, of spans, the last of them the shortest in which the row behind `ahead` others stands. */
-function placeIn(list: SpannedList, { numberIn, where }: PlacedRows, isDesc: boolean): SQL {
-  const rowsIn = (table: SQL, more: SQL, from: SQL, until: SQL): SQL =>
-    sql`(select coalesce(sum(${numberIn(table)}), 0) from ${table}
-      where ${ofScopes(list, table)} ${more} and ${table}.span >= ${from} and ${table}.span < ${until})`
+function placeIn(list: SpannedList, rows: NumberedRows, isDesc: boolean): SQL {
   const { table, areThese } = wholeSpans(list)
   const end = (edge: 'min' | 'max'): SQL => sql`${sql.raw(edge)}((select ${sql.raw(edge)}(span) from ${table}
     where list = ${list.name} and scope = scoped.id and ${areThese}))`
   const place = halving(isDesc, {
     name: sql`place`,
     begin: sql`select ${longest(list)} as bits, lo, hi - lo + 1 as size, ahead from ends cross join begun`,
-    rowsOf: (bits, from, until) => sql`iif(${bits} = ${long}, ${rowsIn(sql`list_spans`, sql``, from, until)},
-      ${rowsIn(sql`list_span_parts`, sql`and list_span_parts.bits = ${bits}`, from, until)}
-        ${list.isSettled ? sql`` : sql`+ ${rowsOfOthers(list, where, { bits, from, until })}`})`,
+    rowsOf: rowsOf(list, rows),
     parts: { bits: bitsOfParts, areThere: (span) => haveParts(list, span) },
   })
   return sql`ends (lo, hi) as materialized (select ${end('min')}, ${end('max')} from scoped), ${place}`
@@ -135,35 +84,31 @@ export function startInGroups(
   const [facets = []] = counted.facets
   const of = (value: string | SQL) => facets.map((asked, index) => (index === facet ? value : asked))
   const { table, areThese } = wholeSpans(list)
-  const begun = { number: sql`(select number from begun)`, value: sql`(select value from begun)` }
   const placed = {
-    numberIn: (spans: SQL): SQL => numberOfNamed(list, of(begun.value), spans),
-    where: [...counted.where, sql`${list.facets[facet]?.column} = ${begun.value}`],
+    numberIn: (spans: SQL): SQL => numberOfNamed(list, of(sql`chosen.value`), spans),
+    chosen: sql`(select value from begun) as chosen`,
+    where: [...counted.where, sql`${list.facets[facet]?.column} = (select value from begun)`],
   }
-  const sizes = values.map(
-    (value, number) => sql`coalesce(sum(${numberOfNamed(list, of(value), table)}), 0) as ${sql.raw(`size${number}`)}`,
-  )
-  const groups = values.map(
-    (value, number) => sql`(${written(number)}, ${value}, (select ${sql.raw(`size${number}`)} from sizes))`,
-  )
+  const sizes = values.map((value) => sql`coalesce(sum(${numberOfNamed(list, of(value), table)}), 0)`)
   const [first, last] = [sql`${keyAt(0)}`, sql`${keyAt(never)}`]
   const [none, all] = isDesc ? [first, last] : [last, first]
   return {
+    // SQLite copies a query at each place that names it, with all that it names: nothing is named twice without need.
     ctes: sql`scoped (id) as materialized (${counted.scopes}),
-      sizes as materialized (select ${sql.join(sizes, sql`, `)} from ${table} where ${ofScopes(list, table)} and ${areThese}),
-      grouped (number, value, size) as materialized (values ${sql.join(groups, sql`, `)}),
+      sizes (numbers) as materialized (
+        select json_array(${sql.join(sizes, sql`, `)}) from ${table} where ${ofScopes(list, table)} and ${areThese}),
       begun (number, value, ahead) as materialized (
-        select number, value, ${offset} - passed from (
-          select number, value, (select coalesce(sum(size), 0) from grouped as before where before.number < one.number) as passed
-          from grouped as one)
-        where passed <= ${offset} order by number desc limit 1),
+        select key, ${JSON.stringify(values)} ->> key, ${offset} - passed
+        from (select key, sum(value) over (order by key) - value as passed from json_each((select numbers from sizes)))
+        where passed <= ${offset} order by key desc limit 1),
       ${placeIn(list, placed, isDesc)},
-      start (edge, ahead) as materialized (${startIn(isDesc, keyOf)})`,
-    where: values.map(
-      (_, number) => sql`${key} ${isDesc ? sql`<` : sql`>=`} (select case
-        when ${begun.number} > ${written(number)} then ${none} when ${begun.number} < ${written(number)} then ${all}
-        else coalesce((select edge from start), ${all}) end)`,
-    ),
+      start (number, edge, ahead) as materialized (
+        select (select number from begun), edge, ahead from (${startIn(isDesc, keyOf)}))`,
+    where: values.map((_, index) => {
+      const number = written(index)
+      const edge = sql`(select case when number > ${number} then ${none} when number = ${number} then edge end from start)`
+      return sql`${key} ${isDesc ? sql`<` : sql`>=`} coalesce(${edge}, ${all})`
+    }),
     offset: sql`coalesce((select ahead from start), ${offset})`,
   }
 }
