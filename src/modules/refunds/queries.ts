@@ -186,10 +186,11 @@ async function fewMatch(ctx: Ctx, counted: SpannedRows, filters: RefundFilters, 
   if (isServed && (isByCreation || !isInTime)) return false
   const read = { ...counted, facets: [[status, undefined, undefined]] }
   const all = isByCreation ? read : { ...read, from: undefined, until: undefined }
-  const [matching, total] = [counted, all].map((rows) => countOfSpans(refundSpans, rows).statement)
-  const found = await ctx.db.first(sql<{ matching: number; total: number }>`select
-    (select n from (${matching})) as matching, (select n from (${total})) as total`)
-  return !!found && found.matching ** 2 < rowsOfPage * found.total
+  const [[matching], [total]] = await ctx.db.batch([
+    countOfSpans(refundSpans, counted).statement,
+    countOfSpans(refundSpans, all).statement,
+  ])
+  return (matching?.n ?? 0) ** 2 < rowsOfPage * (total?.n ?? 0)
 }
 
 /** How requests are found that are sorted then. */

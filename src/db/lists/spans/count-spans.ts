@@ -93,22 +93,16 @@ export function numberOfNamed(list: SpannedList, facets: AskedFacets, table: SQL
   return sumOfAll(names.map((name) => countAt(table, name)))
 }
 
-/**
- * Queries up to `name`: the shortest part that has a moment, and how many rows are between the edge of the longest span there
- * and its own.
- */
+/** The query `name` of the shortest part that has a moment: from the longest span there on, with the rows before each. */
 const walkTo = (list: SpannedList, rows: NumberedRows, name: SQL, moment: number): SQL => {
-  const walk = sql`${name}_walk`
-  const [bits, lo] = [sql`${walk}.bits`, sql`${walk}.lo`]
-  const shorter = bitsOfParts(bits)
+  const [bits, shorter, lo] = [sql`${name}.bits`, sql`${name}.shorter`, sql`${name}.lo`]
+  const own = (length: SQL): SQL => sql`(${written(moment)} >> ${length})`
   const first = sql`(${lo} << (${bits} - ${shorter}))`
-  const own = sql`(${written(moment)} >> ${shorter})`
-  return sql`${walk} (bits, lo, ahead) as (
-      select ${longest(list)}, ${written(moment)} >> ${longest(list)}, 0
-      union all
-      select ${shorter}, ${own}, ahead + ${rowsOf(list, rows)(shorter, first, own)}
-        from ${walk} where ${haveParts(list, { bits, lo })}),
-    ${name} (bits, lo, ahead) as materialized (select bits, lo, ahead from ${walk} order by bits limit 1)`
+  return sql`${name} (bits, shorter, lo, ahead) as (
+    select ${longest(list)}, ${bitsOfParts(longest(list))}, ${own(longest(list))}, 0
+    union all
+    select ${shorter}, ${bitsOfParts(shorter)}, ${own(shorter)}, ahead + ${rowsOf(list, rows)(shorter, first, own(shorter))}
+      from ${name} where ${haveParts(list, { bits, lo })})`
 }
 
 /**
@@ -128,21 +122,24 @@ export function countOfSpans(list: SpannedList, counted: SpannedRows): Counting 
   const settled = isSettled ? [sql`${key} < ${end}`] : []
   const since = (moment: number): SQL => sql`${key} >= ${keyAt(moment)}`
   const before = (moment: number): SQL => sql`${key} < ${keyAt(moment)}`
-  /** The number of settled rows between the edge of the longest span of a moment and the moment. */
+  /** The query `name`: the number `n` of settled rows between the edge of the longest span of a moment and the moment. */
   const aheadOf = (name: SQL, moment: number): SQL => {
+    const walk = sql`${name}_walk`
     // Parts have columns of these names.
-    const [bits, lo] = [sql`${name}.bits`, sql`${name}.lo`]
+    const [bits, lo] = [sql`part.bits`, sql`part.lo`]
     const [begin, behind] = [keyOf(sql`(${lo} << ${bits})`), keyOf(sql`((${lo} + 1) << ${bits})`)]
-    return sql`(select ahead + iif(${written(moment)} - (${lo} << ${bits}) <= (1 << ${bits}) / 2,
-        ${rows(sql`${key} >= ${begin}`, before(moment), ...settled)},
-        ${rowsOf(list, numbered)(bits, lo, sql`${lo} + 1`)} - ${rows(since(moment), sql`${key} < ${behind}`, ...settled)})
-      from ${name})`
+    return sql`${walkTo(list, numbered, walk, moment)},
+      ${name} (n) as materialized (
+        select ahead + iif(${written(moment)} - (${lo} << ${bits}) <= (1 << ${bits}) / 2,
+          ${rows(sql`${key} >= ${begin}`, before(moment), ...settled)},
+          ${rowsOf(list, numbered)(bits, lo, sql`${lo} + 1`)} - ${rows(since(moment), sql`${key} < ${behind}`, ...settled)})
+        from (select * from ${walk} order by bits limit 1) as part)`
   }
   const ends = [
     ...(from === undefined ? [] : [{ name: sql`begins`, moment: from }]),
     ...(until === undefined ? [] : [{ name: sql`ends`, moment: until }]),
   ]
-  const walks = ends.map(({ name, moment }) => sql`, ${walkTo(list, numbered, name, moment)}`)
+  const walks = ends.map(({ name, moment }) => sql`, ${aheadOf(name, moment)}`)
   const { table: spans, areThese } = wholeSpans(list)
   const edgeOf = (moment: number): SQL => sql`(${written(moment)} >> ${longest(list)})`
   const added = sql`(select coalesce(sum(${numbered.numberIn(spans)}), 0) from ${spans}
@@ -152,8 +149,8 @@ export function countOfSpans(list: SpannedList, counted: SpannedRows): Counting 
   const bounds = [...(from === undefined ? [] : [since(from)]), ...(until === undefined ? [] : [before(until)])]
   return {
     statement: sql`with recursive scoped (id) as materialized (${counted.scopes}) ${sql.join(walks, sql``)}
-      select ${added} ${from === undefined ? sql`` : sql`- ${aheadOf(sql`begins`, from)}`}
-      ${until === undefined ? sql`` : sql`+ ${aheadOf(sql`ends`, until)}`}
+      select ${added} ${from === undefined ? sql`` : sql`- (select n from begins)`}
+      ${until === undefined ? sql`` : sql`+ (select n from ends)`}
       ${isSettled ? sql`+ ${rows(sql`${key} >= ${end}`, ...bounds)}` : sql``} as n`,
   }
 }
