@@ -92,6 +92,11 @@ export function startInGroups(
   const sizes = values.map((value) => sql`coalesce(sum(${numberOfNamed(list, of(value), table)}), 0)`)
   const [first, last] = [sql`${keyAt(0)}`, sql`${keyAt(never)}`]
   const [none, all] = isDesc ? [first, last] : [last, first]
+  const edgeOf = (index: number): SQL => sql.raw(`edge${index}`)
+  const edges = values.map((_, index) => {
+    const number = written(index)
+    return sql`case when number > ${number} then ${none} when number < ${number} then ${all} else edge end`
+  })
   return {
     // SQLite copies a query at each place that names it, with all that it names: nothing is named twice without need.
     ctes: sql`scoped (id) as materialized (${counted.scopes}),
@@ -102,13 +107,12 @@ export function startInGroups(
         from (select key, sum(value) over (order by key) - value as passed from json_each((select numbers from sizes)))
         where passed <= ${offset} order by key desc limit 1),
       ${placeIn(list, placed, isDesc)},
-      start (number, edge, ahead) as materialized (
-        select (select number from begun), edge, ahead from (${startIn(isDesc, keyOf)}))`,
-    where: values.map((_, index) => {
-      const number = written(index)
-      const edge = sql`(select case when number > ${number} then ${none} when number = ${number} then edge end from start)`
-      return sql`${key} ${isDesc ? sql`<` : sql`>=`} coalesce(${edge}, ${all})`
-    }),
+      start (${sql.join(
+        values.map((_, index) => edgeOf(index)),
+        sql`, `,
+      )}, ahead) as materialized (
+        select ${sql.join(edges, sql`, `)}, place.ahead from (${startIn(isDesc, keyOf)}) as place cross join begun)`,
+    where: values.map((_, index) => sql`${key} ${isDesc ? sql`<` : sql`>=`} (select ${edgeOf(index)} from start)`),
     offset: sql`coalesce((select ahead from start), ${offset})`,
   }
 }
