@@ -3,7 +3,7 @@ import { written } from '../../edition-counts.ts'
 import { and } from '../order-keys.ts'
 import type { Counting } from '../page-by-number.ts'
 import { readBy } from '../page-statement.ts'
-import { haveParts, longest, type NumberedRows, ofScopes, rowsOf, scopes, wholeSpans } from './rows-of-spans.ts'
+import { haveParts, longest, type NumberedRows, rowsOf, scopes, wholeSpans } from './rows-of-spans.ts'
 import { bitsOfParts } from './span-parts.ts'
 import { type Facets, inRangesOf, type SpannedList, sumOf, untilOf } from './spanned-list.ts'
 
@@ -113,12 +113,14 @@ export function countOfSpans(list: SpannedList, counted: SpannedRows): Counting 
   const { table, scope, key, keyAt, keyOf, isSettled } = list
   const { facets, where, index, from, until } = counted
   if (from !== undefined && until !== undefined && from >= until) return { statement: sql`select 0 as n` }
+  const isWhole = from === undefined && until === undefined
+  // Read where it is needed once: each row of a common query is one more.
+  const ids = isWhole ? counted.scopes : scopes
   const numbered = { numberIn: (spans: SQL): SQL => numberOfMatches(list, facets, spans), where }
-  const conditions = (...more: SQL[]): SQL =>
-    and([sql`${scope} in (${scopes})`, ...inRangesOf(list), ...where, ...more])
+  const conditions = (...more: SQL[]): SQL => and([sql`${scope} in (${ids})`, ...inRangesOf(list), ...where, ...more])
   const rows = (...more: SQL[]): SQL =>
     sql`(select count(*) from ${readBy({ from: table, index })} where ${conditions(...more)})`
-  const end = untilOf(list, sql`(${scopes})`)
+  const end = untilOf(list, sql`(${ids})`)
   const settled = isSettled ? [sql`${key} < ${end}`] : []
   const since = (moment: number): SQL => sql`${key} >= ${keyAt(moment)}`
   const before = (moment: number): SQL => sql`${key} < ${keyAt(moment)}`
@@ -143,12 +145,12 @@ export function countOfSpans(list: SpannedList, counted: SpannedRows): Counting 
   const { table: spans, areThese } = wholeSpans(list)
   const edgeOf = (moment: number): SQL => sql`(${written(moment)} >> ${longest(list)})`
   const added = sql`(select coalesce(sum(${numbered.numberIn(spans)}), 0) from ${spans}
-    where ${ofScopes(list, spans)} and ${areThese}
+    where ${spans}.list = ${list.name} and ${spans}.scope in (${ids}) and ${areThese}
     ${from === undefined ? sql`` : sql`and ${spans}.span >= ${edgeOf(from)}`}
     ${until === undefined ? sql`` : sql`and ${spans}.span < ${edgeOf(until)}`})`
   const bounds = [...(from === undefined ? [] : [since(from)]), ...(until === undefined ? [] : [before(until)])]
   return {
-    statement: sql`with recursive scoped (id) as materialized (${counted.scopes}) ${sql.join(walks, sql``)}
+    statement: sql`${isWhole ? sql`` : sql`with recursive scoped (id) as materialized (${counted.scopes}) ${sql.join(walks, sql``)}`}
       select ${added} ${from === undefined ? sql`` : sql`- (select n from begins)`}
       ${until === undefined ? sql`` : sql`+ (select n from ends)`}
       ${isSettled ? sql`+ ${rows(sql`${key} >= ${end}`, ...bounds)}` : sql``} as n`,
