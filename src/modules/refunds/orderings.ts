@@ -55,7 +55,7 @@ function rangesOfReasons({ reason, source }: FacetFilters): Ranges {
 }
 
 /** An index that has requests of editions in the order of a list. */
-export interface ServingIndex {
+export interface RefundIndex {
   index: SQL
   ranges?: Ranges | undefined
 }
@@ -67,7 +67,7 @@ const indexes = {
 }
 
 /** The index that leads to requests of a reason or a source. */
-export const byReason = (filters: FacetFilters): ServingIndex => ({
+export const byReason = (filters: FacetFilters): RefundIndex => ({
   index: sql`refund_requests_by_reason`,
   ranges: rangesOfReasons(filters),
 })
@@ -75,7 +75,7 @@ export const byReason = (filters: FacetFilters): ServingIndex => ({
 export const isOfReason = ({ reason, source }: FacetFilters): boolean => reason !== undefined || source !== undefined
 
 /** The index that serves a list, if one does. All but two of the indexes begin with the status. */
-export function indexOf(filters: FacetFilters, [first, second, ...others]: RefundOrdering): ServingIndex | null {
+export function indexOf(filters: FacetFilters, [first, second, ...others]: RefundOrdering): RefundIndex | null {
   const isByStatus = first?.name === 'status'
   const by = isByStatus ? (second ?? { name: 'created' }) : (first ?? { name: 'created' })
   if (others.length > 0 || by.name === 'status' || (second && !isByStatus)) return null

@@ -31,7 +31,7 @@ import {
   indexOf,
   isOfReason,
   type RefundOrdering,
-  type ServingIndex,
+  type RefundIndex,
   sortOf,
   statusesOf,
 } from './orderings.ts'
@@ -194,7 +194,7 @@ async function fewMatch(ctx: Ctx, counted: SpannedRows, filters: RefundFilters, 
 }
 
 /** How requests are found that are sorted then. */
-const foundBy = (filters: RefundFilters): ServingIndex =>
+const foundBy = (filters: RefundFilters): RefundIndex =>
   isOfReason(filters) ? byReason(filters) : { index: sql`refund_requests_of_edition` }
 
 /** Where a page by number begins: in an order by the status its requests are passed by their counts. */
@@ -209,8 +209,8 @@ function bySpansOf(
   const isInTime = counted?.from !== undefined || counted?.until !== undefined
   if (!counted || isInTime || ordering.length !== 1 || by?.name !== 'status') return counting
   const values = statusesOf(filters.status)
-  const groups = { facet: 0, values: by.desc ? values.toReversed() : values }
-  return { ...counting, startOf: (skipped: number) => startInGroups(refundSpans, counted, groups, by.desc, skipped) }
+  const groups = { facet: 0, values: by.desc ? values.toReversed() : values, isDesc: by.desc }
+  return { ...counting, startOf: (skipped: number) => startInGroups(refundSpans, counted, groups, skipped) }
 }
 
 /** Where a page by number begins in an order that intervals lead through. They count requests by status alone. */

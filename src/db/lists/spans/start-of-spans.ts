@@ -70,14 +70,14 @@ interface SpannedGroups {
   facet: number
   /** Its values in the order of the list. */
   values: readonly string[]
+  isDesc: boolean
 }
 
 /** As `startOfSpans`, in groups. Those before that of the page are passed by their sizes. Of a list that triggers count. */
 export function startInGroups(
   list: SpannedList,
   counted: Omit<SpannedRows, 'from' | 'until'>,
-  { facet, values }: SpannedGroups,
-  isDesc: boolean,
+  { facet, values, isDesc }: SpannedGroups,
   offset: number,
 ): PageStart {
   const { key, keyAt, keyOf } = list
