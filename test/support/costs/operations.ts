@@ -51,7 +51,7 @@ export const operationCosts: Record<string, OperationCost> = {
   listRefundRequests: { queries: 3, rows_read: 21, rows_written: 0 },
   getRefundRequest: { queries: 2, rows_read: 12, rows_written: 0 },
   // They complete at once: two events, the row of the refund and its confirmation.
-  approveRefundRequest: { queries: 24, rows_read: 138, rows_written: 37 },
+  approveRefundRequest: { queries: 24, rows_read: 146, rows_written: 41 },
   retryRefundRequest: { queries: 22, rows_read: 173, rows_written: 41 },
   rejectRefundRequest: { queries: 13, rows_read: 71, rows_written: 19 },
   cancelRefundRequest: { queries: 7, rows_read: 45, rows_written: 8 },
