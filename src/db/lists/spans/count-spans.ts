@@ -128,14 +128,14 @@ export function countOfSpans(list: SpannedList, counted: SpannedRows): Counting 
   const aheadOf = (name: SQL, moment: number): SQL => {
     const walk = sql`${name}_walk`
     // Parts have columns of these names.
-    const [bits, lo] = [sql`part.bits`, sql`part.lo`]
+    const [bits, lo] = [sql`reached.bits`, sql`reached.lo`]
     const [begin, behind] = [keyOf(sql`(${lo} << ${bits})`), keyOf(sql`((${lo} + 1) << ${bits})`)]
     return sql`${walkTo(list, numbered, walk, moment)},
       ${name} (n) as materialized (
         select ahead + iif(${written(moment)} - (${lo} << ${bits}) <= (1 << ${bits}) / 2,
           ${rows(sql`${key} >= ${begin}`, before(moment), ...settled)},
           ${rowsOf(list, numbered)(bits, lo, sql`${lo} + 1`)} - ${rows(since(moment), sql`${key} < ${behind}`, ...settled)})
-        from (select * from ${walk} order by bits limit 1) as part)`
+        from (select * from ${walk} order by bits limit 1) as reached)`
   }
   const ends = [
     ...(from === undefined ? [] : [{ name: sql`begins`, moment: from }]),
