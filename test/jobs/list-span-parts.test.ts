@@ -10,7 +10,15 @@ import { recountDeliveries, settleDeliveries } from '../../src/modules/webhooks/
 import { rootToken } from '../support/api.ts'
 import { contextAt } from '../support/context.ts'
 import { costOf } from '../support/cost.ts'
-import { addDeliveries, begin, expectPages, expectPartsToAddUp, minute, queryOf } from '../support/list-spans.ts'
+import {
+  addDeliveries,
+  begin,
+  expectCount,
+  expectPages,
+  expectPartsToAddUp,
+  minute,
+  queryOf,
+} from '../support/list-spans.ts'
 import { readAs } from '../support/lists.ts'
 import { count, seedPlace } from '../support/retention.ts'
 import { seedEntries } from '../support/seeding/audit-log.ts'
@@ -69,6 +77,13 @@ describe('parts of spans of refund requests', () => {
             )
         }
         for (const { edition } of [place, other]) parts += await expectPartsToAddUp('refund_requests', edition)
+        for (const hours of [10, 24, 37, 75, 143]) {
+          const at = begin + hours * 3_600_000 + 1234
+          await expectCount(
+            `/v1/refund-requests?${queryOf({ organization_id: place.organization, created_after: new Date(at).toISOString(), page_size: 1 })}`,
+            sql`select 1 from refund_requests where organization_id = ${place.organization} and created_at >= ${at}`,
+          )
+        }
         for (const filter of [
           {},
           { status: 'pending' },
