@@ -10,7 +10,15 @@ import { recountDeliveries, settleDeliveries } from '../../src/modules/webhooks/
 import { rootToken } from '../support/api.ts'
 import { contextAt } from '../support/context.ts'
 import { costOf } from '../support/cost.ts'
-import { addDeliveries, begin, expectPages, expectPartsToAddUp, minute, queryOf } from '../support/list-spans.ts'
+import {
+  addDeliveries,
+  begin,
+  expectCount,
+  expectPages,
+  expectPartsToAddUp,
+  minute,
+  queryOf,
+} from '../support/list-spans.ts'
 import { readAs } from '../support/lists.ts'
 import { count, seedPlace } from '../support/retention.ts'
 import { seedEntries } from '../support/seeding/audit-log.ts'
@@ -69,19 +77,27 @@ describe('parts of spans of refund requests', () => {
             )
         }
         for (const { edition } of [place, other]) parts += await expectPartsToAddUp('refund_requests', edition)
+        for (const hours of [10, 24, 37, 75, 143]) {
+          const at = begin + hours * 3_600_000 + 1234
+          await expectCount(
+            `/v1/refund-requests?${queryOf({ organization_id: place.organization, created_after: new Date(at).toISOString(), page_size: 1 })}`,
+            sql`select 1 from refund_requests where organization_id = ${place.organization} and created_at >= ${at}`,
+          )
+        }
         for (const filter of [
           {},
           { status: 'pending' },
           { reason: 'customer_request' },
           { status: 'pending', source: 'api' },
         ])
-          for (const ordering of ['created', '-created']) {
-            const order = sql.raw(ordering === 'created' ? 'asc' : 'desc')
+          for (const ordering of ['created', '-created', 'status', '-status']) {
+            const order = sql.raw(ordering.startsWith('-') ? 'desc' : 'asc')
+            const first = ordering.endsWith('status') ? sql`status ${order},` : sql``
             const conditions = Object.entries(filter).map(([name, value]) => sql`and ${sql.raw(name)} = ${value}`)
             await expectPages(
               `/v1/refund-requests?${queryOf({ organization_id: place.organization, ...filter, ordering })}`,
               sql<{ id: string }>`select id from refund_requests where organization_id = ${place.organization}
-                ${sql.join(conditions, sql` `)} order by created_at ${order}, id ${order}`,
+                ${sql.join(conditions, sql` `)} order by ${first} created_at ${order}, id ${order}`,
               30,
             )
           }
@@ -94,7 +110,8 @@ describe('parts of spans of refund requests', () => {
 
   it('are made once a span has ended, and not of few requests', async () => {
     const { place, other } = await seedRequests()
-    const parts = () => count(sql`select 1 from list_span_parts where scope in (${place.edition}, ${other.edition})`)
+    const parts = () =>
+      count(sql`select 1 from list_span_parts where scope in (${place.edition}, ${other.edition}) and bits < 28`)
     await divideRefundSpans(contextAt(begin + dayMs))
     expect(await parts()).toBe(0)
     await divideRefundSpans(contextAt(begin + 30 * dayMs))
@@ -102,7 +119,7 @@ describe('parts of spans of refund requests', () => {
     const few = await seedPlace()
     await seedRefunds(few, 30, { created_at: begin })
     await divideRefundSpans(contextAt(begin + 30 * dayMs))
-    expect(await count(sql`select 1 from list_span_parts where scope = ${few.edition}`)).toBe(0)
+    expect(await count(sql`select 1 from list_span_parts where scope = ${few.edition} and bits < 28`)).toBe(0)
   })
 
   it('are repaired at night', async () => {
@@ -197,7 +214,7 @@ describe('sums of eight spans of the audit log', () => {
     expect(await stored()).toHaveLength(4)
     for (const filter of ['', '&action=updateOrder', '&action=createOrder']) {
       const reply = await readAs(rootToken, `/v1/audit-log?organization_id=${organization}&page_size=1${filter}`)
-      expect(costOf(reply).rows_read).toBeLessThan(50)
+      expect(costOf(reply).rows_read).toBeLessThan(60)
     }
   })
 

@@ -4,11 +4,13 @@ import type { IntervalList, IntervalOrdering } from '../../db/lists/intervals/in
 import { editionsOfScope } from '../../db/lists/intervals/scopes-of-intervals.ts'
 import { refundRequests } from '../../db/schema/sales/refunds.ts'
 import { refundStatuses } from '../../domain/refunds/refunds.ts'
+import { rangesOfStatuses } from './orderings.ts'
 
 /** The indexes end with the id, which is the key of the table. */
 const ordering = (name: string, index: SQL, value: SQL): IntervalOrdering => ({
   name,
   index,
+  ranges: rangesOfStatuses,
   value,
   least: -1,
   where: sql`1`,
@@ -28,7 +30,7 @@ export const refundIntervals = {
   keys: [{ name: 'id', column: sql`${refundRequests.id}`, least: '' }],
   partsOf: (scope) => editionsOfScope(scope, sql`editions.id`),
   part: sql`${refundRequests.edition_id}`,
-  settled: { index: byModified, at: modifiedAt },
+  settled: { index: byModified, ranges: rangesOfStatuses, at: modifiedAt },
   facets: [sql`${refundRequests.status}`],
   counts: refundStatuses.map((status) => ({ name: status, facets: [status] })),
 } satisfies IntervalList

@@ -2,11 +2,11 @@ import { asc, eq, getTableColumns, type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import type { IntervalOrdering } from '../../db/lists/intervals/interval-list.ts'
 import { findStartInIntervals } from '../../db/lists/intervals/start-in-intervals.ts'
-import type { ListSource, Owners } from '../../db/lists/list-source.ts'
-import type { Ranges } from '../../db/lists/ranges.ts'
+import type { ListSource, Owners, SortKey } from '../../db/lists/list-source.ts'
+import { inAnyRange } from '../../db/lists/ranges.ts'
 import { paginate } from '../../db/lists/paginate.ts'
-import { areCountable, type SpannedRows } from '../../db/lists/spans/count-spans.ts'
-import { bySpans } from '../../db/lists/spans/start-of-spans.ts'
+import { areCountable, countOfSpans, type SpannedRows } from '../../db/lists/spans/count-spans.ts'
+import { bySpans, startInGroups } from '../../db/lists/spans/start-of-spans.ts'
 import { editions } from '../../db/schema/editions.ts'
 import { organizations } from '../../db/schema/organizations.ts'
 import { products, variants } from '../../db/schema/sales/catalog.ts'
@@ -19,13 +19,22 @@ import { editionsSeenBy, visibilityOf, visible, visibleIn, wholeScope } from '..
 import type { Tenant } from '../../domain/accounts/access.ts'
 import { notFound } from '../../domain/errors.ts'
 import type { Share } from '../../domain/refunds/refund-shares.ts'
-import { refundReasons, refundSources } from '../../domain/refunds/refunds.ts'
-import { isOrderedByOwn, type OrderBy, type Page, type PageRequest, sortBy } from '../../domain/page.ts'
+import { isOrderedByOwn, type Page, type PageRequest } from '../../domain/page.ts'
 import { editionSummaryFields, editionSummaryIn, shownEdition, shownOfEdition } from '../editions/index.ts'
 import { containsText } from '../orders/index.ts'
 import { organizationSummaryFields, organizationSummaryOf } from '../organizations/index.ts'
 import { imagesOfProduct } from '../purchases/index.ts'
 import { refundIntervals } from './intervals.ts'
+import {
+  byReason,
+  type FacetFilters,
+  indexOf,
+  isOfReason,
+  type RefundOrdering,
+  type RefundIndex,
+  sortOf,
+  statusesOf,
+} from './orderings.ts'
 import { refundSpans } from './spans.ts'
 
 const refundFields = madeOfView((view) => ({
@@ -83,15 +92,12 @@ export async function findRefund(ctx: Ctx, id: string): Promise<LoadedRefund> {
   return { ...row, tenant: { organization_id: row.organization_id, editions: [row.edition_id] } }
 }
 
-interface RefundFilters {
+interface RefundFilters extends FacetFilters {
   edition_id?: string | undefined
   organization_id?: string | undefined
   order_id?: string | undefined
   purchase_id?: string | undefined
   customer_id?: string | undefined
-  status?: string | undefined
-  reason?: string | undefined
-  source?: string | undefined
   search?: string | undefined
   created_after?: number | undefined
   created_before?: number | undefined
@@ -120,9 +126,11 @@ const conditionsOf: Record<Exclude<keyof RefundFilters, 'edition_id'>, RefundCon
   created_before: (at) => sql`${refundRequests.created_at} <= ${at}`,
 }
 
+const isOfWholeEditions = ({ order_id, purchase_id, customer_id }: RefundFilters): boolean =>
+  !order_id && !purchase_id && !customer_id
+
 /** A list that names no edition and nothing inside one is read as those of its editions. */
-const isOfEditions = ({ edition_id, order_id, purchase_id, customer_id }: RefundFilters): boolean =>
-  !edition_id && !order_id && !purchase_id && !customer_id
+const isOfEditions = (filters: RefundFilters): boolean => !filters.edition_id && isOfWholeEditions(filters)
 
 function ownersOf(ctx: Ctx, filters: RefundFilters, isOrdered: boolean): Owners | undefined {
   if (!isOfEditions(filters)) return undefined
@@ -131,10 +139,8 @@ function ownersOf(ctx: Ctx, filters: RefundFilters, isOrdered: boolean): Owners 
 }
 
 /** A plus excludes the indexes of the edition, where others lead to fewer requests. */
-const isOfEdition = ({ order_id, purchase_id, customer_id }: RefundFilters, id: string): SQL =>
-  order_id || purchase_id || customer_id
-    ? sql`+${refundRequests.edition_id} = ${id}`
-    : sql`${refundRequests.edition_id} = ${id}`
+const isOfEdition = (filters: RefundFilters, id: string): SQL =>
+  isOfWholeEditions(filters) ? sql`${refundRequests.edition_id} = ${id}` : sql`+${refundRequests.edition_id} = ${id}`
 
 function conditions(ctx: Ctx, view: CustomerView, filters: RefundFilters): SQL[] {
   const { edition_id } = filters
@@ -165,40 +171,52 @@ function countedOf(ctx: Ctx, view: CustomerView, filters: RefundFilters): Spanne
   }
 }
 
-const sortKeys = {
-  created: refundSpans.key,
-  modified: sql`${refundRequests.modified_at}`,
-  requested_amount: sql`${refundRequests.requested_minor}`,
-  status: sql`${refundRequests.status}`,
-}
-
 /** The ordering of intervals that an order of lists reads. */
-const orderingsOf: Partial<Record<keyof typeof sortKeys, IntervalOrdering>> = {
+const orderingsOf: Partial<Record<RefundOrdering[number]['name'], IntervalOrdering>> = {
   modified: refundIntervals.orderings.modified,
   requested_amount: refundIntervals.orderings.amount,
 }
 
-type RefundOrdering = readonly OrderBy<keyof typeof sortKeys>[]
-
-/** Requests of one status follow the time of creation, as the index does. */
-function sortOf(ordering: RefundOrdering) {
-  const sort = sortBy(ordering, '-created', sortKeys)
-  const last = sort.at(-1)
-  return last?.by === sortKeys.status ? [...sort, { by: sortKeys.created, desc: last.desc }] : sort
-}
+/** Rows of a page, and one more. */
+const rowsOfPage = 51
 
 /**
- * The ranges in which an index has the requests of a reason, a source, or both, in the order of creation. Null where
- * another index serves the list.
+ * Whether it is cheaper to find all matching requests and sort them than to read the index of the order until a page of them
+ * is found. Of a status an index has no others, and of a range of time where it follows the creation.
  */
-function rangesOf(ordering: RefundOrdering, { status, reason, source }: RefundFilters): Ranges | null {
-  if (!isOrderedByOwn(ordering, 'created') || status !== undefined || (reason ?? source) === undefined) return null
-  const sources = source === undefined ? refundSources : [source]
-  return {
-    columns: [sql`${refundRequests.reason}`, sql`${refundRequests.source}`],
-    values: (reason === undefined ? refundReasons : [reason]).flatMap((one) => sources.map((other) => [one, other])),
-    areWords: true,
-  }
+async function fewMatch(ctx: Ctx, counted: SpannedRows, filters: RefundFilters, ordering: RefundOrdering) {
+  const { status } = filters
+  const isByCreation = ordering.every(({ name }) => name === 'created' || name === 'status')
+  const isInTime = counted.from !== undefined || counted.until !== undefined
+  const isServed = !isOfReason(filters) || (isOrderedByOwn(ordering, 'created') && status === undefined)
+  if (isServed && (isByCreation || !isInTime)) return false
+  const read = { ...counted, facets: [[status, undefined, undefined]] }
+  const all = isByCreation ? read : { ...read, from: undefined, until: undefined }
+  const [[matching], [total]] = await ctx.db.batch([
+    countOfSpans(refundSpans, counted).statement,
+    countOfSpans(refundSpans, all).statement,
+  ])
+  return (matching?.n ?? 0) ** 2 < rowsOfPage * (total?.n ?? 0)
+}
+
+/** How requests are found that are sorted then. */
+const foundBy = (filters: RefundFilters): RefundIndex =>
+  isOfReason(filters) ? byReason(filters) : { index: sql`refund_requests_of_edition` }
+
+/** Where a page by number begins: in an order by the status its requests are passed by their counts. */
+function bySpansOf(
+  counted: SpannedRows | null,
+  filters: RefundFilters,
+  ordering: RefundOrdering,
+  sort: readonly SortKey[],
+) {
+  const [by] = ordering
+  const counting = bySpans(refundSpans, counted, sort)
+  const isInTime = counted?.from !== undefined || counted?.until !== undefined
+  if (!counted || isInTime || ordering.length !== 1 || by?.name !== 'status') return counting
+  const values = statusesOf(filters.status)
+  const groups = { facet: 0, values: by.desc ? values.toReversed() : values, isDesc: by.desc }
+  return { ...counting, startOf: (skipped: number) => startInGroups(refundSpans, counted, groups, skipped) }
 }
 
 /** Where a page by number begins in an order that intervals lead through. They count requests by status alone. */
@@ -213,32 +231,35 @@ function byIntervals(ctx: Ctx, ordering: RefundOrdering, filters: RefundFilters 
   return { findStart: (skipped) => findStartInIntervals(ctx.db, refundIntervals, rows, skipped) }
 }
 
-export function listRefunds(
+export async function listRefunds(
   ctx: Ctx,
   page: PageRequest,
   ordering: RefundOrdering,
   filters: RefundFilters,
 ): Promise<Page<RefundDetailRow>> {
   const view = customersSeenBy(ctx.caller)
-  const sort = sortOf(ordering)
   const { organization_id, edition_id } = filters
-  const owners = ownersOf(ctx, filters, ordering.length <= 1)
+  const counted = countedOf(ctx, view, filters)
+  const served = isOfWholeEditions(filters) ? indexOf(filters, ordering) : null
+  const areFew = !!served && !!counted && (await fewMatch(ctx, counted, filters, ordering))
+  const found = areFew ? foundBy(filters) : served
+  const isIndexed = !!served && !areFew
+  const sort = sortOf(ordering, filters, isIndexed)
+  const owners = ownersOf(ctx, filters, isIndexed)
   const isShown = edition_id !== undefined || owners?.isOrdered === true
   const fields = isShown ? pageFields(view) : refundFields(view)
   const joined = sql`${joins(view)} ${isShown ? sql`` : joinedEditions} ${organization_id ? sql`` : joinedOrganizations}`
-  const counted = countedOf(ctx, view, filters)
-  const ranges = counted && rangesOf(ordering, filters)
   return paginate(ctx.db, page, {
     from: sql`${refundRequests}`,
-    index: ranges ? sql`refund_requests_by_reason` : undefined,
+    index: found?.index,
     key: sql`${refundRequests.id}`,
-    where: conditions(ctx, view, filters),
+    where: [...conditions(ctx, view, filters), ...(areFew && found?.ranges ? [inAnyRange(found.ranges)] : [])],
     owners,
     shown: edition_id === undefined ? undefined : shownOfEdition(edition_id),
-    ranges: ranges ?? undefined,
+    ranges: isIndexed ? served.ranges : undefined,
     sort,
-    ...bySpans(refundSpans, counted, sort),
-    ...byIntervals(ctx, ordering, counted && filters),
+    ...(areFew ? bySpans(refundSpans, counted, []) : bySpansOf(counted, filters, ordering, sort)),
+    ...(areFew ? {} : byIntervals(ctx, ordering, counted && filters)),
     columns: organization_id ? { ...fields, ...organizationSummaryOf(organization_id) } : fields,
     joins: sql`join ${refundRequests} on ${refundRequests.id} = page.key ${joined}`,
     read: { table: sql`${refundRequests}`, joins: sql`cross ${joined}` },

@@ -16,6 +16,7 @@ export const refundSpans: SpannedList = {
     { column: sql`refund_requests.source`, values: refundSources },
   ],
   hasSums: false,
+  hasLongSums: true,
   // The requests of editions are merged, where each that is passed is read several times.
   mostUndivided: 32,
   isSettled: false,

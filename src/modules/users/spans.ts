@@ -21,6 +21,7 @@ export const customerSpans: SpannedList = {
   ...byMoment,
   facets: [{ column: sql.raw(`'${all}'`), values: [all] }],
   hasSums: false,
+  hasLongSums: true,
   mostUndivided: 128,
   isSettled: true,
   hasSmallScopes: true,

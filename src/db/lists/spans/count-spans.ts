@@ -1,8 +1,11 @@
-import { type SQL, sql } from 'drizzle-orm'
+import { is, SQL, sql } from 'drizzle-orm'
+import { written } from '../../edition-counts.ts'
 import { and } from '../order-keys.ts'
 import type { Counting } from '../page-by-number.ts'
 import { readBy } from '../page-statement.ts'
-import { type Facets, inRangesOf, spanMs, sumBits, type SpannedList, sumOf, untilOf } from './spanned-list.ts'
+import { haveParts, longest, type NumberedRows, rowsOf, scopes, wholeSpans } from './rows-of-spans.ts'
+import { bitsOfParts } from './span-parts.ts'
+import { type Facets, inRangesOf, type SpannedList, sumOf, untilOf } from './spanned-list.ts'
 
 /** The rows of a list that are counted. */
 export interface SpannedRows {
@@ -36,10 +39,14 @@ function sumOfAll(terms: readonly SQL[]): SQL {
 /** More make a statement too long. */
 const mostNames = 64
 
+/** As facets. A value may be an expression that answers one. */
+type AskedFacets = readonly (Facets[number] | SQL)[]
+
 /** The names of the counts of a filter. Null where they are too many, or where code does not know all values of a facet. */
-function namesOf({ facets }: SpannedList, asked: Facets): readonly SQL[] | null {
+function namesOf({ facets }: SpannedList, asked: AskedFacets): readonly SQL[] | null {
   const [first = [], ...rest] = facets.map(({ values }, index): readonly SQL[] => {
     const value = asked[index]
+    if (is(value, SQL)) return [value]
     // Words of the domain are written out, because a statement has at most a hundred bound values.
     if (value !== undefined) return [values?.includes(value) ? sql.raw(`'${value}'`) : sql`${value}`]
     return (values ?? []).map((one) => sql.raw(`'${one}'`))
@@ -79,46 +86,73 @@ export function numberOfMatches(list: SpannedList, facets: readonly Facets[], ta
   return (facets.length === 1 && first && numberOf(list, first, table)) || sumOfMatches(facets, table)
 }
 
-const edgeOf = (moment: number): number => Math.round(moment / spanMs)
+/** As `numberOfMatches`, of a list with few combinations that all have a name. */
+export function numberOfNamed(list: SpannedList, facets: AskedFacets, table: SQL): SQL {
+  const names = namesOf(list, facets)
+  if (!names) throw new Error(`Spans of ${list.name} do not name all that is counted.`)
+  return sumOfAll(names.map((name) => countAt(table, name)))
+}
 
-/** The rows that have the counts of all spans of a list: `table`, and a condition. */
-export const wholeSpans = ({ hasLongSums }: SpannedList): { table: SQL; areThese: SQL } =>
-  hasLongSums
-    ? { table: sql`list_span_parts`, areThese: sql`list_span_parts.bits = ${sql.raw(String(sumBits))}` }
-    : { table: sql`list_spans`, areThese: sql`1` }
+/** The query `name` of the shortest part that has a moment: from the longest span there on, with the rows before each. */
+const walkTo = (list: SpannedList, rows: NumberedRows, name: SQL, moment: number): SQL => {
+  const [bits, shorter, lo] = [sql`${name}.bits`, sql`${name}.shorter`, sql`${name}.lo`]
+  const own = (length: SQL): SQL => sql`(${written(moment)} >> ${length})`
+  const first = sql`(${lo} << (${bits} - ${shorter}))`
+  return sql`${name} (bits, shorter, lo, ahead) as (
+    select ${longest(list)}, ${bitsOfParts(longest(list))}, ${own(longest(list))}, 0
+    union all
+    select ${shorter}, ${bitsOfParts(shorter)}, ${own(shorter)}, ahead + ${rowsOf(list, rows)(shorter, first, own(shorter))}
+      from ${name} where ${haveParts(list, { bits, lo })})`
+}
 
 /**
- * Counts a list. It reads the spans between the edges that are nearest to the ends, the rows between each end and its
- * edge, which are those of half a span at most, and the rows that are not counted yet.
+ * Counts a list. It adds the longest spans, at each end of a range of time the parts that lead to it, and the rows between the
+ * end and the nearest edge of the shortest part. Rows that are not counted yet are read.
  */
 export function countOfSpans(list: SpannedList, counted: SpannedRows): Counting {
-  const { table, scope, key, keyAt, isSettled } = list
-  const { scopes, facets, where, index, from, until } = counted
-  const isCounted = (...more: SQL[]): SQL => and([sql`${scope} in (${scopes})`, ...inRangesOf(list), ...where, ...more])
+  const { table, scope, key, keyAt, keyOf, isSettled } = list
+  const { facets, where, index, from, until } = counted
+  if (from !== undefined && until !== undefined && from >= until) return { statement: sql`select 0 as n` }
+  const isWhole = from === undefined && until === undefined
+  // Read where it is needed once: each row of a common query is one more.
+  const ids = isWhole ? counted.scopes : scopes
+  const numbered = { numberIn: (spans: SQL): SQL => numberOfMatches(list, facets, spans), where }
+  const conditions = (...more: SQL[]): SQL => and([sql`${scope} in (${ids})`, ...inRangesOf(list), ...where, ...more])
   const rows = (...more: SQL[]): SQL =>
-    sql`(select count(*) from ${readBy({ from: table, index })} where ${isCounted(...more)})`
-  const end = untilOf(list, sql`(${scopes})`)
+    sql`(select count(*) from ${readBy({ from: table, index })} where ${conditions(...more)})`
+  const end = untilOf(list, sql`(${ids})`)
+  const settled = isSettled ? [sql`${key} < ${end}`] : []
   const since = (moment: number): SQL => sql`${key} >= ${keyAt(moment)}`
   const before = (moment: number): SQL => sql`${key} < ${keyAt(moment)}`
-  /** Settled rows between a moment and its edge, with the sign that adds those behind the moment. */
-  const correctionAt = (moment: number): SQL => {
-    const edge = edgeOf(moment) * spanMs
-    const settled = isSettled ? [sql`${key} < ${end}`] : []
-    return edge < moment
-      ? sql`- ${rows(since(edge), before(moment), ...settled)}`
-      : sql`+ ${rows(since(moment), before(edge), ...settled)}`
+  /** The query `name`: the number `n` of settled rows between the edge of the longest span of a moment and the moment. */
+  const aheadOf = (name: SQL, moment: number): SQL => {
+    const walk = sql`${name}_walk`
+    // Parts have columns of these names.
+    const [bits, lo] = [sql`reached.bits`, sql`reached.lo`]
+    const [begin, behind] = [keyOf(sql`(${lo} << ${bits})`), keyOf(sql`((${lo} + 1) << ${bits})`)]
+    return sql`${walkTo(list, numbered, walk, moment)},
+      ${name} (n) as materialized (
+        select ahead + iif(${written(moment)} - (${lo} << ${bits}) <= (1 << ${bits}) / 2,
+          ${rows(sql`${key} >= ${begin}`, before(moment), ...settled)},
+          ${rowsOf(list, numbered)(bits, lo, sql`${lo} + 1`)} - ${rows(since(moment), sql`${key} < ${behind}`, ...settled)})
+        from (select * from ${walk} order by bits limit 1) as reached)`
   }
-  const isWhole = from === undefined && until === undefined
-  const { table: spansTable, areThese } = wholeSpans({ ...list, hasLongSums: isWhole && !!list.hasLongSums })
-  const spans = sql`(select coalesce(sum(${numberOfMatches(list, facets, spansTable)}), 0) from ${spansTable}
-    where ${spansTable}.list = ${list.name} and ${spansTable}.scope in (${scopes}) and ${areThese}
-    ${from === undefined ? sql`` : sql`and ${spansTable}.span >= ${edgeOf(from)}`}
-    ${until === undefined ? sql`` : sql`and ${spansTable}.span < ${edgeOf(until)}`})`
+  const ends = [
+    ...(from === undefined ? [] : [{ name: sql`begins`, moment: from }]),
+    ...(until === undefined ? [] : [{ name: sql`ends`, moment: until }]),
+  ]
+  const walks = ends.map(({ name, moment }) => sql`, ${aheadOf(name, moment)}`)
+  const { table: spans, areThese } = wholeSpans(list)
+  const edgeOf = (moment: number): SQL => sql`(${written(moment)} >> ${longest(list)})`
+  const added = sql`(select coalesce(sum(${numbered.numberIn(spans)}), 0) from ${spans}
+    where ${spans}.list = ${list.name} and ${spans}.scope in (${ids}) and ${areThese}
+    ${from === undefined ? sql`` : sql`and ${spans}.span >= ${edgeOf(from)}`}
+    ${until === undefined ? sql`` : sql`and ${spans}.span < ${edgeOf(until)}`})`
   const bounds = [...(from === undefined ? [] : [since(from)]), ...(until === undefined ? [] : [before(until)])]
-  if (from !== undefined && until !== undefined && from >= until) return { statement: sql`select 0 as n` }
   return {
-    statement: sql`select ${spans} ${from === undefined ? sql`` : correctionAt(from)}
-      ${until === undefined ? sql`` : sql`- (0 ${correctionAt(until)})`}
+    statement: sql`${isWhole ? sql`` : sql`with recursive scoped (id) as materialized (${counted.scopes}) ${sql.join(walks, sql``)}`}
+      select ${added} ${from === undefined ? sql`` : sql`- (select n from begins)`}
+      ${until === undefined ? sql`` : sql`+ (select n from ends)`}
       ${isSettled ? sql`+ ${rows(sql`${key} >= ${end}`, ...bounds)}` : sql``} as n`,
   }
 }

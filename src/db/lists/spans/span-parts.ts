@@ -24,10 +24,6 @@ const parentBits = (bits: PartBits): number => partBits[partBits.indexOf(bits) -
 export const bitsOfParts = (bits: SQL): SQL =>
   sql`case ${bits} when 0 then null when ${written(sumBits)} then ${written(longBits)} when ${written(longBits)} then ${written(partBits[0])} else ${bits} - 3 end`
 
-/** The length of what parts of the length `bits` are parts of. */
-export const bitsOfWhole = (bits: SQL): SQL =>
-  sql`case ${bits} when ${written(partBits[0])} then ${written(longBits)} else ${bits} + 3 end`
-
 /** Condition of the parts of a length that some spans of a length have. */
 export const arePartsOf = (bits: SQL, spans: { bits: SQL; first: SQL; last: SQL }): SQL =>
   sql`list_span_parts.bits = ${bits} and list_span_parts.span >= ${spans.first} << (${spans.bits} - ${bits})

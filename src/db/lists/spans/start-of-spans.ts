@@ -5,71 +5,33 @@ import { and } from '../order-keys.ts'
 import type { ListSource, SortKey } from '../list-source.ts'
 import type { PageStart } from '../page-by-number.ts'
 import { readBy } from '../page-statement.ts'
-import { countOfSpans, numberOfMatches, type SpannedRows, wholeSpans } from './count-spans.ts'
-import { halving, type SpanRange } from './halving.ts'
-import { arePartsOf, bitsOfParts, bitsOfWhole } from './span-parts.ts'
-import { hasScope, inRangesOf, isOfScope, longBits, type SpannedList, sumBits, untilOf } from './spanned-list.ts'
+import { countOfSpans, numberOfMatches, numberOfNamed, type SpannedRows } from './count-spans.ts'
+import { halving } from './halving.ts'
+import { haveParts, longest, type NumberedRows, ofScopes, rowsOf, scopes, wholeSpans } from './rows-of-spans.ts'
+import { bitsOfParts } from './span-parts.ts'
+import { hasScope, inRangesOf, isOfScope, type SpannedList, untilOf } from './spanned-list.ts'
 
 /** A moment behind all others. */
 const never = 2 ** 47
 
-const long = written(longBits)
-/** The ids of the scopes. */
-const scopes = sql`select id from scoped`
-
-/** The length of what a search begins with. */
-const longest = ({ hasLongSums }: SpannedList): SQL => written(hasLongSums ? sumBits : longBits)
-
-const ofScopes = ({ name }: SpannedList, table: SQL): SQL =>
-  sql`${table}.list = ${name} and ${table}.scope in (${scopes})`
-
-/**
- * Whether a span has parts. Those of a list that a sweep counts have to have all of its rows: the version before adds rows to
- * spans alone.
- */
-function haveParts(list: SpannedList, { bits, lo }: SpanRange): SQL {
-  const parts = sql`from list_span_parts where ${ofScopes(list, sql`list_span_parts`)}
-    and ${arePartsOf(bitsOfParts(bits), { bits, first: lo, last: lo })}`
-  const areThere = sql`exists (select 1 ${parts})`
-  if (!list.isSettled) return areThere
-  const total = sql`(select sum(total) from list_spans where ${ofScopes(list, sql`list_spans`)} and span = ${lo})`
-  const isDivided = sql`iif(${bits} = ${long}, ${total} = (select sum(total) ${parts}), ${areThere})`
-  return list.hasLongSums ? sql`iif(${bits} = ${longest(list)}, 1, ${isDivided})` : isDivided
-}
-
-/** The rows in parts of the scopes that have no parts there, where others do. Of a list of several scopes. */
-function rowsOfOthers(list: SpannedList, where: readonly SQL[], part: { bits: SQL; from: SQL; until: SQL }): SQL {
-  const { name, table, scope, key, keyOf } = list
-  const { bits, from, until } = part
-  const above = sql`(${from} >> (${bitsOfWhole(bits)} - ${bits}))`
-  const parts = arePartsOf(bits, { bits: bitsOfWhole(bits), first: above, last: above })
-  const others = sql`select id from scoped where not exists (
-    select 1 from list_span_parts where list = ${name} and scope = scoped.id and ${parts})`
-  return sql`(select count(*) from ${table} where ${and([
-    sql`${scope} in (${others})`,
-    sql`${key} >= ${keyOf(sql`((${from}) << ${bits})`)} and ${key} < ${keyOf(sql`((${until}) << ${bits})`)}`,
-    ...where,
-  ])})`
-}
-
 /** Queries up to `place`, of spans, the last of them the shortest in which the row behind `ahead` others stands. */
-function placeIn(list: SpannedList, { facets, where }: Pick<SpannedRows, 'facets' | 'where'>, isDesc: boolean): SQL {
-  const rowsIn = (table: SQL, more: SQL, from: SQL, until: SQL): SQL =>
-    sql`(select coalesce(sum(${numberOfMatches(list, facets, table)}), 0) from ${table}
-      where ${ofScopes(list, table)} ${more} and ${table}.span >= ${from} and ${table}.span < ${until})`
+function placeIn(list: SpannedList, rows: NumberedRows, isDesc: boolean): SQL {
   const { table, areThese } = wholeSpans(list)
   const end = (edge: 'min' | 'max'): SQL => sql`${sql.raw(edge)}((select ${sql.raw(edge)}(span) from ${table}
     where list = ${list.name} and scope = scoped.id and ${areThese}))`
   const place = halving(isDesc, {
     name: sql`place`,
     begin: sql`select ${longest(list)} as bits, lo, hi - lo + 1 as size, ahead from ends cross join begun`,
-    rowsOf: (bits, from, until) => sql`iif(${bits} = ${long}, ${rowsIn(sql`list_spans`, sql``, from, until)},
-      ${rowsIn(sql`list_span_parts`, sql`and list_span_parts.bits = ${bits}`, from, until)}
-        ${list.isSettled ? sql`` : sql`+ ${rowsOfOthers(list, where, { bits, from, until })}`})`,
+    rowsOf: rowsOf(list, rows),
     parts: { bits: bitsOfParts, areThere: (span) => haveParts(list, span) },
   })
   return sql`ends (lo, hi) as materialized (select ${end('min')}, ${end('max')} from scoped), ${place}`
 }
+
+/** A query of the edge of the shortest span of `place`, and of how many rows from there on stand before the place. */
+const startIn = (isDesc: boolean, keyOf: SpannedList['keyOf']): SQL =>
+  sql`select ${keyOf(sql`moment`)} as edge, ahead from (
+    select min(bits), (lo ${isDesc ? sql`+ 1` : sql``}) << bits as moment, ahead from place where size = 1 and ahead >= 0)`
 
 /**
  * Where a page begins in the order of the moments: the edge of a span or of its shortest part, and how many rows from there on
@@ -82,7 +44,8 @@ export function startOfSpans(
   offset: number,
 ): PageStart {
   const { table, key, keyAt, keyOf, isSettled } = list
-  const { where, index } = counted
+  const { facets, where, index } = counted
+  const numberIn = (spans: SQL): SQL => numberOfMatches(list, facets, spans)
   const end = untilOf(list, sql`(${scopes})`)
   const young = sql`(select count(*) from ${readBy({ from: table, index })}
     where ${and([hasScope(list, sql`(${scopes})`), ...inRangesOf(list), ...where, sql`${key} >= ${end}`])})`
@@ -90,16 +53,66 @@ export function startOfSpans(
   return {
     ctes: sql`scoped (id) as materialized (${counted.scopes}),
       begun (ahead) as materialized (select ${offset} ${isDesc && isSettled ? sql`- ${young}` : sql``}),
-      ${placeIn(list, counted, isDesc)},
-      start (edge, ahead) as materialized (
-        select ${edge}, ahead from (select ${keyOf(sql`moment`)} as edge, ahead from (
-          select min(bits), (lo ${isDesc ? sql`+ 1` : sql``}) << bits as moment, ahead from place
-            where size = 1 and ahead >= 0)))`,
+      ${placeIn(list, { numberIn, where }, isDesc)},
+      start (edge, ahead) as materialized (select ${edge}, ahead from (${startIn(isDesc, keyOf)}))`,
     where: [
       isDesc
         ? sql`${key} < coalesce((select edge from start), ${keyAt(never)})`
         : sql`${key} >= coalesce((select edge from start), ${keyAt(0)})`,
     ],
+    offset: sql`coalesce((select ahead from start), ${offset})`,
+  }
+}
+
+/** Groups of rows that a list reads one after the other, each in the order of the moments: those of each value of a facet. */
+interface SpannedGroups {
+  /** The facet by its number. */
+  facet: number
+  /** Its values in the order of the list. */
+  values: readonly string[]
+  isDesc: boolean
+}
+
+/** As `startOfSpans`, in groups. Those before that of the page are passed by their sizes. Of a list that triggers count. */
+export function startInGroups(
+  list: SpannedList,
+  counted: Omit<SpannedRows, 'from' | 'until'>,
+  { facet, values, isDesc }: SpannedGroups,
+  offset: number,
+): PageStart {
+  const { key, keyAt, keyOf } = list
+  const [facets = []] = counted.facets
+  const of = (value: string | SQL) => facets.map((asked, index) => (index === facet ? value : asked))
+  const { table, areThese } = wholeSpans(list)
+  const placed = {
+    numberIn: (spans: SQL): SQL => numberOfNamed(list, of(sql`chosen.value`), spans),
+    chosen: sql`(select value from begun) as chosen`,
+    where: [...counted.where, sql`${list.facets[facet]?.column} = (select value from begun)`],
+  }
+  const sizes = values.map((value) => sql`coalesce(sum(${numberOfNamed(list, of(value), table)}), 0)`)
+  const [first, last] = [sql`${keyAt(0)}`, sql`${keyAt(never)}`]
+  const [none, all] = isDesc ? [first, last] : [last, first]
+  const edgeOf = (index: number): SQL => sql.raw(`edge${index}`)
+  const edges = values.map((_, index) => {
+    const number = written(index)
+    return sql`case when number > ${number} then ${none} when number < ${number} then ${all} else edge end`
+  })
+  return {
+    // SQLite copies a query at each place that names it, with all that it names: nothing is named twice without need.
+    ctes: sql`scoped (id) as materialized (${counted.scopes}),
+      sizes (numbers) as materialized (
+        select json_array(${sql.join(sizes, sql`, `)}) from ${table} where ${ofScopes(list, table)} and ${areThese}),
+      begun (number, value, ahead) as materialized (
+        select key, ${JSON.stringify(values)} ->> key, ${offset} - passed
+        from (select key, sum(value) over (order by key) - value as passed from json_each((select numbers from sizes)))
+        where passed <= ${offset} order by key desc limit 1),
+      ${placeIn(list, placed, isDesc)},
+      start (${sql.join(
+        values.map((_, index) => edgeOf(index)),
+        sql`, `,
+      )}, ahead) as materialized (
+        select ${sql.join(edges, sql`, `)}, place.ahead from (${startIn(isDesc, keyOf)}) as place cross join begun)`,
+    where: values.map((_, index) => sql`${key} ${isDesc ? sql`<` : sql`>=`} (select ${edgeOf(index)} from start)`),
     offset: sql`coalesce((select ahead from start), ${offset})`,
   }
 }

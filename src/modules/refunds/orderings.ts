@@ -1,0 +1,85 @@
+import { type SQL, sql } from 'drizzle-orm'
+import type { ListedKey } from '../../db/lists/list-source.ts'
+import type { Ranges } from '../../db/lists/ranges.ts'
+import { refundRequests } from '../../db/schema/sales/refunds.ts'
+import { type RefundStatus, refundReasons, refundSources, refundStatuses } from '../../domain/refunds/refunds.ts'
+import { type OrderBy, sortBy } from '../../domain/page.ts'
+import { refundSpans } from './spans.ts'
+
+/** Filters of the requests of editions that indexes and spans know. */
+export interface FacetFilters {
+  status?: RefundStatus | undefined
+  reason?: string | undefined
+  source?: string | undefined
+}
+
+const keys = {
+  created: refundSpans.key,
+  modified: sql`${refundRequests.modified_at}`,
+  requested_amount: sql`${refundRequests.requested_minor}`,
+  status: sql`${refundRequests.status}`,
+}
+const { status } = keys
+
+export type RefundOrdering = readonly OrderBy<keyof typeof keys>[]
+
+/** The values of the key `status` in their order; of one that is asked for there is no other. */
+export const statusesOf = (asked: FacetFilters['status']): readonly RefundStatus[] =>
+  asked ? [asked] : refundStatuses.toSorted()
+
+/** Requests of one status follow the time of creation, as the index does. `isIndexed` says that indexes lead to each status. */
+export function sortOf(ordering: RefundOrdering, filters: FacetFilters, isIndexed: boolean) {
+  const listed: ListedKey = { listed: status, values: statusesOf(filters.status) }
+  const sort = sortBy<keyof typeof keys, SQL | ListedKey>(ordering, '-created', {
+    ...keys,
+    ...(isIndexed ? { status: listed } : {}),
+  })
+  const last = sort.at(-1)
+  return ordering.at(-1)?.name === 'status' ? [...sort, { by: keys.created, desc: last?.desc ?? true }] : sort
+}
+
+export const rangesOfStatuses: Ranges = {
+  columns: [status],
+  values: refundStatuses.map((one) => [one]),
+  areWords: true,
+}
+
+/** The ranges of a reason, a source, or both in an index that begins with them. */
+function rangesOfReasons({ reason, source }: FacetFilters): Ranges {
+  const sources = source === undefined ? refundSources : [source]
+  return {
+    columns: [sql`${refundRequests.reason}`, sql`${refundRequests.source}`],
+    values: (reason === undefined ? refundReasons : [reason]).flatMap((one) => sources.map((other) => [one, other])),
+    areWords: true,
+  }
+}
+
+/** An index that has requests of editions in the order of a list. */
+export interface RefundIndex {
+  index: SQL
+  ranges?: Ranges | undefined
+}
+
+const indexes = {
+  created: sql`refund_requests_by_status`,
+  modified: sql`refund_requests_by_modified`,
+  requested_amount: sql`refund_requests_by_amount`,
+}
+
+/** The index that leads to requests of a reason or a source. */
+export const byReason = (filters: FacetFilters): RefundIndex => ({
+  index: sql`refund_requests_by_reason`,
+  ranges: rangesOfReasons(filters),
+})
+
+export const isOfReason = ({ reason, source }: FacetFilters): boolean => reason !== undefined || source !== undefined
+
+/** The index that serves a list, if one does. All but two of the indexes begin with the status. */
+export function indexOf(filters: FacetFilters, [first, second, ...others]: RefundOrdering): RefundIndex | null {
+  const isByStatus = first?.name === 'status'
+  const by = isByStatus ? (second ?? { name: 'created' }) : (first ?? { name: 'created' })
+  if (others.length > 0 || by.name === 'status' || (second && !isByStatus)) return null
+  if (isByStatus || filters.status !== undefined) return { index: indexes[by.name] }
+  if (by.name !== 'created') return { index: indexes[by.name], ranges: rangesOfStatuses }
+  return isOfReason(filters) ? byReason(filters) : { index: sql`refund_requests_of_edition` }
+}
