@@ -26,6 +26,7 @@ import { editionSummaryFields } from '../editions/index.ts'
 import { countingOf, fewMatch, stateOf } from './count.ts'
 import type { OrderFilters, OrderOrdering } from './filters.ts'
 import { indexedKeys, indexOf, sortedKeys, sortKeys, sortOf } from './orderings.ts'
+import { listByRuns } from './runs/list-by-runs.ts'
 import { searchOf } from './search.ts'
 import { startsOf } from './starts.ts'
 
@@ -187,6 +188,14 @@ function conditions(ctx: Ctx, { view, filters, areFew, beginsAt, isFound }: Aske
   ]
 }
 
+/** What a list shows of its orders. */
+const shownOf = (view: CustomerView) => ({
+  key: sql`${orders.seq}`,
+  columns: listFields(view),
+  joins: sql`join ${orders} on ${orders.seq} = page.key join ${users} on ${users.id} = ${orders.user_id}
+    ${view.join} join ${editions} on ${editions.id} = ${orders.edition_id}`,
+})
+
 export async function listOrders(
   ctx: Ctx,
   page: PageRequest,
@@ -194,6 +203,15 @@ export async function listOrders(
   filters: OrderFilters,
 ): Promise<Page<OrderListRow>> {
   const view = customersSeenBy(ctx.caller)
+  const byRuns = await listByRuns(ctx, page, { filters, ordering }, () => ({
+    ...shownOf(view),
+    where: conditions(ctx, { view, filters, areFew: true, beginsAt: null, isFound: false }),
+    owners: ownersOf(ctx, filters, false),
+    sort: sortOf(ordering, sortedKeys),
+    from: sql`${orders}`,
+    count: countingOf(ctx, filters),
+  }))
+  if (byRuns) return byRuns
   const serving = indexOf(filters, ordering)
   const areFew = await fewMatch(ctx, filters, serving)
   const served = areFew ? null : serving
@@ -202,15 +220,12 @@ export async function listOrders(
   const whereOf = (isFound: boolean) =>
     conditions(ctx, { view, filters, areFew, beginsAt: starts.startOf && isFarPage(page) ? end : null, isFound })
   const source = {
+    ...shownOf(view),
     table: sql`${orders}`,
-    key: sql`${orders.seq}`,
     where: whereOf(false),
     owners: ownersOf(ctx, filters, served?.isWhole ?? false),
     ranges: served?.ranges,
     sort: sortOf(ordering, areFew ? sortedKeys : indexedKeys(filters, served?.ranges)),
-    columns: listFields(view),
-    joins: sql`join ${orders} on ${orders.seq} = page.key join ${users} on ${users.id} = ${orders.user_id}
-      ${view.join} join ${editions} on ${editions.id} = ${orders.edition_id}`,
   }
   const search = searchOf({ caller: ctx.caller, view, filters, ordering, whereOfFound: () => whereOf(true) })
   if (search === 'short') {
