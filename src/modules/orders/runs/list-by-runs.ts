@@ -1,6 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../../context.ts'
-import { listedKeys } from '../../../db/lists/find-few.ts'
 import type { ListSource } from '../../../db/lists/list-source.ts'
 import { beyond, type KeyValues, keysOf } from '../../../db/lists/order-keys.ts'
 import { paginate } from '../../../db/lists/paginate.ts'
@@ -14,7 +13,7 @@ import type { Page, PageRequest } from '../../../domain/page.ts'
 import { isOfWholeEditions, type OrderFilters, type OrderOrdering } from '../filters.ts'
 import { rangesOfKinds } from '../orderings.ts'
 import { keyOfEntry, runOrderings } from './run-orderings.ts'
-import { LostChunk, mostSorted, type RunRows, RunReader, youngOrders } from './read-runs.ts'
+import { LostChunk, mostSorted, type RunRows, RunReader, listedOrders } from './read-runs.ts'
 
 /** Orders that may be on the page, and the key of the list up to which there are no others; null for its end. */
 interface Candidates {
@@ -100,15 +99,13 @@ async function candidatesOf(ctx: Ctx, rows: RunRows, reader: RunReader, count: n
   return { seqs: [...seqs, ...others.map(({ seq }) => seq)], bound: end ? [1, 0, end.created_at, end.seq] : null }
 }
 
-/** The orders of some keys that are before a bound, with those that may be in no run. */
+/** Some orders, by `seq`, that are before a bound. */
 function sourceOf<F extends Fields>(
   request: PageRequest,
   source: ListSource<F>,
-  { seqs, bound }: Candidates,
-  young: SQL,
+  { listed, bound }: { listed: SQL; bound: KeyValues | null },
 ): ListSource<F> {
   const { keys } = keysOf(source, request)
-  const listed = seqs.length > 0 ? sql`select column1 as seq from ${listedKeys(seqs)} union ${young}` : young
   return {
     ...source,
     from: sql`(${listed}) as found cross join ${orders} on ${orders.seq} = found.seq`,
@@ -141,14 +138,15 @@ async function pageOf<F extends Fields>(
   request: PageRequest,
   { rows, reader, source }: { rows: RunRows; reader: RunReader; source: ListSource<F> },
 ): Promise<Page<RowOf<F>>> {
-  const young = youngOrders(rows, reader.states)
+  const page = ({ seqs, bound }: Candidates) =>
+    paginate(ctx.db, request, sourceOf(request, source, { listed: listedOrders(rows, reader.states, seqs), bound }))
   const isNarrow = rows.status || rows.type || reader.matching <= mostSorted
   const few = isNarrow ? await fewOrders(ctx, rows) : null
-  if (few) return paginate(ctx.db, request, sourceOf(request, source, { seqs: few, bound: null }, young))
+  if (few) return page({ seqs: few, bound: null })
   for (let count = request.size + 1 + spare; ; count *= 4) {
     const candidates = await candidatesOf(ctx, rows, reader, count)
-    const page = await paginate(ctx.db, request, sourceOf(request, source, candidates, young))
+    const found = await page(candidates)
     // Orders that have changed meanwhile may have left too few.
-    if (page.after !== null || candidates.bound === null) return page
+    if (found.after !== null || candidates.bound === null) return found
   }
 }

@@ -1,5 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { Database } from '../../../db/database.ts'
+import { listedKeys } from '../../../db/lists/find-few.ts'
 import type { KeyValues } from '../../../db/lists/order-keys.ts'
 import { ofKinds, type OrderKinds } from '../../../db/order-kinds.ts'
 import { shortIdsOf } from '../../../db/short-ids.ts'
@@ -209,14 +210,20 @@ function mayMatch({ first, end, spans }: Chunk, { from, until, after, isDesc }: 
   return spans.some(([span]) => span >= spanOf(from) && span <= spanOf(until - 1))
 }
 
-/** A query of the orders, by `seq`, that may be in no run, of which the list may have some. */
-export function youngOrders(rows: RunRows, states: readonly EditionState[]): SQL {
-  const values = sql.join(
+/**
+ * A query of the orders, by `seq`, that may be on a page: those that runs have led to, and those that may be in no run. Each
+ * comes once.
+ */
+export function listedOrders(rows: RunRows, states: readonly EditionState[], seqs: readonly number[]): SQL {
+  const since = sql`(values ${sql.join(
     states.map(({ id, until, late }) => sql.raw(`('${id}', ${until}, ${late})`)),
     sql`, `,
-  )
+  )}) as since`
   const young = isYoung(rows, { id: sql`since.column1`, until: sql`since.column2` })
-  return sql`select orders.seq from (values ${values}) as since cross join orders indexed by orders_edition_modified on ${young}
-    union select late_orders.seq from (values ${values}) as since
+  const others = sql`select orders.seq from ${since} cross join orders indexed by orders_edition_modified on ${young}
+    union select late_orders.seq from ${since}
       cross join late_orders on late_orders.edition_short_id = since.column1 and late_orders.number > since.column3`
+  if (seqs.length === 0) return others
+  return sql`select column1 as seq from ${listedKeys(seqs)}
+    union all select seq from (${others}) where seq not in (${sql.raw(seqs.join(', '))})`
 }
