@@ -27,7 +27,7 @@ interface ScopesOfSweep {
 }
 
 /** Works on the next scopes. A sweep goes on where the one before ended. */
-async function sweepScopes({ db, now }: Job, { name, findNext, settle }: ScopesOfSweep): Promise<void> {
+export async function sweepScopes({ db, now }: Job, { name, findNext, settle }: ScopesOfSweep): Promise<void> {
   const from = (await findSweepPosition(db, name))?.after ?? ''
   const found = await findNext(from, scopesASweep + 1)
   const [left] = await settle(found.slice(0, scopesASweep))

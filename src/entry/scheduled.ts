@@ -12,7 +12,7 @@ import { compareStorage, sweepObjects, sweepScans, sweepUnusedImports, sweepUplo
 import { resealMerchantAccounts } from '../modules/merchant-accounts/jobs.ts'
 import { sweepCaptured } from '../modules/dev-mailbox/jobs.ts'
 import { sweepErasures } from '../modules/personal-data/jobs.ts'
-import { recountIntervals, recountOrders, settleOrders } from '../modules/orders/jobs.ts'
+import { buildOrderRuns, recountIntervals, recountOrders, settleOrders } from '../modules/orders/jobs.ts'
 import { sweepPurchases } from '../modules/purchases/jobs.ts'
 import { sweepRefundBatches } from '../modules/refund-batches/jobs.ts'
 import { sweepPaymentEvents, sweepRefunds } from '../modules/refund-payments/jobs.ts'
@@ -65,6 +65,7 @@ const sweeps: Record<string, Sweep> = {
   'list-counts': ({ db, now }) => deleteOldHits(db, now()),
   'order-counts': recountOrders,
   'order-interval-counts': (job) => settleOrders(job),
+  'order-runs': (job) => buildOrderRuns(job),
   'order-interval-recount': recountIntervals,
   'audit-log-counts': settleEntries,
   'customer-counts': settleCustomers,

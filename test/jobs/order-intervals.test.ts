@@ -7,10 +7,11 @@ import { rootToken } from '../support/api.ts'
 import { databaseEndingAfter, shortSizes } from '../support/intervals.ts'
 import { readAs } from '../support/lists.ts'
 import { type OrderFilter, orderFields, type StoredOrder, storedOrders } from '../support/many-orders.ts'
+import { act, changeOrders } from '../support/order-changes.ts'
 import { expectIntervalsToHold, expectPagesByNumber, settleAll, seedLongEditions } from '../support/order-intervals.ts'
 import { givenMember } from '../support/seeding/members.ts'
 import { givenOrganization } from '../support/seeding/organizations.ts'
-import { manyFrom, seedManyOrders } from '../support/seeding/many-orders.ts'
+import { manyFrom } from '../support/seeding/many-orders.ts'
 import { anOrder, importOrders, seedShop } from '../support/seeding/sales/orders.ts'
 import { seedStarted } from '../support/seeding/imports/staged-imports.ts'
 import { db, write } from '../support/seeding/rows.ts'
@@ -83,61 +84,6 @@ describe('a page by number far from both ends', () => {
   )
 })
 
-const some = fc.record({ part: fc.constantFrom(3, 40, 700), rest: fc.nat({ max: 700 }) })
-const act = fc.oneof(
-  fc.record({
-    act: fc.constant('insert' as const),
-    many: fc.constantFrom(1, 6, 120),
-    /** Before now. */
-    age: fc.constantFrom(0, 0, 60_000, 86_400_000),
-    edition: fc.nat({ max: 2 }),
-  }),
-  fc.record({
-    act: fc.constant('change' as const),
-    some,
-    set: fc.constantFrom('amount', 'status', 'type', 'number', 'no number', 'created', 'edition', 'nothing', 'search'),
-    isLater: fc.boolean(),
-  }),
-  fc.record({ act: fc.constant('delete' as const), some }),
-  fc.record({ act: fc.constant('wait' as const), ms: fc.constantFrom(60_000, 700_000) }),
-  fc.record({ act: fc.constant('settle' as const), steps: fc.constantFrom(1, 3, 10_000) }),
-)
-type Act = typeof act extends fc.Arbitrary<infer One> ? One : never
-
-const isSome = ({ part, rest }: { part: number; rest: number }) => sql`seq % ${part} = ${rest % part}`
-
-const changed = (editions: readonly string[], now: number) => ({
-  amount: sql`amount_minor = amount_minor * 13 % 90000`,
-  status: sql`status = iif(status = 'pending', 'completed', 'pending')`,
-  type: sql`type = iif(type = 'online', 'in-person', 'online')`,
-  number: sql`number_key = '02' || seq % 90`,
-  'no number': sql`number_key = null`,
-  created: sql`created_at = created_at * 3 % ${now}`,
-  edition: sql`edition_id = iif(edition_id = ${editions[0]}, ${editions[1]}, ${editions[0]})`,
-  nothing: sql`status = status`,
-  search: sql`search = 'x'`,
-})
-
-async function perform(
-  one: Act,
-  place: { organization: string; editions: readonly string[] },
-  now: number,
-): Promise<void> {
-  const ofPlace = sql`organization_id = ${place.organization}`
-  if (one.act === 'insert') {
-    const edition_id = place.editions[one.edition] ?? ''
-    await seedManyOrders({ organization_id: place.organization, edition_id }, one.many)
-    await write(
-      sql`update orders set modified_at = ${now - one.age} where ${ofPlace} and seq > (select max(seq) - ${one.many} from orders)`,
-    )
-  }
-  if (one.act === 'change')
-    await write(sql`update orders set ${changed(place.editions, now)[one.set]} ${one.isLater ? sql`, modified_at = ${now}` : sql``}
-      where ${ofPlace} and ${isSome(one.some)}`)
-  if (one.act === 'delete') await write(sql`delete from orders where ${ofPlace} and ${isSome(one.some)}`)
-  if (one.act === 'settle') await settleOrders({ db, now: () => now }, { ...shortSizes, stepsASweep: one.steps })
-}
-
 it('intervals are exact through every change, and lead to the pages', async () => {
   let most = 0
   await fc.assert(
@@ -148,7 +94,8 @@ it('intervals are exact through every change, and lead to the pages', async () =
       await settleOrders({ db, now: () => now }, shortSizes)
       for (const one of acts) {
         if (one.act === 'wait') now += one.ms
-        await perform(one, place, now)
+        await changeOrders(one, place, now)
+        if (one.act === 'settle') await settleOrders({ db, now: () => now }, { ...shortSizes, stepsASweep: one.steps })
         most = Math.max(most, await expectIntervalsToHold(place.organization))
       }
       const orders = await storedOrders(place.organization)

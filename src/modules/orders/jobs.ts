@@ -1,8 +1,10 @@
 import type { JobCtx } from '../../context.ts'
 import { findNextSpan, ordersOf, type OrderSpan, recountStatements } from './counts/recount.ts'
 import { orderIntervals } from './intervals.ts'
+import { buildRunsOf, runSizes } from './runs/build-runs.ts'
 import { intervalSizes } from '../../db/lists/intervals/settle-intervals.ts'
-import { recountNextIntervals, settleNextIntervals } from '../../db/settle-lists.ts'
+import { recountNextIntervals, settleNextIntervals, sweepScopes } from '../../db/settle-lists.ts'
+import { longOrganizations } from '../../db/lists/intervals/scopes-of-intervals.ts'
 import { findNightPosition } from '../../db/sweeps/nightly.ts'
 import { sweepPositionStatement } from '../../db/sweeps/sweep-positions.ts'
 
@@ -47,6 +49,15 @@ export async function recountOrders({ db, now }: Pick<JobCtx, 'db' | 'now'>): Pr
 /** Counts orders of intervals that are some minutes old, so that lists need not. */
 export const settleOrders = (job: Pick<JobCtx, 'db' | 'now'>, sizes = intervalSizes): Promise<void> =>
   settleNextIntervals(job, orderIntervals, { name: 'settle orders', columns: ['all_orders'], sizes })
+
+/** Builds the runs of the next organisations with many orders. */
+export const buildOrderRuns = (job: Pick<JobCtx, 'db' | 'now'>, sizes = runSizes): Promise<void> =>
+  sweepScopes(job, {
+    name: 'build order runs',
+    findNext: (from, most) =>
+      longOrganizations(job.db, from, { most, columns: ['all_orders'], fewest: sizes.fewestRows }),
+    settle: (found) => buildRunsOf(job.db, found, { now: job.now(), sizes }),
+  })
 
 /** Counts intervals anew, each night the next ones, and repairs them. */
 export const recountIntervals = (job: Pick<JobCtx, 'db' | 'now'>): Promise<void> =>

@@ -26,6 +26,7 @@ import { editionSummaryFields, editionSummaryIn, shownEdition, shownOfEdition } 
 import { countingOf, fewMatch, stateOf } from './count.ts'
 import type { OrderFilters, OrderOrdering } from './filters.ts'
 import { indexedKeys, indexOf, sortedKeys, sortKeys, sortOf } from './orderings.ts'
+import { listByRuns } from './runs/list-by-runs.ts'
 import { searchOf } from './search.ts'
 import { startsOf } from './starts.ts'
 
@@ -191,6 +192,20 @@ function conditions(ctx: Ctx, { view, filters, areFew, beginsAt, isFound }: Aske
   ]
 }
 
+/** What a list shows of its orders. Merged ones have their edition already, and so has a list of one edition. */
+function shownOf(view: CustomerView, { edition_id }: OrderFilters, areMerged: boolean) {
+  const isShown = edition_id !== undefined || areMerged
+  const joins = sql`join ${users} on ${users.id} = ${orders.user_id} ${view.join}
+    ${isShown ? sql`` : sql`join ${editions} on ${editions.id} = ${orders.edition_id}`}`
+  return {
+    key: sql`${orders.seq}`,
+    columns: isShown ? pageFields(view) : listFields(view),
+    shown: edition_id === undefined ? undefined : shownOfEdition(edition_id),
+    joins: sql`join ${orders} on ${orders.seq} = page.key ${joins}`,
+    read: { table: sql`${orders}`, joins: sql`cross ${joins}` },
+  }
+}
+
 export async function listOrders(
   ctx: Ctx,
   page: PageRequest,
@@ -198,6 +213,15 @@ export async function listOrders(
   filters: OrderFilters,
 ): Promise<Page<OrderListRow>> {
   const view = customersSeenBy(ctx.caller)
+  const byRuns = await listByRuns(ctx, page, { filters, ordering }, () => ({
+    ...shownOf(view, filters, false),
+    where: conditions(ctx, { view, filters, areFew: true, beginsAt: null, isFound: false }),
+    owners: ownersOf(ctx, filters, false),
+    sort: sortOf(ordering, sortedKeys),
+    from: sql`${orders}`,
+    count: countingOf(ctx, filters),
+  }))
+  if (byRuns) return byRuns
   const serving = indexOf(filters, ordering)
   const areFew = await fewMatch(ctx, filters, serving)
   const served = areFew ? null : serving
@@ -206,23 +230,15 @@ export async function listOrders(
   const whereOf = (isFound: boolean) =>
     conditions(ctx, { view, filters, areFew, beginsAt: starts.startOf && isFarPage(page) ? end : null, isFound })
   const search = searchOf({ caller: ctx.caller, view, filters, ordering, whereOfFound: () => whereOf(true) })
-  const { edition_id } = filters
   const owners = ownersOf(ctx, filters, served?.isWhole ?? false)
-  // What a search finds is not merged.
-  const isShown = edition_id !== undefined || (search === null && owners?.isOrdered === true)
-  const joins = sql`join ${users} on ${users.id} = ${orders.user_id} ${view.join}
-    ${isShown ? sql`` : sql`join ${editions} on ${editions.id} = ${orders.edition_id}`}`
   const source = {
+    // What a search finds is not merged.
+    ...shownOf(view, filters, search === null && owners?.isOrdered === true),
     table: sql`${orders}`,
-    key: sql`${orders.seq}`,
     where: whereOf(false),
     owners,
     ranges: served?.ranges,
     sort: sortOf(ordering, areFew ? sortedKeys : indexedKeys(filters, served?.ranges)),
-    columns: isShown ? pageFields(view) : listFields(view),
-    shown: edition_id === undefined ? undefined : shownOfEdition(edition_id),
-    joins: sql`join ${orders} on ${orders.seq} = page.key ${joins}`,
-    read: { table: sql`${orders}`, joins: sql`cross ${joins}` },
   }
   if (search === 'short') {
     const newest = [...scopes(filters), visibleIn(ctx.caller, orderVisibility, filters)]
