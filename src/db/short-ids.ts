@@ -17,5 +17,6 @@ export const shortIdOfEdition = (id: string): SQL => sql`(select short_id from e
 /** As `shortIdOfEdition`, of an organisation. */
 export const shortIdOfOrganization = (id: string): SQL => sql`(select short_id from organizations where id = ${id})`
 
-/** The short ids of editions, as `id`, from a query of their ids and of what is shown of each. */
-export const shortIdsOf = (ids: SQL): SQL => sql`select ${shortIdOf(sql`id`)} as id, shown from (${ids})`
+/** The short ids of editions, as `id`, from a query of their ids. `more` are columns of this query that are answered too. */
+export const shortIdsOf = (ids: SQL, more: SQL = sql``): SQL =>
+  sql`select ${shortIdOf(sql`id`)} as id${more} from (${ids})`

@@ -117,7 +117,7 @@ const editionOf = sql`${orders}.edition_short_id`
 /** What a list of an organisation is read by. */
 function ownersOf(ctx: Ctx, filters: OrderFilters, isOrdered: boolean): Owners | undefined {
   if (!isOfEditions(filters)) return undefined
-  const ids = shortIdsOf(editionsSeenBy(ctx.caller, filters, shownEdition))
+  const ids = shortIdsOf(editionsSeenBy(ctx.caller, filters, shownEdition), sql`, shown`)
   return { column: editionOf, ids, isOrdered, areShown: true }
 }
 
