@@ -4,6 +4,8 @@ import type { Database } from '../../../db/database.ts'
 import { beyond, keyColumns, type KeyValues, orderOf } from '../../../db/lists/order-keys.ts'
 import { inAnyRange, united } from '../../../db/lists/ranges.ts'
 import { orders } from '../../../db/schema/sales/orders.ts'
+import { orderRunStates, type RunWalk } from '../../../db/schema/sales/order-runs.ts'
+import { storedIn } from '../../../db/select.ts'
 import { LostRace } from '../../../domain/errors.ts'
 import type { OrderStatus, OrderType } from '../../../domain/orders/orders.ts'
 import { rangesOfKinds } from '../orderings.ts'
@@ -35,17 +37,6 @@ export const runSizes: RunSizes = {
 
 /** No request takes so long: few orders come to an earlier moment of change, and these are noted. */
 const settledAfterMs = 120_000
-
-/** Where the walk that makes the next generation is. */
-interface Walk {
-  generation: number
-  until: number
-  late: number
-  ordering: number
-  number: number
-  size: number
-  after: KeyValues | null
-}
 
 interface State {
   edition_short_id: string
@@ -209,7 +200,7 @@ const walkHolds = (state: State): SQL =>
   stillHolds(sql`exists (select 1 from order_run_states where ${ofEdition(state)} and walk is ${state.walk})`)
 
 /** Lists read the next generation from now on. Of notes the two last walks need none of the earlier ones. */
-async function endWalk(work: BuildingWork, state: State, walk: Walk): Promise<void> {
+async function endWalk(work: BuildingWork, state: State, walk: RunWalk): Promise<void> {
   const { chunks, set } = await deltaStatements(work, state, walk)
   await commitPart(work, [
     walkHolds(state),
@@ -223,7 +214,7 @@ async function endWalk(work: BuildingWork, state: State, walk: Walk): Promise<vo
   ])
 }
 
-async function walkStep(work: BuildingWork, state: State, walk: Walk): Promise<void> {
+async function walkStep(work: BuildingWork, state: State, walk: RunWalk): Promise<void> {
   const ordering = runOrderings[walk.ordering]
   if (!ordering) return endWalk(work, state, walk)
   const limit = work.sizes.orders
@@ -231,7 +222,7 @@ async function walkStep(work: BuildingWork, state: State, walk: Walk): Promise<v
   const last = entries.at(-1)
   const isWhole = !last || entries.length < limit
   const size = walk.ordering === 0 ? walk.size + entries.length : walk.size
-  const next: Walk = isWhole
+  const next: RunWalk = isWhole
     ? { ...walk, size, ordering: walk.ordering + 1, number: 0, after: null }
     : { ...walk, size, number: walk.number + 1, after: keyOfEntry(last) }
   const run = { state, ordering, generation: walk.generation, isDelta: false }
@@ -275,9 +266,10 @@ async function buildRuns(work: BuildingWork, id: string): Promise<boolean> {
   if (isBehind && state.walk === null) await beginWalk(work, state)
   for (;;) {
     state = await stateOf(db, id)
-    if (!state?.walk) return false
+    const walk = state?.walk && storedIn(orderRunStates.walk, state.walk)
+    if (!state || !walk) return false
     if (steps.left-- <= 0) return true
-    await walkStep(work, state, JSON.parse(state.walk) as Walk)
+    await walkStep(work, state, walk)
   }
 }
 

@@ -3,6 +3,8 @@ import type { Database } from '../../../db/database.ts'
 import { listedKeys } from '../../../db/lists/find-few.ts'
 import type { KeyValues } from '../../../db/lists/order-keys.ts'
 import { ofKinds, type OrderKinds } from '../../../db/order-kinds.ts'
+import { orderRuns } from '../../../db/schema/sales/order-runs.ts'
+import { storedIn } from '../../../db/select.ts'
 import { shortIdsOf } from '../../../db/short-ids.ts'
 import { type Entry, unpackEntries } from './entries.ts'
 import { compareInOrder, keyOfEntry, type RunOrdering, shareWithin, spanOf, wantedKinds } from './run-orderings.ts'
@@ -47,7 +49,7 @@ interface ChunkRow {
   entries: string | null
 }
 
-interface Chunk {
+interface RunChunk {
   edition: string
   number: number
   spans: readonly (readonly [span: number, orders: number])[]
@@ -94,7 +96,7 @@ export class RunReader {
   readonly #entries: Entry[] = []
   /** Orders of deltas. Main runs may have them in wrong places. */
   readonly #changed = new Set<number>()
-  #unread: Chunk[]
+  #unread: RunChunk[]
   readonly #chunks: number
   readonly #kinds: readonly boolean[]
   /** Estimates how many orders match. */
@@ -120,7 +122,7 @@ export class RunReader {
     return new RunReader(db, rows, states, chunks)
   }
 
-  #compareChunks(a: Chunk, b: Chunk): number {
+  #compareChunks(a: RunChunk, b: RunChunk): number {
     const { isDesc } = this.#rows
     const [left, right] = isDesc ? [a.end, b.end] : [a.first, b.first]
     if (left === null || right === null) return Number(right === null) - Number(left === null)
@@ -186,10 +188,10 @@ export class RunReader {
   }
 }
 
-const chunkOf = (row: ChunkRow, next: ChunkRow | undefined): Chunk => ({
+const chunkOf = (row: ChunkRow, next: ChunkRow | undefined): RunChunk => ({
   edition: row.edition,
   number: row.number,
-  spans: JSON.parse(row.spans) as Chunk['spans'],
+  spans: storedIn(orderRuns.spans, row.spans),
   first: firstOf(row),
   end: next?.edition === row.edition ? firstOf(next) : null,
 })
@@ -200,11 +202,11 @@ const firstOf = ({ first_value, first_created_at, first_seq }: ChunkRow): KeyVal
   first_seq,
 ]
 
-const matchingOf = (spans: Chunk['spans'], { from, until }: RunRows): number =>
+const matchingOf = (spans: RunChunk['spans'], { from, until }: RunRows): number =>
   spans.reduce((sum, [span, orders]) => sum + orders * shareWithin(span, from, until), 0)
 
 /** Whether a chunk may have orders of the range behind the page before. */
-function mayMatch({ first, end, spans }: Chunk, { from, until, after, isDesc }: RunRows): boolean {
+function mayMatch({ first, end, spans }: RunChunk, { from, until, after, isDesc }: RunRows): boolean {
   if (after && isDesc && compareInOrder(first, after, false) >= 0) return false
   if (after && !isDesc && end && compareInOrder(end, after, false) <= 0) return false
   return spans.some(([span]) => span >= spanOf(from) && span <= spanOf(until - 1))
