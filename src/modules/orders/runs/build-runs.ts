@@ -11,29 +11,7 @@ import type { OrderStatus, OrderType } from '../../../domain/orders/orders.ts'
 import { rangesOfKinds } from '../orderings.ts'
 import { type Entry, goneKind, packEntries } from './entries.ts'
 import { compareInOrder, keyOfEntry, kindOf, type RunOrdering, runOrderings, spanOf } from './run-orderings.ts'
-
-export interface RunSizes {
-  /** Organisations with fewer orders have no runs. */
-  fewestRows: number
-  /** Of a chunk. */
-  orders: number
-  /** Fewer orders that are due are read one by one. */
-  fewestDue: number
-  /** A delta of more orders than this, and than a sixteenth of its main run up to the most, asks for a new main run. */
-  fewestInDelta: number
-  mostInDelta: number
-  /** Transactions. */
-  stepsASweep: number
-}
-
-export const runSizes: RunSizes = {
-  fewestRows: 20_000,
-  orders: 16_384,
-  fewestDue: 50,
-  fewestInDelta: 1000,
-  mostInDelta: 8192,
-  stepsASweep: 40,
-}
+import type { RunSizes } from './run-sizes.ts'
 
 /** No request takes so long: few orders come to an earlier moment of change, and these are noted. */
 const settledAfterMs = 120_000
