@@ -43,14 +43,14 @@ const spansOf = (entries: readonly Entry[]): string => {
   return JSON.stringify([...spans].map(([span, { length }]) => [span, length]))
 }
 
-interface Run {
+interface OrderRun {
   state: State
   ordering: RunOrdering
   generation: number
   isDelta: boolean
 }
 
-function insertChunk({ state, ordering, generation, isDelta }: Run, number: number, entries: readonly Entry[]): SQL {
+function insertChunk({ state, ordering, generation, isDelta }: OrderRun, number: number, entries: readonly Entry[]): SQL {
   const [first] = entries
   const bytes = packEntries(entries)
   return sql`insert or replace into order_runs (edition_short_id, ordering, generation, is_delta, number, first_value,
