@@ -1,90 +1,25 @@
-import { execFile } from 'node:child_process'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { databaseIn } from '../../scripts/bench/fill.ts'
 import type { Shop } from '../../scripts/bench/shop.ts'
-import { type Client, createClient, type Page } from '../../scripts/support/client.ts'
-import { root } from '../../scripts/support/paths.ts'
-import { type Server, startServer } from '../../scripts/support/server.ts'
-import { addNeighbours, addRareTexts, endpointId, rareTexts } from '../support/many-rows.ts'
-
-/** ORDERS=20000 for a shorter run; BENCH_STATE_DIR names a folder that `npm run bench:fill` has filled. */
-const wanted = Number(process.env['ORDERS'] ?? 200_000)
-const filledDir = process.env['BENCH_STATE_DIR']
+import type { Client, Page } from '../../scripts/support/client.ts'
+import { type FilledShop, listsOf, openFilledShop } from '../support/filled-shop.ts'
+import { endpointId, rareTexts } from '../support/many-rows.ts'
 
 /** Rows that a page of 50 may read, its count included. */
 const goal = 600
 
-interface Documented {
-  paths: Record<string, { get?: { parameters?: { name: string; description?: string }[] } }>
-}
-
-interface ListCase {
-  path: string
-  orderings: string[]
-}
-
-let stateDir: string
-let server: Server
+let filled: FilledShop
 let client: Client
 let shop: Shop
+let rowsOf: FilledShop['rowsOf']
 
 beforeAll(async () => {
-  stateDir = filledDir ?? (await mkdtemp(join(tmpdir(), 'slow-orders-')))
-  const env = { ...process.env, BENCH_STATE_DIR: stateDir, ORDERS: String(wanted) }
-  if (!filledDir) await promisify(execFile)(process.execPath, [join(root, 'scripts/bench-fill.ts')], { cwd: root, env })
-  shop = JSON.parse(await readFile(join(stateDir, 'bench.json'), 'utf8')) as Shop
-  const database = databaseIn(stateDir)
-  expect(database.prepare('pragma foreign_key_check').all()).toEqual([])
-  addNeighbours(database)
-  addRareTexts(database)
-  database.close()
-  const program = 'scripts/bench/worker.ts'
-  server = await startServer({ port: 0, stateDir, env: { RATE_LIMIT_PER_MINUTE: '0' }, program })
-  client = createClient(server.url, shop.token)
-  // Sweeps count what is some minutes old, a part each minute.
-  for (let minutes = 0; minutes < wanted / 10_000 + 5; minutes++)
-    await fetch(`${server.url}/cdn-cgi/handler/scheduled?cron=*+*+*+*+*`)
+  filled = await openFilledShop()
+  ;({ client, shop, rowsOf } = filled)
 }, 1_200_000)
-afterAll(async () => {
-  await server?.stop()
-  if (!filledDir) await rm(stateDir, { recursive: true, force: true, maxRetries: 5 })
-}, 60_000)
-
-/** Rows that a request reads, its count and the look-up of its caller included. */
-async function rowsOf(path: string): Promise<number> {
-  const cost = await client.post<{ rows_read: number; status: number }>('/floor/read/list', { path, token: shop.token })
-  expect([path, cost.status]).toEqual([path, 200])
-  return cost.rows_read
-}
-
-const keysOf = (description = ''): string[] => /Keys: ([\w, ]+)\./.exec(description)?.[1]?.split(', ') ?? []
-
-/** Every list that is found by no id but its organisation's and its edition's, as one of each. */
-async function listsOf(): Promise<ListCase[]> {
-  const { paths } = await client.get<Documented>('/openapi.json')
-  return Object.entries(paths).flatMap(([path, { get }]) => {
-    const parameters = get?.parameters ?? []
-    const named = (name: string) => parameters.find((parameter) => parameter.name === name)
-    const orderings = keysOf(named('ordering')?.description)
-    const at = path.replace('/v1/webhooks/{id}/', `/v1/webhooks/${endpointId}/`)
-    if (!orderings.length || !named('page_size') || at.includes('{')) return []
-    // Deliveries of one edition are counted through their events.
-    const places = (['edition_id', 'organization_id'] as const).filter(
-      (name) => named(name) && !(name === 'edition_id' && at.includes('/deliveries')),
-    )
-    return (places.length ? places : ['']).map((name) => ({
-      path: `${at}?page_size=50${name ? `&${name}=${shop[name as 'edition_id']}` : ''}`,
-      orderings,
-    }))
-  })
-}
+afterAll(() => filled?.close(), 60_000)
 
 it('every list reads few rows for its first pages, in any ordering', async () => {
-  const lists = await listsOf()
+  const lists = await listsOf(filled)
   expect(lists.length).toBeGreaterThan(20)
   const dear: [string, number][] = []
   let longest = 0
@@ -92,7 +27,7 @@ it('every list reads few rows for its first pages, in any ordering', async () =>
     for (const ordering of orderings.flatMap((key) => [key, `-${key}`])) {
       let next: string | null = `${path}&ordering=${ordering}`
       for (let pages = 0; next !== null && pages < 3; pages++) {
-        const at: string = next.replace(server.url, '')
+        const at: string = next.replace(filled.url, '')
         const page: Page<unknown> = await client.get(at)
         const rows = await rowsOf(at)
         if (rows > goal) dear.push([at, rows])
@@ -230,7 +165,7 @@ it('orders of a range of time read few rows in any order, wherever they stand in
       ])) {
         let next: string | null = `/v1/orders?page_size=50&${scope}=${shop[scope]}&${range}&ordering=${ordering}`
         for (let pages = 0; next !== null && pages < 3; pages++) {
-          const path: string = next.replace(server.url, '')
+          const path: string = next.replace(filled.url, '')
           const rows = await rowsOf(path)
           if (rows > goal) dear.push([path, rows])
           next = (await client.get<Page<unknown>>(path)).next

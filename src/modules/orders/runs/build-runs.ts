@@ -50,7 +50,11 @@ interface OrderRun {
   isDelta: boolean
 }
 
-function insertChunk({ state, ordering, generation, isDelta }: OrderRun, number: number, entries: readonly Entry[]): SQL {
+function insertChunk(
+  { state, ordering, generation, isDelta }: OrderRun,
+  number: number,
+  entries: readonly Entry[],
+): SQL {
   const [first] = entries
   const bytes = packEntries(entries)
   return sql`insert or replace into order_runs (edition_short_id, ordering, generation, is_delta, number, first_value,

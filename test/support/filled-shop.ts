@@ -1,0 +1,90 @@
+import { execFile } from 'node:child_process'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { expect } from 'vitest'
+import { databaseIn } from '../../scripts/bench/fill.ts'
+import type { Shop } from '../../scripts/bench/shop.ts'
+import { type Client, createClient } from '../../scripts/support/client.ts'
+import { root } from '../../scripts/support/paths.ts'
+import { startServer } from '../../scripts/support/server.ts'
+import { addNeighbours, addRareTexts, endpointId } from './many-rows.ts'
+
+/** ORDERS=20000 for a shorter run; BENCH_STATE_DIR names a folder that `npm run bench:fill` has filled. */
+const wanted = Number(process.env['ORDERS'] ?? 200_000)
+const filledDir = process.env['BENCH_STATE_DIR']
+
+export interface FilledShop {
+  url: string
+  client: Client
+  shop: Shop
+  /** Rows that a request reads, its count and the look-up of its caller included. */
+  rowsOf: (path: string) => Promise<number>
+  close: () => Promise<void>
+}
+
+/** A server of a shop with many orders and their neighbours, which sweeps have counted. */
+export async function openFilledShop(): Promise<FilledShop> {
+  const stateDir = filledDir ?? (await mkdtemp(join(tmpdir(), 'slow-orders-')))
+  const env = { ...process.env, BENCH_STATE_DIR: stateDir, ORDERS: String(wanted) }
+  if (!filledDir) await promisify(execFile)(process.execPath, [join(root, 'scripts/bench-fill.ts')], { cwd: root, env })
+  const shop = JSON.parse(await readFile(join(stateDir, 'bench.json'), 'utf8')) as Shop
+  const database = databaseIn(stateDir)
+  expect(database.prepare('pragma foreign_key_check').all()).toEqual([])
+  addNeighbours(database)
+  addRareTexts(database)
+  database.close()
+  const program = 'scripts/bench/worker.ts'
+  const server = await startServer({ port: 0, stateDir, env: { RATE_LIMIT_PER_MINUTE: '0' }, program })
+  // Sweeps count what is some minutes old, a part each minute.
+  for (let minutes = 0; minutes < wanted / 10_000 + 5; minutes++)
+    await fetch(`${server.url}/cdn-cgi/handler/scheduled?cron=*+*+*+*+*`)
+  const client = createClient(server.url, shop.token)
+  return {
+    url: server.url,
+    client,
+    shop,
+    rowsOf: async (path) => {
+      const asked = { path, token: shop.token }
+      const cost = await client.post<{ rows_read: number; status: number }>('/floor/read/list', asked)
+      expect([path, cost.status]).toEqual([path, 200])
+      return cost.rows_read
+    },
+    close: async () => {
+      await server.stop()
+      if (!filledDir) await rm(stateDir, { recursive: true, force: true, maxRetries: 5 })
+    },
+  }
+}
+
+interface Documented {
+  paths: Record<string, { get?: { parameters?: { name: string; description?: string }[] } }>
+}
+
+interface ListCase {
+  path: string
+  orderings: string[]
+}
+
+const keysOf = (description = ''): string[] => /Keys: ([\w, ]+)\./.exec(description)?.[1]?.split(', ') ?? []
+
+/** Every list that is found by no id but its organisation's and its edition's, as one of each. */
+export async function listsOf({ client, shop }: FilledShop): Promise<ListCase[]> {
+  const { paths } = await client.get<Documented>('/openapi.json')
+  return Object.entries(paths).flatMap(([path, { get }]) => {
+    const parameters = get?.parameters ?? []
+    const named = (name: string) => parameters.find((parameter) => parameter.name === name)
+    const orderings = keysOf(named('ordering')?.description)
+    const at = path.replace('/v1/webhooks/{id}/', `/v1/webhooks/${endpointId}/`)
+    if (!orderings.length || !named('page_size') || at.includes('{')) return []
+    // Deliveries of one edition are counted through their events.
+    const places = (['edition_id', 'organization_id'] as const).filter(
+      (name) => named(name) && !(name === 'edition_id' && at.includes('/deliveries')),
+    )
+    return (places.length ? places : ['']).map((name) => ({
+      path: `${at}?page_size=50${name ? `&${name}=${shop[name as 'edition_id']}` : ''}`,
+      orderings,
+    }))
+  })
+}
