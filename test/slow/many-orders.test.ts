@@ -140,7 +140,7 @@ it('orders and refund requests of one customer or order read few rows among thos
     expect([path, Math.max(goal, await rowsOf(path))]).toEqual([path, goal])
 }, 120_000)
 
-it('orders of a range of time read few rows in any order, wherever they stand in it', async () => {
+it('a range of time reads few rows in any order, wherever it stands in it', async () => {
   const { results } = await client.get<Page<{ created: string }>>(
     `/v1/orders?edition_id=${shop.edition_id}&page_size=1&ordering=created`,
   )
@@ -154,23 +154,25 @@ it('orders of a range of time read few rows in any order, wherever they stand in
     `created_before=${at(0.02)}`,
     `created_after=${at(0.4)}&created_before=${at(0.41)}`,
     `created_after=${at(0.4)}&created_before=${at(0.46)}`,
-    `created_after=${at(0.4)}&created_before=${at(0.46)}&status=completed`,
+    `created_after=${at(0.4)}&created_before=${at(0.46)}&status=cancelled`,
   ]
   const dear: [string, number][] = []
+  const lists: [path: string, orderings: string[]][] = [
+    ['orders', ['created', 'modified', 'order_number', 'amount', 'status', 'type']],
+    ['refund-requests', ['created', 'status']],
+  ]
   for (const scope of ['edition_id', 'organization_id'] as const)
-    for (const range of ranges)
-      for (const ordering of ['modified', 'order_number', 'amount', 'status', 'type'].flatMap((key) => [
-        key,
-        `-${key}`,
-      ])) {
-        let next: string | null = `/v1/orders?page_size=50&${scope}=${shop[scope]}&${range}&ordering=${ordering}`
-        for (let pages = 0; next !== null && pages < 3; pages++) {
-          const path: string = next.replace(filled.url, '')
-          const rows = await rowsOf(path)
-          if (rows > goal) dear.push([path, rows])
-          next = (await client.get<Page<unknown>>(path)).next
+    for (const [list, keys] of lists)
+      for (const range of ranges)
+        for (const ordering of keys.flatMap((key) => [key, `-${key}`])) {
+          let next: string | null = `/v1/${list}?page_size=50&${scope}=${shop[scope]}&${range}&ordering=${ordering}`
+          for (let pages = 0; next !== null && pages < 3; pages++) {
+            const path: string = next.replace(filled.url, '')
+            const rows = await rowsOf(path)
+            if (rows > goal) dear.push([path, rows])
+            next = (await client.get<Page<unknown>>(path)).next
+          }
         }
-      }
   expect(dear).toEqual([])
 }, 300_000)
 
