@@ -60,7 +60,7 @@ describe('a page of deliveries by number far from both ends', () => {
 
   it.each(deliveryOrderings)('is that of the list, in the order %s', async (ordering) => {
     for (const status of statuses) {
-      const numbers = Array.from({ length: 20 }, (_, index) => 3 + 11 * index)
+      const numbers = Array.from({ length: 8 }, (_, index) => 3 + 28 * index)
       await expectDeliveryPages({ endpoint, ...(status && { status }), ordering }, { deliveries, size: 25, numbers })
     }
   })

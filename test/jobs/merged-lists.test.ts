@@ -169,7 +169,7 @@ it.each(Object.keys(orders))('a list of several owners is the naive list, in an 
       const own = made.filter(({ owner }) => owner === 'one')
       await expectList(ofOne(source), size, naive(own, order, desc))
     }),
-    { numRuns: 40 },
+    { numRuns: 12 },
   )
 })
 

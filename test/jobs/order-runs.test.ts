@@ -134,7 +134,7 @@ it('pages by runs are exact through every change', async () => {
         await write(sql`delete from orders where organization_id = ${place.organization}`)
       },
     ),
-    { numRuns: 8 },
+    { numRuns: 5 },
   )
   expect(served).toBeGreaterThan(1)
 })
