@@ -22,6 +22,7 @@ export function addNeighbours(database: DatabaseSync): void {
   if (database.prepare('select 1 from webhook_endpoints where id = ?').get(endpointId)) return
   database.exec(`begin;
     update users set created_at = created_at - 1200000;
+    update orders set modified_at = modified_at - 1200000 where modified_at > (unixepoch() - 1200) * 1000;
     insert into refund_requests (id, organization_id, edition_id, order_id, transaction_id, purchase_id, user_id, target,
         status, source, reason, currency, requested_minor, created_at, modified_at)
       select 'rfr_' || substr(p.id, 5), e.organization_id, p.edition_id, p.order_id, t.id, p.id, p.user_id, 'purchase',
