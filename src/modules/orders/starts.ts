@@ -37,14 +37,12 @@ function startInSpans(counted: CountedOrders, filters: OrderFilters, [by]: Order
 export function startsOf(ctx: Ctx, filters: OrderFilters, ordering: OrderOrdering): Starts {
   const listed = countedOf(filters)
   if (!listed || ordering.length > 1) return {}
-  // Where an edition is named, what the caller may see is a matter of the rows, and not of their places.
-  const named = filters.edition_id ? { ...listed, editions: sql`${filters.edition_id}` } : listed
-  const start = startInSpans(named, filters, ordering)
+  const start = startInSpans(listed, filters, ordering)
   if (start)
     return {
       startOf: (skipped) => {
         const found = start(skipped)
-        return filters.edition_id ? found : { ...found, ctes: sql`${withEditions(ctx, filters)}, ${found.ctes}` }
+        return { ...found, ctes: sql`${withEditions(ctx, filters)}, ${found.ctes}` }
       },
     }
   const [by] = ordering

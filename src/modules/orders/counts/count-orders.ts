@@ -1,63 +1,83 @@
 import { type SQL, sql } from 'drizzle-orm'
-import { areSpans, lengthsOfSpans, longestBits, shortBits, sumBits, sumOfEditions } from '../../../db/edition-counts.ts'
+import { lengthsOfSpans, longestBits, shortBits, sumBits, sumOfEditions, written } from '../../../db/edition-counts.ts'
 import { ofKinds } from '../../../db/order-kinds.ts'
+import { shortIdsOf } from '../../../db/short-ids.ts'
 import { type CountedOrders, ordersInSpan } from './spans.ts'
 
 /** Numbers from the first up to the second, and without it. Open where one is undefined. */
 type Range = readonly [from: number | undefined, until: number | undefined]
 
-const within = (column: SQL, [from, until]: Range): SQL => sql`
-  ${from === undefined ? sql`` : sql`and ${column} >= ${from}`} ${until === undefined ? sql`` : sql`and ${column} < ${until}`}`
+/** Spans of a length, which a count adds or takes away. */
+interface SpanRange {
+  bits: number
+  spans: Range
+  sign: 1 | -1
+}
 
-const countSpans = (counted: CountedOrders, bits: number, range: Range): SQL =>
-  sql`(select coalesce(sum(${ordersInSpan(counted)}), 0) from order_counts
-    where ${areSpans(bits, counted.editions)} ${within(sql`span`, range)})`
+const noSpan = 2 ** 53
 
-const countRows = ({ editions, status, type }: CountedOrders, range: Range): SQL =>
-  sql`(select count(*) from orders
-    where edition_short_id in (select short_id from editions where id in (${editions})) ${within(sql`created_at`, range)}
-    ${status || type ? sql`and ${ofKinds({ status, type })}` : sql``})`
+/** One query of all of them: each one of its own would look the editions up again. */
+function sumOfSpans(counted: CountedOrders, ranges: readonly SpanRange[]): SQL {
+  if (ranges.length === 0) return sql`0`
+  const rows = ranges.map(
+    ({ bits, spans: [from = -noSpan, until = noSpan], sign }) =>
+      sql`(${written(bits)}, ${from}, ${until}, ${written(sign)})`,
+  )
+  return sql`(select coalesce(sum(part.column4 * (${ordersInSpan(counted)})), 0)
+    from (values ${sql.join(rows, sql`, `)}) as part cross join (${counted.editions}) as one cross join order_counts
+      on span_bits = part.column1 and edition_id = one.id and span >= part.column2 and span < part.column3)`
+}
+
+const countRows = ({ editions, status, type }: CountedOrders, [from, until]: readonly [number, number]): SQL =>
+  sql`(select count(*) from orders where edition_short_id in (${shortIdsOf(editions)})
+    and created_at >= ${from} and created_at < ${until} ${status || type ? sql`and ${ofKinds({ status, type })}` : sql``})`
 
 /** The number of the edge of spans that is nearest to a moment. */
 const nearestEdge = (moment: number, bits: number): number => Math.round(moment / 2 ** bits)
 
-/** Corrects a count that begins at `edge` and should begin at `from`; a part of a sum. */
-function correction(from: number, edge: number, countBetween: (range: Range) => SQL): SQL {
-  if (from === edge) return sql``
-  return edge < from ? sql`- ${countBetween([edge, from])}` : sql`+ ${countBetween([from, edge])}`
-}
+/** Numbers between two, and whether those from the first on are too many or too few. */
+const between = (edge: number, from: number): { range: readonly [number, number]; sign: 1 | -1 } =>
+  edge < from ? { range: [edge, from], sign: -1 } : { range: [from, edge], sign: 1 }
 
-/** A count from the edge of the longest spans that is nearest to a moment, corrected to that of the shortest. */
-const correctionBySpans = (counted: CountedOrders, moment: number): SQL =>
-  sql.join(
-    lengthsOfSpans.slice(1).map((bits) => {
-      const edge = nearestEdge(moment, bits + sumBits) * 2 ** sumBits
-      return correction(nearestEdge(moment, bits), edge, (range) => countSpans(counted, bits, range))
-    }),
-    sql` `,
-  )
+/** From the edge of the longest spans that is nearest to a moment to that of the shortest, by spans of the other lengths. */
+const spansTo = (moment: number, sign: 1 | -1): SpanRange[] =>
+  lengthsOfSpans.slice(1).map((bits) => {
+    const found = between(nearestEdge(moment, bits + sumBits) * 2 ** sumBits, nearestEdge(moment, bits))
+    return { bits, spans: found.range, sign: found.sign === sign ? 1 : -1 }
+  })
 
 /** From there to the moment. */
-const correctionByRows = (counted: CountedOrders, moment: number): SQL =>
-  correction(moment, nearestEdge(moment, shortBits) * 2 ** shortBits, (range) => countRows(counted, range))
-
-type Correction = (counted: CountedOrders, moment: number) => SQL
-
-function countFrom(counted: CountedOrders, correctionAt: Correction): SQL {
-  const { from, until } = counted
-  if (from !== undefined && until !== undefined && from >= until) return sql`0`
-  const edgeOf = (moment: number | undefined) => (moment === undefined ? undefined : nearestEdge(moment, longestBits))
-  const atBegin = from === undefined ? sql`` : correctionAt(counted, from)
-  const atEnd = until === undefined ? sql`` : sql`- (0 ${correctionAt(counted, until)})`
-  return sql`(${countSpans(counted, longestBits, [edgeOf(from), edgeOf(until)])} ${atBegin} ${atEnd})`
+function rowsTo(counted: CountedOrders, moment: number): SQL {
+  const { range, sign } = between(nearestEdge(moment, shortBits) * 2 ** shortBits, moment)
+  return sql`${written(sign)} * ${countRows(counted, range)}`
 }
+
+const isSome = ({ spans: [from = -noSpan, until = noSpan] }: SpanRange): boolean => from < until
+
+/** Spans from the edge of short ones that is nearest to one end up to that of the other. */
+function spansOfRange({ from, until }: CountedOrders): SpanRange[] {
+  const edgeOf = (moment: number | undefined) => (moment === undefined ? undefined : nearestEdge(moment, longestBits))
+  const ranges: SpanRange[] = [
+    { bits: longestBits, spans: [edgeOf(from), edgeOf(until)], sign: 1 },
+    ...(from === undefined ? [] : spansTo(from, 1)),
+    ...(until === undefined ? [] : spansTo(until, -1)),
+  ]
+  return ranges.filter(isSome)
+}
+
+const isEmpty = ({ from, until }: CountedOrders): boolean => from !== undefined && until !== undefined && from >= until
 
 /**
  * The exact number of these orders, as an expression. It reads the longest spans between, and from the nearest edge to each
  * end at most eight spans of each other length and half a short one of orders.
  */
-export const countOfOrders = (counted: CountedOrders): SQL =>
-  countFrom(counted, (...at) => sql`${correctionBySpans(...at)} ${correctionByRows(...at)}`)
+export function countOfOrders(counted: CountedOrders): SQL {
+  if (isEmpty(counted)) return sql`0`
+  const { from, until } = counted
+  const ofBegin = from === undefined ? sql`` : sql`+ ${rowsTo(counted, from)}`
+  const ofEnd = until === undefined ? sql`` : sql`- ${rowsTo(counted, until)}`
+  return sql`(${sumOfSpans(counted, spansOfRange(counted))} ${ofBegin} ${ofEnd})`
+}
 
 /** The sum of all changes of these editions: two states of their lists never have the same. */
 export const versionOfOrders = (editions: SQL): SQL => sumOfEditions(sql`changes`, editions)
@@ -73,5 +93,5 @@ export interface MatchEstimate {
 
 /** Estimates how many orders match: ends of the range are those of short spans. */
 export const estimateOf = (counted: CountedOrders): SQL<MatchEstimate> =>
-  sql`select ${countFrom({ ...counted, from: undefined, until: undefined }, correctionBySpans)} as total,
-    ${countFrom(counted, correctionBySpans)} as matching`
+  sql`select ${countOfOrders({ ...counted, from: undefined, until: undefined })} as total,
+    ${isEmpty(counted) ? sql`0` : sumOfSpans(counted, spansOfRange(counted))} as matching`
