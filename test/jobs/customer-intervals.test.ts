@@ -45,7 +45,7 @@ it('intervals lead to a page far from both ends, and it reads few rows', async (
   const intervals = await expectIntervalsToHold(organization)
   expect(intervals).toBeGreaterThan(400)
   expect(intervals).toBeLessThan(1000)
-  const numbers = [3, 21, 22, 34, 45, 56, 63, 67, 70, 83, 89]
+  const numbers = [3, 22, 45, 63, 70, 89]
   const { token } = await givenMember({ id: organization }, 'viewer')
   const stranger = await givenMember(await givenOrganization(), 'admin')
   for (const ordering of orderings) {
@@ -117,7 +117,7 @@ it('intervals are exact through every change, have keys of customers alone, and 
       await write(sql`delete from users where organization_id = ${organization}`)
       expect(await expectIntervalsToHold(organization)).toBeLessThanOrEqual(6)
     }),
-    { numRuns: 12 },
+    { numRuns: 5 },
   )
   expect(most).toBeGreaterThan(200)
 })

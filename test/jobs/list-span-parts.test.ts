@@ -102,9 +102,9 @@ describe('parts of spans of refund requests', () => {
             )
           }
       }),
-      { numRuns: 8 },
+      { numRuns: 4 },
     )
-    expect(parts).toBeGreaterThan(200)
+    expect(parts).toBeGreaterThan(100)
     await recountRefunds(contextAt(night))
   })
 

@@ -46,7 +46,7 @@ describe('a page of refund requests by number far from both ends', () => {
 
   it.each(refundOrderings)('is that of the list, in the order %s', async (ordering) => {
     for (const status of statuses) {
-      const numbers = Array.from({ length: 20 }, (_, index) => 38 + 17 * index)
+      const numbers = Array.from({ length: 8 }, (_, index) => 38 + 43 * index)
       const given = { requests, size: 50, numbers }
       await expectRefundPages({ scope: { organization_id: place.organization }, status, ordering }, given)
       const edition_id = place.editions[0] ?? ''
@@ -157,7 +157,7 @@ it('intervals of refund requests are exact through every change, and lead to the
       )
       await expectRefundIntervals(place.organization)
     }),
-    { numRuns: 12 },
+    { numRuns: 5 },
   )
   expect(most).toBeGreaterThan(300)
 })
