@@ -1,7 +1,7 @@
 import { join, resolve } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { lockFolder } from './folder-lock.ts'
-import { root, wranglerProgram } from './paths.ts'
+import { root } from './paths.ts'
 import { claimPort, type Ending, type Running, startNode } from './processes.ts'
 import { type Variables, writeConfig, writeVariables } from './worker-config.ts'
 
@@ -35,6 +35,7 @@ interface Options {
 
 const readyWithinMs = 90_000
 const minuteMs = 60_000
+const migrationProgram = join(import.meta.dirname, 'migrate.ts')
 const devWorkerProgram = join(import.meta.dirname, 'dev-worker.ts')
 const everyMinute = '/cdn-cgi/handler/scheduled?cron=*+*+*+*+*'
 
@@ -72,7 +73,7 @@ async function serve(options: Options, port: number, folder: string, release: ()
       ...(onOutput ? { onOutput } : {}),
     })
 
-  const migration = await start([wranglerProgram, 'd1', 'migrations', 'apply', 'DB', '--local']).ended
+  const migration = await start([migrationProgram]).ended
   options.signal?.throwIfAborted()
   if (migration.code !== 0) throw new Error(`The migrations failed.\n${migration.output}`)
 
