@@ -1,8 +1,8 @@
 import { blob, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import { any } from '../list-spans.ts'
 
-/** How many orders of a chunk were created in a span of 2^31 milliseconds. */
-type OrdersInSpan = readonly [span: number, orders: number]
+/** How many rows of a chunk were created in a span of 2^31 milliseconds, or are of a kind. */
+type Numbers = readonly (readonly [of: number, rows: number])[]
 
 /** Where the walk that makes the next main runs of an edition is: how far it came in which ordering. */
 export interface RunWalk {
@@ -15,48 +15,24 @@ export interface RunWalk {
   ordering: number
   /** Of the next chunk. */
   number: number
-  /** The key of the last order that was packed. */
+  /** The key of the last row that was packed. */
   after: readonly (string | number)[] | null
 }
 
-/**
- * Chunks of runs: orders of an edition in the order of an ordering, packed (`src/modules/orders/runs/entries.ts`). A sweep writes
- * them.
- */
-export const orderRuns = sqliteTable(
-  'order_runs',
-  {
-    edition_short_id: text().notNull(),
-    ordering: text({ enum: ['amount', 'modified', 'number'] }).notNull(),
-    generation: integer().notNull(),
-    is_delta: integer({ mode: 'boolean' }).notNull(),
-    number: integer().notNull(),
-    first_value: any().notNull(),
-    first_created_at: integer().notNull(),
-    first_seq: integer().notNull(),
-    spans: text({ mode: 'json' }).$type<readonly OrdersInSpan[]>().notNull(),
-    entries: blob().notNull(),
-  },
-  (table) => [
-    primaryKey({ columns: [table.edition_short_id, table.ordering, table.generation, table.is_delta, table.number] }),
-  ],
-)
-
-/** Where the walk that makes the next generation is. */
-export interface RunWalk {
-  generation: number
-  until: number
-  late: number
-  ordering: number
-  number: number
-  size: number
-  /** The key of the last order. */
-  after: readonly (string | number)[] | null
+const chunkColumns = {
+  generation: integer().notNull(),
+  is_delta: integer({ mode: 'boolean' }).notNull(),
+  number: integer().notNull(),
+  first_value: any().notNull(),
+  first_created_at: integer().notNull(),
 }
 
-/** Which runs of an edition lists read, and where the walk is that makes the next ones. */
-export const orderRunStates = sqliteTable('order_run_states', {
-  edition_short_id: text().primaryKey(),
+const packedColumns = {
+  spans: text({ mode: 'json' }).$type<Numbers>().notNull(),
+  entries: blob().notNull(),
+}
+
+const stateColumns = {
   generation: integer().notNull().default(0),
   main_until: integer().notNull().default(0),
   main_late: integer().notNull().default(0),
@@ -66,6 +42,31 @@ export const orderRunStates = sqliteTable('order_run_states', {
   main_size: integer().notNull().default(0),
   delta_size: integer().notNull().default(0),
   walk: text({ mode: 'json' }).$type<RunWalk>(),
+}
+
+/**
+ * Chunks of runs: orders of an edition in the order of an ordering, packed (`src/db/lists/runs/entries.ts`). A sweep writes
+ * them.
+ */
+export const orderRuns = sqliteTable(
+  'order_runs',
+  {
+    edition_short_id: text().notNull(),
+    ordering: text({ enum: ['amount', 'modified', 'number'] }).notNull(),
+    ...chunkColumns,
+    first_seq: integer().notNull(),
+    ...packedColumns,
+    kinds: text({ mode: 'json' }).$type<Numbers>(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.edition_short_id, table.ordering, table.generation, table.is_delta, table.number] }),
+  ],
+)
+
+/** Which runs of an edition lists read, and where the walk is that makes the next ones. */
+export const orderRunStates = sqliteTable('order_run_states', {
+  edition_short_id: text().primaryKey(),
+  ...stateColumns,
 })
 
 /** Orders that changed without becoming young, as triggers note them. */
