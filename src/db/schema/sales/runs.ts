@@ -69,7 +69,7 @@ export const orderRunStates = sqliteTable('order_run_states', {
   ...stateColumns,
 })
 
-/** Orders that changed without becoming young, as triggers note them. */
+/** Orders that changed without becoming young, or were deleted, as triggers note them. */
 export const lateOrders = sqliteTable(
   'late_orders',
   {
@@ -78,4 +78,36 @@ export const lateOrders = sqliteTable(
     seq: integer().notNull(),
   },
   (table) => [primaryKey({ columns: [table.edition_short_id, table.number] })],
+)
+
+/** As `orderRuns`, of refund requests. */
+export const refundRuns = sqliteTable(
+  'refund_runs',
+  {
+    edition_id: text().notNull(),
+    ordering: text({ enum: ['amount', 'modified', 'status'] }).notNull(),
+    ...chunkColumns,
+    first_id: text().notNull(),
+    ...packedColumns,
+    kinds: text({ mode: 'json' }).$type<Numbers>(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.edition_id, table.ordering, table.generation, table.is_delta, table.number] }),
+  ],
+)
+
+export const refundRunStates = sqliteTable('refund_run_states', {
+  edition_id: text().primaryKey(),
+  ...stateColumns,
+})
+
+/** Refund requests that changed without becoming young, or were deleted. */
+export const lateRefundRequests = sqliteTable(
+  'late_refund_requests',
+  {
+    edition_id: text().notNull(),
+    number: integer().notNull(),
+    id: text().notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.edition_id, table.number] })],
 )
