@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import { rootToken } from './api.ts'
 import { queryOf } from './list-spans.ts'
-import { byCodePoint, idsOf, readAs } from './lists.ts'
+import { byCodePoint, expectNumbers, idsOf, readAs } from './lists.ts'
 import type { StoredRefund } from './refund-intervals.ts'
 
 export interface RefundFilter {
@@ -40,7 +40,7 @@ interface AskedList {
   ordering: string
 }
 
-/** The pages of a list by `next` are all its requests in the order, and each says how many there are. */
+/** The pages of a list, by `next` and by numbers, are all its requests in the order, and each says how many there are. */
 export async function expectRefundWalk(
   { scope, filter, ordering }: AskedList,
   { requests, size, token = rootToken }: { requests: readonly StoredRefund[]; size: number; token?: string },
@@ -55,4 +55,6 @@ export async function expectRefundWalk(
     next = reply.body.next
   }
   expect([query, found]).toEqual([query, ids])
+  const list = queryOf({ ...scope, ...filter, ordering })
+  await expectNumbers(`/v1/refund-requests?${list}`, ids, { size: 37, token })
 }

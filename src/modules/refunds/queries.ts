@@ -4,7 +4,7 @@ import type { IntervalOrdering } from '../../db/lists/intervals/interval-list.ts
 import { findStartInIntervals } from '../../db/lists/intervals/start-in-intervals.ts'
 import type { ListSource, Owners, SortKey } from '../../db/lists/list-source.ts'
 import { inAnyRange } from '../../db/lists/ranges.ts'
-import { listByRuns } from '../../db/lists/runs/list-by-runs.ts'
+import { listByRuns, placeByRuns } from '../../db/lists/runs/list-by-runs.ts'
 import { paginate } from '../../db/lists/paginate.ts'
 import { areCountable, countOfSpans, type SpannedRows } from '../../db/lists/spans/count-spans.ts'
 import { bySpans, startInGroups } from '../../db/lists/spans/start-of-spans.ts'
@@ -249,20 +249,22 @@ function shownOf(view: CustomerView, { edition_id, organization_id }: RefundFilt
 
 export async function listRefunds(
   ctx: Ctx,
-  page: PageRequest,
+  request: PageRequest,
   ordering: RefundOrdering,
   filters: RefundFilters,
 ): Promise<Page<RefundDetailRow>> {
   const view = customersSeenBy(ctx.caller)
   const counted = countedOf(ctx, view, filters)
+  const counting = counted && countOfSpans(refundSpans, counted)
   const inRuns = rowsInRuns(counted, ordering)
+  const page = inRuns && counting ? await placeByRuns(ctx.db, request, inRuns, counting.statement) : request
   const sortedSource = () => ({
     ...shownOf(view, filters, false),
     from: sql`${refundRequests}`,
     where: conditions(ctx, view, filters),
     owners: ownersOf(ctx, filters, false),
     sort: sortOf(ordering, filters, false),
-    count: bySpans(refundSpans, counted, []).count,
+    count: counting,
   })
   const byRuns = inRuns && (await listByRuns(ctx.db, page, inRuns, sortedSource))
   if (byRuns) return byRuns
@@ -280,7 +282,7 @@ export async function listRefunds(
     owners,
     ranges: isIndexed ? served.ranges : undefined,
     sort,
-    ...(areFew ? bySpans(refundSpans, counted, []) : bySpansOf(counted, filters, ordering, sort)),
+    ...(areFew ? { count: counting } : bySpansOf(counted, filters, ordering, sort)),
     ...(areFew ? {} : byIntervals(ctx, ordering, counted && filters)),
   })
 }

@@ -1,6 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { PartIndex } from '../../db/lists/intervals/interval-list.ts'
-import { rangeOfTime, type RunRows } from '../../db/lists/runs/read-runs.ts'
+import { rangeOfTime, type RunRows } from '../../db/lists/runs/open-runs.ts'
 import { type RunList, type RunOrdering, rangesOf } from '../../db/lists/runs/run-list.ts'
 import type { SpannedRows } from '../../db/lists/spans/count-spans.ts'
 import type { Facets } from '../../db/lists/spans/spanned-list.ts'

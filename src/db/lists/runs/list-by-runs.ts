@@ -4,6 +4,7 @@ import type { Database } from '../../database.ts'
 import type { Fields, RowOf } from '../../select.ts'
 import type { ListSource } from '../list-source.ts'
 import { beyond, type KeyValues, keysOf } from '../order-keys.ts'
+import { judgePage } from '../page-rows.ts'
 import { paginate } from '../paginate.ts'
 import { readBy } from '../page-statement.ts'
 import { inAnyRange, inOrderOf, union } from '../ranges.ts'
@@ -18,7 +19,8 @@ import {
   keysIn,
   ofFacets,
 } from './run-list.ts'
-import { inTime, LostChunk, matchingIn, type OpenRuns, openRuns, RunReader, type RunRows } from './read-runs.ts'
+import { inTime, matchingIn, type OpenRuns, openRuns, openWhole, type RunRows } from './open-runs.ts'
+import { LostChunk, RunReader } from './read-runs.ts'
 import { notedIn, youngIn } from './run-notes.ts'
 
 type RowKeys = readonly (number | string)[]
@@ -36,7 +38,7 @@ const spare = 8
 const mostTries = 4
 
 /** The key of a run that a key of the list has; undefined where it is of no row in a run. */
-export function keyInRun({ list, ordering }: RunRows, after: KeyValues): KeyValues | undefined {
+function keyInRun({ list, ordering }: RunRows, after: KeyValues): KeyValues | undefined {
   const key = ordering.isNullable ? after.slice(1) : after
   // Rows without a value stand behind the others, and an index has them in the order of their creation.
   if (key.length !== keysIn(list, ordering).length || (ordering.isNullable && Number(after[0]) > 0)) return undefined
@@ -44,7 +46,7 @@ export function keyInRun({ list, ordering }: RunRows, after: KeyValues): KeyValu
 }
 
 /** The key of the list that a row of a run has. */
-export const keyInList = ({ ordering }: RunRows, key: KeyValues): KeyValues => (ordering.isNullable ? [0, ...key] : key)
+const keyInList = ({ ordering }: RunRows, key: KeyValues): KeyValues => (ordering.isNullable ? [0, ...key] : key)
 
 /** The rows of a range of time, if it has few. */
 async function fewRows(db: Database, rows: RunRows): Promise<RowKeys | null> {
@@ -66,7 +68,7 @@ interface RowWithoutValue {
 }
 
 /** Some of the rows without a value, which stand behind those with one. */
-export async function rowsWithoutValue(db: Database, rows: RunRows, window: { limit: number; offset?: number }) {
+async function rowsWithoutValue(db: Database, rows: RunRows, window: { limit: number; offset?: number }) {
   const { list, editions, facets, ordering, isDesc } = rows
   const { limit, offset = 0 } = window
   const direction = sql.raw(isDesc ? 'desc' : 'asc')
@@ -141,7 +143,7 @@ function sourceOf<F extends Fields>(
 }
 
 /** Does what reads runs, anew where a new generation has replaced them meanwhile; null where that is so again and again. */
-export async function readingRuns<Result>(read: () => Promise<Result | null>): Promise<Result | null> {
+async function readingRuns<Result>(read: () => Promise<Result | null>): Promise<Result | null> {
   for (let tries = 0; tries < mostTries; tries++)
     try {
       return await read()
@@ -183,4 +185,44 @@ async function pageOf<F extends Fields>(
     // Rows that have changed meanwhile may have left too few.
     if (found.after !== null || candidates.bound === null) return found
   }
+}
+
+/** The key of the row before a page, of a list of so many rows. It is looked for from the nearer end. */
+async function keyBefore(
+  db: Database,
+  rows: RunRows,
+  { runs, total }: { runs: OpenRuns; total: number },
+  skipped: number,
+): Promise<KeyValues | null> {
+  const reversed = { ...rows, isDesc: !rows.isDesc }
+  const [before, behind] = [skipped - 1, total - skipped]
+  // Rows without a value are last in both directions.
+  const isFromEnd = behind < before && !rows.ordering.isNullable
+  const reader = new RunReader(db, isFromEnd ? reversed : rows, runs, null)
+  const { key, passed } = await reader.keyBehind(isFromEnd ? behind : before)
+  if (key || !rows.ordering.isNullable) return key && keyInList(rows, key)
+  const rest = before - passed
+  const [found] =
+    behind < rest
+      ? await rowsWithoutValue(db, reversed, { limit: 1, offset: behind })
+      : await rowsWithoutValue(db, rows, { limit: 1, offset: rest })
+  return found ? [1, 0, found.created_at, found.key] : null
+}
+
+/** A request of a page by its number as one of the page behind a row, where runs lead to it. `count` counts the list. */
+export async function placeByRuns(
+  db: Database,
+  request: PageRequest,
+  rows: RunRows,
+  count: SQL<{ n: number }>,
+): Promise<PageRequest> {
+  const { page, size, after } = request
+  if (page === 1 || after) return request
+  const skipped = (page - 1) * size
+  const found = await readingRuns(async () => {
+    const opened = await openWhole(db, rows, count)
+    if (opened) judgePage(request, null, opened.total)
+    return opened && keyBefore(db, rows, opened, skipped)
+  })
+  return found ? { ...request, after: found } : request
 }
