@@ -12,7 +12,7 @@ import { refundSpans } from './spans.ts'
 const ordering = (name: string, index: SQL, value: SQL): RunOrdering => ({ name, index, leading: 1, value })
 const amount = ordering('amount', sql`refund_requests_by_amount`, sql`${refundRequests.requested_minor}`)
 const modified = ordering('modified', sql`refund_requests_by_modified`, sql`${refundRequests.modified_at}`)
-const status: RunOrdering = {
+const byStatus: RunOrdering = {
   name: 'status',
   index: sql`refund_requests_by_status`,
   leading: 0,
@@ -41,13 +41,13 @@ export const refundRunList: RunList = {
   facets,
   byChange: modified,
   byCreation,
-  orderings: [amount, modified, status],
+  orderings: [amount, modified, byStatus],
 }
 
 const orderingsOf: Partial<Record<RefundOrdering[number]['name'], RunOrdering>> = {
   modified,
   requested_amount: amount,
-  status,
+  status: byStatus,
 }
 
 /** The requests of a list that runs serve: one of a range of time, a reason or a source, in an order that has runs. */

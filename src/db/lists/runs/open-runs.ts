@@ -45,7 +45,7 @@ export const rangeOfTime = (
 })
 
 /** So many rows that may be in no run are read one by one. */
-export const mostYoung = 400
+const mostYoung = 400
 
 interface EditionState {
   id: string
