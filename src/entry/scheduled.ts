@@ -17,7 +17,13 @@ import { sweepPurchases } from '../modules/purchases/jobs.ts'
 import { sweepRefundBatches } from '../modules/refund-batches/jobs.ts'
 import { sweepPaymentEvents, sweepRefunds } from '../modules/refund-payments/jobs.ts'
 import { sweepCalculations, sweepExports, sweepLeftovers } from '../modules/segments/jobs.ts'
-import { divideRefundSpans, recountRefundIntervals, recountRefunds, settleRefunds } from '../modules/refunds/jobs.ts'
+import {
+  buildRefundRuns,
+  divideRefundSpans,
+  recountRefundIntervals,
+  recountRefunds,
+  settleRefunds,
+} from '../modules/refunds/jobs.ts'
 import { sweepSoftBounces } from '../modules/suppressions/jobs.ts'
 import { sweepEmails } from '../modules/transactional-emails/jobs.ts'
 import {
@@ -80,6 +86,7 @@ const sweeps: Record<string, Sweep> = {
   'refund-request-parts': divideRefundSpans,
   'refund-request-recount': recountRefunds,
   'refund-interval-counts': (job) => settleRefunds(job),
+  'refund-runs': (job) => buildRefundRuns(job),
   'refund-interval-recount': recountRefundIntervals,
   erasures: sweepErasures,
   purchases: (job) => sweepPurchases(job),

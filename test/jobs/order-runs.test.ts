@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import * as fc from 'fast-check'
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { buildOrderRuns } from '../../src/modules/orders/jobs.ts'
-import { runSizes } from '../../src/modules/orders/runs/run-sizes.ts'
+import { runSizes } from '../../src/db/lists/runs/run-sizes.ts'
 import { rootToken } from '../support/api.ts'
 import { costOf } from '../support/cost.ts'
 import { databaseEndingAfter } from '../support/intervals.ts'
@@ -18,7 +18,7 @@ import { db, write } from '../support/seeding/rows.ts'
 /** Short chunks, so that few orders have many. */
 const shortSizes = {
   fewestRows: 0,
-  orders: 40,
+  rows: 40,
   fewestDue: 2,
   fewestInDelta: 10,
   mostInDelta: 150,

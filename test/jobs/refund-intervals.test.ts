@@ -7,7 +7,6 @@ import { costOf } from '../support/cost.ts'
 import { shortSizes } from '../support/intervals.ts'
 import { readAs } from '../support/lists.ts'
 import {
-  copyRequests,
   expectRefundIntervals,
   expectRefundPages,
   type LongRefunds,
@@ -18,6 +17,7 @@ import {
   type StoredRefund,
   storedRefunds,
 } from '../support/refund-intervals.ts'
+import { change, type Change, changeRefunds } from '../support/refund-changes.ts'
 import { act, askFor } from '../support/refunds.ts'
 import { givenMember } from '../support/seeding/members.ts'
 import { givenOrganization } from '../support/seeding/organizations.ts'
@@ -85,49 +85,9 @@ describe('a page of refund requests by number far from both ends', () => {
   })
 })
 
-const some = fc.record({ part: fc.constantFrom(3, 40, 700), rest: fc.nat({ max: 700 }) })
-const change = fc.oneof(
-  fc.record({
-    act: fc.constant('insert' as const),
-    many: fc.constantFrom(1, 6, 120),
-    /** Before now. */
-    age: fc.constantFrom(0, 0, 60_000, 86_400_000),
-    edition: fc.nat({ max: 2 }),
-  }),
-  fc.record({
-    act: fc.constant('change' as const),
-    some,
-    set: fc.constantFrom('amount', 'status', 'edition', 'older', 'nothing', 'note'),
-    isLater: fc.boolean(),
-  }),
-  fc.record({ act: fc.constant('delete' as const), some }),
-  fc.record({ act: fc.constant('wait' as const), ms: fc.constantFrom(60_000, 700_000) }),
-  fc.record({ act: fc.constant('settle' as const), steps: fc.constantFrom(1, 3, 10_000) }),
-)
-type Change = typeof change extends fc.Arbitrary<infer One> ? One : never
-
-const changed = ([first, second]: readonly string[]) => ({
-  amount: sql`requested_minor = requested_minor * 13 % 9000`,
-  status: sql`status = iif(status = 'pending', 'rejected', 'pending')`,
-  edition: sql`edition_id = iif(edition_id = ${first}, ${second}, ${first})`,
-  older: sql`modified_at = modified_at - 7200000`,
-  nothing: sql`status = status`,
-  note: sql`note = 'x'`,
-})
-
 async function perform(one: Change, place: LongRefunds, now: number): Promise<void> {
-  const { organization, editions, first } = place
-  if (one.act === 'insert') {
-    const given = { count: one.many, from: now - one.age, step: 0 }
-    await copyRequests(place, editions[one.edition] ?? '', given)
-  }
   if (one.act === 'settle') await settleRefunds({ db, now: () => now }, { ...shortSizes, stepsASweep: one.steps })
-  if (one.act !== 'change' && one.act !== 'delete') return
-  const { part, rest } = one.some
-  const these = sql`where organization_id = ${organization} and id <> ${first} and created_at % ${part} = ${rest % part}`
-  if (one.act === 'delete') return write(sql`delete from refund_requests ${these}`)
-  const moved = one.isLater && one.set !== 'older' ? sql`, modified_at = ${now}` : sql``
-  await write(sql`update refund_requests set ${changed(editions)[one.set]} ${moved} ${these}`)
+  await changeRefunds(one, place, now)
 }
 
 it('intervals of refund requests are exact through every change, and lead to the pages', async () => {

@@ -1,12 +1,12 @@
 import { expect } from 'vitest'
 import { rootToken } from './api.ts'
-import { idsOf, readAs } from './lists.ts'
+import { expectNumbers, idsOf, readAs } from './lists.ts'
 import { matching, type OrderFilter, queryOf, sorted, type StoredOrder } from './many-orders.ts'
 
 /** Orders of lists that runs serve. */
 export const runFields = ['amount', 'modified', 'order_number'] as const
 
-/** The pages of a list by `next` are all its orders in the order, and each says how many there are. */
+/** The pages of a list, by `next` and by numbers, are all its orders in the order, and each says how many there are. */
 export async function expectWalk(
   { scope, filter, ordering }: { scope: Record<string, string>; filter: OrderFilter; ordering: string },
   { orders, size, token = rootToken }: { orders: readonly StoredOrder[]; size: number; token?: string },
@@ -21,4 +21,6 @@ export async function expectWalk(
     next = reply.body.next === null ? null : String(reply.body.next).replace(/^https?:\/\/[^/]+/, '')
   }
   expect([query, found]).toEqual([query, ids])
+  const list = queryOf({ ...scope, ...filter, ordering })
+  await expectNumbers(`/v1/orders?${list}`, ids, { size: 37, token })
 }

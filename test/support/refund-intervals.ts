@@ -21,19 +21,24 @@ export interface LongRefunds {
   first: string
 }
 
-/** Copies of a request: every other one is rejected. With ties: three of each moment of change, and 30 amounts. */
+/**
+ * Copies of a request: every other one is rejected, and one of fifty is of fraud. With ties: three of each moment of change,
+ * and 30 amounts.
+ */
 export const copyRequests = (
   { first }: Pick<LongRefunds, 'first'>,
   edition: string,
-  { count, from, step }: { count: number; from: number; step: number },
+  { count, from, step, apart = 1 }: { count: number; from: number; step: number; apart?: number },
 ): Promise<void> =>
   refundRow(first).then((row) => {
     const made: Record<string, SQL> = {
       id: sql`${`${first}-${unique()}-`} || (i * 7919 % 100003)`,
       edition_id: sql`${edition}`,
       status: sql`iif(i % 2, 'rejected', ${JSON.stringify(refundStatuses)} ->> (i * 104729 % 7))`,
+      reason: sql`iif(i % 50, iif(i % 3, 'customer_request', 'other'), 'fraud')`,
+      source: sql`iif(i % 5, 'api', 'customer')`,
       requested_minor: sql`i * 48271 % 30 * 100`,
-      created_at: sql`${from} + i`,
+      created_at: sql`${from} + i * ${apart}`,
       modified_at: sql`${from} + i / 3 * ${step}`,
     }
     const names = Object.keys(row)
@@ -47,14 +52,14 @@ export const copyRequests = (
   })
 
 /** An organisation whose editions have so many requests, all of one order. */
-export async function seedLongRefunds(sizes: readonly number[]): Promise<LongRefunds> {
+export async function seedLongRefunds(sizes: readonly number[], apart = 1): Promise<LongRefunds> {
   const shop = await seedShop()
   const { purchases } = await givenOrder(shop)
   const { body } = await askFor(purchases[0] ?? '', { amount: 1 })
   const place = { organization: shop.organization_id, editions: [shop.edition_id], first: String(body.id) }
   for (const [index, count] of sizes.entries()) {
     if (index > 0) place.editions.push((await seedEdition({ id: shop.organization_id })).id)
-    await copyRequests(place, place.editions[index] ?? '', { count, from: manyFrom, step: 3_600_000 })
+    await copyRequests(place, place.editions[index] ?? '', { count, from: manyFrom, step: 3_600_000, apart })
   }
   return place
 }
@@ -68,12 +73,16 @@ export interface StoredRefund {
   id: string
   edition_id: string
   status: string
+  reason: string
+  source: string
+  created: number
   modified: number
   requested_amount: number
 }
 
 export const storedRefunds = (organization: string): Promise<StoredRefund[]> =>
-  db.all(sql<StoredRefund>`select id, edition_id, status, modified_at as modified, requested_minor as requested_amount
+  db.all(sql<StoredRefund>`select id, edition_id, status, reason, source, created_at as created, modified_at as modified,
+      requested_minor as requested_amount
     from refund_requests where organization_id = ${organization}`)
 
 /** Compares the intervals of an organisation with its requests. Answers how many there are. */

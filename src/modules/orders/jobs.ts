@@ -1,8 +1,9 @@
 import type { JobCtx } from '../../context.ts'
 import { findNextSpan, ordersOf, type OrderSpan, recountStatements } from './counts/recount.ts'
 import { orderIntervals } from './intervals.ts'
-import { buildRunsOf } from './runs/build-runs.ts'
-import { runSizes } from './runs/run-sizes.ts'
+import { orderRunList } from './runs.ts'
+import { buildRunsOf } from '../../db/lists/runs/build-runs.ts'
+import { runSizes } from '../../db/lists/runs/run-sizes.ts'
 import { intervalSizes } from '../../db/lists/intervals/settle-intervals.ts'
 import { recountNextIntervals, settleNextIntervals, sweepScopes } from '../../db/settle-lists.ts'
 import { longOrganizations } from '../../db/lists/intervals/scopes-of-intervals.ts'
@@ -57,7 +58,7 @@ export const buildOrderRuns = (job: Pick<JobCtx, 'db' | 'now'>, sizes = runSizes
     name: 'build order runs',
     findNext: (from, most) =>
       longOrganizations(job.db, from, { most, columns: ['all_orders'], fewest: sizes.fewestRows }),
-    settle: (found) => buildRunsOf(job.db, found, { now: job.now(), sizes }),
+    settle: (found) => buildRunsOf(job.db, orderRunList, found, { now: job.now(), sizes }),
   })
 
 /** Counts intervals anew, each night the next ones, and repairs them. */

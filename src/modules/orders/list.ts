@@ -4,6 +4,7 @@ import { containsDigits, containsFolded, containsFoldedOrDigits } from '../../db
 import { isFarPage } from '../../db/lists/page-by-number.ts'
 import type { Owners } from '../../db/lists/list-source.ts'
 import { paginate } from '../../db/lists/paginate.ts'
+import { listByRuns, placeByRuns } from '../../db/lists/runs/list-by-runs.ts'
 import { paginateNewest, paginateSearch } from '../../db/lists/paginate-search.ts'
 import { ofKinds } from '../../db/order-kinds.ts'
 import { transactionWith } from '../../db/refunds.ts'
@@ -26,7 +27,7 @@ import { editionSummaryFields, editionSummaryIn, shownEdition, shownOfEdition } 
 import { countingOf, fewMatch, stateOf } from './count.ts'
 import type { OrderFilters, OrderOrdering } from './filters.ts'
 import { indexedKeys, indexOf, sortedKeys, sortKeys, sortOf } from './orderings.ts'
-import { listByRuns } from './runs/list-by-runs.ts'
+import { rowsInRuns } from './runs.ts'
 import { searchOf } from './search.ts'
 import { startsOf } from './starts.ts'
 
@@ -208,19 +209,23 @@ function shownOf(view: CustomerView, { edition_id }: OrderFilters, areMerged: bo
 
 export async function listOrders(
   ctx: Ctx,
-  page: PageRequest,
+  request: PageRequest,
   ordering: OrderOrdering,
   filters: OrderFilters,
 ): Promise<Page<OrderListRow>> {
   const view = customersSeenBy(ctx.caller)
-  const byRuns = await listByRuns(ctx, page, { filters, ordering }, () => ({
+  const counting = countingOf(ctx, filters)
+  const inRuns = counting && rowsInRuns(ctx, filters, ordering)
+  const page = inRuns ? await placeByRuns(ctx.db, request, inRuns, counting.statement) : request
+  const sortedSource = () => ({
     ...shownOf(view, filters, false),
     where: conditions(ctx, { view, filters, areFew: true, beginsAt: null, isFound: false }),
     owners: ownersOf(ctx, filters, false),
     sort: sortOf(ordering, sortedKeys),
     from: sql`${orders}`,
-    count: countingOf(ctx, filters),
-  }))
+    count: counting,
+  })
+  const byRuns = inRuns && (await listByRuns(ctx.db, page, inRuns, sortedSource))
   if (byRuns) return byRuns
   const serving = indexOf(filters, ordering)
   const areFew = await fewMatch(ctx, filters, serving)
@@ -255,6 +260,5 @@ export async function listOrders(
     const state = stateOf(ctx, filters, ordering, view.isWhole)
     return paginateSearch(ctx.db, page, { ...source, state }, search)
   }
-  const count = countingOf(ctx, filters)
-  return paginate(ctx.db, page, { ...source, from: source.table, index: served?.index, count, ...starts })
+  return paginate(ctx.db, page, { ...source, from: source.table, index: served?.index, count: counting, ...starts })
 }

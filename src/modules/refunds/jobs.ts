@@ -1,7 +1,17 @@
 import type { JobCtx } from '../../context.ts'
 import { intervalSizes } from '../../db/lists/intervals/settle-intervals.ts'
-import { divideNext, recountNext, recountNextIntervals, settleNextIntervals } from '../../db/settle-lists.ts'
+import { longOrganizations } from '../../db/lists/intervals/scopes-of-intervals.ts'
+import { buildRunsOf } from '../../db/lists/runs/build-runs.ts'
+import { runSizes } from '../../db/lists/runs/run-sizes.ts'
+import {
+  divideNext,
+  recountNext,
+  recountNextIntervals,
+  settleNextIntervals,
+  sweepScopes,
+} from '../../db/settle-lists.ts'
 import { refundIntervals, withManyRequests } from './intervals.ts'
+import { refundRunList } from './runs.ts'
 import { refundSpans } from './spans.ts'
 
 /** Counts requests of intervals that are some minutes old, so that lists need not. Requests are of orders and purchases. */
@@ -11,6 +21,19 @@ export const settleRefunds = (job: Pick<JobCtx, 'db' | 'now'>, sizes = intervalS
     columns: ['all_orders', 'all_purchases'],
     sizes,
     chooseLong: (organizations) => withManyRequests(job.db, organizations, sizes.fewestRows),
+  })
+
+/** Builds the runs of the next organisations with many requests. */
+export const buildRefundRuns = (job: Pick<JobCtx, 'db' | 'now'>, sizes = runSizes): Promise<void> =>
+  sweepScopes(job, {
+    name: 'build refund runs',
+    findNext: (from, most) =>
+      longOrganizations(job.db, from, { most, columns: ['all_orders', 'all_purchases'], fewest: sizes.fewestRows }),
+    settle: async (found) =>
+      buildRunsOf(job.db, refundRunList, await withManyRequests(job.db, found, sizes.fewestRows), {
+        now: job.now(),
+        sizes,
+      }),
   })
 
 export const recountRefunds = (job: Pick<JobCtx, 'db' | 'now'>): Promise<void> => recountNext(job, refundSpans)

@@ -4,6 +4,7 @@ import type { IntervalOrdering } from '../../db/lists/intervals/interval-list.ts
 import { findStartInIntervals } from '../../db/lists/intervals/start-in-intervals.ts'
 import type { ListSource, Owners, SortKey } from '../../db/lists/list-source.ts'
 import { inAnyRange } from '../../db/lists/ranges.ts'
+import { listByRuns, placeByRuns } from '../../db/lists/runs/list-by-runs.ts'
 import { paginate } from '../../db/lists/paginate.ts'
 import { areCountable, countOfSpans, type SpannedRows } from '../../db/lists/spans/count-spans.ts'
 import { bySpans, startInGroups } from '../../db/lists/spans/start-of-spans.ts'
@@ -35,6 +36,7 @@ import {
   sortOf,
   statusesOf,
 } from './orderings.ts'
+import { rowsInRuns } from './runs.ts'
 import { refundSpans } from './spans.ts'
 
 const refundFields = madeOfView((view) => ({
@@ -231,38 +233,57 @@ function byIntervals(ctx: Ctx, ordering: RefundOrdering, filters: RefundFilters 
   return { findStart: (skipped) => findStartInIntervals(ctx.db, refundIntervals, rows, skipped) }
 }
 
+/** What a list shows of its requests. Merged ones have their edition already, and so has a list of one edition. */
+function shownOf(view: CustomerView, { edition_id, organization_id }: RefundFilters, areMerged: boolean) {
+  const isShown = edition_id !== undefined || areMerged
+  const fields = isShown ? pageFields(view) : refundFields(view)
+  const joined = sql`${joins(view)} ${isShown ? sql`` : joinedEditions} ${organization_id ? sql`` : joinedOrganizations}`
+  return {
+    key: sql`${refundRequests.id}`,
+    shown: edition_id === undefined ? undefined : shownOfEdition(edition_id),
+    columns: organization_id ? { ...fields, ...organizationSummaryOf(organization_id) } : fields,
+    joins: sql`join ${refundRequests} on ${refundRequests.id} = page.key ${joined}`,
+    read: { table: sql`${refundRequests}`, joins: sql`cross ${joined}` },
+  }
+}
+
 export async function listRefunds(
   ctx: Ctx,
-  page: PageRequest,
+  request: PageRequest,
   ordering: RefundOrdering,
   filters: RefundFilters,
 ): Promise<Page<RefundDetailRow>> {
   const view = customersSeenBy(ctx.caller)
-  const { organization_id, edition_id } = filters
   const counted = countedOf(ctx, view, filters)
+  const counting = counted && countOfSpans(refundSpans, counted)
+  const inRuns = rowsInRuns(counted, ordering)
+  const page = inRuns && counting ? await placeByRuns(ctx.db, request, inRuns, counting.statement) : request
+  const sortedSource = () => ({
+    ...shownOf(view, filters, false),
+    from: sql`${refundRequests}`,
+    where: conditions(ctx, view, filters),
+    owners: ownersOf(ctx, filters, false),
+    sort: sortOf(ordering, filters, false),
+    count: counting,
+  })
+  const byRuns = inRuns && (await listByRuns(ctx.db, page, inRuns, sortedSource))
+  if (byRuns) return byRuns
   const served = isOfWholeEditions(filters) ? indexOf(filters, ordering) : null
   const areFew = !!served && !!counted && (await fewMatch(ctx, counted, filters, ordering))
   const found = areFew ? foundBy(filters) : served
   const isIndexed = !!served && !areFew
   const sort = sortOf(ordering, filters, isIndexed)
   const owners = ownersOf(ctx, filters, isIndexed)
-  const isShown = edition_id !== undefined || owners?.isOrdered === true
-  const fields = isShown ? pageFields(view) : refundFields(view)
-  const joined = sql`${joins(view)} ${isShown ? sql`` : joinedEditions} ${organization_id ? sql`` : joinedOrganizations}`
   return paginate(ctx.db, page, {
+    ...shownOf(view, filters, owners?.isOrdered === true),
     from: sql`${refundRequests}`,
     index: found?.index,
-    key: sql`${refundRequests.id}`,
     where: [...conditions(ctx, view, filters), ...(areFew && found?.ranges ? [inAnyRange(found.ranges)] : [])],
     owners,
-    shown: edition_id === undefined ? undefined : shownOfEdition(edition_id),
     ranges: isIndexed ? served.ranges : undefined,
     sort,
-    ...(areFew ? bySpans(refundSpans, counted, []) : bySpansOf(counted, filters, ordering, sort)),
+    ...(areFew ? { count: counting } : bySpansOf(counted, filters, ordering, sort)),
     ...(areFew ? {} : byIntervals(ctx, ordering, counted && filters)),
-    columns: organization_id ? { ...fields, ...organizationSummaryOf(organization_id) } : fields,
-    joins: sql`join ${refundRequests} on ${refundRequests.id} = page.key ${joined}`,
-    read: { table: sql`${refundRequests}`, joins: sql`cross ${joined}` },
   })
 }
 

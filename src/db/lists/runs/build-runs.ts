@@ -1,0 +1,255 @@
+import { type SQL, sql } from 'drizzle-orm'
+import { LostRace } from '../../../domain/errors.ts'
+import { commitPart, stillHolds } from '../../commit.ts'
+import type { Database } from '../../database.ts'
+import { storedIn } from '../../select.ts'
+import type { RunWalk } from '../../schema/sales/runs.ts'
+import { beyond, type KeyValues } from '../order-keys.ts'
+import { inOrderOf } from '../ranges.ts'
+import type { Entry } from './entries.ts'
+import {
+  allRanges,
+  columnIn,
+  compareInOrder,
+  goneKind,
+  haveValue,
+  keyOfEntry,
+  keysIn,
+  kindOf,
+  type RunList,
+  type RunOrdering,
+  scopeIn,
+} from './run-list.ts'
+import { changedSince, notedIn, youngIn } from './run-notes.ts'
+import type { RunSizes } from './run-sizes.ts'
+import { columnsOf, insertChunk, isOf, type State } from './write-chunk.ts'
+
+/** No request takes so long: few rows come to an earlier moment of change, and these are noted. */
+const settledAfterMs = 120_000
+
+interface BuildingWork {
+  db: Database
+  list: RunList
+  /** Rows of an earlier moment of change are due. */
+  horizon: number
+  sizes: RunSizes
+  steps: { left: number }
+}
+
+interface KindRow {
+  created_at: number
+  key: number | string
+  [facet: `facet${number}`]: string
+}
+
+/** The next rows of an edition in an ordering. */
+async function nextEntries(
+  { db, list, sizes }: BuildingWork,
+  state: State,
+  ordering: RunOrdering,
+  after: KeyValues | null,
+): Promise<Entry[]> {
+  const sort = keysIn(list, ordering).map((by) => ({ by, desc: false }))
+  const selected = (range: readonly SQL[]): SQL => {
+    const conditions = [
+      ...range,
+      sql`${list.table}.${isOf(list, state)}`,
+      after ? beyond(sort, after) : haveValue(ordering),
+    ]
+    return sql`select ${columnsOf(list, ordering.value)} from ${list.table} indexed by ${ordering.index}
+      where ${sql.join(conditions, sql` and `)}`
+  }
+  const order = sql.raw(ordering.isByCreation ? 'value, created_at, key' : 'value, key')
+  const rows = await db.all(
+    sql<
+      KindRow & { value: number | string }
+    >`${inOrderOf(allRanges(list, ordering), selected, order)} limit ${sizes.rows}`,
+  )
+  return rows.map(({ value, created_at, key, ...row }): Entry => ({ value, created_at, key, kind: kindOf(list, row) }))
+}
+
+/** Changes of an edition are noted from now on where they do not make a row young. */
+const noteUntil = ({ list, horizon }: BuildingWork, state: State): SQL =>
+  sql`update ${list.states} set noted_until = max(noted_until, ${horizon}) where ${isOf(list, state)}`
+
+const newestLate = (list: RunList, state: State): SQL<{ late: number }> =>
+  sql`select coalesce(max(number), 0) as late from ${list.late} where ${isOf(list, state)}`
+
+type ChangedRow = Record<string, string | number | null> & { changed: number | string; key: number | string | null }
+
+/** Rows as an ordering has them: those that it does not have are gone. */
+const entriesOf = (list: RunList, ordering: RunOrdering, rows: readonly ChangedRow[]): Entry[] =>
+  rows
+    .map((row): Entry => {
+      const value = row.key === null ? null : (row[ordering.name] ?? null)
+      if (value === null)
+        return { value: ordering.isText ? '' : 0, created_at: 0, key: row.changed, kind: goneKind(list) }
+      return { value, created_at: Number(row.created_at), key: row.changed, kind: kindOf(list, row) }
+    })
+    .toSorted((a, b) => compareInOrder(keyOfEntry(ordering, a), keyOfEntry(ordering, b), false))
+
+interface Delta {
+  generation: number
+  until: number
+  late: number
+}
+
+/** The statements that store the delta of a generation, as the rows are now. */
+async function deltaStatements(work: BuildingWork, state: State, main: Delta) {
+  const { db, list, horizon, sizes } = work
+  const [first, ...others] = list.orderings.map(({ name, value }) => sql`${value} as ${sql.raw(name)}`)
+  const since = { id: sql`${state.id}`, until: sql`${main.until}`, late: sql`${main.late}` }
+  const [, rows, [newest]] = await db.batch([
+    noteUntil(work, state),
+    sql<ChangedRow>`select changed.key as changed, ${columnsOf(list, sql`null`)}, ${sql.join([first, ...others], sql`, `)}
+      from (${changedSince(list, since)}) as changed
+        left join ${list.table} on ${columnIn(list, list.key)} = changed.key and ${list.table}.${isOf(list, state)}`,
+    newestLate(list, state),
+  ])
+  const chunks = list.orderings.flatMap((ordering) => {
+    const entries = entriesOf(list, ordering, rows)
+    const run = { state, ordering, generation: main.generation, isDelta: true }
+    return Array.from({ length: Math.ceil(entries.length / sizes.rows) }, (_, number) =>
+      insertChunk(list, run, number, entries.slice(number * sizes.rows, (number + 1) * sizes.rows)),
+    )
+  })
+  const used = Math.ceil(rows.length / sizes.rows)
+  const set = sql`until = ${horizon}, late = ${newest?.late ?? 0}, delta_size = ${rows.length}`
+  const spare = sql`delete from ${list.runs}
+    where ${isOf(list, state)} and generation = ${main.generation} and is_delta = 1 and number >= ${used}`
+  return { chunks: [spare, ...chunks], set }
+}
+
+/** Makes the delta anew. */
+async function buildDelta(work: BuildingWork, state: State): Promise<void> {
+  const { list } = work
+  const { generation, main_until: until, main_late: late } = state
+  const { chunks, set } = await deltaStatements(work, state, { generation, until, late })
+  await commitPart(work, [
+    stillHolds(sql`exists (select 1 from ${list.states}
+      where ${isOf(list, state)} and generation = ${generation} and until = ${state.until} and late = ${state.late})`),
+    ...chunks,
+    sql`update ${list.states} set ${set} where ${isOf(list, state)}`,
+  ])
+}
+
+/** Begins the next generation. */
+async function beginWalk(work: BuildingWork, state: State): Promise<void> {
+  const { db, list, horizon } = work
+  await db.batch([
+    noteUntil(work, state),
+    sql`update ${list.states} set walk = json_object('generation', generation + 1, 'until', ${horizon},
+        'late', (${newestLate(list, state)}),
+        'ordering', 0, 'number', 0, 'size', 0, 'after', null)
+      where ${isOf(list, state)} and walk is null and generation = ${state.generation}`,
+  ])
+}
+
+const walkHolds = (list: RunList, state: State): SQL =>
+  stillHolds(sql`exists (select 1 from ${list.states} where ${isOf(list, state)} and walk is ${state.walk})`)
+
+/** Lists read the next generation from now on. Of notes the two last walks need none of the earlier ones. */
+async function endWalk(work: BuildingWork, state: State, walk: RunWalk): Promise<void> {
+  const { list } = work
+  const { chunks, set } = await deltaStatements(work, state, walk)
+  await commitPart(work, [
+    walkHolds(list, state),
+    ...chunks,
+    sql`delete from ${list.runs} where ${isOf(list, state)} and generation < ${walk.generation}`,
+    sql`delete from ${list.late} where ${isOf(list, state)} and number <= ${state.main_late}
+      and number < (select max(number) from ${list.late} where ${isOf(list, state)})`,
+    sql`update ${list.states} set generation = ${walk.generation}, main_until = ${walk.until}, main_late = ${walk.late},
+        main_size = ${walk.size}, ${set}, walk = null
+      where ${isOf(list, state)}`,
+  ])
+}
+
+async function walkStep(work: BuildingWork, state: State, walk: RunWalk): Promise<void> {
+  const { list, sizes } = work
+  const ordering = list.orderings[walk.ordering]
+  if (!ordering) return endWalk(work, state, walk)
+  const entries = await nextEntries(work, state, ordering, walk.after)
+  const last = entries.at(-1)
+  const isWhole = !last || entries.length < sizes.rows
+  const size = walk.ordering === 0 ? walk.size + entries.length : walk.size
+  const next: RunWalk = isWhole
+    ? { ...walk, size, ordering: walk.ordering + 1, number: 0, after: null }
+    : { ...walk, size, number: walk.number + 1, after: keyOfEntry(ordering, last) }
+  const run = { state, ordering, generation: walk.generation, isDelta: false }
+  await commitPart(work, [
+    walkHolds(list, state),
+    ...(last ? [insertChunk(list, run, walk.number, entries)] : []),
+    sql`update ${list.states} set walk = ${JSON.stringify(next)} where ${isOf(list, state)}`,
+  ])
+}
+
+const stateOf = async ({ db, list }: BuildingWork, id: string): Promise<State | undefined> =>
+  db.first(sql<State>`select *, ${scopeIn(list)} as id from ${list.states} where ${scopeIn(list)} = ${id}`)
+
+/** The number of rows that are due, up to some. */
+async function dueRows({ db, list, horizon }: BuildingWork, state: State, most: number): Promise<number> {
+  const id = sql`${state.id}`
+  const [young, noted] = [
+    youngIn(list, { id, until: sql`${state.until}` }),
+    notedIn(list, { id, late: sql`${state.late}` }),
+  ]
+  const found = await db.first(sql<{ n: number }>`select
+      (select count(*) from (select 1 from ${young.from}
+        where ${young.where} and ${columnIn(list, 'modified_at')} < ${horizon} limit ${most}))
+      + (select count(*) from (select 1 from ${noted.from} where ${noted.where} limit ${most})) as n`)
+  return found?.n ?? 0
+}
+
+/** Whether a main run is too far behind. */
+const isOld = ({ main_size, delta_size }: State, due: number, { fewestInDelta, mostInDelta }: RunSizes): boolean =>
+  delta_size + due > Math.min(mostInDelta, Math.max(fewestInDelta, main_size / 16))
+
+/** Builds what is due of an edition. True where more is due than steps are left. */
+async function buildRuns(work: BuildingWork, id: string): Promise<boolean> {
+  const { db, list, sizes, steps } = work
+  let state = await stateOf(work, id)
+  if (!state) {
+    await db.batch([sql`insert into ${list.states} (${scopeIn(list)}) values (${id}) on conflict do nothing`])
+    state = await stateOf(work, id)
+  }
+  if (!state) return false
+  const due = await dueRows(work, state, sizes.mostInDelta + 1)
+  const isBehind = state.generation === 0 || (due > sizes.fewestDue && isOld(state, due, sizes))
+  // While the next main run is made, lists read the former one.
+  if (state.generation > 0 && due > sizes.fewestDue && state.delta_size + due <= 2 * sizes.mostInDelta)
+    await buildDelta(work, state)
+  if (isBehind && state.walk === null) await beginWalk(work, state)
+  for (;;) {
+    state = await stateOf(work, id)
+    const walk = state?.walk && storedIn(list.states.walk, state.walk)
+    if (!state || !walk) return false
+    if (steps.left-- <= 0) return true
+    await walkStep(work, state, walk)
+  }
+}
+
+interface Job {
+  now: number
+  sizes: RunSizes
+}
+
+/** Builds runs of the editions of these organisations in bounded steps. Answers those that it came to no end with. */
+export async function buildRunsOf(
+  db: Database,
+  list: RunList,
+  organizations: readonly string[],
+  { now, sizes }: Job,
+): Promise<readonly string[]> {
+  const work = { db, list, horizon: now - settledAfterMs, sizes, steps: { left: sizes.stepsASweep } }
+  for (const [index, organization] of organizations.entries()) {
+    const editions = sql`select id from editions where organization_id = ${organization}`
+    for (const { id } of await db.all(sql<{ id: string }>`${list.scopesOf(editions)}`))
+      try {
+        if (await buildRuns(work, id)) return organizations.slice(index)
+      } catch (error) {
+        // Another sweep, which is still at work, builds them.
+        if (!(error instanceof LostRace)) throw error
+      }
+  }
+  return []
+}

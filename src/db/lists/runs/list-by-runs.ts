@@ -1,0 +1,228 @@
+import { type SQL, sql } from 'drizzle-orm'
+import type { Page, PageRequest } from '../../../domain/page.ts'
+import type { Database } from '../../database.ts'
+import type { Fields, RowOf } from '../../select.ts'
+import type { ListSource } from '../list-source.ts'
+import { beyond, type KeyValues, keysOf } from '../order-keys.ts'
+import { judgePage } from '../page-rows.ts'
+import { paginate } from '../paginate.ts'
+import { readBy } from '../page-statement.ts'
+import { inAnyRange, inOrderOf, union } from '../ranges.ts'
+import {
+  allRanges,
+  columnIn,
+  type FacetRow,
+  facetColumns,
+  hasFacets,
+  keyIn,
+  keyOfEntry,
+  keysIn,
+  ofFacets,
+} from './run-list.ts'
+import { inTime, matchingIn, type OpenRuns, openRuns, openWhole, type RunRows } from './open-runs.ts'
+import { LostChunk, RunReader } from './read-runs.ts'
+import { notedIn, youngIn } from './run-notes.ts'
+
+type RowKeys = readonly (number | string)[]
+
+/** Rows that may be on the page, and the key of the list up to which there are no others; null for its end. */
+interface Candidates {
+  keys: RowKeys
+  bound: KeyValues | null
+}
+
+/** So many rows are sorted rather than looked for in runs. */
+const mostSorted = 100
+/** Rows that are read beyond a page, because some may have changed meanwhile. */
+const spare = 8
+const mostTries = 4
+
+/** The key of a run that a key of the list has; undefined where it is of no row in a run. */
+function keyInRun({ list, ordering }: RunRows, after: KeyValues): KeyValues | undefined {
+  const key = ordering.isNullable ? after.slice(1) : after
+  // Rows without a value stand behind the others, and an index has them in the order of their creation.
+  if (key.length !== keysIn(list, ordering).length || (ordering.isNullable && Number(after[0]) > 0)) return undefined
+  return key
+}
+
+/** The key of the list that a row of a run has. */
+const keyInList = ({ ordering }: RunRows, key: KeyValues): KeyValues => (ordering.isNullable ? [0, ...key] : key)
+
+/** The rows of a range of time, if it has few. */
+async function fewRows(db: Database, rows: RunRows): Promise<RowKeys | null> {
+  const { list, facets, editions } = rows
+  const { index, ranges } = list.byCreation(facets)
+  const found = await db.all(sql<
+    FacetRow & { key: number | string }
+  >`select ${columnIn(list, list.key)} as key, ${facetColumns(list)}
+    from ${readBy({ from: list.table, index })}
+    where ${columnIn(list, list.scope)} in (${list.scopesOf(editions)}) ${ranges ? sql`and ${inAnyRange(ranges)}` : sql``}
+      and ${inTime(rows)}
+    limit ${mostSorted + 1}`)
+  return found.length > mostSorted ? null : found.filter((row) => hasFacets(list, row, facets)).map(({ key }) => key)
+}
+
+interface RowWithoutValue {
+  key: number | string
+  created_at: number
+}
+
+/** Some of the rows without a value, which stand behind those with one. */
+async function rowsWithoutValue(db: Database, rows: RunRows, window: { limit: number; offset?: number }) {
+  const { list, editions, facets, ordering, isDesc } = rows
+  const { limit, offset = 0 } = window
+  const direction = sql.raw(isDesc ? 'desc' : 'asc')
+  const order = sql`created_at ${direction}, key ${direction}`
+  const selected =
+    (id: string) =>
+    (range: readonly SQL[]): SQL =>
+      sql`select ${columnIn(list, list.key)} as key, ${columnIn(list, 'created_at')} as created_at
+        from ${list.table} indexed by ${ordering.index}
+        where ${sql.join([...range, ofFacets(list, { ...ordering, leading: 0 }, facets)], sql` and `)}
+          and ${columnIn(list, list.scope)} = ${id} and ${ordering.value} is null and ${inTime(rows)}`
+  const ids = await db.all(sql<{ id: string }>`${list.scopesOf(editions)}`)
+  const parts = ids.map(
+    ({ id }) =>
+      sql`select * from (${inOrderOf(allRanges(list, ordering), selected(id), order)} limit ${limit + offset})`,
+  )
+  if (parts.length === 0) return []
+  return db.all(sql<RowWithoutValue>`select * from (${union(parts)}) order by ${order} limit ${limit} offset ${offset}`)
+}
+
+async function candidatesOf(db: Database, rows: RunRows, reader: RunReader, count: number): Promise<Candidates> {
+  const { entries, isWhole } = await reader.take(count)
+  const keys = entries.map(({ key }) => key)
+  const last = entries.at(-1)
+  if (!isWhole && last) return { keys, bound: keyInList(rows, keyOfEntry(rows.ordering, last)) }
+  if (!rows.ordering.isNullable) return { keys, bound: null }
+  const others = await rowsWithoutValue(db, rows, { limit: count })
+  const end = others.length === count ? others.at(-1) : undefined
+  return { keys: [...keys, ...others.map(({ key }) => key)], bound: end ? [1, 0, end.created_at, end.key] : null }
+}
+
+const written = (key: number | string): string =>
+  typeof key === 'number' ? String(key) : `'${key.replaceAll("'", "''")}'`
+
+/**
+ * A query of the rows, as `key`, that may be on a page: those that runs have led to, and those that may be in no run. Each
+ * comes once.
+ */
+function listedRows(rows: RunRows, { states }: OpenRuns, keys: RowKeys): SQL {
+  const { list, facets } = rows
+  const since = sql`(values ${sql.join(
+    states.map(({ id, until, late }) => sql.raw(`(${written(id)}, ${until}, ${late})`)),
+    sql`, `,
+  )}) as since`
+  const [young, noted] = [
+    youngIn(list, { id: sql`since.column1`, until: sql`since.column2` }, facets),
+    notedIn(list, { id: sql`since.column1`, late: sql`since.column3` }),
+  ]
+  const others = sql`select ${columnIn(list, list.key)} as key from ${since} cross join ${young.from}
+      where ${young.where} and ${inTime(rows)}
+    union select ${keyIn(list, 'noted')} from ${since} cross join ${noted.from} where ${noted.where}`
+  const known = [...new Set(keys)].map(written)
+  if (known.length === 0) return others
+  // D1 counts values that are written as no rows.
+  return sql`select column1 as key from (values ${sql.raw(known.map((key) => `(${key})`).join(', '))})
+    union all select key from (${others}) where key not in (${sql.raw(known.join(', '))})`
+}
+
+/** Some rows that are before a bound. */
+function sourceOf<F extends Fields>(
+  { list }: RunRows,
+  request: PageRequest,
+  source: ListSource<F>,
+  { listed, bound }: { listed: SQL; bound: KeyValues | null },
+): ListSource<F> {
+  const { keys } = keysOf(source, request)
+  return {
+    ...source,
+    from: sql`(${listed}) as found cross join ${list.table} on ${columnIn(list, list.key)} = found.key`,
+    where: [...source.where, ...(bound ? [sql`not ${beyond(keys, bound)}`] : [])],
+  }
+}
+
+/** Does what reads runs, anew where a new generation has replaced them meanwhile; null where that is so again and again. */
+async function readingRuns<Result>(read: () => Promise<Result | null>): Promise<Result | null> {
+  for (let tries = 0; tries < mostTries; tries++)
+    try {
+      return await read()
+    } catch (error) {
+      if (!(error instanceof LostChunk)) throw error
+    }
+  return null
+}
+
+/** A page of a list that runs serve, not by its number; null where there are none. `source` sorts rows that are found first. */
+export async function listByRuns<F extends Fields>(
+  db: Database,
+  request: PageRequest,
+  rows: RunRows,
+  source: () => ListSource<F>,
+): Promise<Page<RowOf<F>> | null> {
+  const after = request.after === null ? null : keyInRun(rows, request.after)
+  if (after === undefined || (request.page > 1 && after === null)) return null
+  return readingRuns(async () => {
+    const runs = await openRuns(db, rows)
+    return runs && (await pageOf(db, request, { rows, runs, after, source: source() }))
+  })
+}
+
+async function pageOf<F extends Fields>(
+  db: Database,
+  request: PageRequest,
+  opened: { rows: RunRows; runs: OpenRuns; after: KeyValues | null; source: ListSource<F> },
+): Promise<Page<RowOf<F>>> {
+  const { rows, runs, after, source } = opened
+  const page = ({ keys, bound }: Candidates) =>
+    paginate(db, request, sourceOf(rows, request, source, { listed: listedRows(rows, runs, keys), bound }))
+  const few = matchingIn(runs) <= mostSorted ? await fewRows(db, rows) : null
+  if (few) return page({ keys: few, bound: null })
+  const reader = new RunReader(db, rows, runs, after)
+  for (let count = request.size + 1 + spare; ; count *= 4) {
+    const candidates = await candidatesOf(db, rows, reader, count)
+    const found = await page(candidates)
+    // Rows that have changed meanwhile may have left too few.
+    if (found.after !== null || candidates.bound === null) return found
+  }
+}
+
+/** The key of the row before a page, of a list of so many rows. It is looked for from the nearer end. */
+async function keyBefore(
+  db: Database,
+  rows: RunRows,
+  { runs, total }: { runs: OpenRuns; total: number },
+  skipped: number,
+): Promise<KeyValues | null> {
+  const reversed = { ...rows, isDesc: !rows.isDesc }
+  const [before, behind] = [skipped - 1, total - skipped]
+  // Rows without a value are last in both directions.
+  const isFromEnd = behind < before && !rows.ordering.isNullable
+  const reader = new RunReader(db, isFromEnd ? reversed : rows, runs, null)
+  const { key, passed } = await reader.keyBehind(isFromEnd ? behind : before)
+  if (key || !rows.ordering.isNullable) return key && keyInList(rows, key)
+  const rest = before - passed
+  const [found] =
+    behind < rest
+      ? await rowsWithoutValue(db, reversed, { limit: 1, offset: behind })
+      : await rowsWithoutValue(db, rows, { limit: 1, offset: rest })
+  return found ? [1, 0, found.created_at, found.key] : null
+}
+
+/** A request of a page by its number as one of the page behind a row, where runs lead to it. `count` counts the list. */
+export async function placeByRuns(
+  db: Database,
+  request: PageRequest,
+  rows: RunRows,
+  count: SQL<{ n: number }>,
+): Promise<PageRequest> {
+  const { page, size, after } = request
+  if (page === 1 || after) return request
+  const skipped = (page - 1) * size
+  const found = await readingRuns(async () => {
+    const opened = await openWhole(db, rows, count)
+    if (opened) judgePage(request, null, opened.total)
+    return opened && keyBefore(db, rows, opened, skipped)
+  })
+  return found ? { ...request, after: found } : request
+}

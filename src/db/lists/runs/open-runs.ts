@@ -1,0 +1,241 @@
+import { type SQL, sql } from 'drizzle-orm'
+import type { Database } from '../../database.ts'
+import { storedIn } from '../../select.ts'
+import type { KeyValues } from '../order-keys.ts'
+import type { Facets } from '../spans/spanned-list.ts'
+import { type Entry, unpackEntries } from './entries.ts'
+import {
+  columnIn,
+  formatOf,
+  keyIn,
+  keyOfEntry,
+  kindOf,
+  type RunList,
+  type RunOrdering,
+  scopeIn,
+  shareWithin,
+  spanOf,
+  wantedKinds,
+} from './run-list.ts'
+import { notedIn, youngIn } from './run-notes.ts'
+import { columnsOf } from './write-chunk.ts'
+
+/** Rows of editions in an order that runs have. */
+export interface RunRows {
+  list: RunList
+  /** A query of the ids of the editions. */
+  editions: SQL
+  facets: Facets
+  /** The first moment of creation, and the first one behind the last. */
+  from: number
+  until: number
+  ordering: RunOrdering
+  isDesc: boolean
+}
+
+const noMoment = 2 ** 53
+
+/** The moments of creation of a list, both ends included. */
+export const rangeOfTime = (
+  after: number | undefined,
+  before: number | undefined,
+): Pick<RunRows, 'from' | 'until'> => ({
+  from: after ?? -noMoment,
+  until: before === undefined ? noMoment : before + 1,
+})
+
+/** So many rows that may be in no run are read one by one. */
+const mostYoung = 400
+
+interface EditionState {
+  id: string
+  /** Null where it has no runs. */
+  generation: number | null
+  until: number
+  late: number
+  young: number
+}
+
+interface ChunkRow {
+  edition: string
+  is_delta: number
+  number: number
+  first_value: number | string
+  first_created_at: number
+  first_key: number | string
+  spans: string
+  kinds: string | null
+  /** In hexadecimal digits; of a delta alone. */
+  entries: string | null
+}
+
+export interface RunChunk {
+  edition: string
+  number: number
+  first: KeyValues
+  /** That of the next chunk. */
+  end: KeyValues | null
+  /** Estimates how many of its rows match. None where it has none. */
+  matching: number
+}
+
+export const inTime = ({ list, from, until }: RunRows): SQL =>
+  sql`${columnIn(list, 'created_at')} >= ${from} and ${columnIn(list, 'created_at')} < ${until}`
+
+const scopesOf = ({ list, editions }: RunRows): SQL => list.scopesOf(editions)
+
+/** The editions of a list, and what runs they have. `young` counts rows of the list that are in none. */
+function statesOf(rows: RunRows): SQL<EditionState> {
+  const { list, facets } = rows
+  const id = sql`one.id`
+  const [young, noted] = [
+    youngIn(list, { id, until: sql`state.until` }, facets),
+    notedIn(list, { id, late: sql`state.late` }),
+  ]
+  return sql<EditionState>`select one.id, nullif(state.generation, 0) as generation, state.until, state.late,
+      iif(state.generation > 0,
+        (select count(*) from (select 1 from ${young.from} where ${young.where} and ${inTime(rows)} limit ${mostYoung + 1}))
+        + (select count(*) from (select 1 from ${noted.from} where ${noted.where} limit ${mostYoung + 1})), 0) as young
+    from (${scopesOf(rows)}) as one left join ${list.states} as state on ${scopeIn(list, 'state')} = one.id`
+}
+
+/** The chunks of a list without their rows, and the deltas with theirs. */
+const chunksOf = (rows: RunRows): SQL<ChunkRow> => {
+  const { list, ordering } = rows
+  const edition = scopeIn(list, 'run')
+  return sql<ChunkRow>`select ${edition} as edition, is_delta, number, first_value, first_created_at,
+      first_${keyIn(list)} as first_key, spans, kinds, iif(is_delta, hex(entries), null) as entries
+    from (${scopesOf(rows)}) as one
+      cross join ${list.states} as state on ${scopeIn(list, 'state')} = one.id
+      cross join ${list.runs} as run on ${edition} = one.id and run.ordering = ${ordering.name}
+        and run.generation = state.generation
+    order by 1, 2, 3`
+}
+
+/** Runs of editions as they are at a moment, without the chunks of the main ones. */
+export interface OpenRuns {
+  states: readonly EditionState[]
+  chunks: readonly RunChunk[]
+  /** Rows that main runs may have in wrong places, by their edition. */
+  changed: ReadonlyMap<string, ReadonlySet<number | string>>
+  /** Those of them that match. */
+  entries: readonly Entry[]
+}
+
+/** A row that may be otherwise than runs have it, as it is now. */
+export interface CurrentRow {
+  edition: string
+  key: number | string
+  /** Null where it does not match, or is gone. */
+  entry: Entry | null
+}
+
+/** Says of the moment and the kind of a row whether it matches. */
+export const isWantedOf = ({ list, facets, from, until }: RunRows) => {
+  const kinds = wantedKinds(list, facets)
+  return (created_at: number, kind: number): boolean =>
+    created_at >= from && created_at < until && (kinds[kind] ?? false)
+}
+
+/** What is known of the rows that are in deltas; `current` are rows that deltas do not have as they are. */
+function changedOf(rows: RunRows, chunks: readonly ChunkRow[], current: readonly CurrentRow[]) {
+  const isWanted = isWantedOf(rows)
+  const changed = new Map<string, Set<number | string>>()
+  const ofEdition = (edition: string): Set<number | string> => {
+    const found = changed.get(edition) ?? new Set()
+    changed.set(edition, found)
+    return found
+  }
+  for (const { edition, key } of current) ofEdition(edition).add(key)
+  const entries = current.flatMap(({ entry }) => (entry ? [entry] : []))
+  for (const { edition, is_delta, entries: hex } of chunks) {
+    if (!is_delta) continue
+    const keys = ofEdition(edition)
+    const all = unpackEntries(Uint8Array.fromHex(hex ?? ''), formatOf(rows.list, rows.ordering), () => true)
+    entries.push(...all.filter(({ created_at, kind, key }) => isWanted(created_at, kind) && !keys.has(key)))
+    for (const { key } of all) keys.add(key)
+  }
+  return { changed, entries }
+}
+
+function openedOf(
+  rows: RunRows,
+  [states, chunks]: readonly [EditionState[], ChunkRow[]],
+  current: readonly CurrentRow[],
+): OpenRuns | null {
+  if (states.length === 0 || states.some(({ generation }) => generation === null)) return null
+  if (states.reduce((sum, { young }) => sum + young, 0) > mostYoung) return null
+  const main = chunks.filter((one) => !one.is_delta)
+  const kinds = wantedKinds(rows.list, rows.facets)
+  return {
+    states,
+    chunks: main.map((one, index) => chunkOf(rows, kinds, one, main[index + 1])),
+    ...changedOf(rows, chunks, current),
+  }
+}
+
+/** Null where an edition has no runs, or many young rows. */
+export const openRuns = async (db: Database, rows: RunRows): Promise<OpenRuns | null> =>
+  openedOf(rows, await db.batch([statesOf(rows), chunksOf(rows)]), [])
+
+type CurrentColumns = Record<string, string | number | null> & {
+  edition: string
+  changed: number | string
+  key: number | string | null
+}
+
+/** The rows that are not in runs as they are, whether they match or not. */
+function currentRows({ list, editions, ordering }: RunRows): SQL<CurrentColumns> {
+  const id = sql`one.id`
+  const [young, noted] = [youngIn(list, { id, until: sql`state.until` }), notedIn(list, { id, late: sql`state.late` })]
+  const ones = sql`(${list.scopesOf(editions)}) as one cross join ${list.states} as state on ${scopeIn(list, 'state')} = one.id`
+  const limit = sql`limit ${mostYoung + 1}`
+  return sql<CurrentColumns>`select changed.edition, changed.key as changed, ${columnsOf(list, ordering.value)}
+    from (select * from (select one.id as edition, ${columnIn(list, list.key)} as key
+        from ${ones} cross join ${young.from} on ${young.where} ${limit})
+      union select * from (select one.id, ${keyIn(list, 'noted')} from ${ones} cross join ${noted.from} on ${noted.where} ${limit}))
+      as changed
+    left join ${list.table} on ${columnIn(list, list.key)} = changed.key and ${columnIn(list, list.scope)} = changed.edition`
+}
+
+/** As `openRuns`, with all rows as they are at one moment, and their count. */
+export async function openWhole(db: Database, rows: RunRows, count: SQL<{ n: number }>) {
+  const { list } = rows
+  const [states, chunks, found, [counted]] = await db.batch([statesOf(rows), chunksOf(rows), currentRows(rows), count])
+  if (found.length > mostYoung) return null
+  const isWanted = isWantedOf(rows)
+  const current = found.map((row): CurrentRow => {
+    const [value, created_at, kind] = [row.value ?? null, Number(row.created_at), kindOf(list, row)]
+    const matches = row.key !== null && value !== null && isWanted(created_at, kind)
+    return {
+      edition: row.edition,
+      key: row.changed,
+      entry: matches ? { value, created_at, key: row.changed, kind } : null,
+    }
+  })
+  const runs = openedOf(rows, [states, chunks], current)
+  return runs && { runs, total: counted?.n ?? 0 }
+}
+
+/** Estimates how many rows match. */
+export const matchingIn = ({ chunks }: OpenRuns): number => chunks.reduce((sum, { matching }) => sum + matching, 0)
+
+function chunkOf(rows: RunRows, wanted: readonly boolean[], row: ChunkRow, next: ChunkRow | undefined): RunChunk {
+  const { list, ordering, from, until } = rows
+  const firstOf = ({ first_value, first_created_at, first_key }: ChunkRow): KeyValues =>
+    keyOfEntry(ordering, { value: first_value, created_at: first_created_at, key: first_key })
+  const spans = storedIn(list.runs.spans, row.spans)
+  const inSpans = spans.reduce((sum, [span, n]) => sum + n * shareWithin(span, from, until), 0)
+  const isInTime = spans.some(([span]) => span >= spanOf(from) && span <= spanOf(until - 1))
+  // The version before did not store them.
+  const kinds = row.kinds === null ? null : storedIn(list.runs.kinds, row.kinds)
+  const all = kinds?.reduce((sum, [, n]) => sum + n, 0) ?? 1
+  const ofKinds = kinds?.reduce((sum, [kind, n]) => sum + (wanted[kind] ? n : 0), 0) ?? 1
+  return {
+    edition: row.edition,
+    number: row.number,
+    first: firstOf(row),
+    end: next?.edition === row.edition ? firstOf(next) : null,
+    matching: isInTime ? (Math.max(inSpans, Number.MIN_VALUE) * ofKinds) / all : 0,
+  }
+}

@@ -1,0 +1,122 @@
+import { sql } from 'drizzle-orm'
+import type { Database } from '../../database.ts'
+import type { KeyValues } from '../order-keys.ts'
+import { type Entry, type EntryFormat, unpackEntries } from './entries.ts'
+import { isWantedOf, matchingIn, type OpenRuns, type RunChunk, type RunRows } from './open-runs.ts'
+import { compareInOrder, formatOf, keyOfEntry, scopeIn } from './run-list.ts'
+
+/** So many chunks are read at once, fewer where all their rows are passed. */
+const mostAtOnce = 16
+const atOnceInPassing = 6
+
+/** A chunk that was deleted since its run was begun: the next generation has replaced it. */
+export class LostChunk extends Error {}
+
+/** Reads runs as far as a page needs. */
+export class RunReader {
+  readonly #db: Database
+  readonly #rows: RunRows
+  readonly #runs: OpenRuns
+  readonly #after: KeyValues | null
+  readonly #format: EntryFormat
+  readonly #isWanted: (created_at: number, kind: number) => boolean
+  /** Entries of deltas, and of the main chunks that were read: those that match, and have not changed since. */
+  #entries: Entry[]
+  #unread: RunChunk[]
+
+  /** `after` is the key of the row before those that are asked for. */
+  constructor(db: Database, rows: RunRows, runs: OpenRuns, after: KeyValues | null) {
+    this.#db = db
+    this.#rows = rows
+    this.#runs = runs
+    this.#after = after
+    this.#format = formatOf(rows.list, rows.ordering)
+    this.#isWanted = isWantedOf(rows)
+    this.#entries = runs.entries.filter((entry) => this.#isBehind(entry))
+    this.#unread = runs.chunks
+      .filter((chunk) => chunk.matching > 0 && this.#mayBeBehind(chunk))
+      .toSorted((a, b) => this.#compareChunks(a, b))
+  }
+
+  #compareChunks(a: RunChunk, b: RunChunk): number {
+    const { isDesc } = this.#rows
+    const [left, right] = isDesc ? [a.end, b.end] : [a.first, b.first]
+    if (left === null || right === null) return Number(right === null) - Number(left === null)
+    return compareInOrder(left, right, isDesc)
+  }
+
+  #keyOf = (entry: Entry): KeyValues => keyOfEntry(this.#rows.ordering, entry)
+
+  #sorted(entries: readonly Entry[]): Entry[] {
+    const { isDesc } = this.#rows
+    return entries.toSorted((a, b) => compareInOrder(this.#keyOf(a), this.#keyOf(b), isDesc))
+  }
+
+  #isBehind(entry: Entry): boolean {
+    return this.#after === null || compareInOrder(this.#keyOf(entry), this.#after, this.#rows.isDesc) > 0
+  }
+
+  #mayBeBehind({ first, end }: RunChunk): boolean {
+    if (!this.#after) return true
+    if (this.#rows.isDesc) return compareInOrder(first, this.#after, false) < 0
+    return end === null || compareInOrder(end, this.#after, false) > 0
+  }
+
+  /** Whether each row before this one, and it, is among the entries. */
+  #isKnown(entry: Entry): boolean {
+    const [next] = this.#unread
+    if (!next) return true
+    const key = this.#keyOf(entry)
+    if (!this.#rows.isDesc) return compareInOrder(key, next.first, false) < 0
+    return next.end !== null && compareInOrder(key, next.end, false) >= 0
+  }
+
+  async #readNext(count: number): Promise<void> {
+    const { list, ordering } = this.#rows
+    const { states, changed } = this.#runs
+    const next = this.#unread.slice(0, count)
+    const generations = new Map(states.map(({ id, generation }) => [id, generation]))
+    const found = await this.#db.batch(
+      next.map(
+        ({ edition, number }) => sql<{ entries: string }>`select hex(entries) as entries from ${list.runs}
+          where ${scopeIn(list)} = ${edition} and ordering = ${ordering.name} and generation = ${generations.get(edition)}
+            and is_delta = 0 and number = ${number}`,
+      ),
+    )
+    for (const [index, [chunk]] of found.entries()) {
+      if (!chunk) throw new LostChunk()
+      const others = changed.get(next[index]?.edition ?? '')
+      const wanted = unpackEntries(Uint8Array.fromHex(chunk.entries), this.#format, this.#isWanted)
+      for (const entry of wanted) if (!others?.has(entry.key) && this.#isBehind(entry)) this.#entries.push(entry)
+    }
+    this.#unread = this.#unread.slice(count)
+  }
+
+  /** At least so many entries in the order of the list, or all of them. `isWhole` says that there are no others. */
+  async take(count: number): Promise<{ entries: Entry[]; isWhole: boolean }> {
+    const { states, chunks } = this.#runs
+    // Of rows that are spread evenly. Each edition has a chunk of its own in front.
+    const expected = Math.ceil((count * chunks.length) / Math.max(1, matchingIn(this.#runs))) + states.length - 1
+    for (let atOnce = expected; ; atOnce *= 2) {
+      const known = this.#sorted(this.#entries.filter((entry) => this.#isKnown(entry)))
+      if (known.length >= count || this.#unread.length === 0)
+        return { entries: known.slice(0, count), isWhole: this.#unread.length === 0 && known.length <= count }
+      await this.#readNext(Math.min(atOnce, mostAtOnce))
+    }
+  }
+
+  /** The key of the row behind so many others. Those are dropped. Null where there are fewer: `passed` says how many. */
+  async keyBehind(count: number): Promise<{ key: KeyValues | null; passed: number }> {
+    for (let passed = 0; ;) {
+      const { known = [], others = [] } = Object.groupBy(this.#entries, (one) =>
+        this.#isKnown(one) ? 'known' : 'others',
+      )
+      const found = passed + known.length > count ? this.#sorted(known)[count - passed] : undefined
+      if (found) return { key: this.#keyOf(found), passed: count }
+      passed += known.length
+      if (this.#unread.length === 0) return { key: null, passed }
+      this.#entries = others
+      await this.#readNext(atOnceInPassing)
+    }
+  }
+}

@@ -1,0 +1,35 @@
+import { type SQL, sql } from 'drizzle-orm'
+import { readBy } from '../page-statement.ts'
+import type { Facets } from '../spans/spanned-list.ts'
+import { columnIn, keyIn, ofFacets, type RunList, scopeIn } from './run-list.ts'
+
+/** Where the rows of an edition begin that are not in its runs as they are: a moment of change, and a number of a note. */
+interface Since {
+  id: SQL
+  until: SQL
+  late: SQL
+}
+
+/** Rows of an edition that were changed from a moment on, with some facets: the end of a `from`, and its condition. */
+export const youngIn = (
+  list: RunList,
+  { id, until }: Omit<Since, 'late'>,
+  asked?: Facets,
+): { from: SQL; where: SQL } => ({
+  from: readBy({ from: list.table, index: list.byChange.index }),
+  where: sql`${columnIn(list, list.scope)} = ${id} and ${ofFacets(list, list.byChange, asked)}
+    and ${columnIn(list, 'modified_at')} >= ${until}`,
+})
+
+/** The same of rows that are noted behind a number. */
+export const notedIn = (list: RunList, { id, late }: Omit<Since, 'until'>): { from: SQL; where: SQL } => ({
+  from: sql`${list.late} as noted`,
+  where: sql`${scopeIn(list, 'noted')} = ${id} and noted.number > ${late}`,
+})
+
+/** The keys of all rows of an edition that its runs may have otherwise than they are. */
+export function changedSince(list: RunList, since: Since): SQL {
+  const [young, noted] = [youngIn(list, since), notedIn(list, since)]
+  return sql`select ${columnIn(list, list.key)} as key from ${young.from} where ${young.where}
+    union select ${keyIn(list, 'noted')} from ${noted.from} where ${noted.where}`
+}

@@ -1,0 +1,51 @@
+import { type SQL, sql } from 'drizzle-orm'
+import { type Entry, packEntries } from './entries.ts'
+import { columnIn, facetColumns, formatOf, type RunList, type RunOrdering, scopeIn, spanOf } from './run-list.ts'
+
+/** What runs an edition has. */
+export interface State {
+  /** Of the edition, as rows have it. */
+  id: string
+  generation: number
+  main_until: number
+  main_late: number
+  until: number
+  late: number
+  main_size: number
+  delta_size: number
+  walk: string | null
+}
+
+/** Condition of what an edition has in any of the tables. */
+export const isOf = (list: RunList, { id }: State): SQL => sql`${scopeIn(list)} = ${id}`
+
+const numbersOf = (entries: readonly Entry[], of: (entry: Entry) => number): string =>
+  JSON.stringify([...Map.groupBy(entries, of)].map(([one, { length }]) => [one, length]))
+
+interface NewRun {
+  state: State
+  ordering: RunOrdering
+  generation: number
+  isDelta: boolean
+}
+
+/** Stores some rows of a run as a chunk. */
+export function insertChunk(
+  list: RunList,
+  { state, ordering, generation, isDelta }: NewRun,
+  number: number,
+  entries: readonly Entry[],
+): SQL {
+  const [first] = entries
+  const bytes = packEntries(entries, formatOf(list, ordering))
+  const columns = sql.raw(`${list.scope}, ordering, generation, is_delta, number, first_value, first_created_at,
+      first_${list.key}, spans, kinds, entries`)
+  return sql`insert or replace into ${list.runs} (${columns})
+    values (${state.id}, ${ordering.name}, ${generation}, ${Number(isDelta)}, ${number}, ${first?.value},
+      ${first?.created_at}, ${first?.key}, ${numbersOf(entries, ({ created_at }) => spanOf(created_at))},
+      ${numbersOf(entries, ({ kind }) => kind)}, ${sql.param(bytes)})`
+}
+
+/** The columns of an entry, its kind as facets. */
+export const columnsOf = (list: RunList, value: SQL): SQL =>
+  sql`${value} as value, ${columnIn(list, 'created_at')} as created_at, ${columnIn(list, list.key)} as key, ${facetColumns(list)}`

@@ -1,0 +1,68 @@
+import { type SQL, sql } from 'drizzle-orm'
+import type { Ctx } from '../../context.ts'
+import { type RunList, type RunOrdering, rangesOf } from '../../db/lists/runs/run-list.ts'
+import { rangeOfTime, type RunRows } from '../../db/lists/runs/open-runs.ts'
+import { orders } from '../../db/schema/sales/orders.ts'
+import { lateOrders, orderRuns, orderRunStates } from '../../db/schema/sales/runs.ts'
+import { shortIdsOf } from '../../db/short-ids.ts'
+import { editionsSeenBy } from '../../db/visibility.ts'
+import { orderStatuses, orderTypes } from '../../domain/orders/orders.ts'
+import { isOfWholeEditions, type OrderFilters, type OrderOrdering } from './filters.ts'
+
+const ordering = (name: string, index: SQL, value: SQL): RunOrdering => ({
+  name,
+  index,
+  leading: 2,
+  value,
+  isByCreation: true,
+})
+const amount = ordering('amount', sql`orders_edition_amount`, sql`${orders.amount_minor}`)
+const modified = ordering('modified', sql`orders_edition_modified`, sql`${orders.modified_at}`)
+const number: RunOrdering = {
+  ...ordering('number', sql`orders_edition_number`, sql`${orders.number_key}`),
+  isText: true,
+  isNullable: true,
+}
+
+const facets = [
+  { column: sql`${orders.status}`, values: orderStatuses },
+  { column: sql`${orders.type}`, values: orderTypes },
+]
+
+export const orderRunList: RunList = {
+  table: sql`${orders}`,
+  runs: orderRuns,
+  states: orderRunStates,
+  late: sql`${lateOrders}`,
+  scope: 'edition_short_id',
+  scopesOf: (editions) => shortIdsOf(editions),
+  key: 'seq',
+  facets,
+  byChange: modified,
+  byCreation: (asked) => ({ index: sql`orders_edition_status`, ranges: rangesOf(facets, asked) }),
+  orderings: [amount, modified, number],
+}
+
+const orderingsOf: Partial<Record<OrderOrdering[number]['name'], RunOrdering>> = {
+  amount,
+  modified,
+  order_number: number,
+}
+
+/** The orders of a list that runs serve: one of a range of time, in an order that has runs, without other filters than kinds. */
+export function rowsInRuns(ctx: Ctx, filters: OrderFilters, [by, ...others]: OrderOrdering): RunRows | null {
+  const { created_after, created_before, status, type } = filters
+  const { order_number, customer_email, customer_phone, search } = filters
+  const found = by && orderingsOf[by.name]
+  const isInTime = created_after !== undefined || created_before !== undefined
+  if (!found || others.length > 0 || !isInTime || !isOfWholeEditions(filters)) return null
+  if ([order_number, customer_email, customer_phone, search].some((text) => text !== undefined)) return null
+  return {
+    list: orderRunList,
+    editions: editionsSeenBy(ctx.caller, filters),
+    facets: [status, type],
+    ...rangeOfTime(created_after, created_before),
+    ordering: found,
+    isDesc: by.desc,
+  }
+}

@@ -1,0 +1,73 @@
+import { type SQL, sql } from 'drizzle-orm'
+import type { PartIndex } from '../../db/lists/intervals/interval-list.ts'
+import { rangeOfTime, type RunRows } from '../../db/lists/runs/open-runs.ts'
+import { type RunList, type RunOrdering, rangesOf } from '../../db/lists/runs/run-list.ts'
+import type { SpannedRows } from '../../db/lists/spans/count-spans.ts'
+import type { Facets } from '../../db/lists/spans/spanned-list.ts'
+import { refundRequests } from '../../db/schema/sales/refunds.ts'
+import { lateRefundRequests, refundRuns, refundRunStates } from '../../db/schema/sales/runs.ts'
+import { byReason, isOfReason, type RefundOrdering } from './orderings.ts'
+import { refundSpans } from './spans.ts'
+
+const ordering = (name: string, index: SQL, value: SQL): RunOrdering => ({ name, index, leading: 1, value })
+const amount = ordering('amount', sql`refund_requests_by_amount`, sql`${refundRequests.requested_minor}`)
+const modified = ordering('modified', sql`refund_requests_by_modified`, sql`${refundRequests.modified_at}`)
+const byStatus: RunOrdering = {
+  name: 'status',
+  index: sql`refund_requests_by_status`,
+  leading: 0,
+  value: sql`${refundRequests.status}`,
+  isText: true,
+  isByCreation: true,
+}
+
+const facets = refundSpans.facets.map(({ column, values = [] }) => ({ column, values }))
+
+/** The index that leads to requests of a range of time with some facets. It may pass others. */
+function byCreation([status, reason, source]: Facets): PartIndex {
+  if (isOfReason({ reason, source })) return byReason({ reason, source })
+  if (status === undefined) return { index: sql`refund_requests_of_edition` }
+  return { index: sql`refund_requests_by_status`, ranges: rangesOf(facets.slice(0, 1), [status]) }
+}
+
+export const refundRunList: RunList = {
+  table: sql`${refundRequests}`,
+  runs: refundRuns,
+  states: refundRunStates,
+  late: sql`${lateRefundRequests}`,
+  scope: 'edition_id',
+  scopesOf: (editions) => editions,
+  key: 'id',
+  facets,
+  byChange: modified,
+  byCreation,
+  orderings: [amount, modified, byStatus],
+}
+
+const orderingsOf: Partial<Record<RefundOrdering[number]['name'], RunOrdering>> = {
+  modified,
+  requested_amount: amount,
+  status: byStatus,
+}
+
+/** The requests of a list that runs serve: one of a range of time, a reason or a source, in an order that has runs. */
+export function rowsInRuns(counted: SpannedRows | null, [by, ...others]: RefundOrdering): RunRows | null {
+  const found = by && orderingsOf[by.name]
+  if (!counted || !found || others.length > 0) return null
+  const {
+    scopes,
+    facets: [asked = []],
+    from,
+    until,
+  } = counted
+  const [, reason, source] = asked
+  if (from === undefined && until === undefined && !isOfReason({ reason, source })) return null
+  return {
+    list: refundRunList,
+    editions: scopes,
+    facets: asked,
+    ...rangeOfTime(from, until === undefined ? undefined : until - 1),
+    ordering: found,
+    isDesc: by.desc,
+  }
+}
