@@ -77,7 +77,7 @@ export interface ListSource<Columns extends SQL | Fields = SQL> {
    * and not looked up through `page.key`.
    */
   read?: { table: SQL; joins: SQL } | undefined
-  /** A value that is the same for all rows. They have it as `shown`, and it is read once. */
+  /** A value that all rows have as `shown`, from queries that are read once. It may name columns of rows that are read whole. */
   shown?: SQL | undefined
   /** The owners of the rows, in addition to `where`. */
   owners?: Owners | undefined

@@ -7,6 +7,7 @@ export {
   presentEditionOrNull,
   presentEditionSummary,
   shownEdition,
+  shownIn,
   shownOfEdition,
 } from './summary.ts'
 export { type TargetEdition, reachedEdition, typeInUse, assignEmail } from './emails.ts'

@@ -24,6 +24,10 @@ export const shownEdition = jsonOf(editionSummaryFields)
 export const shownOfEdition = (id: string): SQL =>
   sql`(select ${shownEdition} from ${editions} where ${editions.id} = ${id})`
 
+/** As `shownEdition`, of the edition that a column names; `ids` is a query of `id` and `shown`, which is read once. */
+export const shownIn = (ids: SQL, column: SQL): SQL =>
+  sql`(select json_group_object(id, json(shown)) from (${ids})) -> ${column}`
+
 export const editionSummaryIn = fieldsIn(sql`shown`, editionSummaryFields)
 
 export type EditionSummaryRow = RowOf<typeof editionSummaryFields>

@@ -23,7 +23,7 @@ import { shortIdOfEdition, shortIdsOf } from '../../db/short-ids.ts'
 import { editionsSeenBy, visibilityOf, visibleIn } from '../../db/visibility.ts'
 import { invalid, parameterError } from '../../domain/errors.ts'
 import type { Page, PageRequest } from '../../domain/page.ts'
-import { editionSummaryFields, editionSummaryIn, shownEdition, shownOfEdition } from '../editions/index.ts'
+import { editionSummaryFields, editionSummaryIn, shownEdition, shownIn, shownOfEdition } from '../editions/index.ts'
 import { countingOf, fewMatch, stateOf } from './count.ts'
 import type { OrderFilters, OrderOrdering } from './filters.ts'
 import { indexedKeys, indexOf, sortedKeys, sortKeys, sortOf } from './orderings.ts'
@@ -115,11 +115,14 @@ const isOfEditions = ({ organization_id, edition_id, customer_id, external_id }:
 /** What the indexes of an edition begin with. */
 const editionOf = sql`${orders}.edition_short_id`
 
+/** The editions of a list, with what is shown of each. */
+const shownEditions = (ctx: Ctx, filters: OrderFilters): SQL =>
+  shortIdsOf(editionsSeenBy(ctx.caller, filters, shownEdition), sql`, shown`)
+
 /** What a list of an organisation is read by. */
 function ownersOf(ctx: Ctx, filters: OrderFilters, isOrdered: boolean): Owners | undefined {
   if (!isOfEditions(filters)) return undefined
-  const ids = shortIdsOf(editionsSeenBy(ctx.caller, filters, shownEdition), sql`, shown`)
-  return { column: editionOf, ids, isOrdered, areShown: true }
+  return { column: editionOf, ids: shownEditions(ctx, filters), isOrdered, areShown: true }
 }
 
 /**
@@ -194,14 +197,14 @@ function conditions(ctx: Ctx, { view, filters, areFew, beginsAt, isFound }: Aske
 }
 
 /** What a list shows of its orders. Merged ones have their edition already, and so has a list of one edition. */
-function shownOf(view: CustomerView, { edition_id }: OrderFilters, areMerged: boolean) {
-  const isShown = edition_id !== undefined || areMerged
+function shownOf(view: CustomerView, { edition_id }: OrderFilters, areMerged: boolean, shown?: SQL) {
+  const isShown = edition_id !== undefined || areMerged || shown !== undefined
   const joins = sql`join ${users} on ${users.id} = ${orders.user_id} ${view.join}
     ${isShown ? sql`` : sql`join ${editions} on ${editions.id} = ${orders.edition_id}`}`
   return {
     key: sql`${orders.seq}`,
     columns: isShown ? pageFields(view) : listFields(view),
-    shown: edition_id === undefined ? undefined : shownOfEdition(edition_id),
+    shown: edition_id === undefined ? shown : shownOfEdition(edition_id),
     joins: sql`join ${orders} on ${orders.seq} = page.key ${joins}`,
     read: { table: sql`${orders}`, joins: sql`cross ${joins}` },
   }
@@ -218,7 +221,7 @@ export async function listOrders(
   const inRuns = counting && rowsInRuns(ctx, filters, ordering)
   const page = inRuns ? await placeByRuns(ctx.db, request, inRuns, counting.statement) : request
   const sortedSource = () => ({
-    ...shownOf(view, filters, false),
+    ...shownOf(view, filters, false, shownIn(shownEditions(ctx, filters), sql`edition_short_id`)),
     where: conditions(ctx, { view, filters, areFew: true, beginsAt: null, isFound: false }),
     owners: ownersOf(ctx, filters, false),
     sort: sortOf(ordering, sortedKeys),

@@ -21,7 +21,7 @@ import type { Tenant } from '../../domain/accounts/access.ts'
 import { notFound } from '../../domain/errors.ts'
 import type { Share } from '../../domain/refunds/refund-shares.ts'
 import { isOrderedByOwn, type Page, type PageRequest } from '../../domain/page.ts'
-import { editionSummaryFields, editionSummaryIn, shownEdition, shownOfEdition } from '../editions/index.ts'
+import { editionSummaryFields, editionSummaryIn, shownEdition, shownIn, shownOfEdition } from '../editions/index.ts'
 import { containsText } from '../orders/index.ts'
 import { organizationSummaryFields, organizationSummaryOf } from '../organizations/index.ts'
 import { imagesOfProduct } from '../purchases/index.ts'
@@ -134,10 +134,12 @@ const isOfWholeEditions = ({ order_id, purchase_id, customer_id }: RefundFilters
 /** A list that names no edition and nothing inside one is read as those of its editions. */
 const isOfEditions = (filters: RefundFilters): boolean => !filters.edition_id && isOfWholeEditions(filters)
 
+/** The editions of a list, with what is shown of each. */
+const shownEditions = (ctx: Ctx, filters: RefundFilters): SQL => editionsSeenBy(ctx.caller, filters, shownEdition)
+
 function ownersOf(ctx: Ctx, filters: RefundFilters, isOrdered: boolean): Owners | undefined {
   if (!isOfEditions(filters)) return undefined
-  const ids = editionsSeenBy(ctx.caller, filters, shownEdition)
-  return { column: sql`${refundRequests.edition_id}`, ids, isOrdered, areShown: true }
+  return { column: sql`${refundRequests.edition_id}`, ids: shownEditions(ctx, filters), isOrdered, areShown: true }
 }
 
 /** A plus excludes the indexes of the edition, where others lead to fewer requests. */
@@ -234,13 +236,13 @@ function byIntervals(ctx: Ctx, ordering: RefundOrdering, filters: RefundFilters 
 }
 
 /** What a list shows of its requests. Merged ones have their edition already, and so has a list of one edition. */
-function shownOf(view: CustomerView, { edition_id, organization_id }: RefundFilters, areMerged: boolean) {
-  const isShown = edition_id !== undefined || areMerged
+function shownOf(view: CustomerView, { edition_id, organization_id }: RefundFilters, areMerged: boolean, shown?: SQL) {
+  const isShown = edition_id !== undefined || areMerged || shown !== undefined
   const fields = isShown ? pageFields(view) : refundFields(view)
   const joined = sql`${joins(view)} ${isShown ? sql`` : joinedEditions} ${organization_id ? sql`` : joinedOrganizations}`
   return {
     key: sql`${refundRequests.id}`,
-    shown: edition_id === undefined ? undefined : shownOfEdition(edition_id),
+    shown: edition_id === undefined ? shown : shownOfEdition(edition_id),
     columns: organization_id ? { ...fields, ...organizationSummaryOf(organization_id) } : fields,
     joins: sql`join ${refundRequests} on ${refundRequests.id} = page.key ${joined}`,
     read: { table: sql`${refundRequests}`, joins: sql`cross ${joined}` },
@@ -259,7 +261,7 @@ export async function listRefunds(
   const inRuns = rowsInRuns(counted, ordering)
   const page = inRuns && counting ? await placeByRuns(ctx.db, request, inRuns, counting.statement) : request
   const sortedSource = () => ({
-    ...shownOf(view, filters, false),
+    ...shownOf(view, filters, false, shownIn(shownEditions(ctx, filters), sql`edition_id`)),
     from: sql`${refundRequests}`,
     where: conditions(ctx, view, filters),
     owners: ownersOf(ctx, filters, false),

@@ -14,14 +14,12 @@ import {
   type FacetRow,
   facetColumns,
   hasFacets,
-  keyIn,
   keyOfEntry,
   keysIn,
   ofFacets,
 } from './run-list.ts'
-import { inTime, matchingIn, type OpenRuns, openRuns, openWhole, type RunRows } from './open-runs.ts'
+import { inTime, matchingIn, openCounted, type OpenRuns, openRuns, type RunRows } from './open-runs.ts'
 import { LostChunk, RunReader } from './read-runs.ts'
-import { notedIn, youngIn } from './run-notes.ts'
 
 type RowKeys = readonly (number | string)[]
 
@@ -103,28 +101,12 @@ async function candidatesOf(db: Database, rows: RunRows, reader: RunReader, coun
 const written = (key: number | string): string =>
   typeof key === 'number' ? String(key) : `'${key.replaceAll("'", "''")}'`
 
-/**
- * A query of the rows, as `key`, that may be on a page: those that runs have led to, and those that may be in no run. Each
- * comes once.
- */
-function listedRows(rows: RunRows, { states }: OpenRuns, keys: RowKeys): SQL {
-  const { list, facets } = rows
-  const since = sql`(values ${sql.join(
-    states.map(({ id, until, late }) => sql.raw(`(${written(id)}, ${until}, ${late})`)),
-    sql`, `,
-  )}) as since`
-  const [young, noted] = [
-    youngIn(list, { id: sql`since.column1`, until: sql`since.column2` }, facets),
-    notedIn(list, { id: sql`since.column1`, late: sql`since.column3` }),
-  ]
-  const others = sql`select ${columnIn(list, list.key)} as key from ${since} cross join ${young.from}
-      where ${young.where} and ${inTime(rows)}
-    union select ${keyIn(list, 'noted')} from ${since} cross join ${noted.from} where ${noted.where}`
-  const known = [...new Set(keys)].map(written)
-  if (known.length === 0) return others
-  // D1 counts values that are written as no rows.
-  return sql`select column1 as key from (values ${sql.raw(known.map((key) => `(${key})`).join(', '))})
-    union all select key from (${others}) where key not in (${sql.raw(known.join(', '))})`
+/** A query of the rows of these keys, as `key`. D1 counts values that are written as no rows. */
+function listedRows(keys: RowKeys): SQL {
+  const known = [...new Set(keys)].map((key) => `(${written(key)})`)
+  return known.length === 0
+    ? sql`select null as key limit 0`
+    : sql`select column1 as key from (values ${sql.raw(known.join(', '))})`
 }
 
 /** Some rows that are before a bound. */
@@ -175,7 +157,7 @@ async function pageOf<F extends Fields>(
 ): Promise<Page<RowOf<F>>> {
   const { rows, runs, after, source } = opened
   const page = ({ keys, bound }: Candidates) =>
-    paginate(db, request, sourceOf(rows, request, source, { listed: listedRows(rows, runs, keys), bound }))
+    paginate(db, request, sourceOf(rows, request, source, { listed: listedRows(keys), bound }))
   const few = matchingIn(runs) <= mostSorted ? await fewRows(db, rows) : null
   if (few) return page({ keys: few, bound: null })
   const reader = new RunReader(db, rows, runs, after)
@@ -220,7 +202,7 @@ export async function placeByRuns(
   if (page === 1 || after) return request
   const skipped = (page - 1) * size
   const found = await readingRuns(async () => {
-    const opened = await openWhole(db, rows, count)
+    const opened = await openCounted(db, rows, count)
     if (opened) judgePage(request, null, opened.total)
     return opened && keyBefore(db, rows, opened, skipped)
   })

@@ -6,6 +6,7 @@ import type { Facets } from '../spans/spanned-list.ts'
 import { type Entry, unpackEntries } from './entries.ts'
 import {
   columnIn,
+  compareInOrder,
   formatOf,
   keyIn,
   keyOfEntry,
@@ -51,9 +52,6 @@ interface EditionState {
   id: string
   /** Null where it has no runs. */
   generation: number | null
-  until: number
-  late: number
-  young: number
 }
 
 interface ChunkRow {
@@ -84,20 +82,10 @@ export const inTime = ({ list, from, until }: RunRows): SQL =>
 
 const scopesOf = ({ list, editions }: RunRows): SQL => list.scopesOf(editions)
 
-/** The editions of a list, and what runs they have. `young` counts rows of the list that are in none. */
-function statesOf(rows: RunRows): SQL<EditionState> {
-  const { list, facets } = rows
-  const id = sql`one.id`
-  const [young, noted] = [
-    youngIn(list, { id, until: sql`state.until` }, facets),
-    notedIn(list, { id, late: sql`state.late` }),
-  ]
-  return sql<EditionState>`select one.id, nullif(state.generation, 0) as generation, state.until, state.late,
-      iif(state.generation > 0,
-        (select count(*) from (select 1 from ${young.from} where ${young.where} and ${inTime(rows)} limit ${mostYoung + 1}))
-        + (select count(*) from (select 1 from ${noted.from} where ${noted.where} limit ${mostYoung + 1})), 0) as young
-    from (${scopesOf(rows)}) as one left join ${list.states} as state on ${scopeIn(list, 'state')} = one.id`
-}
+/** The editions of a list, and what runs they have. */
+const statesOf = (rows: RunRows): SQL<EditionState> =>
+  sql<EditionState>`select one.id, nullif(state.generation, 0) as generation
+    from (${scopesOf(rows)}) as one left join ${rows.list.states} as state on ${scopeIn(rows.list, 'state')} = one.id`
 
 /** The chunks of a list without their rows, and the deltas with theirs. */
 const chunksOf = (rows: RunRows): SQL<ChunkRow> => {
@@ -108,9 +96,12 @@ const chunksOf = (rows: RunRows): SQL<ChunkRow> => {
     from (${scopesOf(rows)}) as one
       cross join ${list.states} as state on ${scopeIn(list, 'state')} = one.id
       cross join ${list.runs} as run on ${edition} = one.id and run.ordering = ${ordering.name}
-        and run.generation = state.generation
-    order by 1, 2, 3`
+        and run.generation = state.generation`
 }
+
+/** The next chunk of an edition stands behind each. SQL would read each row once more to sort them. */
+const inOrder = (chunks: readonly ChunkRow[]): ChunkRow[] =>
+  chunks.toSorted((a, b) => compareInOrder([a.edition, a.number], [b.edition, b.number], false))
 
 /** Runs of editions as they are at a moment, without the chunks of the main ones. */
 export interface OpenRuns {
@@ -158,26 +149,6 @@ function changedOf(rows: RunRows, chunks: readonly ChunkRow[], current: readonly
   return { changed, entries }
 }
 
-function openedOf(
-  rows: RunRows,
-  [states, chunks]: readonly [EditionState[], ChunkRow[]],
-  current: readonly CurrentRow[],
-): OpenRuns | null {
-  if (states.length === 0 || states.some(({ generation }) => generation === null)) return null
-  if (states.reduce((sum, { young }) => sum + young, 0) > mostYoung) return null
-  const main = chunks.filter((one) => !one.is_delta)
-  const kinds = wantedKinds(rows.list, rows.facets)
-  return {
-    states,
-    chunks: main.map((one, index) => chunkOf(rows, kinds, one, main[index + 1])),
-    ...changedOf(rows, chunks, current),
-  }
-}
-
-/** Null where an edition has no runs, or many young rows. */
-export const openRuns = async (db: Database, rows: RunRows): Promise<OpenRuns | null> =>
-  openedOf(rows, await db.batch([statesOf(rows), chunksOf(rows)]), [])
-
 type CurrentColumns = Record<string, string | number | null> & {
   edition: string
   changed: number | string
@@ -198,14 +169,10 @@ function currentRows({ list, editions, ordering }: RunRows): SQL<CurrentColumns>
     left join ${list.table} on ${columnIn(list, list.key)} = changed.key and ${columnIn(list, list.scope)} = changed.edition`
 }
 
-/** As `openRuns`, with all rows as they are at one moment, and their count. */
-export async function openWhole(db: Database, rows: RunRows, count: SQL<{ n: number }>) {
-  const { list } = rows
-  const [states, chunks, found, [counted]] = await db.batch([statesOf(rows), chunksOf(rows), currentRows(rows), count])
-  if (found.length > mostYoung) return null
+function currentOf(rows: RunRows, found: readonly CurrentColumns[]): CurrentRow[] {
   const isWanted = isWantedOf(rows)
-  const current = found.map((row): CurrentRow => {
-    const [value, created_at, kind] = [row.value ?? null, Number(row.created_at), kindOf(list, row)]
+  return found.map((row) => {
+    const [value, created_at, kind] = [row.value ?? null, Number(row.created_at), kindOf(rows.list, row)]
     const matches = row.key !== null && value !== null && isWanted(created_at, kind)
     return {
       edition: row.edition,
@@ -213,9 +180,26 @@ export async function openWhole(db: Database, rows: RunRows, count: SQL<{ n: num
       entry: matches ? { value, created_at, key: row.changed, kind } : null,
     }
   })
-  const runs = openedOf(rows, [states, chunks], current)
-  return runs && { runs, total: counted?.n ?? 0 }
 }
+
+/** As `openRuns`, with what `count` counts at the same moment. */
+export async function openCounted(db: Database, rows: RunRows, count: SQL<{ n: number }>) {
+  const [states, chunks, found, [counted]] = await db.batch([statesOf(rows), chunksOf(rows), currentRows(rows), count])
+  if (states.length === 0 || states.some(({ generation }) => generation === null)) return null
+  if (found.length > mostYoung) return null
+  const main = inOrder(chunks.filter((one) => !one.is_delta))
+  const kinds = wantedKinds(rows.list, rows.facets)
+  const runs: OpenRuns = {
+    states,
+    chunks: main.map((one, index) => chunkOf(rows, kinds, one, main[index + 1])),
+    ...changedOf(rows, chunks, currentOf(rows, found)),
+  }
+  return { runs, total: counted?.n ?? 0 }
+}
+
+/** The runs of a list at one moment. Null where an edition has none, or many young rows. */
+export const openRuns = async (db: Database, rows: RunRows): Promise<OpenRuns | null> =>
+  (await openCounted(db, rows, sql`select 0 as n`))?.runs ?? null
 
 /** Estimates how many rows match. */
 export const matchingIn = ({ chunks }: OpenRuns): number => chunks.reduce((sum, { matching }) => sum + matching, 0)
