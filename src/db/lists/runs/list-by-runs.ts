@@ -31,8 +31,6 @@ interface Candidates {
 
 /** So many rows are sorted rather than looked for in runs. */
 const mostSorted = 100
-/** Rows that are read beyond a page, because some may have changed meanwhile. */
-const spare = 8
 const mostTries = 4
 
 /** The key of a run that a key of the list has; undefined where it is of no row in a run. */
@@ -101,25 +99,24 @@ async function candidatesOf(db: Database, rows: RunRows, reader: RunReader, coun
 const written = (key: number | string): string =>
   typeof key === 'number' ? String(key) : `'${key.replaceAll("'", "''")}'`
 
-/** A query of the rows of these keys, as `key`. D1 counts values that are written as no rows. */
-function listedRows(keys: RowKeys): SQL {
-  const known = [...new Set(keys)].map((key) => `(${written(key)})`)
-  return known.length === 0
-    ? sql`select null as key limit 0`
-    : sql`select column1 as key from (values ${sql.raw(known.join(', '))})`
+/** A query of these keys. D1 counts values that are written as no rows. */
+function listedKeys(keys: RowKeys, name: string): SQL {
+  const known = [...new Set(keys)].map((key) => `(${written(key)})`).join(', ')
+  return sql.raw(known ? `select column1 as ${name} from (values ${known})` : `select null as ${name} limit 0`)
 }
 
-/** Some rows that are before a bound. */
+/** Some rows that are before a bound, of the editions that runs were opened of. */
 function sourceOf<F extends Fields>(
-  { list }: RunRows,
+  { rows: { list }, runs, source }: { rows: RunRows; runs: OpenRuns; source: ListSource<F> },
   request: PageRequest,
-  source: ListSource<F>,
-  { listed, bound }: { listed: SQL; bound: KeyValues | null },
+  { keys: listed, bound }: Candidates,
 ): ListSource<F> {
   const { keys } = keysOf(source, request)
+  const editions = listedKeys([...runs.generations.keys()], 'id')
   return {
     ...source,
-    from: sql`(${listed}) as found cross join ${list.table} on ${columnIn(list, list.key)} = found.key`,
+    owners: source.owners && { ...source.owners, ids: editions },
+    from: sql`(${listedKeys(listed, 'key')}) as found cross join ${list.table} on ${columnIn(list, list.key)} = found.key`,
     where: [...source.where, ...(bound ? [sql`not ${beyond(keys, bound)}`] : [])],
   }
 }
@@ -155,13 +152,12 @@ async function pageOf<F extends Fields>(
   request: PageRequest,
   opened: { rows: RunRows; runs: OpenRuns; after: KeyValues | null; source: ListSource<F> },
 ): Promise<Page<RowOf<F>>> {
-  const { rows, runs, after, source } = opened
-  const page = ({ keys, bound }: Candidates) =>
-    paginate(db, request, sourceOf(rows, request, source, { listed: listedRows(keys), bound }))
+  const { rows, runs, after } = opened
+  const page = (candidates: Candidates) => paginate(db, request, sourceOf(opened, request, candidates))
   const few = matchingIn(runs) <= mostSorted ? await fewRows(db, rows) : null
   if (few) return page({ keys: few, bound: null })
   const reader = new RunReader(db, rows, runs, after)
-  for (let count = request.size + 1 + spare; ; count *= 4) {
+  for (let count = request.size + 1; ; count *= 4) {
     const candidates = await candidatesOf(db, rows, reader, count)
     const found = await page(candidates)
     // Rows that have changed meanwhile may have left too few.

@@ -48,14 +48,9 @@ export const rangeOfTime = (
 /** So many rows that may be in no run are read one by one. */
 const mostYoung = 400
 
-interface EditionState {
-  id: string
-  /** Null where it has no runs. */
-  generation: number | null
-}
-
 interface ChunkRow {
   edition: string
+  generation: number
   is_delta: number
   number: number
   first_value: number | string
@@ -66,6 +61,9 @@ interface ChunkRow {
   /** In hexadecimal digits; of a delta alone. */
   entries: string | null
 }
+
+/** Of an edition without runs the generation is null, of one without rows in this order the number of the chunk alone. */
+type EditionRow = ChunkRow | { edition: string; generation: number | null; number: null }
 
 export interface RunChunk {
   edition: string
@@ -82,22 +80,18 @@ export const inTime = ({ list, from, until }: RunRows): SQL =>
 
 const scopesOf = ({ list, editions }: RunRows): SQL => list.scopesOf(editions)
 
-/** The editions of a list, and what runs they have. */
-const statesOf = (rows: RunRows): SQL<EditionState> =>
-  sql<EditionState>`select one.id, nullif(state.generation, 0) as generation
-    from (${scopesOf(rows)}) as one left join ${rows.list.states} as state on ${scopeIn(rows.list, 'state')} = one.id`
-
-/** The chunks of a list without their rows, and the deltas with theirs. */
-const chunksOf = (rows: RunRows): SQL<ChunkRow> => {
+/** The editions of a list with their chunks without the rows, and their deltas with them. */
+const chunksOf = (rows: RunRows): SQL<EditionRow> => {
   const { list, ordering } = rows
-  const edition = scopeIn(list, 'run')
-  return sql<ChunkRow>`select ${edition} as edition, is_delta, number, first_value, first_created_at,
-      first_${keyIn(list)} as first_key, spans, kinds, iif(is_delta, hex(entries), null) as entries
+  return sql<EditionRow>`select one.id as edition, nullif(state.generation, 0) as generation, is_delta, number, first_value,
+      first_created_at, first_${keyIn(list)} as first_key, spans, kinds, iif(is_delta, hex(entries), null) as entries
     from (${scopesOf(rows)}) as one
-      cross join ${list.states} as state on ${scopeIn(list, 'state')} = one.id
-      cross join ${list.runs} as run on ${edition} = one.id and run.ordering = ${ordering.name}
+      left join ${list.states} as state on ${scopeIn(list, 'state')} = one.id
+      left join ${list.runs} as run on ${scopeIn(list, 'run')} = one.id and run.ordering = ${ordering.name}
         and run.generation = state.generation`
 }
+
+const isChunk = (row: EditionRow): row is ChunkRow => row.number !== null
 
 /** The next chunk of an edition stands behind each. SQL would read each row once more to sort them. */
 const inOrder = (chunks: readonly ChunkRow[]): ChunkRow[] =>
@@ -105,7 +99,8 @@ const inOrder = (chunks: readonly ChunkRow[]): ChunkRow[] =>
 
 /** Runs of editions as they are at a moment, without the chunks of the main ones. */
 export interface OpenRuns {
-  states: readonly EditionState[]
+  /** That of each edition. */
+  generations: ReadonlyMap<string, number | null>
   chunks: readonly RunChunk[]
   /** Rows that main runs may have in wrong places, by their edition. */
   changed: ReadonlyMap<string, ReadonlySet<number | string>>
@@ -184,13 +179,14 @@ function currentOf(rows: RunRows, found: readonly CurrentColumns[]): CurrentRow[
 
 /** As `openRuns`, with what `count` counts at the same moment. */
 export async function openCounted(db: Database, rows: RunRows, count: SQL<{ n: number }>) {
-  const [states, chunks, found, [counted]] = await db.batch([statesOf(rows), chunksOf(rows), currentRows(rows), count])
-  if (states.length === 0 || states.some(({ generation }) => generation === null)) return null
-  if (found.length > mostYoung) return null
+  const [ones, found, [counted]] = await db.batch([chunksOf(rows), currentRows(rows), count])
+  const chunks = ones.filter(isChunk)
+  const isWhole = ones.length > 0 && ones.every(({ generation }) => generation !== null)
+  if (!isWhole || found.length > mostYoung) return null
   const main = inOrder(chunks.filter((one) => !one.is_delta))
   const kinds = wantedKinds(rows.list, rows.facets)
   const runs: OpenRuns = {
-    states,
+    generations: new Map(ones.map(({ edition, generation }) => [edition, generation])),
     chunks: main.map((one, index) => chunkOf(rows, kinds, one, main[index + 1])),
     ...changedOf(rows, chunks, currentOf(rows, found)),
   }

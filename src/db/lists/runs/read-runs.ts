@@ -73,9 +73,8 @@ export class RunReader {
 
   async #readNext(count: number): Promise<void> {
     const { list, ordering } = this.#rows
-    const { states, changed } = this.#runs
+    const { generations, changed } = this.#runs
     const next = this.#unread.slice(0, count)
-    const generations = new Map(states.map(({ id, generation }) => [id, generation]))
     const found = await this.#db.batch(
       next.map(
         ({ edition, number }) => sql<{ entries: string }>`select hex(entries) as entries from ${list.runs}
@@ -94,9 +93,9 @@ export class RunReader {
 
   /** At least so many entries in the order of the list, or all of them. `isWhole` says that there are no others. */
   async take(count: number): Promise<{ entries: Entry[]; isWhole: boolean }> {
-    const { states, chunks } = this.#runs
+    const { generations, chunks } = this.#runs
     // Of rows that are spread evenly. Each edition has a chunk of its own in front.
-    const expected = Math.ceil((count * chunks.length) / Math.max(1, matchingIn(this.#runs))) + states.length - 1
+    const expected = Math.ceil((count * chunks.length) / Math.max(1, matchingIn(this.#runs))) + generations.size - 1
     for (let atOnce = expected; ; atOnce *= 2) {
       const known = this.#sorted(this.#entries.filter((entry) => this.#isKnown(entry)))
       if (known.length >= count || this.#unread.length === 0)
