@@ -31,7 +31,6 @@ function conditions(ctx: Ctx, filters: PurchaseFilters): SQL[] {
   const edition = search ? sql`+${purchases}.edition_short_id` : sql`${purchases}.edition_short_id`
   const ofStatus = search || vendor_code ? sql`+${purchases.status}` : sql`${purchases.status}`
   return [
-    ...(search ? [foundBy(edition_id, search)] : []),
     sql`${edition} = ${shortIdOfEdition(edition_id)}`,
     ...(vendor_code ? [sql`${purchases.vendor_code} = ${vendor_code} collate nocase`] : []),
     ...(status ? [sql`${ofStatus} = ${status}`] : []),
@@ -73,22 +72,21 @@ export async function listPurchases(
   filters: PurchaseFilters,
 ): Promise<Page<PurchaseListRow>> {
   const view = customersSeenBy(ctx.caller)
-  const { edition_id, search, ...others } = filters
+  const { edition_id, search } = filters
+  const where = conditions(ctx, filters)
   const source = {
     key: sql`${purchases.id}`,
     sort: sortBy<keyof typeof sortKeys, SortKey['by']>(ordering, '-created', sortKeys),
     columns: shownFields(view),
     joins: sql`join ${purchases} on ${purchases.id} = page.key ${shownJoins(view)}`,
   }
-  if (edition_id && search) {
-    const where = conditions(ctx, { edition_id, ...others })
-    const few = await paginateFew(ctx.db, page, source, searchOf(edition_id, search, where))
-    if (few) return few
-  }
+  const isSearch = edition_id !== undefined && search !== undefined
+  const few = isSearch && (await paginateFew(ctx.db, page, source, searchOf(edition_id, search, where)))
+  if (few) return few
   return paginate(ctx.db, page, {
     ...source,
     from: sql`${purchases}`,
-    where: conditions(ctx, filters),
+    where: isSearch ? [foundBy(edition_id, search), ...where] : where,
     ranges: rangesOf(filters),
     read: { table: sql`${purchases}`, joins: sql`cross ${shownJoins(view)}` },
     count: countOf(ctx, filters),
