@@ -70,10 +70,7 @@ export const listedKeys = (keys: readonly (string | number)[]): SQL =>
 
 /** One entry more than is read at once says that there are more. */
 export const firstEntries = <F extends Fields>(fields: F, { table, where }: IndexEntries) =>
-  answering(
-    fields,
-    sql<RowOf<F>>`select ${selection(fields)} from ${table} where ${where} limit ${mostAtOnce + 1}`,
-  )
+  answering(fields, sql<RowOf<F>>`select ${selection(fields)} from ${table} where ${where} limit ${mostAtOnce + 1}`)
 
 /** What the first entries of an index say. */
 export interface Few {
@@ -109,7 +106,9 @@ export function inListOrder(
       return isNullable(by) ? presentFirst(valueOf(by)) : [valueOf(by) ?? 0]
     })
   const { keys } = keysOf(source, request)
-  return rows.map((row) => ({ key: row.key, keys: keysOfRow(row) })).toSorted((a, b) => compareKeys(a.keys, b.keys, keys))
+  return rows
+    .map((row) => ({ key: row.key, keys: keysOfRow(row) }))
+    .toSorted((a, b) => compareKeys(a.keys, b.keys, keys))
 }
 
 /** Reads the first entries of the index, and orders the rows that match where these are all. */

@@ -83,10 +83,7 @@ function marksOfOrders({ caller, filters }: OrderSearch): SQL | null {
  * How the index finds the orders of a list, by its longest text: null for a list that does not need it, and `short`
  * where no text is long enough.
  */
-export function searchOfOrders(
-  caller: Caller,
-  filters: OrderFilters,
-): Omit<IndexSearch, 'readFew'> | 'short' | null {
+export function searchOfOrders(caller: Caller, filters: OrderFilters): Omit<IndexSearch, 'readFew'> | 'short' | null {
   const list = { caller, filters }
   const all = textFiltersOf(filters)
   if (all.length === 0 || all.some(({ texts }) => texts.length === 0) || isNarrow(filters)) return null

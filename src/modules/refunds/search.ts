@@ -56,10 +56,7 @@ export function searchOf(ctx: Ctx, filters: RefundFilters): Pick<IndexSearch, 'r
   const isFound = judgeOf(foundBy(ctx.caller), ofOrders)
   return {
     readFew: async (db) => {
-      const [{ orders, ...read }, others] = await Promise.all([
-        readFewOrders(db, entries),
-        named(ctx, filters, search),
-      ])
+      const [{ orders, ...read }, others] = await Promise.all([readFewOrders(db, entries), named(ctx, filters, search)])
       if (!orders) return { ...read, rows: null }
       const requests = [...orders.filter(isFound).flatMap((order) => order.requests), ...others]
       const rows = [...new Map(requests.map((one) => [one[0], one])).values()].filter(judge(filters)).map((one) =>
