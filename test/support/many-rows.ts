@@ -85,3 +85,39 @@ export function addRareTexts(database: DatabaseSync): void {
       where user_id in (select id from users where email like 'mail-%' or email like 'paid-%' or email like 'both-%');
     commit; pragma wal_checkpoint(truncate)`)
 }
+
+const orderings = (keys: readonly string[]) => keys.map((key) => `&ordering=${key}`)
+
+/** Searches for these texts, without their numbers, and what else is asked for. */
+export function rareSearches({ edition_id, organization_id }: { edition_id: string; organization_id: string }) {
+  const ofEdition = `edition_id=${edition_id}`
+  const lists = [ofEdition, `organization_id=${organization_id}`].flatMap((scope) => [
+    {
+      path: `/v1/orders?${scope}`,
+      searches: ['search=own-', 'search=mail-', 'customer_email=mail-'],
+      others: [
+        ...orderings(['created', '-order_number', 'amount']),
+        '&status=completed',
+        '&type=imported&ordering=modified',
+      ],
+    },
+    {
+      path: `/v1/user?${scope}`,
+      searches: ['search=mail-'],
+      others: orderings(['email', '-last_seen', 'phone_number']),
+    },
+    {
+      path: `/v1/refund-requests?${scope}`,
+      searches: ['search=paid-'],
+      others: [...orderings(['status', '-requested_amount', 'modified']), '&status=rejected', '&source=api'],
+    },
+  ])
+  const purchases = {
+    path: `/v1/purchases?${ofEdition}`,
+    searches: ['search=code-'],
+    others: ['&ordering=created', '&status=pending', '&status=active'],
+  }
+  return [...lists, purchases].flatMap(({ path, searches, others }) =>
+    searches.map((search) => ({ list: `${path}&page_size=50`, search, others: ['', ...others] })),
+  )
+}

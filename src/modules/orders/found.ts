@@ -70,21 +70,23 @@ const ownFields = {
   editions: editionsIn('customer_editions'),
 }
 
-/** The values of an order in the order of `OrderValues`. */
-type BoughtOrder = readonly [
-  number,
-  number,
-  string,
-  string,
-  number,
-  string | null,
-  string,
-  OrderStatus,
-  OrderType,
-  number,
-  string,
-  readonly FoundRequest[],
-]
+const boughtFields = [
+  'key',
+  'created_at',
+  'edition',
+  'contact',
+  'modified_at',
+  'number_key',
+  'number_folded',
+  'status',
+  'type',
+  'amount_minor',
+  'own',
+  'requests',
+] as const satisfies readonly (keyof OrderValues)[]
+
+/** The values of an order in the order of `boughtFields`. */
+type BoughtOrder = readonly OrderValues[keyof OrderValues][]
 
 const customerFields = {
   key: sql<number>`customers.rowid`,
@@ -109,12 +111,8 @@ const ownOrder = ({
 function boughtBy({ key: _, bought, ...texts }: RowOf<typeof customerFields>): FoundOrder[] {
   const customer = { ...texts, name_folded: '' }
   return bought.map((values) => {
-    const [key, created_at, edition, contact, modified_at, number_key, number_folded, ...others] = values
-    const [status, type, amount_minor, own, requests] = others
-    return {
-      ...{ key, created_at, edition, contact, modified_at, number_key, number_folded, status, type, amount_minor },
-      ...{ own, requests, customer },
-    }
+    const order = Object.fromEntries(boughtFields.map((name, at) => [name, values[at]])) as unknown as OrderValues
+    return { ...order, customer }
   })
 }
 
