@@ -10,20 +10,20 @@ import { isNullable, keysOf, type KeyValues, wholeSort } from './order-keys.ts'
 /** Up to so many rows that may match are read, compared and ordered at once. */
 export const mostAtOnce = 500
 
-type Value = string | number | null
+type KeyValue = string | number | null
 
 /** A row of a list that was found, with the value of each key of an order but its own. */
-export interface FoundRow {
+export interface MatchingRow {
   key: string | number
-  valueOf: (by: SortKey['by']) => Value
+  valueOf: (by: SortKey['by']) => KeyValue
 }
 
 /** The values of a row by the names of the keys of a list. */
-export const foundRow = <Name extends string>(
-  key: FoundRow['key'],
+export const matchingRow = <Name extends string>(
+  key: MatchingRow['key'],
   keys: Readonly<Record<Name, SortKey['by']>>,
-  values: Readonly<Record<Name, Value>>,
-): FoundRow => {
+  values: Readonly<Record<Name, KeyValue>>,
+): MatchingRow => {
   const names = Object.keys(keys) as Name[]
   return {
     key,
@@ -41,7 +41,7 @@ export interface FewEntries {
   own: Entries
   contacts?: Entries
   /** All rows of the list that match; null where more may match than are read at once. */
-  rows: readonly FoundRow[] | null
+  rows: readonly MatchingRow[] | null
 }
 
 /** How an index finds the rows of a list. */
@@ -91,16 +91,16 @@ function shareOf(entries: Entries = []): number {
   return first && last && entries.length > mostAtOnce ? entries.length / (last.key - first.key + 1) : 0
 }
 
-const presentFirst = (value: Value): KeyValues => (value === null ? [1, 0] : [0, value])
+const presentFirst = (value: KeyValue): KeyValues => (value === null ? [1, 0] : [0, value])
 
 /** Rows that were found, in the order of a list. */
-export function inListOrder(
+function inListOrder(
   source: Pick<ListSource, 'sort' | 'key'>,
   request: PageRequest,
-  rows: readonly FoundRow[],
+  rows: readonly MatchingRow[],
 ): Match[] {
   const sort = wholeSort(source)
-  const keysOfRow = ({ key, valueOf }: FoundRow): KeyValues =>
+  const keysOfRow = ({ key, valueOf }: MatchingRow): KeyValues =>
     sort.flatMap(({ by }) => {
       if (by === source.key) return [key]
       return isNullable(by) ? presentFirst(valueOf(by)) : [valueOf(by) ?? 0]

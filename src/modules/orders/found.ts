@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import type { Database } from '../../db/database.ts'
 import type { ContactTexts, FoundCustomer, FoundEdition, FoundView } from '../../db/found-customers.ts'
-import { type FewEntries, firstEntries, foundRow, type IndexSearch, mostAtOnce } from '../../db/lists/find-few.ts'
+import { type FewEntries, firstEntries, matchingRow, type IndexSearch, mostAtOnce } from '../../db/lists/find-few.ts'
 import type { SortKey } from '../../db/lists/list-source.ts'
 import type { IndexEntries } from '../../db/lists/match-texts.ts'
 import { foldedOrDigits } from '../../db/contains.ts'
@@ -24,7 +24,7 @@ export type FoundRequest = readonly [
 ]
 
 /** An order as the index has it; `contact` is its copy of what the customer is found by. */
-interface OrderValues {
+interface IndexedOrder {
   key: number
   created_at: number
   edition: string
@@ -39,7 +39,8 @@ interface OrderValues {
   requests: readonly FoundRequest[]
 }
 
-export interface FoundOrder extends OrderValues {
+/** It is not found by the name of its customer. */
+export interface FoundOrder extends IndexedOrder {
   customer: FoundCustomer
 }
 
@@ -47,9 +48,6 @@ export interface FoundOrder extends OrderValues {
 const mostOrders = 100
 /** Of all customers that are read at once. */
 const mostBought = 5000
-
-const editionsIn = (column: 'customer_editions' | 'editions') =>
-  fromJson<readonly FoundEdition[]>(sql.raw(column === 'editions' ? 'customers.editions' : 'orders.customer_editions'))
 
 const ownFields = {
   key: sql<number>`orders.rowid`,
@@ -67,7 +65,7 @@ const ownFields = {
   organization_id: sql<string>`orders.organization_id`,
   address_folded: sql<string>`orders.address_folded`,
   phone_digits: sql<string>`orders.phone_digits`,
-  editions: editionsIn('customer_editions'),
+  editions: fromJson<readonly FoundEdition[]>(sql`orders.customer_editions`),
 }
 
 const boughtFields = [
@@ -83,17 +81,17 @@ const boughtFields = [
   'amount_minor',
   'own',
   'requests',
-] as const satisfies readonly (keyof OrderValues)[]
+] as const satisfies readonly (keyof IndexedOrder)[]
 
 /** The values of an order in the order of `boughtFields`. */
-type BoughtOrder = readonly OrderValues[keyof OrderValues][]
+type BoughtOrder = readonly IndexedOrder[keyof IndexedOrder][]
 
 const customerFields = {
   key: sql<number>`customers.rowid`,
   organization_id: sql<string>`customers.organization_id`,
   address_folded: sql<string>`customers.address_folded`,
   phone_digits: sql<string>`customers.phone_digits`,
-  editions: editionsIn('editions'),
+  editions: fromJson<readonly FoundEdition[]>(sql`customers.editions`),
   bought: fromJson<readonly BoughtOrder[]>(sql`customers.bought`),
 }
 
@@ -111,7 +109,7 @@ const ownOrder = ({
 function boughtBy({ key: _, bought, ...texts }: RowOf<typeof customerFields>): FoundOrder[] {
   const customer = { ...texts, name_folded: '' }
   return bought.map((values) => {
-    const order = Object.fromEntries(boughtFields.map((name, at) => [name, values[at]])) as unknown as OrderValues
+    const order = Object.fromEntries(boughtFields.map((name, at) => [name, values[at]])) as unknown as IndexedOrder
     return { ...order, customer }
   })
 }
@@ -192,7 +190,7 @@ export const readFewOf =
   async (db) => {
     const { orders, ...read } = await readFewOrders(db, entries)
     const rows = orders?.filter(isMatch).map((order) =>
-      foundRow(order.key, keys, {
+      matchingRow(order.key, keys, {
         created: order.created_at,
         modified: order.modified_at,
         order_number: order.number_key,

@@ -1,6 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { Database } from '../../db/database.ts'
-import { foundRow, type IndexSearch, mostAtOnce } from '../../db/lists/find-few.ts'
+import { matchingRow, type IndexSearch, mostAtOnce } from '../../db/lists/find-few.ts'
 import { and } from '../../db/lists/order-keys.ts'
 import { ofKinds } from '../../db/order-kinds.ts'
 import { boughtIn } from '../../db/purchases.ts'
@@ -26,7 +26,7 @@ export const foundBy = (editionId: string, text: string): SQL =>
 
 export const sortKeys = { created: sql`${purchases.created_at}` }
 
-interface Found {
+interface FoundPurchase {
   id: string
   created_at: number
 }
@@ -36,7 +36,7 @@ export const searchOf = (editionId: string, text: string, where: readonly SQL[])
   readFew: async (db: Database) => {
     const limit = sql`limit ${mostAtOnce + 1}`
     const from = (table: SQL, condition: SQL) =>
-      sql<Found>`select id, created_at from ${table} where ${and([condition, ...where])} ${limit}`
+      sql<FoundPurchase>`select id, created_at from ${table} where ${and([condition, ...where])} ${limit}`
     const found = await db.batch([
       from(sql`purchases indexed by purchases_edition_code`, codesFrom(editionId, text)),
       from(sql`purchases`, sql`id = ${text}`),
@@ -46,7 +46,7 @@ export const searchOf = (editionId: string, text: string, where: readonly SQL[])
     const rows = new Map(found.flat().map((one) => [one.id, one]))
     return {
       own: [],
-      rows: [...rows.values()].map(({ id, created_at }) => foundRow(id, sortKeys, { created: created_at })),
+      rows: [...rows.values()].map(({ id, created_at }) => matchingRow(id, sortKeys, { created: created_at })),
     }
   },
 })

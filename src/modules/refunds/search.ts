@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { foundBy } from '../../db/found-customers.ts'
-import { foundRow, type IndexSearch } from '../../db/lists/find-few.ts'
+import { matchingRow, type IndexSearch } from '../../db/lists/find-few.ts'
 import { refundRequests } from '../../db/schema/sales/refunds.ts'
 import { visibilityOf, visibleIn } from '../../db/visibility.ts'
 import { type FoundRequest, judgeOf, readFewOrders, searchOfOrders } from '../orders/index.ts'
@@ -60,7 +60,7 @@ export function searchOf(ctx: Ctx, filters: RefundFilters): Pick<IndexSearch, 'r
       if (!orders) return { ...read, rows: null }
       const requests = [...orders.filter(isFound).flatMap((order) => order.requests), ...others]
       const rows = [...new Map(requests.map((one) => [one[0], one])).values()].filter(judge(filters)).map((one) =>
-        foundRow(one[0], sortKeys, {
+        matchingRow(one[0], sortKeys, {
           status: one[1],
           requested_amount: one[4],
           created: one[5],

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { type FoundCustomer, foundBy, type FoundEdition } from '../../db/found-customers.ts'
-import { firstEntries, foundRow, type IndexSearch, mostAtOnce } from '../../db/lists/find-few.ts'
+import { firstEntries, matchingRow, type IndexSearch, mostAtOnce } from '../../db/lists/find-few.ts'
 import type { SortKey } from '../../db/lists/list-source.ts'
 import { customersWithTexts, markOfOrganization, marksOf } from '../../db/lists/match-texts.ts'
 import { fromJson } from '../../db/select.ts'
@@ -77,7 +77,7 @@ export function searchOf(ctx: Ctx, { filters, texts, keys }: CustomerSearch): In
         const { email, phone_number, created_at, last_seen_at } = view.valuesOf(customer)
         // An erased customer has the id in place of a number.
         const number = phone_number === customer.id ? null : phone_number
-        return foundRow(customer.key, keys, {
+        return matchingRow(customer.key, keys, {
           email,
           phone_number: number,
           date_joined: created_at,
