@@ -38,20 +38,21 @@ beforeAll(async () => {
 })
 
 /** Rows read for each customer of the edition, by what is asked for: half of them are known elsewhere too. */
-const paths = (): [string, number][] => [
+const paths = (): [path: string, rows: number, queries?: number][] => [
   ['/v1/user', 20],
   [`/v1/user?edition_id=${edition}`, 20],
   ['/v1/user?ordering=email', 26],
-  ['/v1/user?search=guest', 18],
-  [`/v1/user?edition_id=${edition}&search=example`, 18],
+  ['/v1/user?search=person', 18],
+  // The first 501 customers of the organisation with this text say that there are many.
+  [`/v1/user?edition_id=${edition}&search=example`, 18 + 13, 4],
 ]
 
 describe('listUsers', () => {
   it('reads only the customers of the edition for an edition role, for any number of others', async () => {
-    for (const [path, rows] of paths()) {
+    for (const [path, rows, most = 3] of paths()) {
       const reply = await get(path, tokens.edition)
       const { rows_read, queries } = costOf(reply)
-      expect([path, reply.status, queries]).toEqual([path, 200, 3])
+      expect([path, reply.status, queries]).toEqual([path, 200, most])
       expect([path, Math.max(rows_read, people * rows)]).toEqual([path, people * rows])
     }
   })

@@ -19,8 +19,10 @@ export interface FilledShop {
   url: string
   client: Client
   shop: Shop
+  /** A token with a role in the edition alone. */
+  editionToken: string
   /** Rows that a request reads, its count and the look-up of its caller included. */
-  rowsOf: (path: string) => Promise<number>
+  rowsOf: (path: string, token?: string) => Promise<number>
   close: () => Promise<void>
 }
 
@@ -41,12 +43,23 @@ export async function openFilledShop(): Promise<FilledShop> {
   for (let minutes = 0; minutes < wanted / 10_000 + 5; minutes++)
     await fetch(`${server.url}/cdn-cgi/handler/scheduled?cron=*+*+*+*+*`)
   const client = createClient(server.url, shop.token)
+  const superuser = createClient(server.url, server.rootToken)
+  const viewer = { email: `viewer-${Date.now()}@example.com`, role: 'viewer', edition_id: shop.edition_id }
+  const { id: member_id } = await superuser.post<{ id: string }>(
+    `/v1/organizations/${shop.organization_id}/members`,
+    viewer,
+  )
+  const { token: editionToken } = await superuser.post<{ token: string }>('/v1/auth/tokens', {
+    name: 'viewer',
+    member_id,
+  })
   return {
     url: server.url,
     client,
     shop,
-    rowsOf: async (path) => {
-      const asked = { path, token: shop.token }
+    editionToken,
+    rowsOf: async (path, token = shop.token) => {
+      const asked = { path, token }
       const cost = await client.post<{ rows_read: number; status: number }>('/floor/read/list', asked)
       expect([path, cost.status]).toEqual([path, 200])
       return cost.rows_read

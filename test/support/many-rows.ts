@@ -49,24 +49,75 @@ export function addNeighbours(database: DatabaseSync): void {
     commit; pragma wal_checkpoint(truncate)`)
 }
 
-/** Numbers of orders and customers that have a text of their own: `own-101-` in the external id, `mail-101-` in the address. */
+/**
+ * Numbers of rows that have a text of their own: `own-101-` in the external id of an order, `mail-101-` in the address of a
+ * customer, `both-101-` in both, `paid-101-` in the address where the order has a refund request, and `code-101-` as the
+ * beginning of the code of a purchase.
+ */
 export const rareTexts = [101, 440, 499] as const
 
 /** Gives so many rows, spread over all, each of these texts. Each of the customers has one order. */
 export function addRareTexts(database: DatabaseSync): void {
+  const isDone = database.prepare("select 1 from purchases where vendor_code like 'code-%'").get()
+  if (isDone) return
   const spreadOver = (table: string, condition: string, count: number) =>
     `seq in (select seq from ${table} where ${condition} order by seq * 7919 % 100003, seq limit ${count})`
   const bought = '(select count(*) from orders where user_id = users.id)'
+  const requests =
+    '(select count(*) from orders join refund_requests on order_id = orders.id where orders.user_id = users.id)'
+  const isPlain = "email not like 'mail-%' and email not like 'both-%' and email not like 'paid-%'"
+  const addressed = (text: string, condition: string, count: number) =>
+    `update users set email = '${text}-${count}-' || seq || '@example.com'
+      where ${spreadOver('users', `${isPlain} and ${condition}`, count)}`
   const statements = rareTexts.flatMap((count) => [
     `update orders set external_id = 'own-${count}-' || seq
       where ${spreadOver('orders', "external_id not like 'own-%'", count)}`,
-    `update users set email = 'mail-${count}-' || seq || '@example.com'
-      where ${spreadOver('users', `email not like 'mail-%' and ${bought} = 1`, count)}`,
+    addressed('mail', `${bought} = 1 and ${requests} <> 1`, count),
+    addressed('paid', `${bought} = 1 and ${requests} = 1`, count),
+    addressed('both', `${bought} = 1 and ${requests} = 0`, count),
+    `update orders set external_id = 'both-${count}-' || seq
+      where user_id in (select id from users where email like 'both-${count}-%')`,
+    `update purchases set vendor_code = 'code-${count}-' || substr(id, -16) where id in (
+      select id from purchases where coalesce(vendor_code, '') not like 'code-%' order by substr(id, -12) limit ${count})`,
   ])
-  const isDone = database.prepare("select 1 from users where email like 'mail-%'").get()
-  if (isDone) return
   database.exec(`begin; ${statements.join('; ')};
     update orders set search = (select address_folded from users where id = user_id)
-      where user_id in (select id from users where email like 'mail-%');
+      where user_id in (select id from users where email like 'mail-%' or email like 'paid-%' or email like 'both-%');
     commit; pragma wal_checkpoint(truncate)`)
+}
+
+const orderings = (keys: readonly string[]) => keys.map((key) => `&ordering=${key}`)
+
+/** Searches for these texts, without their numbers, and what else is asked for. */
+export function rareSearches({ edition_id, organization_id }: { edition_id: string; organization_id: string }) {
+  const ofEdition = `edition_id=${edition_id}`
+  const lists = [ofEdition, `organization_id=${organization_id}`].flatMap((scope) => [
+    {
+      path: `/v1/orders?${scope}`,
+      searches: ['search=own-', 'search=mail-', 'customer_email=mail-'],
+      others: [
+        ...orderings(['created', '-order_number', 'amount']),
+        '&status=completed',
+        '&type=imported&ordering=modified',
+      ],
+    },
+    {
+      path: `/v1/user?${scope}`,
+      searches: ['search=mail-'],
+      others: orderings(['email', '-last_seen', 'phone_number']),
+    },
+    {
+      path: `/v1/refund-requests?${scope}`,
+      searches: ['search=paid-'],
+      others: [...orderings(['status', '-requested_amount', 'modified']), '&status=rejected', '&source=api'],
+    },
+  ])
+  const purchases = {
+    path: `/v1/purchases?${ofEdition}`,
+    searches: ['search=code-'],
+    others: ['&ordering=created', '&status=pending', '&status=active'],
+  }
+  return [...lists, purchases].flatMap(({ path, searches, others }) =>
+    searches.map((search) => ({ list: `${path}&page_size=50`, search, others: ['', ...others] })),
+  )
 }

@@ -1,100 +1,76 @@
 import { type SQL, sql } from 'drizzle-orm'
+import type { PageRequest } from '../../domain/page.ts'
 import { compareKeys } from '../../domain/text/compare-keys.ts'
 import type { Database } from '../database.ts'
-import { entryOfOrder, type IndexEntries } from './match-texts.ts'
-import type { ListSource } from './list-source.ts'
-import { answering, fromJson, type RowOf, selection } from '../select.ts'
-import { and, keyColumns, type KeyValues, type OrderKey } from './order-keys.ts'
+import type { IndexEntries } from './match-texts.ts'
+import type { ListSource, SortKey } from './list-source.ts'
+import { answering, type Fields, type RowOf, selection } from '../select.ts'
+import { isNullable, keysOf, type KeyValues, wholeSort } from './order-keys.ts'
 
 /** Up to so many rows that may match are read, compared and ordered at once. */
 export const mostAtOnce = 500
-/** The view `searched_customers` has one order more of a customer. */
-const mostOrders = 100
 
-/** An order as the index of customers has it. `contact` is the text of the customer that the order is found by. */
-interface BoughtOrder {
-  key: number
-  created_at: number
-  edition_short_id: string
-  contact: string
+type KeyValue = string | number | null
+
+/** A row of a list that was found, with the value of each key of an order but its own. */
+export interface MatchingRow {
+  key: string | number
+  valueOf: (by: SortKey['by']) => KeyValue
 }
 
-/** Orders that are found by texts of their customers. */
-export interface ContactSearch {
-  /** As `customers`, with `bought`. */
-  customers: IndexEntries
-  /**
-   * Says whether an order matches, in a list that is ordered by creation; null where that takes more than the index of
-   * customers has.
-   */
-  judge: ((order: BoughtOrder) => boolean) | null
+/** The values of a row by the names of the keys of a list. */
+export const matchingRow = <Name extends string>(
+  key: MatchingRow['key'],
+  keys: Readonly<Record<Name, SortKey['by']>>,
+  values: Readonly<Record<Name, KeyValue>>,
+): MatchingRow => {
+  const names = Object.keys(keys) as Name[]
+  return {
+    key,
+    valueOf: (by) => {
+      const name = names.find((one) => keys[one] === by)
+      return name === undefined ? null : values[name]
+    },
+  }
+}
+
+/** The first entries of an index, with the number of each row. */
+type Entries = readonly { key: number }[]
+
+export interface FewEntries {
+  own: Entries
+  contacts?: Entries
+  /** All rows of the list that match; null where more may match than are read at once. */
+  rows: readonly MatchingRow[] | null
 }
 
 /** How an index finds the rows of a list. */
 export interface IndexSearch {
   /** Rows that may match by texts of their own, under the name of the list's table; null for none. */
   own: IndexEntries | null
-  contacts: ContactSearch | null
+  /** As `customers`: those whose orders may match. */
+  contacts: IndexEntries | null
   /** Says of a row of the list whether `own` has it by its text. */
   isOwn: SQL
-  /** The conditions of a row that was found, on columns of the index. */
-  where: readonly SQL[]
+  /** Reads the first entries of both, and compares them. */
+  readFew: (db: Database) => Promise<FewEntries>
 }
 
 /** A row that matches, with the values of its keys. */
 export interface Match {
-  key: number
+  key: string | number
   keys: KeyValues
 }
 
+const listed = (key: string | number): string => (typeof key === 'number' ? `${key}` : `'${key.replaceAll("'", "''")}'`)
+
 /** Keys as rows of one column. D1 counts them as no rows, and a statement has any number of them. */
-export const listedKeys = (keys: readonly number[]): SQL =>
-  sql.raw(`(values ${keys.map((key) => `(${key})`).join(', ')})`)
+export const listedKeys = (keys: readonly (string | number)[]): SQL =>
+  sql.raw(`(values ${keys.map((key) => `(${listed(key)})`).join(', ')})`)
 
-type KeyRow = { key: number; is_match: number } & Record<string, string | number>
-
-const matchOf = (row: KeyRow, keys: readonly OrderKey[]): Match => ({
-  key: row.key,
-  keys: keys.map((_, index) => row[`k${index}`] ?? 0),
-})
-
-interface Searched {
-  source: Pick<ListSource, 'key'>
-  search: IndexSearch
-  keys: readonly OrderKey[]
-}
-
-const judged = ({ source, search, keys }: Searched): SQL =>
-  sql`${source.key} as key, ${keyColumns(keys.map(({ by }) => by))}, (${and(search.where)}) as is_match`
-
-/** A customer with orders as `searched_customers` has them. */
-const customerFields = {
-  key: sql<number>`customers.rowid`,
-  bought: fromJson<readonly [number, number, string, string][]>(sql`customers.bought`),
-}
-
-/** Orders of customers that are not among `seen`; null where they are too many. */
-function boughtBy(customers: readonly RowOf<typeof customerFields>[], seen: ReadonlySet<number>): BoughtOrder[] | null {
-  const all = customers.flatMap(({ bought }) => bought)
-  if (all.length > mostAtOnce || customers.some(({ bought }) => bought.length > mostOrders)) return null
-  return all.flatMap(([key, created_at, edition_short_id, contact]) =>
-    seen.has(key) ? [] : [{ key, created_at, edition_short_id, contact }],
-  )
-}
-
-async function matchesOfContacts(
-  db: Database,
-  searched: Searched,
-  { judge }: ContactSearch,
-  bought: readonly BoughtOrder[],
-): Promise<Match[]> {
-  if (judge) return bought.filter(judge).map(({ key, created_at }) => ({ key, keys: [created_at, key] }))
-  if (bought.length === 0) return []
-  const found = await db.all(sql<KeyRow>`select ${judged(searched)}
-    from ${listedKeys(bought.map(({ key }) => key))} as found
-      cross join ${entryOfOrder(sql`found.column1`)}`)
-  return found.flatMap((row) => (row.is_match === 1 ? [matchOf(row, searched.keys)] : []))
-}
+/** One entry more than is read at once says that there are more. */
+export const firstEntries = <F extends Fields>(fields: F, { table, where }: IndexEntries) =>
+  answering(fields, sql<RowOf<F>>`select ${selection(fields)} from ${table} where ${where} limit ${mostAtOnce + 1}`)
 
 /** What the first entries of an index say. */
 export interface Few {
@@ -110,29 +86,41 @@ export interface IndexShares {
   contacts: number
 }
 
-function shareOf(entries: readonly { key: number }[]): number {
+function shareOf(entries: Entries = []): number {
   const [first, last] = [entries[0], entries.at(-1)]
   return first && last && entries.length > mostAtOnce ? entries.length / (last.key - first.key + 1) : 0
 }
 
+const presentFirst = (value: KeyValue): KeyValues => (value === null ? [1, 0] : [0, value])
+
+/** Rows that were found, in the order of a list. */
+function inListOrder(
+  source: Pick<ListSource, 'sort' | 'key'>,
+  request: PageRequest,
+  rows: readonly MatchingRow[],
+): Match[] {
+  const sort = wholeSort(source)
+  const keysOfRow = ({ key, valueOf }: MatchingRow): KeyValues =>
+    sort.flatMap(({ by }) => {
+      if (by === source.key) return [key]
+      return isNullable(by) ? presentFirst(valueOf(by)) : [valueOf(by) ?? 0]
+    })
+  const { keys } = keysOf(source, request)
+  return rows
+    .map((row) => ({ key: row.key, keys: keysOfRow(row) }))
+    .toSorted((a, b) => compareKeys(a.keys, b.keys, keys))
+}
+
 /** Reads the first entries of the index, and orders the rows that match where these are all. */
-export async function findFew(db: Database, searched: Searched): Promise<Few> {
-  const { own, contacts } = searched.search
-  const limit = sql`limit ${mostAtOnce + 1}`
-  const { rows = [], customers = [] } = await db.batchNamed({
-    rows: own && sql<KeyRow>`select ${judged(searched)} from ${own.table} where ${own.where} ${limit}`,
-    customers:
-      contacts &&
-      answering(
-        customerFields,
-        sql<RowOf<typeof customerFields>>`select ${selection(customerFields)}
-          from ${contacts.customers.table} where ${contacts.customers.where} ${limit}`,
-      ),
-  })
-  const shares = { own: shareOf(rows), contacts: shareOf(customers) }
-  const bought = boughtBy(customers, new Set(rows.map(({ key }) => key)))
-  if (rows.length > mostAtOnce || customers.length > mostAtOnce || !bought) return { matches: null, shares }
-  const matches = rows.flatMap((row) => (row.is_match === 1 ? [matchOf(row, searched.keys)] : []))
-  if (contacts) matches.push(...(await matchesOfContacts(db, searched, contacts, bought)))
-  return { matches: matches.toSorted((a, b) => compareKeys(a.keys, b.keys, searched.keys)), shares }
+export async function findFew(
+  db: Database,
+  source: Pick<ListSource, 'sort' | 'key'>,
+  request: PageRequest,
+  search: Pick<IndexSearch, 'readFew'>,
+): Promise<Few> {
+  const { own, contacts, rows } = await search.readFew(db)
+  return {
+    matches: rows && inListOrder(source, request, rows),
+    shares: { own: shareOf(own), contacts: shareOf(contacts) },
+  }
 }

@@ -17,9 +17,9 @@ function candidateKeys({ own, contacts }: IndexSearch): SQL {
     ...(own ? [sql`select rowid as key from ${own.table} where ${own.where}`] : []),
     ...(contacts
       ? [
-          sql`select bought.seq as key from ${contacts.customers.table}
+          sql`select bought.seq as key from ${contacts.table}
             cross join users as buyers on buyers.seq = customers.rowid
-            cross join orders as bought on bought.user_id = buyers.id where ${contacts.customers.where}`,
+            cross join orders as bought on bought.user_id = buyers.id where ${contacts.where}`,
         ]
       : []),
   ]
@@ -45,9 +45,9 @@ function sourcesOf(source: SearchedTable, { own, contacts, isOwn }: IndexSearch,
       : []),
     ...(contacts
       ? [
-          sql`${contacts.customers.table} cross join users as buyers on buyers.seq = customers.rowid
+          sql`${contacts.table} cross join users as buyers on buyers.seq = customers.rowid
             cross join orders indexed by orders_of_user on orders.user_id = buyers.id
-            where ${contacts.customers.where} and ${isFound} and not ${isOwn}`,
+            where ${contacts.where} and ${isFound} and not ${isOwn}`,
         ]
       : []),
   ]
@@ -79,7 +79,7 @@ const mostContacts = 1 / 6
  */
 async function isMostOf(db: Database, { own, contacts }: IndexSearch, state: ListState, shares: IndexShares) {
   const parts = [
-    ...(contacts && shares.contacts >= mostContacts ? [{ entries: contacts.customers, most: mostContacts }] : []),
+    ...(contacts && shares.contacts >= mostContacts ? [{ entries: contacts, most: mostContacts }] : []),
     ...(own && shares.own >= mostOwn ? [{ entries: own, most: mostOwn }] : []),
   ]
   for (const { entries, most } of parts) {

@@ -50,6 +50,3 @@ export const customersWithTexts = (query: IndexQuery): IndexEntries =>
 /** Customers with one of the texts among their addresses and numbers, as `customers`. */
 export const customersWithContacts = (query: IndexQuery): IndexEntries =>
   entriesOf('customer_search', 'customers', query)
-
-/** The entry of an order, to be joined. */
-export const entryOfOrder = (seq: SQL): SQL => sql`order_search as orders on orders.rowid = ${seq}`

@@ -28,11 +28,14 @@ interface SearchedSource<F extends Fields> extends TableSource<F> {
 /** The rows of a scope from the newest on, which an index has in this order. */
 export type NewestRows = Pick<ListSource, 'from' | 'key' | 'where' | 'owners' | 'ranges' | 'sort'>
 
+/** What a page of rows that are known needs. */
+type FewSource<F extends Fields> = Pick<ListSource<F>, 'sort' | 'key' | 'columns' | 'joins' | 'shown'>
+
 /** A page of matches that are in the order of the list. */
 async function pageOfFew<F extends Fields>(
   db: Database,
   request: PageRequest,
-  source: SearchedSource<F>,
+  source: FewSource<F>,
   matches: readonly Match[],
 ): Promise<Page<RowOf<F>>> {
   const { keys, after } = keysOf(source, request)
@@ -109,13 +112,24 @@ export async function paginateSearch<F extends Fields>(
   const known = list && (await pageOfHits(db, request, { source, search, list }))
   if (known) return known
   const { keys } = keysOf(source, request)
-  const { matches, shares } = await findFew(db, { source, search, keys })
+  const { matches, shares } = await findFew(db, source, request, search)
   if (matches) return pageOfFew(db, request, source, matches)
   if (!list) return pageOfMany(db, request, { source, search, count: await countMatches(db, source, search) })
   const found = await findHits(db, source, search, { state: list.state, keys, shares })
   keepHits(db, list, found)
   const page = await pageOfHits(db, request, { source, search, list, found })
   return page ?? pageOfMany(db, request, { source, search, count: found.total })
+}
+
+/** One page of a list where the index leads to few rows; null where it may lead to many. */
+export async function paginateFew<F extends Fields>(
+  db: Database,
+  request: PageRequest,
+  source: FewSource<F>,
+  search: Pick<IndexSearch, 'readFew'>,
+): Promise<Page<RowOf<F>> | null> {
+  const { matches } = await findFew(db, source, request, search)
+  return matches && pageOfFew(db, request, source, matches)
 }
 
 /** One page of the matches among the newest rows of a scope. */

@@ -1,6 +1,7 @@
 import { eq, type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { containsDigits, containsFolded, containsFoldedOrDigits } from '../../db/contains.ts'
+import { foundBy } from '../../db/found-customers.ts'
 import { isFarPage } from '../../db/lists/page-by-number.ts'
 import type { Owners } from '../../db/lists/list-source.ts'
 import { paginate } from '../../db/lists/paginate.ts'
@@ -27,8 +28,9 @@ import { editionSummaryFields, editionSummaryIn, shownEdition, shownIn, shownOfE
 import { countingOf, fewMatch, stateOf } from './count.ts'
 import type { OrderFilters, OrderOrdering } from './filters.ts'
 import { indexedKeys, indexOf, sortedKeys, sortKeys, sortOf } from './orderings.ts'
+import { judgeOf, readFewOf } from './found.ts'
 import { rowsInRuns } from './runs.ts'
-import { searchOf } from './search.ts'
+import { searchOfOrders } from './search.ts'
 import { startsOf } from './starts.ts'
 
 /** What each answer about an order shows of it and of its customer. */
@@ -64,36 +66,19 @@ export const orderVisibility = visibilityOf(sql`${orders.organization_id}`, sql`
 const ofCustomer = (view: CustomerView, own: SQL, ofGiven: SQL): SQL =>
   sql`exists (select 1 from users ${view.join} where ${users.id} = ${orders.user_id} and ${view.matches(own, ofGiven)})`
 
-/** A condition on an entry of the search index: `own` for a customer who is in no other edition than the caller's. */
-const inEntry = ({ onlyEdition }: CustomerView, own: SQL, otherwise: SQL): SQL =>
-  onlyEdition
-    ? sql`iif(${orders}.customer_editions = ${JSON.stringify([onlyEdition])}, ${own}, ${otherwise})`
-    : otherwise
-
-function ofContact(
-  view: CustomerView,
-  column: 'address_folded' | 'phone_digits',
-  isFound: boolean,
-  has: (column: SQL) => SQL,
-): SQL {
-  const own = has(sql`${orders}.${sql.raw(column)}`)
-  if (isFound && view.isWhole) return own
-  const looked = ofCustomer(view, has(searchedTexts('users', column)), has(searchedTexts('given', column)))
-  return isFound ? inEntry(view, own, looked) : looked
+function ofContact(view: CustomerView, column: 'address_folded' | 'phone_digits', has: (column: SQL) => SQL): SQL {
+  return ofCustomer(view, has(searchedTexts('users', column)), has(searchedTexts('given', column)))
 }
 
 /** An order's text with its customer's, of which hidden parts find nothing. */
-export function containsText(view: CustomerView, text: string, isFound = false): SQL {
+export function containsText(view: CustomerView, text: string): SQL {
   const whole = containsFoldedOrDigits(sql`${orders}.search_text`, text)
   if (view.isWhole) return whole
   const given = containsFoldedOrDigits(searchedTexts('given', 'address_folded', 'phone_digits'), text)
-  const looked = ofCustomer(view, whole, given)
-  const ofContacts = isFound ? inEntry(view, whole, looked) : looked
-  return sql`(${containsFoldedOrDigits(sql`${orders}.own_search_text`, text)} or ${ofContacts})`
+  return sql`(${containsFoldedOrDigits(sql`${orders}.own_search_text`, text)} or ${ofCustomer(view, whole, given)})`
 }
 
-/** `isFound` says that columns are those of the search index, which has the texts of a customer who is seen whole. */
-type OrderCondition = (value: string, view: CustomerView, isFound: boolean) => SQL
+type OrderCondition = (value: string, view: CustomerView) => SQL
 
 /** Two bounds of one kind would leave it to chance which of them an index begins at. */
 const createdAt = (isBound: boolean): SQL => (isBound ? sql`+${orders.created_at}` : sql`${orders.created_at}`)
@@ -101,11 +86,9 @@ const createdAt = (isBound: boolean): SQL => (isBound ? sql`+${orders.created_at
 const textFilters = {
   transaction_id: (id) => sql`${orders.id} = (select order_id from ${transactionWith(id)})`,
   order_number: (text) => containsFolded(sql`${orders.number_folded}`, text),
-  customer_email: (text, view, isFound) =>
-    ofContact(view, 'address_folded', isFound, (column) => containsFolded(column, text)),
-  customer_phone: (text, view, isFound) =>
-    ofContact(view, 'phone_digits', isFound, (column) => containsDigits(column, text)),
-  search: (text, view, isFound) => containsText(view, text, isFound),
+  customer_email: (text, view) => ofContact(view, 'address_folded', (column) => containsFolded(column, text)),
+  customer_phone: (text, view) => ofContact(view, 'phone_digits', (column) => containsDigits(column, text)),
+  search: (text, view) => containsText(view, text),
 } satisfies Record<string, OrderCondition>
 
 /** A list of an organisation alone is read as those of its editions. */
@@ -152,12 +135,6 @@ function scopes(filters: OrderFilters): SQL[] {
   ]
 }
 
-/** The scopes of orders that a search found, which no index leads to. */
-const scopesOfFound = ({ edition_id, organization_id }: OrderFilters): SQL[] => [
-  ...(edition_id ? [eq(orders.edition_id, edition_id)] : []),
-  ...(organization_id ? [eq(orders.organization_id, organization_id)] : []),
-]
-
 interface Asked {
   view: CustomerView
   filters: OrderFilters
@@ -165,8 +142,6 @@ interface Asked {
   areFew: boolean
   /** The end of the list from which spans lead to a page: its bound there is not that of an index. */
   beginsAt: 'first' | 'last' | null
-  /** Columns are those of the search index. */
-  isFound: boolean
 }
 
 /** The index that begins with the status and the type leads to few orders of one of them by both. */
@@ -176,18 +151,18 @@ function ofKind(filters: OrderFilters, areFew: boolean): SQL[] {
   return [...(status ? [eq(orders.status, status)] : []), ...(type ? [eq(orders.type, type)] : [])]
 }
 
-function conditions(ctx: Ctx, { view, filters, areFew, beginsAt, isFound }: Asked): SQL[] {
+function conditions(ctx: Ctx, { view, filters, areFew, beginsAt }: Asked): SQL[] {
   if (!filters.edition_id && !filters.organization_id && !filters.customer_id)
     throw invalid(
       parameterError(null, 'required_filter', 'Give at least one of edition_id, organization_id, customer_id.'),
     )
   const texts = (Object.keys(textFilters) as (keyof typeof textFilters)[]).flatMap((name) => {
     const value = filters[name]
-    return value === undefined ? [] : [textFilters[name](value, view, isFound)]
+    return value === undefined ? [] : [textFilters[name](value, view)]
   })
   const { created_after, created_before } = filters
   return [
-    ...(isFound ? scopesOfFound(filters) : scopes(filters)),
+    ...scopes(filters),
     ...texts,
     ...ofKind(filters, areFew),
     ...(created_after === undefined ? [] : [sql`${createdAt(beginsAt === 'first')} >= ${created_after}`]),
@@ -222,7 +197,7 @@ export async function listOrders(
   const page = inRuns ? await placeByRuns(ctx.db, request, inRuns, counting.statement) : request
   const sortedSource = () => ({
     ...shownOf(view, filters, false, shownIn(shownEditions(ctx, filters), sql`edition_short_id`)),
-    where: conditions(ctx, { view, filters, areFew: true, beginsAt: null, isFound: false }),
+    where: conditions(ctx, { view, filters, areFew: true, beginsAt: null }),
     owners: ownersOf(ctx, filters, false),
     sort: sortOf(ordering, sortedKeys),
     from: sql`${orders}`,
@@ -235,18 +210,17 @@ export async function listOrders(
   const served = areFew ? null : serving
   const starts = areFew ? {} : startsOf(ctx, filters, ordering)
   const end = (ordering[0]?.desc ?? true) ? 'last' : 'first'
-  const whereOf = (isFound: boolean) =>
-    conditions(ctx, { view, filters, areFew, beginsAt: starts.startOf && isFarPage(page) ? end : null, isFound })
-  const search = searchOf({ caller: ctx.caller, view, filters, ordering, whereOfFound: () => whereOf(true) })
+  const search = searchOfOrders(ctx.caller, filters)
   const owners = ownersOf(ctx, filters, served?.isWhole ?? false)
+  const keys = areFew ? sortedKeys : indexedKeys(filters, served?.ranges)
   const source = {
     // What a search finds is not merged.
     ...shownOf(view, filters, search === null && owners?.isOrdered === true),
     table: sql`${orders}`,
-    where: whereOf(false),
+    where: conditions(ctx, { view, filters, areFew, beginsAt: starts.startOf && isFarPage(page) ? end : null }),
     owners,
     ranges: served?.ranges,
-    sort: sortOf(ordering, areFew ? sortedKeys : indexedKeys(filters, served?.ranges)),
+    sort: sortOf(ordering, keys),
   }
   if (search === 'short') {
     const newest = [...scopes(filters), visibleIn(ctx.caller, orderVisibility, filters)]
@@ -261,7 +235,8 @@ export async function listOrders(
   }
   if (search !== null) {
     const state = stateOf(ctx, filters, ordering, view.isWhole)
-    return paginateSearch(ctx.db, page, { ...source, state }, search)
+    const readFew = readFewOf(search, judgeOf(foundBy(ctx.caller), filters), keys)
+    return paginateSearch(ctx.db, page, { ...source, state }, { ...search, readFew })
   }
   return paginate(ctx.db, page, { ...source, from: source.table, index: served?.index, count: counting, ...starts })
 }

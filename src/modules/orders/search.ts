@@ -1,16 +1,20 @@
 import { sql, type SQL } from 'drizzle-orm'
 import { containsAny, containsDigits, containsFolded, foldedOrDigits } from '../../db/contains.ts'
-import type { CustomerView } from '../../db/customer-visibility.ts'
-import type { ContactSearch, IndexSearch } from '../../db/lists/find-few.ts'
-import { customersWithContacts, markOfOrganization, marksOf, ordersWithTexts } from '../../db/lists/match-texts.ts'
+import { customersSeenBy } from '../../db/customer-visibility.ts'
+import type { IndexSearch } from '../../db/lists/find-few.ts'
+import {
+  customersWithContacts,
+  type IndexEntries,
+  markOfOrganization,
+  marksOf,
+  ordersWithTexts,
+} from '../../db/lists/match-texts.ts'
 import { orders } from '../../db/schema/sales/orders.ts'
-import { shortId } from '../../db/short-ids.ts'
 import { editionsSeenBy } from '../../db/visibility.ts'
-import type { Caller } from '../../domain/accounts/access.ts'
-import { isOrderedByOwn } from '../../domain/page.ts'
+import { type Caller, reachOf } from '../../domain/accounts/access.ts'
 import { fold, phoneDigits } from '../../domain/text/fold.ts'
 import { isIndexed } from '../../domain/text/trigrams.ts'
-import type { OrderFilters, OrderOrdering } from './filters.ts'
+import type { OrderFilters } from './filters.ts'
 
 interface TextFilter {
   texts: readonly string[]
@@ -49,61 +53,46 @@ function organizationMark({ edition_id, organization_id }: OrderFilters): SQL | 
 
 interface OrderSearch {
   caller: Caller
-  view: CustomerView
   filters: OrderFilters
-  ordering: OrderOrdering
-  /** The conditions of the list, on columns of the index. */
-  whereOfFound: () => readonly SQL[]
 }
 
-/** Whether a list has nothing but a scope and one text, in the order of creation. */
-function isPlain({ status, type, created_after, created_before }: OrderFilters, ordering: OrderOrdering): boolean {
-  return (
-    isOrderedByOwn(ordering, 'created') &&
-    [status, type, created_after, created_before].every((value) => value === undefined)
-  )
-}
-
-/** Judges orders of customers of the organisation, of which the caller sees all in the list. */
-const judgeOf = ({ edition_id }: OrderFilters, { texts, inOrder }: TextFilter): ContactSearch['judge'] => {
-  const edition = edition_id && shortId(edition_id)
-  return ({ edition_short_id, contact }) =>
-    (!edition || edition_short_id === edition) && (!inOrder || texts.some((text) => contact.includes(text)))
-}
-
-function contactSearch(
-  list: OrderSearch,
-  all: readonly TextFilter[],
-  by: TextFilter,
-  isVisible: SQL,
-): ContactSearch | null {
+/** Entries of customers by whom orders may be found. */
+function contactsOf(list: OrderSearch, by: TextFilter, isVisible: SQL): IndexEntries | null {
   if (!by.ofCustomer) return null
-  const { view, filters, ordering } = list
+  const { caller, filters } = list
   const found = customersWithContacts({ marks: organizationMark(filters), isVisible, texts: by.texts })
   // What hidden customers are found by is not theirs alone.
-  if (!view.isWhole) return { customers: found, judge: null }
+  if (!customersSeenBy(caller).isWhole) return found
   const { organization_id } = filters
   const ofOrganization = organization_id ? sql`customers.organization_id = ${organization_id}` : sql`1`
-  const customers = { ...found, where: sql`${found.where} and ${by.ofCustomer} and ${ofOrganization}` }
-  return { customers, judge: all.length === 1 && isPlain(filters, ordering) ? judgeOf(filters, by) : null }
+  return { ...found, where: sql`${found.where} and ${by.ofCustomer} and ${ofOrganization}` }
+}
+
+/** The marks of the orders of a list: of its edition, or those of the editions that roles of editions alone reach. */
+function marksOfOrders({ caller, filters }: OrderSearch): SQL | null {
+  if (filters.edition_id) return marksOf('edition', [filters.edition_id])
+  const reach = reachOf(caller)
+  if (reach.all || reach.organizations.length > 0 || reach.editions.length === 0) return organizationMark(filters)
+  return marksOf(
+    'edition',
+    reach.editions.flatMap((grant) => grant.edition_id ?? []),
+  )
 }
 
 /**
  * How the index finds the orders of a list, by its longest text: null for a list that does not need it, and `short`
  * where no text is long enough.
  */
-export function searchOf(list: OrderSearch): IndexSearch | 'short' | null {
-  const { caller, filters, whereOfFound } = list
+export function searchOfOrders(caller: Caller, filters: OrderFilters): Omit<IndexSearch, 'readFew'> | 'short' | null {
+  const list = { caller, filters }
   const all = textFiltersOf(filters)
   if (all.length === 0 || all.some(({ texts }) => texts.length === 0) || isNarrow(filters)) return null
   const [longest] = all.filter(({ texts }) => texts.every(isIndexed)).toSorted((a, b) => shortest(b) - shortest(a))
   if (!longest) return 'short'
   const isVisible = sql`exists (${editionsSeenBy(caller, filters)})`
-  const marks = filters.edition_id ? marksOf('edition', [filters.edition_id]) : organizationMark(filters)
   return {
-    own: longest.inOrder ? ordersWithTexts({ marks, isVisible, texts: longest.texts }) : null,
-    contacts: contactSearch(list, all, longest, isVisible),
+    own: longest.inOrder ? ordersWithTexts({ marks: marksOfOrders(list), isVisible, texts: longest.texts }) : null,
+    contacts: contactsOf(list, longest, isVisible),
     isOwn: longest.inOrder ? containsAny(sql`${orders}.own_search_text`, longest.texts) : sql`0`,
-    where: whereOfFound(),
   }
 }

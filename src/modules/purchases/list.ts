@@ -1,21 +1,20 @@
 import { shortIdOfEdition } from '../../db/short-ids.ts'
 import { type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
-import { boughtIn } from '../../db/purchases.ts'
 import { longBits, purchaseColumn, sumOfEditions } from '../../db/edition-counts.ts'
 import type { ListSource, SortKey } from '../../db/lists/list-source.ts'
 import { type Counting, ifNearer } from '../../db/lists/page-by-number.ts'
 import { paginate } from '../../db/lists/paginate.ts'
+import { paginateFew } from '../../db/lists/paginate-search.ts'
 import type { Ranges } from '../../db/lists/ranges.ts'
-import { ofKinds } from '../../db/order-kinds.ts'
 import { purchases } from '../../db/schema/sales/orders.ts'
 import { customersSeenBy } from '../../db/customer-visibility.ts'
 import { editionsSeenBy, visibleIn } from '../../db/visibility.ts'
 import { invalid, parameterError } from '../../domain/errors.ts'
-import { numberKey } from '../../domain/orders/orders.ts'
 import { type OrderBy, type Page, type PageRequest, sortBy } from '../../domain/page.ts'
 import { type PurchaseStatus, purchaseStatuses } from '../../domain/orders/purchases.ts'
 import { type PurchaseListRow, purchaseVisibility, shownFields, shownJoins } from './queries.ts'
+import { foundBy, searchOf, sortKeys } from './search.ts'
 import { startOfPurchases } from './start-of-page.ts'
 
 export interface PurchaseFilters {
@@ -25,22 +24,6 @@ export interface PurchaseFilters {
   search?: string | undefined
 }
 
-/** The codes of an edition that begin with the text, as a range of the index. */
-const codesFrom = (editionId: string, text: string): SQL =>
-  sql`select id from purchases where edition_short_id = ${shortIdOfEdition(editionId)}
-    and vendor_code >= ${text} collate nocase and vendor_code < ${`${text}\u{10FFFF}`} collate nocase`
-
-const ordersOf = (editionId: string, text: string): SQL =>
-  sql`select id from orders where edition_short_id = ${shortIdOfEdition(editionId)} and ${ofKinds({})}
-      and number_key = ${numberKey(text)}
-    union select id from orders where id = ${text}`
-
-/** Conditions that indexes look up first, so that no other purchase is read. */
-const foundBy = (editionId: string, text: string): SQL =>
-  sql`purchases.id in (${codesFrom(editionId, text)}
-    union select id from purchases where id = ${text}
-    union select id from ${boughtIn(ordersOf(editionId, text))})`
-
 function conditions(ctx: Ctx, filters: PurchaseFilters): SQL[] {
   const { edition_id, vendor_code, search, status } = filters
   if (!edition_id) throw invalid(parameterError('edition_id', 'required_filter', 'Give edition_id.'))
@@ -48,7 +31,6 @@ function conditions(ctx: Ctx, filters: PurchaseFilters): SQL[] {
   const edition = search ? sql`+${purchases}.edition_short_id` : sql`${purchases}.edition_short_id`
   const ofStatus = search || vendor_code ? sql`+${purchases.status}` : sql`${purchases.status}`
   return [
-    ...(search ? [foundBy(edition_id, search)] : []),
     sql`${edition} = ${shortIdOfEdition(edition_id)}`,
     ...(vendor_code ? [sql`${purchases.vendor_code} = ${vendor_code} collate nocase`] : []),
     ...(status ? [sql`${ofStatus} = ${status}`] : []),
@@ -83,23 +65,29 @@ function startsOf(
   return status ? { findStart: (skipped, nearest) => ifNearer(db, start(skipped), nearest) } : { startOf: start }
 }
 
-const sortKeys = { created: sql`${purchases.created_at}` }
-
-export function listPurchases(
+export async function listPurchases(
   ctx: Ctx,
   page: PageRequest,
   ordering: readonly OrderBy<keyof typeof sortKeys>[],
   filters: PurchaseFilters,
 ): Promise<Page<PurchaseListRow>> {
   const view = customersSeenBy(ctx.caller)
-  return paginate(ctx.db, page, {
-    from: sql`${purchases}`,
+  const { edition_id, search } = filters
+  const where = conditions(ctx, filters)
+  const source = {
     key: sql`${purchases.id}`,
-    where: conditions(ctx, filters),
-    ranges: rangesOf(filters),
     sort: sortBy<keyof typeof sortKeys, SortKey['by']>(ordering, '-created', sortKeys),
     columns: shownFields(view),
     joins: sql`join ${purchases} on ${purchases.id} = page.key ${shownJoins(view)}`,
+  }
+  const isSearch = edition_id !== undefined && search !== undefined
+  const few = isSearch && (await paginateFew(ctx.db, page, source, searchOf(edition_id, search, where)))
+  if (few) return few
+  return paginate(ctx.db, page, {
+    ...source,
+    from: sql`${purchases}`,
+    where: isSearch ? [foundBy(edition_id, search), ...where] : where,
+    ranges: rangesOf(filters),
     read: { table: sql`${purchases}`, joins: sql`cross ${shownJoins(view)}` },
     count: countOf(ctx, filters),
     ...startsOf(ctx, filters, ordering[0]?.desc ?? true),

@@ -13,15 +13,15 @@ export interface FacetFilters {
   source?: string | undefined
 }
 
-const keys = {
+export const sortKeys = {
   created: refundSpans.key,
   modified: sql`${refundRequests.modified_at}`,
   requested_amount: sql`${refundRequests.requested_minor}`,
   status: sql`${refundRequests.status}`,
 }
-const { status } = keys
+const { status } = sortKeys
 
-export type RefundOrdering = readonly OrderBy<keyof typeof keys>[]
+export type RefundOrdering = readonly OrderBy<keyof typeof sortKeys>[]
 
 /** The values of the key `status` in their order; of one that is asked for there is no other. */
 export const statusesOf = (asked: FacetFilters['status']): readonly RefundStatus[] =>
@@ -30,12 +30,12 @@ export const statusesOf = (asked: FacetFilters['status']): readonly RefundStatus
 /** Requests of one status follow the time of creation, as the index does. `isIndexed` says that indexes lead to each status. */
 export function sortOf(ordering: RefundOrdering, filters: FacetFilters, isIndexed: boolean) {
   const listed: ListedKey = { listed: status, values: statusesOf(filters.status) }
-  const sort = sortBy<keyof typeof keys, SQL | ListedKey>(ordering, '-created', {
-    ...keys,
+  const sort = sortBy<keyof typeof sortKeys, SQL | ListedKey>(ordering, '-created', {
+    ...sortKeys,
     ...(isIndexed ? { status: listed } : {}),
   })
   const last = sort.at(-1)
-  return ordering.at(-1)?.name === 'status' ? [...sort, { by: keys.created, desc: last?.desc ?? true }] : sort
+  return ordering.at(-1)?.name === 'status' ? [...sort, { by: sortKeys.created, desc: last?.desc ?? true }] : sort
 }
 
 export const rangesOfStatuses: Ranges = {

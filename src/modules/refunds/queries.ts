@@ -6,6 +6,7 @@ import type { ListSource, Owners, SortKey } from '../../db/lists/list-source.ts'
 import { inAnyRange } from '../../db/lists/ranges.ts'
 import { listByRuns, placeByRuns } from '../../db/lists/runs/list-by-runs.ts'
 import { paginate } from '../../db/lists/paginate.ts'
+import { paginateFew } from '../../db/lists/paginate-search.ts'
 import { areCountable, countOfSpans, type SpannedRows } from '../../db/lists/spans/count-spans.ts'
 import { bySpans, startInGroups } from '../../db/lists/spans/start-of-spans.ts'
 import { editions } from '../../db/schema/editions.ts'
@@ -16,7 +17,7 @@ import { refundItems, refundRequests } from '../../db/schema/sales/refunds.ts'
 import { users } from '../../db/schema/users.ts'
 import { answering, orNull, type RowOf, select, selection } from '../../db/select.ts'
 import { type CustomerView, customerFields, customersSeenBy, madeOfView } from '../../db/customer-visibility.ts'
-import { editionsSeenBy, visibilityOf, visible, visibleIn, wholeScope } from '../../db/visibility.ts'
+import { editionsSeenBy, visible, visibleIn, wholeScope } from '../../db/visibility.ts'
 import type { Tenant } from '../../domain/accounts/access.ts'
 import { notFound } from '../../domain/errors.ts'
 import type { Share } from '../../domain/refunds/refund-shares.ts'
@@ -25,10 +26,10 @@ import { editionSummaryFields, editionSummaryIn, shownEdition, shownIn, shownOfE
 import { containsText } from '../orders/index.ts'
 import { organizationSummaryFields, organizationSummaryOf } from '../organizations/index.ts'
 import { imagesOfProduct } from '../purchases/index.ts'
+import { isOfWholeEditions, type RefundFilters } from './filters.ts'
 import { refundIntervals } from './intervals.ts'
 import {
   byReason,
-  type FacetFilters,
   indexOf,
   isOfReason,
   type RefundOrdering,
@@ -37,6 +38,7 @@ import {
   statusesOf,
 } from './orderings.ts'
 import { rowsInRuns } from './runs.ts'
+import { isNamed, refundVisibility, searchOf } from './search.ts'
 import { refundSpans } from './spans.ts'
 
 const refundFields = madeOfView((view) => ({
@@ -81,8 +83,6 @@ type LoadedFields = RowOf<ReturnType<typeof loadedFields>>
 export type RefundDetailRow = RowOf<ReturnType<typeof refundFields>>
 export type LoadedRefund = LoadedFields & { tenant: Tenant }
 
-const refundVisibility = visibilityOf(sql`${refundRequests.organization_id}`, sql`${refundRequests.edition_id}`)
-
 export async function findRefund(ctx: Ctx, id: string): Promise<LoadedRefund> {
   const view = customersSeenBy(ctx.caller)
   const fields = loadedFields(view)
@@ -92,17 +92,6 @@ export async function findRefund(ctx: Ctx, id: string): Promise<LoadedRefund> {
   const row = await ctx.db.first(answering(fields, found))
   if (!row) throw notFound()
   return { ...row, tenant: { organization_id: row.organization_id, editions: [row.edition_id] } }
-}
-
-interface RefundFilters extends FacetFilters {
-  edition_id?: string | undefined
-  organization_id?: string | undefined
-  order_id?: string | undefined
-  purchase_id?: string | undefined
-  customer_id?: string | undefined
-  search?: string | undefined
-  created_after?: number | undefined
-  created_before?: number | undefined
 }
 
 type RefundCondition = (value: string | number, view: CustomerView) => SQL
@@ -121,15 +110,12 @@ const conditionsOf: Record<Exclude<keyof RefundFilters, 'edition_id'>, RefundCon
   status: own('status'),
   reason: own('reason'),
   source: own('source'),
-  search: (text, view) => sql`(${refundRequests.id} = ${text} or ${refundRequests.provider_reference} = ${text}
+  search: (text, view) => sql`(${isNamed(String(text))}
     or exists (select 1 from orders where orders.id = ${refundRequests.order_id}
       and ${containsText(view, String(text))}))`,
   created_after: (at) => sql`${refundRequests.created_at} >= ${at}`,
   created_before: (at) => sql`${refundRequests.created_at} <= ${at}`,
 }
-
-const isOfWholeEditions = ({ order_id, purchase_id, customer_id }: RefundFilters): boolean =>
-  !order_id && !purchase_id && !customer_id
 
 /** A list that names no edition and nothing inside one is read as those of its editions. */
 const isOfEditions = (filters: RefundFilters): boolean => !filters.edition_id && isOfWholeEditions(filters)
@@ -256,6 +242,10 @@ export async function listRefunds(
   filters: RefundFilters,
 ): Promise<Page<RefundDetailRow>> {
   const view = customersSeenBy(ctx.caller)
+  const search = searchOf(ctx, filters)
+  const ofFew = { ...shownOf(view, filters, false), sort: sortOf(ordering, filters, false) }
+  const few = search && (await paginateFew(ctx.db, request, ofFew, search))
+  if (few) return few
   const counted = countedOf(ctx, view, filters)
   const counting = counted && countOfSpans(refundSpans, counted)
   const inRuns = rowsInRuns(counted, ordering)

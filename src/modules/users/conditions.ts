@@ -57,16 +57,3 @@ export function conditions(ctx: Ctx, view: CustomerView, filters: UserFilters): 
     ...textCondition(view, search),
   ]
 }
-
-/** As `conditions`, of customers whom the search index found for a caller who sees them whole, on its columns. */
-export function conditionsOfFound(ctx: Ctx, view: CustomerView, filters: UserFilters): SQL[] {
-  const { edition_id, organization_id, search } = filters
-  return [
-    visibleIn(ctx.caller, userVisibility, filters),
-    ...(organization_id ? [sql`${users.organization_id} = ${organization_id}`] : []),
-    ...(edition_id
-      ? [isOfEditionsOrganization(edition_id), sql`instr(users.editions, ${JSON.stringify(shortId(edition_id))}) > 0`]
-      : []),
-    ...textCondition(view, search),
-  ]
-}

@@ -8,9 +8,7 @@ import { nullable, type NullableKey, type SortKey } from '../../db/lists/list-so
 import type { Counting } from '../../db/lists/page-by-number.ts'
 import type { ListState } from '../../db/lists/list-hits.ts'
 import { paginate } from '../../db/lists/paginate.ts'
-import { customersWithTexts, marksOf } from '../../db/lists/match-texts.ts'
-import type { IndexSearch } from '../../db/lists/find-few.ts'
-import { type NewestRows, paginateNewest, paginateSearch } from '../../db/lists/paginate-search.ts'
+import { type NewestRows, paginateFew, paginateNewest, paginateSearch } from '../../db/lists/paginate-search.ts'
 import { users } from '../../db/schema/users.ts'
 import { answering, type RowOf, selection } from '../../db/select.ts'
 import {
@@ -25,7 +23,8 @@ import { reachOf, type Tenant } from '../../domain/accounts/access.ts'
 import { notFound } from '../../domain/errors.ts'
 import { type OrderBy, type Page, type PageRequest, sortBy } from '../../domain/page.ts'
 import { isIndexed } from '../../domain/text/trigrams.ts'
-import { conditions, conditionsOfFound, organizationOf, type UserFilters, userVisibility } from './conditions.ts'
+import { conditions, organizationOf, type UserFilters, userVisibility } from './conditions.ts'
+import { organizationsOf, searchOf } from './search.ts'
 import { ranges } from './spans.ts'
 import { type CustomerOrder, startsOf } from './starts.ts'
 
@@ -49,14 +48,6 @@ const columnsOf = madeOfView((view) => ({
     [Name in ShownColumn]: SQL<WholeUserRow[Name]>
   }),
 }))
-
-/** Organisations whose customers a list may have; null for all. */
-function organizationsOf(ctx: Ctx, { organization_id }: UserFilters): string[] | null {
-  const reach = reachOf(ctx.caller)
-  if (reach.all) return organization_id === undefined ? null : [organization_id]
-  const reached = [...reach.organizations, ...reach.editions.map((grant) => grant.organization_id)]
-  return [...new Set(reached)].filter((id) => organization_id === undefined || id === organization_id)
-}
 
 /** Roles of an edition see a part of the customers of its organisation. */
 function isOfWholeOrganizations(ctx: Ctx, ids: readonly string[]): boolean {
@@ -100,19 +91,14 @@ function sortKeys(view: CustomerView) {
 }
 
 /** Customers without a number or a visit, or with the same, follow the time at which they joined, as indexes do. */
-function sortOf(ordering: readonly OrderBy<CustomerOrder>[], view: CustomerView): SortKey[] {
-  const keys = sortKeys(view)
+function sortOf(
+  ordering: readonly OrderBy<CustomerOrder>[],
+  view: CustomerView,
+  keys: ReturnType<typeof sortKeys>,
+): SortKey[] {
   const sort = sortBy<CustomerOrder, SortKey['by']>(ordering, '-date_joined', keys)
   const isByTime = view.isWhole && sort.every(({ by }) => by === keys.phone_number || by === keys.last_seen)
   return isByTime ? [...sort, { by: keys.date_joined, desc: sort.at(-1)?.desc ?? true }] : sort
-}
-
-function indexSearch(ctx: Ctx, view: CustomerView, filters: UserFilters, texts: readonly string[]): IndexSearch {
-  const ids = organizationsOf(ctx, filters)
-  const marks = ids?.length ? marksOf('organization', ids) : null
-  const isVisible = ids?.length === 0 ? sql`0` : sql`1`
-  const own = customersWithTexts({ marks, isVisible, texts })
-  return { own, contacts: null, isOwn: sql`1`, where: conditionsOfFound(ctx, view, filters) }
 }
 
 /** A text of one or two letters is looked for among the newest customers of the organisation, or of several. */
@@ -130,7 +116,7 @@ function newestOf(ctx: Ctx, filters: UserFilters): NewestRows {
   return { ...list, where: ids?.length === 0 ? [sql`0`] : [], sort: [{ by: list.key, desc: true }] }
 }
 
-/** The state that a search is made in: of one edition, or of an organisation. */
+/** The state that a search is made in: of one edition, or of an organisation, for who sees all of its customers. */
 function stateOf(ctx: Ctx, filters: UserFilters, ordering: readonly OrderBy<string>[]): ListState | null {
   const { edition_id, organization_id, search } = filters
   const place = {
@@ -150,7 +136,7 @@ function stateOf(ctx: Ctx, filters: UserFilters, ordering: readonly OrderBy<stri
   return { ...place, version: sizeOf('customer_changes'), rows: sizeOf('customers') }
 }
 
-export function listUsers(
+export async function listUsers(
   ctx: Ctx,
   page: PageRequest,
   ordering: readonly OrderBy<CustomerOrder>[],
@@ -159,33 +145,31 @@ export function listUsers(
   const view = customersSeenBy(ctx.caller)
   // Only a search and an order by contacts read which customers are hidden for all rows, not just for those of the page.
   const isJudged = filters.search !== undefined || ordering.some(({ name }) => name !== 'date_joined')
+  const keys = sortKeys(view)
   const source = {
     table: sql`users`,
     key: sql`${users.seq}`,
     where: conditions(ctx, view, filters),
     ranges: isOfRanges(view, filters) ? ranges.all : undefined,
-    sort: sortOf(ordering, view),
+    sort: sortOf(ordering, view, keys),
     columns: columnsOf(view),
     joins: sql`join ${users} on ${users.seq} = page.key ${view.join}`,
     read: { table: sql`${users}`, joins: view.join },
   }
-  // Roles of an edition compare its customers: the index has those of the whole organisation.
-  if (!filters.search || !view.isWhole)
-    return paginate(ctx.db, page, {
-      ...source,
-      from: sql`users ${isJudged ? view.join : sql``}`,
-      count: countOf(ctx, filters),
-      ...(filters.search || !view.isWhole ? {} : startsOf(ctx.db, filters, ordering)),
-    })
-  const texts = foldedOrDigits(filters.search)
-  return texts.every(isIndexed)
-    ? paginateSearch(
-        ctx.db,
-        page,
-        { ...source, state: stateOf(ctx, filters, ordering) },
-        indexSearch(ctx, view, filters, texts),
-      )
-    : paginateNewest(ctx.db, page, source, newestOf(ctx, filters))
+  const texts = filters.search ? foldedOrDigits(filters.search) : []
+  const search = texts.length > 0 && texts.every(isIndexed) ? searchOf(ctx, { filters, texts, keys }) : null
+  if (search && view.isWhole)
+    return paginateSearch(ctx.db, page, { ...source, state: stateOf(ctx, filters, ordering) }, search)
+  if (filters.search && view.isWhole) return paginateNewest(ctx.db, page, source, newestOf(ctx, filters))
+  // Customers whom roles of an edition see in part are compared one by one where the index has many.
+  const few = search && (await paginateFew(ctx.db, page, source, search))
+  if (few) return few
+  return paginate(ctx.db, page, {
+    ...source,
+    from: sql`users ${isJudged ? view.join : sql``}`,
+    count: countOf(ctx, filters),
+    ...(filters.search || !view.isWhole ? {} : startsOf(ctx.db, filters, ordering)),
+  })
 }
 
 export interface LoadedUser extends ShownUserRow {

@@ -17,6 +17,7 @@ import { any } from '../list-spans.ts'
  * - refund_requests_of_attention: the health of an edition says that a refund is stuck.
  * - refund_requests_of_merchant_account: an account that is used is not deleted.
  * - refund_requests_of_provider: events of a provider name the refund, and none is paid twice.
+ * - refund_requests_of_reference: a search by what the provider calls a refund.
  * - refund_requests_due: what a provider is to be asked now.
  */
 export const refundRequests = sqliteTable('refund_requests', {

@@ -1,0 +1,73 @@
+import { sql } from 'drizzle-orm'
+import type { Ctx } from '../../context.ts'
+import { foundBy } from '../../db/found-customers.ts'
+import { matchingRow, type IndexSearch } from '../../db/lists/find-few.ts'
+import { refundRequests } from '../../db/schema/sales/refunds.ts'
+import { visibilityOf, visibleIn } from '../../db/visibility.ts'
+import { type FoundRequest, judgeOf, readFewOrders, searchOfOrders } from '../orders/index.ts'
+import { isOfWholeEditions, type RefundFilters } from './filters.ts'
+import { sortKeys } from './orderings.ts'
+
+export const refundVisibility = visibilityOf(sql`${refundRequests.organization_id}`, sql`${refundRequests.edition_id}`)
+
+/** The id and the reference are whole; what else a search finds are texts of orders. */
+export const isNamed = (text: string) =>
+  sql`(${refundRequests.id} = ${text} or ${refundRequests.provider_reference} = ${text})`
+
+type Named = Pick<
+  typeof refundRequests.$inferSelect,
+  'id' | 'status' | 'reason' | 'source' | 'requested_minor' | 'created_at' | 'modified_at'
+>
+
+async function named({ db, caller }: Ctx, filters: RefundFilters, text: string): Promise<FoundRequest[]> {
+  const { edition_id, organization_id } = filters
+  const rows = await db.all(sql<Named>`select id, status, reason, source, requested_minor, created_at, modified_at
+    from refund_requests where ${isNamed(text)} and ${visibleIn(caller, refundVisibility, filters)}
+      ${edition_id ? sql`and +edition_id = ${edition_id}` : sql``}
+      ${organization_id ? sql`and +organization_id = ${organization_id}` : sql``}`)
+  return rows.map((one) => [
+    one.id,
+    one.status,
+    one.reason,
+    one.source,
+    one.requested_minor,
+    one.created_at,
+    one.modified_at,
+  ])
+}
+
+/** Says of a request that was found whether it has what else is asked for. */
+const judge =
+  ({ status, reason, source, created_after, created_before }: RefundFilters) =>
+  ([, ...values]: FoundRequest): boolean =>
+    (status === undefined || values[0] === status) &&
+    (reason === undefined || values[1] === reason) &&
+    (source === undefined || values[2] === source) &&
+    (created_after === undefined || values[4] >= created_after) &&
+    (created_before === undefined || values[4] <= created_before)
+
+/** How the index finds requests by their orders; null for a list that does not need it, and for a short text. */
+export function searchOf(ctx: Ctx, filters: RefundFilters): Pick<IndexSearch, 'readFew'> | null {
+  const { edition_id, organization_id, search } = filters
+  if (!search || !isOfWholeEditions(filters)) return null
+  const ofOrders = { edition_id, organization_id, search }
+  const entries = searchOfOrders(ctx.caller, ofOrders)
+  if (entries === null || entries === 'short') return null
+  const isFound = judgeOf(foundBy(ctx.caller), ofOrders)
+  return {
+    readFew: async (db) => {
+      const [{ orders, ...read }, others] = await Promise.all([readFewOrders(db, entries), named(ctx, filters, search)])
+      if (!orders) return { ...read, rows: null }
+      const requests = [...orders.filter(isFound).flatMap((order) => order.requests), ...others]
+      const rows = [...new Map(requests.map((one) => [one[0], one])).values()].filter(judge(filters)).map((one) =>
+        matchingRow(one[0], sortKeys, {
+          status: one[1],
+          requested_amount: one[4],
+          created: one[5],
+          modified: one[6],
+        }),
+      )
+      return { ...read, rows }
+    },
+  }
+}

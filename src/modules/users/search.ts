@@ -1,0 +1,90 @@
+import { sql } from 'drizzle-orm'
+import type { Ctx } from '../../context.ts'
+import { type FoundCustomer, foundBy, type FoundEdition } from '../../db/found-customers.ts'
+import { firstEntries, matchingRow, type IndexSearch, mostAtOnce } from '../../db/lists/find-few.ts'
+import type { SortKey } from '../../db/lists/list-source.ts'
+import { customersWithTexts, markOfOrganization, marksOf } from '../../db/lists/match-texts.ts'
+import { fromJson } from '../../db/select.ts'
+import { shortId } from '../../db/short-ids.ts'
+import { editionsSeenBy } from '../../db/visibility.ts'
+import { type Caller, reachOf } from '../../domain/accounts/access.ts'
+import type { UserFilters } from './conditions.ts'
+import type { CustomerOrder } from './starts.ts'
+
+/** A customer as the index has them. */
+const fields = {
+  key: sql<number>`users.rowid`,
+  id: sql<string>`users.id`,
+  organization_id: sql<string>`users.organization_id`,
+  name_folded: sql<string>`users.name_folded`,
+  address_folded: sql<string>`users.address_folded`,
+  phone_digits: sql<string>`users.phone_digits`,
+  email: sql<string | null>`users.email`,
+  phone_number: sql<string | null>`users.phone_number`,
+  created_at: sql<number>`users.created_at`,
+  last_seen_at: sql<number | null>`users.last_seen_at`,
+  editions: fromJson<readonly FoundEdition[]>(sql`users.editions`),
+}
+
+/** Organisations whose customers a list may have; null for all. */
+export function organizationsOf(ctx: Ctx, { organization_id }: UserFilters): string[] | null {
+  const reach = reachOf(ctx.caller)
+  if (reach.all) return organization_id === undefined ? null : [organization_id]
+  const reached = [...reach.organizations, ...reach.editions.map((grant) => grant.organization_id)]
+  return [...new Set(reached)].filter((id) => organization_id === undefined || id === organization_id)
+}
+
+/** Says of a customer whether a list has them. It compares as the list does in SQL. */
+function judgeOf(caller: Caller, { edition_id, organization_id }: UserFilters, texts: readonly string[]) {
+  const view = foundBy(caller)
+  const edition = edition_id && shortId(edition_id)
+  return (customer: FoundCustomer): boolean =>
+    (!edition || customer.editions.some(([one]) => one === edition)) &&
+    (!organization_id || customer.organization_id === organization_id) &&
+    (view.seesOrganization(customer.organization_id) || customer.editions.some(([one]) => view.seesEdition(one))) &&
+    view
+      .textsOf(customer)
+      .some((of) =>
+        texts.some((text) => [of.name_folded, of.address_folded, of.phone_digits].some((one) => one.includes(text))),
+      )
+}
+
+interface CustomerSearch {
+  filters: UserFilters
+  texts: readonly string[]
+  keys: Readonly<Record<CustomerOrder, SortKey['by']>>
+}
+
+/** How the index finds customers: it has those of an organisation, also by what each edition was given. */
+export function searchOf(ctx: Ctx, { filters, texts, keys }: CustomerSearch): IndexSearch {
+  const { caller } = ctx
+  const organizations = organizationsOf(ctx, filters)
+  const { edition_id } = filters
+  const ofOrganizations = organizations?.length ? marksOf('organization', organizations) : null
+  const marks = edition_id ? markOfOrganization(edition_id) : ofOrganizations
+  const isAny = organizations?.length === 0 ? sql`0` : sql`1`
+  const isVisible = edition_id ? sql`exists (${editionsSeenBy(caller, filters)})` : isAny
+  const own = customersWithTexts({ marks, isVisible, texts })
+  const [isMatch, view] = [judgeOf(caller, filters, texts), foundBy(caller)]
+  return {
+    own,
+    contacts: null,
+    isOwn: sql`1`,
+    readFew: async (db) => {
+      const found = await db.all(firstEntries(fields, own))
+      if (found.length > mostAtOnce) return { own: found, rows: null }
+      const rows = found.filter(isMatch).map((customer) => {
+        const { email, phone_number, created_at, last_seen_at } = view.valuesOf(customer)
+        // An erased customer has the id in place of a number.
+        const number = phone_number === customer.id ? null : phone_number
+        return matchingRow(customer.key, keys, {
+          email,
+          phone_number: number,
+          date_joined: created_at,
+          last_seen: last_seen_at,
+        })
+      })
+      return { own: found, rows }
+    },
+  }
+}
