@@ -26,7 +26,8 @@ export function addNeighbours(database: DatabaseSync): void {
     insert into refund_requests (id, organization_id, edition_id, order_id, transaction_id, purchase_id, user_id, target,
         status, source, reason, currency, requested_minor, created_at, modified_at)
       select 'rfr_' || substr(p.id, 5), e.organization_id, p.edition_id, p.order_id, t.id, p.id, p.user_id, 'purchase',
-        iif(p.created_at / 60000 % 3, 'rejected', 'cancelled'), 'api', 'customer_request', t.currency, p.price_minor,
+        iif(p.created_at / 60000 % 3, 'rejected', 'cancelled'), iif(p.created_at / 60000 % 28, 'api', 'customer'),
+        iif(p.created_at / 60000 % 400, 'customer_request', 'fraud'), t.currency, p.price_minor,
         p.created_at, p.modified_at
       from purchases p join transactions t on t.order_id = p.order_id join editions e on e.id = p.edition_id where p.created_at / 60000 % 4 = 0;
     insert into webhook_endpoints (id, organization_id, name, url, events, is_active, secret, created_at, modified_at)

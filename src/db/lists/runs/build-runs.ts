@@ -228,7 +228,7 @@ async function buildRuns(work: BuildingWork, id: string): Promise<boolean> {
   }
 }
 
-interface Job {
+interface RunSweep {
   now: number
   sizes: RunSizes
 }
@@ -238,7 +238,7 @@ export async function buildRunsOf(
   db: Database,
   list: RunList,
   organizations: readonly string[],
-  { now, sizes }: Job,
+  { now, sizes }: RunSweep,
 ): Promise<readonly string[]> {
   const work = { db, list, horizon: now - settledAfterMs, sizes, steps: { left: sizes.stepsASweep } }
   for (const [index, organization] of organizations.entries()) {

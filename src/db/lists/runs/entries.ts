@@ -83,7 +83,7 @@ function sharedLength(a: Uint8Array, b: Uint8Array): number {
 }
 
 /** Texts of which each says how it differs from the one before. */
-class TextWriter {
+class TextsPacker {
   #last: Uint8Array = new Uint8Array()
 
   write(writer: Writer, text: string): void {
@@ -95,7 +95,7 @@ class TextWriter {
   }
 }
 
-class TextReader {
+class PackedTexts {
   #bytes = new Uint8Array(64)
   #length = 0
 
@@ -117,7 +117,7 @@ class TextReader {
 /** Packs entries: each says how it differs from the one before. */
 export function packEntries(entries: readonly Entry[], { hasTextValues, hasTextKeys, kinds }: EntryFormat): Uint8Array {
   const writer = new Writer()
-  const [values, keys] = [new TextWriter(), new TextWriter()]
+  const [values, keys] = [new TextsPacker(), new TextsPacker()]
   let last = { value: 0, created_at: 0, key: 0 }
   for (const { value, created_at, key, kind } of entries) {
     const numbers = { value: hasTextValues ? 0 : Number(value), created_at, key: hasTextKeys ? 0 : Number(key) }
@@ -140,7 +140,7 @@ export function unpackEntries(
   isWanted: (created_at: number, kind: number) => boolean,
 ): Entry[] {
   const reader = new Reader(bytes)
-  const [values, keys] = [new TextReader(), new TextReader()]
+  const [values, keys] = [new PackedTexts(), new PackedTexts()]
   const found: Entry[] = []
   let [value, created_at, key, kind] = [0, 0, 0, 0]
   while (!reader.isAtEnd) {
