@@ -63,7 +63,7 @@ interface ChunkRow {
 }
 
 /** Of an edition without runs the generation is null, of one without rows in this order the number of the chunk alone. */
-type EditionRow = ChunkRow | { edition: string; generation: number | null; number: null }
+type OpenedRow = ChunkRow | { edition: string; generation: number | null; number: null }
 
 export interface RunChunk {
   edition: string
@@ -81,9 +81,9 @@ export const inTime = ({ list, from, until }: RunRows): SQL =>
 const scopesOf = ({ list, editions }: RunRows): SQL => list.scopesOf(editions)
 
 /** The editions of a list with their chunks without the rows, and their deltas with them. */
-const chunksOf = (rows: RunRows): SQL<EditionRow> => {
+const chunksOf = (rows: RunRows): SQL<OpenedRow> => {
   const { list, ordering } = rows
-  return sql<EditionRow>`select one.id as edition, nullif(state.generation, 0) as generation, is_delta, number, first_value,
+  return sql<OpenedRow>`select one.id as edition, nullif(state.generation, 0) as generation, is_delta, number, first_value,
       first_created_at, first_${keyIn(list)} as first_key, spans, kinds, iif(is_delta, hex(entries), null) as entries
     from (${scopesOf(rows)}) as one
       left join ${list.states} as state on ${scopeIn(list, 'state')} = one.id
@@ -91,7 +91,7 @@ const chunksOf = (rows: RunRows): SQL<EditionRow> => {
         and run.generation = state.generation`
 }
 
-const isChunk = (row: EditionRow): row is ChunkRow => row.number !== null
+const isChunk = (row: OpenedRow): row is ChunkRow => row.number !== null
 
 /** The next chunk of an edition stands behind each. SQL would read each row once more to sort them. */
 const inOrder = (chunks: readonly ChunkRow[]): ChunkRow[] =>

@@ -8,7 +8,7 @@ import { type CountedOrders, ordersInSpan } from './spans.ts'
 type Range = readonly [from: number | undefined, until: number | undefined]
 
 /** Spans of a length, which a count adds or takes away. */
-interface SpanRange {
+interface CountedSpans {
   bits: number
   spans: Range
   sign: 1 | -1
@@ -17,7 +17,7 @@ interface SpanRange {
 const noSpan = 2 ** 53
 
 /** One query of all of them: each one of its own would look the editions up again. */
-function sumOfSpans(counted: CountedOrders, ranges: readonly SpanRange[]): SQL {
+function sumOfSpans(counted: CountedOrders, ranges: readonly CountedSpans[]): SQL {
   if (ranges.length === 0) return sql`0`
   const rows = ranges.map(
     ({ bits, spans: [from = -noSpan, until = noSpan], sign }) =>
@@ -40,7 +40,7 @@ const between = (edge: number, from: number): { range: readonly [number, number]
   edge < from ? { range: [edge, from], sign: -1 } : { range: [from, edge], sign: 1 }
 
 /** From the edge of the longest spans that is nearest to a moment to that of the shortest, by spans of the other lengths. */
-const spansTo = (moment: number, sign: 1 | -1): SpanRange[] =>
+const spansTo = (moment: number, sign: 1 | -1): CountedSpans[] =>
   lengthsOfSpans.slice(1).map((bits) => {
     const found = between(nearestEdge(moment, bits + sumBits) * 2 ** sumBits, nearestEdge(moment, bits))
     return { bits, spans: found.range, sign: found.sign === sign ? 1 : -1 }
@@ -52,12 +52,12 @@ function rowsTo(counted: CountedOrders, moment: number): SQL {
   return sql`${written(sign)} * ${countRows(counted, range)}`
 }
 
-const isSome = ({ spans: [from = -noSpan, until = noSpan] }: SpanRange): boolean => from < until
+const isSome = ({ spans: [from = -noSpan, until = noSpan] }: CountedSpans): boolean => from < until
 
 /** Spans from the edge of short ones that is nearest to one end up to that of the other. */
-function spansOfRange({ from, until }: CountedOrders): SpanRange[] {
+function spansOfRange({ from, until }: CountedOrders): CountedSpans[] {
   const edgeOf = (moment: number | undefined) => (moment === undefined ? undefined : nearestEdge(moment, longestBits))
-  const ranges: SpanRange[] = [
+  const ranges: CountedSpans[] = [
     { bits: longestBits, spans: [edgeOf(from), edgeOf(until)], sign: 1 },
     ...(from === undefined ? [] : spansTo(from, 1)),
     ...(until === undefined ? [] : spansTo(until, -1)),
