@@ -174,6 +174,20 @@ describe('the sweep of runs of refund requests', () => {
     expect(Math.max(...(await generations()))).toBeGreaterThan(1)
   })
 
+  it('forgets requests that were deleted while they were young', async () => {
+    const { organization, first } = await seedLongRefunds([400], apart)
+    await build(later)
+    const these = sql`where organization_id = ${organization} and unicode(substr(id, -1)) % 3 = 0 and id <> ${first}`
+    await write(
+      sql`update refund_requests set modified_at = ${later} ${these}`,
+      sql`delete from refund_requests ${these}`,
+    )
+    const requests = await storedRefunds(organization)
+    const scope = { organization_id: organization }
+    for (const ordering of ['requested_amount', '-status'])
+      await expectRefundWalk({ scope, filter: { source: 'api' }, ordering }, { requests, size: 100 })
+  })
+
   it('leaves out organisations with few requests', async () => {
     await seedLongRefunds([300], apart)
     await write(sql`update list_sizes set all_orders = 400`)
