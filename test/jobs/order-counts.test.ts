@@ -43,14 +43,16 @@ async function otherCounts() {
   ]
   const anything = sql.raw(names.map((name) => `${name} <> 0`).join(' or '))
   return [
-    [
-      await db.all(
-        sql`select edition_id, span, ${sums} from order_counts where span_bits = 29 and (${anything}) order by 1, 2`,
-      ),
-      await db.all(
-        sql`select edition_id, created_at >> 29 as span, ${counted} from purchases group by 1, 2 order by 1, 2`,
-      ),
-    ],
+    ...(await Promise.all(
+      lengthsOfSpans.map(async (bits) => [
+        await db.all(
+          sql`select edition_id, span, ${sums} from order_counts where span_bits = ${bits} and (${anything}) order by 1, 2`,
+        ),
+        await db.all(
+          sql`select edition_id, created_at >> ${bits} as span, ${counted} from purchases group by 1, 2 order by 1, 2`,
+        ),
+      ]),
+    )),
     ...(await Promise.all(
       lengthsOfSpans.map(async (bits) => [
         await db.all(
@@ -240,6 +242,8 @@ describe('stored counts of orders', () => {
       sql`update order_counts set completed_imported = completed_imported + 3
         where edition_id = ${shop.edition_id} and span_bits = 21 and span = ${manyFrom} >> 21`,
       sql`delete from order_counts where edition_id = ${shop.edition_id} and span > ${manyFrom} >> 29 and span_bits = 29`,
+      sql`update order_counts set purchases_used = purchases_used + 1
+        where edition_id = ${shop.edition_id} and span_bits <> 29`,
       sql`update order_counts set completed_imported = completed_imported - 1, purchases = purchases + 1
         where edition_id = ${shop.edition_id} and span_bits = 25`,
       sql`update order_counts set customers = customers + 1, cancelled_online = 2

@@ -225,7 +225,7 @@ it('a page by its number in the order of creation reads few rows of each list, w
       [`/v1/orders?${ofEdition}`, ['', '&type=imported'], key],
       [`/v1/orders?${ofOrganization}`, ['', '&type=imported'], key],
     ]),
-    [`/v1/purchases?${ofEdition}`, ['']],
+    [`/v1/purchases?${ofEdition}`, ['', '&status=active', '&status=cancelled', '&status=pending']],
     [`/v1/webhooks/${endpointId}/deliveries?page_size=50`, ['', '&status=success', '&status=exhausted']],
     [
       `/v1/audit-log?${ofOrganization}`,
