@@ -19,7 +19,7 @@ import { selectPageRows } from './page-statement.ts'
 import { paginate } from './paginate.ts'
 
 /** A list in the order of its key, a number. */
-interface KeptList<F extends Fields> {
+interface ListOfKept<F extends Fields> {
   source: ListSource<F>
   state: ListState
   /** A query of the `key` of each row, in the order of the list. There are no more than `mostHits`. */
@@ -52,7 +52,7 @@ async function pageOfKept<F extends Fields>(
 export async function paginateKept<F extends Fields>(
   db: Database,
   request: PageRequest,
-  { source, state, matching }: KeptList<F>,
+  { source, state, matching }: ListOfKept<F>,
 ): Promise<Page<RowOf<F>>> {
   const list = await hitListOf(state)
   const known = await pageOfKept(db, request, source, { list })
