@@ -17,12 +17,12 @@ export const written = (value: number): SQL => sql.raw(String(value))
 export const areSpans = (bits: number, editions: SQL): SQL =>
   sql`span_bits = ${written(bits)} and edition_id in (${editions})`
 
-/** The column that counts the purchases of a status, of spans of `longBits` alone. */
+/** The column that counts the purchases of a status. */
 export const purchaseColumn = (status: PurchaseStatus): string => `purchases_${status}`
 
-/** The sum of columns of all spans of a length, of editions. `editions` is a query of their ids. */
-export const sumOfEditions = (columns: SQL, editions: SQL, bits: number = longestBits): SQL =>
-  sql`(select coalesce(sum(${columns}), 0) from order_counts where ${areSpans(bits, editions)})`
+/** The sum of columns of all spans of editions. `editions` is a query of their ids. */
+export const sumOfEditions = (columns: SQL, editions: SQL): SQL =>
+  sql`(select coalesce(sum(${columns}), 0) from order_counts where ${areSpans(longestBits, editions)})`
 
 /** How often customers of the editions' organisations changed. */
 export const customerChangesOf = (editions: SQL): SQL =>

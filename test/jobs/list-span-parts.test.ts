@@ -84,6 +84,21 @@ describe('parts of spans of refund requests', () => {
             sql`select 1 from refund_requests where organization_id = ${place.organization} and created_at >= ${at}`,
           )
         }
+        for (const hours of [20, 66, 143])
+          for (const [name, operator] of [
+            ['created_after', '>='],
+            ['created_before', '<='],
+          ] as const)
+            for (const ordering of ['created', '-created']) {
+              const at = begin + hours * 3_600_000 + 1234
+              const order = sql.raw(ordering === 'created' ? 'asc' : 'desc')
+              await expectPages(
+                `/v1/refund-requests?${queryOf({ organization_id: place.organization, [name]: new Date(at).toISOString(), ordering })}`,
+                sql<{ id: string }>`select id from refund_requests where organization_id = ${place.organization}
+                  and created_at ${sql.raw(operator)} ${at} order by created_at ${order}, id ${order}`,
+                30,
+              )
+            }
         for (const filter of [
           {},
           { status: 'pending' },
@@ -106,6 +121,29 @@ describe('parts of spans of refund requests', () => {
     )
     expect(parts).toBeGreaterThan(100)
     await recountRefunds(contextAt(night))
+  })
+
+  it('lead to pages of a range of time that begins and ends inside a span without parts', async () => {
+    const place = await seedPlace()
+    const made = await seedRefunds(place, 520)
+    await write(sql`update refund_requests set created_at = ${begin} + seq.key * 5000
+      from json_each(${JSON.stringify(made.map(({ refund }) => refund))}) as seq where refund_requests.id = seq.value`)
+    const [from, until] = [begin + 200_000, begin + 2_300_000]
+    for (const [ordering, order] of [
+      ['created', sql`asc`],
+      ['-created', sql`desc`],
+    ] as const)
+      await expectPages(
+        `/v1/refund-requests?${queryOf({
+          organization_id: place.organization,
+          created_after: new Date(from).toISOString(),
+          created_before: new Date(until).toISOString(),
+          ordering,
+        })}`,
+        sql<{ id: string }>`select id from refund_requests where organization_id = ${place.organization}
+          and created_at between ${from} and ${until} order by created_at ${order}, id ${order}`,
+        30,
+      )
   })
 
   it('are made once a span has ended, and not of few requests', async () => {

@@ -99,6 +99,29 @@ describe('counts of the audit log', () => {
             [{ resource_id: 'ord_many' }, sql`resource_id = 'ord_many'`],
             [{ actor_id: 'usr_a' }, sql`actor_id = 'usr_a'`],
             [{ actor_id: 'usr_b', resource_type: 'order' }, sql`actor_id = 'usr_b' and resource_type = 'order'`],
+            ...questions.slice(0, 3).map(
+              ({ created_after: from = begin, created_before: until = now }) =>
+                [
+                  {
+                    actor_id: 'usr_a',
+                    created_after: new Date(from).toISOString(),
+                    created_before: new Date(until).toISOString(),
+                  },
+                  sql`actor_id = 'usr_a' and created_at >= ${from} and created_at < ${until}`,
+                ] as const,
+            ),
+            ...questions
+              .slice(0, 3)
+              .map(
+                ({ created_after: from = begin + 1 }) =>
+                  [{ created_after: new Date(from).toISOString() }, sql`created_at >= ${from}`] as const,
+              ),
+            ...questions
+              .slice(0, 3)
+              .map(
+                ({ created_before: until = begin + 1 }) =>
+                  [{ created_before: new Date(until).toISOString() }, sql`created_at < ${until}`] as const,
+              ),
           ] as const)
             await expectPages(
               `/v1/audit-log?${queryOf({ organization_id: organization, ...filter, ordering })}`,

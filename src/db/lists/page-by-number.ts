@@ -49,12 +49,6 @@ interface Numbered {
   isReversible: boolean
 }
 
-/** A start that may leave many rows before the page. Null where it leaves as many as the nearest end of the list. */
-export async function ifNearer(db: Database, start: PageStart, nearest: number): Promise<PageStart | null> {
-  const found = await db.first(sql<{ rest: number }>`with recursive ${start.ctes} select ${start.offset} as rest`)
-  return found && found.rest < nearest ? start : null
-}
-
 /** The way to the page behind so many rows that reads the fewest of them. */
 export async function routeTo(db: Database, skipped: number, list: Numbered): Promise<PageRoute> {
   if (skipped < shortSkip) return fromTheFirstRow

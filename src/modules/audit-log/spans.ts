@@ -39,7 +39,7 @@ export const entrySpans: SpannedList = {
   ],
   hasSums: true,
   hasLongSums: true,
-  mostUndivided: 128,
+  mostUndivided: 64,
   isSettled: true,
 }
 

@@ -1,9 +1,9 @@
 import { shortIdOfEdition } from '../../db/short-ids.ts'
 import { type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
-import { longBits, purchaseColumn, sumOfEditions } from '../../db/edition-counts.ts'
+import { purchaseColumn, sumOfEditions } from '../../db/edition-counts.ts'
 import type { ListSource, SortKey } from '../../db/lists/list-source.ts'
-import { type Counting, ifNearer } from '../../db/lists/page-by-number.ts'
+import type { Counting } from '../../db/lists/page-by-number.ts'
 import { paginate } from '../../db/lists/paginate.ts'
 import { paginateFew } from '../../db/lists/paginate-search.ts'
 import type { Ranges } from '../../db/lists/ranges.ts'
@@ -48,22 +48,18 @@ const rangesOf = ({ search, vendor_code, status }: PurchaseFilters): Ranges | un
 function countOf(ctx: Ctx, filters: PurchaseFilters): Counting | null {
   if (filters.search || filters.vendor_code) return null
   const editions = editionsSeenBy(ctx.caller, { edition_id: filters.edition_id })
-  const bought = filters.status
-    ? sumOfEditions(sql.raw(purchaseColumn(filters.status)), editions, longBits)
-    : sumOfEditions(sql`purchases`, editions)
-  return { statement: sql`select ${bought} as n` }
+  const column = filters.status ? purchaseColumn(filters.status) : 'purchases'
+  return { statement: sql`select ${sumOfEditions(sql.raw(column), editions)} as n` }
 }
 
-/** Where a page by number begins; of codes and searches there are few. Of one status that may be far from the page. */
-function startsOf(
-  { db }: Ctx,
+/** Where a page by number begins; of codes and searches there are few. */
+const startOf = (
   { edition_id, search, vendor_code, status }: PurchaseFilters,
   isDesc: boolean,
-): Pick<ListSource, 'startOf' | 'findStart'> {
-  if (!edition_id || search || vendor_code) return {}
-  const start = (skipped: number) => startOfPurchases({ editionId: edition_id, status }, isDesc, skipped)
-  return status ? { findStart: (skipped, nearest) => ifNearer(db, start(skipped), nearest) } : { startOf: start }
-}
+): ListSource['startOf'] =>
+  !edition_id || search || vendor_code
+    ? undefined
+    : (skipped) => startOfPurchases({ editionId: edition_id, status }, isDesc, skipped)
 
 export async function listPurchases(
   ctx: Ctx,
@@ -90,6 +86,6 @@ export async function listPurchases(
     ranges: rangesOf(filters),
     read: { table: sql`${purchases}`, joins: sql`cross ${shownJoins(view)}` },
     count: countOf(ctx, filters),
-    ...startsOf(ctx, filters, ordering[0]?.desc ?? true),
+    startOf: startOf(filters, ordering[0]?.desc ?? true),
   })
 }

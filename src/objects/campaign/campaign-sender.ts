@@ -67,7 +67,6 @@ export class CampaignSenderObject<Bindings> extends DurableObject<Bindings> impl
     await this.#storage.deleteAlarm()
     await this.#storage.deleteAll()
     this.#store.createTables()
-    this.#list.forget()
     return true
   }
 

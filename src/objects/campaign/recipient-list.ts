@@ -1,7 +1,7 @@
 import type { RecipientRow, RecipientsPage, RecipientsQuery } from '../../domain/campaigns/sender.ts'
 import type { Engagement, RecipientState } from '../../domain/campaigns/sending-policy.ts'
 import { isRunning } from '../../domain/campaigns/lifecycle.ts'
-import { KnownOrders } from './known-orders.ts'
+import { KeptOrders } from './kept-orders.ts'
 import { everyone, PackStore } from './pack-store.ts'
 import type { RecipientStore } from './recipient-store.ts'
 import { areApart, recipientState } from './schema.ts'
@@ -150,22 +150,17 @@ function countOf(
 /** The recipients of a campaign, by page. */
 export class RecipientList {
   readonly #store: RecipientStore
-  readonly #orders: KnownOrders
+  readonly #orders: KeptOrders
 
-  constructor(store: RecipientStore, orders = new KnownOrders(store.storage.sql)) {
+  constructor(store: RecipientStore) {
     this.#store = store
-    this.#orders = orders
-  }
-
-  /** Another database is used from now on. */
-  forget(): void {
-    this.#orders.forget()
+    this.#orders = new KeptOrders(store.storage.sql)
   }
 
   /**
    * One page of the recipients, and the count of all that match. The counters have that of a state. Where a reason, an
-   * engagement or another order is asked for, recipients are read to count or to order them: once for many pages when
-   * the campaign is not under way.
+   * engagement or another order is asked for, recipients are read to count or to order them: once for all pages until one of
+   * them changes, when the campaign is not under way.
    */
   page(query: RecipientsQuery): RecipientsPage {
     const { sql } = this.#store.storage
@@ -173,8 +168,8 @@ export class RecipientList {
     const asked = askedBy(query)
     const isByNumber = asked.keys[0]?.sql === 'n'
     const isKept = reason !== undefined || engagement !== undefined || !isByNumber
-    const known = isKept && !isRunning(this.#store.record()?.status ?? '') ? this.#knownPage(asked, query) : null
-    if (known) return known
+    const kept = isKept && !isRunning(this.#store.record()?.status ?? '') ? this.#keptPage(asked, query) : null
+    if (kept) return kept
     const place = placeOf(asked, query)
     const rows =
       asked.hasPacked && isByNumber ? listByNumber(sql, place, size + 1) : listFrom(sql, fromOf(asked), place, size + 1)
@@ -182,12 +177,13 @@ export class RecipientList {
   }
 
   /** A page by the numbers of the whole list. Null where the row before it is not where it was. */
-  #knownPage(asked: AskedRecipients, { size, skipped, after }: RecipientsQuery): RecipientsPage | null {
+  #keptPage(asked: AskedRecipients, { size, skipped, after, engagement }: RecipientsQuery): RecipientsPage | null {
     const { keys, where, values } = asked
-    const numbers = this.#orders.numbersOf(
-      `select n from ${fromOf(asked)} where ${where.join(' and ') || '1'} order by ${orderOf(keys)}`,
+    const numbers = this.#orders.numbersOf({
+      query: `select n from ${fromOf(asked)} where ${where.join(' and ') || '1'} order by ${orderOf(keys)}`,
       values,
-    )
+      isOfEngagement: engagement !== undefined,
+    })
     let start = skipped
     if (after?.length === keys.length) {
       const last = Number(after.at(-1))

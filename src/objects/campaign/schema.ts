@@ -3,6 +3,7 @@ import type { CampaignSnapshot } from '../../domain/campaigns/sender.ts'
 import type { Reason, RecipientState } from '../../domain/campaigns/sending-policy.ts'
 import { type Counters, counterNames } from '../../domain/campaigns/counters.ts'
 import type { CampaignStatus } from '../../domain/campaigns/lifecycle.ts'
+import { keptOrdersSchema } from './kept-orders.ts'
 import type { Channel } from '../../domain/messaging/messaging.ts'
 
 /** The part of the storage that the object uses. Tests replace it to make faults. */
@@ -79,7 +80,7 @@ create table if not exists changed (
   members text not null
 ) strict;
 drop index if exists recipients_address;
-`
+${keptOrdersSchema(stampNames)}`
 
 export interface CampaignRecord extends Counters {
   campaign_id: string

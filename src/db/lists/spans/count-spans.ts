@@ -105,17 +105,20 @@ const walkTo = (list: SpannedList, rows: NumberedRows, name: SQL, moment: number
       from ${name} where ${haveParts(list, { bits, lo })})`
 }
 
+/** A number of rows: common queries that it names, beside `scoped`, and an expression. */
+interface CountInSpans {
+  ctes: readonly SQL[]
+  n: SQL
+}
+
 /**
- * Counts a list. It adds the longest spans, at each end of a range of time the parts that lead to it, and the rows between the
- * end and the nearest edge of the shortest part. Rows that are not counted yet are read.
+ * Adds the longest spans, at each end of a range of time the parts that lead to it, and the rows between the end and the nearest
+ * edge of the shortest part. Rows that are not counted yet are read. `ids` is a query of the scopes.
  */
-export function countOfSpans(list: SpannedList, counted: SpannedRows): Counting {
+export function countInSpans(list: SpannedList, counted: SpannedRows, ids: SQL = scopes): CountInSpans {
   const { table, scope, key, keyAt, keyOf, isSettled } = list
   const { facets, where, index, from, until } = counted
-  if (from !== undefined && until !== undefined && from >= until) return { statement: sql`select 0 as n` }
-  const isWhole = from === undefined && until === undefined
-  // Read where it is needed once: each row of a common query is one more.
-  const ids = isWhole ? counted.scopes : scopes
+  if (from !== undefined && until !== undefined && from >= until) return { ctes: [], n: sql`0` }
   const numbered = { numberIn: (spans: SQL): SQL => numberOfMatches(list, facets, spans), where }
   const conditions = (...more: SQL[]): SQL => and([sql`${scope} in (${ids})`, ...inRangesOf(list), ...where, ...more])
   const rows = (...more: SQL[]): SQL =>
@@ -137,11 +140,6 @@ export function countOfSpans(list: SpannedList, counted: SpannedRows): Counting 
           ${rowsOf(list, numbered)(bits, lo, sql`${lo} + 1`)} - ${rows(since(moment), sql`${key} < ${behind}`, ...settled)})
         from (select * from ${walk} order by bits limit 1) as reached)`
   }
-  const ends = [
-    ...(from === undefined ? [] : [{ name: sql`begins`, moment: from }]),
-    ...(until === undefined ? [] : [{ name: sql`ends`, moment: until }]),
-  ]
-  const walks = ends.map(({ name, moment }) => sql`, ${aheadOf(name, moment)}`)
   const { table: spans, areThese } = wholeSpans(list)
   const edgeOf = (moment: number): SQL => sql`(${written(moment)} >> ${longest(list)})`
   const added = sql`(select coalesce(sum(${numbered.numberIn(spans)}), 0) from ${spans}
@@ -150,9 +148,22 @@ export function countOfSpans(list: SpannedList, counted: SpannedRows): Counting 
     ${until === undefined ? sql`` : sql`and ${spans}.span < ${edgeOf(until)}`})`
   const bounds = [...(from === undefined ? [] : [since(from)]), ...(until === undefined ? [] : [before(until)])]
   return {
-    statement: sql`${isWhole ? sql`` : sql`with recursive scoped (id) as materialized (${counted.scopes}) ${sql.join(walks, sql``)}`}
-      select ${added} ${from === undefined ? sql`` : sql`- (select n from begins)`}
-      ${until === undefined ? sql`` : sql`+ (select n from ends)`}
-      ${isSettled ? sql`+ ${rows(sql`${key} >= ${end}`, ...bounds)}` : sql``} as n`,
+    ctes: [
+      ...(from === undefined ? [] : [aheadOf(sql`counted_from`, from)]),
+      ...(until === undefined ? [] : [aheadOf(sql`counted_until`, until)]),
+    ],
+    n: sql`(${added} ${from === undefined ? sql`` : sql`- (select n from counted_from)`}
+      ${until === undefined ? sql`` : sql`+ (select n from counted_until)`}
+      ${isSettled ? sql`+ ${rows(sql`${key} >= ${end}`, ...bounds)}` : sql``})`,
   }
+}
+
+/** Counts a list. */
+export function countOfSpans(list: SpannedList, counted: SpannedRows): Counting {
+  // Read where it is needed once: each row of a common query is one more.
+  if (counted.from === undefined && counted.until === undefined)
+    return { statement: sql`select ${countInSpans(list, counted, counted.scopes).n} as n` }
+  const { ctes, n } = countInSpans(list, counted)
+  const named = [sql`scoped (id) as materialized (${counted.scopes})`, ...ctes]
+  return { statement: sql`with recursive ${sql.join(named, sql`, `)} select ${n} as n` }
 }

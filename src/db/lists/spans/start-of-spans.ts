@@ -5,7 +5,7 @@ import { and } from '../order-keys.ts'
 import type { ListSource, SortKey } from '../list-source.ts'
 import type { PageStart } from '../page-by-number.ts'
 import { readBy } from '../page-statement.ts'
-import { countOfSpans, numberOfMatches, numberOfNamed, type SpannedRows } from './count-spans.ts'
+import { countInSpans, countOfSpans, numberOfMatches, numberOfNamed, type SpannedRows } from './count-spans.ts'
 import { halving } from './halving.ts'
 import { haveParts, longest, type NumberedRows, ofScopes, rowsOf, scopes, wholeSpans } from './rows-of-spans.ts'
 import { bitsOfParts } from './span-parts.ts'
@@ -33,16 +33,18 @@ const startIn = (isDesc: boolean, keyOf: SpannedList['keyOf']): SQL =>
   sql`select ${keyOf(sql`moment`)} as edge, ahead from (
     select min(bits), (lo ${isDesc ? sql`+ 1` : sql``}) << bits as moment, ahead from place where size = 1 and ahead >= 0)`
 
+/** A range of time in the order of the moments: the end at which the list begins, and the rows that stand before it. */
+function beginOf(counted: SpannedRows, isDesc: boolean): { moment: number; before: SpannedRows } | null {
+  const { from, until, ...all } = counted
+  const moment = isDesc ? until : from
+  return moment === undefined ? null : { moment, before: { ...all, [isDesc ? 'from' : 'until']: moment } }
+}
+
 /**
  * Where a page begins in the order of the moments: the edge of a span or of its shortest part, and how many rows from there on
  * are before the page. In a descending order, rows that are not counted yet stand before all spans.
  */
-export function startOfSpans(
-  list: SpannedList,
-  counted: Omit<SpannedRows, 'from' | 'until'>,
-  isDesc: boolean,
-  offset: number,
-): PageStart {
+export function startOfSpans(list: SpannedList, counted: SpannedRows, isDesc: boolean, offset: number): PageStart {
   const { table, key, keyAt, keyOf, isSettled } = list
   const { facets, where, index } = counted
   const numberIn = (spans: SQL): SQL => numberOfMatches(list, facets, spans)
@@ -50,11 +52,23 @@ export function startOfSpans(
   const young = sql`(select count(*) from ${readBy({ from: table, index })}
     where ${and([hasScope(list, sql`(${scopes})`), ...inRangesOf(list), ...where, sql`${key} >= ${end}`])})`
   const edge = isSettled ? sql`min(edge, ${end})` : sql`edge`
+  const begin = beginOf(counted, isDesc)
+  const before = begin && countInSpans(list, begin.before)
+  // In the part in which the list begins, rows before it are behind the edge.
+  const ahead = begin ? sql`iif(edge ${isDesc ? sql`>` : sql`<`} ${keyAt(begin.moment)}, ${offset}, ahead)` : sql`ahead`
   return {
-    ctes: sql`scoped (id) as materialized (${counted.scopes}),
-      begun (ahead) as materialized (select ${offset} ${isDesc && isSettled ? sql`- ${young}` : sql``}),
-      ${placeIn(list, { numberIn, where }, isDesc)},
-      start (edge, ahead) as materialized (select ${edge}, ahead from (${startIn(isDesc, keyOf)}))`,
+    ctes: sql.join(
+      [
+        sql`scoped (id) as materialized (${counted.scopes})`,
+        ...(before?.ctes ?? []),
+        sql`begun (ahead) as materialized (
+          select ${offset} ${before ? sql`+ ${before.n}` : sql``} ${isDesc && isSettled ? sql`- ${young}` : sql``})`,
+        placeIn(list, { numberIn, where }, isDesc),
+        sql`start (edge, ahead) as materialized (
+          select edge, ${ahead} from (select ${edge} as edge, ahead from (${startIn(isDesc, keyOf)})))`,
+      ],
+      sql`, `,
+    ),
     where: [
       isDesc
         ? sql`${key} < coalesce((select edge from start), ${keyAt(never)})`
@@ -136,8 +150,7 @@ export function bySpans(
 ): Pick<ListSource, 'count' | 'startOf'> {
   if (!counted) return {}
   const [first] = sort
-  const isByMoment =
-    first?.by === list.key && sort.length === 1 && counted.from === undefined && counted.until === undefined
+  const isByMoment = first?.by === list.key && sort.length === 1
   return {
     count: countOfSpans(list, counted),
     startOf: isByMoment ? (skipped) => startOfSpans(list, counted, first.desc, skipped) : undefined,

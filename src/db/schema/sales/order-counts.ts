@@ -19,9 +19,9 @@ const countedOrders = () => ({
 })
 
 /**
- * Triggers and `countTogether` write it: a column of each status and type of an order, and one of all purchases; in spans of
- * `longBits` also one of each status of a purchase, and the customers of the edition, who are in any of its spans. A generated
- * column `bought` has all purchases too.
+ * Triggers and `countTogether` write it: a column of each status and type of an order, one of all purchases and one of each of
+ * their statuses; in spans of `longBits` also the customers of the edition, who are in any of its spans. A generated column
+ * `bought` has all purchases too.
  */
 export const orderCounts = sqliteTable(
   'order_counts',

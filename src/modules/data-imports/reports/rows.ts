@@ -4,8 +4,12 @@ import type { z } from '@hono/zod-openapi'
 import type { Ctx } from '../../../context.ts'
 import type { Database } from '../../../db/database.ts'
 import type { ListSource } from '../../../db/lists/list-source.ts'
-import { and } from '../../../db/lists/order-keys.ts'
+import { type ListState, mostHits } from '../../../db/lists/list-hits.ts'
+import { and, orderKeysOf, orderOf } from '../../../db/lists/order-keys.ts'
+import { isFarPage } from '../../../db/lists/page-by-number.ts'
+import { readBy } from '../../../db/lists/page-statement.ts'
 import { paginate } from '../../../db/lists/paginate.ts'
+import { paginateKept } from '../../../db/lists/paginate-kept.ts'
 import { importOrders, importRows } from '../../../db/schema/data-imports.ts'
 import { orNull, type RowOf } from '../../../db/select.ts'
 import type { RowOutcome } from '../../../domain/data-imports/data-imports.ts'
@@ -135,6 +139,45 @@ function indexOf(filters: RowFilters): SQL | undefined {
   return isApart(filters.outcome) ? sql`import_rows_by_outcome` : undefined
 }
 
+/** Rows of which less than this part match are not looked for one after the other. */
+const largePart = 0.2
+
+/** The number of rows with the outcome and with errors or without is not stored, but for rows that were refused. */
+const isPair = ({ outcome, has_errors }: RowFilters): boolean =>
+  outcome !== undefined && outcome !== 'error' && has_errors !== undefined
+
+/** Whether rows that match are found once and kept: where a page would read many others, or is far. */
+async function areKept(
+  { db }: Ctx,
+  { phase, row_counts, total_rows }: LoadedImport,
+  page: PageRequest,
+  { filters, count }: { filters: RowFilters; count: ListSource['count'] },
+): Promise<boolean> {
+  const { outcome, has_errors, order_id } = filters
+  // While work is under way, rows change all the time.
+  if (phase !== null || row_counts === null || order_id !== undefined) return false
+  if (outcome === undefined && has_errors === undefined) return false
+  if (outcome && isPair(filters)) return (row_counts[outcome] ?? 0) <= mostHits
+  const n = typeof count === 'object' && count ? ((await db.first(count.statement))?.n ?? 0) : (count ?? 0)
+  const isFarApart = indexOf(filters) === undefined && n < largePart * total_rows
+  return n > 0 && n <= mostHits && (isFarPage(page) || isFarApart)
+}
+
+/** Rows change with the version of their import, or get errors. */
+const stateOf = (
+  ctx: Ctx,
+  { id, total_rows }: LoadedImport,
+  { outcome, has_errors, ordering }: RowFilters,
+): ListState => ({
+  asked: ['import_rows', id, outcome, has_errors, ordering],
+  version: sql`(select version * 16777216 + coalesce((select rows_count from import_row_errors where import_id = ${id}), 0)
+    from data_imports where id = ${id})`,
+  rows: sql`${total_rows}`,
+  keepsOrder: true,
+  now: ctx.now,
+  afterCommit: ctx.afterCommit,
+})
+
 export async function listImportRows(
   ctx: Ctx,
   row: LoadedImport,
@@ -166,7 +209,13 @@ export async function listImportRows(
     count,
     startOf: startOf(row, filters),
   }
-  const rows = await paginate(ctx.db, page, source)
+  const rows = (await areKept(ctx, row, page, { filters, count }))
+    ? await paginateKept(ctx.db, page, {
+        source,
+        state: stateOf(ctx, row, filters),
+        matching: sql`select row_number as key from ${readBy(source)} where ${and(source.where)} order by ${orderOf(orderKeysOf(source.sort))}`,
+      })
+    : await paginate(ctx.db, page, source)
   const headers = await headersOf(ctx.db, id)
   return { ...rows, rows: rows.rows.map((one) => ({ ...one, headers })) }
 }

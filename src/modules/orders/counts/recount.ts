@@ -21,6 +21,7 @@ export interface OrderSpan {
 }
 
 const names = countColumns.map(({ name }) => name)
+const statusColumns = purchaseStatuses.map(purchaseColumn)
 const [short, long] = [written(shortBits), written(longBits)]
 
 /** The next span behind this one that has orders or counts. */
@@ -54,6 +55,8 @@ const shortSpansOf = ({ edition_id, span }: OrderSpan): SQL =>
 
 const isWithin = (span: number): SQL => sql`created_at >= ${span} << ${long} and created_at < (${span} + 1) << ${long}`
 
+const ofStatuses = purchaseStatuses.map((status) => sql.raw(`count(*) filter (where status = '${status}')`))
+
 /** Counts orders and purchases of the short spans of a long one. */
 function recountShort(longSpan: OrderSpan): Repair[] {
   const { edition_id, span } = longSpan
@@ -67,13 +70,13 @@ function recountShort(longSpan: OrderSpan): Repair[] {
           and orders.created_at < (spans.span + 1) << ${short}
       group by spans.span
       ${repaired(names)}`,
-    sql`insert into order_counts (span_bits, edition_id, span, purchases, changes)
-      select ${short}, ${edition_id}, span, sum(n), 1 from (
-        select span, 0 as n from order_counts where ${shortSpansOf(longSpan)}
-        union all select created_at >> ${short}, 1 from purchases
+    sql`insert into order_counts (span_bits, edition_id, span, purchases, ${sql.raw(statusColumns.join(', '))}, changes)
+      select ${short}, ${edition_id}, span, count(status), ${sql.join(ofStatuses, sql`, `)}, 1 from (
+        select span, null as status from order_counts where ${shortSpansOf(longSpan)}
+        union all select created_at >> ${short}, status from purchases
           where ${ofEdition} and ${inWords(sql`status`, purchaseStatuses)} and ${isWithin(span)})
       where true group by span
-      ${repaired(['purchases'])}`,
+      ${repaired(['purchases', ...statusColumns])}`,
   ]
 }
 
@@ -93,7 +96,7 @@ function addUp(bits: number, { edition_id, span }: OrderSpan, columns: readonly 
 /** Counts the purchases of a long span by status. */
 function recountPurchases({ edition_id, span }: OrderSpan): Repair[] {
   const isSpan = sql`${areSpans(longBits, sql`${edition_id}`)} and span = ${span}`
-  const columns = sql.raw(purchaseStatuses.map(purchaseColumn).join(', '))
+  const columns = sql.raw(statusColumns.join(', '))
   const counted = purchaseStatuses.map(
     (status) => sql`(select count(*) from purchases
       where edition_short_id = ${shortId(edition_id)} and status = ${status} and ${isWithin(span)})`,
@@ -126,11 +129,11 @@ function recountCustomers({ edition_id, span }: OrderSpan): Repair[] {
  */
 export const recountStatements = (longSpan: OrderSpan, isFirst: boolean): Repair[] => [
   ...recountShort(longSpan),
-  addUp(shortBits + sumBits, longSpan, [...names, 'purchases']),
+  addUp(shortBits + sumBits, longSpan, [...names, 'purchases', ...statusColumns]),
   addUp(longBits, longSpan, names),
   ...recountPurchases(longSpan),
   ...(isFirst ? recountCustomers(longSpan) : []),
-  addUp(longestBits, longSpan, [...names, 'customers', 'purchases']),
+  addUp(longestBits, longSpan, [...names, 'customers', 'purchases', ...statusColumns]),
 ]
 
 /** The number of orders that a span is said to have. */

@@ -18,6 +18,9 @@ const skippedInStart = sql`(select skipped from start)`
 /** Where a page begins in the order of creation. */
 export function startOfOrders(counted: CountedOrders, isDesc: boolean, offset: number): PageStart {
   const before = countBefore(counted, isDesc)
+  const begin = isDesc ? counted.until : counted.from
+  // In the span in which the list begins, orders before it are behind the edge.
+  const isOutside = sql`(select moment from start) ${isDesc ? sql`>` : sql`<`} ${begin}`
   return {
     ctes: startInEditions(
       { editions: counted.editions, counted: ordersInSpan(counted) },
@@ -25,7 +28,7 @@ export function startOfOrders(counted: CountedOrders, isDesc: boolean, offset: n
       sql`${offset} ${before ? sql`+ ${before}` : sql``}`,
     ),
     where: [isBehind(isDesc, sql`(select moment from start)`)],
-    offset: skippedInStart,
+    offset: begin === undefined ? skippedInStart : sql`iif(${isOutside}, ${offset}, ${skippedInStart})`,
   }
 }
 

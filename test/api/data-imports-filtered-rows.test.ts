@@ -1,0 +1,108 @@
+import { sql } from 'drizzle-orm'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { get } from '../support/api.ts'
+import { costOf } from '../support/cost.ts'
+import { aRow, seedStaged } from '../support/seeding/imports/staged-imports.ts'
+import { seedShop, type Shop } from '../support/seeding/sales/orders.ts'
+import { db, write } from '../support/seeding/rows.ts'
+
+let shop: Shop
+beforeEach(async () => {
+  shop = await seedShop()
+})
+
+describe('pages of the rows of an import with a filter', () => {
+  const count = 3000
+  const problem = '[{"code":"required","message":"It is missing."}]'
+  const outcomeAt = (number: number) =>
+    number % 400 === 3 ? 'created' : number % 2 ? 'updated' : number % 5 ? 'skipped' : 'ignored'
+
+  /** Rows with few that were created, and few without errors. */
+  async function seedEnded(): Promise<string> {
+    const id = await seedStaged(
+      shop,
+      Array.from({ length: count }, () => aRow()),
+    )
+    const decided = Array.from({ length: count }, (_, index) => [
+      index + 1,
+      outcomeAt(index + 1),
+      (index + 1) % 50 < 2 ? '[]' : problem,
+    ])
+    await write(
+      sql`update import_rows set outcome = its.value ->> 1, errors = its.value ->> 2
+        from json_each(${JSON.stringify(decided)}) as its where import_id = ${id} and row_number = its.value ->> 0`,
+      sql`update data_imports set row_counts = (select json_group_object(outcome, n) from (
+        select outcome, count(*) as n from import_rows where import_id = ${id} group by 1)) where id = ${id}`,
+    )
+    return id
+  }
+
+  const stored = (id: string) =>
+    db.all<{ row_number: number; outcome: string; has_errors: number }>(
+      sql`select row_number, outcome, errors <> '[]' as has_errors from import_rows where import_id = ${id} order by 1`,
+    )
+
+  interface Asked {
+    outcome?: string | undefined
+    has_errors?: boolean | undefined
+    ordering: string
+  }
+
+  const filters = [undefined, 'created', 'updated', 'ignored'].flatMap((outcome) =>
+    [undefined, true, false].flatMap((has_errors) =>
+      outcome === undefined && has_errors === undefined
+        ? []
+        : ['row_number', '-row_number'].map((ordering): Asked => ({ outcome, has_errors, ordering })),
+    ),
+  )
+
+  async function expectList(
+    id: string,
+    all: Awaited<ReturnType<typeof stored>>,
+    { outcome, has_errors, ordering }: Asked,
+  ) {
+    const found = all.filter(
+      (one) =>
+        (outcome === undefined || one.outcome === outcome) &&
+        (has_errors === undefined || (one.has_errors === 1) === has_errors),
+    )
+    const numbers = found.map(({ row_number }) => row_number)
+    const inOrder = ordering === 'row_number' ? numbers : numbers.toReversed()
+    const list = `/v1/data-imports/${id}/rows?page_size=20&ordering=${ordering}${outcome ? `&outcome=${outcome}` : ''}${has_errors === undefined ? '' : `&has_errors=${has_errors}`}`
+    const last = Math.max(1, Math.ceil(inOrder.length / 20))
+    const pageAt = async (path: string, at: number) => {
+      const { body, ...reply } = await get(path)
+      const shown = (body.results as { row_number: number }[]).map(({ row_number }) => row_number)
+      expect([path, body.count, shown]).toEqual([path, inOrder.length, inOrder.slice(20 * (at - 1), 20 * at)])
+      return { next: body.next as string | null, rows: costOf({ body, ...reply }).rows_read }
+    }
+    for (const at of new Set([1, Math.ceil(last / 2), last])) {
+      const path = `${list}&page=${at}`
+      const { next } = await pageAt(path, at)
+      // What was found is kept.
+      const again = await pageAt(path, at)
+      expect([path, Math.max(again.rows, 400)]).toEqual([path, 400])
+      if (next) await pageAt(next.slice(next.indexOf('/v1/')), at + 1)
+    }
+  }
+
+  it('hold the rows that match, whatever was asked before, and are found once', async () => {
+    const id = await seedEnded()
+    const before = await stored(id)
+    for (const asked of filters) await expectList(id, before, asked)
+    // As an erasure does.
+    await write(
+      sql`update import_rows set errors = ${problem} where import_id = ${id} and row_number between 1000 and 1002`,
+    )
+    const between = await stored(id)
+    for (const asked of filters) await expectList(id, between, asked)
+    // As other work does.
+    await write(
+      sql`update import_rows set outcome = 'updated' where import_id = ${id} and row_number between 400 and 410`,
+      sql`update data_imports set version = version + 1, row_counts = (select json_group_object(outcome, n) from (
+        select outcome, count(*) as n from import_rows where import_id = ${id} group by 1)) where id = ${id}`,
+    )
+    const after = await stored(id)
+    for (const asked of filters) await expectList(id, after, asked)
+  })
+})
