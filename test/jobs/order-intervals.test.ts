@@ -46,7 +46,7 @@ describe('a page by number far from both ends', () => {
 
   it.each(orderings)('is that of the list, in the order %s', async (ordering) => {
     for (const filter of filters) {
-      const given = { orders, size: 50, numbers: Array.from({ length: 8 }, (_, index) => 38 + 43 * index) }
+      const given = { orders, size: 50, numbers: Array.from({ length: 6 }, (_, index) => 38 + 61 * index) }
       await expectPagesByNumber({ scope: { organization_id: place.organization }, filter, ordering }, given)
       const edition_id = place.editions[0] ?? ''
       const own = orders.filter((order) => order.edition_id === edition_id)
@@ -111,10 +111,7 @@ it('intervals are exact through every change, and lead to the pages', async () =
       ])
         for (const filter of filters) {
           const scope = { organization_id: place.organization }
-          await expectPagesByNumber(
-            { scope, filter, ordering },
-            { orders, size: 11, numbers: [number, 190, 200, 215, 230] },
-          )
+          await expectPagesByNumber({ scope, filter, ordering }, { orders, size: 11, numbers: [number, 190, 220] })
         }
       await write(sql`delete from orders where organization_id = ${place.organization}`)
       await expectIntervalsToHold(place.organization)

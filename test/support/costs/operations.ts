@@ -44,7 +44,7 @@ export const operationCosts: Record<string, OperationCost> = {
   createPurchaseUse: { queries: 9, rows_read: 46, rows_written: 10 },
   revertPurchaseUse: { queries: 11, rows_read: 50, rows_written: 14 },
   // A purchase, a payment, a transaction, an event and its delivery, a mail and the audit entry.
-  settleRefundRequest: { queries: 14, rows_read: 69, rows_written: 25 },
+  settleRefundRequest: { queries: 14, rows_read: 69, rows_written: 26 },
   // Of a request for one purchase: four statements and eleven rows, three of them in indexes of orderings, and the event with its delivery to one endpoint.
   createPurchaseRefundRequest: { queries: 10, rows_read: 61, rows_written: 20 },
   createRefundRequest: { queries: 10, rows_read: 58, rows_written: 20 },
