@@ -38,7 +38,7 @@ const build = (now: number, sizes = shortSizes) => buildRefundRuns({ db, now: ()
 const apart = 21_600_000
 const day = (days: number, ms = 0) => new Date(manyFrom + days * 86_400_000 + ms).toISOString()
 
-const orderings = ['modified', 'requested_amount', 'status'].flatMap((field) => [field, `-${field}`])
+const orderings = ['modified', 'requested_amount', 'status', 'created'].flatMap((field) => [field, `-${field}`])
 const filters: RefundFilter[] = [
   { reason: 'fraud' },
   { source: 'api' },

@@ -40,7 +40,7 @@ it('refund requests of a reason or a source read few rows in any order', async (
       'reason=fraud&status=cancelled',
       'source=customer&status=rejected',
     ])
-      for (const ordering of ['modified', 'requested_amount', 'status'].flatMap((key) => [key, `-${key}`])) {
+      for (const ordering of ['created', 'modified', 'requested_amount', 'status'].flatMap((key) => [key, `-${key}`])) {
         let next: string | null =
           `/v1/refund-requests?page_size=50&${scope}=${shop[scope]}&${filter}&ordering=${ordering}`
         for (let pages = 0; next !== null && pages < 3; pages++) {

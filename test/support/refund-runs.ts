@@ -23,7 +23,7 @@ const matching = (requests: readonly StoredRefund[], filter: RefundFilter): Stor
 /** Requests in the order of a list, by sorting all of them. */
 function sorted(requests: readonly StoredRefund[], ordering: string): StoredRefund[] {
   const direction = ordering.startsWith('-') ? -1 : 1
-  const field = ordering.replace('-', '') as 'modified' | 'requested_amount' | 'status'
+  const field = ordering.replace('-', '') as 'modified' | 'requested_amount' | 'status' | 'created'
   const keys = field === 'status' ? (['status', 'created', 'id'] as const) : ([field, 'id'] as const)
   return requests.toSorted((one, other) => {
     for (const key of keys) {

@@ -50,24 +50,38 @@ const orderingsOf: Partial<Record<RefundOrdering[number]['name'], RunOrdering>> 
   status: byStatus,
 }
 
+/** Which runs have a list in its order. Those of one status follow their creation in the order of `status`. */
+function runsOf(
+  [by, ...others]: RefundOrdering,
+  status: string | undefined,
+): Pick<RunRows, 'ordering' | 'only'> | null {
+  if (others.length > 0) return null
+  const ordering = by && orderingsOf[by.name]
+  if (ordering) return { ordering }
+  return status === undefined ? null : { ordering: byStatus, only: status }
+}
+
 /** The requests of a list that runs serve: one of a range of time, a reason or a source, in an order that has runs. */
-export function rowsInRuns(counted: SpannedRows | null, [by, ...others]: RefundOrdering): RunRows | null {
-  const found = by && orderingsOf[by.name]
-  if (!counted || !found || others.length > 0) return null
+export function rowsInRuns(counted: SpannedRows | null, by: RefundOrdering): RunRows | null {
+  if (!counted) return null
   const {
     scopes,
     facets: [asked = []],
     from,
     until,
   } = counted
-  const [, reason, source] = asked
-  if (from === undefined && until === undefined && !isOfReason({ reason, source })) return null
+  const [status, reason, source] = asked
+  const found = runsOf(by, status)
+  const isOfFew = isOfReason({ reason, source })
+  const isInTime = from !== undefined || until !== undefined
+  // An index has requests of one status, and those of a reason or a source, in the order of creation.
+  if (!found || !(isOfFew || (isInTime && found.only === undefined))) return null
   return {
     list: refundRunList,
     editions: scopes,
     facets: asked,
     ...rangeOfTime(from, until === undefined ? undefined : until - 1),
-    ordering: found,
-    isDesc: by.desc,
+    ...found,
+    isDesc: by[0]?.desc ?? true,
   }
 }

@@ -34,15 +34,19 @@ const mostSorted = 100
 const mostTries = 4
 
 /** The key of a run that a key of the list has; undefined where it is of no row in a run. */
-function keyInRun({ list, ordering }: RunRows, after: KeyValues): KeyValues | undefined {
-  const key = ordering.isNullable ? after.slice(1) : after
+function keyInRun({ list, ordering, only }: RunRows, after: KeyValues): KeyValues | undefined {
+  const rest = ordering.isNullable ? after.slice(1) : after
+  const key = only === undefined ? rest : [only, ...rest]
   // Rows without a value stand behind the others, and an index has them in the order of their creation.
   if (key.length !== keysIn(list, ordering).length || (ordering.isNullable && Number(after[0]) > 0)) return undefined
   return key
 }
 
 /** The key of the list that a row of a run has. */
-const keyInList = ({ ordering }: RunRows, key: KeyValues): KeyValues => (ordering.isNullable ? [0, ...key] : key)
+function keyInList({ ordering, only }: RunRows, key: KeyValues): KeyValues {
+  const rest = only === undefined ? key : key.slice(1)
+  return ordering.isNullable ? [0, ...rest] : rest
+}
 
 /** The rows of a range of time, if it has few. */
 async function fewRows(db: Database, rows: RunRows): Promise<RowKeys | null> {

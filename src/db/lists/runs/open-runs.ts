@@ -31,6 +31,8 @@ export interface RunRows {
   from: number
   until: number
   ordering: RunOrdering
+  /** The value that all rows have in this order. The list is in the order of what follows it. */
+  only?: string | undefined
   isDesc: boolean
 }
 
