@@ -136,7 +136,7 @@ describe('counts of the audit log', () => {
           sql`delete from settled_lists`,
         )
       }),
-      { numRuns: 25 },
+      { numRuns: 12 },
     )
     expect(wereCounted).toBeGreaterThan(1000)
     expect(ofResources).toBeGreaterThan(1000)
@@ -277,7 +277,7 @@ describe('counts of refund requests', () => {
               and created_at >= ${after ?? 0} and created_at <= ${before ?? 9e15}`,
           )
       }),
-      { numRuns: 60 },
+      { numRuns: 25 },
     )
   })
 })

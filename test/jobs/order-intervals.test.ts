@@ -45,12 +45,13 @@ describe('a page by number far from both ends', () => {
   })
 
   it.each(orderings)('is that of the list, in the order %s', async (ordering) => {
-    for (const filter of filters) {
-      const given = { orders, size: 50, numbers: Array.from({ length: 6 }, (_, index) => 38 + 61 * index) }
-      await expectPagesByNumber({ scope: { organization_id: place.organization }, filter, ordering }, given)
-      const edition_id = place.editions[0] ?? ''
-      const own = orders.filter((order) => order.edition_id === edition_id)
-      await expectPagesByNumber({ scope: { edition_id }, filter, ordering }, { ...given, orders: own })
+    const edition_id = place.editions[0] ?? ''
+    const own = orders.filter((order) => order.edition_id === edition_id)
+    const numbers = Array.from({ length: 6 }, (_, index) => 38 + 61 * index)
+    for (const [index, filter] of filters.entries()) {
+      const isOfEdition = (index + orderings.indexOf(ordering)) % 2 === 1
+      const scope: Record<string, string> = isOfEdition ? { edition_id } : { organization_id: place.organization }
+      await expectPagesByNumber({ scope, filter, ordering }, { orders: isOfEdition ? own : orders, size: 50, numbers })
     }
   })
 
@@ -116,7 +117,7 @@ it('intervals are exact through every change, and lead to the pages', async () =
       await write(sql`delete from orders where organization_id = ${place.organization}`)
       await expectIntervalsToHold(place.organization)
     }),
-    { numRuns: 5 },
+    { numRuns: 3 },
   )
   expect(most).toBeGreaterThan(400)
 })

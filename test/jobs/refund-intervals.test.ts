@@ -45,13 +45,16 @@ describe('a page of refund requests by number far from both ends', () => {
   })
 
   it.each(refundOrderings)('is that of the list, in the order %s', async (ordering) => {
-    for (const status of statuses) {
-      const numbers = Array.from({ length: 6 }, (_, index) => 38 + 61 * index)
-      const given = { requests, size: 50, numbers }
-      await expectRefundPages({ scope: { organization_id: place.organization }, status, ordering }, given)
-      const edition_id = place.editions[0] ?? ''
-      const own = requests.filter((one) => one.edition_id === edition_id)
-      await expectRefundPages({ scope: { edition_id }, status, ordering }, { ...given, requests: own })
+    const edition_id = place.editions[0] ?? ''
+    const own = requests.filter((one) => one.edition_id === edition_id)
+    const numbers = Array.from({ length: 6 }, (_, index) => 38 + 61 * index)
+    for (const [index, status] of statuses.entries()) {
+      const isOfEdition = (index + refundOrderings.indexOf(ordering)) % 2 === 1
+      const scope: Record<string, string> = isOfEdition ? { edition_id } : { organization_id: place.organization }
+      await expectRefundPages(
+        { scope, status, ordering },
+        { requests: isOfEdition ? own : requests, size: 50, numbers },
+      )
     }
   })
 
@@ -117,7 +120,7 @@ it('intervals of refund requests are exact through every change, and lead to the
       )
       await expectRefundIntervals(place.organization)
     }),
-    { numRuns: 5 },
+    { numRuns: 3 },
   )
   expect(most).toBeGreaterThan(300)
 })
