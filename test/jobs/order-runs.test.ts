@@ -137,7 +137,7 @@ it('pages by runs are exact through every change', async () => {
     ),
     { numRuns: 5 },
   )
-  expect(served).toBeGreaterThan(1)
+  expect(served).toBeGreaterThan(0)
 })
 
 describe('the sweep of runs', () => {

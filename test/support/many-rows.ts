@@ -66,16 +66,17 @@ export function addRareTexts(database: DatabaseSync): void {
   const bought = '(select count(*) from orders where user_id = users.id)'
   const requests =
     '(select count(*) from orders join refund_requests on order_id = orders.id where orders.user_id = users.id)'
+  const hasOwn = "(select count(*) from orders where user_id = users.id and external_id like 'own-%')"
   const isPlain = "email not like 'mail-%' and email not like 'both-%' and email not like 'paid-%'"
   const addressed = (text: string, condition: string, count: number) =>
     `update users set email = '${text}-${count}-' || seq || '@example.com'
       where ${spreadOver('users', `${isPlain} and ${condition}`, count)}`
   const statements = rareTexts.flatMap((count) => [
     `update orders set external_id = 'own-${count}-' || seq
-      where ${spreadOver('orders', "external_id not like 'own-%'", count)}`,
+      where ${spreadOver('orders', "external_id not like 'own-%' and external_id not like 'both-%'", count)}`,
     addressed('mail', `${bought} = 1 and ${requests} <> 1`, count),
     addressed('paid', `${bought} = 1 and ${requests} = 1`, count),
-    addressed('both', `${bought} = 1 and ${requests} = 0`, count),
+    addressed('both', `${bought} = 1 and ${requests} = 0 and ${hasOwn} = 0`, count),
     `update orders set external_id = 'both-${count}-' || seq
       where user_id in (select id from users where email like 'both-${count}-%')`,
     `update purchases set vendor_code = 'code-${count}-' || substr(id, -16) where id in (
