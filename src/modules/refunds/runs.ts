@@ -56,8 +56,8 @@ function runsOf(
   status: string | undefined,
 ): Pick<RunRows, 'ordering' | 'only'> | null {
   if (others.length > 0) return null
-  const ordering = by && orderingsOf[by.name]
-  if (ordering) return { ordering }
+  const found = by && orderingsOf[by.name]
+  if (found) return { ordering: found }
   return status === undefined ? null : { ordering: byStatus, only: status }
 }
 
