@@ -49,7 +49,7 @@ const textsOfEdition = ([, name_folded, address_folded, phone_digits]: FoundEdit
 /** The newest first, as what is shown of a hidden customer is chosen. */
 const newestFirst = (a: FoundEdition, b: FoundEdition): number => b[6] - a[6] || (a[0] < b[0] ? -1 : 1)
 
-export function foundBy(caller: Caller): FoundView {
+export function viewOfFound(caller: Caller): FoundView {
   const reach = reachOf(caller)
   if (reach.all)
     return {

@@ -18,10 +18,10 @@ import {
   storedRefunds,
 } from '../support/refund-intervals.ts'
 import { change, type Change, changeRefunds } from '../support/refund-changes.ts'
-import { act, askFor } from '../support/refunds.ts'
+import { requestsOf } from '../support/refunds.ts'
 import { givenMember } from '../support/seeding/members.ts'
 import { givenOrganization } from '../support/seeding/organizations.ts'
-import { givenOrder, seedShop } from '../support/seeding/sales/orders.ts'
+import { seedShop } from '../support/seeding/sales/orders.ts'
 import { db, write } from '../support/seeding/rows.ts'
 
 /** When requests are settled. */
@@ -183,14 +183,7 @@ describe('the sweeps of intervals of refund requests', () => {
 
 it('a new refund request writes nothing for intervals, and one that is changed later four rows', async () => {
   const shop = await seedShop()
-  const made: string[] = []
-  const asked = async () => {
-    const { purchases } = await givenOrder(shop)
-    const reply = await askFor(purchases[0] ?? '', { amount: 1 })
-    made.push(String(reply.body.id))
-    return costOf(reply).rows_written
-  }
-  const rejected = async (index: number) => costOf(await act(made[index] ?? '', 'reject')).rows_written
+  const { made, asked, rejected } = requestsOf(shop)
   for (let before = 0; before < 3; before++) await asked()
   const before = [await asked(), await rejected(0)]
   await write(sql`update refund_requests set modified_at = modified_at - 86400000 where id = ${made[1]}`)

@@ -17,9 +17,9 @@ import {
   storedRefunds,
 } from '../support/refund-intervals.ts'
 import { expectRefundWalk, type RefundFilter } from '../support/refund-runs.ts'
-import { act, askFor } from '../support/refunds.ts'
+import { requestsOf } from '../support/refunds.ts'
 import { givenMember } from '../support/seeding/members.ts'
-import { givenOrder, seedShop } from '../support/seeding/sales/orders.ts'
+import { seedShop } from '../support/seeding/sales/orders.ts'
 import { db, write } from '../support/seeding/rows.ts'
 
 /** Short chunks, so that few requests have many. */
@@ -198,14 +198,7 @@ describe('the sweep of runs of refund requests', () => {
 
 it('a new refund request writes nothing for runs, and one that changes later at most a note', async () => {
   const shop = await seedShop()
-  const made: string[] = []
-  const asked = async () => {
-    const { purchases } = await givenOrder(shop)
-    const reply = await askFor(purchases[0] ?? '', { amount: 1 })
-    made.push(String(reply.body.id))
-    return costOf(reply).rows_written
-  }
-  const rejected = async (index: number) => costOf(await act(made[index] ?? '', 'reject')).rows_written
+  const { asked, rejected } = requestsOf(shop)
   for (let before = 0; before < 3; before++) await asked()
   const before = [await asked(), await rejected(0)]
   await build(Date.now() + 150_000, { ...runSizes, fewestRows: 0 })

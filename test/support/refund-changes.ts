@@ -1,28 +1,11 @@
 import { sql } from 'drizzle-orm'
-import * as fc from 'fast-check'
+import type * as fc from 'fast-check'
+import { changesOf } from './list-changes.ts'
 import { copyRequests, type LongRefunds } from './refund-intervals.ts'
 import { write } from './seeding/rows.ts'
 
-const some = fc.record({ part: fc.constantFrom(3, 40, 700), rest: fc.nat({ max: 700 }) })
-/** What may happen to the requests of an organisation of three editions. Time passes, and sweeps run. */
-export const change = fc.oneof(
-  fc.record({
-    act: fc.constant('insert' as const),
-    many: fc.constantFrom(1, 6, 120),
-    /** Before now. */
-    age: fc.constantFrom(0, 0, 60_000, 86_400_000),
-    edition: fc.nat({ max: 2 }),
-  }),
-  fc.record({
-    act: fc.constant('change' as const),
-    some,
-    set: fc.constantFrom('amount', 'status', 'reason', 'created', 'edition', 'older', 'nothing', 'note'),
-    isLater: fc.boolean(),
-  }),
-  fc.record({ act: fc.constant('delete' as const), some }),
-  fc.record({ act: fc.constant('wait' as const), ms: fc.constantFrom(60_000, 700_000) }),
-  fc.record({ act: fc.constant('settle' as const), steps: fc.constantFrom(1, 3, 10_000) }),
-)
+/** What may happen to requests. */
+export const change = changesOf('amount', 'status', 'reason', 'created', 'edition', 'older', 'nothing', 'note')
 export type Change = typeof change extends fc.Arbitrary<infer One> ? One : never
 
 const changed = ([first, second]: readonly string[]) => ({

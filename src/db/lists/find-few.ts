@@ -62,12 +62,6 @@ export interface Match {
   keys: KeyValues
 }
 
-const listed = (key: string | number): string => (typeof key === 'number' ? `${key}` : `'${key.replaceAll("'", "''")}'`)
-
-/** Keys as rows of one column. D1 counts them as no rows, and a statement has any number of them. */
-export const listedKeys = (keys: readonly (string | number)[]): SQL =>
-  sql.raw(`(values ${keys.map((key) => `(${listed(key)})`).join(', ')})`)
-
 /** One entry more than is read at once says that there are more. */
 export const firstEntries = <F extends Fields>(fields: F, { table, where }: IndexEntries) =>
   answering(fields, sql<RowOf<F>>`select ${selection(fields)} from ${table} where ${where} limit ${mostAtOnce + 1}`)

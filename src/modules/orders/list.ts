@@ -1,11 +1,11 @@
 import { eq, type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { containsDigits, containsFolded, containsFoldedOrDigits } from '../../db/contains.ts'
-import { foundBy } from '../../db/found-customers.ts'
+import { viewOfFound } from '../../db/found-customers.ts'
 import { isFarPage } from '../../db/lists/page-by-number.ts'
 import type { Owners } from '../../db/lists/list-source.ts'
 import { paginate } from '../../db/lists/paginate.ts'
-import { listByRuns, placeByRuns } from '../../db/lists/runs/list-by-runs.ts'
+import { listByRuns } from '../../db/lists/runs/list-by-runs.ts'
 import { paginateNewest, paginateSearch } from '../../db/lists/paginate-search.ts'
 import { ofKinds } from '../../db/order-kinds.ts'
 import { transactionWith } from '../../db/refunds.ts'
@@ -194,7 +194,6 @@ export async function listOrders(
   const view = customersSeenBy(ctx.caller)
   const counting = countingOf(ctx, filters)
   const inRuns = counting && rowsInRuns(ctx, filters, ordering)
-  const page = inRuns ? await placeByRuns(ctx.db, request, inRuns, counting.statement) : request
   const sortedSource = () => ({
     ...shownOf(view, filters, false, shownIn(shownEditions(ctx, filters), sql`edition_short_id`)),
     where: conditions(ctx, { view, filters, areFew: true, beginsAt: null }),
@@ -203,8 +202,10 @@ export async function listOrders(
     from: sql`${orders}`,
     count: counting,
   })
-  const byRuns = inRuns && (await listByRuns(ctx.db, page, inRuns, sortedSource))
-  if (byRuns) return byRuns
+  const ofRuns = inRuns && { rows: inRuns, count: counting.statement, source: sortedSource }
+  const byRuns = ofRuns && (await listByRuns(ctx.db, request, ofRuns))
+  if (byRuns?.page) return byRuns.page
+  const page = byRuns?.request ?? request
   const serving = indexOf(filters, ordering)
   const areFew = await fewMatch(ctx, filters, serving)
   const served = areFew ? null : serving
@@ -235,7 +236,7 @@ export async function listOrders(
   }
   if (search !== null) {
     const state = stateOf(ctx, filters, ordering, view.isWhole)
-    const readFew = readFewOf(search, judgeOf(foundBy(ctx.caller), filters), keys)
+    const readFew = readFewOf(search, judgeOf(viewOfFound(ctx.caller), filters), keys)
     return paginateSearch(ctx.db, page, { ...source, state }, { ...search, readFew })
   }
   return paginate(ctx.db, page, { ...source, from: source.table, index: served?.index, count: counting, ...starts })

@@ -14,7 +14,7 @@ import { invalid, parameterError } from '../../domain/errors.ts'
 import { type OrderBy, type Page, type PageRequest, sortBy } from '../../domain/page.ts'
 import { type PurchaseStatus, purchaseStatuses } from '../../domain/orders/purchases.ts'
 import { type PurchaseListRow, purchaseVisibility, shownFields, shownJoins } from './queries.ts'
-import { foundBy, searchOf, sortKeys } from './search.ts'
+import { isFoundBy, searchOf, sortKeys } from './search.ts'
 import { startOfPurchases } from './start-of-page.ts'
 
 export interface PurchaseFilters {
@@ -82,7 +82,7 @@ export async function listPurchases(
   return paginate(ctx.db, page, {
     ...source,
     from: sql`${purchases}`,
-    where: isSearch ? [foundBy(edition_id, search), ...where] : where,
+    where: isSearch ? [isFoundBy(edition_id, search), ...where] : where,
     ranges: rangesOf(filters),
     read: { table: sql`${purchases}`, joins: sql`cross ${shownJoins(view)}` },
     count: countOf(ctx, filters),

@@ -19,7 +19,7 @@ const ordersOf = (editionId: string, text: string): SQL =>
     union select id from orders where id = ${text}`
 
 /** Conditions that indexes look up first, so that no other purchase is read. */
-export const foundBy = (editionId: string, text: string): SQL =>
+export const isFoundBy = (editionId: string, text: string): SQL =>
   sql`purchases.id in (select id from purchases where ${codesFrom(editionId, text)}
     union select id from purchases where id = ${text}
     union select id from ${boughtIn(ordersOf(editionId, text))})`

@@ -4,7 +4,7 @@ import type { IntervalOrdering } from '../../db/lists/intervals/interval-list.ts
 import { findStartInIntervals } from '../../db/lists/intervals/start-in-intervals.ts'
 import type { ListSource, Owners, SortKey } from '../../db/lists/list-source.ts'
 import { inAnyRange } from '../../db/lists/ranges.ts'
-import { listByRuns, placeByRuns } from '../../db/lists/runs/list-by-runs.ts'
+import { listByRuns } from '../../db/lists/runs/list-by-runs.ts'
 import { paginate } from '../../db/lists/paginate.ts'
 import { paginateFew } from '../../db/lists/paginate-search.ts'
 import { areCountable, countOfSpans, type SpannedRows } from '../../db/lists/spans/count-spans.ts'
@@ -243,13 +243,14 @@ export async function listRefunds(
 ): Promise<Page<RefundDetailRow>> {
   const view = customersSeenBy(ctx.caller)
   const search = searchOf(ctx, filters)
-  const ofFew = { ...shownOf(view, filters, false), sort: sortOf(ordering, filters, false) }
-  const few = search && (await paginateFew(ctx.db, request, ofFew, search))
-  if (few) return few
+  if (search) {
+    const source = { ...shownOf(view, filters, false), sort: sortOf(ordering, filters, false) }
+    const few = await paginateFew(ctx.db, request, source, search)
+    if (few) return few
+  }
   const counted = countedOf(ctx, view, filters)
   const counting = counted && countOfSpans(refundSpans, counted)
   const inRuns = rowsInRuns(counted, ordering)
-  const page = inRuns && counting ? await placeByRuns(ctx.db, request, inRuns, counting.statement) : request
   const sortedSource = () => ({
     ...shownOf(view, filters, false, shownIn(shownEditions(ctx, filters), sql`edition_id`)),
     from: sql`${refundRequests}`,
@@ -258,8 +259,10 @@ export async function listRefunds(
     sort: sortOf(ordering, filters, false),
     count: counting,
   })
-  const byRuns = inRuns && (await listByRuns(ctx.db, page, inRuns, sortedSource))
-  if (byRuns) return byRuns
+  const ofRuns = inRuns && counting && { rows: inRuns, count: counting.statement, source: sortedSource }
+  const byRuns = ofRuns && (await listByRuns(ctx.db, request, ofRuns))
+  if (byRuns?.page) return byRuns.page
+  const page = byRuns?.request ?? request
   const served = isOfWholeEditions(filters) ? indexOf(filters, ordering) : null
   const areFew = !!served && !!counted && (await fewMatch(ctx, counted, filters, ordering))
   const found = areFew ? foundBy(filters) : served

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
-import { foundBy } from '../../db/found-customers.ts'
+import { viewOfFound } from '../../db/found-customers.ts'
 import { matchingRow, type IndexSearch } from '../../db/lists/find-few.ts'
 import { refundRequests } from '../../db/schema/sales/refunds.ts'
 import { visibilityOf, visibleIn } from '../../db/visibility.ts'
@@ -53,7 +53,7 @@ export function searchOf(ctx: Ctx, filters: RefundFilters): Pick<IndexSearch, 'r
   const ofOrders = { edition_id, organization_id, search }
   const entries = searchOfOrders(ctx.caller, ofOrders)
   if (entries === null || entries === 'short') return null
-  const isFound = judgeOf(foundBy(ctx.caller), ofOrders)
+  const isFound = judgeOf(viewOfFound(ctx.caller), ofOrders)
   return {
     readFew: async (db) => {
       const [{ orders, ...read }, others] = await Promise.all([readFewOrders(db, entries), named(ctx, filters, search)])

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
-import { type FoundCustomer, foundBy, type FoundEdition } from '../../db/found-customers.ts'
+import { type FoundCustomer, viewOfFound, type FoundEdition } from '../../db/found-customers.ts'
 import { firstEntries, matchingRow, type IndexSearch, mostAtOnce } from '../../db/lists/find-few.ts'
 import type { SortKey } from '../../db/lists/list-source.ts'
 import { customersWithTexts, markOfOrganization, marksOf } from '../../db/lists/match-texts.ts'
@@ -36,7 +36,7 @@ export function organizationsOf(ctx: Ctx, { organization_id }: UserFilters): str
 
 /** Says of a customer whether a list has them. It compares as the list does in SQL. */
 function judgeOf(caller: Caller, { edition_id, organization_id }: UserFilters, texts: readonly string[]) {
-  const view = foundBy(caller)
+  const view = viewOfFound(caller)
   const edition = edition_id && shortId(edition_id)
   return (customer: FoundCustomer): boolean =>
     (!edition || customer.editions.some(([one]) => one === edition)) &&
@@ -65,7 +65,7 @@ export function searchOf(ctx: Ctx, { filters, texts, keys }: CustomerSearch): In
   const isAny = organizations?.length === 0 ? sql`0` : sql`1`
   const isVisible = edition_id ? sql`exists (${editionsSeenBy(caller, filters)})` : isAny
   const own = customersWithTexts({ marks, isVisible, texts })
-  const [isMatch, view] = [judgeOf(caller, filters, texts), foundBy(caller)]
+  const [isMatch, view] = [judgeOf(caller, filters, texts), viewOfFound(caller)]
   return {
     own,
     contacts: null,

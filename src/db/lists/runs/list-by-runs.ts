@@ -3,6 +3,7 @@ import type { Page, PageRequest } from '../../../domain/page.ts'
 import type { Database } from '../../database.ts'
 import type { Fields, RowOf } from '../../select.ts'
 import type { ListSource } from '../list-source.ts'
+import { listedKeys } from '../listed-keys.ts'
 import { beyond, type KeyValues, keysOf } from '../order-keys.ts'
 import { judgePage } from '../page-rows.ts'
 import { paginate } from '../paginate.ts'
@@ -18,7 +19,7 @@ import {
   keysIn,
   ofFacets,
 } from './run-list.ts'
-import { inTime, matchingIn, openCounted, type OpenRuns, openRuns, type RunRows } from './open-runs.ts'
+import { inTime, matchingIn, type OpenRuns, openRuns, type RunRows } from './open-runs.ts'
 import { LostChunk, RunReader } from './read-runs.ts'
 
 type RowKeys = readonly (number | string)[]
@@ -33,6 +34,8 @@ interface Candidates {
 const mostSorted = 100
 const mostTries = 4
 
+const nothing = sql<{ n: number }>`select 0 as n`
+
 /** The key of a run that a key of the list has; undefined where it is of no row in a run. */
 function keyInRun({ list, ordering, only }: RunRows, after: KeyValues): KeyValues | undefined {
   const rest = ordering.isNullable ? after.slice(1) : after
@@ -41,6 +44,10 @@ function keyInRun({ list, ordering, only }: RunRows, after: KeyValues): KeyValue
   if (key.length !== keysIn(list, ordering).length || (ordering.isNullable && Number(after[0]) > 0)) return undefined
   return key
 }
+
+/** The key behind which a page begins, in the same way; null for the first row. */
+const afterInRun = (rows: RunRows, { after }: PageRequest): KeyValues | null | undefined =>
+  after === null ? null : keyInRun(rows, after)
 
 /** The key of the list that a row of a run has. */
 function keyInList({ ordering, only }: RunRows, key: KeyValues): KeyValues {
@@ -100,15 +107,6 @@ async function candidatesOf(db: Database, rows: RunRows, reader: RunReader, coun
   return { keys: [...keys, ...others.map(({ key }) => key)], bound: end ? [1, 0, end.created_at, end.key] : null }
 }
 
-const written = (key: number | string): string =>
-  typeof key === 'number' ? String(key) : `'${key.replaceAll("'", "''")}'`
-
-/** A query of these keys. D1 counts values that are written as no rows. */
-function listedKeys(keys: RowKeys, name: string): SQL {
-  const known = [...new Set(keys)].map((key) => `(${written(key)})`).join(', ')
-  return sql.raw(known ? `select column1 as ${name} from (values ${known})` : `select null as ${name} limit 0`)
-}
-
 /** Some rows that are before a bound, of the editions that runs were opened of. */
 function sourceOf<F extends Fields>(
   { rows: { list }, runs, source }: { rows: RunRows; runs: OpenRuns; source: ListSource<F> },
@@ -116,11 +114,11 @@ function sourceOf<F extends Fields>(
   { keys: listed, bound }: Candidates,
 ): ListSource<F> {
   const { keys } = keysOf(source, request)
-  const editions = listedKeys([...runs.generations.keys()], 'id')
+  const editions = sql`select column1 as id from ${listedKeys([...runs.generations.keys()])}`
   return {
     ...source,
     owners: source.owners && { ...source.owners, ids: editions },
-    from: sql`(${listedKeys(listed, 'key')}) as found cross join ${list.table} on ${columnIn(list, list.key)} = found.key`,
+    from: sql`${listedKeys(listed)} as found cross join ${list.table} on ${columnIn(list, list.key)} = found.column1`,
     where: [...source.where, ...(bound ? [sql`not ${beyond(keys, bound)}`] : [])],
   }
 }
@@ -136,19 +134,34 @@ async function readingRuns<Result>(read: () => Promise<Result | null>): Promise<
   return null
 }
 
-/** A page of a list that runs serve, not by its number; null where there are none. `source` sorts rows that are found first. */
+interface ListInRuns<F extends Fields> {
+  rows: RunRows
+  /** Counts the list. */
+  count: SQL<{ n: number }>
+  /** It sorts rows that are found first. */
+  source: () => ListSource<F>
+}
+
+/**
+ * A page of a list that runs serve; null where there is none. `request` is as it was given, or that of the page behind a row to
+ * which runs led from its number.
+ */
 export async function listByRuns<F extends Fields>(
   db: Database,
   request: PageRequest,
-  rows: RunRows,
-  source: () => ListSource<F>,
-): Promise<Page<RowOf<F>> | null> {
-  const after = request.after === null ? null : keyInRun(rows, request.after)
-  if (after === undefined || (request.page > 1 && after === null)) return null
-  return readingRuns(async () => {
-    const runs = await openRuns(db, rows)
-    return runs && (await pageOf(db, request, { rows, runs, after, source: source() }))
+  { rows, count, source }: ListInRuns<F>,
+): Promise<{ page: Page<RowOf<F>> | null; request: PageRequest }> {
+  const isNumbered = request.page > 1 && request.after === null
+  if (!isNumbered && afterInRun(rows, request) === undefined) return { page: null, request }
+  let placed = request
+  const page = await readingRuns(async () => {
+    const opened = await openRuns(db, rows, isNumbered ? count : nothing)
+    if (opened && isNumbered) placed = await behindRow(db, request, rows, opened)
+    const after = afterInRun(rows, placed)
+    if (!opened || after === undefined || (isNumbered && after === null)) return null
+    return pageOf(db, placed, { rows, runs: opened.runs, after, source: source() })
   })
+  return { page, request: placed }
 }
 
 async function pageOf<F extends Fields>(
@@ -191,20 +204,14 @@ async function keyBefore(
   return found ? [1, 0, found.created_at, found.key] : null
 }
 
-/** A request of a page by its number as one of the page behind a row, where runs lead to it. `count` counts the list. */
-export async function placeByRuns(
+/** A request of a page by its number as one of the page behind a row, where runs lead to it. */
+async function behindRow(
   db: Database,
   request: PageRequest,
   rows: RunRows,
-  count: SQL<{ n: number }>,
+  opened: { runs: OpenRuns; total: number },
 ): Promise<PageRequest> {
-  const { page, size, after } = request
-  if (page === 1 || after) return request
-  const skipped = (page - 1) * size
-  const found = await readingRuns(async () => {
-    const opened = await openCounted(db, rows, count)
-    if (opened) judgePage(request, null, opened.total)
-    return opened && keyBefore(db, rows, opened, skipped)
-  })
-  return found ? { ...request, after: found } : request
+  judgePage(request, null, opened.total)
+  const after = await keyBefore(db, rows, opened, (request.page - 1) * request.size)
+  return after ? { ...request, after } : request
 }

@@ -179,8 +179,8 @@ function currentOf(rows: RunRows, found: readonly CurrentColumns[]): CurrentRow[
   })
 }
 
-/** As `openRuns`, with what `count` counts at the same moment. */
-export async function openCounted(db: Database, rows: RunRows, count: SQL<{ n: number }>) {
+/** The runs of a list at one moment, with what `count` counts then. Null where an edition has none, or many young rows. */
+export async function openRuns(db: Database, rows: RunRows, count: SQL<{ n: number }>) {
   const [ones, found, [counted]] = await db.batch([chunksOf(rows), currentRows(rows), count])
   const chunks = ones.filter(isChunk)
   const isWhole = ones.length > 0 && ones.every(({ generation }) => generation !== null)
@@ -194,10 +194,6 @@ export async function openCounted(db: Database, rows: RunRows, count: SQL<{ n: n
   }
   return { runs, total: counted?.n ?? 0 }
 }
-
-/** The runs of a list at one moment. Null where an edition has none, or many young rows. */
-export const openRuns = async (db: Database, rows: RunRows): Promise<OpenRuns | null> =>
-  (await openCounted(db, rows, sql`select 0 as n`))?.runs ?? null
 
 /** Estimates how many rows match. */
 export const matchingIn = ({ chunks }: OpenRuns): number => chunks.reduce((sum, { matching }) => sum + matching, 0)

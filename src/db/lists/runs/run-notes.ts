@@ -1,6 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm'
 import { readBy } from '../page-statement.ts'
-import type { Facets } from '../spans/spanned-list.ts'
 import { columnIn, keyIn, ofFacets, type RunList, scopeIn } from './run-list.ts'
 
 /** Where the rows of an edition begin that are not in its runs as they are: a moment of change, and a number of a note. */
@@ -10,14 +9,10 @@ interface Since {
   late: SQL
 }
 
-/** Rows of an edition that were changed from a moment on, with some facets: the end of a `from`, and its condition. */
-export const youngIn = (
-  list: RunList,
-  { id, until }: Omit<Since, 'late'>,
-  asked?: Facets,
-): { from: SQL; where: SQL } => ({
+/** Rows of an edition that were changed from a moment on: the end of a `from`, and its condition. */
+export const youngIn = (list: RunList, { id, until }: Omit<Since, 'late'>): { from: SQL; where: SQL } => ({
   from: readBy({ from: list.table, index: list.byChange.index }),
-  where: sql`${columnIn(list, list.scope)} = ${id} and ${ofFacets(list, list.byChange, asked)}
+  where: sql`${columnIn(list, list.scope)} = ${id} and ${ofFacets(list, list.byChange)}
     and ${columnIn(list, 'modified_at')} >= ${until}`,
 })
 
