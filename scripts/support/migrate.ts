@@ -21,12 +21,22 @@ const { env, dispose } = await getPlatformProxy<{ DB: D1Database }>({
 })
 const migrations = join(root, 'migrations')
 
+async function listApplied(): Promise<Set<string>> {
+  const { results } = await env.DB.prepare('select name from d1_migrations').all<{ name: string }>()
+  return new Set(results.map(({ name }) => name))
+}
+
+/** The connection to the simulator may be lost during a long migration that is applied all the same. */
 async function apply(name: string): Promise<void> {
   const statements = statementsOf(await readFile(join(migrations, name), 'utf8'))
-  await env.DB.batch([
-    ...statements.map((statement) => env.DB.prepare(statement)),
-    env.DB.prepare('insert into d1_migrations (name) values (?)').bind(name),
-  ])
+  try {
+    await env.DB.batch([
+      ...statements.map((statement) => env.DB.prepare(statement)),
+      env.DB.prepare('insert into d1_migrations (name) values (?)').bind(name),
+    ])
+  } catch (cause) {
+    if (!(await listApplied()).has(name)) throw new Error(`Migration ${name} failed.`, { cause })
+  }
 }
 
 try {
@@ -34,13 +44,9 @@ try {
     `create table if not exists d1_migrations (
       id integer primary key autoincrement, name text unique, applied_at timestamp default current_timestamp not null)`,
   ).run()
-  const { results } = await env.DB.prepare('select name from d1_migrations').all<{ name: string }>()
-  const applied = new Set(results.map(({ name }) => name))
+  const applied = await listApplied()
   for (const name of (await readdir(migrations)).toSorted())
-    if (name.endsWith('.sql') && !applied.has(name))
-      await apply(name).catch((cause: unknown) => {
-        throw new Error(`Migration ${name} failed.`, { cause })
-      })
+    if (name.endsWith('.sql') && !applied.has(name)) await apply(name)
 } finally {
   await dispose()
 }
