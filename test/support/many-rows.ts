@@ -15,6 +15,9 @@ const timeDigits = (moment: string): string =>
 const spread = (days: number): string =>
   `cast(unixepoch() * 1000 - 3600000 - numbered.i * (${days * 86_400_000} / numbered.total) as integer)`
 
+/** What brings moments of the past, in which bought things may be spread over more time than there was, up to an hour ago. */
+const soonerBy = `max(0, (select max(created_at) from purchases) - unixepoch() * 1000 + 3600000)`
+
 const numbered = `select *, row_number() over (order by seq) as i, count(*) over () as total from orders`
 
 /** What a shop with many orders has beside them: requests of refunds, deliveries of webhooks, and its audit log. */
@@ -28,7 +31,7 @@ export function addNeighbours(database: DatabaseSync): void {
       select 'rfr_' || substr(p.id, 5), e.organization_id, p.edition_id, p.order_id, t.id, p.id, p.user_id, 'purchase',
         iif(p.created_at / 60000 % 3, 'rejected', 'cancelled'), iif(p.created_at / 60000 % 28, 'api', 'customer'),
         iif(p.created_at / 60000 % 400, 'customer_request', 'fraud'), t.currency, p.price_minor,
-        p.created_at, p.modified_at
+        p.created_at - ${soonerBy}, p.modified_at - ${soonerBy}
       from purchases p join transactions t on t.order_id = p.order_id join editions e on e.id = p.edition_id where p.created_at / 60000 % 4 = 0;
     insert into webhook_endpoints (id, organization_id, name, url, events, is_active, secret, created_at, modified_at)
       select '${endpointId}', id, 'Warehouse', 'https://hooks.example.com/', '["purchase.action"]', 0, 'whsec_', 1, 1
