@@ -24,7 +24,12 @@ export const purchaseColumn = (status: PurchaseStatus): string => `purchases_${s
 export const sumOfEditions = (columns: SQL, editions: SQL): SQL =>
   sql`(select coalesce(sum(${columns}), 0) from order_counts where ${areSpans(longestBits, editions)})`
 
-/** How often customers of the editions' organisations changed. */
-export const customerChangesOf = (editions: SQL): SQL =>
-  sql`(select coalesce(sum(customer_changes), 0) from list_sizes
+const changesOf = (columns: SQL, editions: SQL): SQL =>
+  sql`(select coalesce(sum(${columns}), 0) from list_sizes
     where organization_id in (select organization_id from editions where id in (${editions})))`
+
+/** How often customers of the editions' organisations changed. */
+export const customerChangesOf = (editions: SQL): SQL => changesOf(sql`customer_changes`, editions)
+
+/** How often their refund requests or these customers changed. */
+export const refundChangesOf = (editions: SQL): SQL => changesOf(sql`customer_changes + refund_changes`, editions)

@@ -1,13 +1,31 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { Database } from '../database.ts'
 import type { IndexSearch, IndexShares } from './find-few.ts'
-import { type Found, hitsOf, type ListState, mostHits } from './list-hits.ts'
+import { type Found, hitsOf, type ListState, mostHitsOf } from './list-hits.ts'
 import type { ListSource } from './list-source.ts'
 import { and, keyColumns, keyName, type OrderKey, orderOf } from './order-keys.ts'
 import { ofOwners } from './page-statement.ts'
 
+/** How rows are found that are no orders and no customers themselves. */
+interface OfOrders {
+  /** Joins them to `orders`. */
+  joins: SQL
+  /** Condition of those that the search finds without their orders, and of those of them whose orders it does not find. */
+  named: SQL
+  namedAlone: SQL
+}
+
 /** A list with a search, of which `table` has the rows. Its conditions are on columns of this table. */
-export type SearchedTable = Pick<ListSource, 'key' | 'where' | 'owners'> & { table: SQL }
+export type SearchedTable = Pick<ListSource, 'key' | 'where' | 'owners'> & {
+  table: SQL
+  ofOrders?: OfOrders | undefined
+}
+
+/** Joins the rows of the list to the keys that the index has. */
+const joinedTo = ({ table, key, ofOrders }: SearchedTable): SQL =>
+  ofOrders
+    ? sql`cross join orders on orders.seq = found.key ${ofOrders.joins}`
+    : sql`cross join ${table} on ${key} = found.key`
 
 const isMatch = (source: SearchedTable): SQL => sql`(${and([...ofOwners(source), ...source.where])})`
 
@@ -27,29 +45,37 @@ function candidateKeys({ own, contacts }: IndexSearch): SQL {
 }
 
 /** All rows that may match, found by the index first. */
-export const candidates = ({ table, key }: SearchedTable, search: IndexSearch): SQL =>
-  sql`(${candidateKeys(search)}) as found cross join ${table} on ${key} = found.key`
+export function candidates(source: SearchedTable, search: IndexSearch): SQL {
+  const { table, key, ofOrders } = source
+  const ofIndex = candidateKeys(search)
+  const keys = ofOrders
+    ? sql`select ${key} as key from (${ofIndex}) as found ${joinedTo(source)}
+        union select ${key} from ${table} where ${ofOrders.named}`
+    : ofIndex
+  return sql`(${keys}) as found cross join ${table} on ${key} = found.key`
+}
 
 /** What rows that match are read from, each in one of these: the index, or where it has most of the list, the list itself. */
 function sourcesOf(source: SearchedTable, { own, contacts, isOwn }: IndexSearch, isMost: boolean): SQL[] {
-  const { table, key } = source
+  const { table, ofOrders } = source
   // As a value of each row: what does not depend on it is read once, and not joined to each.
   const isFound = sql`+${isMatch(source)}`
   if (isMost) return [sql`${table} where ${isMatch(source)}`]
   return [
     ...(own
       ? [
-          sql`(select rowid as key from ${own.table} where ${own.where}) as found
-            cross join ${table} on ${key} = found.key where ${isFound} and ${isOwn}`,
+          sql`(select rowid as key from ${own.table} where ${own.where}) as found ${joinedTo(source)}
+            where ${isFound} and ${isOwn}`,
         ]
       : []),
     ...(contacts
       ? [
           sql`${contacts.table} cross join users as buyers on buyers.seq = customers.rowid
-            cross join orders indexed by orders_of_user on orders.user_id = buyers.id
+            cross join orders indexed by orders_of_user on orders.user_id = buyers.id ${ofOrders?.joins ?? sql``}
             where ${contacts.where} and ${isFound} and not ${isOwn}`,
         ]
       : []),
+    ...(ofOrders ? [sql`${table} where ${ofOrders.namedAlone} and ${isFound}`] : []),
   ]
 }
 
@@ -100,14 +126,14 @@ export async function findHits(
 ): Promise<Found> {
   const { version, rows, keepsOrder } = state
   const isMost = await isMostOf(db, search, state, shares)
-  const hits = keepsOrder ? hitsOf(sql`key`) : sql`null`
+  const hits = keepsOrder ? hitsOf(state.keys, sql`key`) : sql`null`
   const named = keys.map(({ desc }, index) => ({ by: keyName(index), desc }))
-  const order = keepsOrder ? sql`order by ${orderOf(named)} limit ${mostHits + 1}` : sql``
+  const order = keepsOrder ? sql`order by ${orderOf(named)} limit ${mostHitsOf(state.keys) + 1}` : sql``
   const columns = sql`${source.key} as key, ${keyColumns(keys.map(({ by }) => by))}`
   const [found] =
     await db.all(sql<Found>`select ${version} as version, ${rows} as rows, count(*) as total, ${hits} as hits
     from (${matching(source, search, isMost, columns)} ${order})`)
   if (!found) return { version: 0, rows: 0, total: 0, hits: null }
-  if (!keepsOrder || found.total <= mostHits) return found
+  if (!keepsOrder || found.total <= mostHitsOf(state.keys)) return found
   return { ...found, total: await countMatches(db, source, search, isMost), hits: null }
 }

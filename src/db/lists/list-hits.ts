@@ -6,18 +6,36 @@ import type { KeyValues } from './order-keys.ts'
 
 /** The slots of `list_counts`: few, because a row may have 1.5 MB. A later search takes the slot of an earlier one. */
 const slots = 64
-/** More are not kept: a list of which so many rows match is walked in its order. */
-export const mostHits = 150_000
 /** A list of fewer rows is searched each time: that costs less than a row written. */
 const fewRows = 1000
 const keptMs = dayMs
-/** A comma and nine digits. */
-const width = 10
+
+/** How hits have the keys of a list, each behind a comma. */
+interface HitKeys {
+  length: number
+  written: (key: SQL) => SQL
+  /** The key of a text of this length. */
+  read: SQL
+}
+
+export const numbers: HitKeys = {
+  length: 9,
+  written: (key) => sql`printf('%09d', ${key})`,
+  read: sql`cast(value as integer)`,
+}
+export const ids: HitKeys = { length: 30, written: (key) => key, read: sql`value` }
+
+const widthOf = ({ length }: HitKeys): number => length + 1
+/** More are not kept: a list of which so many rows match is walked in its order. */
+export const mostHitsOf = (keys: HitKeys): number => Math.floor(1_500_000 / widthOf(keys))
+/** Of a list whose keys are numbers. */
+export const mostHits = mostHitsOf(numbers)
 
 /** What a search is made in. */
 export interface ListState {
   /** What the list is asked for, with its order. */
   asked: unknown
+  keys: HitKeys
   /** Expressions: how often the rows changed that the list is made of, and how many they are. */
   version: SQL
   rows: SQL
@@ -47,10 +65,8 @@ export async function hitListOf(state: ListState): Promise<HitList> {
   return { slot: Number.parseInt(key.slice(0, 8), 16) % slots, key, state }
 }
 
-const padded = (key: SQL): SQL => sql`printf('%09d', ${key})`
-
 /** The keys of all rows of an ordered query, as `hits` has them; null of no row. */
-export const hitsOf = (key: SQL): SQL => sql`group_concat(',' || ${padded(key)}, '')`
+export const hitsOf = ({ written }: HitKeys, key: SQL): SQL => sql`group_concat(',' || ${written(key)}, '')`
 
 /** Stores what was found, unless the list is short. */
 export function keepHits(db: Database, { slot, key, state }: HitList, { version, rows, total, hits }: Found): void {
@@ -76,7 +92,8 @@ export function sliceOfHits({ slot, key, state }: HitList, { skipped, limit, aft
   const source = found
     ? sql`select ${found.version} as version, ${found.total} as total, ${found.hits} as hits`
     : sql`select version, total, hits from list_counts where slot = ${slot} and key = ${key}`
-  const before = sql`instr(hits, ',' || ${padded(sql`${after?.keys.at(-1) ?? 0}`)})`
+  const width = widthOf(state.keys)
+  const before = sql`instr(hits, ',' || ${state.keys.written(sql`${after?.keys.at(-1) ?? 0}`)})`
   const first = after
     ? sql`iif(${before} > 0 and ${after.isSame}, ${before} + ${width + 1}, null)`
     : sql`${skipped * width + 2}`
@@ -86,7 +103,7 @@ export function sliceOfHits({ slot, key, state }: HitList, { skipped, limit, aft
 }
 
 /** The keys of `slice`, in rows with the column `key`. */
-export const keysOfSlice = sql`select cast(value as integer) as key
+export const keysOfSlice = ({ read }: HitKeys): SQL => sql`select ${read} as key
   from json_each('["' || replace((select keys from slice), ',', '","') || '"]')`
 
 /** Deletes what was found a day ago, in one of the slots: an hour of sweeps looks at all of them. */

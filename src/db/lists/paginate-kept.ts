@@ -37,7 +37,7 @@ async function pageOfKept<F extends Fields>(
   const skipped = after ? 0 : (request.page - 1) * request.size
   const place = { skipped, limit: request.size + 1, after: after && { keys: after, isSame: sql`1` } }
   const ctes = sliceOfHits(list, place, found)
-  const page = sql`select key, key as k0 from (${keysOfSlice})`
+  const page = sql`select key, key as k0 from (${keysOfSlice(list.state.keys)})`
   const [rows, [known]] = await db.batch([
     selectPageRows<RowOf<F>>(source, keys, page, { ctes }),
     sql<{ total: number; is_placed: number }>`with ${ctes}
@@ -58,7 +58,7 @@ export async function paginateKept<F extends Fields>(
   const known = await pageOfKept(db, request, source, { list })
   if (known) return known
   const found = await db.first(sql<Found>`select ${state.version} as version, ${state.rows} as rows, count(*) as total,
-    ${hitsOf(sql`key`)} as hits from (${matching})`)
+    ${hitsOf(state.keys, sql`key`)} as hits from (${matching})`)
   if (found) keepHits(db, list, found)
   const page = found && (await pageOfKept(db, request, source, { list, found }))
   return page ?? paginate(db, request, source)

@@ -1,10 +1,10 @@
-import { type SQL, sql } from 'drizzle-orm'
+import { sql } from 'drizzle-orm'
 import type { Page, PageRequest } from '../../domain/page.ts'
 import { compareKeys } from '../../domain/text/compare-keys.ts'
 import type { Database } from '../database.ts'
 import { findFew, type IndexSearch, type Match, mostAtOnce } from './find-few.ts'
 import { listedKeys } from './listed-keys.ts'
-import { candidates, countMatches, findHits } from './find-hits.ts'
+import { candidates, countMatches, findHits, type SearchedTable } from './find-hits.ts'
 import { type Found, type HitList, hitListOf, keepHits, keysOfSlice, type ListState, sliceOfHits } from './list-hits.ts'
 import { judgePage, pageFrom } from './page-rows.ts'
 import type { ListSource } from './list-source.ts'
@@ -17,11 +17,9 @@ import type { Fields, RowOf } from '../select.ts'
 const newestSearched = 10_000
 
 /** A list with a search: its conditions are on columns of `table`. */
-interface TableSource<F extends Fields> extends Omit<ListSource<F>, 'from' | 'count'> {
-  table: SQL
-}
+type TableSource<F extends Fields> = Omit<ListSource<F>, 'from' | 'count'> & SearchedTable
 
-interface SearchedSource<F extends Fields> extends TableSource<F> {
+type SearchedSource<F extends Fields> = TableSource<F> & {
   /** What the matches are found in, so that they are found once for each state of it; null for each time. */
   state: ListState | null
 }
@@ -89,7 +87,7 @@ async function pageOfHits<F extends Fields>(
   const place = { skipped, limit: request.size + 1, after: after && { keys: after, isSame } }
   const ctes = sliceOfHits(list, place, found)
   const page = sql`select ${key} as key, ${keyColumns(keys.map(({ by }) => by))}
-    from (${keysOfSlice}) as hit cross join ${table} on ${key} = hit.key`
+    from (${keysOfSlice(list.state.keys)}) as hit cross join ${table} on ${key} = hit.key`
   const [rows, [known]] = await db.batch([
     selectPageRows<RowOf<F>>(source, keys, page, { ctes }),
     sql<{ total: number; is_placed: number }>`with ${ctes}

@@ -1,3 +1,4 @@
+export { versionOfOrders } from './counts/count-orders.ts'
 export { countTogether } from './counts/count-together.ts'
 export { containsText, orderVisibility } from './list.ts'
 export { type FoundRequest, judgeOf, readFewOrders } from './found.ts'

@@ -6,7 +6,7 @@ import type { ListSource, Owners, SortKey } from '../../db/lists/list-source.ts'
 import { inAnyRange } from '../../db/lists/ranges.ts'
 import { listByRuns } from '../../db/lists/runs/list-by-runs.ts'
 import { paginate } from '../../db/lists/paginate.ts'
-import { paginateFew } from '../../db/lists/paginate-search.ts'
+import { paginateNewest, paginateSearch } from '../../db/lists/paginate-search.ts'
 import { areCountable, countOfSpans, type SpannedRows } from '../../db/lists/spans/count-spans.ts'
 import { bySpans, startInGroups } from '../../db/lists/spans/start-of-spans.ts'
 import { editions } from '../../db/schema/editions.ts'
@@ -23,7 +23,6 @@ import { notFound } from '../../domain/errors.ts'
 import type { Share } from '../../domain/refunds/refund-shares.ts'
 import { isOrderedByOwn, type Page, type PageRequest } from '../../domain/page.ts'
 import { editionSummaryFields, editionSummaryIn, shownEdition, shownIn, shownOfEdition } from '../editions/index.ts'
-import { containsText } from '../orders/index.ts'
 import { organizationSummaryFields, organizationSummaryOf } from '../organizations/index.ts'
 import { imagesOfProduct } from '../purchases/index.ts'
 import { isOfWholeEditions, type RefundFilters } from './filters.ts'
@@ -38,7 +37,7 @@ import {
   statusesOf,
 } from './orderings.ts'
 import { rowsInRuns } from './runs.ts'
-import { isNamed, refundVisibility, searchOf } from './search.ts'
+import { isFoundBy, ofOrders, refundVisibility, searchOf, stateOf } from './search.ts'
 import { refundSpans } from './spans.ts'
 
 const refundFields = madeOfView((view) => ({
@@ -110,9 +109,7 @@ const conditionsOf: Record<Exclude<keyof RefundFilters, 'edition_id'>, RefundCon
   status: own('status'),
   reason: own('reason'),
   source: own('source'),
-  search: (text, view) => sql`(${isNamed(String(text))}
-    or exists (select 1 from orders where orders.id = ${refundRequests.order_id}
-      and ${containsText(view, String(text))}))`,
+  search: (text, view) => isFoundBy(view, String(text)),
   created_after: (at) => sql`${refundRequests.created_at} >= ${at}`,
   created_before: (at) => sql`${refundRequests.created_at} <= ${at}`,
 }
@@ -235,6 +232,36 @@ function shownOf(view: CustomerView, { edition_id, organization_id }: RefundFilt
   }
 }
 
+interface RefundQuery {
+  ordering: RefundOrdering
+  filters: RefundFilters
+}
+
+/** Requests of editions that a text finds. */
+function searchRefunds(ctx: Ctx, view: CustomerView, request: PageRequest, { ordering, filters }: RefundQuery) {
+  const { edition_id, organization_id, search: text = '' } = filters
+  const source = {
+    ...shownOf(view, filters, false),
+    table: sql`${refundRequests}`,
+    where: conditions(ctx, view, filters),
+    owners: ownersOf(ctx, filters, false),
+    sort: sortOf(ordering, filters, false),
+  }
+  const search = searchOf(ctx, filters)
+  if (search && search !== 'short') {
+    const state = stateOf(ctx, filters, ordering, view)
+    return paginateSearch(ctx.db, request, { ...source, ofOrders: ofOrders(view, text), state }, search)
+  }
+  const scope = { edition_id, organization_id }
+  return paginateNewest(ctx.db, request, source, {
+    ...source,
+    from: source.table,
+    where: conditions(ctx, view, scope),
+    owners: ownersOf(ctx, scope, true),
+    sort: sortOf([], {}, true),
+  })
+}
+
 export async function listRefunds(
   ctx: Ctx,
   request: PageRequest,
@@ -242,12 +269,7 @@ export async function listRefunds(
   filters: RefundFilters,
 ): Promise<Page<RefundDetailRow>> {
   const view = customersSeenBy(ctx.caller)
-  const search = searchOf(ctx, filters)
-  if (search) {
-    const source = { ...shownOf(view, filters, false), sort: sortOf(ordering, filters, false) }
-    const few = await paginateFew(ctx.db, request, source, search)
-    if (few) return few
-  }
+  if (filters.search && isOfWholeEditions(filters)) return searchRefunds(ctx, view, request, { ordering, filters })
   const counted = countedOf(ctx, view, filters)
   const counting = counted && countOfSpans(refundSpans, counted)
   const inRuns = rowsInRuns(counted, ordering)

@@ -1,18 +1,71 @@
-import { sql } from 'drizzle-orm'
+import { type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
+import type { CustomerView } from '../../db/customer-visibility.ts'
 import { viewOfFound } from '../../db/found-customers.ts'
+import { refundChangesOf } from '../../db/edition-counts.ts'
 import { matchingRow, type IndexSearch } from '../../db/lists/find-few.ts'
+import type { SearchedTable } from '../../db/lists/find-hits.ts'
+import { ids, type ListState } from '../../db/lists/list-hits.ts'
+import { countOfSpans } from '../../db/lists/spans/count-spans.ts'
 import { refundRequests } from '../../db/schema/sales/refunds.ts'
-import { visibilityOf, visibleIn } from '../../db/visibility.ts'
-import { type FoundRequest, judgeOf, readFewOrders, searchOfOrders } from '../orders/index.ts'
+import { editionsSeenBy, visibilityOf, visibleIn } from '../../db/visibility.ts'
+import {
+  containsText,
+  type FoundRequest,
+  judgeOf,
+  readFewOrders,
+  searchOfOrders,
+  versionOfOrders,
+} from '../orders/index.ts'
 import { isOfWholeEditions, type RefundFilters } from './filters.ts'
-import { sortKeys } from './orderings.ts'
+import { type RefundOrdering, sortKeys } from './orderings.ts'
+import { refundSpans } from './spans.ts'
 
 export const refundVisibility = visibilityOf(sql`${refundRequests.organization_id}`, sql`${refundRequests.edition_id}`)
 
 /** The id and the reference are whole; what else a search finds are texts of orders. */
 export const isNamed = (text: string) =>
   sql`(${refundRequests.id} = ${text} or ${refundRequests.provider_reference} = ${text})`
+
+/** What a search finds requests by. */
+const isOfFoundOrder = (view: CustomerView, text: string): SQL =>
+  sql`exists (select 1 from orders where orders.id = ${refundRequests.order_id} and ${containsText(view, text)})`
+
+export const isFoundBy = (view: CustomerView, text: string): SQL =>
+  sql`(${isNamed(text)} or ${isOfFoundOrder(view, text)})`
+
+/** How a search of requests uses the index of orders. */
+export const ofOrders = (view: CustomerView, text: string): SearchedTable['ofOrders'] => ({
+  joins: sql`cross join ${refundRequests} on ${refundRequests.order_id} = orders.id`,
+  named: isNamed(text),
+  namedAlone: sql`${isNamed(text)} and not ${isOfFoundOrder(view, text)}`,
+})
+
+/**
+ * The state that a search is made in; null where what is found depends on more than the requests, their orders and their
+ * customers, as for roles of editions.
+ */
+export function stateOf(
+  ctx: Ctx,
+  filters: RefundFilters,
+  ordering: RefundOrdering,
+  { isWhole }: CustomerView,
+): ListState | null {
+  if (!isWhole) return null
+  const { edition_id, organization_id, status, reason, source, created_after, created_before, search } = filters
+  const editions = editionsSeenBy(ctx.caller, { edition_id, organization_id })
+  const chosen = [edition_id, organization_id, status, reason, source, created_after, created_before, search]
+  const all = { scopes: editions, facets: [[undefined, undefined, undefined]], where: [] }
+  return {
+    asked: ['refund requests', ...chosen, ordering],
+    keys: ids,
+    version: sql`(${versionOfOrders(editions)} + ${refundChangesOf(editions)})`,
+    rows: sql`(${countOfSpans(refundSpans, all).statement})`,
+    keepsOrder: true,
+    now: ctx.now,
+    afterCommit: ctx.afterCommit,
+  }
+}
 
 type Named = Pick<
   typeof refundRequests.$inferSelect,
@@ -46,15 +99,19 @@ const judge =
     (created_after === undefined || values[4] >= created_after) &&
     (created_before === undefined || values[4] <= created_before)
 
-/** How the index finds requests by their orders; null for a list that does not need it, and for a short text. */
-export function searchOf(ctx: Ctx, filters: RefundFilters): Pick<IndexSearch, 'readFew'> | null {
+/**
+ * How the index finds requests by their orders: null for a list that does not need it, and `short` where the text is too
+ * short for it.
+ */
+export function searchOf(ctx: Ctx, filters: RefundFilters): IndexSearch | 'short' | null {
   const { edition_id, organization_id, search } = filters
   if (!search || !isOfWholeEditions(filters)) return null
   const ofOrders = { edition_id, organization_id, search }
   const entries = searchOfOrders(ctx.caller, ofOrders)
-  if (entries === null || entries === 'short') return null
+  if (entries === null || entries === 'short') return entries
   const isFound = judgeOf(viewOfFound(ctx.caller), ofOrders)
   return {
+    ...entries,
     readFew: async (db) => {
       const [{ orders, ...read }, others] = await Promise.all([readFewOrders(db, entries), named(ctx, filters, search)])
       if (!orders) return { ...read, rows: null }
