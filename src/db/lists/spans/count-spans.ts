@@ -30,7 +30,7 @@ export const areCountable = (facets: Facets): boolean =>
 const countAt = (table: SQL, name: SQL): SQL => sql`coalesce(${table}.counts ->> ('$."' || ${name} || '"'), 0)`
 
 /** A sum whose expression is as deep as it needs to be: SQLite takes a hundred levels. */
-function sumOfAll(terms: readonly SQL[]): SQL {
+export function sumOfAll(terms: readonly SQL[]): SQL {
   if (terms.length <= 2) return sql`(${sql.join([...terms], sql` + `)})`
   const middle = Math.ceil(terms.length / 2)
   return sql`(${sumOfAll(terms.slice(0, middle))} + ${sumOfAll(terms.slice(middle))})`

@@ -3,7 +3,7 @@ import type { Ctx } from '../../../context.ts'
 import type { ListSource, SortKey } from '../../../db/lists/list-source.ts'
 import { isFarPage } from '../../../db/lists/page-by-number.ts'
 import { paginate } from '../../../db/lists/paginate.ts'
-import type { SpannedRows } from '../../../db/lists/spans/count-spans.ts'
+import { areCountable, type SpannedRows } from '../../../db/lists/spans/count-spans.ts'
 import { bySpans } from '../../../db/lists/spans/start-of-spans.ts'
 import { webhookDeliveries, webhookEvents } from '../../../db/schema/messaging/webhooks.ts'
 import { inWords, seesOrganization } from '../../../db/visibility.ts'
@@ -17,9 +17,10 @@ import { nearPage, nearStart } from './last-changed.ts'
 import { deliverySpans, rangesOfKinds } from './spans.ts'
 import { type CountedDeliveries, startOfChanges, startOfKinds } from './starts.ts'
 
-const matchesFilters = (endpoint: EndpointRow, { organization_id, is_active }: DeliveryFilters): boolean =>
+const matchesFilters = (endpoint: EndpointRow, { organization_id, edition_id, is_active }: DeliveryFilters): boolean =>
   (organization_id === undefined || organization_id === endpoint.organization_id) &&
-  (is_active === undefined || is_active === endpoint.is_active)
+  (is_active === undefined || is_active === endpoint.is_active) &&
+  areCountable([edition_id])
 
 /**
  * Deliveries of the endpoint. Where few can be of the status, the condition names those, so that no other is read: an
@@ -37,21 +38,22 @@ function areOf({ id }: EndpointRow, status: DeliveryStatus | undefined): SQL {
 }
 
 /** The editions whose deliveries are listed; undefined for all. */
-function editionsOf(ctx: Ctx, { organization_id }: EndpointRow, asked: string | undefined): (string | undefined)[] {
-  if (seesOrganization(ctx.caller, organization_id)) return [asked]
+function editionsOf(
+  ctx: Ctx,
+  { organization_id }: EndpointRow,
+  asked: string | undefined,
+): readonly string[] | undefined {
+  if (seesOrganization(ctx.caller, organization_id)) return asked === undefined ? undefined : [asked]
   const reach = reachOf(ctx.caller)
   const seen = reach.all ? [] : reach.editions.flatMap((grant) => grant.edition_id ?? [])
   return asked === undefined ? seen : seen.filter((id) => id === asked)
 }
 
-function countedOf(ctx: Ctx, endpoint: EndpointRow, filters: DeliveryFilters, where: readonly SQL[]): SpannedRows {
-  const { status, edition_id } = filters
-  return {
-    scopes: sql`select ${endpoint.id}`,
-    facets: editionsOf(ctx, endpoint, edition_id).map((edition) => [status, edition]),
-    where: [...where, ...(status ? [eq(deliveryColumns.status, status)] : [])],
-  }
-}
+const countedOf = ({ endpoint, status, editions }: CountedDeliveries, where: readonly SQL[]): SpannedRows => ({
+  scopes: sql`select ${endpoint}`,
+  facets: (editions ?? [undefined]).map((edition) => [status, edition]),
+  where: [...where, ...(status ? [eq(deliveryColumns.status, status)] : [])],
+})
 
 const sortKeys = {
   created: deliverySpans.key,
@@ -74,8 +76,6 @@ const kinds = sortKeys.name.values
 
 interface CountedList {
   rows: CountedDeliveries
-  /** Intervals count them: the caller sees all of the endpoint. */
-  isCounted: boolean
   /** All conditions of the list. */
   where: readonly SQL[]
 }
@@ -84,14 +84,14 @@ interface CountedList {
 async function listByChange(
   ctx: Ctx,
   page: PageRequest,
-  { rows, isCounted, where }: CountedList,
+  { rows, where }: CountedList,
 ): Promise<Pick<ListSource, 'from' | 'where' | 'index' | 'startOf' | 'findStart'>> {
   const from = sql`${webhookDeliveries}`
   const findStart = (skipped: number) => startOfChanges(ctx.db, rows, skipped)
   if (rows.status && lostStatuses.includes(rows.status))
-    return { from, where, index: sql`webhook_deliveries_lost_by_change`, ...(isCounted && { findStart }) }
+    return { from, where, index: sql`webhook_deliveries_lost_by_change`, findStart }
   if (!isFarPage(page)) return { from: nearPage(page, rows.desc, where), where: [] }
-  const start = isCounted ? await findStart((page.page - 1) * page.size) : null
+  const start = await findStart((page.page - 1) * page.size)
   return start ? { from: nearStart(page, start, rows.desc, where), where: [], startOf: () => start } : { from, where }
 }
 
@@ -101,13 +101,13 @@ async function inOrder(
   page: PageRequest,
   { query, ...counted }: CountedList & { query: DeliveryQuery },
 ): Promise<Pick<ListSource, 'from' | 'where' | 'read' | 'index' | 'ranges' | 'startOf' | 'findStart'>> {
-  const { rows, isCounted, where } = counted
+  const { rows, where } = counted
   const from = sql`${webhookDeliveries}`
   const all = { from, where, read: { table: from, joins: sql`` } }
   if (isBy('modified', query)) return listByChange(ctx, page, counted)
   // In the order of creation the kinds are merged.
   if (isBy('created', query)) return { ...all, ranges: rangesOfKinds }
-  if (!isBy('name', query) || !isCounted) return all
+  if (!isBy('name', query)) return all
   const inTurn = rows.desc ? kinds.toReversed() : kinds
   return { ...all, findStart: (skipped) => startOfKinds(ctx.db, { ...rows, kinds: inTurn }, skipped) }
 }
@@ -125,17 +125,17 @@ export async function listDeliveries(
     ...(edition_id ? [eventWhere(eq(webhookEvents.edition_id, edition_id))] : []),
   ]
   const sort = sortOf(ordering)
-  const rows = { endpoint: endpoint.id, status, desc: sort[0]?.desc === true }
-  const isCounted = edition_id === undefined && seesOrganization(ctx.caller, endpoint.organization_id)
-  const all = { query, rows, isCounted, where: [...where, areOf(endpoint, status)] }
+  const editions = editionsOf(ctx, endpoint, edition_id)
+  const rows = { endpoint: endpoint.id, status, editions, desc: sort[0]?.desc === true }
+  const all = { query, rows, where: [...where, areOf(endpoint, status)] }
   return paginate(ctx.db, page, {
     key: sql`${deliveryColumns.id}`,
     sort,
     columns: deliveryColumns,
     joins: sql`join ${webhookDeliveries} on ${deliveryColumns.id} = page.key`,
-    ...(matchesFilters(endpoint, filters)
+    ...(editions?.length !== 0 && matchesFilters(endpoint, filters)
       ? {
-          ...bySpans(deliverySpans, countedOf(ctx, endpoint, filters, where), sort),
+          ...bySpans(deliverySpans, countedOf(rows, where), sort),
           ...(await inOrder(ctx, page, all)),
         }
       : { from: sql`${webhookDeliveries}`, where: [sql`0`], count: 0 }),
