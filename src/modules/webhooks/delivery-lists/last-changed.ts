@@ -14,9 +14,6 @@ const id = sql`webhook_deliveries.id`
 const createdAt = sql`webhook_deliveries.created_at`
 const modifiedAt = sql`webhook_deliveries.modified_at`
 
-/** Behind all moments. */
-const never = Number.MAX_SAFE_INTEGER
-
 interface NearPage {
   desc: boolean
   /** All conditions of the list. */
@@ -27,27 +24,38 @@ interface NearPage {
   most: SQL
 }
 
+/** Behind all moments. */
+const never = Number.MAX_SAFE_INTEGER
+
 /**
  * In place of their table, deliveries with `id` and `modified_at`: those of a page in the order of their last changes, and
  * few others. Those that are not late stand within five minutes of where the order of creation has them: it leads to as many
- * as the page needs, and to those of five minutes beside them.
+ * as the page needs, of which `last` is the moment of the last one, and to those of five minutes behind it.
  */
 function nearLastChanges({ desc, where, begin, most }: NearPage): SQL {
   const rest = begin ? [...where, begin.where] : where
+  const soon = [sql`not (${areLate})`, ...rest]
   const edge = begin && (desc ? sql`${createdAt} <= ${begin.moment}` : sql`${createdAt} >= ${begin.moment} - ${soonMs}`)
-  const soon = [sql`not (${areLate})`, ...(edge ? [edge] : []), ...rest]
-  const created = (range: readonly SQL[]) =>
-    sql`select ${createdAt} as at from ${table} where ${and([...range, ...soon])}`
-  const last = sql`(select at from (${united(rangesOfKinds, created, desc ? sql`at desc` : sql`at`)}) limit 1 offset ${most} - 1)`
-  const end = desc
-    ? sql`${createdAt} >= coalesce(${last}, 0) - ${soonMs}`
-    : sql`${createdAt} <= coalesce(${last}, ${never - soonMs}) + ${soonMs}`
+  const nearest = (range: readonly SQL[]) =>
+    sql`select ${id}, ${modifiedAt}, ${createdAt} as at from ${table} where ${and([...range, ...(edge ? [edge] : []), ...soon])}`
+  const edgeOf = desc ? sql`min(at)` : sql`max(at)`
+  const last = sql`(select at from last)`
+  const [isInTime, behind] = desc
+    ? [sql`${modifiedAt} >= coalesce(${last}, 0)`, sql`${createdAt} <= ${last} and ${createdAt} >= ${last} - ${soonMs}`]
+    : [
+        sql`${modifiedAt} <= coalesce(${last} + ${soonMs}, ${never})`,
+        sql`${createdAt} >= ${last} and ${createdAt} <= ${last} + ${soonMs}`,
+      ]
   const keys = sql`select ${id}, ${modifiedAt} from ${table}`
   return sql`(
-    select * from (${keys} indexed by webhook_deliveries_late where ${and([areLate, ...rest])}
-      order by ${orderOf(orderOfChanges(desc))} limit ${most})
+    with nearest as materialized (${united(rangesOfKinds, nearest, desc ? sql`at desc` : sql`at`)} limit ${most}),
+      last (at) as materialized (select iif(count(*) < ${most}, null, ${edgeOf}) from nearest)
+    select id, modified_at from nearest where at is not ${last}
     union all
-    ${keys} indexed by webhook_deliveries_of_endpoint where ${and([inAnyRange(rangesOfKinds), ...soon, end])}) as ${table}`
+    ${keys} indexed by webhook_deliveries_of_endpoint where ${and([inAnyRange(rangesOfKinds), behind, ...soon])}
+    union all
+    select * from (${keys} indexed by webhook_deliveries_late where ${and([isInTime, areLate, ...rest])}
+      order by ${orderOf(orderOfChanges(desc))} limit ${most})) as ${table}`
 }
 
 const orderOfChanges = (desc: boolean): OrderKey[] => [
