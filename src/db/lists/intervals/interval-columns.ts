@@ -148,7 +148,7 @@ export function numberOf(list: IntervalList, asked: AskedFacets = []): SQL {
         values.map((value) => sql.raw(`coalesce(${combinations} ->> '$."${[...facets, value].join(' ')}"', 0)`)),
       )
     : matching.map(({ name }) => sql.raw(name))
-  return terms.length ? sumOfAll(terms) : sql`0`
+  return sumOfAll(terms)
 }
 
 /** Condition of rows that match some facets. */

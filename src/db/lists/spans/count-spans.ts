@@ -31,6 +31,7 @@ const countAt = (table: SQL, name: SQL): SQL => sql`coalesce(${table}.counts ->>
 
 /** A sum whose expression is as deep as it needs to be: SQLite takes a hundred levels. */
 export function sumOfAll(terms: readonly SQL[]): SQL {
+  if (terms.length === 0) return sql`0`
   if (terms.length <= 2) return sql`(${sql.join([...terms], sql` + `)})`
   const middle = Math.ceil(terms.length / 2)
   return sql`(${sumOfAll(terms.slice(0, middle))} + ${sumOfAll(terms.slice(middle))})`
@@ -68,22 +69,25 @@ function sumOfMatches(facets: readonly Facets[], table: SQL): SQL {
   return sql`(select coalesce(sum(facet.value), 0) from json_each(${table}.counts) as facet where ${isOf})`
 }
 
-/** The number of rows of a span that match some facets, where it reads no more than the row of the span. */
-function numberOf(list: SpannedList, facets: Facets, table: SQL): SQL | null {
-  if (facets.every((value) => value === undefined)) return sql`${table}.total`
-  const names = namesOf(list, facets)
-  if (names) return sumOfAll(names.map((name) => countAt(table, name)))
-  if (!list.hasSums) return null
+/** The name of a number in text of SQL. Words are written out, because a statement has at most a hundred bound values. */
+const quoted = (name: string): SQL => (/^[\w.,* -]+$/.test(name) ? sql.raw(`'${name}'`) : sql`${name}`)
+
+/** The number of rows of a span that match some facets, by the sums that it has. */
+function sumOfSums(list: SpannedList, facets: readonly Facets[], table: SQL): SQL {
+  const namesOfSums = facets.map((one) => (one.includes(undefined) ? sumOf(one) : one.join(' ')))
   // The version before, which runs until the deployment, adds rows to no sum: here all combinations are read.
-  const everything = countAt(table, sql`${sumOf(facets.map(() => undefined))}`)
-  const ofFacets = countAt(table, sql`${sumOf(facets)}`)
-  return sql`iif(${everything} = ${table}.total, ${ofFacets}, ${sumOfMatches([facets], table)})`
+  const everything = countAt(table, sql`${sumOf(list.facets.map(() => undefined))}`)
+  const ofFacets = sumOfAll(namesOfSums.map((name) => countAt(table, quoted(name))))
+  return sql`iif(${everything} = ${table}.total, ${ofFacets}, ${sumOfMatches(facets, table)})`
 }
 
-/** The number of rows that match one of some facets, of a row of spans or of parts. */
+/** The number of rows that match one of some facets, which are no rows of another, of a row of spans or of parts. */
 export function numberOfMatches(list: SpannedList, facets: readonly Facets[], table: SQL): SQL {
+  if (facets.some((one) => one.every((value) => value === undefined))) return sql`${table}.total`
   const [first] = facets
-  return (facets.length === 1 && first && numberOf(list, first, table)) || sumOfMatches(facets, table)
+  const names = facets.length === 1 && first ? namesOf(list, first) : null
+  if (names) return sumOfAll(names.map((name) => countAt(table, name)))
+  return list.hasSums && facets.length <= mostNames ? sumOfSums(list, facets, table) : sumOfMatches(facets, table)
 }
 
 /** As `numberOfMatches`, of a list with few combinations that all have a name. */

@@ -37,7 +37,7 @@ function areOf({ id }: EndpointRow, status: DeliveryStatus | undefined): SQL {
   return sql`${areAll} and ${isThis}`
 }
 
-/** The editions whose deliveries are listed; undefined for all. */
+/** The editions whose deliveries are listed, each once; undefined for all. */
 function editionsOf(
   ctx: Ctx,
   { organization_id }: EndpointRow,
@@ -45,8 +45,8 @@ function editionsOf(
 ): readonly string[] | undefined {
   if (seesOrganization(ctx.caller, organization_id)) return asked === undefined ? undefined : [asked]
   const reach = reachOf(ctx.caller)
-  const seen = reach.all ? [] : reach.editions.flatMap((grant) => grant.edition_id ?? [])
-  return asked === undefined ? seen : seen.filter((id) => id === asked)
+  const seen = new Set(reach.all ? [] : reach.editions.flatMap((grant) => grant.edition_id ?? []))
+  return [...seen].filter((id) => asked === undefined || id === asked)
 }
 
 const countedOf = ({ endpoint, status, editions }: CountedDeliveries, where: readonly SQL[]): SpannedRows => ({
