@@ -5,7 +5,7 @@ import type { Counting } from '../page-by-number.ts'
 import { readBy } from '../page-statement.ts'
 import { haveParts, longest, type NumberedRows, rowsOf, scopes, wholeSpans } from './rows-of-spans.ts'
 import { bitsOfParts } from './span-parts.ts'
-import { type Facets, inRangesOf, type SpannedList, sumOf, untilOf } from './spanned-list.ts'
+import { type Facets, hasScope, inRangesOf, type SpannedList, sumOf, untilOf } from './spanned-list.ts'
 
 /** The rows of a list that are counted. */
 export interface SpannedRows {
@@ -160,6 +160,20 @@ export function countInSpans(list: SpannedList, counted: SpannedRows, ids: SQL =
       ${until === undefined ? sql`` : sql`+ (select n from counted_until)`}
       ${isSettled ? sql`+ ${rows(sql`${key} >= ${end}`, ...bounds)}` : sql``})`,
   }
+}
+
+/** Whether there are such rows, as a value. Of one scope that a sweep counts. Where a span has one, no more is read. */
+export function areThere(list: SpannedList, { scopes: scope, facets, where }: SpannedRows): SQL {
+  const { table: spans, areThese } = wholeSpans(list)
+  const areCounted = sql`select 1 from ${spans} where ${spans}.list = ${list.name} and ${spans}.scope = (${scope}) and ${areThese}
+    and ${numberOfMatches(list, facets, spans)} > 0`
+  const areYoung = and([
+    hasScope(list, sql`(${scope})`),
+    ...inRangesOf(list),
+    sql`${list.key} >= ${untilOf(list, sql`(${scope})`)}`,
+    ...where,
+  ])
+  return sql`case when exists (${areCounted}) then 1 else exists (select 1 from ${list.table} where ${areYoung}) end`
 }
 
 /** Counts a list. */

@@ -14,10 +14,15 @@ const id = sql`webhook_deliveries.id`
 const createdAt = sql`webhook_deliveries.created_at`
 const modifiedAt = sql`webhook_deliveries.modified_at`
 
-interface NearPage {
+interface ListByChange {
   desc: boolean
   /** All conditions of the list. */
   where: readonly SQL[]
+  /** Whether there are rows, where it is not sure. */
+  some: SQL | undefined
+}
+
+interface NearPage extends ListByChange {
   /** Where the rows begin, and the moment of it. */
   begin?: { moment: SQL; where: SQL } | undefined
   /** How many follow from there. */
@@ -32,7 +37,8 @@ const never = Number.MAX_SAFE_INTEGER
  * few others. Those that are not late stand within five minutes of where the order of creation has them: it leads to as many
  * as the page needs, of which `last` is the moment of the last one, and to those of five minutes behind it.
  */
-function nearLastChanges({ desc, where, begin, most }: NearPage): SQL {
+function nearLastChanges({ desc, where, some, begin, most: asked }: NearPage): SQL {
+  const most = some ? sql`iif(${some}, ${asked}, 0)` : asked
   const rest = begin ? [...where, begin.where] : where
   const soon = [sql`not (${areLate})`, ...rest]
   const edge = begin && (desc ? sql`${createdAt} <= ${begin.moment}` : sql`${createdAt} >= ${begin.moment} - ${soonMs}`)
@@ -64,16 +70,15 @@ const orderOfChanges = (desc: boolean): OrderKey[] => [
 ]
 
 /** Those of a first page, or of one that follows another. */
-export function nearPage({ after, page, size }: PageRequest, desc: boolean, where: readonly SQL[]): SQL {
-  const begin = after && { moment: sql`${Number(after[0])}`, where: beyond(orderOfChanges(desc), after) }
-  return nearLastChanges({ desc, where, begin: begin ?? undefined, most: sql`${(after ? 1 : page) * size + 1}` })
+export function nearPage({ after, page, size }: PageRequest, list: ListByChange): SQL {
+  const begin = after && { moment: sql`${Number(after[0])}`, where: beyond(orderOfChanges(list.desc), after) }
+  return nearLastChanges({ ...list, begin: begin ?? undefined, most: sql`${(after ? 1 : page) * size + 1}` })
 }
 
 /** Those of a page that intervals lead to. */
-export const nearStart = ({ size }: PageRequest, start: PageStart, desc: boolean, where: readonly SQL[]): SQL =>
+export const nearStart = ({ size }: PageRequest, start: PageStart, list: ListByChange): SQL =>
   nearLastChanges({
-    desc,
-    where,
+    ...list,
     begin: { moment: sql`(select value from start0)`, where: and(start.where) },
     most: sql`(${start.offset} + ${size + 1})`,
   })

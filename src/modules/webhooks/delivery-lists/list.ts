@@ -1,9 +1,9 @@
 import { eq, type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../../context.ts'
 import type { ListSource, SortKey } from '../../../db/lists/list-source.ts'
-import { isFarPage } from '../../../db/lists/page-by-number.ts'
+import { isFarPage, type PageStart } from '../../../db/lists/page-by-number.ts'
 import { paginate } from '../../../db/lists/paginate.ts'
-import { areCountable, type SpannedRows } from '../../../db/lists/spans/count-spans.ts'
+import { areCountable, areThere, type SpannedRows } from '../../../db/lists/spans/count-spans.ts'
 import { bySpans } from '../../../db/lists/spans/start-of-spans.ts'
 import { webhookDeliveries, webhookEvents } from '../../../db/schema/messaging/webhooks.ts'
 import { inWords, seesOrganization } from '../../../db/visibility.ts'
@@ -78,21 +78,30 @@ interface CountedList {
   rows: CountedDeliveries
   /** All conditions of the list. */
   where: readonly SQL[]
+  /** Whether there are rows, where it is not sure. */
+  some: SQL | undefined
 }
+
+/** Of some editions a row that is passed is read with its event, and those of others beside it: intervals lead to nearer pages, too. */
+const ledBy = (
+  { editions }: CountedDeliveries,
+  find: (skipped: number) => Promise<PageStart | null>,
+): Pick<ListSource, 'startOf' | 'findStart'> => (editions ? { startOf: find } : { findStart: find })
 
 /** Deliveries in the order of their last changes, which one index has alone for those that are lost. */
 async function listByChange(
   ctx: Ctx,
   page: PageRequest,
-  { rows, where }: CountedList,
+  { rows, where, some }: CountedList,
 ): Promise<Pick<ListSource, 'from' | 'where' | 'index' | 'startOf' | 'findStart'>> {
   const from = sql`${webhookDeliveries}`
   const findStart = (skipped: number) => startOfChanges(ctx.db, rows, skipped)
   if (rows.status && lostStatuses.includes(rows.status))
-    return { from, where, index: sql`webhook_deliveries_lost_by_change`, findStart }
-  if (!isFarPage(page)) return { from: nearPage(page, rows.desc, where), where: [] }
+    return { from, where, index: sql`webhook_deliveries_lost_by_change`, ...ledBy(rows, findStart) }
+  if (!isFarPage(page)) return { from: nearPage(page, { desc: rows.desc, where, some }), where: [] }
   const start = await findStart((page.page - 1) * page.size)
-  return start ? { from: nearStart(page, start, rows.desc, where), where: [], startOf: () => start } : { from, where }
+  if (!start) return { from, where }
+  return { from: nearStart(page, start, { desc: rows.desc, where, some }), where: [], startOf: () => start }
 }
 
 /** What depends on the order of a list. */
@@ -109,7 +118,7 @@ async function inOrder(
   if (isBy('created', query)) return { ...all, ranges: rangesOfKinds }
   if (!isBy('name', query)) return all
   const inTurn = rows.desc ? kinds.toReversed() : kinds
-  return { ...all, findStart: (skipped) => startOfKinds(ctx.db, { ...rows, kinds: inTurn }, skipped) }
+  return { ...all, ...ledBy(rows, (skipped) => startOfKinds(ctx.db, { ...rows, kinds: inTurn }, skipped)) }
 }
 
 export async function listDeliveries(
@@ -127,7 +136,9 @@ export async function listDeliveries(
   const sort = sortOf(ordering)
   const editions = editionsOf(ctx, endpoint, edition_id)
   const rows = { endpoint: endpoint.id, status, editions, desc: sort[0]?.desc === true }
-  const all = { query, rows, where: [...where, areOf(endpoint, status)] }
+  const counted = countedOf(rows, where)
+  const some = editions && areThere(deliverySpans, counted)
+  const all = { query, rows, where: [...where, areOf(endpoint, status)], some }
   return paginate(ctx.db, page, {
     key: sql`${deliveryColumns.id}`,
     sort,
@@ -135,8 +146,9 @@ export async function listDeliveries(
     joins: sql`join ${webhookDeliveries} on ${deliveryColumns.id} = page.key`,
     ...(editions?.length !== 0 && matchesFilters(endpoint, filters)
       ? {
-          ...bySpans(deliverySpans, countedOf(rows, where), sort),
+          ...bySpans(deliverySpans, counted, sort),
           ...(await inOrder(ctx, page, all)),
+          some,
         }
       : { from: sql`${webhookDeliveries}`, where: [sql`0`], count: 0 }),
   })
