@@ -9,7 +9,7 @@ import {
   settleDeliveryIntervals,
   sweepEvents,
 } from '../../src/modules/webhooks/jobs.ts'
-import { rootToken } from '../support/api.ts'
+import { created, rootToken } from '../support/api.ts'
 import { contextAt } from '../support/context.ts'
 import { costOf } from '../support/cost.ts'
 import {
@@ -24,8 +24,10 @@ import {
   storedDeliveries,
 } from '../support/delivery-intervals.ts'
 import { shortSizes } from '../support/intervals.ts'
+import { queryOf } from '../support/list-spans.ts'
 import { readAs } from '../support/lists.ts'
 import { seedPlace } from '../support/retention.ts'
+import { seedEdition } from '../support/seeding/editions.ts'
 import { givenMember } from '../support/seeding/members.ts'
 import { db, type Place, write } from '../support/seeding/rows.ts'
 import { seedEndpoint } from '../support/seeding/webhooks.ts'
@@ -33,20 +35,37 @@ import { seedEndpoint } from '../support/seeding/webhooks.ts'
 const minute = 60_000
 const statuses = [undefined, 'success', 'exhausted', 'pending'] as const
 
-async function seedLongEndpoint(count: number, other?: string): Promise<{ place: Place; endpoint: string }> {
-  const place = await seedPlace()
-  const endpoint = (await seedEndpoint({ organization: place.organization, edition: null })).id
-  await seedManyDeliveries(place, endpoint, { count, from: manyFrom, step: 600_000, ...(other && { other }) })
-  await settleDeliveries(contextAt(later))
-  return { place, endpoint }
+interface LongEndpoint {
+  place: Place
+  /** Another edition of the organisation, which has some of the deliveries. */
+  other: string
+  endpoint: string
 }
+
+async function seedLongEndpoint(count: number): Promise<LongEndpoint> {
+  const place = await seedPlace()
+  const other = (await seedEdition({ id: place.organization })).id
+  const endpoint = (await seedEndpoint({ organization: place.organization, edition: null })).id
+  await seedManyDeliveries(place, endpoint, { count, from: manyFrom, step: 600_000, other })
+  await settleDeliveries(contextAt(later))
+  return { place, other, endpoint }
+}
+
+/** Filters by the edition, also with a status. */
+const ofEditions = ({ place, other }: LongEndpoint) => [
+  { edition: place.edition },
+  { edition: other },
+  { edition: place.edition, status: 'success' },
+  { edition: other, status: 'exhausted' },
+]
 
 describe('a page of deliveries by number far from both ends', () => {
   let deliveries: StoredDelivery[]
+  let long: LongEndpoint
   let endpoint: string
-  let place: Place
   beforeAll(async () => {
-    ;({ endpoint, place } = await seedLongEndpoint(6_000, (await seedPlace()).edition))
+    long = await seedLongEndpoint(6_000)
+    ;({ endpoint } = long)
     await seedLongEndpoint(300)
     await settleAllDeliveries(later + 30 * dayMs)
     deliveries = await storedDeliveries(endpoint)
@@ -63,35 +82,88 @@ describe('a page of deliveries by number far from both ends', () => {
       const numbers = Array.from({ length: 8 }, (_, index) => 3 + 28 * index)
       await expectDeliveryPages({ endpoint, ...(status && { status }), ordering }, { deliveries, size: 25, numbers })
     }
+    for (const filter of ofEditions(long)) {
+      const numbers = [3, 9, 30, 57, 79, 120]
+      await expectDeliveryPages({ endpoint, ...filter, ordering }, { deliveries, size: 25, numbers })
+    }
   })
 
   it('is that of the deliveries that a caller sees', async () => {
-    const seen = new Set(
-      (
-        await db.all(sql<{ id: string }>`select webhook_deliveries.id from webhook_deliveries
-          join webhook_events on webhook_events.id = event_id where webhook_events.edition_id = ${place.edition}`)
-      ).map(({ id }) => id),
-    )
+    const { place, other } = long
     await write(sql`update webhook_endpoints set edition_id = ${place.edition} where id = ${endpoint}`)
-    const { token } = await givenMember({ id: place.organization }, 'admin', place.edition)
-    const own = deliveries.filter(({ id }) => seen.has(id))
-    expect(own.length).toBeLessThan(deliveries.length)
-    for (const ordering of deliveryOrderings)
-      await expectDeliveryPages({ endpoint, ordering }, { deliveries: own, size: 25, numbers: [70, 110], token })
+    const ofOne = await givenMember({ id: place.organization }, 'admin', place.edition)
+    const ofTwo = await givenMember({ id: place.organization }, 'admin', place.edition)
+    const second = { email: ofTwo.email, role: 'admin', edition_id: other }
+    await created(`/v1/organizations/${place.organization}/members`, second)
     const ofAll = await givenMember({ id: place.organization }, 'admin')
-    for (const ordering of deliveryOrderings)
-      await expectDeliveryPages({ endpoint, ordering }, { deliveries, size: 25, numbers: [110], token: ofAll.token })
+    const seen = [
+      { token: ofOne.token, own: deliveries.filter(({ edition }) => edition === place.edition) },
+      { token: ofTwo.token, own: deliveries.filter(({ edition }) => edition !== '-') },
+      { token: ofAll.token, own: deliveries },
+    ]
+    expect(new Set(seen.map(({ own }) => own.length)).size).toBe(3)
+    for (const { token, own } of seen)
+      for (const ordering of deliveryOrderings)
+        for (const filter of [{}, { status: 'success' }, { edition: other }])
+          await expectDeliveryPages(
+            { endpoint, ordering, ...filter },
+            { deliveries: own, size: 25, numbers: [12, 70, 110], token },
+          )
   })
 
   it.each(deliveryOrderings)('costs few rows in the order %s', async (ordering) => {
-    for (const filter of ['', '&status=success', '&status=exhausted'])
-      for (const page of [9, 90, 122]) {
+    const ofEdition = `&edition_id=${long.place.edition}`
+    for (const filter of ['', '&status=success', '&status=exhausted', ofEdition, `${ofEdition}&status=success`])
+      for (const page of [9, 70, 122]) {
         const path = `/v1/webhooks/${endpoint}/deliveries?ordering=${ordering}&page=${page}&page_size=25${filter}`
         const reply = await readAs(rootToken, path)
         if (reply.status === 404) continue
         expect([path, Math.max(2600, costOf(reply).rows_read)]).toEqual([path, 2600])
       }
   })
+
+  it.each(['created', ...deliveryOrderings])('of an edition without any is none in the order %s', async (ordering) => {
+    const { edition } = await seedPlace()
+    for (const [page, status] of [
+      [1, 200],
+      [60, 404],
+    ]) {
+      const path = `/v1/webhooks/${endpoint}/deliveries?${queryOf({ ordering, page, edition_id: edition })}`
+      const reply = await readAs(rootToken, path)
+      expect([path, reply.status]).toEqual([path, status])
+      expect([path, Math.max(600, costOf(reply).rows_read)]).toEqual([path, 600])
+      if (page === 1) expect(reply.body).toMatchObject({ count: 0, results: [] })
+    }
+  })
+})
+
+it('intervals that the version before counts lead to no page of an edition until a sweep knows them', async () => {
+  const long = await seedLongEndpoint(4_000)
+  const { endpoint } = long
+  await settleAllDeliveries(later)
+  const deliveries = await storedDeliveries(endpoint)
+  const unknown = async () =>
+    (await db.all(sql`select 1 from delivery_intervals where scope = ${endpoint} and of_editions is null`)).length
+  const expectPages = async () => {
+    for (const ordering of deliveryOrderings)
+      for (const filter of [{}, ...ofEditions(long)])
+        await expectDeliveryPages({ endpoint, ordering, ...filter }, { deliveries, size: 11, numbers: [60, 120] })
+  }
+  // What it adds to an interval and what it takes may be as many.
+  for (const sign of ['+', '-'])
+    await write(sql`update delivery_intervals set success = success ${sql.raw(sign)} 1
+      where scope = ${endpoint} and value > (select min(value) from delivery_intervals where scope = ${endpoint})`)
+  expect(await unknown()).toBeGreaterThan(50)
+  await expectDeliveryIntervals(endpoint)
+  await expectPages()
+  // Nothing was wrong.
+  await recountDeliveryIntervals(contextAt(Date.UTC(2027, 5, 1, 3, 0)))
+  await seedManyDeliveries(long.place, endpoint, { count: 1, from: later, step: 0 })
+  await settleDeliveryIntervals(contextAt(later + dayMs), shortSizes)
+  expect(await unknown()).toBe(0)
+  await expectDeliveryIntervals(endpoint)
+  deliveries.splice(0, Infinity, ...(await storedDeliveries(endpoint)))
+  await expectPages()
 })
 
 it.each(['created', 'modified', 'name'])('deliveries of none are listed in the order %s', async (ordering) => {
@@ -124,18 +196,25 @@ const change = fc.oneof(
   }),
   fc.record({ act: fc.constant('settle' as const), steps: fc.constantFrom(1, 3, 10_000) }),
   fc.record({ act: fc.constant('sweep' as const) }),
+  // As the version before, which leaves the numbers of editions out.
+  fc.record({ act: fc.constant('forget' as const), part: fc.constantFrom(1, 5) }),
 )
 type Change = typeof change extends fc.Arbitrary<infer One> ? One : never
 
-async function perform(one: Change, { place, endpoint }: { place: Place; endpoint: string }, now: number) {
+async function perform(one: Change, { place, other, endpoint }: LongEndpoint, now: number) {
   if (one.act === 'add')
     await seedManyDeliveries(place, endpoint, {
       count: one.many,
       from: now,
       step: one.step,
+      other,
     })
   if (one.act === 'settle') await settleDeliveryIntervals(contextAt(now), { ...shortSizes, stepsASweep: one.steps })
   if (one.act === 'sweep') await sweepEvents(contextAt(now))
+  if (one.act === 'forget')
+    for (const sign of ['+', '-'])
+      await write(sql`update delivery_intervals set failed = failed ${sql.raw(sign)} 1
+        where scope = ${endpoint} and (success + exhausted) % ${one.part} = 0`)
   if (one.act === 'change')
     await write(sql`update webhook_deliveries set status = coalesce(${one.status}, status), modified_at = ${now}
       where endpoint_id = ${endpoint} and created_at <= ${now} and substr(id, -6) % ${one.part} = ${one.rest % one.part}`)
@@ -168,6 +247,9 @@ it('intervals of deliveries are exact through every change, and lead to the page
             { endpoint, ...(status && { status }), ordering },
             { deliveries, size: 11, numbers },
           )
+      for (const ordering of deliveryOrderings)
+        for (const filter of ofEditions(long))
+          await expectDeliveryPages({ endpoint, ...filter, ordering }, { deliveries, size: 11, numbers })
       await write(
         sql`delete from webhook_endpoints where id = ${endpoint}`,
         sql`delete from webhook_events where organization_id = ${place.organization}`,

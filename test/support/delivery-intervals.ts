@@ -16,7 +16,7 @@ export const manyFrom = Date.UTC(2026, 0, 1)
 /** When those of the seed are settled. */
 export const later = manyFrom + 20 * dayMs
 
-/** Deliveries of most kinds, with ties: most arrive at once, some minutes or hours later. */
+/** Deliveries of most kinds and of two editions, with ties: most arrive at once, some minutes or hours later. */
 export async function seedManyDeliveries(
   { organization, edition }: Place,
   endpoint: string,
@@ -33,7 +33,7 @@ export async function seedManyDeliveries(
   await write(
     sql`insert into webhook_events (id, organization_id, edition_id, kind, payload, created_at) ${made}
       select 'evn_' || ${mark} || number, ${organization},
-        iif(number % 7, ${edition}, ${other}), kind, '{}', at from made`,
+        case when number % 13 = 5 then null when number % 3 then ${edition} else ${other} end, kind, '{}', at from made`,
     sql`insert into webhook_deliveries (id, endpoint_id, event_id, kind, status, created_at, modified_at) ${made}
       select 'whd_' || ${mark} || number, ${endpoint}, 'evn_' || ${mark} || number, kind, status, at, at + took from made`,
   )

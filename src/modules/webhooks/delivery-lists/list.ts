@@ -3,7 +3,7 @@ import type { Ctx } from '../../../context.ts'
 import type { ListSource, SortKey } from '../../../db/lists/list-source.ts'
 import { isFarPage, type PageStart } from '../../../db/lists/page-by-number.ts'
 import { paginate } from '../../../db/lists/paginate.ts'
-import { areCountable, areThere, type SpannedRows } from '../../../db/lists/spans/count-spans.ts'
+import { areThere, type SpannedRows } from '../../../db/lists/spans/count-spans.ts'
 import { bySpans } from '../../../db/lists/spans/start-of-spans.ts'
 import { webhookDeliveries, webhookEvents } from '../../../db/schema/messaging/webhooks.ts'
 import { inWords, seesOrganization } from '../../../db/visibility.ts'
@@ -17,10 +17,9 @@ import { nearPage, nearStart } from './last-changed.ts'
 import { deliverySpans, rangesOfKinds } from './spans.ts'
 import { type CountedDeliveries, startOfChanges, startOfKinds } from './starts.ts'
 
-const matchesFilters = (endpoint: EndpointRow, { organization_id, edition_id, is_active }: DeliveryFilters): boolean =>
+const matchesFilters = (endpoint: EndpointRow, { organization_id, is_active }: DeliveryFilters): boolean =>
   (organization_id === undefined || organization_id === endpoint.organization_id) &&
-  (is_active === undefined || is_active === endpoint.is_active) &&
-  areCountable([edition_id])
+  (is_active === undefined || is_active === endpoint.is_active)
 
 /**
  * Deliveries of the endpoint. Where few can be of the status, the condition names those, so that no other is read: an
