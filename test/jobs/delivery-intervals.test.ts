@@ -223,6 +223,14 @@ async function perform(one: Change, { place, other, endpoint }: LongEndpoint, no
 it('intervals of deliveries are exact through every change, and lead to the pages', async () => {
   let [most, fewest] = [0, 100_000]
   const removesOldest: [Change[], number] = [[{ act: 'wait', ms: dayMs }, { act: 'sweep' }], 1]
+  const changesLate: [Change[], number] = [
+    [
+      { act: 'change', status: 'failed', part: 3, rest: 1 },
+      { act: 'wait', ms: dayMs },
+      { act: 'change', status: null, part: 40, rest: 2 },
+    ],
+    0,
+  ]
   // Retention waits for open deliveries of the oldest events.
   await write(sql`delete from webhook_endpoints`, sql`delete from webhook_events`)
   await fc.assert(
@@ -257,7 +265,7 @@ it('intervals of deliveries are exact through every change, and lead to the page
       expect(await expectDeliveryIntervals(endpoint)).toBe(0)
       expect(await db.all(sql`select * from settled_lists where scope = ${endpoint}`)).toEqual([])
     }),
-    { numRuns: 3, examples: [removesOldest] },
+    { numRuns: 4, examples: [removesOldest, changesLate] },
   )
   expect(most).toBeGreaterThan(150)
   expect(fewest).toBeLessThan(5_200)

@@ -3,7 +3,7 @@ import { and } from '../order-keys.ts'
 import { sumOfAll } from '../spans/count-spans.ts'
 import { storedNumbers } from '../spans/span-parts.ts'
 import { inList } from '../../visibility.ts'
-import type { AskedFacets, IntervalList, IntervalOrdering } from './interval-list.ts'
+import type { ChosenFacets, IntervalList, IntervalOrdering } from './interval-list.ts'
 
 const listed = (names: readonly string[]): SQL => sql.raw(names.join(', '))
 
@@ -114,18 +114,18 @@ export function comparedCounts({ counts, combinations }: IntervalList, table: SQ
   return sql.join([...numbers, sql`iif(${all} is null, null, ${storedNumbers(all)})`], sql`, `)
 }
 
-const valuesOf = (asked: AskedFacets[number]): readonly string[] | undefined =>
+const valuesOf = (asked: ChosenFacets[number]): readonly string[] | undefined =>
   typeof asked === 'string' ? [asked] : asked
 
 /** The values of the facet whose values code does not know. */
-const namedValues = ({ facets, combinations }: IntervalList, asked: AskedFacets): readonly string[] | undefined =>
+const namedValues = ({ facets, combinations }: IntervalList, asked: ChosenFacets): readonly string[] | undefined =>
   combinations ? valuesOf(asked[facets.length - 1]) : undefined
 
 /** More make a statement too long. */
 const mostNames = 320
 
 /** Whether intervals know how many of their rows match some facets: by their columns, or by the numbers of combinations. */
-export function waysToCount(list: IntervalList, asked: AskedFacets): { canCount: boolean; isByCombinations: boolean } {
+export function waysToCount(list: IntervalList, asked: ChosenFacets): { canCount: boolean; isByCombinations: boolean } {
   const values = namedValues(list, asked)
   if (!values) return { canCount: true, isByCombinations: false }
   const areWritten = values.every((value) => /^\w+$/.test(value))
@@ -137,7 +137,7 @@ export const isKnown = ({ combinations }: IntervalList): SQL =>
   combinations ? sql.raw(`${combinations} is not null`) : sql`1`
 
 /** The number of rows of an interval that match some facets. */
-export function numberOf(list: IntervalList, asked: AskedFacets = []): SQL {
+export function numberOf(list: IntervalList, asked: ChosenFacets = []): SQL {
   const { counts, combinations } = list
   const matching = counts.filter(({ facets }) =>
     facets.every((word, index) => valuesOf(asked[index])?.includes(word) ?? true),
@@ -152,7 +152,7 @@ export function numberOf(list: IntervalList, asked: AskedFacets = []): SQL {
 }
 
 /** Condition of rows that match some facets. */
-export const isOfFacets = ({ facets }: IntervalList, asked: AskedFacets): SQL =>
+export const isOfFacets = ({ facets }: IntervalList, asked: ChosenFacets): SQL =>
   and(
     facets.flatMap((column, index) => {
       const values = asked[index]

@@ -70,7 +70,7 @@ export interface IntervalList {
 }
 
 /** The values that are asked for of each facet: one, any of some, or undefined for all. */
-export type AskedFacets = readonly (string | readonly string[] | undefined)[]
+export type ChosenFacets = readonly (string | readonly string[] | undefined)[]
 
 export function orderingOf({ name, orderings }: IntervalList, ordering: string): IntervalOrdering {
   const found = orderings[ordering]

@@ -13,7 +13,7 @@ import {
   numberOf,
   waysToCount,
 } from './interval-columns.ts'
-import { type AskedFacets, type IntervalList, type IntervalOrdering, youngRows } from './interval-list.ts'
+import { type ChosenFacets, type IntervalList, type IntervalOrdering, youngRows } from './interval-list.ts'
 
 /** So many rows that are not settled are read one by one for a page. */
 const mostYoung = 400
@@ -22,7 +22,7 @@ const mostYoung = 400
 export interface IntervalRows {
   scope: string
   /** What they are in the facets of the list. */
-  facets: AskedFacets
+  facets: ChosenFacets
   /** Read one after the other. */
   orderings: readonly IntervalOrdering[]
   isDesc: boolean

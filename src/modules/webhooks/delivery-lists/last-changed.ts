@@ -35,7 +35,7 @@ const never = Number.MAX_SAFE_INTEGER
 /**
  * In place of their table, deliveries with `id` and `modified_at`: those of a page in the order of their last changes, and
  * few others. Those that are not late stand within five minutes of where the order of creation has them: it leads to as many
- * as the page needs, of which `last` is the moment of the last one, and to those of five minutes behind it.
+ * as the page needs, and to those of five minutes behind the `last` of these. No other changed behind all of these is on it.
  */
 function nearLastChanges({ desc, where, some, begin, most: asked }: NearPage): SQL {
   const most = some ? sql`iif(${some}, ${asked}, 0)` : asked
@@ -44,21 +44,25 @@ function nearLastChanges({ desc, where, some, begin, most: asked }: NearPage): S
   const edge = begin && (desc ? sql`${createdAt} <= ${begin.moment}` : sql`${createdAt} >= ${begin.moment} - ${soonMs}`)
   const nearest = (range: readonly SQL[]) =>
     sql`select ${id}, ${modifiedAt}, ${createdAt} as at from ${table} where ${and([...range, ...(edge ? [edge] : []), ...soon])}`
-  const edgeOf = desc ? sql`min(at)` : sql`max(at)`
   const last = sql`(select at from last)`
-  const [isInTime, behind] = desc
-    ? [sql`${modifiedAt} >= coalesce(${last}, 0)`, sql`${createdAt} <= ${last} and ${createdAt} >= ${last} - ${soonMs}`]
+  const [ofLast, isInTime, behind] = desc
+    ? [
+        sql`min(at), min(modified_at)`,
+        sql`${modifiedAt} >= coalesce((select changed from last), 0)`,
+        sql`${createdAt} <= ${last} and ${createdAt} >= ${last} - ${soonMs}`,
+      ]
     : [
-        sql`${modifiedAt} <= coalesce(${last} + ${soonMs}, ${never})`,
+        sql`max(at), max(modified_at)`,
+        sql`${modifiedAt} <= coalesce((select changed from last), ${never})`,
         sql`${createdAt} >= ${last} and ${createdAt} <= ${last} + ${soonMs}`,
       ]
   const keys = sql`select ${id}, ${modifiedAt} from ${table}`
   return sql`(
     with nearest as materialized (${united(rangesOfKinds, nearest, desc ? sql`at desc` : sql`at`)} limit ${most}),
-      last (at) as materialized (select iif(count(*) < ${most}, null, ${edgeOf}) from nearest)
+      last (at, changed) as materialized (select ${ofLast} from nearest having count(*) >= ${most})
     select id, modified_at from nearest where at is not ${last}
     union all
-    ${keys} indexed by webhook_deliveries_of_endpoint where ${and([inAnyRange(rangesOfKinds), behind, ...soon])}
+    ${keys} indexed by webhook_deliveries_of_endpoint where ${and([inAnyRange(rangesOfKinds), behind, isInTime, ...soon])}
     union all
     select * from (${keys} indexed by webhook_deliveries_late where ${and([isInTime, areLate, ...rest])}
       order by ${orderOf(orderOfChanges(desc))} limit ${most})) as ${table}`
