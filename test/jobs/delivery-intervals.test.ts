@@ -3,12 +3,7 @@ import * as fc from 'fast-check'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { dayMs } from '../../src/domain/time/instants.ts'
 import { deliveryStatuses } from '../../src/domain/webhooks/webhooks.ts'
-import {
-  recountDeliveryIntervals,
-  settleDeliveries,
-  settleDeliveryIntervals,
-  sweepEvents,
-} from '../../src/modules/webhooks/jobs.ts'
+import { settleDeliveryIntervals, sweepEvents } from '../../src/modules/webhooks/jobs.ts'
 import { created, rootToken } from '../support/api.ts'
 import { contextAt } from '../support/context.ts'
 import { costOf } from '../support/cost.ts'
@@ -16,8 +11,11 @@ import {
   deliveryOrderings,
   expectDeliveryIntervals,
   expectDeliveryPages,
+  type LongEndpoint,
   later,
   manyFrom,
+  ofEditions,
+  seedLongEndpoint,
   seedManyDeliveries,
   settleAllDeliveries,
   type StoredDelivery,
@@ -27,37 +25,12 @@ import { shortSizes } from '../support/intervals.ts'
 import { queryOf } from '../support/list-spans.ts'
 import { readAs } from '../support/lists.ts'
 import { seedPlace } from '../support/retention.ts'
-import { seedEdition } from '../support/seeding/editions.ts'
 import { givenMember } from '../support/seeding/members.ts'
-import { db, type Place, write } from '../support/seeding/rows.ts'
+import { db, write } from '../support/seeding/rows.ts'
 import { seedEndpoint } from '../support/seeding/webhooks.ts'
 
 const minute = 60_000
 const statuses = [undefined, 'success', 'exhausted', 'pending'] as const
-
-interface LongEndpoint {
-  place: Place
-  /** Another edition of the organisation, which has some of the deliveries. */
-  other: string
-  endpoint: string
-}
-
-async function seedLongEndpoint(count: number): Promise<LongEndpoint> {
-  const place = await seedPlace()
-  const other = (await seedEdition({ id: place.organization })).id
-  const endpoint = (await seedEndpoint({ organization: place.organization, edition: null })).id
-  await seedManyDeliveries(place, endpoint, { count, from: manyFrom, step: 600_000, other })
-  await settleDeliveries(contextAt(later))
-  return { place, other, endpoint }
-}
-
-/** Filters by the edition, also with a status. */
-const ofEditions = ({ place, other }: LongEndpoint) => [
-  { edition: place.edition },
-  { edition: other },
-  { edition: place.edition, status: 'success' },
-  { edition: other, status: 'exhausted' },
-]
 
 describe('a page of deliveries by number far from both ends', () => {
   let deliveries: StoredDelivery[]
@@ -135,35 +108,6 @@ describe('a page of deliveries by number far from both ends', () => {
       if (page === 1) expect(reply.body).toMatchObject({ count: 0, results: [] })
     }
   })
-})
-
-it('intervals that the version before counts lead to no page of an edition until a sweep knows them', async () => {
-  const long = await seedLongEndpoint(4_000)
-  const { endpoint } = long
-  await settleAllDeliveries(later)
-  const deliveries = await storedDeliveries(endpoint)
-  const unknown = async () =>
-    (await db.all(sql`select 1 from delivery_intervals where scope = ${endpoint} and of_editions is null`)).length
-  const expectPages = async () => {
-    for (const ordering of deliveryOrderings)
-      for (const filter of [{}, ...ofEditions(long)])
-        await expectDeliveryPages({ endpoint, ordering, ...filter }, { deliveries, size: 11, numbers: [60, 120] })
-  }
-  // What it adds to an interval and what it takes may be as many.
-  for (const sign of ['+', '-'])
-    await write(sql`update delivery_intervals set success = success ${sql.raw(sign)} 1
-      where scope = ${endpoint} and value > (select min(value) from delivery_intervals where scope = ${endpoint})`)
-  expect(await unknown()).toBeGreaterThan(50)
-  await expectDeliveryIntervals(endpoint)
-  await expectPages()
-  // Nothing was wrong.
-  await recountDeliveryIntervals(contextAt(Date.UTC(2027, 5, 1, 3, 0)))
-  await seedManyDeliveries(long.place, endpoint, { count: 1, from: later, step: 0 })
-  await settleDeliveryIntervals(contextAt(later + dayMs), shortSizes)
-  expect(await unknown()).toBe(0)
-  await expectDeliveryIntervals(endpoint)
-  deliveries.splice(0, Infinity, ...(await storedDeliveries(endpoint)))
-  await expectPages()
 })
 
 it.each(['created', 'modified', 'name'])('deliveries of none are listed in the order %s', async (ordering) => {
@@ -269,40 +213,4 @@ it('intervals of deliveries are exact through every change, and lead to the page
   )
   expect(most).toBeGreaterThan(150)
   expect(fewest).toBeLessThan(5_200)
-})
-
-describe('the sweeps of intervals of deliveries', () => {
-  it('leave out endpoints with few deliveries', async () => {
-    const { endpoint } = await seedLongEndpoint(600)
-    await settleDeliveryIntervals(contextAt(later), { ...shortSizes, fewestRows: 601 })
-    expect(await expectDeliveryIntervals(endpoint)).toBe(0)
-    await settleDeliveryIntervals(contextAt(later), { ...shortSizes, fewestRows: 600 })
-    expect(await expectDeliveryIntervals(endpoint)).toBeGreaterThan(10)
-  })
-
-  it('repair intervals at night', async () => {
-    const { endpoint } = await seedLongEndpoint(1_000)
-    await settleAllDeliveries(later)
-    const nights = async (day: number): Promise<string> => {
-      const wrong: string[] = []
-      for (let at = 0; at < 59; at++)
-        await recountDeliveryIntervals(contextAt(Date.UTC(2027, 5, day, 3, at))).catch((error: unknown) =>
-          wrong.push(String(error)),
-        )
-      return wrong.join()
-    }
-    expect(await nights(1)).toBe('')
-    for (const [night, ordering] of [
-      [2, 'modified'],
-      [3, 'name'],
-    ] as const) {
-      await write(
-        sql`update delivery_intervals set success = success + 3 where scope = ${endpoint} and ordering = ${ordering}`,
-      )
-      await expect(expectDeliveryIntervals(endpoint)).rejects.toThrow('to deeply equal')
-      expect(await nights(night)).toContain(`Counts of intervals were wrong and are repaired: ["${endpoint}"`)
-      await expectDeliveryIntervals(endpoint)
-    }
-    expect(await nights(4)).toBe('')
-  })
 })

@@ -4,13 +4,16 @@ import { newId } from '../../src/domain/ids.ts'
 import { dayMs } from '../../src/domain/time/instants.ts'
 import { deliveryStatuses, eventKindNames } from '../../src/domain/webhooks/webhooks.ts'
 import { deliveryIntervals } from '../../src/modules/webhooks/delivery-lists/intervals.ts'
-import { settleDeliveryIntervals } from '../../src/modules/webhooks/jobs.ts'
+import { settleDeliveries, settleDeliveryIntervals } from '../../src/modules/webhooks/jobs.ts'
 import { rootToken } from './api.ts'
 import { contextAt } from './context.ts'
 import { countedAnew, shortSizes, type StoredInterval } from './intervals.ts'
 import { queryOf } from './list-spans.ts'
 import { byCodePoint, idsOf, readAs } from './lists.ts'
+import { seedPlace } from './retention.ts'
+import { seedEdition } from './seeding/editions.ts'
 import { db, type Place, write } from './seeding/rows.ts'
+import { seedEndpoint } from './seeding/webhooks.ts'
 
 export const manyFrom = Date.UTC(2026, 0, 1)
 /** When those of the seed are settled. */
@@ -38,6 +41,30 @@ export async function seedManyDeliveries(
       select 'whd_' || ${mark} || number, ${endpoint}, 'evn_' || ${mark} || number, kind, status, at, at + took from made`,
   )
 }
+
+export interface LongEndpoint {
+  place: Place
+  /** Another edition of the organisation, which has some of the deliveries. */
+  other: string
+  endpoint: string
+}
+
+export async function seedLongEndpoint(count: number): Promise<LongEndpoint> {
+  const place = await seedPlace()
+  const other = (await seedEdition({ id: place.organization })).id
+  const endpoint = (await seedEndpoint({ organization: place.organization, edition: null })).id
+  await seedManyDeliveries(place, endpoint, { count, from: manyFrom, step: 600_000, other })
+  await settleDeliveries(contextAt(later))
+  return { place, other, endpoint }
+}
+
+/** Filters by the edition, also with a status. */
+export const ofEditions = ({ place, other }: LongEndpoint) => [
+  { edition: place.edition },
+  { edition: other },
+  { edition: place.edition, status: 'success' },
+  { edition: other, status: 'exhausted' },
+]
 
 /** Settles all deliveries of an endpoint that are old enough. */
 export async function settleAllDeliveries(now: number): Promise<void> {
