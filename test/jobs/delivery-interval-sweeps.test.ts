@@ -1,7 +1,10 @@
 import { sql } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
+import { newId } from '../../src/domain/ids.ts'
 import { dayMs } from '../../src/domain/time/instants.ts'
+import { listDeliveries } from '../../src/modules/webhooks/delivery-lists/list.ts'
 import { recountDeliveryIntervals, settleDeliveryIntervals } from '../../src/modules/webhooks/jobs.ts'
+import { findEndpoint } from '../../src/modules/webhooks/queries.ts'
 import { contextAt } from '../support/context.ts'
 import {
   deliveryOrderings,
@@ -44,6 +47,30 @@ it('intervals that the version before counts lead to no page of an edition until
   await expectDeliveryIntervals(endpoint)
   deliveries.splice(0, Infinity, ...(await storedDeliveries(endpoint)))
   await expectPages()
+})
+
+it('a role of many editions has pages of all of them', async () => {
+  const { place, other, endpoint } = await seedLongEndpoint(4_000)
+  await settleAllDeliveries(later)
+  const row = await findEndpoint(contextAt(later), endpoint)
+  const own = (await storedDeliveries(endpoint)).filter(
+    ({ edition, status }) => edition !== '-' && status === 'success',
+  )
+  const ids = new Set(own.map(({ id }) => id))
+  for (const many of [64, 65]) {
+    const others = Array.from({ length: many - 2 }, (_, number) => newId('edition', later + number, Math.random))
+    const grants = [place.edition, other, ...others].map((edition_id) => ({
+      organization_id: place.organization,
+      edition_id,
+      role: 'viewer' as const,
+    }))
+    for (const name of ['created', 'modified', 'name'] as const) {
+      const ctx = contextAt(later, { is_superuser: false, grants })
+      const query = { ordering: [{ name, desc: true }], status: 'success' as const }
+      const { count, rows } = await listDeliveries(ctx, row, { page: 50, size: 20, after: null }, query)
+      expect([many, name, count, rows.filter(({ id }) => ids.has(id)).length]).toEqual([many, name, own.length, 20])
+    }
+  }
 })
 
 describe('the sweeps of intervals of deliveries', () => {
