@@ -143,8 +143,10 @@ export const recountNextIntervals = (job: Job, list: IntervalList, name: string)
     findNext: (after) => job.db.first(nextInterval(list, after)),
     placeOf: ({ place }) => place,
     recount: async (interval, position) => {
-      const [repaired] = await job.db.batch([...recountOfInterval(list, interval), position])
-      return { isRepaired: repaired.length > 0, rows: interval.total }
+      const [[before], [repaired]] = await job.db.batch([...recountOfInterval(list, interval), position])
+      // Numbers that were not known were not wrong.
+      const isRepaired = !!repaired && (before?.is_known === 1 || before?.counts !== repaired.counts)
+      return { isRepaired, rows: interval.total }
     },
   })
 

@@ -3,50 +3,42 @@ import * as fc from 'fast-check'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { dayMs } from '../../src/domain/time/instants.ts'
 import { deliveryStatuses } from '../../src/domain/webhooks/webhooks.ts'
-import {
-  recountDeliveryIntervals,
-  settleDeliveries,
-  settleDeliveryIntervals,
-  sweepEvents,
-} from '../../src/modules/webhooks/jobs.ts'
-import { rootToken } from '../support/api.ts'
+import { settleDeliveryIntervals, sweepEvents } from '../../src/modules/webhooks/jobs.ts'
+import { created, rootToken } from '../support/api.ts'
 import { contextAt } from '../support/context.ts'
 import { costOf } from '../support/cost.ts'
 import {
   deliveryOrderings,
   expectDeliveryIntervals,
   expectDeliveryPages,
+  type LongEndpoint,
   later,
   manyFrom,
+  ofEditions,
+  seedLongEndpoint,
   seedManyDeliveries,
   settleAllDeliveries,
   type StoredDelivery,
   storedDeliveries,
 } from '../support/delivery-intervals.ts'
 import { shortSizes } from '../support/intervals.ts'
+import { queryOf } from '../support/list-spans.ts'
 import { readAs } from '../support/lists.ts'
 import { seedPlace } from '../support/retention.ts'
 import { givenMember } from '../support/seeding/members.ts'
-import { db, type Place, write } from '../support/seeding/rows.ts'
+import { db, write } from '../support/seeding/rows.ts'
 import { seedEndpoint } from '../support/seeding/webhooks.ts'
 
 const minute = 60_000
 const statuses = [undefined, 'success', 'exhausted', 'pending'] as const
 
-async function seedLongEndpoint(count: number, other?: string): Promise<{ place: Place; endpoint: string }> {
-  const place = await seedPlace()
-  const endpoint = (await seedEndpoint({ organization: place.organization, edition: null })).id
-  await seedManyDeliveries(place, endpoint, { count, from: manyFrom, step: 600_000, ...(other && { other }) })
-  await settleDeliveries(contextAt(later))
-  return { place, endpoint }
-}
-
 describe('a page of deliveries by number far from both ends', () => {
   let deliveries: StoredDelivery[]
+  let long: LongEndpoint
   let endpoint: string
-  let place: Place
   beforeAll(async () => {
-    ;({ endpoint, place } = await seedLongEndpoint(6_000, (await seedPlace()).edition))
+    long = await seedLongEndpoint(6_000)
+    ;({ endpoint } = long)
     await seedLongEndpoint(300)
     await settleAllDeliveries(later + 30 * dayMs)
     deliveries = await storedDeliveries(endpoint)
@@ -63,34 +55,58 @@ describe('a page of deliveries by number far from both ends', () => {
       const numbers = Array.from({ length: 8 }, (_, index) => 3 + 28 * index)
       await expectDeliveryPages({ endpoint, ...(status && { status }), ordering }, { deliveries, size: 25, numbers })
     }
+    for (const filter of ofEditions(long)) {
+      const numbers = [3, 9, 30, 57, 79, 120]
+      await expectDeliveryPages({ endpoint, ...filter, ordering }, { deliveries, size: 25, numbers })
+    }
   })
 
   it('is that of the deliveries that a caller sees', async () => {
-    const seen = new Set(
-      (
-        await db.all(sql<{ id: string }>`select webhook_deliveries.id from webhook_deliveries
-          join webhook_events on webhook_events.id = event_id where webhook_events.edition_id = ${place.edition}`)
-      ).map(({ id }) => id),
-    )
+    const { place, other } = long
     await write(sql`update webhook_endpoints set edition_id = ${place.edition} where id = ${endpoint}`)
-    const { token } = await givenMember({ id: place.organization }, 'admin', place.edition)
-    const own = deliveries.filter(({ id }) => seen.has(id))
-    expect(own.length).toBeLessThan(deliveries.length)
-    for (const ordering of deliveryOrderings)
-      await expectDeliveryPages({ endpoint, ordering }, { deliveries: own, size: 25, numbers: [70, 110], token })
+    const ofOne = await givenMember({ id: place.organization }, 'admin', place.edition)
+    const ofTwo = await givenMember({ id: place.organization }, 'admin', place.edition)
+    const second = { email: ofTwo.email, role: 'admin', edition_id: other }
+    await created(`/v1/organizations/${place.organization}/members`, second)
     const ofAll = await givenMember({ id: place.organization }, 'admin')
-    for (const ordering of deliveryOrderings)
-      await expectDeliveryPages({ endpoint, ordering }, { deliveries, size: 25, numbers: [110], token: ofAll.token })
+    const seen = [
+      { token: ofOne.token, own: deliveries.filter(({ edition }) => edition === place.edition) },
+      { token: ofTwo.token, own: deliveries.filter(({ edition }) => edition !== '-') },
+      { token: ofAll.token, own: deliveries },
+    ]
+    expect(new Set(seen.map(({ own }) => own.length)).size).toBe(3)
+    for (const { token, own } of seen)
+      for (const ordering of deliveryOrderings)
+        for (const filter of [{}, { status: 'success' }, { edition: other }])
+          await expectDeliveryPages(
+            { endpoint, ordering, ...filter },
+            { deliveries: own, size: 25, numbers: [12, 70, 110], token },
+          )
   })
 
   it.each(deliveryOrderings)('costs few rows in the order %s', async (ordering) => {
-    for (const filter of ['', '&status=success', '&status=exhausted'])
-      for (const page of [9, 90, 122]) {
+    const ofEdition = `&edition_id=${long.place.edition}`
+    for (const filter of ['', '&status=success', '&status=exhausted', ofEdition, `${ofEdition}&status=success`])
+      for (const page of [9, 70, 122]) {
         const path = `/v1/webhooks/${endpoint}/deliveries?ordering=${ordering}&page=${page}&page_size=25${filter}`
         const reply = await readAs(rootToken, path)
         if (reply.status === 404) continue
         expect([path, Math.max(2600, costOf(reply).rows_read)]).toEqual([path, 2600])
       }
+  })
+
+  it.each(['created', ...deliveryOrderings])('of an edition without any is none in the order %s', async (ordering) => {
+    const { edition } = await seedPlace()
+    for (const [page, status] of [
+      [1, 200],
+      [60, 404],
+    ]) {
+      const path = `/v1/webhooks/${endpoint}/deliveries?${queryOf({ ordering, page, edition_id: edition })}`
+      const reply = await readAs(rootToken, path)
+      expect([path, reply.status]).toEqual([path, status])
+      expect([path, Math.max(600, costOf(reply).rows_read)]).toEqual([path, 600])
+      if (page === 1) expect(reply.body).toMatchObject({ count: 0, results: [] })
+    }
   })
 })
 
@@ -124,18 +140,25 @@ const change = fc.oneof(
   }),
   fc.record({ act: fc.constant('settle' as const), steps: fc.constantFrom(1, 3, 10_000) }),
   fc.record({ act: fc.constant('sweep' as const) }),
+  // As the version before, which leaves the numbers of editions out.
+  fc.record({ act: fc.constant('forget' as const), part: fc.constantFrom(1, 5) }),
 )
 type Change = typeof change extends fc.Arbitrary<infer One> ? One : never
 
-async function perform(one: Change, { place, endpoint }: { place: Place; endpoint: string }, now: number) {
+async function perform(one: Change, { place, other, endpoint }: LongEndpoint, now: number) {
   if (one.act === 'add')
     await seedManyDeliveries(place, endpoint, {
       count: one.many,
       from: now,
       step: one.step,
+      other,
     })
   if (one.act === 'settle') await settleDeliveryIntervals(contextAt(now), { ...shortSizes, stepsASweep: one.steps })
   if (one.act === 'sweep') await sweepEvents(contextAt(now))
+  if (one.act === 'forget')
+    for (const sign of ['+', '-'])
+      await write(sql`update delivery_intervals set failed = failed ${sql.raw(sign)} 1
+        where scope = ${endpoint} and (success + exhausted) % ${one.part} = 0`)
   if (one.act === 'change')
     await write(sql`update webhook_deliveries set status = coalesce(${one.status}, status), modified_at = ${now}
       where endpoint_id = ${endpoint} and created_at <= ${now} and substr(id, -6) % ${one.part} = ${one.rest % one.part}`)
@@ -144,6 +167,14 @@ async function perform(one: Change, { place, endpoint }: { place: Place; endpoin
 it('intervals of deliveries are exact through every change, and lead to the pages', async () => {
   let [most, fewest] = [0, 100_000]
   const removesOldest: [Change[], number] = [[{ act: 'wait', ms: dayMs }, { act: 'sweep' }], 1]
+  const changesLate: [Change[], number] = [
+    [
+      { act: 'change', status: 'failed', part: 3, rest: 1 },
+      { act: 'wait', ms: dayMs },
+      { act: 'change', status: null, part: 40, rest: 2 },
+    ],
+    0,
+  ]
   // Retention waits for open deliveries of the oldest events.
   await write(sql`delete from webhook_endpoints`, sql`delete from webhook_events`)
   await fc.assert(
@@ -168,6 +199,9 @@ it('intervals of deliveries are exact through every change, and lead to the page
             { endpoint, ...(status && { status }), ordering },
             { deliveries, size: 11, numbers },
           )
+      for (const ordering of deliveryOrderings)
+        for (const filter of ofEditions(long))
+          await expectDeliveryPages({ endpoint, ...filter, ordering }, { deliveries, size: 11, numbers })
       await write(
         sql`delete from webhook_endpoints where id = ${endpoint}`,
         sql`delete from webhook_events where organization_id = ${place.organization}`,
@@ -175,44 +209,8 @@ it('intervals of deliveries are exact through every change, and lead to the page
       expect(await expectDeliveryIntervals(endpoint)).toBe(0)
       expect(await db.all(sql`select * from settled_lists where scope = ${endpoint}`)).toEqual([])
     }),
-    { numRuns: 3, examples: [removesOldest] },
+    { numRuns: 4, examples: [removesOldest, changesLate] },
   )
   expect(most).toBeGreaterThan(150)
   expect(fewest).toBeLessThan(5_200)
-})
-
-describe('the sweeps of intervals of deliveries', () => {
-  it('leave out endpoints with few deliveries', async () => {
-    const { endpoint } = await seedLongEndpoint(600)
-    await settleDeliveryIntervals(contextAt(later), { ...shortSizes, fewestRows: 601 })
-    expect(await expectDeliveryIntervals(endpoint)).toBe(0)
-    await settleDeliveryIntervals(contextAt(later), { ...shortSizes, fewestRows: 600 })
-    expect(await expectDeliveryIntervals(endpoint)).toBeGreaterThan(10)
-  })
-
-  it('repair intervals at night', async () => {
-    const { endpoint } = await seedLongEndpoint(1_000)
-    await settleAllDeliveries(later)
-    const nights = async (day: number): Promise<string> => {
-      const wrong: string[] = []
-      for (let at = 0; at < 59; at++)
-        await recountDeliveryIntervals(contextAt(Date.UTC(2027, 5, day, 3, at))).catch((error: unknown) =>
-          wrong.push(String(error)),
-        )
-      return wrong.join()
-    }
-    expect(await nights(1)).toBe('')
-    for (const [night, ordering] of [
-      [2, 'modified'],
-      [3, 'name'],
-    ] as const) {
-      await write(
-        sql`update delivery_intervals set success = success + 3 where scope = ${endpoint} and ordering = ${ordering}`,
-      )
-      await expect(expectDeliveryIntervals(endpoint)).rejects.toThrow('to deeply equal')
-      expect(await nights(night)).toContain(`Counts of intervals were wrong and are repaired: ["${endpoint}"`)
-      await expectDeliveryIntervals(endpoint)
-    }
-    expect(await nights(4)).toBe('')
-  })
 })

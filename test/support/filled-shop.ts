@@ -91,10 +91,7 @@ export async function listsOf({ client, shop }: FilledShop): Promise<ListCase[]>
     const orderings = keysOf(named('ordering')?.description)
     const at = path.replace('/v1/webhooks/{id}/', `/v1/webhooks/${endpointId}/`)
     if (!orderings.length || !named('page_size') || at.includes('{')) return []
-    // Deliveries of one edition are counted through their events.
-    const places = (['edition_id', 'organization_id'] as const).filter(
-      (name) => named(name) && !(name === 'edition_id' && at.includes('/deliveries')),
-    )
+    const places = (['edition_id', 'organization_id'] as const).filter((name) => named(name))
     return (places.length ? places : ['']).map((name) => ({
       path: `${at}?page_size=50${name ? `&${name}=${shop[name as 'edition_id']}` : ''}`,
       orderings,

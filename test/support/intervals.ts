@@ -80,7 +80,7 @@ export function countedAnew(
     for (const scope of row.scopes)
       for (const [ordering, key] of Object.entries(row.keys)) {
         const interval = lastUpTo(groups.get(`${scope} ${ordering}`) ?? [], names, key)
-        if (interval) interval[row.count] = Number(interval[row.count]) + 1
+        if (interval) interval[row.count] = Number(interval[row.count] ?? 0) + 1
       }
   return real
 }

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 
-/** An endpoint with a delivery for each order. */
+/** An endpoint with a delivery for each order. Every other is of the edition. */
 export const endpointId = 'whk_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8'
 
 const digits = "'0123456789ABCDEFGHJKMNPQRSTVWXYZ'"
@@ -37,7 +37,7 @@ export function addNeighbours(database: DatabaseSync): void {
       select '${endpointId}', id, 'Warehouse', 'https://hooks.example.com/', '["purchase.action"]', 0, 'whsec_', 1, 1
       from organizations limit 1;
     insert into webhook_events (id, organization_id, edition_id, kind, payload, created_at)
-      select 'evn_' || substr(id, 5), organization_id, edition_id, 'purchase.action', '{}', ${spread(89)}
+      select 'evn_' || substr(id, 5), organization_id, iif(numbered.i % 2, edition_id, null), 'purchase.action', '{}', ${spread(89)}
       from (${numbered}) as numbered;
     insert into webhook_deliveries (id, endpoint_id, event_id, kind, status, attempts, created_at, modified_at)
       select 'whd_' || substr(id, 5), '${endpointId}', id, kind, iif(unicode(substr(id, -1)) % 9, 'success', 'exhausted'),

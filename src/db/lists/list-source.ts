@@ -83,6 +83,8 @@ export interface ListSource<Columns extends SQL | Fields = SQL> {
   owners?: Owners | undefined
   /** The ranges in which an index has the rows, or those of each value of a listed key; none of a column that may be NULL. */
   ranges?: Ranges | undefined
+  /** Whether there are rows at all, where counts say so: nothing is looked for in vain. */
+  some?: SQL | undefined
   /** The count of the whole list, where it is known without counting, or a better way to count. */
   count?: number | Counting | null
   /** Where the page behind so many rows begins, for lists that need not read these rows. Null where it cannot be said now. */

@@ -70,7 +70,7 @@ export async function routeTo(db: Database, skipped: number, list: Numbered): Pr
 }
 
 /** The same rows by their places from the end. */
-export const windowFromEnd = ({ limit, offset }: { limit: number; offset: number }, count: SQL): Window => ({
+export const windowFromEnd = ({ limit, offset }: { limit: Window['limit']; offset: number }, count: SQL): Window => ({
   limit: sql`max(0, min(${limit}, ${count} - ${offset}))`,
-  offset: sql`max(0, ${count} - ${offset + limit})`,
+  offset: sql`max(0, ${count} - ${offset} - ${limit})`,
 })

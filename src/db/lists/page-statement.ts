@@ -152,7 +152,7 @@ function mergeOwners(source: Listed, owners: Owners, run: Run, { limit, offset }
 
 interface AskedRows extends PageRoute {
   after: KeyValues | null
-  limit: number
+  limit: number | SQL
   offset: number
 }
 

@@ -48,7 +48,10 @@ export async function paginate<Row>(
     // Rows without a value are last in both directions.
     isReversible: !sort.some(({ by }) => isNullable(by)),
   })
-  const asked = { after, limit: request.size + 1, offset, ...route }
+  const most = request.size + 1
+  // Behind its count a page from the end asks for nothing.
+  const limit = source.some && !route.countedFromEnd ? sql`iif(${source.some}, ${most}, 0)` : most
+  const asked = { after, limit, offset, ...route }
   // Rows that are sorted, or passed one by one, are not read whole. Of rows that are merged the queue has the keys alone.
   const isWhole =
     !!source.read && !source.owners?.isOrdered && isInOrder(asked) && (!isFarPage(request) || !!route.start)

@@ -1,7 +1,9 @@
 import { type SQL, sql } from 'drizzle-orm'
 import { and } from '../order-keys.ts'
-import type { Facets } from '../spans/spanned-list.ts'
-import type { IntervalList, IntervalOrdering } from './interval-list.ts'
+import { sumOfAll } from '../spans/count-spans.ts'
+import { storedNumbers } from '../spans/span-parts.ts'
+import { inList } from '../../visibility.ts'
+import type { ChosenFacets, IntervalList, IntervalOrdering } from './interval-list.ts'
 
 const listed = (names: readonly string[]): SQL => sql.raw(names.join(', '))
 
@@ -56,29 +58,105 @@ export function countedColumns(list: IntervalList, ordering: IntervalOrdering): 
 }
 export const facetNames = ({ facets }: IntervalList): readonly string[] => facets.map((_, index) => facetName(index))
 
-/** What the counts have of a group of rows with these columns, some of which may count as none. */
-export const countsOfGroup = ({ counts }: IntervalList, isRow = '1'): SQL =>
-  listed(
-    counts.map(({ name, facets }) => {
-      const words = facets.map((word, index) => `${facetName(index)} = '${word}'`)
-      return `count(*) filter (where ${[isRow, ...words].join(' and ')}) as ${name}`
-    }),
-  )
+const listedFacets = (list: IntervalList): string =>
+  facetNames(list)
+    .map((name) => `, ${name}`)
+    .join('')
 
-/** The counts, and a change of each. */
-export const countNames = ({ counts }: IntervalList): SQL => listed(counts.map(({ name }) => name))
-export const excludedCounts = ({ counts }: IntervalList): SQL => listed(counts.map(({ name }) => `excluded.${name}`))
-export const changedCounts = ({ counts }: IntervalList, sign: '+' | '-'): SQL =>
-  listed(counts.map(({ name }) => `${name} = ${name} ${sign} excluded.${name}`))
+/**
+ * A query of columns and of what the counts have of each group of rows of `from` by them. Rows have the columns and the facets;
+ * some may count as none. Columns that no group is made by are those of the first row of a group by `first`.
+ */
+export function countsOfGroups(
+  list: IntervalList,
+  { from, columns, by, isRow = '1', first }: { from: SQL; columns: SQL; by: SQL; isRow?: string; first?: string },
+): SQL {
+  const { counts, combinations } = list
+  const facets = listedFacets(list)
+  const numbers = counts.map(({ name, facets: words }) => {
+    const areThese = words.map((word, index) => `${facetName(index)} = '${word}'`)
+    return `coalesce(sum(n) filter (where ${['1', ...areThese].join(' and ')}), 0) as ${name}`
+  })
+  const whole = facetNames(list).join(` || ' ' || `)
+  const all = combinations
+    ? [...numbers, `json_group_object(${whole}, n) filter (where n > 0) as ${combinations}`]
+    : numbers
+  const least = first ? sql.raw(`, min(${first}) as ${first}`) : sql``
+  return sql`select ${columns}, ${listed(all)} ${least} from (
+      select ${columns}, ${by} ${sql.raw(facets)}, count(*) filter (where ${sql.raw(isRow)}) as n ${least}
+      from ${from} group by ${by} ${sql.raw(facets)})
+    where true group by ${by}`
+}
+
+/** The counts, and what each becomes by a change of so many. */
+const namesOfCounts = ({ counts, combinations }: IntervalList): readonly string[] => [
+  ...counts.map(({ name }) => name),
+  ...(combinations ? [combinations] : []),
+]
+export const countNames = (list: IntervalList): SQL => listed(namesOfCounts(list))
+export const excludedCounts = (list: IntervalList): SQL => listed(namesOfCounts(list).map((name) => `excluded.${name}`))
+export function changedCounts({ intervals, counts, combinations }: IntervalList, sign: '+' | '-'): SQL {
+  const changed = counts.map(({ name }) => sql.raw(`${name} = ${name} ${sign} excluded.${name}`))
+  if (!combinations) return sql.join(changed, sql`, `)
+  const name = sql.raw(combinations)
+  const both = sql`select key, value from json_each(${intervals}.${name})
+    union all select key, ${sql.raw(sign)} value from json_each(excluded.${name})`
+  const sum = sql`select json_group_object(key, n) from (
+    select key, sum(value) as n from (${both}) group by key having sum(value) <> 0)`
+  return sql.join([...changed, sql`${name} = iif(${intervals}.${name} is null, null, (${sum}))`], sql`, `)
+}
+
+/** The counts of a row of `table`, as they compare. */
+export function comparedCounts({ counts, combinations }: IntervalList, table: SQL): SQL {
+  const numbers = counts.map(({ name }) => sql`${table}.${sql.raw(name)}`)
+  if (!combinations) return sql.join(numbers, sql`, `)
+  const all = sql`${table}.${sql.raw(combinations)}`
+  return sql.join([...numbers, sql`iif(${all} is null, null, ${storedNumbers(all)})`], sql`, `)
+}
+
+const valuesOf = (asked: ChosenFacets[number]): readonly string[] | undefined =>
+  typeof asked === 'string' ? [asked] : asked
+
+/** The values of the facet whose values code does not know. */
+const namedValues = ({ facets, combinations }: IntervalList, asked: ChosenFacets): readonly string[] | undefined =>
+  combinations ? valuesOf(asked[facets.length - 1]) : undefined
+
+/** More make a statement too long. */
+const mostNames = 320
+
+/** Whether intervals know how many of their rows match some facets: by their columns, or by the numbers of combinations. */
+export function waysToCount(list: IntervalList, asked: ChosenFacets): { canCount: boolean; isByCombinations: boolean } {
+  const values = namedValues(list, asked)
+  if (!values) return { canCount: true, isByCombinations: false }
+  const areWritten = values.every((value) => /^\w+$/.test(value))
+  return { canCount: areWritten && values.length * list.counts.length <= mostNames, isByCombinations: true }
+}
+
+/** Whether an interval knows all its numbers. */
+export const isKnown = ({ combinations }: IntervalList): SQL =>
+  combinations ? sql.raw(`${combinations} is not null`) : sql`1`
 
 /** The number of rows of an interval that match some facets. */
-export function numberOf({ counts }: IntervalList, asked: Facets = []): SQL {
+export function numberOf(list: IntervalList, asked: ChosenFacets = []): SQL {
+  const { counts, combinations } = list
   const matching = counts.filter(({ facets }) =>
-    asked.every((value, index) => value === undefined || value === facets[index]),
+    facets.every((word, index) => valuesOf(asked[index])?.includes(word) ?? true),
   )
-  return sql.raw(matching.map(({ name }) => name).join(' + '))
+  const values = namedValues(list, asked)
+  const terms = values
+    ? matching.flatMap(({ facets }) =>
+        values.map((value) => sql.raw(`coalesce(${combinations} ->> '$."${[...facets, value].join(' ')}"', 0)`)),
+      )
+    : matching.map(({ name }) => sql.raw(name))
+  return sumOfAll(terms)
 }
 
 /** Condition of rows that match some facets. */
-export const isOfFacets = ({ facets }: IntervalList, asked: Facets): SQL =>
-  and(facets.flatMap((column, index) => (asked[index] === undefined ? [] : [sql`${column} = ${asked[index]}`])))
+export const isOfFacets = ({ facets }: IntervalList, asked: ChosenFacets): SQL =>
+  and(
+    facets.flatMap((column, index) => {
+      const values = asked[index]
+      if (values === undefined) return []
+      return [typeof values === 'string' ? sql`${column} = ${values}` : inList(column, values)]
+    }),
+  )

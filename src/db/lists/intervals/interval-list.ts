@@ -60,9 +60,17 @@ export interface IntervalList {
   settledAfterMs?: number
   /** The columns by whose values rows are counted separately. */
   facets: readonly SQL[]
-  /** The columns of intervals that count rows, with the words that these have in the facets. */
+  /** The columns of intervals that count rows, with the words that these have in the facets, the first of them at least. */
   counts: readonly { name: string; facets: readonly string[] }[]
+  /**
+   * The column of intervals that has the numbers of all combinations of facets as JSON, where code does not know all values of
+   * the last facet. Null where they are not known: the version before counts without it.
+   */
+  combinations?: string
 }
+
+/** The values that are asked for of each facet: one, any of some, or undefined for all. */
+export type ChosenFacets = readonly (string | readonly string[] | undefined)[]
 
 export function orderingOf({ name, orderings }: IntervalList, ordering: string): IntervalOrdering {
   const found = orderings[ordering]

@@ -2,7 +2,15 @@ import { type SQL, sql } from 'drizzle-orm'
 import { keyOf, namesOfKey, numberOf } from './interval-columns.ts'
 import type { IntervalList } from './interval-list.ts'
 import { intervalSizes } from './settle-intervals.ts'
-import { type Interval, intervalColumns, recountInterval, valuesOfKey } from './write-intervals.ts'
+import {
+  type Interval,
+  intervalColumns,
+  type KnownCounts,
+  recountInterval,
+  type StoredCounts,
+  storedCountsOf,
+  valuesOfKey,
+} from './write-intervals.ts'
 
 interface CountedInterval extends Interval {
   /** Where it stands among all, as a JSON array. It is stored, and in the log. */
@@ -35,13 +43,14 @@ export function nextInterval(list: IntervalList, place: string): SQL<CountedInte
 }
 
 /**
- * Counts an interval anew. The first statement answers it where it was wrong. Another divides it where it has too many
- * rows, as a sweep would have done that was interrupted.
+ * Counts an interval anew. The first statement answers what it has, and the second what it should have where that was wrong.
+ * Another divides it where it has too many rows, as a sweep would have done that was interrupted.
  */
 export const recountOfInterval = (
   list: IntervalList,
   interval: CountedInterval,
-): [SQL<{ ordering: string }>, ...SQL[]] => [
+): [SQL<KnownCounts>, SQL<StoredCounts>, ...SQL[]] => [
+  storedCountsOf(list, interval),
   recountInterval(list, interval, 2 ** 52),
   ...(interval.total > 2 * intervalSizes.rows ? [recountInterval(list, interval, intervalSizes.rows)] : []),
 ]

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import { LostRace } from '../../../domain/errors.ts'
 import { commitPart, stillHolds } from '../../commit.ts'
 import type { Database } from '../../database.ts'
-import { keyOf, numberOf } from './interval-columns.ts'
+import { isKnown, keyOf, numberOf } from './interval-columns.ts'
 import { type IntervalList, momentsOfPart, rowsOfPart, settledPartsOf } from './interval-list.ts'
 import {
   addToIntervals,
@@ -88,16 +88,16 @@ async function settleStep(
   return until
 }
 
-/** Divides intervals of too many rows, and joins those of few. Each transaction leaves exact counts. */
+/** Divides intervals of too many rows, joins those of few, and counts those anew that do not know all numbers. Each transaction leaves exact counts. */
 async function adjust(db: Database, scope: string, { list, sizes, steps }: SettlingWork): Promise<void> {
   const size = sizes.rows
   const total = numberOf(list)
   const found = await db.all(sql<Interval & { is_joined: number }>`
-    select ${intervalColumns(list)}, total <= ${2 * size} as is_joined from (
-      select scope, ordering, ${keyOf(list)}, ${total} as total,
+    select ${intervalColumns(list)}, coalesce(total + next < ${0.6 * size}, 0) as is_joined from (
+      select scope, ordering, ${keyOf(list)}, ${isKnown(list)} as is_known, ${total} as total,
         lead(${total}) over (partition by ordering order by ${keyOf(list)}) as next
       from ${list.intervals} where scope = ${scope})
-    where total > ${2 * size} or total + next < ${0.6 * size} limit ${steps.left}`)
+    where total > ${2 * size} or is_joined or not is_known limit ${steps.left}`)
   for (const { is_joined, ...interval } of found)
     await db.batch([...(is_joined ? [deleteNext(list, interval)] : []), recountInterval(list, interval, size)])
   steps.left -= found.length

@@ -1,9 +1,19 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { Database } from '../../database.ts'
+import { inWords } from '../../visibility.ts'
 import type { PageStart } from '../page-by-number.ts'
-import type { Facets } from '../spans/spanned-list.ts'
-import { comparedWith, firstKey, isOfFacets, keyOf, lastKey, namesOfKey, numberOf } from './interval-columns.ts'
-import { type IntervalList, type IntervalOrdering, youngRows } from './interval-list.ts'
+import {
+  comparedWith,
+  firstKey,
+  isKnown,
+  isOfFacets,
+  keyOf,
+  lastKey,
+  namesOfKey,
+  numberOf,
+  waysToCount,
+} from './interval-columns.ts'
+import { type ChosenFacets, type IntervalList, type IntervalOrdering, youngRows } from './interval-list.ts'
 
 /** So many rows that are not settled are read one by one for a page. */
 const mostYoung = 400
@@ -12,7 +22,7 @@ const mostYoung = 400
 export interface IntervalRows {
   scope: string
   /** What they are in the facets of the list. */
-  facets: Facets
+  facets: ChosenFacets
   /** Read one after the other. */
   orderings: readonly IntervalOrdering[]
   isDesc: boolean
@@ -93,9 +103,14 @@ export async function findStartInIntervals(
   rows: IntervalRows,
   offset: number,
 ): Promise<PageStart | null> {
-  const { scope } = rows
+  const { scope, facets, orderings } = rows
+  const { canCount, isByCombinations } = waysToCount(list, facets)
+  if (!canCount) return null
+  const names = orderings.map(({ name }) => name)
+  const isUnknown = sql`exists (select 1 from ${list.intervals}
+    where scope = ${scope} and ${inWords(sql`ordering`, names)} and not ${isKnown(list)})`
   const state = await db.first(sql<{ is_counted: number; young: number }>`
-    select exists (select 1 from ${list.intervals} where scope = ${scope}) as is_counted,
+    select exists (select 1 from ${list.intervals} where scope = ${scope}) ${isByCombinations ? sql`and not ${isUnknown}` : sql``} as is_counted,
       (select count(*) from (select 1 from ${youngRows(list, scope)} limit ${mostYoung + 1})) as young`)
   return state?.is_counted && state.young <= mostYoung ? startInIntervals(list, rows, offset) : null
 }

@@ -3,13 +3,15 @@ import { written } from '../../edition-counts.ts'
 import { union } from '../ranges.ts'
 import {
   changedCounts,
+  comparedCounts,
   comparedWith,
   countedColumns,
   countNames,
-  countsOfGroup,
+  countsOfGroups,
   excludedCounts,
   facetNames,
   firstKey,
+  isKnown,
   keyOf,
   lastKey,
   namesOfKey,
@@ -55,8 +57,11 @@ const following = (list: IntervalList, { scope, ordering, key }: Interval): SQL 
 /** The first interval of each ordering, which begins before all rows. */
 export const firstIntervals = (list: IntervalList, scopes: readonly string[]): SQL[] =>
   Object.values(list.orderings).map(
-    (by) => sql`insert into ${list.intervals} (scope, ordering, ${keyOf(list)})
-      select value, ${by.name}, ${sql.join([...firstKey(list, by)], sql`, `)} from json_each(${JSON.stringify(scopes)}) where true
+    (
+      by,
+    ) => sql`insert into ${list.intervals} (scope, ordering, ${keyOf(list)} ${sql.raw(list.combinations ? `, ${list.combinations}` : '')})
+      select value, ${by.name}, ${sql.join([...firstKey(list, by)], sql`, `)} ${sql.raw(list.combinations ? `, '{}'` : '')}
+      from json_each(${JSON.stringify(scopes)}) where true
       on conflict do nothing`,
   )
 
@@ -77,16 +82,22 @@ function changeIntervals(list: IntervalList, sign: '+' | '-', { rows, scopes }: 
       .map((name) => `former.${name} desc`)
       .join(', '),
   )
-  return sql`insert into ${intervals} (${columns(list)})
-    with settled as (${rows})
-    select one.scope, one.ordering, ${keyOf(list, 'one')}, ${countsOfGroup(list)}
+  const facets = sql.raw(
+    facetNames(list)
+      .map((name) => `, settled.${name}`)
+      .join(''),
+  )
+  const counted = sql`(select one.scope, one.ordering, ${keyOf(list, 'one')} ${facets}
     from ${scopes ? sql`settled cross join (${scopes}) as scopes` : sql`settled`}
       cross join ${intervals} as one on one.scope = ${scope} and one.ordering = settled.ordering
         and (${keyOf(list, 'one')}) = (select ${keyOf(list)} from ${intervals} as former
           where former.scope = ${scope} and former.ordering = settled.ordering
             and (${keyOf(list, 'former')}) <= (${untyped})
-          order by ${backwards} limit 1)
-    where true group by one.scope, one.ordering, ${keyOf(list, 'one')}
+          order by ${backwards} limit 1))`
+  const by = sql`scope, ordering, ${keyOf(list)}`
+  return sql`insert into ${intervals} (${columns(list)})
+    with settled as (${rows})
+    ${countsOfGroups(list, { from: counted, columns: by, by })}
     on conflict (scope, ordering, ${keyOf(list)}) do update set ${changedCounts(list, sign)}`
 }
 
@@ -120,11 +131,24 @@ export function takeFromIntervals(list: IntervalList, areGone: SQL): SQL {
   return changeIntervals(list, '-', { rows })
 }
 
+/** The columns that count rows, as a JSON array. */
+export interface StoredCounts {
+  counts: string
+}
+const shownCounts = ({ counts }: IntervalList): SQL =>
+  sql.raw(`json_array(${counts.map(({ name }) => name).join(', ')}) as counts`)
+
+export interface KnownCounts extends StoredCounts {
+  is_known: number
+}
+export const storedCountsOf = (list: IntervalList, interval: Interval): SQL<KnownCounts> =>
+  sql`select ${shownCounts(list)}, ${isKnown(list)} as is_known from ${list.intervals} where ${isInterval(list, interval)}`
+
 /**
  * Counts the settled rows of an interval anew, if it exists, and divides it where they are many: into intervals of about
- * `size` rows. Answers it where it was wrong, and new ones.
+ * `size` rows. Answers its counts where they were wrong, and those of new ones.
  */
-export function recountInterval(list: IntervalList, interval: Interval, size: number): SQL<{ ordering: string }> {
+export function recountInterval(list: IntervalList, interval: Interval, size: number): SQL<StoredCounts> {
   const { scope, ordering } = interval
   const { intervals, settled } = list
   const by = orderingOf(list, ordering)
@@ -144,7 +168,14 @@ export function recountInterval(list: IntervalList, interval: Interval, size: nu
     return sql`select ${countedColumns(list, by)} from (${settledPartsOf(list, scope)}) as part
       cross join ${rowsOfPart(list, one, sql`part.key`, [...where, sql`${settled.at} < part.until`])}`
   })
-  return sql<{ ordering: string }>`insert into ${intervals} (${columns(list)})
+  const grouped = countsOfGroups(list, {
+    from: sql`counted`,
+    columns: key,
+    by: sql`part`,
+    isRow: 'number >= 0',
+    first: 'number',
+  })
+  return sql<StoredCounts>`insert into ${intervals} (${columns(list)})
     with this as materialized (select ${key} from ${intervals} where ${isInterval(list, interval)}),
       next as materialized (
         select * from (select ${key} from ${intervals} where ${following(list, interval)})
@@ -154,12 +185,10 @@ export function recountInterval(list: IntervalList, interval: Interval, size: nu
       counted as (
         select ${key}, ${none} -1 as number, 0 as part from this
         union all select ${key}, ${named} number, number * ${parts} / size from settled)
-    select ${scope}, ${ordering}, ${key}, ${countNames(list)}
-    from (select ${key}, ${countsOfGroup(list, 'number >= 0')}, min(number) from counted group by part) as grouped
-    where true
+    select ${scope}, ${ordering}, ${key}, ${countNames(list)} from (${grouped}) as grouped where true
     on conflict (scope, ordering, ${key}) do update set (${countNames(list)}) = (${excludedCounts(list)})
-      where (${countNames(list)}) is not (${excludedCounts(list)})
-    returning ordering`
+      where (${comparedCounts(list, intervals)}) is not (${comparedCounts(list, sql`excluded`)})
+    returning ${shownCounts(list)}`
 }
 
 /** Takes the interval behind an interval away. The rows of both are counted anew then. */

@@ -5,7 +5,7 @@ import type { Counting } from '../page-by-number.ts'
 import { readBy } from '../page-statement.ts'
 import { haveParts, longest, type NumberedRows, rowsOf, scopes, wholeSpans } from './rows-of-spans.ts'
 import { bitsOfParts } from './span-parts.ts'
-import { type Facets, inRangesOf, type SpannedList, sumOf, untilOf } from './spanned-list.ts'
+import { type Facets, hasScope, inRangesOf, type SpannedList, sumOf, untilOf } from './spanned-list.ts'
 
 /** The rows of a list that are counted. */
 export interface SpannedRows {
@@ -30,7 +30,8 @@ export const areCountable = (facets: Facets): boolean =>
 const countAt = (table: SQL, name: SQL): SQL => sql`coalesce(${table}.counts ->> ('$."' || ${name} || '"'), 0)`
 
 /** A sum whose expression is as deep as it needs to be: SQLite takes a hundred levels. */
-function sumOfAll(terms: readonly SQL[]): SQL {
+export function sumOfAll(terms: readonly SQL[]): SQL {
+  if (terms.length === 0) return sql`0`
   if (terms.length <= 2) return sql`(${sql.join([...terms], sql` + `)})`
   const middle = Math.ceil(terms.length / 2)
   return sql`(${sumOfAll(terms.slice(0, middle))} + ${sumOfAll(terms.slice(middle))})`
@@ -68,22 +69,25 @@ function sumOfMatches(facets: readonly Facets[], table: SQL): SQL {
   return sql`(select coalesce(sum(facet.value), 0) from json_each(${table}.counts) as facet where ${isOf})`
 }
 
-/** The number of rows of a span that match some facets, where it reads no more than the row of the span. */
-function numberOf(list: SpannedList, facets: Facets, table: SQL): SQL | null {
-  if (facets.every((value) => value === undefined)) return sql`${table}.total`
-  const names = namesOf(list, facets)
-  if (names) return sumOfAll(names.map((name) => countAt(table, name)))
-  if (!list.hasSums) return null
+/** The name of a number in text of SQL. Words are written out, because a statement has at most a hundred bound values. */
+const quoted = (name: string): SQL => (/^[\w.,* -]+$/.test(name) ? sql.raw(`'${name}'`) : sql`${name}`)
+
+/** The number of rows of a span that match some facets, by the sums that it has. */
+function sumOfSums(list: SpannedList, facets: readonly Facets[], table: SQL): SQL {
+  const namesOfSums = facets.map((one) => (one.includes(undefined) ? sumOf(one) : one.join(' ')))
   // The version before, which runs until the deployment, adds rows to no sum: here all combinations are read.
-  const everything = countAt(table, sql`${sumOf(facets.map(() => undefined))}`)
-  const ofFacets = countAt(table, sql`${sumOf(facets)}`)
-  return sql`iif(${everything} = ${table}.total, ${ofFacets}, ${sumOfMatches([facets], table)})`
+  const everything = countAt(table, sql`${sumOf(list.facets.map(() => undefined))}`)
+  const ofFacets = sumOfAll(namesOfSums.map((name) => countAt(table, quoted(name))))
+  return sql`iif(${everything} = ${table}.total, ${ofFacets}, ${sumOfMatches(facets, table)})`
 }
 
-/** The number of rows that match one of some facets, of a row of spans or of parts. */
+/** The number of rows that match one of some facets, which are no rows of another, of a row of spans or of parts. */
 export function numberOfMatches(list: SpannedList, facets: readonly Facets[], table: SQL): SQL {
+  if (facets.some((one) => one.every((value) => value === undefined))) return sql`${table}.total`
   const [first] = facets
-  return (facets.length === 1 && first && numberOf(list, first, table)) || sumOfMatches(facets, table)
+  const names = facets.length === 1 && first ? namesOf(list, first) : null
+  if (names) return sumOfAll(names.map((name) => countAt(table, name)))
+  return list.hasSums && facets.length <= mostNames ? sumOfSums(list, facets, table) : sumOfMatches(facets, table)
 }
 
 /** As `numberOfMatches`, of a list with few combinations that all have a name. */
@@ -156,6 +160,20 @@ export function countInSpans(list: SpannedList, counted: SpannedRows, ids: SQL =
       ${until === undefined ? sql`` : sql`+ (select n from counted_until)`}
       ${isSettled ? sql`+ ${rows(sql`${key} >= ${end}`, ...bounds)}` : sql``})`,
   }
+}
+
+/** Whether there are such rows, as a value. Of one scope that a sweep counts. Where a span has one, no more is read. */
+export function areThere(list: SpannedList, { scopes: scope, facets, where }: SpannedRows): SQL {
+  const { table: spans, areThese } = wholeSpans(list)
+  const areCounted = sql`select 1 from ${spans} where ${spans}.list = ${list.name} and ${spans}.scope = (${scope}) and ${areThese}
+    and ${numberOfMatches(list, facets, spans)} > 0`
+  const areYoung = and([
+    hasScope(list, sql`(${scope})`),
+    ...inRangesOf(list),
+    sql`${list.key} >= ${untilOf(list, sql`(${scope})`)}`,
+    ...where,
+  ])
+  return sql`case when exists (${areCounted}) then 1 else exists (select 1 from ${list.table} where ${areYoung}) end`
 }
 
 /** Counts a list. */

@@ -167,5 +167,6 @@ export function recountParts(list: SpannedList, span: ListSpan, now: number): SQ
 }
 
 /** The counts of a row as a recount writes them. */
-export const storedCounts = (table: SQL): SQL => sql`(select json_group_object(key, value) from (
-  select key, value from json_each(${table}.counts) where value <> 0 order by key))`
+export const storedCounts = (table: SQL): SQL => storedNumbers(sql`${table}.counts`)
+export const storedNumbers = (column: SQL): SQL => sql`(select json_group_object(key, value) from (
+  select key, value from json_each(${column}) where value <> 0 order by key))`

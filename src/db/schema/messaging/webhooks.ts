@@ -88,6 +88,8 @@ export const deliveryIntervals = sqliteTable(
     success: integer().notNull().default(0),
     failed: integer().notNull().default(0),
     exhausted: integer().notNull().default(0),
+    /** By status and edition. */
+    of_editions: text({ mode: 'json' }).$type<Readonly<Record<string, number>>>(),
   },
   (table) => [primaryKey({ columns: [table.scope, table.ordering, table.value, table.created_at, table.id] })],
 )

@@ -22,7 +22,7 @@ function ofKind(name: EventKind) {
 }
 
 /**
- * Deliveries of endpoints, by status. They are settled by the moment of their creation, when almost all have ended. No index
+ * Deliveries of endpoints, by status and by the edition of the event. They are settled by the moment of their creation, when almost all have ended. No index
  * has all of them in the order of their last changes: those that are not late stand within minutes of their creation.
  */
 export const deliveryIntervals = {
@@ -64,8 +64,12 @@ export const deliveryIntervals = {
   part: sql`webhook_deliveries.endpoint_id`,
   settled: { ...byCreation, at: createdAt },
   settledAfterMs,
-  facets: [sql`webhook_deliveries.status`],
+  facets: [
+    sql`webhook_deliveries.status`,
+    sql`coalesce((select edition_id from webhook_events where webhook_events.id = webhook_deliveries.event_id), '-')`,
+  ],
   counts: deliveryStatuses.map((status) => ({ name: status, facets: [status] })),
+  combinations: 'of_editions',
 } satisfies IntervalList
 
 /** The next endpoints that have many deliveries, as their spans count them. */

@@ -1,9 +1,9 @@
 import { eq, type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../../context.ts'
 import type { ListSource, SortKey } from '../../../db/lists/list-source.ts'
-import { isFarPage } from '../../../db/lists/page-by-number.ts'
+import { isFarPage, type PageStart } from '../../../db/lists/page-by-number.ts'
 import { paginate } from '../../../db/lists/paginate.ts'
-import type { SpannedRows } from '../../../db/lists/spans/count-spans.ts'
+import { areThere, type SpannedRows } from '../../../db/lists/spans/count-spans.ts'
 import { bySpans } from '../../../db/lists/spans/start-of-spans.ts'
 import { webhookDeliveries, webhookEvents } from '../../../db/schema/messaging/webhooks.ts'
 import { inWords, seesOrganization } from '../../../db/visibility.ts'
@@ -36,22 +36,23 @@ function areOf({ id }: EndpointRow, status: DeliveryStatus | undefined): SQL {
   return sql`${areAll} and ${isThis}`
 }
 
-/** The editions whose deliveries are listed; undefined for all. */
-function editionsOf(ctx: Ctx, { organization_id }: EndpointRow, asked: string | undefined): (string | undefined)[] {
-  if (seesOrganization(ctx.caller, organization_id)) return [asked]
+/** The editions whose deliveries are listed, each once; undefined for all. */
+function editionsOf(
+  ctx: Ctx,
+  { organization_id }: EndpointRow,
+  asked: string | undefined,
+): readonly string[] | undefined {
+  if (seesOrganization(ctx.caller, organization_id)) return asked === undefined ? undefined : [asked]
   const reach = reachOf(ctx.caller)
-  const seen = reach.all ? [] : reach.editions.flatMap((grant) => grant.edition_id ?? [])
-  return asked === undefined ? seen : seen.filter((id) => id === asked)
+  const seen = new Set(reach.all ? [] : reach.editions.flatMap((grant) => grant.edition_id ?? []))
+  return [...seen].filter((id) => asked === undefined || id === asked)
 }
 
-function countedOf(ctx: Ctx, endpoint: EndpointRow, filters: DeliveryFilters, where: readonly SQL[]): SpannedRows {
-  const { status, edition_id } = filters
-  return {
-    scopes: sql`select ${endpoint.id}`,
-    facets: editionsOf(ctx, endpoint, edition_id).map((edition) => [status, edition]),
-    where: [...where, ...(status ? [eq(deliveryColumns.status, status)] : [])],
-  }
-}
+const countedOf = ({ endpoint, status, editions }: CountedDeliveries, where: readonly SQL[]): SpannedRows => ({
+  scopes: sql`select ${endpoint}`,
+  facets: (editions ?? [undefined]).map((edition) => [status, edition]),
+  where: [...where, ...(status ? [eq(deliveryColumns.status, status)] : [])],
+})
 
 const sortKeys = {
   created: deliverySpans.key,
@@ -74,25 +75,32 @@ const kinds = sortKeys.name.values
 
 interface CountedList {
   rows: CountedDeliveries
-  /** Intervals count them: the caller sees all of the endpoint. */
-  isCounted: boolean
   /** All conditions of the list. */
   where: readonly SQL[]
+  /** Whether there are rows, where it is not sure. */
+  some: SQL | undefined
 }
+
+/** Of some editions a row that is passed is read with its event, and those of others beside it: intervals lead to nearer pages, too. */
+const ledBy = (
+  { editions }: CountedDeliveries,
+  find: (skipped: number) => Promise<PageStart | null>,
+): Pick<ListSource, 'startOf' | 'findStart'> => (editions ? { startOf: find } : { findStart: find })
 
 /** Deliveries in the order of their last changes, which one index has alone for those that are lost. */
 async function listByChange(
   ctx: Ctx,
   page: PageRequest,
-  { rows, isCounted, where }: CountedList,
+  { rows, where, some }: CountedList,
 ): Promise<Pick<ListSource, 'from' | 'where' | 'index' | 'startOf' | 'findStart'>> {
   const from = sql`${webhookDeliveries}`
   const findStart = (skipped: number) => startOfChanges(ctx.db, rows, skipped)
   if (rows.status && lostStatuses.includes(rows.status))
-    return { from, where, index: sql`webhook_deliveries_lost_by_change`, ...(isCounted && { findStart }) }
-  if (!isFarPage(page)) return { from: nearPage(page, rows.desc, where), where: [] }
-  const start = isCounted ? await findStart((page.page - 1) * page.size) : null
-  return start ? { from: nearStart(page, start, rows.desc, where), where: [], startOf: () => start } : { from, where }
+    return { from, where, index: sql`webhook_deliveries_lost_by_change`, ...ledBy(rows, findStart) }
+  if (!isFarPage(page)) return { from: nearPage(page, { desc: rows.desc, where, some }), where: [] }
+  const start = await findStart((page.page - 1) * page.size)
+  if (!start) return { from, where }
+  return { from: nearStart(page, start, { desc: rows.desc, where, some }), where: [], startOf: () => start }
 }
 
 /** What depends on the order of a list. */
@@ -101,15 +109,15 @@ async function inOrder(
   page: PageRequest,
   { query, ...counted }: CountedList & { query: DeliveryQuery },
 ): Promise<Pick<ListSource, 'from' | 'where' | 'read' | 'index' | 'ranges' | 'startOf' | 'findStart'>> {
-  const { rows, isCounted, where } = counted
+  const { rows, where } = counted
   const from = sql`${webhookDeliveries}`
   const all = { from, where, read: { table: from, joins: sql`` } }
   if (isBy('modified', query)) return listByChange(ctx, page, counted)
   // In the order of creation the kinds are merged.
   if (isBy('created', query)) return { ...all, ranges: rangesOfKinds }
-  if (!isBy('name', query) || !isCounted) return all
+  if (!isBy('name', query)) return all
   const inTurn = rows.desc ? kinds.toReversed() : kinds
-  return { ...all, findStart: (skipped) => startOfKinds(ctx.db, { ...rows, kinds: inTurn }, skipped) }
+  return { ...all, ...ledBy(rows, (skipped) => startOfKinds(ctx.db, { ...rows, kinds: inTurn }, skipped)) }
 }
 
 export async function listDeliveries(
@@ -125,18 +133,21 @@ export async function listDeliveries(
     ...(edition_id ? [eventWhere(eq(webhookEvents.edition_id, edition_id))] : []),
   ]
   const sort = sortOf(ordering)
-  const rows = { endpoint: endpoint.id, status, desc: sort[0]?.desc === true }
-  const isCounted = edition_id === undefined && seesOrganization(ctx.caller, endpoint.organization_id)
-  const all = { query, rows, isCounted, where: [...where, areOf(endpoint, status)] }
+  const editions = editionsOf(ctx, endpoint, edition_id)
+  const rows = { endpoint: endpoint.id, status, editions, desc: sort[0]?.desc === true }
+  const counted = countedOf(rows, where)
+  const some = editions && areThere(deliverySpans, counted)
+  const all = { query, rows, where: [...where, areOf(endpoint, status)], some }
   return paginate(ctx.db, page, {
     key: sql`${deliveryColumns.id}`,
     sort,
     columns: deliveryColumns,
     joins: sql`join ${webhookDeliveries} on ${deliveryColumns.id} = page.key`,
-    ...(matchesFilters(endpoint, filters)
+    ...(editions?.length !== 0 && matchesFilters(endpoint, filters)
       ? {
-          ...bySpans(deliverySpans, countedOf(ctx, endpoint, filters, where), sort),
+          ...bySpans(deliverySpans, counted, sort),
           ...(await inOrder(ctx, page, all)),
+          some,
         }
       : { from: sql`${webhookDeliveries}`, where: [sql`0`], count: 0 }),
   })

@@ -22,7 +22,7 @@ export const deliverySpans: SpannedList = {
     { column: sql`webhook_deliveries.status`, values: deliveryStatuses },
     { column: sql`coalesce(webhook_events.edition_id, '-')` },
   ],
-  hasSums: false,
+  hasSums: true,
   mostUndivided: 128,
   isSettled: true,
   ranges: rangesOfKinds,

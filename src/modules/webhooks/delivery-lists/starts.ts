@@ -8,6 +8,8 @@ import { deliveryIntervals } from './intervals.ts'
 export interface CountedDeliveries {
   endpoint: string
   status: DeliveryStatus | undefined
+  /** Those whose deliveries are listed; undefined for all. */
+  editions: readonly string[] | undefined
   desc: boolean
 }
 
@@ -18,13 +20,13 @@ export const startOfChanges = (db: Database, rows: CountedDeliveries, skipped: n
 const startIn = (
   db: Database,
   ordering: keyof typeof deliveryIntervals.orderings,
-  { endpoint, status, desc }: CountedDeliveries,
+  { endpoint, status, editions, desc }: CountedDeliveries,
   skipped: number,
 ): Promise<PageStart | null> =>
   findStartInIntervals(
     db,
     deliveryIntervals,
-    { scope: endpoint, facets: [status], orderings: [deliveryIntervals.orderings[ordering]], isDesc: desc },
+    { scope: endpoint, facets: [status, editions], orderings: [deliveryIntervals.orderings[ordering]], isDesc: desc },
     skipped,
   )
 
