@@ -3,7 +3,9 @@ import type { AffectedRecipient, NewRecipient, RecipientRow } from '../../domain
 import type { RecipientState } from '../../domain/campaigns/sending-policy.ts'
 import type { Channel } from '../../domain/messaging/messaging.ts'
 import type { Counters } from '../../domain/campaigns/counters.ts'
+import { AddressOrder } from './address-order.ts'
 import { EngagementStore } from './engagement-store.ts'
+import { ListStore } from './list-store.ts'
 import { asRecipient, PackStore } from './pack-store.ts'
 import { type CampaignRecord, recipientState, schema, type RecipientOutcome, type ObjectStorage } from './schema.ts'
 import { UniqueAddresses } from './unique-addresses.ts'
@@ -33,6 +35,8 @@ export class RecipientStore {
   readonly storage: ObjectStorage
   readonly engagement: EngagementStore
   readonly addresses: UniqueAddresses
+  readonly lists: ListStore
+  readonly addressOrder: AddressOrder
   readonly #sql: SqlStorage
   readonly #packs: PackStore
 
@@ -42,12 +46,24 @@ export class RecipientStore {
     this.#packs = new PackStore(storage.sql)
     this.engagement = new EngagementStore(storage.sql)
     this.addresses = new UniqueAddresses(storage.sql)
+    this.lists = new ListStore(storage.sql, this.#packs)
+    this.addressOrder = new AddressOrder(storage.sql)
     this.createTables()
   }
 
   createTables(): void {
     this.#packs.forget()
     this.#sql.exec(schema)
+  }
+
+  /** Makes what lists read, where nothing has it yet. */
+  prepareLists(isByAddress: boolean): void {
+    const isOrdered = !isByAddress || this.addressOrder.isMade()
+    if (isOrdered && this.lists.isMade()) return
+    this.transaction(() => {
+      if (!this.lists.isMade()) this.lists.make()
+      if (!isOrdered) this.addressOrder.make(this.lists.all())
+    })
   }
 
   /** All of the block takes effect, or nothing. */
@@ -91,6 +107,8 @@ export class RecipientStore {
     const [skipped, waiting] = [rowsOf(true), rowsOf(false)]
     this.#packs.insert(skipped)
     this.#packs.add(waiting)
+    this.lists.note([...skipped, ...waiting])
+    this.addressOrder.drop()
     const counts = new Map<keyof Counters, number>()
     tally(counts, counted.skipped, skipped.length)
     tally(counts, counted.pending, waiting.length)
@@ -110,6 +128,8 @@ export class RecipientStore {
         JSON.stringify(reasons),
       )
       .toArray()
+    this.lists.make()
+    this.addressOrder.drop()
     this.#recount(gone, null)
   }
 
@@ -123,6 +143,7 @@ export class RecipientStore {
         JSON.stringify(reasons),
       )
       .toArray()
+    this.lists.make()
     this.#recount(
       reopened.map(({ n }) => ({ n, state: 'failed' })),
       'pending',
@@ -138,6 +159,10 @@ export class RecipientStore {
     const found = new Set(rows.map(({ n }) => n))
     const packed = this.#packs.find(members.filter((n) => !found.has(n)))
     return [...rows, ...packed].toSorted((one, other) => one.n - other.n)
+  }
+
+  addressOf(n: number): string {
+    return this.recipients([n])[0]?.address ?? ''
   }
 
   /** The next pending recipients of this run. Those in chunks of an earlier run are handed out by these chunks. */
@@ -165,24 +190,31 @@ export class RecipientStore {
     const counts = new Map<keyof Counters, number>()
     // Almost all are pending, and need not be read.
     const isPending = `state = ${recipientState('pending')} and delivered_at is null`
-    const sent = this.#packs.unpack([...outcomes.keys()], outcomes, delivered)
+    const sentFirst = this.#packs.unpack([...outcomes.keys()], outcomes, delivered)
+    const sent = sentFirst.map(({ n }) => n)
     const unpacked = new Set(sent)
-    const others = new Map([...outcomes].filter(([n]) => !unpacked.has(n)))
-    sent.push(...this.#recordSent(others, delivered, isPending))
+    const tried = new Map([...outcomes].filter(([n]) => !unpacked.has(n)))
+    sent.push(...this.#recordSent(tried, delivered, isPending))
     tally(counts, ['sent', ...(delivered ? ['delivered' as const] : [])], sent.length)
     const known = new Set(sent)
+    const unsent: number[] = []
     for (const { n, state, delivered_at } of this.recipients([...outcomes.keys()].filter((one) => !known.has(one)))) {
       const outcome = outcomes.get(n)
       if (!outcome || state === 'sent' || (outcome.to !== 'sent' && state === 'skipped')) continue
       if (outcome.to === 'sent') {
         if (delivered && delivered_at === null) tally(counts, ['delivered'], 1)
         sent.push(...this.#recordSent(new Map([[n, outcome]]), delivered, 'true'))
-      } else this.#recordUnsent(n, outcome)
+      } else {
+        this.#recordUnsent(n, outcome)
+        unsent.push(n)
+      }
       tally(counts, counted[state], -1)
       tally(counts, counted[outcome.to], 1)
     }
     this.#count(counts)
     this.engagement.mark(sent)
+    const others = [...sent.slice(sentFirst.length), ...unsent]
+    this.lists.note([...sentFirst, ...this.recipients(others)])
   }
 
   /** Records the sent ones for which the condition holds, in one statement. Answers their numbers. */
@@ -222,6 +254,7 @@ export class RecipientStore {
     const rows = new Map(this.recipients([...new Set(events.map(({ n }) => n))]).map((row) => [row.n, row]))
     const affected: AffectedRecipient[] = []
     const changed = new Set<number>()
+    const stampedRows = new Set<RecipientRow>()
     for (const event of events) {
       const row = rows.get(event.n)
       if (!row) continue
@@ -241,9 +274,11 @@ export class RecipientStore {
         row.n,
       )
       Object.assign(row, changes)
+      stampedRows.add(row)
     }
     this.#count(counts)
     this.engagement.mark([...changed])
+    this.lists.note([...stampedRows])
     return affected
   }
 
