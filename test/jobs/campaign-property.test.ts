@@ -170,12 +170,12 @@ function check(engine: Engine): void {
 
 /** Any list is what SQL finds among all recipients. */
 function checkList(engine: Engine, query: RecipientsQuery): void {
-  const { sql } = engine.storage
+  const { sql: database } = engine.storage
   const list = new RecipientList(engine.store)
   const page = list.page(query)
-  expect([query, page]).toEqual([query, pageBySql(sql, query)])
+  expect([query, page]).toEqual([query, pageBySql(database, query)])
   if (page.after)
-    expect(list.page({ ...query, after: page.after })).toEqual(pageBySql(sql, { ...query, after: page.after }))
+    expect(list.page({ ...query, after: page.after })).toEqual(pageBySql(database, { ...query, after: page.after }))
 }
 
 /** Without further faults the campaign must end with no pending recipient. */

@@ -1,49 +1,15 @@
-import { env } from 'cloudflare:workers'
-import { runInDurableObject } from 'cloudflare:test'
 import * as fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { pendingOf } from '../../src/domain/campaigns/counters.ts'
-import type { NewRecipient, RecipientRow, RecipientsQuery } from '../../src/domain/campaigns/sender.ts'
+import type { RecipientRow, RecipientsQuery } from '../../src/domain/campaigns/sender.ts'
 import { recipientStates } from '../../src/domain/campaigns/sending-policy.ts'
 import { eraseRecipient } from '../../src/objects/campaign/erasure.ts'
-import { entriesOf } from '../../src/objects/campaign/list-entries.ts'
-import { ListStore } from '../../src/objects/campaign/list-store.ts'
-import { asRecipient, PackStore } from '../../src/objects/campaign/pack-store.ts'
 import { RecipientList } from '../../src/objects/campaign/recipient-list.ts'
 import { RecipientStore } from '../../src/objects/campaign/recipient-store.ts'
 import type { RecipientOutcome } from '../../src/objects/campaign/schema.ts'
-import { pageBySql, recipientsQuery } from '../support/recipient-lists.ts'
-import { freshId } from '../support/seeding/rows.ts'
+import { addPeople, pageBySql, recipientsQuery, withStore } from '../support/recipient-lists.ts'
 
 const firstPage = { sort: [], size: 50, skipped: 0, after: null }
-
-function withStore(work: (store: RecipientStore) => Promise<void> | void): Promise<void> {
-  const id = freshId('campaign')
-  return runInDurableObject(env.CAMPAIGN_SENDER.get(env.CAMPAIGN_SENDER.idFromName(id)), async (_, state) => {
-    const store = new RecipientStore(state.storage)
-    store.open(id)
-    await work(store)
-  })
-}
-
-/** Letters of two and three bytes stand where their bytes do, and pairs share an address. */
-const aPerson = (n: number): NewRecipient => ({
-  n,
-  user_id: `usr_${n}`,
-  address: `${['a', 'Z', 'ø', '\uFFEE', '\u{1F600}'][(n >> 1) % 5]}${((n >> 1) * 7919) % 1009}${n % 6 < 2 ? '' : `-${n}`}@example.dk`,
-  language: 'en',
-  person: '{}',
-  reason: null,
-})
-
-const add = (store: RecipientStore, first: number, many: number, skippedEach = 7) =>
-  store.addRecipients(
-    Array.from({ length: many }, (_, index) => ({
-      ...aPerson(first + index),
-      reason: (first + index) % skippedEach === 0 ? 'inactive' : null,
-    })),
-    'email',
-  )
 
 const sent: RecipientOutcome = { to: 'sent', provider_id: 'm', at: 5 }
 const failed: RecipientOutcome = { to: 'failed', reason: 'unreachable', code: '', detail: '' }
@@ -113,7 +79,7 @@ function changeByVersionBefore({ storage: { sql } }: RecipientStore, n: number):
 function take(store: RecipientStore, one: typeof act extends fc.Arbitrary<infer Act> ? Act : never): void {
   switch (one.act) {
     case 'add':
-      return add(store, one.first, one.many, 7)
+      return addPeople(store, one.first, one.many, 7)
     case 'outcome':
       return store.recordOutcomes(new Map(one.numbers.map((n) => [n, one.outcome])), one.delivered)
     case 'stamp': {
@@ -131,7 +97,7 @@ function take(store: RecipientStore, one: typeof act extends fc.Arbitrary<infer 
     case 'forget':
       return expect(() =>
         store.transaction(() => {
-          add(store, 1, 150)
+          addPeople(store, 1, 150)
           store.recordOutcomes(new Map([[3, sent]]), false)
           throw new Error('a fault')
         }),
@@ -183,7 +149,7 @@ it('reads again after another database took the place of the first', () =>
     const query = { ...firstPage, sort: [{ by: 'address' as const, desc: false }] }
     const filled = (first: number) => {
       store.open('campaign')
-      add(store, first, 3)
+      addPeople(store, first, 3)
       return list
         .page(query)
         .rows.map(({ n }) => n)
@@ -199,8 +165,8 @@ it('reads again after another database took the place of the first', () =>
 
 it('lists everyone once in any order, with those who wait, by cursors and by numbers of pages', () =>
   withStore((store) => {
-    add(store, 1, 130, 9)
-    add(store, 200, 120, 11)
+    addPeople(store, 1, 130, 9)
+    addPeople(store, 200, 120, 11)
     // The numbers of some packs are in rows now, before and between those that wait.
     for (const [n, outcome] of [
       [3, sent],
@@ -230,7 +196,7 @@ it('lists everyone once in any order, with those who wait, by cursors and by num
 
 it('reads few rows of many recipients for any page, in every state, and writes none', { timeout: 120_000 }, () =>
   withStore((store) => {
-    const people = 10_000
+    const people = 6000
     const filters: Partial<RecipientsQuery>[] = [
       {},
       ...recipientStates.map((state) => ({ state })),
@@ -258,7 +224,7 @@ it('reads few rows of many recipients for any page, in every state, and writes n
         }
     }
     store.removeUnsent([])
-    for (let first = 1; first < people; first += 1000) add(store, first, 1000, 40)
+    for (let first = 1; first < people; first += 1000) addPeople(store, first, 1000, 40)
     expectFewRows('members are added', false)
     store.prepareLists(true)
     const { sql } = store.storage
@@ -293,36 +259,3 @@ it('reads few rows of many recipients for any page, in every state, and writes n
     expectNothingWritten()
   }),
 )
-
-it('has the entries of all recipients, whatever is noted of them, in blocks and notes of any size', () =>
-  withStore(async (store) => {
-    const { sql } = store.storage
-    const changes = fc.array(
-      fc.array(fc.tuple(fc.integer({ min: 1, max: 60 }), fc.constantFrom('sent', 'failed')), { maxLength: 9 }),
-    )
-    const sizes = fc.record({
-      block: fc.integer({ min: 1, max: 9 }),
-      note: fc.integer({ min: 1, max: 9 }),
-      notes: fc.integer({ min: 1, max: 5 }),
-    })
-    add(store, 20, 20)
-    await fc.assert(
-      fc.asyncProperty(changes, sizes, async (all, given) => {
-        const lists = new ListStore(sql, new PackStore(sql), given)
-        lists.make()
-        const rows = new Map(store.recipients(Array.from({ length: 60 }, (_, n) => n)).map((row) => [row.n, row]))
-        for (const one of all) {
-          const noted = one.map(
-            ([n, state], at) =>
-              ({ ...asRecipient(aPerson(n)), state, sent_at: state === 'sent' ? at : null }) as RecipientRow,
-          )
-          lists.note(noted)
-          for (const row of noted) rows.set(row.n, row)
-          expect(lists.all()).toEqual(entriesOf([...rows.values()].toSorted((row, other) => row.n - other.n)))
-        }
-        const blocks = sql.exec<{ size: number }>('select length(entries) / 24 as size from list_blocks').toArray()
-        expect(blocks.filter(({ size }) => size > given.block)).toEqual([])
-        expect(sql.exec<{ n: number }>('select count(*) as n from list_notes').one().n).toBeLessThanOrEqual(given.notes)
-      }),
-    )
-  }))

@@ -1,7 +1,12 @@
+import { env } from 'cloudflare:workers'
+import { runInDurableObject } from 'cloudflare:test'
 import * as fc from 'fast-check'
-import type { RecipientRow, RecipientsPage, RecipientsQuery } from '../../src/domain/campaigns/sender.ts'
+import type { NewRecipient, RecipientRow, RecipientsPage, RecipientsQuery } from '../../src/domain/campaigns/sender.ts'
 import { engagements, failReasons, recipientStates, skipReasons } from '../../src/domain/campaigns/sending-policy.ts'
 import { everyone } from '../../src/objects/campaign/pack-store.ts'
+
+import { RecipientStore } from '../../src/objects/campaign/recipient-store.ts'
+import { freshId } from './seeding/rows.ts'
 
 type Sort = RecipientsQuery['sort']
 
@@ -77,3 +82,32 @@ export const recipientsQuery: fc.Arbitrary<RecipientsQuery> = fc.record({
   skipped: fc.constantFrom(0, 0, 10, 40),
   after: fc.constant(null),
 })
+
+/** Works on the recipients of a campaign that no one else has. */
+export function withStore(work: (store: RecipientStore) => Promise<void> | void): Promise<void> {
+  const id = freshId('campaign')
+  return runInDurableObject(env.CAMPAIGN_SENDER.get(env.CAMPAIGN_SENDER.idFromName(id)), async (_, state) => {
+    const store = new RecipientStore(state.storage)
+    store.open(id)
+    await work(store)
+  })
+}
+
+/** Letters of two and three bytes stand where their bytes do, and pairs share an address. */
+export const aPerson = (n: number): NewRecipient => ({
+  n,
+  user_id: `usr_${n}`,
+  address: `${['a', 'Z', 'ø', '\uFFEE', '\u{1F600}'][(n >> 1) % 5]}${((n >> 1) * 7919) % 1009}${n % 6 < 2 ? '' : `-${n}`}@example.dk`,
+  language: 'en',
+  person: '{}',
+  reason: null,
+})
+
+export const addPeople = (store: RecipientStore, first: number, many: number, skippedEach = 7) =>
+  store.addRecipients(
+    Array.from({ length: many }, (_, index) => ({
+      ...aPerson(first + index),
+      reason: (first + index) % skippedEach === 0 ? 'inactive' : null,
+    })),
+    'email',
+  )

@@ -5,9 +5,6 @@ import { everyone } from './pack-store.ts'
 /** Recipients in one row. Each takes four bytes, and a row at most two million. */
 const partSize = 262_144
 
-export const addressOrderSchema = `
-create table if not exists address_order (first integer primary key, places blob not null) strict;`
-
 /** As SQLite compares texts. */
 export function compareTexts(one: string, other: string): number {
   const [bytes, others] = [utf8(one), utf8(other)]

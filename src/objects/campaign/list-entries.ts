@@ -139,7 +139,7 @@ export function latest(entries: Entries): Entries {
   for (let place = 0; place < countOf(entries); place++) places.set(numberAt(entries, place), place)
   const found = new Float64Array(places.size * entrySize)
   let to = 0
-  for (const n of Float64Array.from(places.keys()).sort()) {
+  for (const n of Float64Array.from(places.keys()).toSorted()) {
     const from = (places.get(n) ?? 0) * entrySize
     for (let part = 0; part < entrySize; part++, to++) found[to] = entries[from + part] ?? NaN
   }

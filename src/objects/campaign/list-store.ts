@@ -22,10 +22,6 @@ interface Sizes {
   notes: number
 }
 
-export const listSchema = `
-create table if not exists list_blocks (first integer primary key, entries blob not null) strict;
-create table if not exists list_notes (number integer primary key, entries blob not null) strict;`
-
 /**
  * The entries of all recipients for lists, in blocks in the order of numbers, and notes of those that have changed since. Who
  * changes a recipient notes it in the same transaction. A chunk is one note, and many notes are written into their blocks

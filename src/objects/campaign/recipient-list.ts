@@ -72,7 +72,7 @@ function findPlaces({ entries, ranked }: Everyone, query: RecipientsQuery, keys:
     const place = near?.[at] ?? at
     if (isMatch(entries, place, condition)) found.push(place)
   }
-  return found.sort((one, other) => {
+  return found.toSorted((one, other) => {
     for (const { desc, column } of keys) {
       const difference = (column[one] ?? 0) - (column[other] ?? 0)
       if (difference !== 0) return desc ? -difference : difference

@@ -8,24 +8,8 @@ import { EngagementStore } from './engagement-store.ts'
 import { ListStore } from './list-store.ts'
 import { asRecipient, PackStore } from './pack-store.ts'
 import { type CampaignRecord, recipientState, schema, type RecipientOutcome, type ObjectStorage } from './schema.ts'
+import { counted, counterOf, tally } from './recipient-counts.ts'
 import { UniqueAddresses } from './unique-addresses.ts'
-
-const counted: Record<RecipientState, readonly (keyof Counters)[]> = {
-  pending: ['total'],
-  sent: ['total', 'sent'],
-  failed: ['total', 'failed'],
-  skipped: ['skipped'],
-}
-
-const counterOf: Partial<Record<keyof Stamps, keyof Counters>> = {
-  delivered_at: 'delivered',
-  opened_at: 'opened',
-  machine_opened_at: 'machine_opened',
-  clicked_at: 'clicked',
-  bounced_at: 'bounced',
-  complained_at: 'complained',
-  unsubscribed_at: 'unsubscribed',
-}
 
 /**
  * The recipients and counters of a campaign in the database of its object. Both change in the same synchronous block,
@@ -313,8 +297,4 @@ export class RecipientStore {
     const sets = changes.map(([name]) => `${name} = ${name} + ?`)
     this.#sql.exec(`update record set ${sets.join(', ')}, revision = revision + 1`, ...changes.map(([, by]) => by))
   }
-}
-
-const tally = (counts: Map<keyof Counters, number>, names: readonly (keyof Counters)[], by: number): void => {
-  for (const name of names) counts.set(name, (counts.get(name) ?? 0) + by)
 }

@@ -4,8 +4,6 @@ import type { Reason, RecipientState } from '../../domain/campaigns/sending-poli
 import { type Counters, counterNames } from '../../domain/campaigns/counters.ts'
 import type { CampaignStatus } from '../../domain/campaigns/lifecycle.ts'
 import type { Channel } from '../../domain/messaging/messaging.ts'
-import { addressOrderSchema } from './address-order.ts'
-import { listSchema } from './list-store.ts'
 
 /** The part of the storage that the object uses. Tests replace it to make faults. */
 export type ObjectStorage = Pick<
@@ -15,9 +13,6 @@ export type ObjectStorage = Pick<
 
 /** A state in SQL. */
 export const recipientState = (state: RecipientState): string => `'${state}'`
-
-/** Recipients to whom nothing was sent in the end. They have a reason, and no one else has. */
-export const areApart = `state in (${recipientState('failed')}, ${recipientState('skipped')})`
 
 /**
  * The version before kept the orders of lists, and does not note what it changes: where it was here, entries are made anew.
@@ -78,7 +73,6 @@ create table if not exists recipients (
   sent_at integer,
   ${stampNames.map((name) => `${name} integer`).join(',\n  ')}
 ) strict;
-create index if not exists recipients_apart on recipients (state, n) where ${areApart};
 create table if not exists packs (
   first integer primary key,
   last integer not null,
@@ -102,8 +96,19 @@ create table if not exists changed (
   members text not null
 ) strict;
 drop index if exists recipients_address;
-${listSchema}
-${addressOrderSchema}
+drop index if exists recipients_apart;
+create table if not exists list_blocks (
+  first integer primary key,
+  entries blob not null
+) strict;
+create table if not exists list_notes (
+  number integer primary key,
+  entries blob not null
+) strict;
+create table if not exists address_order (
+  first integer primary key,
+  places blob not null
+) strict;
 ${withoutKeptOrders}`
 
 export interface CampaignRecord extends Counters {
