@@ -33,6 +33,15 @@ function rowsOf(store: RecipientStore, ...queries: RecipientsQuery[]): number[] 
   })
 }
 
+const whole: RecipientsQuery = {
+  ...firstPage,
+  size: 1000,
+  sort: [
+    { by: 'address', desc: false },
+    { by: 'sent_at', desc: true },
+  ],
+}
+
 const numbers = fc.array(fc.integer({ min: 1, max: 150 }), { minLength: 1, maxLength: 20 })
 
 const act = fc.oneof(
@@ -60,7 +69,9 @@ const act = fc.oneof(
     type: fc.constantFrom('delivered', 'opened', 'machine_opened', 'clicked', 'bounced', 'complained', 'unsubscribed'),
   }),
   fc.record({ act: fc.constant('erase' as const), numbers }),
-  fc.record({ act: fc.constantFrom('remove' as const, 'reopen' as const, 'forget' as const, 'return' as const) }),
+  fc.record({
+    act: fc.constantFrom('remove' as const, 'reopen' as const, 'reopen' as const, 'forget' as const, 'return' as const),
+  }),
 )
 
 /** What the object of the version before makes when it comes into memory. */
@@ -118,12 +129,15 @@ it('lists what SQL finds among all recipients, by any filter and order, whatever
         store.open('campaign')
         // As the object does at the beginning of a run.
         if (isBegun) store.removeUnsent([])
+        addPeople(store, 30, 60)
         let cursor: RecipientsQuery | null = null
         for (const [one, query] of all) {
           take(store, one)
           // The object comes into memory anew.
           const list = new RecipientList(new RecipientStore(store.storage))
           if (cursor) expect([cursor, list.page(cursor)]).toEqual([cursor, pageBySql(sql, cursor)])
+          // Shared addresses count as one, and what was made for the step before is there.
+          expect(list.page(whole)).toEqual(pageBySql(sql, whole))
           const page = list.page(query)
           expect([query, page]).toEqual([query, pageBySql(sql, query)])
           if (page.after) cursor = { ...query, after: page.after }
@@ -139,7 +153,7 @@ it('lists what SQL finds among all recipients, by any filter and order, whatever
           for (const state of recipientStates)
             expect([state, listRecipients(store, { ...firstPage, state }).count]).toEqual([state, counters[state]])
       }),
-      { numRuns: 150 },
+      { numRuns: 100 },
     )
   }))
 
@@ -194,7 +208,7 @@ it('lists everyone once in any order, with those who wait, by cursors and by num
         }
   }))
 
-it('reads few rows of many recipients for any page, in every state, and writes none', { timeout: 120_000 }, () =>
+it('reads few rows of many recipients for any page, in every state, and writes none', () =>
   withStore((store) => {
     const people = 6000
     const filters: Partial<RecipientsQuery>[] = [
@@ -204,58 +218,43 @@ it('reads few rows of many recipients for any page, in every state, and writes n
       ...(['opened', 'not_clicked', 'bounced'] as const).map((engagement) => ({ engagement })),
       { state: 'sent', engagement: 'not_opened' },
     ]
-    const orders: RecipientsQuery['sort'][] = [
-      [],
-      [{ by: 'n', desc: true }],
-      [{ by: 'address', desc: false }],
-      [{ by: 'sent_at', desc: true }],
-      [
-        { by: 'sent_at', desc: false },
-        { by: 'address', desc: true },
-      ],
-    ]
-    const expectFewRows = (moment: string, isOrdered = true) => {
+    const [byAddress, bySentAt] = [
+      { by: 'address', desc: true },
+      { by: 'sent_at', desc: false },
+    ] as const
+    const orders: RecipientsQuery['sort'][] = [[], [bySentAt], [byAddress], [bySentAt, byAddress]]
+    const expectFewRows = (moment: string, sorts: RecipientsQuery['sort'][] = orders) => {
+      const written = () => store.storage.sql.exec<{ n: number }>('select total_changes() as n').one().n
+      const before = written()
       for (const filter of filters)
-        for (const sort of isOrdered ? orders : orders.slice(0, 2)) {
+        for (const sort of sorts) {
           const query = { ...firstPage, ...filter, sort }
           const { after, count } = listRecipients(store, query)
           const rows = rowsOf(store, query, { ...query, after }, { ...query, skipped: count >> 1 })
           expect([moment, query, rows.filter((read) => read > 450)]).toEqual([moment, query, []])
         }
+      expect([moment, written()]).toEqual([moment, before])
+    }
+    const open = (count: number) => {
+      for (let at = 0; at < count; at++) store.stamp([{ n: ((at * 7919) % people) + 1, type: 'clicked', at: 20_000 }])
     }
     store.removeUnsent([])
     for (let first = 1; first < people; first += 1000) addPeople(store, first, 1000, 40)
-    expectFewRows('members are added', false)
+    expectFewRows('members are added', [[], [bySentAt]])
+    // The alarm does so after the last member.
     store.prepareLists(true)
-    const { sql } = store.storage
-    const written = () => sql.exec<{ n: number }>('select total_changes() as n').one().n
-    let before = written()
-    const expectNothingWritten = () => expect(written()).toBe(before)
     expectFewRows('nobody has got it')
-    expectNothingWritten()
     for (let first = 1; first <= people; first += 100) {
       const chunk = Array.from({ length: 100 }, (_, index) => first + index).filter((n) => n % 40 !== 0)
       const outcomes = chunk.map((n): [number, RecipientOutcome] => [n, n % 97 === 0 ? failed : { ...sent, at: first }])
       store.recordOutcomes(new Map(outcomes), true)
-      if (first === people / 2 + 1) {
-        before = written()
-        expectFewRows('half have got it')
-        expectNothingWritten()
-      }
+      if (first === people / 2 + 1) expectFewRows('half have got it')
     }
-    const opened = (count: number) => {
-      for (let at = 0; at < count; at++) store.stamp([{ n: ((at * 7919) % people) + 1, type: 'clicked', at: 20_000 }])
-    }
-    for (const count of [1, 600]) {
-      opened(count)
-      before = written()
-      expectFewRows(`${count} have opened it`)
-      expectNothingWritten()
-    }
+    open(1)
+    expectFewRows('one has opened it')
+    open(600)
     eraseRecipient(store, 4711)
+    expectFewRows('many have opened it, and one was erased')
     store.reopen(['unreachable'])
-    before = written()
     expectFewRows('those who failed are tried again')
-    expectNothingWritten()
-  }),
-)
+  }))
