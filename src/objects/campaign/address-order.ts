@@ -1,5 +1,5 @@
 import { utf8 } from '../../domain/text/encoding.ts'
-import { countOf, type Entries, firstPlace, numberAt, placeOf } from './list-entries.ts'
+import { countOf, type ListEntries, firstPlace, numberAt, placeOf } from './list-entries.ts'
 import { everyone } from './pack-store.ts'
 
 /** Recipients in one row. Each takes four bytes, and a row at most two million. */
@@ -34,7 +34,7 @@ export class AddressOrder {
   }
 
   /** Reads all recipients. */
-  make(entries: Entries): void {
+  make(entries: ListEntries): void {
     const stored: number[] = []
     let before: string | null = null
     const rows = this.#sql.exec(`select n, address from ${everyone} order by address, n`).raw<[number, string]>()
@@ -51,7 +51,7 @@ export class AddressOrder {
     if (this.isMade()) this.#sql.exec('delete from address_order')
   }
 
-  ranked(entries: Entries): Ranked {
+  ranked(entries: ListEntries): Ranked {
     const places = new Int32Array(countOf(entries))
     const ranks = new Float64Array(countOf(entries))
     let [rank, at] = [0, 0]
@@ -66,7 +66,7 @@ export class AddressOrder {
   }
 
   /** The recipient has got an address that no one else has. */
-  move(n: number, entries: Entries, addressOf: (n: number) => string): void {
+  move(n: number, entries: ListEntries, addressOf: (n: number) => string): void {
     const moved = placeOf(entries, n) + 1
     const stored = this.#parts().flatMap((part) => [...part])
     const from = stored.findIndex((one) => Math.abs(one) === moved)

@@ -10,7 +10,7 @@ export type EntryRow = Pick<RecipientRow, (typeof entryColumns)[number]>
  * What lists compare of recipients: three numbers of each, which are the recipient's, its flags, and the time of sending. The
  * numbers are eight bytes each, so that entries are stored as they are.
  */
-export type Entries = Float64Array
+export type ListEntries = Float64Array
 
 const entrySize = 3
 
@@ -82,18 +82,18 @@ function flagsOf(row: EntryRow): number {
   return flags
 }
 
-export function entriesOf(rows: Iterable<EntryRow>): Entries {
+export function entriesOf(rows: Iterable<EntryRow>): ListEntries {
   const numbers: number[] = []
   for (const row of rows) numbers.push(row.n, flagsOf(row), row.sent_at ?? NaN)
   return Float64Array.from(numbers)
 }
 
-export const countOf = (entries: Entries): number => entries.length / entrySize
+export const countOf = (entries: ListEntries): number => entries.length / entrySize
 
-export const numberAt = (entries: Entries, place: number): number => entries[place * entrySize] ?? NaN
+export const numberAt = (entries: ListEntries, place: number): number => entries[place * entrySize] ?? NaN
 
 /** Of all recipients, by place; `unsent` where nothing was sent. */
-export function timesOf(entries: Entries, unsent: number): Float64Array {
+export function timesOf(entries: ListEntries, unsent: number): Float64Array {
   const times = new Float64Array(countOf(entries))
   for (let place = 0; place < times.length; place++) {
     const at = entries[place * entrySize + 2] ?? NaN
@@ -102,7 +102,7 @@ export function timesOf(entries: Entries, unsent: number): Float64Array {
   return times
 }
 
-export const isMatch = (entries: Entries, place: number, { mask, flags }: Condition): boolean =>
+export const isMatch = (entries: ListEntries, place: number, { mask, flags }: Condition): boolean =>
   ((entries[place * entrySize + 1] ?? 0) & mask) === flags
 
 /** The first place of which something holds that holds of all places behind it, too. */
@@ -117,10 +117,10 @@ export function firstPlace(count: number, holds: (place: number) => boolean): nu
 }
 
 /** The place of a recipient among entries in the order of numbers, or of the next one. */
-export const placeOf = (entries: Entries, n: number): number =>
+export const placeOf = (entries: ListEntries, n: number): number =>
   firstPlace(countOf(entries), (place) => numberAt(entries, place) >= n)
 
-export const slice = (entries: Entries, first: number, end: number): Entries =>
+export const slice = (entries: ListEntries, first: number, end: number): ListEntries =>
   entries.subarray(first * entrySize, end * entrySize)
 
 export function joined(parts: readonly Float64Array[]): Float64Array {
@@ -133,8 +133,8 @@ export function joined(parts: readonly Float64Array[]): Float64Array {
   return all
 }
 
-/** Entries in any order, each recipient's last one, in the order of numbers. */
-export function latest(entries: Entries): Entries {
+/** ListEntries in any order, each recipient's last one, in the order of numbers. */
+export function latest(entries: ListEntries): ListEntries {
   const places = new Map<number, number>()
   for (let place = 0; place < countOf(entries); place++) places.set(numberAt(entries, place), place)
   const found = new Float64Array(places.size * entrySize)
@@ -147,7 +147,7 @@ export function latest(entries: Entries): Entries {
 }
 
 /** Two in the order of numbers as one. An entry of `changes` replaces that of the same recipient. */
-export function merged(entries: Entries, changes: Entries): Entries {
+export function merged(entries: ListEntries, changes: ListEntries): ListEntries {
   if (changes.length === 0) return entries
   const all = new Float64Array(entries.length + changes.length)
   let [from, to] = [0, 0]

@@ -1,7 +1,7 @@
 import {
   countOf,
   entriesOf,
-  type Entries,
+  type ListEntries,
   entryColumns,
   type EntryRow,
   joined,
@@ -13,7 +13,7 @@ import {
 } from './list-entries.ts'
 import type { PackStore } from './pack-store.ts'
 
-interface Sizes {
+interface ListSizes {
   /** Recipients in one row. Each takes 24 bytes, and a row at most two million. */
   block: number
   /** A note takes what comes next until it has so many entries. */
@@ -30,9 +30,9 @@ interface Sizes {
 export class ListStore {
   readonly #sql: SqlStorage
   readonly #packs: PackStore
-  readonly #sizes: Sizes
+  readonly #sizes: ListSizes
 
-  constructor(sql: SqlStorage, packs: PackStore, sizes: Sizes = { block: 16_384, note: 100, notes: 128 }) {
+  constructor(sql: SqlStorage, packs: PackStore, sizes: ListSizes = { block: 16_384, note: 100, notes: 128 }) {
     this.#sql = sql
     this.#packs = packs
     this.#sizes = sizes
@@ -71,12 +71,12 @@ export class ListStore {
   }
 
   /** In the order of numbers. */
-  all(): Entries {
+  all(): ListEntries {
     return merged(this.#blocks(0, Number.MAX_SAFE_INTEGER), this.#changes())
   }
 
   /** The entries of blocks whose first numbers are from one to another. */
-  #blocks(from: number, to: number): Entries {
+  #blocks(from: number, to: number): ListEntries {
     const blocks = this.#sql
       .exec<{ entries: ArrayBuffer }>(
         'select entries from list_blocks where first between ? and ? order by first',
@@ -87,7 +87,7 @@ export class ListStore {
     return joined(blocks.map(({ entries }) => new Float64Array(entries)))
   }
 
-  #changes(): Entries {
+  #changes(): ListEntries {
     const notes = this.#sql.exec<{ entries: ArrayBuffer }>('select entries from list_notes order by number').toArray()
     return latest(joined(notes.map(({ entries }) => new Float64Array(entries))))
   }
@@ -105,7 +105,7 @@ export class ListStore {
   }
 
   /** A block, or as many as its entries need. An empty one is a block, too. */
-  #write(first: number, entries: Entries): void {
+  #write(first: number, entries: ListEntries): void {
     for (let start = 0; start === 0 || start < countOf(entries); start += this.#sizes.block)
       this.#sql.exec(
         'insert or replace into list_blocks (first, entries) values (?, ?)',

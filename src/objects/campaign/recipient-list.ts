@@ -1,17 +1,17 @@
 import type { RecipientRow, RecipientsPage, RecipientsQuery } from '../../domain/campaigns/sender.ts'
 import { compareTexts, type Ranked } from './address-order.ts'
-import { conditionOf, countOf, type Entries, firstPlace, isMatch, numberAt, timesOf } from './list-entries.ts'
+import { conditionOf, countOf, type ListEntries, firstPlace, isMatch, numberAt, timesOf } from './list-entries.ts'
 import type { RecipientStore } from './recipient-store.ts'
 
 type CursorValue = string | number
 
 /** All recipients in the order of numbers, and that of their addresses where it is asked for. */
 interface Everyone {
-  entries: Entries
+  entries: ListEntries
   ranked: Ranked | null
 }
 
-interface SortKey {
+interface RecipientKey {
   desc: boolean
   /** What is compared, by place. */
   column: Float64Array
@@ -22,7 +22,7 @@ interface SortKey {
   read: (written: readonly CursorValue[]) => CursorValue
 }
 
-type KeyOf = (everyone: Everyone, desc: boolean) => SortKey
+type KeyOf = (everyone: Everyone, desc: boolean) => RecipientKey
 
 const first = ([value = 0]: readonly CursorValue[]): CursorValue => value
 
@@ -55,14 +55,14 @@ const keyOf: Record<RecipientsQuery['sort'][number]['by'], KeyOf> = {
 }
 
 /** All keys of an order, of which the last is the number. */
-const keysOf = (everyone: Everyone, sort: RecipientsQuery['sort']): SortKey[] =>
+const keysOf = (everyone: Everyone, sort: RecipientsQuery['sort']): RecipientKey[] =>
   [
     ...sort.filter(({ by }) => by !== 'n'),
     sort.find(({ by }) => by === 'n') ?? ({ by: 'n', desc: sort.at(-1)?.desc ?? false } as const),
   ].map(({ by, desc }) => keyOf[by](everyone, desc))
 
 /** The places of those that match, in the order of the keys. */
-function findPlaces({ entries, ranked }: Everyone, query: RecipientsQuery, keys: readonly SortKey[]): number[] {
+function findPlaces({ entries, ranked }: Everyone, query: RecipientsQuery, keys: readonly RecipientKey[]): number[] {
   const condition = conditionOf(query)
   if (condition === null) return []
   // They come in an order that is near that of the list, so that almost each takes one comparison.
@@ -82,7 +82,7 @@ function findPlaces({ entries, ranked }: Everyone, query: RecipientsQuery, keys:
 }
 
 /** The row before the page, as the keys compare it. Null where the cursor is of another order. */
-function readCursor(after: readonly CursorValue[] | null, keys: readonly SortKey[]): CursorValue[] | null {
+function readCursor(after: readonly CursorValue[] | null, keys: readonly RecipientKey[]): CursorValue[] | null {
   if (after?.length !== keys.reduce((sum, { width }) => sum + width, 0)) return null
   let at = 0
   return keys.map(({ width, read }) => read(after.slice(at, (at += width))))
@@ -118,7 +118,7 @@ export class RecipientList {
   /** Where those begin that stand behind the row before, whatever became of that one. */
   #indexAfter(
     before: readonly CursorValue[],
-    { entries, places, keys }: { entries: Entries; places: readonly number[]; keys: readonly SortKey[] },
+    { entries, places, keys }: { entries: ListEntries; places: readonly number[]; keys: readonly RecipientKey[] },
   ): number {
     return firstPlace(places.length, (index) => {
       const place = places[index] ?? 0
