@@ -13,7 +13,7 @@ import {
 } from './list-entries.ts'
 import type { PackStore } from './pack-store.ts'
 
-interface ListSizes {
+interface EntrySizes {
   /** Recipients in one row. Each takes 24 bytes, and a row at most two million. */
   block: number
   /** A note takes what comes next until it has so many entries. */
@@ -30,9 +30,9 @@ interface ListSizes {
 export class ListStore {
   readonly #sql: SqlStorage
   readonly #packs: PackStore
-  readonly #sizes: ListSizes
+  readonly #sizes: EntrySizes
 
-  constructor(sql: SqlStorage, packs: PackStore, sizes: ListSizes = { block: 16_384, note: 100, notes: 128 }) {
+  constructor(sql: SqlStorage, packs: PackStore, sizes: EntrySizes = { block: 16_384, note: 100, notes: 128 }) {
     this.#sql = sql
     this.#packs = packs
     this.#sizes = sizes
