@@ -4,13 +4,15 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import type { RecipientEvent } from '../../src/domain/campaigns/recipient-events.ts'
 import { type Counters, counterNames, pendingOf } from '../../src/domain/campaigns/counters.ts'
 import { campaignLifecycle, isRunning } from '../../src/domain/campaigns/lifecycle.ts'
-import type { RecipientRow } from '../../src/domain/campaigns/sender.ts'
+import type { RecipientRow, RecipientsQuery } from '../../src/domain/campaigns/sender.ts'
 import { cancelCampaign } from '../../src/modules/campaigns/schedule/cancel.ts'
 import { findCampaign } from '../../src/modules/campaigns/queries.ts'
 import { retryFailed, sendCampaignNow } from '../../src/modules/campaigns/schedule/start.ts'
 import { everyone } from '../../src/objects/campaign/pack-store.ts'
+import { RecipientList } from '../../src/objects/campaign/recipient-list.ts'
 import { type Conduct, conducts, type Engine, withEngine } from '../support/campaign-engine.ts'
 import { rowOf } from '../support/campaigns.ts'
+import { pageBySql, recipientsQuery } from '../support/recipient-lists.ts'
 import { type Crowd, seedCampaigns, seedCrowd, seedReady } from '../support/seeding/messaging/campaigns.ts'
 import { write } from '../support/seeding/rows.ts'
 
@@ -166,6 +168,16 @@ function check(engine: Engine): void {
   if (record.status === 'sent') expect(pendingOf(record)).toBe(0)
 }
 
+/** Any list is what SQL finds among all recipients. */
+function checkList(engine: Engine, query: RecipientsQuery): void {
+  const { sql: database } = engine.storage
+  const list = new RecipientList(engine.store)
+  const page = list.page(query)
+  expect([query, page]).toEqual([query, pageBySql(database, query)])
+  if (page.after)
+    expect(list.page({ ...query, after: page.after })).toEqual(pageBySql(database, { ...query, after: page.after }))
+}
+
 /** Without further faults the campaign must end with no pending recipient. */
 async function settle(engine: Engine): Promise<void> {
   for (let turn = 0; turn < 60; turn++) {
@@ -186,7 +198,7 @@ async function settle(engine: Engine): Promise<void> {
 
 function ends(deduplicates: boolean) {
   return fc.asyncProperty(
-    fc.array(step, { minLength: 4, maxLength: 22 }),
+    fc.array(fc.tuple(step, fc.option(recipientsQuery)), { minLength: 4, maxLength: 22 }),
     fc.nat(),
     fc.boolean(),
     async (steps, seed, isBegun) => {
@@ -199,9 +211,10 @@ function ends(deduplicates: boolean) {
         await ask(engine, 'send-now')
         if (isBegun) await engine.alarm()
         let revision = 0
-        for (const one of steps) {
+        for (const [one, query] of steps) {
           await take(engine, one)
           check(engine)
+          if (query && engine.store.record()) checkList(engine, query)
           const row = await rowOf(campaignId)
           // A new run begins to count anew; within one the row never goes back.
           if (row.revision < revision) expect(row.revision).toBeGreaterThanOrEqual(revision)

@@ -54,6 +54,7 @@ describe('the object of a campaign', () => {
       await engine.wake()
       for (let turn = 0; turn < 20 && (await rowOf(campaign.id)).status !== 'sent'; turn++) {
         await engine.alarm()
+        expect([turn, engine.store.addressOrder.isMade()]).toEqual([turn, true])
         await engine.consume(1)
         engine.now += 3000
       }

@@ -180,7 +180,7 @@ export const listCampaignRecipients = operation({
   path: '/v1/campaigns/{id}/recipients',
   summary: 'List recipients of a campaign',
   description:
-    'All people of the segment, also the skipped ones. Those whom a cancelled campaign did not reach are `cancelled`. By `sent_at`, those to whom nothing was sent come last. Ordering by `address` needs a role of the organisation. A page of an engagement or in another order than that of joining reads all recipients of the campaign once, in its own object.',
+    'All people of the segment, also the skipped ones. Those whom a cancelled campaign did not reach are `cancelled`. By `sent_at`, those to whom nothing was sent come last. Ordering by `address` needs a role of the organisation.',
   roles: writers,
   params: IdParams('cmp'),
   query: listRecipientsQuery,

@@ -23,5 +23,6 @@ export const eraseRecipient = (store: RecipientStore, n: number): ErasedRecipien
     store.addresses.forget()
     // Addresses are unique within a campaign, so each erased one is different.
     sql.exec("update recipients set address = ?, person = ?, detail = '' where n = ?", erasedAddress(n), person, n)
+    store.addressOrder.move(n, store.lists.all(), (one) => store.addressOf(one))
     return { is_done: true, address }
   })

@@ -145,53 +145,54 @@ export class PackStore {
     }
   }
 
-  /** The people of each pack after a number in the order of numbers, or before it in the other order. */
-  *#each(desc: boolean, after: number | null): Generator<RecipientRow[]> {
-    const packs = desc
-      ? this.#sql.exec<{ first: number }>(
-          'select first from packs where first < ? order by first desc',
-          after ?? Number.MAX_SAFE_INTEGER,
-        )
-      : this.#sql.exec<{ first: number }>(
-          'select first from packs where first >= coalesce((select max(first) from packs where first <= ?), 0) order by first',
-          after ?? 0,
-        )
-    const isNext = ({ n }: RecipientRow) => after === null || (desc ? n < after : n > after)
+  /** The people of each pack after a number, in the order of numbers. */
+  *#each(after: number): Generator<RecipientRow[]> {
+    const packs = this.#sql.exec<{ first: number }>(
+      'select first from packs where first >= coalesce((select max(first) from packs where first <= ?), 0) order by first',
+      after,
+    )
     for (const { first } of packs) {
-      const people = this.#peopleOf(first).filter(isNext)
-      if (people.length) yield desc ? people.toReversed() : people
+      const people = this.#peopleOf(first).filter(({ n }) => n > after)
+      if (people.length) yield people
     }
   }
 
-  /** One by one. Reads as many packs as are used. */
-  *inOrder(desc: boolean, after: number | null): Generator<RecipientRow> {
-    for (const people of this.#each(desc, after)) yield* people
+  /** Everyone who waits, in the order of numbers. */
+  *all(): Generator<RecipientRow> {
+    for (const people of this.#each(0)) yield* people
   }
 
   /** The next after a number: those of one pack, and of as many more as have so many people together. */
   after(number: number, size: number): number[] {
     const numbers: number[] = []
-    for (const people of this.#each(false, number)) {
+    for (const people of this.#each(number)) {
       if (numbers.length && numbers.length + people.length > size) break
       numbers.push(...people.map(numberOf))
     }
     return numbers
   }
 
-  /** The packs that have these people. */
+  #firstAfter(n: number): number {
+    const [pack] = this.#sql.exec<{ first: number }>('select first from packs where first > ? limit 1', n).toArray()
+    return pack?.first ?? Infinity
+  }
+
+  /** The packs that have these people. Reads as many as there are, however far they are apart. */
   #holding(numbers: readonly number[]): { first: number; people: RecipientRow[] }[] {
     const wanted = numbers.toSorted((one, other) => one - other)
     const found: number[] = []
-    const near = this.#sql.exec<{ first: number; last: number }>(
-      `select first, last from packs where first >= coalesce((select max(first) from packs where first <= ?), 0)
-        and first <= ? order by first`,
-      wanted[0] ?? 0,
-      wanted.at(-1) ?? 0,
-    )
-    let at = 0
-    for (const { first, last } of near) {
-      while (at < wanted.length && (wanted[at] ?? 0) < first) at++
-      if ((wanted[at] ?? Infinity) <= last) found.push(first)
+    for (let at = 0; at < wanted.length;) {
+      const n = wanted[at] ?? 0
+      const [pack] = this.#sql
+        .exec<{ first: number; last: number }>(
+          'select first, last from packs where first <= ? order by first desc limit 1',
+          n,
+        )
+        .toArray()
+      const isHeld = pack !== undefined && n <= pack.last
+      if (isHeld) found.push(pack.first)
+      const next = isHeld ? pack.last + 1 : this.#firstAfter(n)
+      while (at < wanted.length && (wanted[at] ?? 0) < next) at++
     }
     const known = new Set(numbers)
     return found
@@ -206,9 +207,9 @@ export class PackStore {
 
   /**
    * Gives these people a row each, and those who wait in a pack with them, with the outcomes of those who were sent to.
-   * Answers the numbers of these.
+   * Answers these.
    */
-  unpack(numbers: readonly number[], outcomes: Outcomes = new Map(), delivered = false): number[] {
+  unpack(numbers: readonly number[], outcomes: Outcomes = new Map(), delivered = false): RecipientRow[] {
     const packs = this.#holding(numbers)
     for (const { first } of packs) {
       this.#sql.exec('delete from packs where first = ?', first)
@@ -216,7 +217,7 @@ export class PackStore {
     }
     const rows = packs.flatMap(({ people }) => people).map((row) => withOutcome(row, outcomes.get(row.n), delivered))
     this.insert(rows)
-    return rows.filter(({ state }) => state === 'sent').map(numberOf)
+    return rows.filter(({ state }) => state === 'sent')
   }
 
   /** Unpacks who is in chunks of earlier runs: those chunks hand them out, and a new run hands out all packs. */

@@ -1,206 +1,136 @@
 import type { RecipientRow, RecipientsPage, RecipientsQuery } from '../../domain/campaigns/sender.ts'
-import type { Engagement, RecipientState } from '../../domain/campaigns/sending-policy.ts'
-import { isRunning } from '../../domain/campaigns/lifecycle.ts'
-import { KeptOrders } from './kept-orders.ts'
-import { everyone, PackStore } from './pack-store.ts'
+import { compareTexts, type Ranked } from './address-order.ts'
+import { conditionOf, countOf, type ListEntries, firstPlace, isMatch, numberAt, timesOf } from './list-entries.ts'
 import type { RecipientStore } from './recipient-store.ts'
-import { areApart, recipientState } from './schema.ts'
 
-type SortName = RecipientsQuery['sort'][number]['by']
+type CursorValue = string | number
 
-interface SortColumn {
-  sql: string
+/** All recipients in the order of numbers, and that of their addresses where it is asked for. */
+interface Everyone {
+  entries: ListEntries
+  ranked: Ranked | null
+}
+
+interface RecipientKey {
   desc: boolean
-  of: (row: RecipientRow) => string | number
+  /** What is compared, by place. */
+  column: Float64Array
+  /** How many values of the cursor are of this key. */
+  width: number
+  write: (row: RecipientRow) => CursorValue[]
+  /** What stands for it in the column, or the address. */
+  read: (written: readonly CursorValue[]) => CursorValue
 }
 
-/** The columns of a sort order. Recipients without a time of sending come last in both directions. */
-const keysOf: Record<SortName, (desc: boolean) => SortColumn[]> = {
-  address: (desc) => [{ sql: 'address', desc, of: (row) => row.address }],
-  sent_at: (desc) => [
-    { sql: '(sent_at is null)', desc: false, of: (row) => Number(row.sent_at === null) },
-    { sql: 'coalesce(sent_at, 0)', desc, of: (row) => row.sent_at ?? 0 },
-  ],
-  n: (desc) => [{ sql: 'n', desc, of: (row) => row.n }],
-}
+type KeyOf = (everyone: Everyone, desc: boolean) => RecipientKey
 
-const reached = `state = ${recipientState('sent')} and bounced_at is null`
+const first = ([value = 0]: readonly CursorValue[]): CursorValue => value
 
-/** Only recipients of sent messages have stamps. */
-const engaged: Record<Engagement, string> = {
-  delivered: 'delivered_at is not null',
-  opened: 'opened_at is not null',
-  not_opened: `${reached} and opened_at is null`,
-  clicked: 'clicked_at is not null',
-  not_clicked: `${reached} and clicked_at is null`,
-  bounced: 'bounced_at is not null',
-  complained: 'complained_at is not null',
-  unsubscribed: 'unsubscribed_at is not null',
-}
-
-/** The number of recipients of each state, from the counters of the campaign. */
-const counted: Record<RecipientState, string> = {
-  pending: 'total - sent - failed',
-  sent: 'sent',
-  failed: 'failed',
-  skipped: 'skipped',
-}
-
-/** Where a list reads on. */
-interface RecipientPlace {
-  where: readonly string[]
-  values: readonly SqlStorageValue[]
-  sort: readonly SortColumn[]
-  after: readonly (string | number)[] | null
-  skipped: number
-}
-
-const orderOf = (sort: readonly SortColumn[]): string =>
-  sort.map((key) => `${key.sql} ${key.desc ? 'desc' : 'asc'}`).join(', ')
-
-/** Two lists of recipients in the order of numbers as one. */
-function* merged(rows: Iterator<RecipientRow>, others: Iterator<RecipientRow>, desc: boolean): Generator<RecipientRow> {
-  let [row, other] = [rows.next(), others.next()]
-  while (!row.done || !other.done) {
-    if (!row.done && (other.done || row.value.n < other.value.n !== desc)) {
-      yield row.value
-      row = rows.next()
-    } else if (!other.done) {
-      yield other.value
-      other = others.next()
+const keyOf: Record<RecipientsQuery['sort'][number]['by'], KeyOf> = {
+  address: ({ ranked }, desc) => ({
+    desc,
+    column: ranked?.ranks ?? new Float64Array(),
+    width: 1,
+    write: (row) => [row.address],
+    read: first,
+  }),
+  // Recipients without a time of sending come last in both directions.
+  sent_at: ({ entries }, desc) => {
+    const unsent = desc ? -Number.MAX_VALUE : Number.MAX_VALUE
+    return {
+      desc,
+      column: timesOf(entries, unsent),
+      width: 2,
+      write: (row) => [Number(row.sent_at === null), row.sent_at ?? 0],
+      read: ([isUnsent, at = 0]) => (isUnsent === 1 ? unsent : at),
     }
-  }
+  },
+  n: ({ entries }, desc) => ({
+    desc,
+    column: Float64Array.from({ length: countOf(entries) }, (_, place) => numberAt(entries, place)),
+    width: 1,
+    write: (row) => [row.n],
+    read: first,
+  }),
 }
 
-const listFrom = (sql: SqlStorage, from: string, { where, values, sort, skipped }: RecipientPlace, size: number) =>
-  sql
-    .exec(
-      `select * from ${from} where ${where.join(' and ') || '1'} order by ${orderOf(sort)} limit ? offset ?`,
-      ...values,
-      size,
-      skipped,
-    )
-    .toArray() as unknown as RecipientRow[]
-
-/** In the order of numbers no more is read than the page has, also of those who wait in packs. */
-function listByNumber(
-  sql: SqlStorage,
-  { where, values, sort, after, skipped }: RecipientPlace,
-  size: number,
-): RecipientRow[] {
-  const desc = sort[0]?.desc ?? false
-  const rows = sql.exec(
-    `select * from recipients where ${where.join(' and ') || '1'} order by ${orderOf(sort)}`,
-    ...values,
-  ) as unknown as Iterator<RecipientRow>
-  const packed = new PackStore(sql).inOrder(desc, after === null ? null : Number(after[0]))
-  return merged(rows, packed, desc).drop(skipped).take(size).toArray()
-}
-
-/** What a list asks for: all keys of its order, of which the last is the number, and its conditions. */
-function askedBy({ state, reason, engagement, sort }: RecipientsQuery) {
-  const keys = [
+/** All keys of an order, of which the last is the number. */
+const keysOf = (everyone: Everyone, sort: RecipientsQuery['sort']): RecipientKey[] =>
+  [
     ...sort.filter(({ by }) => by !== 'n'),
     sort.find(({ by }) => by === 'n') ?? ({ by: 'n', desc: sort.at(-1)?.desc ?? false } as const),
-  ].flatMap(({ by, desc }) => keysOf[by](desc))
-  const where = [
-    ...(reason ? ['reason = ?'] : []),
-    ...(state ? [`state = ${recipientState(state)}`] : []),
-    // Written out for the index of those to whom nothing was sent.
-    ...(reason || state === 'failed' || state === 'skipped' ? [areApart] : []),
-    ...(engagement ? [engaged[engagement]] : []),
-  ]
-  const hasPacked = !reason && !engagement && (state === undefined || state === 'pending')
-  return { keys, where, values: reason ? [reason] : [], hasPacked }
-}
+  ].map(({ by, desc }) => keyOf[by](everyone, desc))
 
-type AskedRecipients = ReturnType<typeof askedBy>
-
-const fromOf = ({ hasPacked }: AskedRecipients): string => (hasPacked ? everyone : 'recipients')
-
-/** Where the list reads on behind the row before the page. */
-function placeOf({ keys, where, values }: AskedRecipients, { after, skipped }: RecipientsQuery): RecipientPlace {
-  if (after?.length !== keys.length) return { where, values, sort: keys, after: null, skipped }
-  const alternatives = keys.map((key, index) => {
-    const equal = keys.slice(0, index).map((earlier) => `${earlier.sql} = ?`)
-    return `(${[...equal, `${key.sql} ${key.desc ? '<' : '>'} ?`].join(' and ')})`
-  })
-  const given = keys.flatMap((_, index) => after.slice(0, index + 1))
-  return {
-    where: [...where, `(${alternatives.join(' or ')})`],
-    values: [...values, ...given],
-    sort: keys,
-    after,
-    skipped: 0,
+/** The places of those that match, in the order of the keys. */
+function findPlaces({ entries, ranked }: Everyone, query: RecipientsQuery, keys: readonly RecipientKey[]): number[] {
+  const condition = conditionOf(query)
+  if (condition === null) return []
+  // They come in an order that is near that of the list, so that almost each takes one comparison.
+  const near = query.sort[0]?.by === 'address' ? ranked?.places : undefined
+  const found: number[] = []
+  for (let at = 0; at < countOf(entries); at++) {
+    const place = near?.[at] ?? at
+    if (isMatch(entries, place, condition)) found.push(place)
   }
+  return found.toSorted((one, other) => {
+    for (const { desc, column } of keys) {
+      const difference = (column[one] ?? 0) - (column[other] ?? 0)
+      if (difference !== 0) return desc ? -difference : difference
+    }
+    return 0
+  })
 }
 
-function countOf(
-  sql: SqlStorage,
-  { where, values }: AskedRecipients,
-  { state, reason, engagement }: RecipientsQuery,
-): number {
-  const counting =
-    reason || engagement
-      ? `select count(*) as n from recipients where ${where.join(' and ')}`
-      : `select ${state ? counted[state] : 'total + skipped'} as n from record`
-  return sql.exec<{ n: number }>(counting, ...values).toArray()[0]?.n ?? 0
+/** The row before the page, as the keys compare it. Null where the cursor is of another order. */
+function readCursor(after: readonly CursorValue[] | null, keys: readonly RecipientKey[]): CursorValue[] | null {
+  if (after?.length !== keys.reduce((sum, { width }) => sum + width, 0)) return null
+  let at = 0
+  return keys.map(({ width, read }) => read(after.slice(at, (at += width))))
 }
 
 /** The recipients of a campaign, by page. */
 export class RecipientList {
   readonly #store: RecipientStore
-  readonly #orders: KeptOrders
 
   constructor(store: RecipientStore) {
     this.#store = store
-    this.#orders = new KeptOrders(store.storage.sql)
   }
 
-  /**
-   * One page of the recipients, and the count of all that match. The counters have that of a state. Where a reason, an
-   * engagement or another order is asked for, recipients are read to count or to order them: once for all pages until one of
-   * them changes, when the campaign is not under way.
-   */
+  /** One page of the recipients, and the count of all that match. It reads the entries of all, and the rows of its own. */
   page(query: RecipientsQuery): RecipientsPage {
-    const { sql } = this.#store.storage
-    const { size, reason, engagement } = query
-    const asked = askedBy(query)
-    const isByNumber = asked.keys[0]?.sql === 'n'
-    const isKept = reason !== undefined || engagement !== undefined || !isByNumber
-    const kept = isKept && !isRunning(this.#store.record()?.status ?? '') ? this.#keptPage(asked, query) : null
-    if (kept) return kept
-    const place = placeOf(asked, query)
-    const rows =
-      asked.hasPacked && isByNumber ? listByNumber(sql, place, size + 1) : listFrom(sql, fromOf(asked), place, size + 1)
-    return pageOf(rows, asked, size, countOf(sql, asked, query))
-  }
-
-  /** A page by the numbers of the whole list. Null where the row before it is not where it was. */
-  #keptPage(asked: AskedRecipients, { size, skipped, after, engagement }: RecipientsQuery): RecipientsPage | null {
-    const { keys, where, values } = asked
-    const numbers = this.#orders.numbersOf({
-      query: `select n from ${fromOf(asked)} where ${where.join(' and ') || '1'} order by ${orderOf(keys)}`,
-      values,
-      isOfEngagement: engagement !== undefined,
-    })
-    let start = skipped
-    if (after?.length === keys.length) {
-      const last = Number(after.at(-1))
-      const [row] = this.#store.recipients([last])
-      start = numbers.indexOf(last) + 1
-      if (!row || start === 0 || keys.some((key, index) => key.of(row) !== after[index])) return null
-    }
-    const found = [...numbers.subarray(start, start + size + 1)]
+    const { lists, addressOrder } = this.#store
+    const isByAddress = query.sort.some(({ by }) => by === 'address')
+    this.#store.prepareLists(isByAddress)
+    const entries = lists.all()
+    const everyone = { entries, ranked: isByAddress ? addressOrder.ranked(entries) : null }
+    const keys = keysOf(everyone, query.sort)
+    const places = findPlaces(everyone, query, keys)
+    const before = readCursor(query.after, keys)
+    const start = before ? this.#indexAfter(before, { entries, places, keys }) : query.skipped
+    const found = places.slice(start, start + query.size).map((place) => numberAt(entries, place))
     const rows = new Map(this.#store.recipients(found).map((row) => [row.n, row]))
     const ordered = found.flatMap((n) => rows.get(n) ?? [])
-    return pageOf(ordered, asked, size, numbers.length)
+    const last = start + query.size < places.length ? ordered.at(-1) : undefined
+    const after = last ? keys.flatMap(({ write }) => write(last)) : null
+    return { rows: ordered, count: places.length, after }
   }
-}
 
-/** `found` has one row more than the page where another page follows. */
-function pageOf(found: RecipientRow[], { keys }: AskedRecipients, size: number, count: number): RecipientsPage {
-  const rows = found.slice(0, size)
-  const last = rows.at(-1)
-  return { rows, count, after: last && found.length > size ? keys.map((key) => key.of(last)) : null }
+  /** Where those begin that stand behind the row before, whatever became of that one. */
+  #indexAfter(
+    before: readonly CursorValue[],
+    { entries, places, keys }: { entries: ListEntries; places: readonly number[]; keys: readonly RecipientKey[] },
+  ): number {
+    return firstPlace(places.length, (index) => {
+      const place = places[index] ?? 0
+      for (const [at, { desc, column }] of keys.entries()) {
+        const value = before[at] ?? 0
+        const difference =
+          typeof value === 'string'
+            ? compareTexts(this.#store.addressOf(numberAt(entries, place)), value)
+            : (column[place] ?? 0) - value
+        if (difference !== 0) return difference > 0 !== desc
+      }
+      return false
+    })
+  }
 }

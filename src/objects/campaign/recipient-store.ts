@@ -3,27 +3,13 @@ import type { AffectedRecipient, NewRecipient, RecipientRow } from '../../domain
 import type { RecipientState } from '../../domain/campaigns/sending-policy.ts'
 import type { Channel } from '../../domain/messaging/messaging.ts'
 import type { Counters } from '../../domain/campaigns/counters.ts'
+import { AddressOrder } from './address-order.ts'
 import { EngagementStore } from './engagement-store.ts'
+import { ListStore } from './list-store.ts'
 import { asRecipient, PackStore } from './pack-store.ts'
 import { type CampaignRecord, recipientState, schema, type RecipientOutcome, type ObjectStorage } from './schema.ts'
+import { counted, counterOf, tally } from './recipient-counts.ts'
 import { UniqueAddresses } from './unique-addresses.ts'
-
-const counted: Record<RecipientState, readonly (keyof Counters)[]> = {
-  pending: ['total'],
-  sent: ['total', 'sent'],
-  failed: ['total', 'failed'],
-  skipped: ['skipped'],
-}
-
-const counterOf: Partial<Record<keyof Stamps, keyof Counters>> = {
-  delivered_at: 'delivered',
-  opened_at: 'opened',
-  machine_opened_at: 'machine_opened',
-  clicked_at: 'clicked',
-  bounced_at: 'bounced',
-  complained_at: 'complained',
-  unsubscribed_at: 'unsubscribed',
-}
 
 /**
  * The recipients and counters of a campaign in the database of its object. Both change in the same synchronous block,
@@ -33,6 +19,8 @@ export class RecipientStore {
   readonly storage: ObjectStorage
   readonly engagement: EngagementStore
   readonly addresses: UniqueAddresses
+  readonly lists: ListStore
+  readonly addressOrder: AddressOrder
   readonly #sql: SqlStorage
   readonly #packs: PackStore
 
@@ -42,12 +30,24 @@ export class RecipientStore {
     this.#packs = new PackStore(storage.sql)
     this.engagement = new EngagementStore(storage.sql)
     this.addresses = new UniqueAddresses(storage.sql)
+    this.lists = new ListStore(storage.sql, this.#packs)
+    this.addressOrder = new AddressOrder(storage.sql)
     this.createTables()
   }
 
   createTables(): void {
     this.#packs.forget()
     this.#sql.exec(schema)
+  }
+
+  /** Makes what lists read, where nothing has it yet. */
+  prepareLists(isByAddress: boolean): void {
+    const isOrdered = !isByAddress || this.addressOrder.isMade()
+    if (isOrdered && this.lists.isMade()) return
+    this.transaction(() => {
+      if (!this.lists.isMade()) this.lists.make()
+      if (!isOrdered) this.addressOrder.make(this.lists.all())
+    })
   }
 
   /** All of the block takes effect, or nothing. */
@@ -91,6 +91,8 @@ export class RecipientStore {
     const [skipped, waiting] = [rowsOf(true), rowsOf(false)]
     this.#packs.insert(skipped)
     this.#packs.add(waiting)
+    this.lists.note([...skipped, ...waiting])
+    this.addressOrder.drop()
     const counts = new Map<keyof Counters, number>()
     tally(counts, counted.skipped, skipped.length)
     tally(counts, counted.pending, waiting.length)
@@ -110,6 +112,8 @@ export class RecipientStore {
         JSON.stringify(reasons),
       )
       .toArray()
+    this.lists.make()
+    this.addressOrder.drop()
     this.#recount(gone, null)
   }
 
@@ -123,6 +127,7 @@ export class RecipientStore {
         JSON.stringify(reasons),
       )
       .toArray()
+    this.lists.make()
     this.#recount(
       reopened.map(({ n }) => ({ n, state: 'failed' })),
       'pending',
@@ -138,6 +143,10 @@ export class RecipientStore {
     const found = new Set(rows.map(({ n }) => n))
     const packed = this.#packs.find(members.filter((n) => !found.has(n)))
     return [...rows, ...packed].toSorted((one, other) => one.n - other.n)
+  }
+
+  addressOf(n: number): string {
+    return this.recipients([n])[0]?.address ?? ''
   }
 
   /** The next pending recipients of this run. Those in chunks of an earlier run are handed out by these chunks. */
@@ -165,24 +174,31 @@ export class RecipientStore {
     const counts = new Map<keyof Counters, number>()
     // Almost all are pending, and need not be read.
     const isPending = `state = ${recipientState('pending')} and delivered_at is null`
-    const sent = this.#packs.unpack([...outcomes.keys()], outcomes, delivered)
+    const sentFirst = this.#packs.unpack([...outcomes.keys()], outcomes, delivered)
+    const sent = sentFirst.map(({ n }) => n)
     const unpacked = new Set(sent)
-    const others = new Map([...outcomes].filter(([n]) => !unpacked.has(n)))
-    sent.push(...this.#recordSent(others, delivered, isPending))
+    const tried = new Map([...outcomes].filter(([n]) => !unpacked.has(n)))
+    sent.push(...this.#recordSent(tried, delivered, isPending))
     tally(counts, ['sent', ...(delivered ? ['delivered' as const] : [])], sent.length)
     const known = new Set(sent)
+    const unsent: number[] = []
     for (const { n, state, delivered_at } of this.recipients([...outcomes.keys()].filter((one) => !known.has(one)))) {
       const outcome = outcomes.get(n)
       if (!outcome || state === 'sent' || (outcome.to !== 'sent' && state === 'skipped')) continue
       if (outcome.to === 'sent') {
         if (delivered && delivered_at === null) tally(counts, ['delivered'], 1)
         sent.push(...this.#recordSent(new Map([[n, outcome]]), delivered, 'true'))
-      } else this.#recordUnsent(n, outcome)
+      } else {
+        this.#recordUnsent(n, outcome)
+        unsent.push(n)
+      }
       tally(counts, counted[state], -1)
       tally(counts, counted[outcome.to], 1)
     }
     this.#count(counts)
     this.engagement.mark(sent)
+    const others = [...sent.slice(sentFirst.length), ...unsent]
+    this.lists.note([...sentFirst, ...this.recipients(others)])
   }
 
   /** Records the sent ones for which the condition holds, in one statement. Answers their numbers. */
@@ -222,6 +238,7 @@ export class RecipientStore {
     const rows = new Map(this.recipients([...new Set(events.map(({ n }) => n))]).map((row) => [row.n, row]))
     const affected: AffectedRecipient[] = []
     const changed = new Set<number>()
+    const stampedRows = new Set<RecipientRow>()
     for (const event of events) {
       const row = rows.get(event.n)
       if (!row) continue
@@ -241,9 +258,11 @@ export class RecipientStore {
         row.n,
       )
       Object.assign(row, changes)
+      stampedRows.add(row)
     }
     this.#count(counts)
     this.engagement.mark([...changed])
+    this.lists.note([...stampedRows])
     return affected
   }
 
@@ -278,8 +297,4 @@ export class RecipientStore {
     const sets = changes.map(([name]) => `${name} = ${name} + ?`)
     this.#sql.exec(`update record set ${sets.join(', ')}, revision = revision + 1`, ...changes.map(([, by]) => by))
   }
-}
-
-const tally = (counts: Map<keyof Counters, number>, names: readonly (keyof Counters)[], by: number): void => {
-  for (const name of names) counts.set(name, (counts.get(name) ?? 0) + by)
 }

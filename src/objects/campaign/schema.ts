@@ -3,7 +3,6 @@ import type { CampaignSnapshot } from '../../domain/campaigns/sender.ts'
 import type { Reason, RecipientState } from '../../domain/campaigns/sending-policy.ts'
 import { type Counters, counterNames } from '../../domain/campaigns/counters.ts'
 import type { CampaignStatus } from '../../domain/campaigns/lifecycle.ts'
-import { keptOrdersSchema } from './kept-orders.ts'
 import type { Channel } from '../../domain/messaging/messaging.ts'
 
 /** The part of the storage that the object uses. Tests replace it to make faults. */
@@ -15,8 +14,26 @@ export type ObjectStorage = Pick<
 /** A state in SQL. */
 export const recipientState = (state: RecipientState): string => `'${state}'`
 
-/** Recipients to whom nothing was sent in the end. They have a reason, and no one else has. */
-export const areApart = `state in (${recipientState('failed')}, ${recipientState('skipped')})`
+/**
+ * The version before kept the orders of lists, and does not note what it changes: where it was here, entries are made anew.
+ * Its triggers would go on.
+ */
+const withoutKeptOrders = `
+${['list_blocks', 'list_notes', 'address_order']
+  .map((table) => `delete from ${table} where exists (select 1 from sqlite_master where name = 'kept_orders');`)
+  .join('\n')}
+${[
+  'recipients_added',
+  'recipients_removed',
+  'recipients_moved',
+  'recipients_stamped',
+  'packs_added',
+  'packs_removed',
+  'packs_changed',
+]
+  .map((trigger) => `drop trigger if exists ${trigger};`)
+  .join('\n')}
+drop table if exists kept_orders;`
 
 export const schema = `
 create table if not exists record (
@@ -56,7 +73,6 @@ create table if not exists recipients (
   sent_at integer,
   ${stampNames.map((name) => `${name} integer`).join(',\n  ')}
 ) strict;
-create index if not exists recipients_apart on recipients (state, n) where ${areApart};
 create table if not exists packs (
   first integer primary key,
   last integer not null,
@@ -80,7 +96,20 @@ create table if not exists changed (
   members text not null
 ) strict;
 drop index if exists recipients_address;
-${keptOrdersSchema(stampNames)}`
+drop index if exists recipients_apart;
+create table if not exists list_blocks (
+  first integer primary key,
+  entries blob not null
+) strict;
+create table if not exists list_notes (
+  number integer primary key,
+  entries blob not null
+) strict;
+create table if not exists address_order (
+  first integer primary key,
+  places blob not null
+) strict;
+${withoutKeptOrders}`
 
 export interface CampaignRecord extends Counters {
   campaign_id: string
