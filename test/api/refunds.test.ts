@@ -146,7 +146,7 @@ describe('createPurchaseRefundRequest', () => {
     ])
   })
 
-  it('writes four statements and eighteen rows with the audit entry, and the webhook events', async () => {
+  it('writes four statements and nineteen rows with the audit entry, and the webhook events', async () => {
     const { purchases } = await givenOrder(shop, oneTicket)
     const cost = costOf(await askFor(purchases[0] ?? ''))
     // Reads: the purchase's place, the order, its purchases. Beside: the entry, and the event with its deliveries, which are claimed as they are added.

@@ -217,7 +217,7 @@ describe('the rows written to the index', () => {
       edition: await written(`update user_editions set created_at = created_at + 1 where user_id = ?`, row?.user_id),
     }).toMatchInlineSnapshot(`
       {
-        "changed": 3,
+        "changed": 5,
         "customer": 7,
         "edition": 1,
         "same": 1,

@@ -24,7 +24,7 @@ import { refundSpans } from './spans.ts'
 export const refundVisibility = visibilityOf(sql`${refundRequests.organization_id}`, sql`${refundRequests.edition_id}`)
 
 /** The id and the reference are whole; what else a search finds are texts of orders. */
-export const isNamed = (text: string) =>
+const isNamed = (text: string) =>
   sql`(${refundRequests.id} = ${text} or ${refundRequests.provider_reference} = ${text})`
 
 /** What a search finds requests by. */
@@ -106,10 +106,10 @@ const judge =
 export function searchOf(ctx: Ctx, filters: RefundFilters): IndexSearch | 'short' | null {
   const { edition_id, organization_id, search } = filters
   if (!search || !isOfWholeEditions(filters)) return null
-  const ofOrders = { edition_id, organization_id, search }
-  const entries = searchOfOrders(ctx.caller, ofOrders)
+  const filtersOfOrders = { edition_id, organization_id, search }
+  const entries = searchOfOrders(ctx.caller, filtersOfOrders)
   if (entries === null || entries === 'short') return entries
-  const isFound = judgeOf(viewOfFound(ctx.caller), ofOrders)
+  const isFound = judgeOf(viewOfFound(ctx.caller), filtersOfOrders)
   return {
     ...entries,
     readFew: async (db) => {
