@@ -152,9 +152,9 @@ describe('createPurchaseRefundRequest', () => {
     // Reads: the purchase's place, the order, its purchases. Beside: the entry, and the event with its deliveries, which are claimed as they are added.
     expect(cost.queries - 3 - 1 - 2).toBe(4)
     // Nobody listens to the event, which is a row. The others: the request with seven indexes, the purchase, the payment,
-    // the item with one index, the counts of its span and of eight spans, and the entry with two.
+    // the item with one index, the counts of its span and of eight spans, the number of changes, and the entry with two.
     const event = 1
-    expect(cost.rows_written - event).toBe(8 + 1 + 1 + 2 + 2 + 4)
+    expect(cost.rows_written - event).toBe(8 + 1 + 1 + 2 + 2 + 1 + 4)
   })
 })
 
