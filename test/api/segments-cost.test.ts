@@ -58,7 +58,15 @@ describe('the stored lengths of lists', () => {
     const { organization_id } = shop
     await importOrders(shop, variedOrders())
     const first = { orders: 2, purchases: 5, options: 2, user_metadata: 3, order_metadata: 4 }
-    const totals = { people: 2, customers: 2, customer_changes: 2, all_orders: 3, all_purchases: 9, campaigns: 0 }
+    const totals = {
+      people: 2,
+      customers: 2,
+      customer_changes: 2,
+      refund_changes: 0,
+      all_orders: 3,
+      all_purchases: 9,
+      campaigns: 0,
+    }
     expect(await sizesOf(organization_id)).toEqual({ organization_id, ...first, ...totals })
     await importOrders(shop, [buying(2, 'b@example.dk'), buying(1, 'c@example.dk')])
     expect(await sizesOf(organization_id)).toEqual({
@@ -68,6 +76,7 @@ describe('the stored lengths of lists', () => {
       people: 3,
       customers: 3,
       customer_changes: 3,
+      refund_changes: 0,
       all_orders: 5,
       all_purchases: 12,
       campaigns: 0,
@@ -152,6 +161,7 @@ describe('the stored lengths of lists', () => {
       people: 0,
       customers: 0,
       customer_changes: 0,
+      refund_changes: 0,
       all_orders: 0,
       all_purchases: 0,
     })
