@@ -31,5 +31,6 @@ const changesOf = (columns: SQL, editions: SQL): SQL =>
 /** How often customers of the editions' organisations changed. */
 export const customerChangesOf = (editions: SQL): SQL => changesOf(sql`customer_changes`, editions)
 
-/** How often their refund requests or these customers changed. */
-export const refundChangesOf = (editions: SQL): SQL => changesOf(sql`customer_changes + refund_changes`, editions)
+/** As above, with their refund requests. */
+export const refundAndCustomerChangesOf = (editions: SQL): SQL =>
+  changesOf(sql`customer_changes + refund_changes`, editions)

@@ -18,18 +18,18 @@ interface HitKeys {
   read: SQL
 }
 
-export const numbers: HitKeys = {
+export const numberKeys: HitKeys = {
   length: 9,
   written: (key) => sql`printf('%09d', ${key})`,
   read: sql`cast(value as integer)`,
 }
-export const ids: HitKeys = { length: 30, written: (key) => key, read: sql`value` }
+export const idKeys: HitKeys = { length: 30, written: (key) => key, read: sql`value` }
 
 const widthOf = ({ length }: HitKeys): number => length + 1
 /** More are not kept: a list of which so many rows match is walked in its order. */
 export const mostHitsOf = (keys: HitKeys): number => Math.floor(1_500_000 / widthOf(keys))
 /** Of a list whose keys are numbers. */
-export const mostHits = mostHitsOf(numbers)
+export const mostHits = mostHitsOf(numberKeys)
 
 /** What a search is made in. */
 export interface ListState {

@@ -1,7 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { customerChangesOf } from '../../db/edition-counts.ts'
-import { type ListState, numbers } from '../../db/lists/list-hits.ts'
+import { type ListState, numberKeys } from '../../db/lists/list-hits.ts'
 import type { Counting } from '../../db/lists/page-by-number.ts'
 import { editionsSeenBy } from '../../db/visibility.ts'
 import {
@@ -54,7 +54,7 @@ export function stateOf(ctx: Ctx, filters: OrderFilters, ordering: OrderOrdering
   const chosen = [edition_id, organization_id, status, type, created_after, created_before]
   return {
     asked: ['orders', ...chosen, textsOf(filters), ordering],
-    keys: numbers,
+    keys: numberKeys,
     version: sql`(${versionOfOrders(ids)} + ${customerChangesOf(ids)})`,
     rows: countOfAllOrders(ids),
     // Not each change of an order counts as one of its span.

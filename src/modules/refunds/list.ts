@@ -26,10 +26,6 @@ import {
   sortOf,
   statusesOf,
 } from './orderings.ts'
-import { rowsInRuns } from './runs.ts'
-import { isFoundBy, ofOrders, refundVisibility, searchOf, stateOf } from './search.ts'
-import { refundSpans } from './spans.ts'
-
 import {
   joinedEditions,
   joinedOrganizations,
@@ -38,6 +34,9 @@ import {
   refundFields,
   type RefundDetailRow,
 } from './queries.ts'
+import { rowsInRuns } from './runs.ts'
+import { isFoundBy, ofOrders, refundVisibility, searchOf, stateOf } from './search.ts'
+import { refundSpans } from './spans.ts'
 
 type RefundCondition = (value: string | number, view: CustomerView) => SQL
 

@@ -2,10 +2,10 @@ import { type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import type { CustomerView } from '../../db/customer-visibility.ts'
 import { viewOfFound } from '../../db/found-customers.ts'
-import { refundChangesOf } from '../../db/edition-counts.ts'
+import { refundAndCustomerChangesOf } from '../../db/edition-counts.ts'
 import { matchingRow, type IndexSearch } from '../../db/lists/find-few.ts'
 import type { SearchedTable } from '../../db/lists/find-hits.ts'
-import { ids, type ListState } from '../../db/lists/list-hits.ts'
+import { idKeys, type ListState } from '../../db/lists/list-hits.ts'
 import { countOfSpans } from '../../db/lists/spans/count-spans.ts'
 import { refundRequests } from '../../db/schema/sales/refunds.ts'
 import { editionsSeenBy, visibilityOf, visibleIn } from '../../db/visibility.ts'
@@ -58,8 +58,8 @@ export function stateOf(
   const all = { scopes: editions, facets: [[undefined, undefined, undefined]], where: [] }
   return {
     asked: ['refund requests', ...chosen, ordering],
-    keys: ids,
-    version: sql`(${versionOfOrders(editions)} + ${refundChangesOf(editions)})`,
+    keys: idKeys,
+    version: sql`(${versionOfOrders(editions)} + ${refundAndCustomerChangesOf(editions)})`,
     rows: sql`(${countOfSpans(refundSpans, all).statement})`,
     keepsOrder: true,
     now: ctx.now,

@@ -6,7 +6,7 @@ import { editionIdsOf } from '../../db/edition-customers.ts'
 import { shortId, shortIdOfOrganization } from '../../db/short-ids.ts'
 import { nullable, type NullableKey, type SortKey } from '../../db/lists/list-source.ts'
 import type { Counting } from '../../db/lists/page-by-number.ts'
-import { type ListState, numbers } from '../../db/lists/list-hits.ts'
+import { type ListState, numberKeys } from '../../db/lists/list-hits.ts'
 import { paginate } from '../../db/lists/paginate.ts'
 import { type NewestRows, paginateFew, paginateNewest, paginateSearch } from '../../db/lists/paginate-search.ts'
 import { users } from '../../db/schema/users.ts'
@@ -121,7 +121,7 @@ function stateOf(ctx: Ctx, filters: UserFilters, ordering: readonly OrderBy<stri
   const { edition_id, organization_id, search } = filters
   const place = {
     asked: ['users', edition_id, organization_id, search, ordering],
-    keys: numbers,
+    keys: numberKeys,
     now: ctx.now,
     afterCommit: ctx.afterCommit,
     keepsOrder: ordering.every(({ name }) => name !== 'last_seen'),

@@ -133,7 +133,7 @@ export function joined(parts: readonly Float64Array[]): Float64Array {
   return all
 }
 
-/** ListEntries in any order, each recipient's last one, in the order of numbers. */
+/** Entries in any order, each recipient's last one, in the order of numbers. */
 export function latest(entries: ListEntries): ListEntries {
   const places = new Map<number, number>()
   for (let place = 0; place < countOf(entries); place++) places.set(numberAt(entries, place), place)

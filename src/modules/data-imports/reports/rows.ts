@@ -4,7 +4,7 @@ import type { z } from '@hono/zod-openapi'
 import type { Ctx } from '../../../context.ts'
 import type { Database } from '../../../db/database.ts'
 import type { ListSource } from '../../../db/lists/list-source.ts'
-import { type ListState, mostHits, numbers } from '../../../db/lists/list-hits.ts'
+import { type ListState, mostHits, numberKeys } from '../../../db/lists/list-hits.ts'
 import { and, orderKeysOf, orderOf } from '../../../db/lists/order-keys.ts'
 import { isFarPage } from '../../../db/lists/page-by-number.ts'
 import { readBy } from '../../../db/lists/page-statement.ts'
@@ -170,7 +170,7 @@ const stateOf = (
   { outcome, has_errors, ordering }: RowFilters,
 ): ListState => ({
   asked: ['import_rows', id, outcome, has_errors, ordering],
-  keys: numbers,
+  keys: numberKeys,
   version: sql`(select version * 16777216 + coalesce((select rows_count from import_row_errors where import_id = ${id}), 0)
     from data_imports where id = ${id})`,
   rows: sql`${total_rows}`,
