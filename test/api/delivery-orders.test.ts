@@ -66,7 +66,7 @@ describe('deliveries of an endpoint', () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(made, { maxLength: 60, size: 'max' }),
-        fc.integer({ min: 1, max: 9 }),
+        fc.integer({ min: 3, max: 12 }),
         async (all, page_size) => {
           const place = await seedPlace()
           const endpoint = await seed(place, all)
@@ -96,7 +96,7 @@ describe('deliveries of an endpoint', () => {
             }
         },
       ),
-      { numRuns: 12 },
+      { numRuns: 8 },
     )
   })
 

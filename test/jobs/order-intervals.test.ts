@@ -32,22 +32,22 @@ describe('a page by number far from both ends', () => {
   let orders: StoredOrder[]
   let place: Awaited<ReturnType<typeof seedLongEditions>>
   beforeAll(async () => {
-    place = await seedLongEditions([12_000, 3_000, 2_000])
-    await seedLongEditions([6_000])
+    place = await seedLongEditions([6_000, 1_500, 1_000])
+    await seedLongEditions([3_000])
     await settleAll(later)
     orders = await storedOrders(place.organization)
   })
 
   it('is led to by intervals of which none is long', async () => {
     const intervals = await expectIntervalsToHold(place.organization)
-    expect(intervals).toBeGreaterThan(1000)
-    expect(intervals).toBeLessThan(3000)
+    expect(intervals).toBeGreaterThan(500)
+    expect(intervals).toBeLessThan(1500)
   })
 
   it.each(orderings)('is that of the list, in the order %s', async (ordering) => {
     const edition_id = place.editions[0] ?? ''
     const own = orders.filter((order) => order.edition_id === edition_id)
-    const numbers = Array.from({ length: 6 }, (_, index) => 38 + 61 * index)
+    const numbers = Array.from({ length: 6 }, (_, index) => 19 + 31 * index)
     for (const [index, filter] of filters.entries()) {
       const isOfEdition = (index + orderings.indexOf(ordering)) % 2 === 1
       const scope: Record<string, string> = isOfEdition ? { edition_id } : { organization_id: place.organization }
@@ -59,7 +59,7 @@ describe('a page by number far from both ends', () => {
     const [edition = ''] = place.editions
     const own = orders.filter((order) => order.edition_id === edition)
     const scope = { organization_id: place.organization }
-    const numbers = [41, 90, 150, 199]
+    const numbers = [21, 45, 75, 99]
     for (const ordering of ['amount', '-modified', 'order_number', '-status']) {
       const { token } = await givenMember({ id: place.organization }, 'manager', edition)
       await expectPagesByNumber({ scope, filter: {}, ordering }, { orders: own, size: 50, numbers, token })
@@ -75,7 +75,7 @@ describe('a page by number far from both ends', () => {
     'costs few rows in the order %s',
     async (ordering) => {
       for (const scope of [`edition_id=${place.editions[0]}`, `organization_id=${place.organization}`]) {
-        for (const page of [122, 200]) {
+        for (const page of [61, 100]) {
           const reply = await readAs(rootToken, `/v1/orders?${scope}&ordering=${ordering}&page=${page}&page_size=50`)
           expect(reply.status).toBe(200)
           expect([page, Math.max(mostRows, costOf(reply).rows_read)]).toEqual([page, mostRows])
@@ -100,7 +100,7 @@ it('intervals are exact through every change, and lead to the pages', async () =
         most = Math.max(most, await expectIntervalsToHold(place.organization))
       }
       const orders = await storedOrders(place.organization)
-      for (const ordering of [
+      for (const [index, ordering] of [
         'amount',
         '-amount',
         'modified',
@@ -109,8 +109,8 @@ it('intervals are exact through every change, and lead to the pages', async () =
         '-order_number',
         'status',
         '-type',
-      ])
-        for (const filter of filters) {
+      ].entries())
+        for (const filter of filters.filter((_, at) => (at + index + number) % 2)) {
           const scope = { organization_id: place.organization }
           await expectPagesByNumber({ scope, filter, ordering }, { orders, size: 11, numbers: [number, 190, 220] })
         }
