@@ -1,6 +1,8 @@
 import { sql } from 'drizzle-orm'
 import * as fc from 'fast-check'
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { findStartInIntervals } from '../../src/db/lists/intervals/start-in-intervals.ts'
+import { orderIntervals } from '../../src/modules/orders/intervals.ts'
 import { recountIntervals, settleOrders } from '../../src/modules/orders/jobs.ts'
 import { costOf } from '../support/cost.ts'
 import { rootToken } from '../support/api.ts'
@@ -83,6 +85,19 @@ describe('a page by number far from both ends', () => {
       }
     },
   )
+
+  it('is found with more young orders the farther it is from both ends', async () => {
+    const orderingsOfList = Object.values(orderIntervals.orderings).slice(0, 1)
+    const rows = { scope: place.organization, facets: [], orderings: orderingsOfList, isDesc: false }
+    const isFound = async (nearest: number) =>
+      (await findStartInIntervals(db, orderIntervals, rows, 3_000, nearest)) !== null
+    expect(await isFound(2_000)).toBe(true)
+    await write(
+      sql`update orders set modified_at = ${later} + seq where edition_id = ${place.editions[0]} and seq % 12 = 0`,
+    )
+    expect(await isFound(12 * 490)).toBe(false)
+    expect(await isFound(12 * 510)).toBe(true)
+  })
 })
 
 it('intervals are exact through every change, and lead to the pages', async () => {

@@ -33,7 +33,7 @@ export function startsOf(
   const orderings = orderingsOf[name]
   if (orderings) {
     const rows = { scope: organization_id, facets: [], orderings, isDesc: desc }
-    return { findStart: (skipped) => findStartInIntervals(db, customerIntervals, rows, skipped) }
+    return { findStart: (...place) => findStartInIntervals(db, customerIntervals, rows, ...place) }
   }
   const rows = { scopes: sql`select ${organization_id}`, facets: [[undefined]], where: [] }
   return {

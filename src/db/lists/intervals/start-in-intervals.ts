@@ -15,8 +15,11 @@ import {
 } from './interval-columns.ts'
 import { type ChosenFacets, type IntervalList, type IntervalOrdering, youngRows } from './interval-list.ts'
 
-/** So many rows that are not settled are read one by one for a page. */
-const mostYoung = 400
+/**
+ * So many rows that are not settled are read one by one for a page, up to twelve times each. More are where the page would
+ * else read more, because it is far from both ends.
+ */
+const mostYoung = (nearest: number): number => Math.max(400, Math.floor(nearest / 12))
 
 /** The rows of a list that intervals lead through. */
 export interface IntervalRows {
@@ -96,14 +99,19 @@ function startInIntervals(list: IntervalList, rows: IntervalRows, offset: number
   return { ctes: sql.join(ctes, sql`, `), where, offset: sql`(${rest})` }
 }
 
-/** Where a page begins, if the list has intervals and few of its rows are not settled. */
+/**
+ * Where a page begins, if the list has intervals and few of its rows are not settled. `nearest` is the number of rows between it
+ * and the nearer end.
+ */
 export async function findStartInIntervals(
   db: Database,
   list: IntervalList,
   rows: IntervalRows,
   offset: number,
+  nearest = 0,
 ): Promise<PageStart | null> {
   const { scope, facets, orderings } = rows
+  const most = mostYoung(nearest)
   const { canCount, isByCombinations } = waysToCount(list, facets)
   if (!canCount) return null
   const names = orderings.map(({ name }) => name)
@@ -111,6 +119,6 @@ export async function findStartInIntervals(
     where scope = ${scope} and ${inWords(sql`ordering`, names)} and not ${isKnown(list)})`
   const state = await db.first(sql<{ is_counted: number; young: number }>`
     select exists (select 1 from ${list.intervals} where scope = ${scope}) ${isByCombinations ? sql`and not ${isUnknown}` : sql``} as is_counted,
-      (select count(*) from (select 1 from ${youngRows(list, scope)} limit ${mostYoung + 1})) as young`)
-  return state?.is_counted && state.young <= mostYoung ? startInIntervals(list, rows, offset) : null
+      (select count(*) from (select 1 from ${youngRows(list, scope)} limit ${most + 1})) as young`)
+  return state?.is_counted && state.young <= most ? startInIntervals(list, rows, offset) : null
 }
