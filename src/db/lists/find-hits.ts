@@ -1,7 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { Database } from '../database.ts'
 import type { IndexSearch, IndexShares } from './find-few.ts'
-import { type Found, type ListState, mostHits, readHits } from './list-hits.ts'
+import { type Found, type ListState, mostHitsOf, readHits } from './list-hits.ts'
 import type { ListSource } from './list-source.ts'
 import { and, keyColumns, keyName, type OrderKey, orderOf } from './order-keys.ts'
 import { ofOwners } from './page-statement.ts'
@@ -128,10 +128,10 @@ export async function findHits(
 ): Promise<Found> {
   const isMost = await isMostOf(db, search, state, shares)
   const named = keys.map(({ desc }, index) => ({ by: keyName(index), desc }))
-  const order = state.keepsOrder ? sql`order by ${orderOf(named)} limit ${mostHits + 1}` : sql``
+  const order = state.keepsOrder ? sql`order by ${orderOf(named)} limit ${mostHitsOf(state.keys) + 1}` : sql``
   const columns = sql`${source.key} as key, ${keyColumns(keys.map(({ by }) => by))}`
   const rows = sql`select key from (${matching(source, search, isMost, columns)}) ${order}`
   const found = await readHits(db, state, rows)
-  if (!state.keepsOrder || found.total <= mostHits) return found
-  return { ...found, total: await countMatches(db, source, search, isMost), parts: [] }
+  if (!state.keepsOrder || found.total <= mostHitsOf(state.keys)) return found
+  return { ...found, total: await countMatches(db, source, search, isMost) }
 }

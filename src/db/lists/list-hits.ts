@@ -10,9 +10,7 @@ const slots = 64
 const fewRows = 1000
 const keptMs = dayMs
 
-/** More are not kept: a list of which so many rows match is walked in its order. */
-export const mostHits = 250_000
-/** A row of `list_counts` has so many characters of keys, which are less than the 2 MB that D1 allows. */
+/** A part is a row of `list_counts`, which has less than the 2 MB that D1 allows. */
 const charactersOfPart = 1_500_000
 
 /** How hits have the keys of a list, each behind a comma. */
@@ -23,8 +21,9 @@ export interface HitKeys {
   writtenOf: (key: string | number) => string
   /** The key of a text of this length. */
   read: SQL
-  /** So many are a part, which is a row. */
+  /** So many are a part, and there are so many parts at most. */
   aPart: number
+  parts: number
 }
 
 export const numberKeys: HitKeys = {
@@ -33,6 +32,7 @@ export const numberKeys: HitKeys = {
   writtenOf: (key) => String(key).padStart(9, '0'),
   read: sql`cast(value as integer)`,
   aPart: charactersOfPart / 10,
+  parts: 2,
 }
 export const idKeys: HitKeys = {
   length: 30,
@@ -40,13 +40,15 @@ export const idKeys: HitKeys = {
   writtenOf: String,
   read: sql`value`,
   aPart: Math.floor(charactersOfPart / 31),
+  parts: 6,
 }
 
 /** A number as SQL has it: D1 binds numbers that SQLite divides as fractions. */
 const whole = (value: number): SQL => sql.raw(String(value))
 
 const widthOf = ({ length }: HitKeys): number => length + 1
-const mostParts = ({ aPart }: HitKeys): number => Math.ceil(mostHits / aPart)
+/** More are not kept: a list of which so many rows match is walked in its order. */
+export const mostHitsOf = ({ aPart, parts }: HitKeys): number => aPart * parts
 
 /** What a search is made in. */
 export interface ListState {
@@ -83,14 +85,17 @@ export async function hitListOf(state: ListState): Promise<HitList> {
 }
 
 const slotOfPart = (slot: number, part: number): number => slot + slots * part
+/** The slots of all parts, as JSON. */
+const slotsOf = (slot: number, { parts }: HitKeys): string =>
+  JSON.stringify(Array.from({ length: parts }, (_, part) => slotOfPart(slot, part)))
 
 interface FoundRow extends Pick<Found, 'version' | 'rows' | 'total'> {
   [part: `part${number}`]: string | null
 }
 
 /** What `matching` finds, a query of `key` in the order of the list; without its order the count alone. */
-export async function readHits(db: Database, { keys, version, rows, keepsOrder }: ListState, matching: SQL) {
-  const parts = keepsOrder ? Array.from({ length: mostParts(keys) }, (_, part) => part) : []
+export async function readHits(db: Database, { keys, version, rows, keepsOrder }: ListState, matching: SQL): Promise<Found> {
+  const parts = keepsOrder ? Array.from({ length: keys.parts }, (_, part) => part) : []
   const columns = parts.map(
     (part) => sql`, group_concat(',' || ${keys.written(sql`key`)}, '') filter (
       where number > ${whole(part * keys.aPart)} and number <= ${whole((part + 1) * keys.aPart)}) as ${sql.raw(`part${part}`)}`,
@@ -99,8 +104,8 @@ export async function readHits(db: Database, { keys, version, rows, keepsOrder }
   const row = await db.first(sql<FoundRow>`select ${version} as version, ${rows} as rows, count(*) as total
     ${sql.join(columns)} from (${numbered})`)
   const { version: read = 0, rows: all = 0, total = 0 } = row ?? {}
-  const found: Found = { version: read, rows: all, total, parts: parts.flatMap((part) => row?.[`part${part}`] ?? []) }
-  return found
+  const found = total > mostHitsOf(keys) ? [] : parts
+  return { version: read, rows: all, total, parts: found.flatMap((part) => row?.[`part${part}`] ?? []) }
 }
 
 /** Stores what was found, unless the list is short. The first part comes last: who finds it finds the others. */
@@ -156,12 +161,11 @@ function ofFound({ state }: HitList, place: Place, found: Found): SQL {
 function ofStored({ slot, key, state }: HitList, { skipped, limit, after }: Place): SQL {
   const { keys } = state
   const [width, aPart, inAll] = [whole(widthOf(keys)), whole(keys.aPart), whole(slots)]
-  const all = JSON.stringify(Array.from({ length: mostParts(keys) }, (_, part) => slotOfPart(slot, part)))
   const ofState = sql`list_counts.key = ${key} and list_counts.version = known.version`
   const before = sql`',' || ${keys.written(sql`${after?.keys.at(-1) ?? 0}`)}`
   const first = after
     ? sql`select slot / ${inAll} * ${aPart} + instr(hits, ${before}) / ${width} + 1
-        from known cross join json_each(${all}) as kept cross join list_counts on slot = kept.value and ${ofState}
+        from known cross join json_each(${slotsOf(slot, keys)}) as kept cross join list_counts on slot = kept.value and ${ofState}
         where instr(hits, ${before}) > 0 and ${after.isSame} limit 1`
     : sql`select ${whole(skipped)}`
   const from = sql`(first - slot / ${inAll} * ${aPart})`
@@ -184,7 +188,5 @@ export const keysOfSlice = ({ read }: HitKeys): SQL => sql`select ${read} as key
 /** Deletes what was found a day ago, in one of the slots: an hour of sweeps looks at all of them. */
 export function deleteOldHits(db: Database, now: number): Promise<unknown> {
   const slot = Math.floor(now / 60_000) % slots
-  const all = Array.from({ length: mostParts(idKeys) }, (_, part) => slotOfPart(slot, part))
-  return db.all(sql`delete from list_counts where slot in (select value from json_each(${JSON.stringify(all)}))
-    and counted_at < ${now - keptMs}`)
+  return db.all(sql`delete from list_counts where slot in (select value from json_each(${slotsOf(slot, idKeys)})) and counted_at < ${now - keptMs}`)
 }

@@ -22,7 +22,7 @@ import { paginate } from './paginate.ts'
 interface ListOfKept<F extends Fields> {
   source: ListSource<F>
   state: ListState
-  /** A query of the `key` of each row, in the order of the list. There are no more than `mostHits`. */
+  /** A query of the `key` of each row, in the order of the list. There are no more than are kept. */
   matching: SQL
 }
 
