@@ -94,7 +94,11 @@ interface FoundRow extends Pick<Found, 'version' | 'rows' | 'total'> {
 }
 
 /** What `matching` finds, a query of `key` in the order of the list; without its order the count alone. */
-export async function readHits(db: Database, { keys, version, rows, keepsOrder }: ListState, matching: SQL): Promise<Found> {
+export async function readHits(
+  db: Database,
+  { keys, version, rows, keepsOrder }: ListState,
+  matching: SQL,
+): Promise<Found> {
   const parts = keepsOrder ? Array.from({ length: keys.parts }, (_, part) => part) : []
   const columns = parts.map(
     (part) => sql`, group_concat(',' || ${keys.written(sql`key`)}, '') filter (
@@ -188,5 +192,7 @@ export const keysOfSlice = ({ read }: HitKeys): SQL => sql`select ${read} as key
 /** Deletes what was found a day ago, in one of the slots: an hour of sweeps looks at all of them. */
 export function deleteOldHits(db: Database, now: number): Promise<unknown> {
   const slot = Math.floor(now / 60_000) % slots
-  return db.all(sql`delete from list_counts where slot in (select value from json_each(${slotsOf(slot, idKeys)})) and counted_at < ${now - keptMs}`)
+  return db.all(
+    sql`delete from list_counts where slot in (select value from json_each(${slotsOf(slot, idKeys)})) and counted_at < ${now - keptMs}`,
+  )
 }
