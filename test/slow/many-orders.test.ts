@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Shop } from '../../scripts/bench/shop.ts'
-import type { Client, Page } from '../../scripts/support/client.ts'
+import { type Client, createClient, type Page } from '../../scripts/support/client.ts'
 import { type FilledShop, listsOf, openFilledShop } from '../support/filled-shop.ts'
 import { endpointId, rareSearches, rareTexts } from '../support/many-rows.ts'
 
@@ -118,6 +118,35 @@ it('a text that fewer than 500 have reads a row for each hit, and those of a pag
   const both = await rowsOf(`/v1/orders?edition_id=${shop.edition_id}&page_size=50&search=both-440-&ordering=amount`)
   expect(both).toBeLessThanOrEqual(2 * 440 + 150)
 }, 300_000)
+
+it('a text that many have is looked for once in each state, also for a role of one edition', async () => {
+  const dear: [string, number][] = []
+  // A page has 100 customers, of whom the role reads what its edition was given.
+  const lists = [
+    { list: '/v1/orders?search=0%40e', most: goal },
+    { list: '/v1/user?search=0%40e', most: 700 },
+    { list: '/v1/refund-requests?search=0%40e', most: goal },
+    { list: '/v1/refund-requests?search=example&ordering=-requested_amount', most: goal },
+  ]
+  for (const { list, most } of lists)
+    for (const scope of ['edition_id', 'organization_id'] as const)
+      for (const token of [shop.token, filled.editionToken]) {
+        const at = `${list}&page_size=50&${scope}=${shop[scope]}`
+        const asked = createClient(filled.url, token)
+        const { count, results } = await asked.get<Page<unknown>>(at)
+        expect(count).toBeGreaterThan(shop.seeded / 50)
+        await expect.poll(() => rowsOf(at, token)).toBeLessThanOrEqual(most)
+        for (const part of [0.15, 0.5, 0.93, 1]) {
+          const page = `${at}&page=${Math.ceil((count / results.length) * part)}`
+          const { next } = await asked.get<Page<unknown>>(page)
+          for (const path of [page, ...(next === null ? [] : [next.replace(filled.url, '')])]) {
+            const rows = await rowsOf(path, token)
+            if (rows > most) dear.push([path, rows])
+          }
+        }
+      }
+  expect(dear).toEqual([])
+}, 600_000)
 
 it('a text of one or two letters is looked for among the newest rows', async () => {
   const [organization, edition] = [`organization_id=${shop.organization_id}`, `edition_id=${shop.edition_id}`]
