@@ -57,8 +57,8 @@ function beginOf(list: SpannedList, { from, until, ...all }: SpannedRows, rows: 
  */
 export function startOfSpans(list: SpannedList, counted: SpannedRows, isDesc: boolean, offset: number): PageStart {
   const { table, key, keyAt, keyOf, isSettled } = list
-  const { facets, where, index, until } = counted
-  const rows = { numberIn: (spans: SQL): SQL => numberOfMatches(list, facets, spans), where }
+  const { isOneScope, facets, where, index, until } = counted
+  const rows = { numberIn: (spans: SQL): SQL => numberOfMatches(list, facets, spans), where, isOneScope }
   const end = untilOf(list, sql`(${scopes})`)
   const areYoung = [sql`${key} >= ${end}`, ...(until === undefined ? [] : [sql`${key} < ${keyAt(until)}`])]
   const young = sql`(select count(*) from ${readBy({ from: table, index })}
@@ -113,6 +113,7 @@ export function startInGroups(
     numberIn: (spans: SQL): SQL => numberOfNamed(list, of(sql`chosen.value`), spans),
     chosen: sql`(select value from begun) as chosen`,
     where: [...counted.where, sql`${list.facets[facet]?.column} = (select value from begun)`],
+    isOneScope: counted.isOneScope,
   }
   const sizes = values.map((value) => sql`coalesce(sum(${numberOfNamed(list, of(value), table)}), 0)`)
   const [first, last] = [sql`${keyAt(0)}`, sql`${keyAt(never)}`]
