@@ -28,12 +28,13 @@ interface Asked {
   size: number
   desc: boolean
   version: number
+  rows?: number
 }
 
 type Keys = readonly (string | number)[]
 
 /** A list of the first orders, what it keeps, and whether anything is looked for. */
-function listOf({ kind, total, desc, size, version }: Asked) {
+function listOf({ kind, total, desc, size, version, rows = 1000 }: Asked) {
   const { key, keys } = kinds[kind]
   const known = stored.slice(0, total)
   const source = {
@@ -49,7 +50,7 @@ function listOf({ kind, total, desc, size, version }: Asked) {
     asked: { kind, total, desc },
     keys,
     version: sql`${version}`,
-    rows: sql`1000`,
+    rows: sql`${rows}`,
     keepsOrder: true,
     now: () => 1_000_000_000,
     afterCommit: (work) => works.push(work),
@@ -100,6 +101,18 @@ it('pages of what is kept in parts are those of the list, by number and by next,
     }),
     { numRuns: 25, endOnFailure: true },
   )
+})
+
+it('is found whole where more came than the list had, and not kept where the list is short', async () => {
+  for (const total of [5, 7, 8, 30, 40]) {
+    const { search, page, ids, keep } = listOf({ kind: 'id', total, size: 5, desc: false, version: 9, rows: 7 })
+    for (const number of [1, Math.ceil(total / 5)]) {
+      const { ids: found, count } = await page(search, { page: number })
+      expect([total, number, found, count]).toEqual([total, number, ids.slice(5 * (number - 1), 5 * number), total])
+    }
+    await keep()
+    expect((await page(sql`select 1 as key where 0`, { page: 1 })).count).toBe(0)
+  }
 })
 
 it('a state that changed has nothing kept, and all parts are deleted a day later', async () => {

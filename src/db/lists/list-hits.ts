@@ -89,27 +89,45 @@ const slotOfPart = (slot: number, part: number): number => slot + slots * part
 const slotsOf = (slot: number, { parts }: HitKeys): string =>
   JSON.stringify(Array.from({ length: parts }, (_, part) => slotOfPart(slot, part)))
 
-interface FoundRow extends Pick<Found, 'version' | 'rows' | 'total'> {
+interface FoundRow {
+  version: number
+  total: number
   [part: `part${number}`]: string | null
 }
 
-/** What `matching` finds, a query of `key` in the order of the list; without its order the count alone. */
-export async function readHits(
+/** Reads what `matching` finds, a query of `key` in the order of the list, in so many parts; without any its number alone. */
+async function readParts(
   db: Database,
-  { keys, version, rows, keepsOrder }: ListState,
+  { keys, version }: ListState,
   matching: SQL,
-): Promise<Found> {
-  const parts = keepsOrder ? Array.from({ length: keys.parts }, (_, part) => part) : []
-  const columns = parts.map(
-    (part) => sql`, group_concat(',' || ${keys.written(sql`key`)}, '') filter (
-      where number > ${whole(part * keys.aPart)} and number <= ${whole((part + 1) * keys.aPart)}) as ${sql.raw(`part${part}`)}`,
-  )
-  const numbered = keepsOrder ? sql`select key, row_number() over () as number from (${matching})` : matching
-  const row = await db.first(sql<FoundRow>`select ${version} as version, ${rows} as rows, count(*) as total
-    ${sql.join(columns)} from (${numbered})`)
-  const { version: read = 0, rows: all = 0, total = 0 } = row ?? {}
-  const found = total > mostHitsOf(keys) ? [] : parts
-  return { version: read, rows: all, total, parts: found.flatMap((part) => row?.[`part${part}`] ?? []) }
+  parts: number,
+): Promise<Omit<Found, 'rows'>> {
+  const { aPart } = keys
+  const all = Array.from({ length: parts }, (_, part) => part)
+  const columns = all.map((part) => {
+    const ofPart = sql`filter (where number > ${whole(part * aPart)} and number <= ${whole((part + 1) * aPart)})`
+    return sql`, group_concat(',' || ${keys.written(sql`key`)}, '') ${parts > 1 ? ofPart : sql``} as ${sql.raw(`part${part}`)}`
+  })
+  // D1 counts each row that a window numbers once more.
+  const numbered = parts > 1 ? sql`select key, row_number() over () as number from (${matching})` : matching
+  const row = await db.first(sql<FoundRow>`select ${version} as version, count(*) as total ${sql.join(columns)}
+    from (${numbered})`)
+  const { version: read = 0, total = 0 } = row ?? {}
+  const found = total > aPart * parts ? [] : all
+  return { version: read, total, parts: found.flatMap((part) => row?.[`part${part}`] ?? []) }
+}
+
+/** What `matching` finds, a query of `key` in the order of the list; without its order the count alone. */
+export async function readHits(db: Database, state: ListState, matching: SQL): Promise<Found> {
+  const { keys, keepsOrder } = state
+  const rows = (await db.first(sql<{ rows: number }>`select ${state.rows} as rows`))?.rows ?? 0
+  if (!keepsOrder) return { rows, ...(await readParts(db, state, matching, 0)) }
+  if (rows <= keys.aPart) {
+    const found = await readParts(db, state, sql`select key from (${matching}) limit ${keys.aPart + 1}`, 1)
+    // More may have come meanwhile.
+    if (found.total <= keys.aPart) return { rows, ...found }
+  }
+  return { rows, ...(await readParts(db, state, matching, keys.parts)) }
 }
 
 /** Stores what was found, unless the list is short. The first part comes last: who finds it finds the others. */
