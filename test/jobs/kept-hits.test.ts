@@ -59,8 +59,8 @@ function listOf({ kind, total, desc, size, version, rows = 1000 }: Asked) {
   const search = sql`select ${key} as key from orders where ${source.where[0]} order by ${key} ${order}`
   const page = async (matching: SQL, at: { page: number } | { after: Keys }) => {
     const request = { page: 1, size, after: null, ...at }
-    const { rows, count, after } = await paginateKept(db, request, { source, state, matching })
-    return { ids: rows.map((row) => row.id), count, next: after }
+    const { rows: shown, count, after } = await paginateKept(db, request, { source, state, matching })
+    return { ids: shown.map((row) => row.id), count, next: after }
   }
   const ids = known
     .toSorted((a, b) => (kind === 'id' ? (a.id < b.id ? -1 : 1) : a.seq - b.seq) * (desc ? -1 : 1))

@@ -89,7 +89,7 @@ const slotOfPart = (slot: number, part: number): number => slot + slots * part
 const slotsOf = (slot: number, { parts }: HitKeys): string =>
   JSON.stringify(Array.from({ length: parts }, (_, part) => slotOfPart(slot, part)))
 
-interface FoundRow {
+interface HitsRow {
   version: number
   total: number
   [part: `part${number}`]: string | null
@@ -110,7 +110,7 @@ async function readParts(
   })
   // D1 counts each row that a window numbers once more.
   const numbered = parts > 1 ? sql`select key, row_number() over () as number from (${matching})` : matching
-  const row = await db.first(sql<FoundRow>`select ${version} as version, count(*) as total ${sql.join(columns)}
+  const row = await db.first(sql<HitsRow>`select ${version} as version, count(*) as total ${sql.join(columns)}
     from (${numbered})`)
   const { version: read = 0, total = 0 } = row ?? {}
   const found = total > aPart * parts ? [] : all
