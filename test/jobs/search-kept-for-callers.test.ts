@@ -129,6 +129,6 @@ it('what is kept for a caller is what a comparison of all rows finds, after ever
         }
       }
     }),
-    { numRuns: 12, endOnFailure: true },
+    { numRuns: 7, endOnFailure: true },
   )
 })
