@@ -61,6 +61,18 @@ it('roles of one edition read few rows on each page, once what a frequent text f
     }
 })
 
+it('what is kept for roles of an edition is of the state of what it was given', async () => {
+  const token = tokens[3] ?? ''
+  const listed = `/v1/user?edition_id=${other.edition_id}&search=`
+  const count = async (text: string) => (await readAs(token, `${listed}${text}`)).body.count as number
+  const before = await count('often')
+  await vi.waitUntil(async () => (await costs(token, `${listed}often`)) <= 750)
+  await write(sql`update edition_customers set email = 'nobody' || user_seq || '@example.test'
+    where edition_short_id = ${shortOf(other)} and email like 'often-given%'`)
+  const after = await count('often')
+  expect([after < before, after]).toEqual([true, await count('of')])
+})
+
 const some = (part: number) => sql`user_seq % 7 = ${part}`
 const changes = {
   'an edition takes customers of another in': (part: number) =>
