@@ -86,6 +86,8 @@ export interface CustomerView {
   isWhole: boolean
   /** The short id of the one edition that the caller has a role in: its customers who are in no other are seen whole. */
   onlyEdition: string | null
+  /** The ids of all organisations and editions that the caller reaches; null where customers are seen whole. */
+  reached: readonly string[] | null
   join: SQL
   /** Holds for rows of which only the data of the caller's editions is shown. */
   isHidden: SQL
@@ -127,6 +129,7 @@ function wholeView(user: SQL): CustomerView {
   return {
     isWhole: true,
     onlyEdition: null,
+    reached: null,
     join: sql``,
     isHidden: sql`0`,
     column,
@@ -203,6 +206,7 @@ function partialView(reach: Extract<Reach, { all: false }>, user: SQL): Customer
   return {
     isWhole: false,
     onlyEdition: ids[0] && ids.length === 1 ? shortId(ids[0]) : null,
+    reached: [...reach.organizations, ...ids].toSorted(),
     join: sql`left join edition_customers as elsewhere on elsewhere.user_seq = ${user}.seq ${isOfOthers}
       and elsewhere.edition_short_id = (select edition_short_id from edition_customers as others where others.user_seq = ${user}.seq
         and not (${editions(sql`others.edition_short_id`)}) limit 1)`,

@@ -24,6 +24,13 @@ export const purchaseColumn = (status: PurchaseStatus): string => `purchases_${s
 export const sumOfEditions = (columns: SQL, editions: SQL): SQL =>
   sql`(select coalesce(sum(${columns}), 0) from order_counts where ${areSpans(longestBits, editions)})`
 
+/**
+ * All editions of the organisations of some. What a role of one of them finds depends on the others, too: a customer who is
+ * in others is found by what its own edition was given.
+ */
+export const editionsBeside = (editions: SQL): SQL =>
+  sql`select id from editions where organization_id in (select organization_id from editions where id in (${editions}))`
+
 const changesOf = (columns: SQL, editions: SQL): SQL =>
   sql`(select coalesce(sum(${columns}), 0) from list_sizes
     where organization_id in (select organization_id from editions where id in (${editions})))`

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Shop } from '../../scripts/bench/shop.ts'
 import type { Client, Page } from '../../scripts/support/client.ts'
 import { type FilledShop, listsOf, openFilledShop } from '../support/filled-shop.ts'
-import { endpointId, rareSearches, rareTexts } from '../support/many-rows.ts'
+import { endpointId } from '../support/many-rows.ts'
 
 /** Rows that a page of 50 may read, its count included. */
 const goal = 600
@@ -96,41 +96,6 @@ it('lists that grow for ever read few rows with a filter, too', async () => {
     }
   expect(dear).toEqual([])
 }, 600_000)
-
-/** Rows that a page and its count may read where a search finds fewer than 500. */
-const goalOfRareSearch = 1000
-
-it('a text that fewer than 500 have reads a row for each hit, and those of a page', async () => {
-  const dear: [string, number][] = []
-  for (const { list, search, others } of rareSearches(shop))
-    for (const found of rareTexts) {
-      const { count } = await client.get<Page<unknown>>(`${list}&${search}${found}-`)
-      expect([list, search, count]).toEqual([list, search, found])
-      for (const other of others)
-        for (const token of [shop.token, filled.editionToken]) {
-          const path = `${list}&${search}${found}-${other}`
-          const rows = await rowsOf(path, token)
-          if (rows > goalOfRareSearch) dear.push([path, rows])
-        }
-    }
-  expect(dear).toEqual([])
-  // An order that has the text, of a customer who has it too, is found twice.
-  const both = await rowsOf(`/v1/orders?edition_id=${shop.edition_id}&page_size=50&search=both-440-&ordering=amount`)
-  expect(both).toBeLessThanOrEqual(2 * 440 + 150)
-}, 300_000)
-
-it('a text of one or two letters is looked for among the newest rows', async () => {
-  const [organization, edition] = [`organization_id=${shop.organization_id}`, `edition_id=${shop.edition_id}`]
-  const dear: [string, number][] = []
-  for (const path of [`/v1/user?${organization}`, `/v1/user?${edition}`, `/v1/orders?${edition}`])
-    for (const search of ['b', 'zz']) {
-      const at = `${path}&search=${search}`
-      const rows = await rowsOf(at)
-      // 10,000 are passed to find the first of them, compared for the page, and compared for the count.
-      if (rows > 40_000) dear.push([at, rows])
-    }
-  expect(dear).toEqual([])
-}, 120_000)
 
 it('orders and refund requests of one customer or order read few rows among those of an edition', async () => {
   const { results } = await client.get<Page<{ id: string }>>(

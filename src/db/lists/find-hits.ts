@@ -1,7 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { Database } from '../database.ts'
 import type { IndexSearch, IndexShares } from './find-few.ts'
-import { type Found, hitsOf, type ListState, mostHitsOf } from './list-hits.ts'
+import { type Found, type ListState, mostHitsOf, readHits } from './list-hits.ts'
 import type { ListSource } from './list-source.ts'
 import { and, keyColumns, keyName, type OrderKey, orderOf } from './order-keys.ts'
 import { ofOwners } from './page-statement.ts'
@@ -18,14 +18,16 @@ interface OfOrders {
 /** A list with a search, of which `table` has the rows. Its conditions are on columns of this table. */
 export type SearchedTable = Pick<ListSource, 'key' | 'where' | 'owners'> & {
   table: SQL
+  /** Joins of what conditions and keys name beside the table. */
+  judged?: SQL | undefined
   ofOrders?: OfOrders | undefined
 }
 
 /** Joins the rows of the list to the keys that the index has. */
-const joinedTo = ({ table, key, ofOrders }: SearchedTable): SQL =>
+const joinedTo = ({ table, key, judged = sql``, ofOrders }: SearchedTable): SQL =>
   ofOrders
     ? sql`cross join orders on orders.seq = found.key ${ofOrders.joins}`
-    : sql`cross join ${table} on ${key} = found.key`
+    : sql`cross join ${table} on ${key} = found.key ${judged}`
 
 const isMatch = (source: SearchedTable): SQL => sql`(${and([...ofOwners(source), ...source.where])})`
 
@@ -46,21 +48,21 @@ function candidateKeys({ own, contacts }: IndexSearch): SQL {
 
 /** All rows that may match, found by the index first. */
 export function candidates(source: SearchedTable, search: IndexSearch): SQL {
-  const { table, key, ofOrders } = source
+  const { table, key, judged = sql``, ofOrders } = source
   const ofIndex = candidateKeys(search)
   const keys = ofOrders
     ? sql`select ${key} as key from (${ofIndex}) as found ${joinedTo(source)}
         union select ${key} from ${table} where ${ofOrders.named}`
     : ofIndex
-  return sql`(${keys}) as found cross join ${table} on ${key} = found.key`
+  return sql`(${keys}) as found cross join ${table} on ${key} = found.key ${judged}`
 }
 
 /** What rows that match are read from, each in one of these: the index, or where it has most of the list, the list itself. */
 function sourcesOf(source: SearchedTable, { own, contacts, isOwn }: IndexSearch, isMost: boolean): SQL[] {
-  const { table, ofOrders } = source
+  const { table, judged = sql``, ofOrders } = source
   // As a value of each row: what does not depend on it is read once, and not joined to each.
   const isFound = sql`+${isMatch(source)}`
-  if (isMost) return [sql`${table} where ${isMatch(source)}`]
+  if (isMost) return [sql`${table} ${judged} where ${isMatch(source)}`]
   return [
     ...(own
       ? [
@@ -124,16 +126,12 @@ export async function findHits(
   search: IndexSearch,
   { state, keys, shares }: { state: ListState; keys: readonly OrderKey[]; shares: IndexShares },
 ): Promise<Found> {
-  const { version, rows, keepsOrder } = state
   const isMost = await isMostOf(db, search, state, shares)
-  const hits = keepsOrder ? hitsOf(state.keys, sql`key`) : sql`null`
   const named = keys.map(({ desc }, index) => ({ by: keyName(index), desc }))
-  const order = keepsOrder ? sql`order by ${orderOf(named)} limit ${mostHitsOf(state.keys) + 1}` : sql``
+  const order = state.keepsOrder ? sql`order by ${orderOf(named)} limit ${mostHitsOf(state.keys) + 1}` : sql``
   const columns = sql`${source.key} as key, ${keyColumns(keys.map(({ by }) => by))}`
-  const [found] =
-    await db.all(sql<Found>`select ${version} as version, ${rows} as rows, count(*) as total, ${hits} as hits
-    from (${matching(source, search, isMost, columns)} ${order})`)
-  if (!found) return { version: 0, rows: 0, total: 0, hits: null }
-  if (!keepsOrder || found.total <= mostHitsOf(state.keys)) return found
-  return { ...found, total: await countMatches(db, source, search, isMost), hits: null }
+  const rows = sql`select key from (${matching(source, search, isMost, columns)}) ${order}`
+  const found = await readHits(db, state, rows)
+  if (!state.keepsOrder || found.total <= mostHitsOf(state.keys)) return found
+  return { ...found, total: await countMatches(db, source, search, isMost) }
 }

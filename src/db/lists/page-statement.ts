@@ -269,3 +269,16 @@ export function selectPageRows<Row>(
     ${isSorted ? sql`` : sql`order by ${outerOrder}`}`
   return is(columns, SQL) ? rows : answering(columns, rows)
 }
+
+/** Columns and keys of rows whose `key`, in a table that `joins` begins with, a query has in their order. */
+export const selectRowsOf = <Row>(
+  { columns, joins, shown }: Pick<ListSource<Fields>, 'columns' | 'joins' | 'shown'>,
+  keys: readonly OrderKey[],
+  ofPage: SQL,
+  ctes: SQL,
+): Query<Keyed<Row>> =>
+  answering(
+    columns,
+    sql<Keyed<Row>>`with ${ctes} select ${keyColumns(keys.map(({ by }) => by))}, ${selection(columns)}
+      from (${shown ? sql`select *, ${shown} as shown from (${ofPage}) limit -1` : ofPage}) as page cross ${joins}`,
+  )

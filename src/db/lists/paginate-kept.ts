@@ -6,10 +6,10 @@ import {
   type Found,
   type HitList,
   hitListOf,
-  hitsOf,
   keepHits,
   keysOfSlice,
   type ListState,
+  readHits,
   sliceOfHits,
 } from './list-hits.ts'
 import type { ListSource } from './list-source.ts'
@@ -22,7 +22,7 @@ import { paginate } from './paginate.ts'
 interface ListOfKept<F extends Fields> {
   source: ListSource<F>
   state: ListState
-  /** A query of the `key` of each row, in the order of the list. There are no more than `mostHits`. */
+  /** A query of the `key` of each row, in the order of the list. There are no more than are kept. */
   matching: SQL
 }
 
@@ -57,9 +57,8 @@ export async function paginateKept<F extends Fields>(
   const list = await hitListOf(state)
   const known = await pageOfKept(db, request, source, { list })
   if (known) return known
-  const found = await db.first(sql<Found>`select ${state.version} as version, ${state.rows} as rows, count(*) as total,
-    ${hitsOf(state.keys, sql`key`)} as hits from (${matching})`)
-  if (found) keepHits(db, list, found)
-  const page = found && (await pageOfKept(db, request, source, { list, found }))
+  const found = await readHits(db, state, matching)
+  keepHits(db, list, found)
+  const page = await pageOfKept(db, request, source, { list, found })
   return page ?? paginate(db, request, source)
 }

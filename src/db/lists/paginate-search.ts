@@ -8,8 +8,8 @@ import { candidates, countMatches, findHits, type SearchedTable } from './find-h
 import { type Found, type HitList, hitListOf, keepHits, keysOfSlice, type ListState, sliceOfHits } from './list-hits.ts'
 import { judgePage, pageFrom } from './page-rows.ts'
 import type { ListSource } from './list-source.ts'
-import { and, beyond, keyColumns, keysOf, reversedOrder } from './order-keys.ts'
-import { selectPageRows } from './page-statement.ts'
+import { and, beyond, keysOf, reversedOrder } from './order-keys.ts'
+import { selectPageRows, selectRowsOf } from './page-statement.ts'
 import { keysAt, paginate } from './paginate.ts'
 import type { Fields, RowOf } from '../select.ts'
 
@@ -53,7 +53,7 @@ async function pageOfFew<F extends Fields>(
 
 const whole = <F extends Fields>(source: TableSource<F>): ListSource<F> => ({
   ...source,
-  from: source.table,
+  from: sql`${source.table} ${source.judged ?? sql``}`,
 })
 
 interface CountedSearch<F extends Fields> {
@@ -80,16 +80,14 @@ async function pageOfHits<F extends Fields>(
   { source, search, list, found }: { source: SearchedSource<F>; search: IndexSearch; list: HitList; found?: Found },
 ): Promise<Page<RowOf<F>> | null> {
   const { keys, after } = keysOf(source, request)
-  const { table, key } = source
+  const { table, judged = sql`` } = source
   const skipped = after ? 0 : (request.page - 1) * request.size
   const same = keys.map(({ by }, index) => sql`${by} = ${after?.[index]}`)
-  const isSame = sql`exists (select 1 from ${table} where ${and(same)})`
+  const isSame = sql`exists (select 1 from ${table} ${judged} where ${and(same)})`
   const place = { skipped, limit: request.size + 1, after: after && { keys: after, isSame } }
   const ctes = sliceOfHits(list, place, found)
-  const page = sql`select ${key} as key, ${keyColumns(keys.map(({ by }) => by))}
-    from (${keysOfSlice(list.state.keys)}) as hit cross join ${table} on ${key} = hit.key`
   const [rows, [known]] = await db.batch([
-    selectPageRows<RowOf<F>>(source, keys, page, { ctes }),
+    selectRowsOf<RowOf<F>>(source, keys, keysOfSlice(list.state.keys), ctes),
     sql<{ total: number; is_placed: number }>`with ${ctes}
       select total, (select keys from slice) is not null as is_placed from known`,
   ])

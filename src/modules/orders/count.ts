@@ -1,6 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
-import { customerChangesOf } from '../../db/edition-counts.ts'
+import type { CustomerView } from '../../db/customer-visibility.ts'
+import { customerChangesOf, editionsBeside } from '../../db/edition-counts.ts'
 import { type ListState, numberKeys } from '../../db/lists/list-hits.ts'
 import type { Counting } from '../../db/lists/page-by-number.ts'
 import { editionsSeenBy } from '../../db/visibility.ts'
@@ -43,19 +44,21 @@ export function countingOf(ctx: Ctx, filters: OrderFilters): Counting | null {
   return counted && { statement: sql`with ${withEditions(ctx, filters)} select ${countOfOrders(counted)} as n` }
 }
 
-/**
- * The state that a search is made in; null where what is found depends on more than the orders and their customers, as
- * for roles of editions (`isWhole`).
- */
-export function stateOf(ctx: Ctx, filters: OrderFilters, ordering: OrderOrdering, isWhole: boolean): ListState | null {
-  if (!isOfWholeEditions(filters) || !isWhole) return null
+/** The state that a search is made in; null of a list that no count of changes is about. */
+export function stateOf(
+  ctx: Ctx,
+  filters: OrderFilters,
+  ordering: OrderOrdering,
+  { isWhole, reached }: CustomerView,
+): ListState | null {
+  if (!isOfWholeEditions(filters)) return null
   const { edition_id, organization_id, status, type, created_after, created_before } = filters
   const ids = editionsSeenBy(ctx.caller, filters)
   const chosen = [edition_id, organization_id, status, type, created_after, created_before]
   return {
-    asked: ['orders', ...chosen, textsOf(filters), ordering],
+    asked: ['orders', reached, ...chosen, textsOf(filters), ordering],
     keys: numberKeys,
-    version: sql`(${versionOfOrders(ids)} + ${customerChangesOf(ids)})`,
+    version: sql`(${versionOfOrders(isWhole ? ids : editionsBeside(ids))} + ${customerChangesOf(ids)})`,
     rows: countOfAllOrders(ids),
     // Not each change of an order counts as one of its span.
     keepsOrder: ordering.every(({ name }) => name !== 'modified' && name !== 'amount'),

@@ -235,7 +235,7 @@ export async function listOrders(
     })
   }
   if (search !== null) {
-    const state = stateOf(ctx, filters, ordering, view.isWhole)
+    const state = stateOf(ctx, filters, ordering, view)
     const readFew = readFewOf(search, judgeOf(viewOfFound(ctx.caller), filters), keys)
     return paginateSearch(ctx.db, page, { ...source, state }, { ...search, readFew })
   }

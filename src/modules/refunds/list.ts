@@ -96,6 +96,7 @@ function countedOf(ctx: Ctx, view: CustomerView, filters: RefundFilters): Spanne
   if (order_id || purchase_id || customer_id || search || !areCountable(facets)) return null
   return {
     scopes: editionsSeenBy(ctx.caller, { edition_id, organization_id }),
+    isOneScope: edition_id !== undefined,
     facets: [facets],
     where: conditions(ctx, view, { status, reason, source }),
     from: created_after,

@@ -2,7 +2,7 @@ import { type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import type { CustomerView } from '../../db/customer-visibility.ts'
 import { viewOfFound } from '../../db/found-customers.ts'
-import { refundAndCustomerChangesOf } from '../../db/edition-counts.ts'
+import { editionsBeside, refundAndCustomerChangesOf } from '../../db/edition-counts.ts'
 import { matchingRow, type IndexSearch } from '../../db/lists/find-few.ts'
 import type { SearchedTable } from '../../db/lists/find-hits.ts'
 import { idKeys, type ListState } from '../../db/lists/list-hits.ts'
@@ -41,25 +41,22 @@ export const ofOrders = (view: CustomerView, text: string): SearchedTable['ofOrd
   namedAlone: sql`${isNamed(text)} and not ${isOfFoundOrder(view, text)}`,
 })
 
-/**
- * The state that a search is made in; null where what is found depends on more than the requests, their orders and their
- * customers, as for roles of editions.
- */
+/** The state that a search is made in: of the requests, their orders and their customers. */
 export function stateOf(
   ctx: Ctx,
   filters: RefundFilters,
   ordering: RefundOrdering,
-  { isWhole }: CustomerView,
-): ListState | null {
-  if (!isWhole) return null
+  { isWhole, reached }: CustomerView,
+): ListState {
   const { edition_id, organization_id, status, reason, source, created_after, created_before, search } = filters
   const editions = editionsSeenBy(ctx.caller, { edition_id, organization_id })
   const chosen = [edition_id, organization_id, status, reason, source, created_after, created_before, search]
   const all = { scopes: editions, facets: [[undefined, undefined, undefined]], where: [] }
+  const orderChanges = versionOfOrders(isWhole ? editions : editionsBeside(editions))
   return {
-    asked: ['refund requests', ...chosen, ordering],
+    asked: ['refund requests', reached, ...chosen, ordering],
     keys: idKeys,
-    version: sql`(${versionOfOrders(editions)} + ${refundAndCustomerChangesOf(editions)})`,
+    version: sql`(${orderChanges} + ${refundAndCustomerChangesOf(editions)})`,
     rows: sql`(${countOfSpans(refundSpans, all).statement})`,
     keepsOrder: true,
     now: ctx.now,

@@ -1,14 +1,14 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { foldedOrDigits } from '../../db/contains.ts'
-import { customerChangesOf, sumOfEditions } from '../../db/edition-counts.ts'
+import { customerChangesOf, editionsBeside, sumOfEditions } from '../../db/edition-counts.ts'
 import { editionIdsOf } from '../../db/edition-customers.ts'
 import { shortId, shortIdOfOrganization } from '../../db/short-ids.ts'
 import { nullable, type NullableKey, type SortKey } from '../../db/lists/list-source.ts'
 import type { Counting } from '../../db/lists/page-by-number.ts'
 import { type ListState, numberKeys } from '../../db/lists/list-hits.ts'
 import { paginate } from '../../db/lists/paginate.ts'
-import { type NewestRows, paginateFew, paginateNewest, paginateSearch } from '../../db/lists/paginate-search.ts'
+import { type NewestRows, paginateNewest, paginateSearch } from '../../db/lists/paginate-search.ts'
 import { users } from '../../db/schema/users.ts'
 import { answering, type RowOf, selection } from '../../db/select.ts'
 import {
@@ -116,25 +116,34 @@ function newestOf(ctx: Ctx, filters: UserFilters): NewestRows {
   return { ...list, where: ids?.length === 0 ? [sql`0`] : [], sort: [{ by: list.key, desc: true }] }
 }
 
-/** The state that a search is made in: of one edition, or of an organisation, for who sees all of its customers. */
-function stateOf(ctx: Ctx, filters: UserFilters, ordering: readonly OrderBy<string>[]): ListState | null {
+/** The state that a search is made in: of one edition, or of an organisation. */
+function stateOf(
+  ctx: Ctx,
+  filters: UserFilters,
+  ordering: readonly OrderBy<string>[],
+  { isWhole, reached }: CustomerView,
+): ListState | null {
   const { edition_id, organization_id, search } = filters
   const place = {
-    asked: ['users', edition_id, organization_id, search, ordering],
+    asked: ['users', reached, edition_id, organization_id, search, ordering],
     keys: numberKeys,
     now: ctx.now,
     afterCommit: ctx.afterCommit,
     keepsOrder: ordering.every(({ name }) => name !== 'last_seen'),
   }
+  const seen = editionsSeenBy(ctx.caller, filters)
   if (edition_id) {
-    const ids = editionsSeenBy(ctx.caller, filters)
-    const changes = sql`(${sumOfEditions(sql`changes`, ids)} + ${customerChangesOf(ids)})`
-    return { ...place, version: changes, rows: sumOfEditions(sql`customers`, ids) }
+    const changes = sumOfEditions(sql`changes`, isWhole ? seen : editionsBeside(seen))
+    const rows = sumOfEditions(sql`customers`, seen)
+    return { ...place, version: sql`(${changes} + ${customerChangesOf(seen)})`, rows }
   }
-  if (!organization_id || !isOfWholeOrganizations(ctx, [organization_id])) return null
+  if (!organization_id || (isWhole && !isOfWholeOrganizations(ctx, [organization_id]))) return null
   const sizeOf = (name: 'customers' | 'customer_changes') =>
     sql`coalesce((select ${sql.raw(name)} from list_sizes where organization_id = ${organization_id}), 0)`
-  return { ...place, version: sizeOf('customer_changes'), rows: sizeOf('customers') }
+  if (isWhole) return { ...place, version: sizeOf('customer_changes'), rows: sizeOf('customers') }
+  const changes = sumOfEditions(sql`changes`, sql`select id from editions where organization_id = ${organization_id}`)
+  const rows = sumOfEditions(sql`customers`, seen)
+  return { ...place, version: sql`(${changes} + ${sizeOf('customer_changes')})`, rows }
 }
 
 export async function listUsers(
@@ -159,12 +168,12 @@ export async function listUsers(
   }
   const texts = filters.search ? foldedOrDigits(filters.search) : []
   const search = texts.length > 0 && texts.every(isIndexed) ? searchOf(ctx, { filters, texts, keys }) : null
-  if (search && view.isWhole)
-    return paginateSearch(ctx.db, page, { ...source, state: stateOf(ctx, filters, ordering) }, search)
+  if (search) {
+    const state = stateOf(ctx, filters, ordering, view)
+    return paginateSearch(ctx.db, page, { ...source, judged: view.join, state }, search)
+  }
+  // Customers whom roles of an edition see in part are compared one by one.
   if (filters.search && view.isWhole) return paginateNewest(ctx.db, page, source, newestOf(ctx, filters))
-  // Customers whom roles of an edition see in part are compared one by one where the index has many.
-  const few = search && (await paginateFew(ctx.db, page, source, search))
-  if (few) return few
   return paginate(ctx.db, page, {
     ...source,
     from: sql`users ${isJudged ? view.join : sql``}`,

@@ -11,6 +11,8 @@ import { type Facets, hasScope, inRangesOf, type SpannedList, sumOf, untilOf } f
 export interface SpannedRows {
   /** A query of the ids of their scopes. Of a list that is settled by a sweep there is one. */
   scopes: SQL
+  /** Whether there is at most one of them. */
+  isOneScope?: boolean | undefined
   /** One of these is matched. */
   facets: readonly Facets[]
   /** Conditions that say the same of a row. */
@@ -121,9 +123,9 @@ interface CountInSpans {
  */
 export function countInSpans(list: SpannedList, counted: SpannedRows, ids: SQL = scopes): CountInSpans {
   const { table, scope, key, keyAt, keyOf, isSettled } = list
-  const { facets, where, index, from, until } = counted
+  const { isOneScope, facets, where, index, from, until } = counted
   if (from !== undefined && until !== undefined && from >= until) return { ctes: [], n: sql`0` }
-  const numbered = { numberIn: (spans: SQL): SQL => numberOfMatches(list, facets, spans), where }
+  const numbered = { numberIn: (spans: SQL): SQL => numberOfMatches(list, facets, spans), where, isOneScope }
   const conditions = (...more: SQL[]): SQL => and([sql`${scope} in (${ids})`, ...inRangesOf(list), ...where, ...more])
   const rows = (...more: SQL[]): SQL =>
     sql`(select count(*) from ${readBy({ from: table, index })} where ${conditions(...more)})`

@@ -53,19 +53,21 @@ export interface NumberedRows {
   /** A query of one row, which `numberIn` names. */
   chosen?: SQL
   where: readonly SQL[]
+  /** Whether there is one scope. Where it has no parts, none are looked at. */
+  isOneScope?: boolean | undefined
 }
 
 /** The number of rows of the spans or parts of a length from one to the one before another. */
 export function rowsOf(
   list: SpannedList,
-  { numberIn, chosen, where }: NumberedRows,
+  { numberIn, chosen, where, isOneScope = false }: NumberedRows,
 ): (bits: SQL, from: SQL, until: SQL) => SQL {
   const rowsIn = (table: SQL, more: SQL, from: SQL, until: SQL): SQL =>
     sql`(select coalesce(sum(${numberIn(table)}), 0) from ${chosen ? sql`${chosen} cross join` : sql``} ${table}
       where ${ofScopes(list, table)} ${more} and ${table}.span >= ${from} and ${table}.span < ${until})`
   return (bits, from, until) => sql`iif(${bits} = ${long}, ${rowsIn(sql`list_spans`, sql``, from, until)},
     ${rowsIn(sql`list_span_parts`, sql`and list_span_parts.bits = ${bits}`, from, until)}
-      ${list.isSettled ? sql`` : sql`+ ${rowsOfOthers(list, where, { bits, from, until })}`})`
+      ${list.isSettled || isOneScope ? sql`` : sql`+ ${rowsOfOthers(list, where, { bits, from, until })}`})`
 }
 
 /** The rows that have the counts of all spans of a list: `table`, and a condition. */

@@ -14,18 +14,25 @@ import { hasScope, inRangesOf, isOfScope, type SpannedList, untilOf } from './sp
 /** A moment behind all others. */
 const never = 2 ** 47
 
-/** Queries up to `place`, of spans, the last of them the shortest in which the row behind `ahead` others stands. */
-function placeIn(list: SpannedList, rows: NumberedRows, isDesc: boolean): SQL {
+type TimeRange = Pick<SpannedRows, 'from' | 'until'>
+
+/** The longest span that has a moment. */
+const spanAt = (list: SpannedList, moment: number): SQL => sql`(${written(moment)} >> ${longest(list)})`
+
+/** Queries up to `place`, of spans of a range, the last of them the shortest in which the row behind `ahead` others stands. */
+function placeIn(list: SpannedList, rows: NumberedRows, isDesc: boolean, { from, until }: TimeRange = {}): SQL {
   const { table, areThese } = wholeSpans(list)
   const end = (edge: 'min' | 'max'): SQL => sql`${sql.raw(edge)}((select ${sql.raw(edge)}(span) from ${table}
     where list = ${list.name} and scope = scoped.id and ${areThese}))`
+  const first = from === undefined ? end('min') : sql`max(${end('min')}, ${spanAt(list, from)})`
+  const last = until === undefined ? end('max') : sql`min(${end('max')}, ${spanAt(list, until)})`
   const place = halving(isDesc, {
     name: sql`place`,
     begin: sql`select ${longest(list)} as bits, lo, hi - lo + 1 as size, ahead from ends cross join begun`,
     rowsOf: rowsOf(list, rows),
     parts: { bits: bitsOfParts, areThere: (span) => haveParts(list, span) },
   })
-  return sql`ends (lo, hi) as materialized (select ${end('min')}, ${end('max')} from scoped), ${place}`
+  return sql`ends (lo, hi) as materialized (select ${first}, ${last} from scoped), ${place}`
 }
 
 /** A query of the edge of the shortest span of `place`, and of how many rows from there on stand before the place. */
@@ -33,11 +40,15 @@ const startIn = (isDesc: boolean, keyOf: SpannedList['keyOf']): SQL =>
   sql`select ${keyOf(sql`moment`)} as edge, ahead from (
     select min(bits), (lo ${isDesc ? sql`+ 1` : sql``}) << bits as moment, ahead from place where size = 1 and ahead >= 0)`
 
-/** A range of time in the order of the moments: the end at which the list begins, and the rows that stand before it. */
-function beginOf(counted: SpannedRows, isDesc: boolean): { moment: number; before: SpannedRows } | null {
-  const { from, until, ...all } = counted
+/** Where a range of time begins in the order of the moments, and how many rows of its first span stand before it. */
+function beginOf(list: SpannedList, { from, until, ...all }: SpannedRows, rows: NumberedRows, isDesc: boolean) {
   const moment = isDesc ? until : from
-  return moment === undefined ? null : { moment, before: { ...all, [isDesc ? 'from' : 'until']: moment } }
+  if (moment === undefined) return null
+  const { ctes } = countInSpans(list, { ...all, until: moment })
+  const earlier = sql`(select n from counted_until)`
+  const span = spanAt(list, moment)
+  const ahead = isDesc ? sql`${rowsOf(list, rows)(longest(list), span, sql`${span} + 1`)} - ${earlier}` : earlier
+  return { moment, ctes, ahead }
 }
 
 /**
@@ -46,24 +57,24 @@ function beginOf(counted: SpannedRows, isDesc: boolean): { moment: number; befor
  */
 export function startOfSpans(list: SpannedList, counted: SpannedRows, isDesc: boolean, offset: number): PageStart {
   const { table, key, keyAt, keyOf, isSettled } = list
-  const { facets, where, index } = counted
-  const numberIn = (spans: SQL): SQL => numberOfMatches(list, facets, spans)
+  const { isOneScope, facets, where, index, until } = counted
+  const rows = { numberIn: (spans: SQL): SQL => numberOfMatches(list, facets, spans), where, isOneScope }
   const end = untilOf(list, sql`(${scopes})`)
+  const areYoung = [sql`${key} >= ${end}`, ...(until === undefined ? [] : [sql`${key} < ${keyAt(until)}`])]
   const young = sql`(select count(*) from ${readBy({ from: table, index })}
-    where ${and([hasScope(list, sql`(${scopes})`), ...inRangesOf(list), ...where, sql`${key} >= ${end}`])})`
+    where ${and([hasScope(list, sql`(${scopes})`), ...inRangesOf(list), ...where, ...areYoung])})`
   const edge = isSettled ? sql`min(edge, ${end})` : sql`edge`
-  const begin = beginOf(counted, isDesc)
-  const before = begin && countInSpans(list, begin.before)
+  const begin = beginOf(list, counted, rows, isDesc)
   // In the part in which the list begins, rows before it are behind the edge.
   const ahead = begin ? sql`iif(edge ${isDesc ? sql`>` : sql`<`} ${keyAt(begin.moment)}, ${offset}, ahead)` : sql`ahead`
   return {
     ctes: sql.join(
       [
         sql`scoped (id) as materialized (${counted.scopes})`,
-        ...(before?.ctes ?? []),
+        ...(begin?.ctes ?? []),
         sql`begun (ahead) as materialized (
-          select ${offset} ${before ? sql`+ ${before.n}` : sql``} ${isDesc && isSettled ? sql`- ${young}` : sql``})`,
-        placeIn(list, { numberIn, where }, isDesc),
+          select ${offset} ${begin ? sql`+ ${begin.ahead}` : sql``} ${isDesc && isSettled ? sql`- ${young}` : sql``})`,
+        placeIn(list, rows, isDesc, counted),
         sql`start (edge, ahead) as materialized (
           select edge, ${ahead} from (select ${edge} as edge, ahead from (${startIn(isDesc, keyOf)})))`,
       ],
@@ -102,6 +113,7 @@ export function startInGroups(
     numberIn: (spans: SQL): SQL => numberOfNamed(list, of(sql`chosen.value`), spans),
     chosen: sql`(select value from begun) as chosen`,
     where: [...counted.where, sql`${list.facets[facet]?.column} = (select value from begun)`],
+    isOneScope: counted.isOneScope,
   }
   const sizes = values.map((value) => sql`coalesce(sum(${numberOfNamed(list, of(value), table)}), 0)`)
   const [first, last] = [sql`${keyAt(0)}`, sql`${keyAt(never)}`]

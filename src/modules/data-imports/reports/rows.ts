@@ -4,7 +4,7 @@ import type { z } from '@hono/zod-openapi'
 import type { Ctx } from '../../../context.ts'
 import type { Database } from '../../../db/database.ts'
 import type { ListSource } from '../../../db/lists/list-source.ts'
-import { type ListState, mostHits, numberKeys } from '../../../db/lists/list-hits.ts'
+import { type ListState, mostHitsOf, numberKeys } from '../../../db/lists/list-hits.ts'
 import { and, orderKeysOf, orderOf } from '../../../db/lists/order-keys.ts'
 import { isFarPage } from '../../../db/lists/page-by-number.ts'
 import { readBy } from '../../../db/lists/page-statement.ts'
@@ -157,10 +157,10 @@ async function areKept(
   // While work is under way, rows change all the time.
   if (phase !== null || row_counts === null || order_id !== undefined) return false
   if (outcome === undefined && has_errors === undefined) return false
-  if (outcome && isPair(filters)) return (row_counts[outcome] ?? 0) <= mostHits
+  if (outcome && isPair(filters)) return (row_counts[outcome] ?? 0) <= mostHitsOf(numberKeys)
   const n = typeof count === 'object' && count ? ((await db.first(count.statement))?.n ?? 0) : (count ?? 0)
   const isFarApart = indexOf(filters) === undefined && n < largePart * total_rows
-  return n > 0 && n <= mostHits && (isFarPage(page) || isFarApart)
+  return n > 0 && n <= mostHitsOf(numberKeys) && (isFarPage(page) || isFarApart)
 }
 
 /** Rows change with the version of their import, or get errors. */
