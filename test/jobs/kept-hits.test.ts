@@ -115,6 +115,15 @@ it('is found whole where more came than the list had, and not kept where the lis
   }
 })
 
+it('a page is found anew where another search has taken the place of one of its parts', async () => {
+  const list = listOf({ kind: 'id', total: 30, size: 6, desc: false, version: 1 })
+  await list.page(list.search, { page: 1 })
+  await list.keep()
+  await write(sql`delete from list_counts where slot / 64 = 1`)
+  const pages = [await list.page(list.search, { page: 2 }), await list.page(list.search, { page: 3 })]
+  expect(pages.map(({ ids }) => ids)).toEqual([list.ids.slice(6, 12), list.ids.slice(12, 18)])
+})
+
 it('a state that changed has nothing kept, and all parts are deleted a day later', async () => {
   const list: Asked = { kind: 'id', total: 30, size: 10, desc: false, version: 7 }
   const first = listOf(list)

@@ -192,10 +192,12 @@ function ofStored({ slot, key, state }: HitList, { skipped, limit, after }: Plac
     : sql`select ${whole(skipped)}`
   const from = sql`(first - slot / ${inAll} * ${aPart})`
   const behind = whole(limit)
+  // Another search may have taken the place of a part alone.
+  const parts = sql`(select (min(first + ${behind}, total) - 1) / ${aPart} - first / ${aPart} + 1 from known cross join place)`
   return sql`known (total, version) as materialized
       (select total, version from list_counts where slot = ${slot} and key = ${key} and version = ${state.version}),
     place (first) as materialized (${first}),
-    slice (keys) as materialized (select group_concat(keys, '') from (
+    slice (keys) as materialized (select iif(count(*) = ${parts}, group_concat(keys, ''), null) from (
       select substr(hits, 1 + max(0, ${from}) * ${width}, (min(0, ${from}) + ${behind}) * ${width}) as keys
         from known cross join place
         cross join json_each(json_array(first / ${aPart}, (first + ${behind} - 1) / ${aPart})) as kept
