@@ -13,7 +13,7 @@ import { seesOrganization, visibilityOf, visibleIn } from '../../db/visibility.t
 import { invalid, parameterError } from '../../domain/errors.ts'
 import { firstIdAt } from '../../domain/ids.ts'
 import { type OrderBy, type Page, type PageRequest, sortBy } from '../../domain/page.ts'
-import { entrySpans, resourceScope, resourceSpans } from './spans.ts'
+import { entrySpans, resourceSpans, scopeOfResource } from './spans.ts'
 
 const columns = getTableColumns(auditLog)
 const { key } = entrySpans
@@ -121,12 +121,12 @@ function countedOf(
   const { actor_id, action, resource_type, resource_id, created_after, created_before } = filters
   const facets = [actor_id, action, resource_type]
   if (!areCountable(facets) || !seesOrganization(ctx.caller, organizationId, readers)) return null
-  const organization = sql`${organizationId}`
   return {
-    scopes: sql`select ${resource_id === undefined ? organization : resourceScope(organization, sql`${resource_id}`)}`,
+    scopes: resource_id === undefined ? organizationId : scopeOfResource(organizationId, resource_id),
     facets: [facets],
     where: [...where, ...ofOwners({ owners })],
     index,
+    byKey: owners && [eq(columns.organization_id, organizationId), ...ofFacets(filters).map((facet) => sql`+${facet}`)],
     from: created_after,
     until: created_before,
   }
