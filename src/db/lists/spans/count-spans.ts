@@ -86,7 +86,7 @@ function sumOfMatches(facets: readonly Facets[], table: SQL): SQL {
 }
 
 /** The name of a number in text of SQL. Words are written out, because a statement has at most a hundred bound values. */
-const quoted = (name: string): SQL => (/^[\w.,* -]+$/.test(name) ? sql.raw(`'${name}'`) : sql`${name}`)
+const quoted = (name: string): SQL => (/^[\w.,*/ -]+$/.test(name) ? sql.raw(`'${name}'`) : sql`${name}`)
 
 /** The number of rows of a span that match some facets, by the sums that it has. */
 function sumOfSums(list: SpannedList, facets: readonly Facets[], table: SQL): SQL {
