@@ -12,7 +12,7 @@ import {
   rowsBeforePart,
   rowsOf,
   scopedBy,
-  type Scopes,
+  type SpanScopes,
   wholeSpans,
 } from './rows-of-spans.ts'
 import { bitsOfParts } from './span-parts.ts'
@@ -21,7 +21,7 @@ import { type Facets, hasScope, inRangesOf, longBits, type SpannedList, sumOf, u
 /** The rows of a list that are counted. */
 export interface SpannedRows {
   /** Of a list that is settled by a sweep there is one. */
-  scopes: Scopes
+  scopes: SpanScopes
   /** One of these is matched. */
   facets: readonly Facets[]
   /** Conditions that say the same of a row. */
@@ -119,11 +119,11 @@ function walkTo(list: SpannedList, rows: NumberedRows, name: SQL, moment: number
   const own = (length: SQL): SQL => sql`(${written(moment)} >> ${length})`
   const first = sql`(${lo} << (${bits} - ${shorter}))`
   const [isLong, before] = [sql`${bits} = ${written(longBits)}`, rowsOf(list, rows)(shorter, first, own(shorter))]
-  const areThere = haveParts(list, rows.ids, { bits, lo })
+  const isParted = haveParts(list, rows.ids, { bits, lo })
   // Whether these parts are there, their own rows say.
   const [passed, isDivided] = list.isSettled
-    ? [sql`iif(${isLong}, ${rowsBeforePart(list, rows, lo, own(shorter))}, ${before})`, sql`(${isLong} or ${areThere})`]
-    : [before, areThere]
+    ? [sql`iif(${isLong}, ${rowsBeforePart(list, rows, lo, own(shorter))}, ${before})`, sql`(${isLong} or ${isParted})`]
+    : [before, isParted]
   return sql`${name} (bits, shorter, lo, ahead) as (
     select ${longest(list)}, ${bitsOfParts(longest(list))}, ${own(longest(list))}, 0
     union all

@@ -7,15 +7,15 @@ import { longBits, type SpannedList, sumBits } from './spanned-list.ts'
 
 const long = written(longBits)
 /** A query of the ids of some scopes, or the id of one. */
-export type Scopes = SQL | string
+export type SpanScopes = SQL | string
 
-export const queryOf = (scopes: Scopes): SQL => (typeof scopes === 'string' ? sql`select ${scopes}` : scopes)
+export const queryOf = (scopes: SpanScopes): SQL => (typeof scopes === 'string' ? sql`select ${scopes}` : scopes)
 
 /** The query that `idsOf` names. */
-export const scopedBy = (scopes: Scopes): SQL => sql`scoped (id) as materialized (${queryOf(scopes)})`
+export const scopedBy = (scopes: SpanScopes): SQL => sql`scoped (id) as materialized (${queryOf(scopes)})`
 
 /** The ids of the scopes. One is written out: that a query has it costs a row at each place that asks, and a parameter there. */
-export const idsOf = (scopes: Scopes): SQL =>
+export const idsOf = (scopes: SpanScopes): SQL =>
   typeof scopes === 'string' && /^[\w/]+$/.test(scopes) ? sql.raw(`'${scopes}'`) : sql`select id from scoped`
 
 /** The length of what a search begins with. */
