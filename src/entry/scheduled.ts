@@ -8,7 +8,15 @@ import { recountEntries, settleEntries, sweepAuditLog } from '../modules/audit-l
 import { sweepCampaigns } from '../modules/campaigns/jobs.ts'
 import { sweepConsents, sweepLapsed } from '../modules/consents/jobs.ts'
 import { sweepImportData, sweepImports } from '../modules/data-imports/jobs.ts'
-import { compareStorage, sweepObjects, sweepScans, sweepUnusedImports, sweepUploads } from '../modules/files/jobs.ts'
+import {
+  compareStorage,
+  recountFiles,
+  settleFiles,
+  sweepObjects,
+  sweepScans,
+  sweepUnusedImports,
+  sweepUploads,
+} from '../modules/files/jobs.ts'
 import { resealMerchantAccounts } from '../modules/merchant-accounts/jobs.ts'
 import { sweepCaptured } from '../modules/dev-mailbox/jobs.ts'
 import { sweepErasures } from '../modules/personal-data/jobs.ts'
@@ -67,6 +75,8 @@ const sweeps: Record<string, Sweep> = {
   'file-objects': sweepObjects,
   'file-storage': compareStorage,
   'file-scans': sweepScans,
+  'file-counts': settleFiles,
+  'file-recount': recountFiles,
   'audit-log': sweepAuditLog,
   'list-counts': ({ db, now }) => deleteOldHits(db, now()),
   'order-counts': recountOrders,

@@ -79,21 +79,20 @@ it('lists that grow for ever read few rows with a filter, too', async () => {
       (filter) => `/v1/purchases?edition_id=${shop.edition_id}&page_size=50&${filter}`,
     ),
   ]
+  const between = (from: number, to: number) => `created_after=${day(from)}&created_before=${day(to)}`
+  const chosen = ['', '&actor_id=root', '&actor_id=usr_1', '&action=updateOrder', '&resource_type=order']
+  const ranges = [between(200, 0), between(400, 390), between(240, 216), between(300, 100)]
+  for (const range of ranges.flatMap((one) => chosen.map((filter) => one + filter)))
+    for (const ordering of ['created', '-created']) {
+      const list = `/v1/audit-log?${ofOrganization}&${range}&ordering=${ordering}`
+      const { count } = await client.get<Page<unknown>>(list)
+      for (const part of [0, 0.1, 0.5, 0.9]) paths.push(`${list}&page=${Math.max(1, Math.ceil((count / 50) * part))}`)
+    }
   const dear: [string, number][] = []
   for (const path of paths) {
     const rows = await rowsOf(path)
     if (rows > goal) dear.push([path, rows])
   }
-  for (const range of [`created_after=${day(200)}`, `created_after=${day(300)}&created_before=${day(100)}`])
-    for (const ordering of ['created', '-created']) {
-      const list = `/v1/audit-log?${ofOrganization}&${range}&ordering=${ordering}`
-      const { count } = await client.get<Page<unknown>>(list)
-      for (const part of [0, 0.1, 0.5, 0.9]) {
-        const path = `${list}&page=${Math.max(1, Math.ceil((count / 50) * part))}`
-        const rows = await rowsOf(path)
-        if (rows > goal) dear.push([path, rows])
-      }
-    }
   expect(dear).toEqual([])
 }, 600_000)
 

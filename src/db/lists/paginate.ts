@@ -47,6 +47,7 @@ export async function paginate<Row>(
     findStart: source.findStart,
     // Rows without a value are last in both directions.
     isReversible: !sort.some(({ by }) => isNullable(by)),
+    isMerged: !!source.owners?.isOrdered,
   })
   const most = request.size + 1
   // Behind its count a page from the end asks for nothing.

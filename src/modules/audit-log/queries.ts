@@ -1,11 +1,11 @@
 import { eq, getTableColumns, gte, lt, type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
-import { and } from '../../db/lists/order-keys.ts'
 import type { Owners } from '../../db/lists/list-source.ts'
 import { ofOwners } from '../../db/lists/page-statement.ts'
 import { paginate } from '../../db/lists/paginate.ts'
 import { areCountable, type SpannedRows } from '../../db/lists/spans/count-spans.ts'
 import { bySpans } from '../../db/lists/spans/start-of-spans.ts'
+import { valuesOfIndex } from '../../db/lists/values-of-index.ts'
 import { auditLog } from '../../db/schema/audit-log.ts'
 import { accounts, members } from '../../db/schema/organizations.ts'
 import type { RowOf } from '../../db/select.ts'
@@ -13,7 +13,7 @@ import { seesOrganization, visibilityOf, visibleIn } from '../../db/visibility.t
 import { invalid, parameterError } from '../../domain/errors.ts'
 import { firstIdAt } from '../../domain/ids.ts'
 import { type OrderBy, type Page, type PageRequest, sortBy } from '../../domain/page.ts'
-import { entrySpans, resourceScope, resourceSpans } from './spans.ts'
+import { entrySpans, resourceSpans, scopeOfResource } from './spans.ts'
 
 const columns = getTableColumns(auditLog)
 const { key } = entrySpans
@@ -72,18 +72,14 @@ const kindAndAction = sql`coalesce(${columns.resource_type}, '-') || ' ' || ${co
  */
 function kindsAndActions(filters: AuditFilters, organizationId: string, index: SQL): SQL {
   const { actor_id, action, resource_type } = filters
-  const least = (...more: SQL[]): SQL =>
-    sql`(select min(${kindAndAction}) from ${auditLog} indexed by ${index} where ${and([
-      eq(columns.organization_id, organizationId),
-      ...ofFacets({ actor_id }),
-      ...(resource_type === undefined ? [] : [sql`${kindAndAction} < ${`${resource_type}!`}`]),
-      ...more,
-    ])})`
-  const begin = resource_type === undefined ? [] : [sql`${kindAndAction} >= ${`${resource_type} `}`]
-  return sql`with recursive had (id) as (
-      select ${least(...begin)} union all select ${least(sql`${kindAndAction} > had.id`)} from had where id is not null)
-    select id from had where id is not null ${resource_type === '-' ? sql`and 0` : sql``}
-      ${action === undefined ? sql`` : sql`and substr(id, instr(id, ' ') + 1) = ${action}`}`
+  const values = valuesOfIndex({
+    from: sql`${auditLog} indexed by ${index}`,
+    value: kindAndAction,
+    where: [eq(columns.organization_id, organizationId), ...ofFacets({ actor_id })],
+    begin: resource_type,
+  })
+  return sql`${values} ${resource_type === '-' ? sql`and 0` : sql``}
+    ${action === undefined ? sql`` : sql`and substr(id, instr(id, ' ') + 1) = ${action}`}`
 }
 
 interface FoundEntries {
@@ -121,12 +117,12 @@ function countedOf(
   const { actor_id, action, resource_type, resource_id, created_after, created_before } = filters
   const facets = [actor_id, action, resource_type]
   if (!areCountable(facets) || !seesOrganization(ctx.caller, organizationId, readers)) return null
-  const organization = sql`${organizationId}`
   return {
-    scopes: sql`select ${resource_id === undefined ? organization : resourceScope(organization, sql`${resource_id}`)}`,
+    scopes: resource_id === undefined ? organizationId : scopeOfResource(organizationId, resource_id),
     facets: [facets],
     where: [...where, ...ofOwners({ owners })],
     index,
+    byKey: owners && [eq(columns.organization_id, organizationId), ...ofFacets(filters).map((facet) => sql`+${facet}`)],
     from: created_after,
     until: created_before,
   }

@@ -47,6 +47,8 @@ export const entrySpans: SpannedList = {
 export const resourceScope = (organizationId: SQL, resourceId: SQL): SQL =>
   sql`(${organizationId} || '/' || ${resourceId})`
 
+export const scopeOfResource = (organizationId: string, resourceId: string): string => `${organizationId}/${resourceId}`
+
 /** Entries of each resource that has many. */
 export const resourceSpans: SpannedList = {
   ...entrySpans,

@@ -3,6 +3,7 @@ import type { PartIndex } from '../../db/lists/intervals/interval-list.ts'
 import { rangeOfTime, type RunRows } from '../../db/lists/runs/open-runs.ts'
 import { type RunList, type RunOrdering, rangesOf } from '../../db/lists/runs/run-list.ts'
 import type { SpannedRows } from '../../db/lists/spans/count-spans.ts'
+import { queryOf } from '../../db/lists/spans/rows-of-spans.ts'
 import type { Facets } from '../../db/lists/spans/spanned-list.ts'
 import { refundRequests } from '../../db/schema/sales/refunds.ts'
 import { lateRefundRequests, refundRuns, refundRunStates } from '../../db/schema/sales/runs.ts'
@@ -78,7 +79,7 @@ export function rowsInRuns(counted: SpannedRows | null, by: RefundOrdering): Run
   if (!found || !(isOfFew || (isInTime && found.only === undefined))) return null
   return {
     list: refundRunList,
-    editions: scopes,
+    editions: queryOf(scopes),
     facets: asked,
     ...rangeOfTime(from, until === undefined ? undefined : until - 1),
     ...found,

@@ -1,4 +1,3 @@
-import { sql } from 'drizzle-orm'
 import type { Database } from '../../db/database.ts'
 import type { IntervalOrdering } from '../../db/lists/intervals/interval-list.ts'
 import { findStartInIntervals } from '../../db/lists/intervals/start-in-intervals.ts'
@@ -35,7 +34,7 @@ export function startsOf(
     const rows = { scope: organization_id, facets: [], orderings, isDesc: desc }
     return { findStart: (...place) => findStartInIntervals(db, customerIntervals, rows, ...place) }
   }
-  const rows = { scopes: sql`select ${organization_id}`, facets: [[undefined]], where: [] }
+  const rows = { scopes: organization_id, facets: [[undefined]], where: [] }
   return {
     startOf: async (skipped) =>
       (await areFewYoung(db, customerSpans, organization_id)) ? startOfSpans(customerSpans, rows, desc, skipped) : null,

@@ -3,14 +3,25 @@ import { written } from '../../edition-counts.ts'
 import { and } from '../order-keys.ts'
 import type { Counting } from '../page-by-number.ts'
 import { readBy } from '../page-statement.ts'
-import { haveParts, longest, type NumberedRows, rowsOf, scopes, wholeSpans } from './rows-of-spans.ts'
+import {
+  haveParts,
+  idsOf,
+  longest,
+  type NumberedRows,
+  queryOf,
+  rowsBeforePart,
+  rowsOf,
+  scopedBy,
+  type SpanScopes,
+  wholeSpans,
+} from './rows-of-spans.ts'
 import { bitsOfParts } from './span-parts.ts'
-import { type Facets, hasScope, inRangesOf, type SpannedList, sumOf, untilOf } from './spanned-list.ts'
+import { type Facets, hasScope, inRangesOf, longBits, type SpannedList, sumOf, untilOf } from './spanned-list.ts'
 
 /** The rows of a list that are counted. */
 export interface SpannedRows {
-  /** A query of the ids of their scopes. Of a list that is settled by a sweep there is one. */
-  scopes: SQL
+  /** Of a list that is settled by a sweep there is one. */
+  scopes: SpanScopes
   /** Whether there is at most one of them. */
   isOneScope?: boolean | undefined
   /** One of these is matched. */
@@ -19,6 +30,11 @@ export interface SpannedRows {
   where: readonly SQL[]
   /** The index that has the rows of these conditions in the order of the moments, where SQLite would choose another. */
   index?: SQL | undefined
+  /**
+   * The same conditions, by which few rows are read in the order of their key alone. Left out where `index` reads no more of
+   * them.
+   */
+  byKey?: readonly SQL[] | undefined
   /** The first moment, and the first one behind the last. Milliseconds UTC. */
   from?: number | undefined
   until?: number | undefined
@@ -72,7 +88,7 @@ function sumOfMatches(facets: readonly Facets[], table: SQL): SQL {
 }
 
 /** The name of a number in text of SQL. Words are written out, because a statement has at most a hundred bound values. */
-const quoted = (name: string): SQL => (/^[\w.,* -]+$/.test(name) ? sql.raw(`'${name}'`) : sql`${name}`)
+const quoted = (name: string): SQL => (/^[\w.,*/ -]+$/.test(name) ? sql.raw(`'${name}'`) : sql`${name}`)
 
 /** The number of rows of a span that match some facets, by the sums that it has. */
 function sumOfSums(list: SpannedList, facets: readonly Facets[], table: SQL): SQL {
@@ -100,72 +116,118 @@ export function numberOfNamed(list: SpannedList, facets: AskedFacets, table: SQL
 }
 
 /** The query `name` of the shortest part that has a moment: from the longest span there on, with the rows before each. */
-const walkTo = (list: SpannedList, rows: NumberedRows, name: SQL, moment: number): SQL => {
+function walkTo(list: SpannedList, rows: NumberedRows, name: SQL, moment: number): SQL {
   const [bits, shorter, lo] = [sql`${name}.bits`, sql`${name}.shorter`, sql`${name}.lo`]
   const own = (length: SQL): SQL => sql`(${written(moment)} >> ${length})`
   const first = sql`(${lo} << (${bits} - ${shorter}))`
+  const [isLong, before] = [sql`${bits} = ${written(longBits)}`, rowsOf(list, rows)(shorter, first, own(shorter))]
+  const isParted = haveParts(list, rows.ids, { bits, lo })
+  // Whether these parts are there, their own rows say.
+  const [passed, isDivided] = list.isSettled
+    ? [sql`iif(${isLong}, ${rowsBeforePart(list, rows, lo, own(shorter))}, ${before})`, sql`(${isLong} or ${isParted})`]
+    : [before, isParted]
   return sql`${name} (bits, shorter, lo, ahead) as (
     select ${longest(list)}, ${bitsOfParts(longest(list))}, ${own(longest(list))}, 0
     union all
-    select ${shorter}, ${bitsOfParts(shorter)}, ${own(shorter)}, ahead + ${rowsOf(list, rows)(shorter, first, own(shorter))}
-      from ${name} where ${haveParts(list, { bits, lo })})`
+    select ${shorter}, ${bitsOfParts(shorter)}, ${own(shorter)}, ahead + ${passed}
+      from ${name} where ahead is not null and ${isDivided})`
 }
 
-/** A number of rows: common queries that it names, beside `scoped`, and an expression. */
-interface CountInSpans {
-  ctes: readonly SQL[]
-  n: SQL
+/** Rows of a list that are read: all of them through an index, or few of them by their key. */
+function reading(list: SpannedList, { scopes, where, index, byKey }: SpannedRows, ids: SQL) {
+  const { table, scope } = list
+  const isOfThese = typeof scopes === 'string' ? hasScope(list, sql`(${ids})`) : sql`${scope} in (${ids})`
+  const ofScopes = [isOfThese, ...inRangesOf(list)]
+  const all = (...more: SQL[]): SQL =>
+    sql`(select count(*) from ${readBy({ from: table, index })} where ${and([...ofScopes, ...where, ...more])})`
+  const few = (...more: SQL[]): SQL =>
+    sql`(select count(*) from ${table} where ${and([...ofScopes, ...(byKey ?? []), ...more])})`
+  return { all, few: byKey ? few : all }
 }
+
+/** The number of rows that are not counted yet, of those in a range of time. */
+export function youngRows(list: SpannedList, counted: SpannedRows, ids: SQL): SQL {
+  const { key, keyAt } = list
+  const { from, until } = counted
+  const { all, few } = reading(list, counted, ids)
+  const isYoung = [
+    sql`${key} >= ${untilOf(list, sql`(${ids})`)}`,
+    ...(from === undefined ? [] : [sql`${key} >= ${keyAt(from)}`]),
+  ]
+  return until === undefined ? all(...isYoung) : few(...isYoung, sql`${key} < ${keyAt(until)}`)
+}
+
+export const numbered = (list: SpannedList, { isOneScope, facets, where }: SpannedRows, ids: SQL): NumberedRows => ({
+  ids,
+  numberIn: (spans) => numberOfMatches(list, facets, spans),
+  where,
+  isOneScope,
+})
+
+/** The query `name`: the number `n` of counted rows between the edge of the longest span of a moment and the moment. */
+export function rowsUpTo(list: SpannedList, counted: SpannedRows, name: SQL, moment: number): SQL {
+  const { key, keyAt, keyOf, isSettled } = list
+  const ids = idsOf(counted.scopes)
+  const rows = numbered(list, counted, ids)
+  const { few } = reading(list, counted, ids)
+  const settled = isSettled ? [sql`${key} < ${untilOf(list, sql`(${ids})`)}`] : []
+  const walk = sql`${name}_walk`
+  // Parts have columns of these names.
+  const [bits, lo] = [sql`reached.bits`, sql`reached.lo`]
+  const [begin, behind] = [keyOf(sql`(${lo} << ${bits})`), keyOf(sql`((${lo} + 1) << ${bits})`)]
+  const [before, since] = [sql`${key} < ${keyAt(moment)}`, sql`${key} >= ${keyAt(moment)}`]
+  return sql`${walkTo(list, rows, walk, moment)},
+    ${name} (n) as materialized (
+      select ahead + iif(${written(moment)} - (${lo} << ${bits}) <= (1 << ${bits}) / 2,
+        ${few(sql`${key} >= ${begin}`, before, ...settled)},
+        ${rowsOf(list, rows)(bits, lo, sql`${lo} + 1`)} - ${few(since, sql`${key} < ${behind}`, ...settled)})
+      from (select * from ${walk} where ahead is not null order by bits limit 1) as reached)`
+}
+
+/** The number of rows in all spans, or in those of the longest from the first on and before the last. */
+export function rowsOfWhole(
+  list: SpannedList,
+  counted: SpannedRows,
+  ids: SQL,
+  { from, before }: { from?: SQL; before?: SQL },
+): SQL {
+  const { table: spans, areThese } = wholeSpans(list)
+  return sql`(select coalesce(sum(${numbered(list, counted, ids).numberIn(spans)}), 0) from ${spans}
+    where ${spans}.list = ${list.name} and ${spans}.scope in (${ids}) and ${areThese}
+    ${from ? sql`and ${spans}.span >= ${from}` : sql``} ${before ? sql`and ${spans}.span < ${before}` : sql``})`
+}
+
+/** The longest span of a moment. */
+export const longestOf = (list: SpannedList, moment: number): SQL => sql`(${written(moment)} >> ${longest(list)})`
 
 /**
- * Adds the longest spans, at each end of a range of time the parts that lead to it, and the rows between the end and the nearest
- * edge of the shortest part. Rows that are not counted yet are read. `ids` is a query of the scopes.
+ * Counts a list: adds the longest spans, at each end of a range of time the parts that lead to it, and the rows between the end
+ * and the nearest edge of the shortest part. Rows that are not counted yet are read.
  */
-export function countInSpans(list: SpannedList, counted: SpannedRows, ids: SQL = scopes): CountInSpans {
-  const { table, scope, key, keyAt, keyOf, isSettled } = list
-  const { isOneScope, facets, where, index, from, until } = counted
-  if (from !== undefined && until !== undefined && from >= until) return { ctes: [], n: sql`0` }
-  const numbered = { numberIn: (spans: SQL): SQL => numberOfMatches(list, facets, spans), where, isOneScope }
-  const conditions = (...more: SQL[]): SQL => and([sql`${scope} in (${ids})`, ...inRangesOf(list), ...where, ...more])
-  const rows = (...more: SQL[]): SQL =>
-    sql`(select count(*) from ${readBy({ from: table, index })} where ${conditions(...more)})`
-  const end = untilOf(list, sql`(${ids})`)
-  const settled = isSettled ? [sql`${key} < ${end}`] : []
-  const since = (moment: number): SQL => sql`${key} >= ${keyAt(moment)}`
-  const before = (moment: number): SQL => sql`${key} < ${keyAt(moment)}`
-  /** The query `name`: the number `n` of settled rows between the edge of the longest span of a moment and the moment. */
-  const aheadOf = (name: SQL, moment: number): SQL => {
-    const walk = sql`${name}_walk`
-    // Parts have columns of these names.
-    const [bits, lo] = [sql`reached.bits`, sql`reached.lo`]
-    const [begin, behind] = [keyOf(sql`(${lo} << ${bits})`), keyOf(sql`((${lo} + 1) << ${bits})`)]
-    return sql`${walkTo(list, numbered, walk, moment)},
-      ${name} (n) as materialized (
-        select ahead + iif(${written(moment)} - (${lo} << ${bits}) <= (1 << ${bits}) / 2,
-          ${rows(sql`${key} >= ${begin}`, before(moment), ...settled)},
-          ${rowsOf(list, numbered)(bits, lo, sql`${lo} + 1`)} - ${rows(since(moment), sql`${key} < ${behind}`, ...settled)})
-        from (select * from ${walk} order by bits limit 1) as reached)`
-  }
-  const { table: spans, areThese } = wholeSpans(list)
-  const edgeOf = (moment: number): SQL => sql`(${written(moment)} >> ${longest(list)})`
-  const added = sql`(select coalesce(sum(${numbered.numberIn(spans)}), 0) from ${spans}
-    where ${spans}.list = ${list.name} and ${spans}.scope in (${ids}) and ${areThese}
-    ${from === undefined ? sql`` : sql`and ${spans}.span >= ${edgeOf(from)}`}
-    ${until === undefined ? sql`` : sql`and ${spans}.span < ${edgeOf(until)}`})`
-  const bounds = [...(from === undefined ? [] : [since(from)]), ...(until === undefined ? [] : [before(until)])]
-  return {
-    ctes: [
-      ...(from === undefined ? [] : [aheadOf(sql`counted_from`, from)]),
-      ...(until === undefined ? [] : [aheadOf(sql`counted_until`, until)]),
-    ],
-    n: sql`(${added} ${from === undefined ? sql`` : sql`- (select n from counted_from)`}
-      ${until === undefined ? sql`` : sql`+ (select n from counted_until)`}
-      ${isSettled ? sql`+ ${rows(sql`${key} >= ${end}`, ...bounds)}` : sql``})`,
-  }
+export function countOfSpans(list: SpannedList, counted: SpannedRows): Counting {
+  const { scopes, from, until } = counted
+  if (from !== undefined && until !== undefined && from >= until) return { statement: sql`select 0 as n` }
+  const isWhole = from === undefined && until === undefined
+  // Read where it is needed once: each row of a common query is one more.
+  const ids = isWhole ? queryOf(scopes) : idsOf(scopes)
+  const ends = [
+    ...(from === undefined ? [] : [rowsUpTo(list, counted, sql`counted_from`, from)]),
+    ...(until === undefined ? [] : [rowsUpTo(list, counted, sql`counted_until`, until)]),
+  ]
+  const added = rowsOfWhole(list, counted, ids, {
+    ...(from === undefined ? {} : { from: longestOf(list, from) }),
+    ...(until === undefined ? {} : { before: longestOf(list, until) }),
+  })
+  const n = sql`${added} ${from === undefined ? sql`` : sql`- (select n from counted_from)`}
+    ${until === undefined ? sql`` : sql`+ (select n from counted_until)`}
+    ${list.isSettled ? sql`+ ${youngRows(list, counted, ids)}` : sql``}`
+  const named = sql.join([scopedBy(scopes), ...ends], sql`, `)
+  return { statement: sql`${isWhole ? sql`` : sql`with recursive ${named}`} select ${n} as n` }
 }
 
 /** Whether there are such rows, as a value. Of one scope that a sweep counts. Where a span has one, no more is read. */
-export function areThere(list: SpannedList, { scopes: scope, facets, where }: SpannedRows): SQL {
+export function areThere(list: SpannedList, { scopes, facets, where }: SpannedRows): SQL {
+  const scope = queryOf(scopes)
   const { table: spans, areThese } = wholeSpans(list)
   const areCounted = sql`select 1 from ${spans} where ${spans}.list = ${list.name} and ${spans}.scope = (${scope}) and ${areThese}
     and ${numberOfMatches(list, facets, spans)} > 0`
@@ -176,14 +238,4 @@ export function areThere(list: SpannedList, { scopes: scope, facets, where }: Sp
     ...where,
   ])
   return sql`case when exists (${areCounted}) then 1 else exists (select 1 from ${list.table} where ${areYoung}) end`
-}
-
-/** Counts a list. */
-export function countOfSpans(list: SpannedList, counted: SpannedRows): Counting {
-  // Read where it is needed once: each row of a common query is one more.
-  if (counted.from === undefined && counted.until === undefined)
-    return { statement: sql`select ${countInSpans(list, counted, counted.scopes).n} as n` }
-  const { ctes, n } = countInSpans(list, counted)
-  const named = [sql`scoped (id) as materialized (${counted.scopes})`, ...ctes]
-  return { statement: sql`with recursive ${sql.join(named, sql`, `)} select ${n} as n` }
 }

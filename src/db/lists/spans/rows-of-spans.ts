@@ -6,27 +6,39 @@ import { arePartsOf, bitsOfParts } from './span-parts.ts'
 import { longBits, type SpannedList, sumBits } from './spanned-list.ts'
 
 const long = written(longBits)
-/** The ids of the scopes. */
-export const scopes = sql`select id from scoped`
+/** A query of the ids of some scopes, or the id of one. */
+export type SpanScopes = SQL | string
+
+export const queryOf = (scopes: SpanScopes): SQL => (typeof scopes === 'string' ? sql`select ${scopes}` : scopes)
+
+/** The query that `idsOf` names. */
+export const scopedBy = (scopes: SpanScopes): SQL => sql`scoped (id) as materialized (${queryOf(scopes)})`
+
+/** The ids of the scopes. One is written out: that a query has it costs a row at each place that asks, and a parameter there. */
+export const idsOf = (scopes: SpanScopes): SQL =>
+  typeof scopes === 'string' && /^[\w/]+$/.test(scopes) ? sql.raw(`'${scopes}'`) : sql`select id from scoped`
 
 /** The length of what a search begins with. */
 export const longest = ({ hasLongSums }: SpannedList): SQL => written(hasLongSums ? sumBits : longBits)
 
-export const ofScopes = ({ name }: SpannedList, table: SQL): SQL =>
-  sql`${table}.list = ${name} and ${table}.scope in (${scopes})`
+export const ofScopes = ({ name }: SpannedList, ids: SQL, table: SQL): SQL =>
+  sql`${table}.list = ${name} and ${table}.scope in (${ids})`
+
+const totalOfSpan = (list: SpannedList, ids: SQL, span: SQL): SQL =>
+  sql`(select sum(total) from list_spans where ${ofScopes(list, ids, sql`list_spans`)} and span = ${span})`
 
 /**
  * Whether a span has parts. Those of a list that a sweep counts have to have all of its rows: the version before adds rows to
  * spans alone.
  */
-export function haveParts(list: SpannedList, { bits, lo }: SpanRange): SQL {
-  const parts = sql`from list_span_parts where ${ofScopes(list, sql`list_span_parts`)}
+export function haveParts(list: SpannedList, ids: SQL, { bits, lo }: SpanRange): SQL {
+  const parts = sql`from list_span_parts where ${ofScopes(list, ids, sql`list_span_parts`)}
     and ${arePartsOf(bitsOfParts(bits), { bits, first: lo, last: lo })}`
   const areThere = sql`exists (select 1 ${parts})`
   const isSum = (divided: SQL): SQL =>
     list.hasLongSums ? sql`iif(${bits} = ${longest(list)}, 1, ${divided})` : divided
   if (!list.isSettled) return isSum(areThere)
-  const total = sql`(select sum(total) from list_spans where ${ofScopes(list, sql`list_spans`)} and span = ${lo})`
+  const total = totalOfSpan(list, ids, lo)
   return isSum(sql`iif(${bits} = ${long}, ${total} = (select sum(total) ${parts}), ${areThere})`)
 }
 
@@ -49,6 +61,7 @@ function rowsOfOthers(list: SpannedList, where: readonly SQL[], part: { bits: SQ
 
 /** Rows of the scopes: how many of them a row of spans or of parts counts, and their conditions. */
 export interface NumberedRows {
+  ids: SQL
   numberIn: (table: SQL) => SQL
   /** A query of one row, which `numberIn` names. */
   chosen?: SQL
@@ -60,14 +73,25 @@ export interface NumberedRows {
 /** The number of rows of the spans or parts of a length from one to the one before another. */
 export function rowsOf(
   list: SpannedList,
-  { numberIn, chosen, where, isOneScope = false }: NumberedRows,
+  { ids, numberIn, chosen, where, isOneScope = false }: NumberedRows,
 ): (bits: SQL, from: SQL, until: SQL) => SQL {
   const rowsIn = (table: SQL, more: SQL, from: SQL, until: SQL): SQL =>
     sql`(select coalesce(sum(${numberIn(table)}), 0) from ${chosen ? sql`${chosen} cross join` : sql``} ${table}
-      where ${ofScopes(list, table)} ${more} and ${table}.span >= ${from} and ${table}.span < ${until})`
+      where ${ofScopes(list, ids, table)} ${more} and ${table}.span >= ${from} and ${table}.span < ${until})`
   return (bits, from, until) => sql`iif(${bits} = ${long}, ${rowsIn(sql`list_spans`, sql``, from, until)},
     ${rowsIn(sql`list_span_parts`, sql`and list_span_parts.bits = ${bits}`, from, until)}
       ${list.isSettled || isOneScope ? sql`` : sql`+ ${rowsOfOthers(list, where, { bits, from, until })}`})`
+}
+
+/**
+ * The rows of the parts of a span of `longBits` before a part, of a list that a sweep counts. Null where the span has no parts,
+ * as `haveParts` says.
+ */
+export function rowsBeforePart(list: SpannedList, { ids, numberIn }: NumberedRows, span: SQL, part: SQL): SQL {
+  const parts = sql`list_span_parts`
+  const bits = bitsOfParts(long)
+  return sql`(select iif(sum(total) = ${totalOfSpan(list, ids, span)}, sum(iif(span < ${part}, ${numberIn(parts)}, 0)), null)
+    from ${parts} where ${ofScopes(list, ids, parts)} and ${arePartsOf(bits, { bits: long, first: span, last: span })})`
 }
 
 /** The rows that have the counts of all spans of a list: `table`, and a condition. */

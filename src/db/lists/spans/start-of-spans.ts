@@ -4,35 +4,50 @@ import type { Database } from '../../database.ts'
 import { and } from '../order-keys.ts'
 import type { ListSource, SortKey } from '../list-source.ts'
 import type { PageStart } from '../page-by-number.ts'
-import { readBy } from '../page-statement.ts'
-import { countInSpans, countOfSpans, numberOfMatches, numberOfNamed, type SpannedRows } from './count-spans.ts'
+import {
+  countOfSpans,
+  longestOf,
+  numbered,
+  numberOfNamed,
+  rowsOfWhole,
+  rowsUpTo,
+  type SpannedRows,
+  youngRows,
+} from './count-spans.ts'
 import { halving } from './halving.ts'
-import { haveParts, longest, type NumberedRows, ofScopes, rowsOf, scopes, wholeSpans } from './rows-of-spans.ts'
+import {
+  haveParts,
+  idsOf,
+  longest,
+  type NumberedRows,
+  ofScopes,
+  rowsOf,
+  scopedBy,
+  wholeSpans,
+} from './rows-of-spans.ts'
 import { bitsOfParts } from './span-parts.ts'
-import { hasScope, inRangesOf, isOfScope, type SpannedList, untilOf } from './spanned-list.ts'
+import { isOfScope, type SpannedList, untilOf } from './spanned-list.ts'
 
 /** A moment behind all others. */
 const never = 2 ** 47
 
 type TimeRange = Pick<SpannedRows, 'from' | 'until'>
 
-/** The longest span that has a moment. */
-const spanAt = (list: SpannedList, moment: number): SQL => sql`(${written(moment)} >> ${longest(list)})`
-
 /** Queries up to `place`, of spans of a range, the last of them the shortest in which the row behind `ahead` others stands. */
 function placeIn(list: SpannedList, rows: NumberedRows, isDesc: boolean, { from, until }: TimeRange = {}): SQL {
   const { table, areThese } = wholeSpans(list)
-  const end = (edge: 'min' | 'max'): SQL => sql`${sql.raw(edge)}((select ${sql.raw(edge)}(span) from ${table}
-    where list = ${list.name} and scope = scoped.id and ${areThese}))`
-  const first = from === undefined ? end('min') : sql`max(${end('min')}, ${spanAt(list, from)})`
-  const last = until === undefined ? end('max') : sql`min(${end('max')}, ${spanAt(list, until)})`
+  const end = (edge: 'min' | 'max', limit: SQL): SQL =>
+    sql`${sql.raw(edge)}((select ${sql.raw(edge)}(span) from ${table}
+      where list = ${list.name} and scope = scoped.id and ${areThese} ${limit}))`
+  const least = from === undefined ? sql`` : sql`and span >= ${longestOf(list, from)}`
+  const most = until === undefined ? sql`` : sql`and span <= ${longestOf(list, until)}`
   const place = halving(isDesc, {
     name: sql`place`,
     begin: sql`select ${longest(list)} as bits, lo, hi - lo + 1 as size, ahead from ends cross join begun`,
     rowsOf: rowsOf(list, rows),
-    parts: { bits: bitsOfParts, areThere: (span) => haveParts(list, span) },
+    parts: { bits: bitsOfParts, areThere: (span) => haveParts(list, rows.ids, span) },
   })
-  return sql`ends (lo, hi) as materialized (select ${first}, ${last} from scoped), ${place}`
+  return sql`ends (lo, hi) as materialized (select ${end('min', least)}, ${end('max', most)} from scoped), ${place}`
 }
 
 /** A query of the edge of the shortest span of `place`, and of how many rows from there on stand before the place. */
@@ -40,15 +55,19 @@ const startIn = (isDesc: boolean, keyOf: SpannedList['keyOf']): SQL =>
   sql`select ${keyOf(sql`moment`)} as edge, ahead from (
     select min(bits), (lo ${isDesc ? sql`+ 1` : sql``}) << bits as moment, ahead from place where size = 1 and ahead >= 0)`
 
-/** Where a range of time begins in the order of the moments, and how many rows of its first span stand before it. */
-function beginOf(list: SpannedList, { from, until, ...all }: SpannedRows, rows: NumberedRows, isDesc: boolean) {
-  const moment = isDesc ? until : from
+/** In a range of time the rows that come before it in the order of the moments, of the longest span in which the list begins. */
+function beginOf(list: SpannedList, counted: SpannedRows, isDesc: boolean) {
+  const moment = isDesc ? counted.until : counted.from
   if (moment === undefined) return null
-  const { ctes } = countInSpans(list, { ...all, until: moment })
-  const earlier = sql`(select n from counted_until)`
-  const span = spanAt(list, moment)
-  const ahead = isDesc ? sql`${rowsOf(list, rows)(longest(list), span, sql`${span} + 1`)} - ${earlier}` : earlier
-  return { moment, ctes, ahead }
+  const name = sql`passed`
+  const span = longestOf(list, moment)
+  const upTo = sql`(select n from ${name})`
+  const rows = rowsOfWhole(list, counted, idsOf(counted.scopes), { from: span, before: sql`${span} + 1` })
+  return {
+    moment,
+    cte: rowsUpTo(list, counted, name, moment),
+    rows: isDesc ? sql`${rows} - ${upTo}` : upTo,
+  }
 }
 
 /**
@@ -56,25 +75,21 @@ function beginOf(list: SpannedList, { from, until, ...all }: SpannedRows, rows: 
  * are before the page. In a descending order, rows that are not counted yet stand before all spans.
  */
 export function startOfSpans(list: SpannedList, counted: SpannedRows, isDesc: boolean, offset: number): PageStart {
-  const { table, key, keyAt, keyOf, isSettled } = list
-  const { isOneScope, facets, where, index, until } = counted
-  const rows = { numberIn: (spans: SQL): SQL => numberOfMatches(list, facets, spans), where, isOneScope }
-  const end = untilOf(list, sql`(${scopes})`)
-  const areYoung = [sql`${key} >= ${end}`, ...(until === undefined ? [] : [sql`${key} < ${keyAt(until)}`])]
-  const young = sql`(select count(*) from ${readBy({ from: table, index })}
-    where ${and([hasScope(list, sql`(${scopes})`), ...inRangesOf(list), ...where, ...areYoung])})`
-  const edge = isSettled ? sql`min(edge, ${end})` : sql`edge`
-  const begin = beginOf(list, counted, rows, isDesc)
+  const { key, keyAt, keyOf, isSettled } = list
+  const { scopes } = counted
+  const ids = idsOf(scopes)
+  const edge = isSettled ? sql`min(edge, ${untilOf(list, sql`(${ids})`)})` : sql`edge`
+  const begin = beginOf(list, counted, isDesc)
   // In the part in which the list begins, rows before it are behind the edge.
   const ahead = begin ? sql`iif(edge ${isDesc ? sql`>` : sql`<`} ${keyAt(begin.moment)}, ${offset}, ahead)` : sql`ahead`
   return {
     ctes: sql.join(
       [
-        sql`scoped (id) as materialized (${counted.scopes})`,
-        ...(begin?.ctes ?? []),
-        sql`begun (ahead) as materialized (
-          select ${offset} ${begin ? sql`+ ${begin.ahead}` : sql``} ${isDesc && isSettled ? sql`- ${young}` : sql``})`,
-        placeIn(list, rows, isDesc, counted),
+        scopedBy(scopes),
+        ...(begin ? [begin.cte] : []),
+        sql`begun (ahead) as materialized (select ${offset} ${begin ? sql`+ ${begin.rows}` : sql``}
+          ${isDesc && isSettled ? sql`- ${youngRows(list, counted, ids)}` : sql``})`,
+        placeIn(list, numbered(list, counted, ids), isDesc, counted),
         sql`start (edge, ahead) as materialized (
           select edge, ${ahead} from (select ${edge} as edge, ahead from (${startIn(isDesc, keyOf)})))`,
       ],
@@ -109,7 +124,9 @@ export function startInGroups(
   const [facets = []] = counted.facets
   const of = (value: string | SQL) => facets.map((asked, index) => (index === facet ? value : asked))
   const { table, areThese } = wholeSpans(list)
+  const ids = idsOf(counted.scopes)
   const placed = {
+    ids,
     numberIn: (spans: SQL): SQL => numberOfNamed(list, of(sql`chosen.value`), spans),
     chosen: sql`(select value from begun) as chosen`,
     where: [...counted.where, sql`${list.facets[facet]?.column} = (select value from begun)`],
@@ -125,9 +142,9 @@ export function startInGroups(
   })
   return {
     // SQLite copies a query at each place that names it, with all that it names: nothing is named twice without need.
-    ctes: sql`scoped (id) as materialized (${counted.scopes}),
+    ctes: sql`${scopedBy(counted.scopes)},
       sizes (numbers) as materialized (
-        select json_array(${sql.join(sizes, sql`, `)}) from ${table} where ${ofScopes(list, table)} and ${areThese}),
+        select json_array(${sql.join(sizes, sql`, `)}) from ${table} where ${ofScopes(list, ids, table)} and ${areThese}),
       begun (number, value, ahead) as materialized (
         select key, ${JSON.stringify(values)} ->> key, ${offset} - passed
         from (select key, sum(value) over (order by key) - value as passed from json_each((select numbers from sizes)))

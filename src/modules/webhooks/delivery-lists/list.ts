@@ -49,7 +49,7 @@ function editionsOf(
 }
 
 const countedOf = ({ endpoint, status, editions }: CountedDeliveries, where: readonly SQL[]): SpannedRows => ({
-  scopes: sql`select ${endpoint}`,
+  scopes: endpoint,
   facets: (editions ?? [undefined]).map((edition) => [status, edition]),
   where: [...where, ...(status ? [eq(deliveryColumns.status, status)] : [])],
 })
