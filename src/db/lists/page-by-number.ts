@@ -43,6 +43,7 @@ export const isFarPage = ({ page, size, after }: PageRequest): boolean =>
   after === null && (page - 1) * size >= shortSkip
 
 interface Numbered {
+  shortSkip?: number | undefined
   counting: Counting | null
   startOf: ((skipped: number) => PageStart | Promise<PageStart | null>) | undefined
   findStart: ((skipped: number, nearest: number) => Promise<PageStart | null>) | undefined
@@ -51,7 +52,7 @@ interface Numbered {
 
 /** The way to the page behind so many rows that reads the fewest of them. */
 export async function routeTo(db: Database, skipped: number, list: Numbered): Promise<PageRoute> {
-  if (skipped < shortSkip) return fromTheFirstRow
+  if (skipped < (list.shortSkip ?? shortSkip)) return fromTheFirstRow
   const start = await list.startOf?.(skipped)
   if (start) return { start, countedFromEnd: null, ctes: start.ctes }
   const { counting, isReversible, findStart } = list

@@ -44,6 +44,7 @@ export async function paginate<Row>(
   const route = await routeTo(db, offset, {
     counting: isCounting(source.count) ? counting : null,
     startOf: source.startOf,
+    shortSkip: source.shortSkip,
     findStart: source.findStart,
     // Rows without a value are last in both directions.
     isReversible: !sort.some(({ by }) => isNullable(by)),

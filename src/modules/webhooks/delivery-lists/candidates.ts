@@ -34,7 +34,12 @@ export interface Candidates {
 /** More deliveries that are not packed yet make a page dear. */
 const mostYoung = 400
 
-const compared = (one: string | number, other: string | number): number => Number(one > other) - Number(one < other)
+export const compareText = (one: string, other: string): number => Number(one > other) - Number(one < other)
+/** Compares what was created by its key. */
+export const compareMoments = (
+  one: Pick<PackedDelivery, 'at' | 'id'>,
+  other: Pick<PackedDelivery, 'at' | 'id'>,
+): number => one.at - other.at || compareText(one.id, other.id)
 
 /** The packs from a moment on. Each but the last of all is full. */
 function packsFrom(endpoint: string, desc: boolean, count: number) {
@@ -49,38 +54,56 @@ function packsFrom(endpoint: string, desc: boolean, count: number) {
     select entries from delivery_packs where ${areOf} and ${areHere} order by ${order} limit ${count}))`
 }
 
-/** Finds so many of them at least, if there are. Null where the endpoint has no packs, or much that is not packed. */
-export async function findCandidates(
+/** More packs of each list are not read for a page. */
+const mostPacks = 40
+
+interface ListedKind {
+  edition: string
+  kind: string
+  begin: number | null
+}
+
+/** So many packs of each list, and up to which moment all deliveries are packed. */
+async function readPacks(
   db: Database,
-  { endpoint, editions, desc, isByKind, beginOf, isBehind }: AskedDeliveries,
-  need: number,
-): Promise<Candidates | null> {
-  const count = 2 + Math.ceil(need / packSizes.rows)
+  { endpoint, desc }: AskedDeliveries,
+  { lists, count }: { lists: readonly ListedKind[]; count: number },
+) {
+  const isYoung = sql`${deliverySpans.key} >= ${packedUntil(endpoint)}`
+  const [[state], packs] = await db.batch([
+    sql<{ until: number; young: number }>`select ${packedUntil(endpoint)} as until,
+      (select count(*) from (select 1 from ${byMoment(endpoint, isYoung)} limit ${mostYoung + 1})) as young`,
+    sql<{ packs: string }>`select ${packsFrom(endpoint, desc, count)} as packs
+      from json_each(${JSON.stringify(lists.map(({ edition, kind, begin }) => [edition, kind, begin]))}) as one`,
+  ])
+  return { state, packs: packs.map((one) => JSON.parse(one.packs) as readonly (readonly [string, number])[][]) }
+}
+
+/** Finds so many of them at least, if there are. Null where the endpoint has no packs, or much that is not packed. */
+export async function findCandidates(db: Database, asked: AskedDeliveries, need: number): Promise<Candidates | null> {
+  const { editions, desc, isByKind, beginOf, isBehind } = asked
   const lists = eventKindNames.flatMap((kind) => {
     const begin = beginOf(kind)
-    return begin === undefined ? [] : editions.map((edition) => [edition, kind, begin] as const)
+    return begin === undefined ? [] : editions.map((edition) => ({ edition, kind, begin }))
   })
-  const [[state], packs] = await db.batch([
-    sql<{ until: number; young: number }>`select ${packedUntil(endpoint)} as until, (select count(*) from (
-      select 1 from ${byMoment(endpoint, sql`${deliverySpans.key} >= ${packedUntil(endpoint)}`)} limit ${mostYoung + 1})) as young`,
-    sql<{ kind: string; packs: string }>`select one.value ->> 1 as kind, ${packsFrom(endpoint, desc, count)} as packs
-      from json_each(${JSON.stringify(lists)}) as one`,
-  ])
-  if (!state?.until || state.young > mostYoung) return null
-  let areAll = true
-  const all = packs.flatMap((one) => {
-    const entries = JSON.parse(one.packs) as readonly (readonly [string, number])[][]
-    areAll &&= entries.length < count
-    return entries.flat().map(([id, at]) => ({ id, at, kind: one.kind }))
-  })
-  const direction = desc ? -1 : 1
-  const found = all
-    .filter(isBehind)
-    .toSorted(
-      (one, other) =>
-        direction *
-        ((isByKind ? compared(one.kind, other.kind) : 0) || one.at - other.at || compared(one.id, other.id)),
-    )
-  const first = found.slice(0, need)
-  return { found: first, areAll: areAll && found.length <= need, until: state.until }
+  // Many of one moment may stand in several packs before those that are asked for.
+  for (let count = 1 + Math.ceil(need / packSizes.rows); count <= mostPacks; count *= 3) {
+    const { state, packs } = await readPacks(db, asked, { lists, count })
+    if (!state?.until || state.young > mostYoung) return null
+    const read = packs.map((ofList, index) => {
+      const { kind = '' } = lists[index] ?? {}
+      const all = ofList.flat().map(([id, at]) => ({ id, at, kind }))
+      return { areAll: ofList.length < count, behind: all.filter(isBehind) }
+    })
+    if (!read.every(({ areAll, behind }) => areAll || behind.length >= need)) continue
+    const direction = desc ? -1 : 1
+    const found = read
+      .flatMap(({ behind }) => behind)
+      .toSorted(
+        (one, other) => direction * ((isByKind && compareText(one.kind, other.kind)) || compareMoments(one, other)),
+      )
+    const areAll = found.length <= need && read.every((one) => one.areAll)
+    return { found: found.slice(0, need), areAll, until: state.until }
+  }
+  return null
 }

@@ -155,7 +155,12 @@ export async function listDeliveries(
   const few = ofFewEditions(query, rows)
   const packed =
     few && !isLost(status)
-      ? await packedPage(ctx.db, { request: page, rows: few, counted, source: { ...shown, count: spanned.count ?? null } })
+      ? await packedPage(ctx.db, {
+          request: page,
+          rows: few,
+          counted,
+          source: { ...shown, count: spanned.count ?? null },
+        })
       : null
   if (packed) return packed
   const some = editions && areThere(deliverySpans, counted)

@@ -2,7 +2,7 @@ import { type SQL, sql } from 'drizzle-orm'
 import type { Database } from '../../../db/database.ts'
 import type { ListSource, SortKey } from '../../../db/lists/list-source.ts'
 import { and, beyond, type KeyValues, type OrderKey } from '../../../db/lists/order-keys.ts'
-import { isFarPage, type PageStart } from '../../../db/lists/page-by-number.ts'
+import type { PageStart } from '../../../db/lists/page-by-number.ts'
 import { paginate } from '../../../db/lists/paginate.ts'
 import { type Ranges, union } from '../../../db/lists/ranges.ts'
 import type { SpannedRows } from '../../../db/lists/spans/count-spans.ts'
@@ -12,7 +12,14 @@ import { inList } from '../../../db/visibility.ts'
 import type { Page, PageRequest } from '../../../domain/page.ts'
 import { type DeliveryStatus, eventKindNames, lostStatuses } from '../../../domain/webhooks/webhooks.ts'
 import { type deliveryColumns, type DeliveryRow, eventWhere } from '../queries.ts'
-import { type AskedDeliveries, type Candidates, findCandidates, type PackedDelivery } from './candidates.ts'
+import {
+  type AskedDeliveries,
+  type Candidates,
+  compareMoments,
+  compareText,
+  findCandidates,
+  type PackedDelivery,
+} from './candidates.ts'
 import { areLate, soonMs } from './last-changed.ts'
 import { byMoment } from './packs.ts'
 import { deliverySpans } from './spans.ts'
@@ -66,6 +73,9 @@ export function lostOfEditions(
   }
 }
 
+/** Fewer packed deliveries before a page are read one by one. */
+const shortSkip = 100
+
 /** Where the page begins among the rows of an order, by its number. */
 interface Begin {
   start: PageStart | null
@@ -84,7 +94,9 @@ const stillAt = (start: PageStart, isThere: SQL): PageStart => ({
 
 async function beginInSpans(db: Database, counted: SpannedRows, desc: boolean, skipped: number): Promise<Begin | null> {
   const start = startOfSpans(deliverySpans, counted, desc, skipped)
-  const found = await db.first(sql<{ edge: number; ahead: number }>`with recursive ${start.ctes} select edge, ahead from start`)
+  const found = await db.first(
+    sql<{ edge: number; ahead: number }>`with recursive ${start.ctes} select edge, ahead from start`,
+  )
   if (!found) return null
   const key = { id: '', kind: '', at: found.edge }
   return { start: stillAt(start, sql`(select edge from start) = ${found.edge}`), key, skipped: found.ahead }
@@ -97,8 +109,10 @@ async function beginInIntervals(db: Database, start: PageStart | null): Promise<
       iif(typeof(value) = 'blob', '', id) as id, ${start.offset} as ahead from start0`)
   if (!found) return null
   const { value, ahead } = found
-  if (value === null) return { start: stillAt(start, sql`(select typeof(value) from start0) = 'blob'`), key: null, skipped: ahead }
-  const key = typeof value === 'number' ? { id: found.id, kind: '', at: value } : { id: found.id, kind: value, at: found.at }
+  if (value === null)
+    return { start: stillAt(start, sql`(select typeof(value) from start0) = 'blob'`), key: null, skipped: ahead }
+  const key =
+    typeof value === 'number' ? { id: found.id, kind: '', at: value } : { id: found.id, kind: value, at: found.at }
   const isThere = sql`(select value from start0) = ${value} and (select id from start0) = ${found.id}`
   return { start: stillAt(start, isThere), key, skipped: ahead }
 }
@@ -108,13 +122,11 @@ function beginOf(
   { request, rows, counted }: Pick<PackedPage, 'request' | 'rows' | 'counted'>,
 ): Promise<Begin | null> | Begin {
   const skipped = request.after ? 0 : (request.page - 1) * request.size
-  if (!isFarPage(request)) return fromTheFirst(skipped)
+  if (skipped < shortSkip) return fromTheFirst(skipped)
   if (rows.order === 'created') return beginInSpans(db, counted, rows.desc, skipped)
   const find = rows.order === 'name' ? startOfNames : startOfChanges
   return find(db, rows, skipped).then((start) => beginInIntervals(db, start))
 }
-
-const compared = (one: string | number, other: string | number): number => Number(one > other) - Number(one < other)
 
 /** The packed deliveries behind where a page begins. `isAfter` says that the key is the one before the page. */
 function askedOf(
@@ -129,7 +141,7 @@ function askedOf(
     return { ...asked, beginOf: () => from, isBehind: ({ at }) => (desc ? at <= from : at >= from) }
   }
   const direction = desc ? -1 : 1
-  const byKind = (name: string): number => (order === 'name' ? direction * compared(name, key.kind) : 0)
+  const byKind = (name: string): number => (order === 'name' ? direction * compareText(name, key.kind) : 0)
   return {
     ...asked,
     beginOf(name) {
@@ -137,7 +149,7 @@ function askedOf(
       return byKind(name) < 0 ? undefined : null
     },
     isBehind(one) {
-      const place = byKind(one.kind) || direction * (one.at - key.at || compared(one.id, key.id))
+      const place = byKind(one.kind) || direction * compareMoments(one, key)
       // Keys of intervals and edges of spans are the first in ascending order, and behind the last in descending order.
       return isAfter || desc ? place > 0 : place >= 0
     },
@@ -158,18 +170,20 @@ function keyOf(order: DeliveryOrder, after: KeyValues): PackedDelivery {
 interface RowsOfPage {
   rows: DeliveriesOfEditions
   candidates: Candidates
-  /** Conditions of where the page begins. */
+  /** Conditions of where the page begins, for those that are read by an index. */
   rest: readonly SQL[]
   need: number
+  /** How many rows of the order the page takes at most, with those that it passes. */
+  most: number
 }
 
 /** In place of their table: the candidates of a page, those that are not packed yet, and those that changed late. */
-function rowsOfPage({ rows, candidates, rest, need }: RowsOfPage): SQL {
+function rowsOfPage({ rows, candidates, rest, need, most }: RowsOfPage): SQL {
   const { endpoint, editions, status, desc, order } = rows
   const { found, areAll, until } = candidates
-  const shown = sql`${id}, ${kind}, ${createdAt}, ${modifiedAt}`
-  const hasStatus = status ? [sql`webhook_deliveries.status = ${status}`] : []
   const isByChange = order === 'modified'
+  const shown = isByChange ? sql`${id}, ${modifiedAt}` : sql`webhook_deliveries.*`
+  const hasStatus = status ? [sql`webhook_deliveries.status = ${status}`] : []
   const last = found.at(-1)?.at
   // What changed soon after it was created, and is no candidate, changed behind this moment.
   const isCovered =
@@ -181,11 +195,12 @@ function rowsOfPage({ rows, candidates, rest, need }: RowsOfPage): SQL {
   const ids = JSON.stringify(found.map((one) => one.id))
   const packed = sql`select ${shown} from json_each(${ids}) as one cross join webhook_deliveries on ${id} = one.value
     where ${and(own)}`
+  // Candidates are in the order of the list, other than that of changes: those behind a page are not read.
+  const firstOnes = isByChange ? packed : sql`select * from (${packed} limit ${most})`
   const young = sql`select ${shown} from ${byMoment(endpoint, and([sql`${createdAt} >= ${until}`, ...own, eventWhere(inList(sql`${webhookEvents.edition_id}`, editions))]))}`
-  if (!isByChange) return sql`(${packed} union all ${young}) as webhook_deliveries`
+  if (!isByChange) return sql`(${firstOnes} union all ${young}) as webhook_deliveries`
   const late = editions.map(
-    (edition) => sql`select webhook_deliveries.id, '' as kind, 0 as created_at, webhook_deliveries.modified_at
-      from (select id, at as modified_at from edition_deliveries
+    (edition) => sql`select ${id}, ${modifiedAt} from (select id, at as modified_at from edition_deliveries
         where endpoint_id = ${endpoint} and edition_id = ${edition} and list = 'late' and kind = '') as webhook_deliveries
       where ${and([...common, ...(status ? [sql`(select status from webhook_deliveries as whole where whole.id = webhook_deliveries.id) = ${status}`] : [])])}
       order by webhook_deliveries.modified_at ${desc ? sql`desc` : sql`asc`}, webhook_deliveries.id ${desc ? sql`desc` : sql`asc`} limit ${need}`,
@@ -214,23 +229,25 @@ export async function packedPage(db: Database, asked: PackedPage): Promise<Page<
   const keys: OrderKey[] = [...sortsOf[order], id].map((by) => ({ by, desc }))
   if (after && after.length !== keys.length) return null
   // Of those candidates that have another status, or changed late, the page needs others.
-  const spare = rows.status || order === 'modified' ? Math.ceil(size / 2) : 0
+  const isSure = !rows.status && order !== 'modified'
   for (let factor = 1; ; factor *= 4) {
     const begin = await beginOf(db, asked)
     if (!begin) return null
     const { start, skipped } = begin
-    const need = (skipped + size + 1 + spare) * factor
+    const most = skipped + size + 1
+    const need = (isSure ? most : most + Math.ceil(most / 2) + 25) * factor
     if (need > mostCandidates) return null
     const key = after ? keyOf(order, after) : begin.key
     const candidates = await findCandidates(db, askedOf(rows, key, after !== null), need)
     if (!candidates) return null
-    const rest = [...(after ? [beyond(keys, after)] : []), ...(start?.where ?? [])]
+    const rest = order === 'modified' ? [...(after ? [beyond(keys, after)] : []), ...(start?.where ?? [])] : []
     const page = await paginate(db, request, {
       ...source,
-      from: rowsOfPage({ rows, candidates, rest, need }),
+      from: rowsOfPage({ rows, candidates, rest, need, most }),
       where: [],
       sort,
-      ...(start && { startOf: () => start }),
+      ...(order !== 'modified' && { read: { table: sql`webhook_deliveries`, joins: sql`` } }),
+      ...(start && { startOf: () => start, shortSkip }),
     })
     if (isWhole(page, { after, areAll: candidates.areAll })) return page
   }

@@ -2,7 +2,13 @@ import { type SQL, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
 import { takeFromIntervals } from '../../../db/lists/intervals/write-intervals.ts'
 import { takeFromSpans } from '../../../db/lists/spans/settle-spans.ts'
-import { recountNext, recountNextIntervals, settleNext, settleNextScopes, sweepScopes } from '../../../db/settle-lists.ts'
+import {
+  recountNext,
+  recountNextIntervals,
+  settleNext,
+  settleNextScopes,
+  sweepScopes,
+} from '../../../db/settle-lists.ts'
 import { intervalSizes } from '../../../db/lists/intervals/settle-intervals.ts'
 import { inList } from '../../../db/visibility.ts'
 import { firstIdAt } from '../../../domain/ids.ts'
