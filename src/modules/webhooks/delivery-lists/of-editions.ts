@@ -177,6 +177,16 @@ interface RowsOfPage {
   most: number
 }
 
+/** Condition of deliveries that stand before all packed ones that are no candidates. `last` is the last candidate. */
+function isBefore({ kind: name, at }: PackedDelivery, { order, desc }: DeliveriesOfEditions): SQL {
+  // What changed soon changed within some minutes after it was made.
+  if (order === 'modified') return desc ? sql`${modifiedAt} > ${at + soonMs}` : sql`${modifiedAt} < ${at}`
+  const operator = desc ? sql`>=` : sql`<=`
+  return order === 'name'
+    ? sql`(${kind}, ${createdAt}) ${operator} (${name}, ${at})`
+    : sql`${createdAt} ${operator} ${at}`
+}
+
 /** In place of their table: the candidates of a page, those that are not packed yet, and those that changed late. */
 function rowsOfPage({ rows, candidates, rest, need, most }: RowsOfPage): SQL {
   const { endpoint, editions, status, desc, order } = rows
@@ -184,12 +194,8 @@ function rowsOfPage({ rows, candidates, rest, need, most }: RowsOfPage): SQL {
   const isByChange = order === 'modified'
   const shown = isByChange ? sql`${id}, ${modifiedAt}` : sql`webhook_deliveries.*`
   const hasStatus = status ? [sql`webhook_deliveries.status = ${status}`] : []
-  const last = found.at(-1)?.at
-  // What changed soon after it was created, and is no candidate, changed behind this moment.
-  const isCovered =
-    !isByChange || areAll || last === undefined
-      ? []
-      : [desc ? sql`${modifiedAt} > ${last + soonMs}` : sql`${modifiedAt} < ${last}`]
+  const last = areAll ? undefined : found.at(-1)
+  const isCovered = last ? [isBefore(last, rows)] : []
   const common = [...rest, ...isCovered]
   const own = [...common, ...hasStatus, ...(isByChange ? [sql`not (${areLate})`] : [])]
   const ids = JSON.stringify(found.map((one) => one.id))
