@@ -4,18 +4,15 @@ import * as fc from 'fast-check'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { dayMs } from '../../src/domain/time/instants.ts'
 import { deliveryStatuses } from '../../src/domain/webhooks/webhooks.ts'
-import { packSizes } from '../../src/modules/webhooks/delivery-lists/packs.ts'
 import {
   packDeliveries,
   settleDeliveries,
   settleDeliveryIntervals,
   sweepEvents,
 } from '../../src/modules/webhooks/jobs.ts'
-import { created, rootToken } from '../support/api.ts'
+import { created } from '../support/api.ts'
 import { contextAt } from '../support/context.ts'
-import { costOf } from '../support/cost.ts'
 import {
-  deliveryOrderings,
   type LongEndpoint,
   later,
   manyFrom,
@@ -26,125 +23,23 @@ import {
   type StoredDelivery,
   storedDeliveries,
 } from '../support/delivery-intervals.ts'
+import {
+  expectList,
+  expectPacks,
+  expectRowsOfEditions,
+  packAll,
+  packedOrderings,
+  shortPacks,
+} from '../support/delivery-packs.ts'
 import { shortSizes } from '../support/intervals.ts'
-import { queryOf } from '../support/list-spans.ts'
-import { byCodePoint, idsOf, readAs } from '../support/lists.ts'
+import { readAs } from '../support/lists.ts'
 import { seedPlace } from '../support/retention.ts'
 import { seedEdition } from '../support/seeding/editions.ts'
 import { givenMember } from '../support/seeding/members.ts'
-import { db, write } from '../support/seeding/rows.ts'
+import { write } from '../support/seeding/rows.ts'
 import { seedEndpoint } from '../support/seeding/webhooks.ts'
 
 const minute = 60_000
-const sizes = { ...packSizes, rows: 64, rowsAStep: 1000 }
-const orderings = ['created', '-created', ...deliveryOrderings] as const
-
-interface Asked {
-  endpoint: string
-  editions: readonly string[]
-  edition?: string
-  status?: string
-  ordering: string
-  token?: string
-}
-
-function expectedIds({ editions, status, ordering }: Asked, deliveries: readonly StoredDelivery[]): string[] {
-  const direction = ordering.startsWith('-') ? -1 : 1
-  const compared = (one: StoredDelivery, other: StoredDelivery): number => {
-    if (ordering.endsWith('modified')) return one.modified - other.modified
-    return (ordering.endsWith('name') ? byCodePoint(one.name, other.name) : 0) || one.created - other.created
-  }
-  return deliveries
-    .filter((one) => editions.includes(one.edition) && (!status || one.status === status))
-    .toSorted((one, other) => direction * (compared(one, other) || byCodePoint(one.id, other.id)))
-    .map(({ id }) => id)
-}
-
-/** A list read page by page, from its first one or by numbers, is that of all its deliveries. Answers what pages read. */
-async function expectList(
-  asked: Asked,
-  given: { deliveries: readonly StoredDelivery[]; size: number; pages: number; numbers: readonly number[] },
-): Promise<number[]> {
-  const { endpoint, edition, status, ordering, token = rootToken } = asked
-  const { deliveries, size, pages, numbers } = given
-  const ids = expectedIds(asked, deliveries)
-  const query = queryOf({ status, edition_id: edition, ordering, page_size: size })
-  const path = `/v1/webhooks/${endpoint}/deliveries?${query}`
-  const rows: number[] = []
-  const expectPage = async (at: string, from: number) => {
-    const reply = await readAs(token, at)
-    expect([at, reply.status, reply.body.count]).toEqual([at, 200, ids.length])
-    expect([at, idsOf(reply)]).toEqual([at, ids.slice(from, from + size)])
-    expect([at, reply.body.next !== null]).toEqual([at, ids.length > from + size])
-    rows.push(costOf(reply).rows_read)
-    return reply.body.next as string | null
-  }
-  let next: string | null = path
-  for (let page = 0; next && page < pages; page++) {
-    const { pathname, search }: URL = new URL(next, 'https://service.example.com')
-    next = await expectPage(`${pathname}${search}`, page * size)
-  }
-  const last = Math.max(1, Math.ceil(ids.length / size))
-  for (const number of new Set([...numbers.map((one) => 1 + (one % last)), last]))
-    await expectPage(`${path}&page=${number}`, (number - 1) * size)
-  return rows
-}
-
-/** Compares packs with the deliveries that are old enough. Those that retention deleted may be left in packs. */
-async function expectPacks(endpoint: string): Promise<number> {
-  const until = await db.first(
-    sql<{ until: number }>`select until from settled_lists where list = 'delivery_packs' and scope = ${endpoint}`,
-  )
-  const packs = await db.all(sql<{ edition: string; kind: string; first: number; size: number; entries: string }>`
-    select edition_id as edition, kind, first_created_at as first, size, entries from delivery_packs
-    where endpoint_id = ${endpoint} order by edition_id, kind, first_created_at, number`)
-  const packed = packs.flatMap(({ edition, kind, first, size, entries }) => {
-    const all = JSON.parse(entries) as [string, number][]
-    expect(all).toHaveLength(size)
-    expect(Math.min(...all.map(([, at]) => at))).toBe(first)
-    return all.map(([id, at]) => ({ id, at, edition, kind }))
-  })
-  const stored = await storedDeliveries(endpoint)
-  const exist = new Set(stored.map(({ id }) => id))
-  const expected = stored
-    .filter(({ edition, created: at }) => edition !== '-' && at < (until?.until ?? 0))
-    .map(({ id, created: at, edition, name }) => ({ id, at, edition, kind: name }))
-  const inOrder = <One extends { at: number; edition: string; kind: string; id: string }>(rows: One[]) =>
-    rows.toSorted(
-      (one, other) =>
-        byCodePoint(`${one.edition} ${one.kind}`, `${other.edition} ${other.kind}`) ||
-        one.at - other.at ||
-        byCodePoint(one.id, other.id),
-    )
-  expect(packed.filter(({ id }) => exist.has(id))).toEqual(inOrder(expected))
-  return packs.length
-}
-
-/** Compares the rows of deliveries that changed late or ended without success. */
-async function expectRowsOfEditions(endpoint: string): Promise<void> {
-  const expected = (await storedDeliveries(endpoint)).flatMap(
-    ({ id, edition, status, name, created: at, modified }) => {
-      if (edition === '-') return []
-      const isLost = ['failed', 'exhausted'].includes(status)
-      return [
-        ...(modified < at || modified > at + 5 * minute ? [`${edition} late  ${modified} ${id}`] : []),
-        ...(isLost
-          ? [`${edition} ${status} ${name} ${at} ${id}`, `${edition} ${status} by change  ${modified} ${id}`]
-          : []),
-      ]
-    },
-  )
-  const stored = await db.all(sql<{
-    text: string
-  }>`select edition_id || ' ' || list || ' ' || kind || ' ' || at || ' ' || id as text
-    from edition_deliveries where endpoint_id = ${endpoint}`)
-  expect(stored.map(({ text }) => text).toSorted(byCodePoint)).toEqual(expected.toSorted(byCodePoint))
-}
-
-async function packAll(now: number): Promise<void> {
-  for (let minutes = 0; minutes < 4; minutes++) await packDeliveries(contextAt(now), sizes)
-}
-
 describe('deliveries of an edition', () => {
   const shares = [2000, 100, 10, 2] as const
   let deliveries: StoredDelivery[]
@@ -182,16 +77,19 @@ describe('deliveries of an edition', () => {
     await expectRowsOfEditions(long.endpoint)
   })
 
-  it.each(orderings)('are listed in the order %s, and cost few rows whatever their share is', async (ordering) => {
-    for (const edition of editions)
-      for (const status of [undefined, 'success', 'exhausted']) {
-        const asked = { endpoint: long.endpoint, editions: [edition], edition, ordering, ...(status && { status }) }
-        const [numbers, byNumber] = [[1, 4, 9, 33, 60], ordering.endsWith('created') ? 600 : 3000]
-        const rows = await expectList(asked, { deliveries, size: 25, pages: 3, numbers })
-        expect([asked, Math.max(600, ...rows.slice(0, 3))]).toEqual([asked, 600])
-        expect([asked, Math.max(byNumber, ...rows)]).toEqual([asked, byNumber])
-      }
-  })
+  it.each(packedOrderings)(
+    'are listed in the order %s, and cost few rows whatever their share is',
+    async (ordering) => {
+      for (const edition of editions)
+        for (const status of [undefined, 'success', 'exhausted']) {
+          const asked = { endpoint: long.endpoint, editions: [edition], edition, ordering, ...(status && { status }) }
+          const [numbers, byNumber] = [[1, 4, 9, 33, 60], ordering.endsWith('created') ? 600 : 3000]
+          const rows = await expectList(asked, { deliveries, size: 25, pages: 3, numbers })
+          expect([asked, Math.max(600, ...rows.slice(0, 3))]).toEqual([asked, 600])
+          expect([asked, Math.max(byNumber, ...rows)]).toEqual([asked, byNumber])
+        }
+    },
+  )
 
   it('are listed for a role of some editions', async () => {
     const { place, endpoint } = long
@@ -199,20 +97,26 @@ describe('deliveries of an edition', () => {
     await write(sql`update webhook_endpoints set edition_id = ${third} where id = ${endpoint}`)
     const member = await givenMember({ id: place.organization }, 'admin', third)
     const given = { deliveries, size: 25, pages: 3, numbers: [1, 6, 31] }
-    for (const ordering of orderings)
+    for (const ordering of packedOrderings)
       await expectList({ endpoint, editions: [third], ordering, token: member.token }, given)
     await created(`/v1/organizations/${place.organization}/members`, {
       email: member.email,
       role: 'admin',
       edition_id: fourth,
     })
-    for (const ordering of orderings)
+    for (const ordering of packedOrderings)
       for (const status of [undefined, 'success', 'failed'])
         await expectList(
           { endpoint, editions: [third, fourth], ordering, token: member.token, ...(status && { status }) },
           given,
         )
-    const asked = { endpoint, editions: [fourth], edition: fourth, ordering: '-modified', token: member.token }
+    const asked = {
+      endpoint,
+      editions: [fourth],
+      edition: fourth,
+      ordering: '-modified' as const,
+      token: member.token,
+    }
     await expectList(asked, given)
     expect(
       (await readAs(member.token, `/v1/webhooks/${endpoint}/deliveries?edition_id=${editions[0]}`)).body,
@@ -233,7 +137,7 @@ it('many deliveries of one moment are listed', async () => {
   await packAll(later)
   await expectPacks(endpoint)
   const deliveries = await storedDeliveries(endpoint)
-  for (const ordering of orderings)
+  for (const ordering of packedOrderings)
     await expectList(
       { endpoint, editions: [other], edition: other, ordering },
       { deliveries, size: 50, pages: 30, numbers: [3, 11, 20] },
@@ -262,7 +166,7 @@ type Change = typeof change extends fc.Arbitrary<infer One> ? One : never
 async function perform(one: Change, { place, other, endpoint }: LongEndpoint, now: number) {
   if (one.act === 'add')
     await seedManyDeliveries(place, endpoint, { count: one.many, from: now, step: one.step, other })
-  if (one.act === 'pack') await packDeliveries(contextAt(now), { ...sizes, fewestDue: 10, stepsASweep: one.steps })
+  if (one.act === 'pack') await packDeliveries(contextAt(now), { ...shortPacks, fewestDue: 10, stepsASweep: one.steps })
   if (one.act === 'settle') {
     await settleDeliveries(contextAt(now))
     await settleDeliveryIntervals(contextAt(now), shortSizes)
@@ -292,7 +196,7 @@ it('packs lead to the deliveries of an edition through every change', async () =
       const { endpoint, place } = long
       let now = later
       await settleDeliveryIntervals(contextAt(now), shortSizes)
-      await packDeliveries(contextAt(now), sizes)
+      await packDeliveries(contextAt(now), shortPacks)
       for (const one of acts) {
         if (one.act === 'wait') now += one.ms
         await perform(one, long, now)
@@ -302,7 +206,7 @@ it('packs lead to the deliveries of an edition through every change', async () =
       await expectPacks(endpoint)
       await expectRowsOfEditions(endpoint)
       const deliveries = await storedDeliveries(endpoint)
-      for (const ordering of orderings)
+      for (const ordering of packedOrderings)
         for (const { edition, status } of ofEditions(long))
           await expectList(
             { endpoint, editions: [edition], edition, ordering, ...(status && { status }) },
@@ -331,10 +235,10 @@ it('packs of which retention leaves nothing are deleted', async () => {
 
 it('an endpoint with few deliveries has no packs', async () => {
   const { endpoint } = await seedLongEndpoint(300)
-  await packDeliveries(contextAt(later), { ...sizes, fewestRows: 301 })
+  await packDeliveries(contextAt(later), { ...shortPacks, fewestRows: 301 })
   expect(await expectPacks(endpoint)).toBe(0)
-  await packDeliveries(contextAt(later), { ...sizes, fewestRows: 300, fewestDue: 300 })
+  await packDeliveries(contextAt(later), { ...shortPacks, fewestRows: 300, fewestDue: 300 })
   expect(await expectPacks(endpoint)).toBe(0)
-  await packDeliveries(contextAt(later), { ...sizes, fewestRows: 300 })
+  await packDeliveries(contextAt(later), { ...shortPacks, fewestRows: 300 })
   expect(await expectPacks(endpoint)).toBeGreaterThan(0)
 })

@@ -33,7 +33,7 @@ const modifiedAt = sql`webhook_deliveries.modified_at`
 /** Those of more editions are looked for among all. */
 const mostEditions = 8
 
-export type DeliveryOrder = 'created' | 'modified' | 'name'
+type DeliveryOrder = 'created' | 'modified' | 'name'
 
 /** Deliveries of some editions, in one order. */
 export interface DeliveriesOfEditions extends CountedDeliveries {

@@ -9,7 +9,7 @@ import { LostRace } from '../../../domain/errors.ts'
 import { rangesOfKinds } from './spans.ts'
 
 /** As `settled_lists` names it. */
-export const packedList = 'delivery_packs'
+const packedList = 'delivery_packs'
 
 export const packSizes = {
   /** Deliveries of an endpoint with fewer are not packed. */
