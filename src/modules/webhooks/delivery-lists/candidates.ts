@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm'
 import type { Database } from '../../../db/database.ts'
+import { answering, fromJson, type RowOf } from '../../../db/select.ts'
 import { eventKindNames } from '../../../domain/webhooks/webhooks.ts'
 import { byMoment, packedUntil, packSizes } from './packs.ts'
 import { deliverySpans } from './spans.ts'
@@ -23,7 +24,7 @@ export interface AskedDeliveries {
   isBehind: (one: PackedDelivery) => boolean
 }
 
-export interface Candidates {
+export interface FoundDeliveries {
   found: readonly PackedDelivery[]
   /** Whether there are no others. */
   areAll: boolean
@@ -57,6 +58,8 @@ function packsFrom(endpoint: string, desc: boolean, count: number) {
 /** More packs of each list are not read for a page. */
 const mostPacks = 40
 
+const packFields = { packs: fromJson<readonly (readonly [id: string, created_at: number])[][]>(sql`packs`) }
+
 interface ListedKind {
   edition: string
   kind: string
@@ -73,14 +76,21 @@ async function readPacks(
   const [[state], packs] = await db.batch([
     sql<{ until: number; young: number }>`select ${packedUntil(endpoint)} as until,
       (select count(*) from (select 1 from ${byMoment(endpoint, isYoung)} limit ${mostYoung + 1})) as young`,
-    sql<{ packs: string }>`select ${packsFrom(endpoint, desc, count)} as packs
-      from json_each(${JSON.stringify(lists.map(({ edition, kind, begin }) => [edition, kind, begin]))}) as one`,
+    answering(
+      packFields,
+      sql<RowOf<typeof packFields>>`select ${packsFrom(endpoint, desc, count)} as packs
+        from json_each(${JSON.stringify(lists.map(({ edition, kind, begin }) => [edition, kind, begin]))}) as one`,
+    ),
   ])
-  return { state, packs: packs.map((one) => JSON.parse(one.packs) as readonly (readonly [string, number])[][]) }
+  return { state, packs: packs.map((one) => one.packs) }
 }
 
 /** Finds so many of them at least, if there are. Null where the endpoint has no packs, or much that is not packed. */
-export async function findCandidates(db: Database, asked: AskedDeliveries, need: number): Promise<Candidates | null> {
+export async function findCandidates(
+  db: Database,
+  asked: AskedDeliveries,
+  need: number,
+): Promise<FoundDeliveries | null> {
   const { editions, desc, isByKind, beginOf, isBehind } = asked
   const lists = eventKindNames.flatMap((kind) => {
     const begin = beginOf(kind)

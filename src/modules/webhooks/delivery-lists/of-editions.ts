@@ -14,10 +14,10 @@ import { type DeliveryStatus, eventKindNames, lostStatuses } from '../../../doma
 import { type deliveryColumns, type DeliveryRow, eventWhere } from '../queries.ts'
 import {
   type AskedDeliveries,
-  type Candidates,
   compareMoments,
   compareText,
   findCandidates,
+  type FoundDeliveries,
   type PackedDelivery,
 } from './candidates.ts'
 import { areLate, soonMs } from './last-changed.ts'
@@ -169,7 +169,7 @@ function keyOf(order: DeliveryOrder, after: KeyValues): PackedDelivery {
 
 interface RowsOfPage {
   rows: DeliveriesOfEditions
-  candidates: Candidates
+  candidates: FoundDeliveries
   /** Conditions of where the page begins, for those that are read by an index. */
   rest: readonly SQL[]
   need: number
