@@ -5,7 +5,7 @@ import { and, beyond, type KeyValues, type OrderKey } from '../../../db/lists/or
 import type { PageStart } from '../../../db/lists/page-by-number.ts'
 import { paginate } from '../../../db/lists/paginate.ts'
 import { type Ranges, union } from '../../../db/lists/ranges.ts'
-import type { SpannedRows } from '../../../db/lists/spans/count-spans.ts'
+import { countOfSpans, type SpannedRows } from '../../../db/lists/spans/count-spans.ts'
 import { startOfSpans } from '../../../db/lists/spans/start-of-spans.ts'
 import { webhookEvents } from '../../../db/schema/messaging/webhooks.ts'
 import { inList } from '../../../db/visibility.ts'
@@ -21,7 +21,7 @@ import {
   type PackedDelivery,
 } from './candidates.ts'
 import { areLate, soonMs } from './last-changed.ts'
-import { byMoment } from './packs.ts'
+import { byMoment, packedUntil } from './packs.ts'
 import { deliverySpans } from './spans.ts'
 import { type CountedDeliveries, startOfChanges, startOfNames } from './starts.ts'
 
@@ -117,15 +117,19 @@ async function beginInIntervals(db: Database, start: PageStart | null): Promise<
   return { start: stillAt(start, isThere), key, skipped: ahead }
 }
 
-function beginOf(
+async function beginOf(
   db: Database,
   { request, rows, counted }: Pick<PackedPage, 'request' | 'rows' | 'counted'>,
-): Promise<Begin | null> | Begin {
+): Promise<Begin | null> {
   const skipped = request.after ? 0 : (request.page - 1) * request.size
   if (skipped < shortSkip) return fromTheFirst(skipped)
   if (rows.order === 'created') return beginInSpans(db, counted, rows.desc, skipped)
+  // Intervals are many rows: they are not read in vain.
+  const isThere = await db.first(sql<{ yes: number }>`select ${packedUntil(rows.endpoint)} > 0
+    and (${countOfSpans(deliverySpans, counted).statement}) > ${skipped} as yes`)
+  if (!isThere?.yes) return null
   const find = rows.order === 'name' ? startOfNames : startOfChanges
-  return find(db, rows, skipped).then((start) => beginInIntervals(db, start))
+  return beginInIntervals(db, await find(db, rows, skipped))
 }
 
 /** The packed deliveries behind where a page begins. `isAfter` says that the key is the one before the page. */
