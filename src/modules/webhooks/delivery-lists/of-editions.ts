@@ -5,7 +5,7 @@ import { and, beyond, type KeyValues, type OrderKey } from '../../../db/lists/or
 import type { PageStart } from '../../../db/lists/page-by-number.ts'
 import { paginate } from '../../../db/lists/paginate.ts'
 import { type Ranges, union } from '../../../db/lists/ranges.ts'
-import { countOfSpans, type SpannedRows } from '../../../db/lists/spans/count-spans.ts'
+import { countOfSpans, numberOfMatches, type SpannedRows } from '../../../db/lists/spans/count-spans.ts'
 import { startOfSpans } from '../../../db/lists/spans/start-of-spans.ts'
 import { webhookEvents } from '../../../db/schema/messaging/webhooks.ts'
 import { inList } from '../../../db/visibility.ts'
@@ -92,6 +92,15 @@ const stillAt = (start: PageStart, isThere: SQL): PageStart => ({
   where: start.where.map((one) => sql`${one} and ${isThere}`),
 })
 
+/** Whether so many of the newest deliveries are of the list that its rows are soon found among all. */
+async function areMany(db: Database, { endpoint }: DeliveriesOfEditions, { facets }: SpannedRows): Promise<boolean> {
+  const spans = sql`list_spans`
+  const share = await db.first(sql<{ yes: number }>`select 3 * sum(n) > sum(total) as yes from (
+    select total, ${numberOfMatches(deliverySpans, facets, spans)} as n from ${spans}
+    where list = ${deliverySpans.name} and scope = ${endpoint} order by span desc limit 8)`)
+  return share?.yes === 1
+}
+
 async function beginInSpans(db: Database, counted: SpannedRows, desc: boolean, skipped: number): Promise<Begin | null> {
   const start = startOfSpans(deliverySpans, counted, desc, skipped)
   const found = await db.first(
@@ -123,7 +132,8 @@ async function beginOf(
 ): Promise<Begin | null> {
   const skipped = request.after ? 0 : (request.page - 1) * request.size
   if (skipped < shortSkip) return fromTheFirst(skipped)
-  if (rows.order === 'created') return beginInSpans(db, counted, rows.desc, skipped)
+  if (rows.order === 'created')
+    return (await areMany(db, rows, counted)) ? null : beginInSpans(db, counted, rows.desc, skipped)
   // Intervals are many rows: they are not read in vain.
   const isThere = await db.first(sql<{ yes: number }>`select ${packedUntil(rows.endpoint)} > 0
     and (${countOfSpans(deliverySpans, counted).statement}) > ${skipped} as yes`)
