@@ -95,9 +95,9 @@ const stillAt = (start: PageStart, isThere: SQL): PageStart => ({
 /** Whether so many of the newest deliveries are of the list that its rows are soon found among all. */
 async function areMany(db: Database, { endpoint }: DeliveriesOfEditions, { facets }: SpannedRows): Promise<boolean> {
   const spans = sql`list_spans`
-  const share = await db.first(sql<{ yes: number }>`select 3 * sum(n) > sum(total) as yes from (
+  const share = await db.first(sql<{ yes: number }>`select 5 * sum(n) > 2 * sum(total) as yes from (
     select total, ${numberOfMatches(deliverySpans, facets, spans)} as n from ${spans}
-    where list = ${deliverySpans.name} and scope = ${endpoint} order by span desc limit 8)`)
+    where list = ${deliverySpans.name} and scope = ${endpoint} order by span desc limit 2)`)
   return share?.yes === 1
 }
 
