@@ -2,7 +2,7 @@ import { type SQL, sql } from 'drizzle-orm'
 import type { Database } from '../../../db/database.ts'
 import type { ListSource, SortKey } from '../../../db/lists/list-source.ts'
 import { and, beyond, type KeyValues, type OrderKey } from '../../../db/lists/order-keys.ts'
-import type { PageStart } from '../../../db/lists/page-by-number.ts'
+import { isFarPage, type PageStart } from '../../../db/lists/page-by-number.ts'
 import { paginate } from '../../../db/lists/paginate.ts'
 import { type Ranges, union } from '../../../db/lists/ranges.ts'
 import { countOfSpans, numberOfMatches, type SpannedRows } from '../../../db/lists/spans/count-spans.ts'
@@ -133,7 +133,9 @@ async function beginOf(
   const skipped = request.after ? 0 : (request.page - 1) * request.size
   if (skipped < shortSkip) return fromTheFirst(skipped)
   if (rows.order === 'created')
-    return (await areMany(db, rows, counted)) ? null : beginInSpans(db, counted, rows.desc, skipped)
+    return isFarPage(request) && (await areMany(db, rows, counted))
+      ? null
+      : beginInSpans(db, counted, rows.desc, skipped)
   // Intervals are many rows: they are not read in vain.
   const isThere = await db.first(sql<{ yes: number }>`select ${packedUntil(rows.endpoint)} > 0
     and (${countOfSpans(deliverySpans, counted).statement}) > ${skipped} as yes`)
