@@ -43,6 +43,7 @@ import {
 import { sweepCallbacks, sweepPassUpdates } from '../modules/wallet/jobs.ts'
 import {
   recountDeliveries,
+  packDeliveries,
   recountDeliveryIntervals,
   settleDeliveries,
   settleDeliveryIntervals,
@@ -93,6 +94,7 @@ const sweeps: Record<string, Sweep> = {
   'webhook-delivery-recount': recountDeliveries,
   'webhook-delivery-interval-counts': (job) => settleDeliveryIntervals(job),
   'webhook-delivery-interval-recount': recountDeliveryIntervals,
+  'webhook-delivery-packs': (job) => packDeliveries(job),
   'refund-request-parts': divideRefundSpans,
   'refund-request-recount': recountRefunds,
   'refund-interval-counts': (job) => settleRefunds(job),

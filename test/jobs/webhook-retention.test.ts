@@ -90,7 +90,7 @@ describe('the sweep of events', () => {
     const first = await costOfOne()
     await seedDeliveries(place, endpoint, 300)
     expect(await costOfOne()).toEqual(first)
-    expect(first.rows_read).toBeLessThan(68)
+    expect(first.rows_read).toBeLessThan(80)
     expect(first.rows_written).toBeLessThan(12)
   })
 })

@@ -89,6 +89,8 @@ export interface ListSource<Columns extends SQL | Fields = SQL> {
   count?: number | Counting | null
   /** Where the page behind so many rows begins, for lists that need not read these rows. Null where it cannot be said now. */
   startOf?: ((skipped: number) => PageStart | Promise<PageStart | null>) | undefined
+  /** So many rows before a page are not read one by one, where these are not 200. */
+  shortSkip?: number | undefined
   /**
    * As `startOf`, for pages that are far from both ends: `nearest` is the number of rows between a page and the end that is
    * nearer. Null where it cannot be said at present, or would be no nearer.

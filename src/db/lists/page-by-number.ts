@@ -33,9 +33,9 @@ export interface PageRoute {
 
 const fromTheFirstRow: PageRoute = { start: null, countedFromEnd: null, ctes: null }
 
-/** The most rows before a page that are read one by one. Of rows that are merged each is read twice. */
+/** The most rows before a page that are read one by one; fewer where each is read twice, as of rows that are merged. */
 const shortSkip = 200
-const shortSkipOfMerged = 100
+export const shortSkipOfTwice = 100
 /** More rows than this are not read where stored counts may lead to the page. */
 const longSkip = 2000
 
@@ -44,16 +44,16 @@ export const isFarPage = ({ page, size, after }: PageRequest): boolean =>
   after === null && (page - 1) * size >= shortSkip
 
 interface Numbered {
+  shortSkip?: number | undefined
   counting: Counting | null
   startOf: ((skipped: number) => PageStart | Promise<PageStart | null>) | undefined
   findStart: ((skipped: number, nearest: number) => Promise<PageStart | null>) | undefined
   isReversible: boolean
-  isMerged: boolean
 }
 
 /** The way to the page behind so many rows that reads the fewest of them. */
 export async function routeTo(db: Database, skipped: number, list: Numbered): Promise<PageRoute> {
-  if (skipped < (list.isMerged && list.startOf ? shortSkipOfMerged : shortSkip)) return fromTheFirstRow
+  if (skipped < (list.shortSkip ?? shortSkip)) return fromTheFirstRow
   const start = await list.startOf?.(skipped)
   if (start) return { start, countedFromEnd: null, ctes: start.ctes }
   const { counting, isReversible, findStart } = list

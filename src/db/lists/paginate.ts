@@ -4,7 +4,7 @@ import type { Database } from '../database.ts'
 import type { Fields, RowOf } from '../select.ts'
 import type { ListSource } from './list-source.ts'
 import { and, isNullable, keysOf, type KeyValues, wholeSort } from './order-keys.ts'
-import { type Counting, isFarPage, routeTo } from './page-by-number.ts'
+import { type Counting, isFarPage, routeTo, shortSkipOfTwice } from './page-by-number.ts'
 import { judgePage, pageFrom } from './page-rows.ts'
 import { inAnyRange } from './ranges.ts'
 import { isInOrder, ofOwners, selectPageKeys, selectPageRows } from './page-statement.ts'
@@ -44,10 +44,10 @@ export async function paginate<Row>(
   const route = await routeTo(db, offset, {
     counting: isCounting(source.count) ? counting : null,
     startOf: source.startOf,
+    shortSkip: source.shortSkip ?? (source.owners?.isOrdered && source.startOf ? shortSkipOfTwice : undefined),
     findStart: source.findStart,
     // Rows without a value are last in both directions.
     isReversible: !sort.some(({ by }) => isNullable(by)),
-    isMerged: !!source.owners?.isOrdered,
   })
   const most = request.size + 1
   // Behind its count a page from the end asks for nothing.

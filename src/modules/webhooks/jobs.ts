@@ -6,6 +6,7 @@ import { consumerLimits, DeliveryRun } from './delivery/delivery-run.ts'
 export type { Lane } from '../../domain/webhooks/webhook-sender.ts'
 export { sweepDeliveries } from './delivery/enqueue.ts'
 export {
+  packDeliveries,
   recountDeliveries,
   recountDeliveryIntervals,
   settleDeliveries,

@@ -94,6 +94,41 @@ export const deliveryIntervals = sqliteTable(
   (table) => [primaryKey({ columns: [table.scope, table.ordering, table.value, table.created_at, table.id] })],
 )
 
+/** Ids and moments of creation of up to 512 deliveries of an edition and a kind, in their order. A sweep packs them. */
+export const deliveryPacks = sqliteTable(
+  'delivery_packs',
+  {
+    endpoint_id: text().notNull(),
+    edition_id: text().notNull(),
+    kind: text({ enum: eventKindNames }).notNull(),
+    first_created_at: integer().notNull(),
+    number: integer().notNull(),
+    size: integer().notNull(),
+    entries: text({ mode: 'json' }).$type<readonly (readonly [id: string, created_at: number])[]>().notNull(),
+  },
+  (table) => [
+    primaryKey({
+      columns: [table.endpoint_id, table.edition_id, table.kind, table.first_created_at, table.number],
+    }),
+  ],
+)
+
+/** Deliveries of an edition that changed late, or ended without success, in the orders of lists. Triggers keep them. */
+export const editionDeliveries = sqliteTable(
+  'edition_deliveries',
+  {
+    endpoint_id: text().notNull(),
+    edition_id: text().notNull(),
+    list: text({ enum: ['late', 'failed', 'exhausted', 'failed by change', 'exhausted by change'] }).notNull(),
+    kind: text().notNull(),
+    at: integer().notNull(),
+    id: text().notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.endpoint_id, table.edition_id, table.list, table.kind, table.at, table.id] }),
+  ],
+)
+
 /** The attempts before the last one, which stands in its delivery. */
 export const webhookAttempts = sqliteTable(
   'webhook_attempts',

@@ -14,6 +14,7 @@ import type { DeliveryFilters, DeliveryQuery } from '../delivery/delivery-contra
 import { openOf } from '../delivery/open-deliveries.ts'
 import { deliveryColumns, type DeliveryRow, type EndpointRow, eventWhere, seenDeliveries } from '../queries.ts'
 import { nearPage, nearStart } from './last-changed.ts'
+import { areFew, type DeliveriesOfEditions, isLost, lostOfEditions, packedPage } from './of-editions.ts'
 import { deliverySpans, rangesOfKinds } from './spans.ts'
 import { type CountedDeliveries, startOfChanges, startOfKinds } from './starts.ts'
 
@@ -120,6 +121,13 @@ async function inOrder(
   return { ...all, ...ledBy(rows, (skipped) => startOfKinds(ctx.db, { ...rows, kinds: inTurn }, skipped)) }
 }
 
+/** Deliveries of few editions, of which those that are open are few among all. */
+function ofFewEditions({ ordering, status }: DeliveryQuery, rows: CountedDeliveries): DeliveriesOfEditions | null {
+  const { editions } = rows
+  const order = (['created', 'modified', 'name'] as const).find((name) => isBy(name, { ordering, status }))
+  return order && editions && areFew(editions) ? { ...rows, editions, order } : null
+}
+
 export async function listDeliveries(
   ctx: Ctx,
   endpoint: EndpointRow,
@@ -136,19 +144,33 @@ export async function listDeliveries(
   const editions = editionsOf(ctx, endpoint, edition_id)
   const rows = { endpoint: endpoint.id, status, editions, desc: sort[0]?.desc === true }
   const counted = countedOf(rows, where)
+  const shown = {
+    key: sql`${deliveryColumns.id}`,
+    columns: deliveryColumns,
+    joins: sql`join ${webhookDeliveries} on ${deliveryColumns.id} = page.key`,
+  }
+  if (editions?.length === 0 || !matchesFilters(endpoint, filters))
+    return paginate(ctx.db, page, { ...shown, from: sql`${webhookDeliveries}`, where: [sql`0`], sort, count: 0 })
+  const spanned = bySpans(deliverySpans, counted, sort)
+  const few = ofFewEditions(query, rows)
+  const packed =
+    few && !isLost(status)
+      ? await packedPage(ctx.db, {
+          request: page,
+          rows: few,
+          counted,
+          source: { ...shown, count: spanned.count ?? null },
+        })
+      : null
+  if (packed) return packed
   const some = editions && areThere(deliverySpans, counted)
   const all = { query, rows, where: [...where, areOf(endpoint, status)], some }
   return paginate(ctx.db, page, {
-    key: sql`${deliveryColumns.id}`,
+    ...shown,
     sort,
-    columns: deliveryColumns,
-    joins: sql`join ${webhookDeliveries} on ${deliveryColumns.id} = page.key`,
-    ...(editions?.length !== 0 && matchesFilters(endpoint, filters)
-      ? {
-          ...bySpans(deliverySpans, counted, sort),
-          ...(await inOrder(ctx, page, all)),
-          some,
-        }
-      : { from: sql`${webhookDeliveries}`, where: [sql`0`], count: 0 }),
+    ...spanned,
+    ...(await inOrder(ctx, page, all)),
+    ...(few && isLost(status) && lostOfEditions(few, status)),
+    some,
   })
 }

@@ -17,6 +17,10 @@ export interface CountedDeliveries {
 export const startOfChanges = (db: Database, rows: CountedDeliveries, skipped: number): Promise<PageStart | null> =>
   startIn(db, 'modified', rows, skipped)
 
+/** The same in the order of kinds as one order. */
+export const startOfNames = (db: Database, rows: CountedDeliveries, skipped: number): Promise<PageStart | null> =>
+  startIn(db, 'name', rows, skipped)
+
 const startIn = (
   db: Database,
   ordering: keyof typeof deliveryIntervals.orderings,

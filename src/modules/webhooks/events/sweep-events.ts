@@ -2,11 +2,18 @@ import { type SQL, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
 import { takeFromIntervals } from '../../../db/lists/intervals/write-intervals.ts'
 import { takeFromSpans } from '../../../db/lists/spans/settle-spans.ts'
-import { recountNext, recountNextIntervals, settleNext, settleNextScopes } from '../../../db/settle-lists.ts'
+import {
+  recountNext,
+  recountNextIntervals,
+  settleNext,
+  settleNextScopes,
+  sweepScopes,
+} from '../../../db/settle-lists.ts'
 import { intervalSizes } from '../../../db/lists/intervals/settle-intervals.ts'
 import { inList } from '../../../db/visibility.ts'
 import { firstIdAt } from '../../../domain/ids.ts'
 import { deliveryLifecycle } from '../../../domain/webhooks/webhooks.ts'
+import { packEndpoints, packSizes, takeEmptyPacks } from '../delivery-lists/packs.ts'
 import { deliverySpans } from '../delivery-lists/spans.ts'
 import { deliveryIntervals, endpointsWithMany } from '../delivery-lists/intervals.ts'
 
@@ -33,9 +40,10 @@ export async function sweepEvents(job: Pick<JobCtx, 'db' | 'now' | 'config'>): P
     if (found.length === 0) return
     const ids = found.flatMap(({ id }) => id ?? [])
     const areOld = sql`${inList(sql`webhook_deliveries.id`, ids)} and ${ended(sql`webhook_deliveries`)}`
-    const [, , , deliveries, events] = await db.batch([
+    const [, , , , deliveries, events] = await db.batch([
       ...takeFromSpans(deliverySpans, areOld),
       takeFromIntervals(deliveryIntervals, areOld),
+      takeEmptyPacks(areOld),
       sql`delete from webhook_deliveries where ${areOld} returning 1`,
       sql`delete from webhook_events where ${inList(
         sql`id`,
@@ -66,6 +74,14 @@ export const settleDeliveryIntervals = (job: Pick<JobCtx, 'db' | 'now'>, sizes =
     name: 'settle delivery intervals',
     sizes,
     findNext: (from, most) => endpointsWithMany(job.db, { from, most, fewest: sizes.fewestRows }),
+  })
+
+/** Packs deliveries of the next endpoints that have many. */
+export const packDeliveries = (job: Pick<JobCtx, 'db' | 'now'>, sizes = packSizes): Promise<void> =>
+  sweepScopes(job, {
+    name: 'pack deliveries',
+    findNext: (from, most) => endpointsWithMany(job.db, { from, most, fewest: sizes.fewestRows }),
+    settle: (endpoints) => packEndpoints(job, endpoints, sizes),
   })
 
 export const recountDeliveryIntervals = (job: Pick<JobCtx, 'db' | 'now'>): Promise<void> =>
