@@ -90,7 +90,7 @@ describe('a page by number far from both ends', () => {
     const orderingsOfList = Object.values(orderIntervals.orderings).slice(0, 1)
     const rows = { scope: place.organization, facets: [], orderings: orderingsOfList, isDesc: false }
     const isFound = async (nearest: number) =>
-      (await findStartInIntervals(db, orderIntervals, rows, 3_000, nearest)) !== null
+      (await findStartInIntervals(db, orderIntervals, rows, { skipped: 3_000, nearest })) !== null
     expect(await isFound(2_000)).toBe(true)
     await write(
       sql`update orders set modified_at = ${later} + seq where edition_id = ${place.editions[0]} and seq % 12 = 0`,

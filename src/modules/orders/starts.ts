@@ -50,5 +50,5 @@ export function startsOf(ctx: Ctx, filters: OrderFilters, ordering: OrderOrderin
   const { status, type, from, until } = listed
   if (!by || !orderings || !scope || from !== undefined || until !== undefined) return {}
   const rows = { scope, facets: [status, type], orderings, isDesc: by.desc }
-  return { findStart: (...place) => findStartInIntervals(ctx.db, orderIntervals, rows, ...place) }
+  return { findStart: (skipped, nearest) => findStartInIntervals(ctx.db, orderIntervals, rows, { skipped, nearest }) }
 }

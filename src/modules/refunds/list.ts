@@ -161,7 +161,7 @@ function byIntervals(ctx: Ctx, ordering: RefundOrdering, filters: RefundFilters 
   const { status, reason, source, created_after, created_before } = filters
   if ([reason, source, created_after, created_before].some((value) => value !== undefined)) return {}
   const rows = { scope, facets: [status], orderings: [one], isDesc: by.desc }
-  return { findStart: (...place) => findStartInIntervals(ctx.db, refundIntervals, rows, ...place) }
+  return { findStart: (skipped, nearest) => findStartInIntervals(ctx.db, refundIntervals, rows, { skipped, nearest }) }
 }
 
 /** What a list shows of its requests. Merged ones have their edition already, and so has a list of one edition. */

@@ -32,7 +32,7 @@ export function startsOf(
   const orderings = orderingsOf[name]
   if (orderings) {
     const rows = { scope: organization_id, facets: [], orderings, isDesc: desc }
-    return { findStart: (...place) => findStartInIntervals(db, customerIntervals, rows, ...place) }
+    return { findStart: (skipped, nearest) => findStartInIntervals(db, customerIntervals, rows, { skipped, nearest }) }
   }
   const rows = { scopes: organization_id, facets: [[undefined]], where: [] }
   return {

@@ -100,15 +100,14 @@ function startInIntervals(list: IntervalList, rows: IntervalRows, offset: number
 }
 
 /**
- * Where a page begins, if the list has intervals and few of its rows are not settled. `nearest` is the number of rows between it
- * and the nearer end.
+ * Where a page begins, if the list has intervals and few of its rows are not settled. `skipped` rows are before it, `nearest` between
+ * it and the nearer end.
  */
 export async function findStartInIntervals(
   db: Database,
   list: IntervalList,
   rows: IntervalRows,
-  offset: number,
-  nearest = 0,
+  { skipped, nearest = 0 }: { skipped: number; nearest?: number },
 ): Promise<PageStart | null> {
   const { scope, facets, orderings } = rows
   const most = mostYoung(nearest)
@@ -120,5 +119,5 @@ export async function findStartInIntervals(
   const state = await db.first(sql<{ is_counted: number; young: number }>`
     select exists (select 1 from ${list.intervals} where scope = ${scope}) ${isByCombinations ? sql`and not ${isUnknown}` : sql``} as is_counted,
       (select count(*) from (select 1 from ${youngRows(list, scope)} limit ${most + 1})) as young`)
-  return state?.is_counted && state.young <= most ? startInIntervals(list, rows, offset) : null
+  return state?.is_counted && state.young <= most ? startInIntervals(list, rows, skipped) : null
 }

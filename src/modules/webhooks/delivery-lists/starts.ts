@@ -31,7 +31,7 @@ const startIn = (
     db,
     deliveryIntervals,
     { scope: endpoint, facets: [status, editions], orderings: [deliveryIntervals.orderings[ordering]], isDesc: desc },
-    skipped,
+    { skipped },
   )
 
 /**
