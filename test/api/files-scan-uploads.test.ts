@@ -47,7 +47,7 @@ describe('an upload when a scanner is configured', () => {
     expect(await read(reply.body.url)).toBe(200)
   })
 
-  it('of known bytes is scanned too, and writes 8 rows at most', async () => {
+  it('of known bytes is scanned too, and writes 9 rows at most', async () => {
     const { id } = await givenOrganization()
     const bytes = freshPng()
     const first = await posted(later, () => uploadRaw(id, bytes, { bindings }))
@@ -55,7 +55,7 @@ describe('an upload when a scanner is configured', () => {
     expect(requests).toMatchObject([{ file_id: reply.body.id }])
     expect(reply.body.id).not.toBe(first.reply.body.id)
     // Three more are the entry of the audit log.
-    expect([costOf(first.reply).rows_written, costOf(reply).rows_written]).toEqual([8 + 4, 6 + 4])
+    expect([costOf(first.reply).rows_written, costOf(reply).rows_written]).toEqual([9 + 4, 7 + 4])
   })
 
   it('in parts is in quarantine too, and its signed address works once it is clean', async () => {

@@ -260,8 +260,8 @@ describe('a count of a search', () => {
     expect((await kept()).length).toBeGreaterThan(0)
     const [{ slot, counted_at } = { slot: 0, counted_at: 0 }] = await kept()
     // The minute in which the sweep looks at that place.
-    const minute = 64 * Math.ceil((counted_at + 86_400_000) / 60_000 / 64) + slot
-    await deleteOldHits(db, (minute - 128) * 60_000)
+    const minute = 384 * Math.ceil((counted_at + 86_400_000) / 60_000 / 384) + slot
+    await deleteOldHits(db, (minute - 2 * 384) * 60_000)
     expect((await kept()).map((one) => one.slot)).toContain(slot)
     await deleteOldHits(db, minute * 60_000)
     expect((await kept()).map((one) => one.slot)).not.toContain(slot)

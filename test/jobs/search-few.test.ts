@@ -53,39 +53,39 @@ describe('a text that fewer than 500 have', () => {
     expect(read).toMatchInlineSnapshot(`
       {
         "by any text, which the customer has": [
-          259,
-          598,
-          657,
+          257,
+          596,
+          655,
         ],
         "by the address of the customer": [
-          210,
-          549,
-          608,
+          208,
+          547,
+          606,
         ],
         "by their number": [
-          209,
-          548,
-          607,
-        ],
-        "customers of an edition": [
-          209,
-          548,
-          607,
-        ],
-        "customers of an organisation": [
           207,
           546,
           605,
         ],
+        "customers of an edition": [
+          207,
+          546,
+          605,
+        ],
+        "customers of an organisation": [
+          205,
+          544,
+          603,
+        ],
         "orders of an edition": [
-          211,
-          550,
-          609,
+          209,
+          548,
+          607,
         ],
         "orders of an organisation": [
-          259,
-          598,
-          657,
+          257,
+          596,
+          655,
         ],
       }
     `)
@@ -106,15 +106,15 @@ describe('a role of an edition', () => {
       [
         [
           101,
-          309,
+          313,
         ],
         [
           101,
-          308,
+          312,
         ],
         [
           101,
-          309,
+          313,
         ],
       ]
     `)

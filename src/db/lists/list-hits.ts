@@ -85,9 +85,9 @@ export async function hitListOf(state: ListState): Promise<HitList> {
 }
 
 const slotOfPart = (slot: number, part: number): number => slot + slots * part
-/** The slots of all parts, as JSON. */
-const slotsOf = (slot: number, { parts }: HitKeys): string =>
-  JSON.stringify(Array.from({ length: parts }, (_, part) => slotOfPart(slot, part)))
+/** The slots of all parts. */
+const slotsOf = (slot: number, { parts }: HitKeys): number[] =>
+  Array.from({ length: parts }, (_, part) => slotOfPart(slot, part))
 
 interface HitsRow {
   version: number
@@ -187,18 +187,18 @@ function ofStored({ slot, key, state }: HitList, { skipped, limit, after }: Plac
   const before = sql`',' || ${keys.written(sql`${after?.keys.at(-1) ?? 0}`)}`
   const first = after
     ? sql`select slot / ${inAll} * ${aPart} + instr(hits, ${before}) / ${width} + 1
-        from known cross join json_each(${slotsOf(slot, keys)}) as kept cross join list_counts on slot = kept.value and ${ofState}
+        from known cross join json_each(${JSON.stringify(slotsOf(slot, keys))}) as kept cross join list_counts on slot = kept.value and ${ofState}
         where instr(hits, ${before}) > 0 and ${after.isSame} limit 1`
     : sql`select ${whole(skipped)}`
   const from = sql`(first - slot / ${inAll} * ${aPart})`
   const behind = whole(limit)
   // Another search may have taken the place of a part alone.
-  const parts = sql`(select (min(first + ${behind}, total) - 1) / ${aPart} - first / ${aPart} + 1 from known cross join place)`
+  const parts = sql`(min(first + ${behind}, known.total) - 1) / ${aPart} - first / ${aPart} + 1`
   return sql`known (total, version) as materialized
       (select total, version from list_counts where slot = ${slot} and key = ${key} and version = ${state.version}),
     place (first) as materialized (${first}),
-    slice (keys) as materialized (select iif(count(*) = ${parts}, group_concat(keys, ''), null) from (
-      select substr(hits, 1 + max(0, ${from}) * ${width}, (min(0, ${from}) + ${behind}) * ${width}) as keys
+    slice (keys) as materialized (select iif(count(*) = max(parts), group_concat(keys, ''), null) from (
+      select ${parts} as parts, substr(hits, 1 + max(0, ${from}) * ${width}, (min(0, ${from}) + ${behind}) * ${width}) as keys
         from known cross join place
         cross join json_each(json_array(first / ${aPart}, (first + ${behind} - 1) / ${aPart})) as kept
         cross join list_counts on slot = ${whole(slot)} + ${inAll} * kept.value and ${ofState}
@@ -209,10 +209,8 @@ function ofStored({ slot, key, state }: HitList, { skipped, limit, after }: Plac
 export const keysOfSlice = ({ read }: HitKeys): SQL => sql`select ${read} as key
   from json_each('["' || replace(substr((select keys from slice), 2), ',', '","') || '"]')`
 
-/** Deletes what was found a day ago, in one of the slots: an hour of sweeps looks at all of them. */
+/** Deletes what was found a day ago, in one of the rows: six hours of sweeps look at all of them. */
 export function deleteOldHits(db: Database, now: number): Promise<unknown> {
-  const slot = Math.floor(now / 60_000) % slots
-  return db.all(
-    sql`delete from list_counts where slot in (select value from json_each(${slotsOf(slot, idKeys)})) and counted_at < ${now - keptMs}`,
-  )
+  const slot = Math.floor(now / 60_000) % (slots * idKeys.parts)
+  return db.all(sql`delete from list_counts where slot = ${slot} and counted_at < ${now - keptMs}`)
 }
