@@ -219,7 +219,7 @@ it('packs lead to the deliveries of an edition through every change', async () =
       expect(await expectPacks(endpoint)).toBe(0)
       await expectRowsOfEditions(endpoint)
     }),
-    { numRuns: 3, examples: [packsAnew] },
+    { numRuns: 2, examples: [packsAnew] },
   )
 })
 

@@ -154,7 +154,7 @@ describe('counts of files', () => {
           sql`delete from storage_sweeps`,
         )
       }),
-      { numRuns: 6 },
+      { numRuns: 3 },
     )
     expect(parts).toBeGreaterThan(10)
   }, 300_000)

@@ -99,7 +99,7 @@ it('pages of what is kept in parts are those of the list, by number and by next,
         await keep()
       }
     }),
-    { numRuns: 25, endOnFailure: true },
+    { numRuns: 15, endOnFailure: true },
   )
 })
 

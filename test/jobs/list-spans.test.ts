@@ -136,7 +136,7 @@ describe('counts of the audit log', () => {
           sql`delete from settled_lists`,
         )
       }),
-      { numRuns: 12 },
+      { numRuns: 8 },
     )
     expect(wereCounted).toBeGreaterThan(1000)
     expect(ofResources).toBeGreaterThan(1000)

@@ -129,7 +129,7 @@ it('pages by runs are exact through every change', async () => {
       served = Math.max(served, ...(await generations()))
       await write(sql`delete from orders where organization_id = ${place.organization}`)
     }),
-    { numRuns: 5 },
+    { numRuns: 3 },
   )
   expect(served).toBeGreaterThan(0)
 })
@@ -141,7 +141,7 @@ describe('the sweep of runs', () => {
     const { organization } = await seedLongEditions([600, 90])
     const scope = { organization_id: organization }
     let now = later
-    for (let steps = 0; steps < 30; steps++) {
+    for (let steps = 0; steps < 20; steps++) {
       await buildOrderRuns({ db: databaseEndingAfter((steps * 3) % 47), now: () => now }, shortSizes).catch(() => null)
       now += 200_000
       await write(sql`update orders set amount_minor = amount_minor * 7 % 50000, modified_at = ${now - 150_000}

@@ -148,7 +148,7 @@ it('pages of refund requests by runs are exact through every change', async () =
         )
       },
     ),
-    { numRuns: 5 },
+    { numRuns: 3 },
   )
   expect(served).toBeGreaterThan(0)
 })

@@ -141,6 +141,6 @@ it('what is kept for a caller is what a comparison of all rows finds, after ever
         }
       }
     }),
-    { numRuns: 7, endOnFailure: true },
+    { numRuns: 4, endOnFailure: true },
   )
 })

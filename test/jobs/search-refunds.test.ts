@@ -144,6 +144,6 @@ it('has what a comparison of all requests finds, after every change', async () =
         }
       },
     ),
-    { numRuns: 6, endOnFailure: true },
+    { numRuns: 4, endOnFailure: true },
   )
 })
