@@ -2,10 +2,10 @@ import { sql } from 'drizzle-orm'
 import * as fc from 'fast-check'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { dayMs } from '../../src/domain/time/instants.ts'
-import { deliveryStatuses } from '../../src/domain/webhooks/webhooks.ts'
 import { settleDeliveryIntervals, sweepEvents } from '../../src/modules/webhooks/jobs.ts'
 import { created, rootToken } from '../support/api.ts'
 import { contextAt } from '../support/context.ts'
+import { changeDeliveries, deliveryChange } from '../support/delivery-changes.ts'
 import { costOf } from '../support/cost.ts'
 import {
   deliveryOrderings,
@@ -29,7 +29,6 @@ import { givenMember } from '../support/seeding/members.ts'
 import { db, write } from '../support/seeding/rows.ts'
 import { seedEndpoint } from '../support/seeding/webhooks.ts'
 
-const minute = 60_000
 const statuses = [undefined, 'success', 'exhausted', 'pending'] as const
 
 describe('a page of deliveries by number far from both ends', () => {
@@ -123,45 +122,19 @@ it.each(['created', 'modified', 'name'])('deliveries of none are listed in the o
 })
 
 const change = fc.oneof(
-  fc.record({
-    act: fc.constant('add' as const),
-    many: fc.constantFrom(1, 40, 300),
-    step: fc.constantFrom(0, 1000, 600_000),
-  }),
-  fc.record({
-    act: fc.constant('change' as const),
-    status: fc.constantFrom(...deliveryStatuses, null),
-    part: fc.constantFrom(1, 3, 40, 700),
-    rest: fc.nat({ max: 700 }),
-  }),
-  fc.record({
-    act: fc.constant('wait' as const),
-    ms: fc.constantFrom(minute, 9 * minute, 20 * minute, dayMs),
-  }),
+  { arbitrary: deliveryChange, weight: 4 },
   fc.record({ act: fc.constant('settle' as const), steps: fc.constantFrom(1, 3, 10_000) }),
-  fc.record({ act: fc.constant('sweep' as const) }),
   // As the version before, which leaves the numbers of editions out.
   fc.record({ act: fc.constant('forget' as const), part: fc.constantFrom(1, 5) }),
 )
 type Change = typeof change extends fc.Arbitrary<infer One> ? One : never
 
-async function perform(one: Change, { place, other, endpoint }: LongEndpoint, now: number) {
-  if (one.act === 'add')
-    await seedManyDeliveries(place, endpoint, {
-      count: one.many,
-      from: now,
-      step: one.step,
-      other,
-    })
-  if (one.act === 'settle') await settleDeliveryIntervals(contextAt(now), { ...shortSizes, stepsASweep: one.steps })
-  if (one.act === 'sweep') await sweepEvents(contextAt(now))
-  if (one.act === 'forget')
-    for (const sign of ['+', '-'])
-      await write(sql`update delivery_intervals set failed = failed ${sql.raw(sign)} 1
-        where scope = ${endpoint} and (success + exhausted) % ${one.part} = 0`)
-  if (one.act === 'change')
-    await write(sql`update webhook_deliveries set status = coalesce(${one.status}, status), modified_at = ${now}
-      where endpoint_id = ${endpoint} and created_at <= ${now} and substr(id, -6) % ${one.part} = ${one.rest % one.part}`)
+async function perform(one: Change, long: LongEndpoint, now: number) {
+  if (one.act === 'settle') return settleDeliveryIntervals(contextAt(now), { ...shortSizes, stepsASweep: one.steps })
+  if (one.act !== 'forget') return changeDeliveries(one, long, now)
+  for (const sign of ['+', '-'])
+    await write(sql`update delivery_intervals set failed = failed ${sql.raw(sign)} 1
+      where scope = ${long.endpoint} and (success + exhausted) % ${one.part} = 0`)
 }
 
 it('intervals of deliveries are exact through every change, and lead to the pages', async () => {

@@ -3,7 +3,6 @@ import { sql } from 'drizzle-orm'
 import * as fc from 'fast-check'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { dayMs } from '../../src/domain/time/instants.ts'
-import { deliveryStatuses } from '../../src/domain/webhooks/webhooks.ts'
 import {
   packDeliveries,
   settleDeliveries,
@@ -12,6 +11,7 @@ import {
 } from '../../src/modules/webhooks/jobs.ts'
 import { created } from '../support/api.ts'
 import { contextAt } from '../support/context.ts'
+import { changeDeliveries, deliveryChange } from '../support/delivery-changes.ts'
 import {
   type LongEndpoint,
   later,
@@ -39,7 +39,6 @@ import { givenMember } from '../support/seeding/members.ts'
 import { write } from '../support/seeding/rows.ts'
 import { seedEndpoint } from '../support/seeding/webhooks.ts'
 
-const minute = 60_000
 describe('deliveries of an edition', () => {
   const shares = [2000, 100, 10, 2] as const
   let deliveries: StoredDelivery[]
@@ -145,36 +144,18 @@ it('many deliveries of one moment are listed', async () => {
 })
 
 const change = fc.oneof(
-  fc.record({
-    act: fc.constant('add' as const),
-    many: fc.constantFrom(1, 40, 300),
-    step: fc.constantFrom(0, 1000, 600_000),
-  }),
-  fc.record({
-    act: fc.constant('change' as const),
-    status: fc.constantFrom(...deliveryStatuses, null),
-    part: fc.constantFrom(1, 3, 40, 700),
-    rest: fc.nat({ max: 700 }),
-  }),
-  fc.record({ act: fc.constant('wait' as const), ms: fc.constantFrom(minute, 9 * minute, 20 * minute, dayMs) }),
+  { arbitrary: deliveryChange, weight: 4 },
   fc.record({ act: fc.constant('pack' as const), steps: fc.constantFrom(1, 3, 100) }),
   fc.record({ act: fc.constant('settle' as const) }),
-  fc.record({ act: fc.constant('sweep' as const) }),
 )
 type Change = typeof change extends fc.Arbitrary<infer One> ? One : never
 
-async function perform(one: Change, { place, other, endpoint }: LongEndpoint, now: number) {
-  if (one.act === 'add')
-    await seedManyDeliveries(place, endpoint, { count: one.many, from: now, step: one.step, other })
-  if (one.act === 'pack') await packDeliveries(contextAt(now), { ...shortPacks, fewestDue: 10, stepsASweep: one.steps })
-  if (one.act === 'settle') {
-    await settleDeliveries(contextAt(now))
-    await settleDeliveryIntervals(contextAt(now), shortSizes)
-  }
-  if (one.act === 'sweep') await sweepEvents(contextAt(now))
-  if (one.act === 'change')
-    await write(sql`update webhook_deliveries set status = coalesce(${one.status}, status), modified_at = ${now}
-      where endpoint_id = ${endpoint} and created_at <= ${now} and substr(id, -6) % ${one.part} = ${one.rest % one.part}`)
+async function perform(one: Change, long: LongEndpoint, now: number) {
+  if (one.act === 'pack')
+    return packDeliveries(contextAt(now), { ...shortPacks, fewestDue: 10, stepsASweep: one.steps })
+  if (one.act !== 'settle') return changeDeliveries(one, long, now)
+  await settleDeliveries(contextAt(now))
+  await settleDeliveryIntervals(contextAt(now), shortSizes)
 }
 
 it('packs lead to the deliveries of an edition through every change', async () => {
