@@ -1,22 +1,18 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import type { Shop } from '../../scripts/bench/shop.ts'
 import { type Client, createClient, type Page } from '../../scripts/support/client.ts'
-import { type FilledShop, openFilledShop } from '../support/filled-shop.ts'
+import { type FilledShop, goal, useFilledShop } from '../support/filled-shop.ts'
 import { rareSearches, rareTexts } from '../support/many-rows.ts'
-
-/** Rows that a page of 50 may read, its count included. */
-const goal = 600
 
 let filled: FilledShop
 let client: Client
 let shop: Shop
 let rowsOf: FilledShop['rowsOf']
 
-beforeAll(async () => {
-  filled = await openFilledShop()
-  ;({ client, shop, rowsOf } = filled)
-}, 1_200_000)
-afterAll(() => filled?.close(), 60_000)
+useFilledShop((opened) => {
+  filled = opened
+  ;({ client, shop, rowsOf } = opened)
+})
 
 /** Rows that a page and its count may read where a search finds fewer than 500. */
 const goalOfRareSearch = 1000

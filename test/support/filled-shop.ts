@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { expect } from 'vitest'
+import { afterAll, beforeAll, expect } from 'vitest'
 import { databaseIn } from '../../scripts/bench/fill.ts'
 import type { Shop } from '../../scripts/bench/shop.ts'
 import { type Client, createClient } from '../../scripts/support/client.ts'
@@ -27,7 +27,7 @@ export interface FilledShop {
 }
 
 /** A server of a shop with many orders and their neighbours, which sweeps have counted. */
-export async function openFilledShop(): Promise<FilledShop> {
+async function openFilledShop(): Promise<FilledShop> {
   const stateDir = filledDir ?? (await mkdtemp(join(tmpdir(), 'slow-orders-')))
   const env = { ...process.env, BENCH_STATE_DIR: stateDir, ORDERS: String(wanted) }
   if (!filledDir) await promisify(execFile)(process.execPath, [join(root, 'scripts/bench-fill.ts')], { cwd: root, env })
@@ -97,4 +97,17 @@ export async function listsOf({ client, shop }: FilledShop): Promise<ListCase[]>
       orderings,
     }))
   })
+}
+
+/** Rows that a page of 50 may read, its count included. */
+export const goal = 600
+
+/** Opens the shop before the tests of a file, and closes it behind them. */
+export function useFilledShop(use: (filled: FilledShop) => void): void {
+  let filled: FilledShop | undefined
+  beforeAll(async () => {
+    filled = await openFilledShop()
+    use(filled)
+  }, 1_200_000)
+  afterAll(() => filled?.close(), 60_000)
 }

@@ -3,11 +3,10 @@ import type { Database } from '../../../db/database.ts'
 import type { IntervalList } from '../../../db/lists/intervals/interval-list.ts'
 import { settledAfterMs } from '../../../db/lists/spans/spanned-list.ts'
 import { deliveryStatuses, type EventKind, eventKindNames } from '../../../domain/webhooks/webhooks.ts'
-import { deliverySpans, rangesOfKinds } from './spans.ts'
+import { createdAt, deliverySpans, rangesOfKinds } from './spans.ts'
 import { areLate, soonMs } from './last-changed.ts'
 
 const byCreation = { index: sql`webhook_deliveries_of_endpoint`, ranges: rangesOfKinds }
-const createdAt = sql`webhook_deliveries.created_at`
 
 /** In an interval that ends behind the settled deliveries of a kind, the order of keys would lead to all others, too. */
 function ofKind(name: EventKind) {

@@ -3,7 +3,7 @@ import { and, beyond, type OrderKey, orderOf } from '../../../db/lists/order-key
 import type { PageStart } from '../../../db/lists/page-by-number.ts'
 import { inAnyRange, united } from '../../../db/lists/ranges.ts'
 import type { PageRequest } from '../../../domain/page.ts'
-import { rangesOfKinds } from './spans.ts'
+import { createdAt, rangesOfKinds } from './spans.ts'
 
 /** Most deliveries change for the last time so soon after they were made. An index has the others by their last change. */
 export const soonMs = 300_000
@@ -11,7 +11,6 @@ export const areLate = sql.raw(`webhook_deliveries.modified_at not between webho
   and webhook_deliveries.created_at + ${soonMs}`)
 const table = sql`webhook_deliveries`
 const id = sql`webhook_deliveries.id`
-const createdAt = sql`webhook_deliveries.created_at`
 const modifiedAt = sql`webhook_deliveries.modified_at`
 
 interface ListByChange {

@@ -22,12 +22,11 @@ import {
 } from './candidates.ts'
 import { areLate, soonMs } from './last-changed.ts'
 import { byMoment, packedUntil } from './packs.ts'
-import { deliverySpans } from './spans.ts'
+import { createdAt, deliverySpans } from './spans.ts'
 import { type CountedDeliveries, startOfChanges, startOfNames } from './starts.ts'
 
 const id = sql`webhook_deliveries.id`
 const kind = sql`webhook_deliveries.kind`
-const createdAt = sql`webhook_deliveries.created_at`
 const modifiedAt = sql`webhook_deliveries.modified_at`
 
 /** Those of more editions are looked for among all. */

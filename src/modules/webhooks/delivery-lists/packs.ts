@@ -6,7 +6,7 @@ import { written } from '../../../db/edition-counts.ts'
 import { settledAfterMs } from '../../../db/lists/spans/spanned-list.ts'
 import { inAnyRange } from '../../../db/lists/ranges.ts'
 import { LostRace } from '../../../domain/errors.ts'
-import { rangesOfKinds } from './spans.ts'
+import { createdAt, rangesOfKinds } from './spans.ts'
 
 /** As `settled_lists` names it. */
 const packedList = 'delivery_packs'
@@ -32,8 +32,6 @@ export const packedUntil = (endpoint: string): SQL =>
 export const byMoment = (endpoint: string, condition: SQL): SQL =>
   sql`webhook_deliveries indexed by webhook_deliveries_of_endpoint
     where webhook_deliveries.endpoint_id = ${endpoint} and ${inAnyRange(rangesOfKinds)} and ${condition}`
-
-const createdAt = sql`webhook_deliveries.created_at`
 
 /** Appends deliveries of a range of time to the last packs of their editions and kinds. */
 function packStatement(endpoint: string, { from, until }: { from: number; until: number }, rows: number): SQL {

@@ -10,13 +10,15 @@ export const rangesOfKinds: Ranges = {
   areWords: true,
 }
 
+export const createdAt = sql`webhook_deliveries.created_at`
+
 /** A delivery that changes its status late is counted anew by a trigger. */
 export const deliverySpans: SpannedList = {
   name: 'webhook_deliveries',
   table: sql`webhook_deliveries`,
   joins: sql`join webhook_events on webhook_events.id = webhook_deliveries.event_id`,
   scope: sql`webhook_deliveries.endpoint_id`,
-  key: sql`webhook_deliveries.created_at`,
+  key: createdAt,
   ...byMoment,
   facets: [
     { column: sql`webhook_deliveries.status`, values: deliveryStatuses },
