@@ -1,4 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm'
+import { sumOfEditions } from '../../../db/edition-counts.ts'
 import { shortId, shortIds } from '../../../db/short-ids.ts'
 import type { ExpressionScope } from '../../../db/cel/index.ts'
 import { inList } from '../../../db/visibility.ts'
@@ -52,6 +53,14 @@ export function peopleOf({ organization_id, edition_id, editions }: SegmentTenan
     from: sql`${knownIn(editions)} e cross join users u on u.seq = e.user_seq`,
     where: ofOrganization,
   }
+}
+
+/** How many they are, as counts say. A customer of several editions counts in each of them. */
+export function numberOfPeople(tenant: SegmentTenant): SQL<number> {
+  const editions = editionsOf(tenant)
+  return editions
+    ? sql`${sumOfEditions(sql`customers`, sql`select value from json_each(${JSON.stringify(editions)})`)}`
+    : sql`coalesce((select customers from list_sizes where organization_id = ${tenant.organization_id}), 0)`
 }
 
 /** Where messages of a channel reach a person `u`. */

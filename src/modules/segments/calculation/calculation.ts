@@ -10,7 +10,7 @@ import { predicateOf } from '../../../db/cel/index.ts'
 import { checkExpression, costError, type Expression, meanWork, peopleAStatement } from '../../../domain/cel/index.ts'
 import { AppError, LostRace } from '../../../domain/errors.ts'
 import { exclusionReasons, type SegmentStatus } from '../../../domain/segments.ts'
-import { type Audience, audienceReason, scopeOf } from './audience.ts'
+import { type Audience, audienceReason, numberOfPeople, scopeOf } from './audience.ts'
 import { walkOf } from './walk.ts'
 
 /** A running calculation, as it was read. */
@@ -90,20 +90,19 @@ const counts = sql.raw(
 function stepStatements(calculation: Calculation, expression: Expression, now: number, size: number) {
   const { seq, epoch, started_at } = calculation
   const walk = walkOf(calculation, calculation.last_id)
-  const until = sql`(select cursor_id from segments where seq = ${seq})`
+  const people = walk.part(calculation.cursor_id, sql`select cursor_id as position from segments where seq = ${seq}`)
   const predicate = predicateOf(expression, scopeOf(calculation, started_at))
   const isLast = sql`${running(calculation)} and cursor_id = last_id`
   return [
     sql`update segments set heartbeat_at = ${now},
-        cursor_id = coalesce((${walk.step({ after: sql`cursor_id`, until: sql`last_id` }, size)}), last_id),
+        cursor_id = coalesce((${walk.step(calculation.cursor_id, calculation.last_id, size)}), last_id),
         walked_count = walked_count + ${size},
-        population_count = case when population_count = 0 then (${walk.count})
-          else population_count end
+        population_count = case when population_count = 0 then ${numberOfPeople(calculation)} else population_count end
       where ${running(calculation)} and cursor_id = ${calculation.cursor_id}`,
     changedOne(),
     sql`insert into segment_members (segment_seq, epoch, user_seq, excluded_for)
-      select ${seq}, ${epoch}, u.seq, ${audienceReason(calculation, started_at)} from ${walk.people.from}
-      where ${walk.people.where} and ${walk.isIn({ after: sql`${calculation.cursor_id}`, until })} and (${predicate})`,
+      select ${seq}, ${epoch}, u.seq, ${audienceReason(calculation, started_at)} from ${people.from}
+      where ${people.where} and (${predicate})`,
     sql`update segments set matched_count = matched_count + changes() where seq = ${seq}`,
     leaving(sql`members_epoch`, sql`${isLast} and members_epoch > 0`, now),
     sql`update segments set ${hasStatus('ready')}, members_epoch = epoch, calculated_at = ${now}, heartbeat_at = null,

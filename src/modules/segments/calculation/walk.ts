@@ -6,24 +6,16 @@ import { idPrefixes } from '../../../domain/ids.ts'
 import { shortId } from '../../../db/short-ids.ts'
 import { type PeopleSql, peopleOf, type SegmentTenant } from './audience.ts'
 
-/** Two positions of a walk: people behind the first, up to the second. */
-interface PartOfWalk {
-  after: SQL
-  until: SQL
-}
-
 /** An order in which an index has people, with positions in it as texts. */
 interface Walk {
   /** The position before everybody. */
   start: string
   /** A query of the last position. */
   last: SQL
-  /** A query of the position so many people behind the begin of a part; of none behind its end. */
-  step: (part: PartOfWalk, size: number) => SQL
-  /** A query of the number of people. */
-  count: SQL
-  people: PeopleSql
-  isIn: (part: PartOfWalk) => SQL
+  /** A query of the position so many people behind one position, up to another; of none where there are fewer. */
+  step: (after: string, until: string, size: number) => SQL
+  /** The people behind a position, up to the one that a query finds. */
+  part: (after: string, until: SQL) => PeopleSql
 }
 
 /** The keys of people, in the order in which one column has them. */
@@ -35,17 +27,19 @@ interface WalkKeys {
 
 /** A walk through people by `keys`. `key` of `people` is the same column; a position as text becomes one by `read`. */
 function byKey({ from, key, where }: WalkKeys, people: PeopleSql & { key: SQL }, read: (position: SQL) => SQL): Walk {
-  const within = (column: SQL, { after, until }: PartOfWalk) =>
-    sql`${column} > ${read(after)} and ${column} <= ${read(until)}`
+  const within = (column: SQL, after: string, until: SQL) =>
+    sql`${column} > ${read(sql`${after}`)} and ${column} <= ${read(until)}`
   const position = sql`cast(${key} as text)`
   return {
     start: '',
     last: sql`select ${position} from ${from} where ${where} order by ${key} desc limit 1`,
-    step: (part, size) =>
-      sql`select ${position} from ${from} where ${where} and ${within(key, part)} order by ${key} limit 1 offset ${size - 1}`,
-    count: sql`select count(*) from ${from} where ${where}`,
-    people,
-    isIn: (part) => within(people.key, part),
+    step: (after, until, size) =>
+      sql`select ${position} from ${from} where ${where} and ${within(key, after, sql`${until}`)}
+        order by ${key} limit 1 offset ${size - 1}`,
+    part: (after, until) => ({
+      from: people.from,
+      where: sql`${people.where} and ${within(people.key, after, sql`(${until})`)}`,
+    }),
   }
 }
 
@@ -67,11 +61,11 @@ const bySeq = (tenant: SegmentTenant, editionId: string): Walk =>
 function byTime(tenant: SegmentTenant): Walk {
   const [from, where] = [sql`users`, sql`organization_short_id = ${shortId(tenant.organization_id)}`]
   const people = peopleOf(tenant)
-  // The rowid has no collation of its own. Without one SQLite compares no key of an index with it.
-  const keys = (position: SQL) => sql`(${position} ->> 0, ${position} ->> 1 collate binary)`
-  const within = (columns: SQL, { after, until }: PartOfWalk) =>
-    sql`${columns} > ${keys(after)} and ${columns} <= ${keys(until)}`
   const own = sql`(created_at, seq)`
+  const written = (position: string): SQL => {
+    const [moment, number] = JSON.parse(position) as [number, number]
+    return sql`(${moment}, ${number})`
+  }
   const position = (more: readonly SQL[], order: SQL, limit: SQL): SQL => {
     const inRange = (range: readonly SQL[]) =>
       sql`select created_at, seq from ${from} where ${and([...range, where, ...more])}`
@@ -81,10 +75,20 @@ function byTime(tenant: SegmentTenant): Walk {
   return {
     start: `[${Number.MIN_SAFE_INTEGER},0]`,
     last: position([], sql`created_at desc, seq desc`, sql`limit 1`),
-    step: (part, size) => position([within(own, part)], sql`created_at, seq`, sql`limit 1 offset ${size - 1}`),
-    count: sql`select count(*) from ${from} where ${where}`,
-    people,
-    isIn: (part) => sql`${inAnyRange(customerRanges(sql`u`).all)} and ${within(sql`(u.created_at, u.seq)`, part)}`,
+    step: (after, until, size) =>
+      position(
+        [sql`${own} > ${written(after)}`, sql`${own} <= ${written(until)}`],
+        sql`created_at, seq`,
+        sql`limit 1 offset ${size - 1}`,
+      ),
+    part: (after, until) => ({
+      // A query with a limit is read once, and not for each person. Its columns have no collation, and SQLite compares the
+      // rowid with nothing that has one.
+      from: sql`(select position ->> 0 as created_at, position ->> 1 as seq from (${until}) limit 1) as until
+        cross join ${people.from}`,
+      where: sql`${people.where} and ${inAnyRange(customerRanges(sql`u`).all)}
+        and (u.created_at, u.seq) > ${written(after)} and (u.created_at, u.seq) <= (until.created_at, until.seq collate binary)`,
+    }),
   }
 }
 

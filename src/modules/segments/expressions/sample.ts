@@ -1,9 +1,8 @@
 import { type SQL, sql } from 'drizzle-orm'
-import { longestBits, written } from '../../../db/edition-counts.ts'
 import { shortId, shortIds } from '../../../db/short-ids.ts'
 import type { Ctx } from '../../../context.ts'
 import { inList } from '../../../db/visibility.ts'
-import { editionsOf, type PeopleSql, peopleOf, type SegmentTenant } from '../calculation/audience.ts'
+import { editionsOf, numberOfPeople, type PeopleSql, peopleOf, type SegmentTenant } from '../calculation/audience.ts'
 
 /** How many people the organisation has, and how many of them a segment is about. */
 interface Sizes {
@@ -29,17 +28,10 @@ const isIndexed = (share: number): boolean => share * 2 ** 32 <= indexedLimit
 /** A number from 0 up to 2^32 for a customer, evenly spread over those of consecutive customers. */
 const spread = sql.raw('((u.seq & 2147483647) * 2654435761) & 4294967295')
 
-/** Both numbers are kept. A customer of several editions counts in each of them. */
 async function sizesOf(ctx: Ctx, tenant: SegmentTenant): Promise<Sizes> {
-  const editions = editionsOf(tenant)
-  const all = sql`coalesce((select customers from list_sizes where organization_id = ${tenant.organization_id}), 0)`
+  const { organization_id } = tenant
   const found = await ctx.db.first(
-    sql<Sizes>`select ${all} as "all", ${
-      editions
-        ? sql`(select coalesce(sum(customers), 0) from order_counts
-            where span_bits = ${written(longestBits)} and ${inList(sql`edition_id`, editions)})`
-        : all
-    } as people`,
+    sql<Sizes>`select ${numberOfPeople({ organization_id, edition_id: null })} as "all", ${numberOfPeople(tenant)} as people`,
   )
   return found ?? { all: 0, people: 0 }
 }
