@@ -68,6 +68,7 @@ export const beginning = (
   return [
     sql`update segments set ${hasStatus('calculating')}, epoch = epoch + 1, version = version + 1, cursor_id = ${walk.start},
         last_id = coalesce((${walk.last}), ${walk.start}), walked_count = 0, matched_count = 0,
+        population_count = ${numberOfPeople(segment)},
         calculation_started_at = ${now}, heartbeat_at = ${now}, error_message = ''
       where id = ${segment.id} and version = ${segment.version}`,
     changedOne(),
@@ -86,7 +87,10 @@ const counts = sql.raw(
   exclusionReasons.map((reason) => `'${reason}', count(*) filter (where excluded_for = '${reason}')`).join(', '),
 )
 
-/** One step as one transaction: it moves the cursor from where it was read, or nothing at all happens. */
+/**
+ * One step as one transaction: it moves the cursor from where it was read, or nothing at all happens. The last step goes to
+ * the last position: the version before did not know the number of people.
+ */
 function stepStatements(calculation: Calculation, expression: Expression, now: number, size: number) {
   const { seq, epoch, started_at } = calculation
   const walk = walkOf(calculation, calculation.last_id)
@@ -95,9 +99,9 @@ function stepStatements(calculation: Calculation, expression: Expression, now: n
   const isLast = sql`${running(calculation)} and cursor_id = last_id`
   return [
     sql`update segments set heartbeat_at = ${now},
-        cursor_id = coalesce((${walk.step(calculation.cursor_id, calculation.last_id, size)}), last_id),
-        walked_count = walked_count + ${size},
-        population_count = case when population_count = 0 then ${numberOfPeople(calculation)} else population_count end
+        cursor_id = iif(walked_count + ${size} >= population_count and population_count > 0, last_id,
+          coalesce((${walk.step(calculation.cursor_id, calculation.last_id, size)}), last_id)),
+        walked_count = walked_count + ${size}
       where ${running(calculation)} and cursor_id = ${calculation.cursor_id}`,
     changedOne(),
     sql`insert into segment_members (segment_seq, epoch, user_seq, excluded_for)
