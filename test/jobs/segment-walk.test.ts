@@ -10,10 +10,11 @@ import { db } from '../support/seeding/rows.ts'
 
 const size = 2
 
+let organization: string
 let id: string
 let ids: string[]
 beforeEach(async () => {
-  const organization = (await givenOrganization()).id
+  organization = (await givenOrganization()).id
   ids = (await seedPeople({ organization }, [{}, {}, {}, {}, {}])).map((person) => person.id).toSorted()
   id = (await givenSegment({ organization_id: organization })).id as string
 })
@@ -45,6 +46,23 @@ describe('the walk of a calculation through an organisation', () => {
     await calculator().take([await begin()], size)
     expect(await segmentNow(id)).toMatchObject({ status: 'ready', user_count: 5, walked_count: 6 })
     expect((await membersNow(id)).toSorted()).toEqual(ids)
+  })
+
+  it('looks for no end of a step that has all people who are left', async () => {
+    const machine = calculator()
+    await machine.take([await begin()], 5)
+    expect(await segmentNow(id)).toMatchObject({ status: 'ready', user_count: 5, walked_count: 5 })
+    // With the look 34 and more.
+    expect(machine.meter.rows_read).toBeLessThan(30)
+  })
+
+  it('knows of each calculation how many people there are', async () => {
+    await calculator().take([await begin()], size)
+    await seedPeople({ organization }, [{}, {}])
+    const message = await begin()
+    expect(await segmentNow(id)).toMatchObject({ walked_count: 0, population_count: 7 })
+    await calculator().take([message], size)
+    expect(await segmentNow(id)).toMatchObject({ status: 'ready', user_count: 7, walked_count: 8, population_count: 7 })
   })
 
   it('visits those with and without a number or a visit', async () => {
