@@ -10,6 +10,9 @@ import { keepStorageInMemory } from './test/support/memory-storage.ts'
 /** Of the property tests: the same cases at each run, unless another seed is given. */
 const propertySeed = process.env['PROPERTY_SEED'] ?? '20261121'
 
+/** `all` tries properties with dear cases as often as the slow tests do. */
+const propertyRuns = process.env['PROPERTY_RUNS'] ?? 'few'
+
 /** So many random expressions of each scope go to the judge. The slow run has a thousand. */
 const celExpressions = process.env['CEL_EXPRESSIONS'] ?? '200'
 
@@ -35,6 +38,7 @@ const worker = (storage: Storage) =>
         bindings: {
           ...(await bindingsOf(storage)),
           PROPERTY_SEED: propertySeed,
+          PROPERTY_RUNS: propertyRuns,
           CEL_EXPRESSIONS: celExpressions,
           TEST_CLOCK: process.env['TEST_CLOCK'] ?? '',
           TEST_CLOCK_RATE: process.env['TEST_CLOCK_RATE'] ?? '',

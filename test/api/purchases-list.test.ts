@@ -129,7 +129,7 @@ describe('listPurchases', () => {
     expect((await costs()) - before).toBeLessThanOrEqual(40)
   })
 
-  it('reads the same rows among 10 purchases and among 100,000', async () => {
+  it('reads the same rows among 10 purchases and among 20,000', async () => {
     const here = await seedShop()
     const place = { edition_id: here.edition_id }
     const wanted = await givenTicket(here, { vendor_code: 'WANTED' }, { order_number: '77' })
@@ -157,12 +157,12 @@ describe('listPurchases', () => {
     }
     await fill(other.id, 8)
     const before = await costs()
-    await fill(other.id, 99_990)
+    await fill(other.id, 19_990)
     expect(await costs()).toEqual(before)
     for (const [, rows] of before) expect(rows).toBeLessThanOrEqual(90)
-    // A page of the whole list reads its rows and merges the statuses, and one entry of an index for each purchase counts.
+    // A page of the whole list reads its rows and merges the statuses; the count is stored.
     const whole = await list({ ...place, page_size: '10' })
-    expect(whole.body.count).toBe(100_000)
-    expect(costOf(whole).rows_read).toBeLessThanOrEqual(100_000 + 10 * 10 + 60)
+    expect(whole.body.count).toBe(20_000)
+    expect(costOf(whole).rows_read).toBeLessThanOrEqual(10 * 10 + 60)
   })
 })

@@ -11,6 +11,7 @@ import {
 } from '../../src/modules/webhooks/jobs.ts'
 import { created } from '../support/api.ts'
 import { contextAt } from '../support/context.ts'
+import { dearRuns } from '../support/dear-runs.ts'
 import { changeDeliveries, deliveryChange } from '../support/delivery-changes.ts'
 import {
   type LongEndpoint,
@@ -200,7 +201,7 @@ it('packs lead to the deliveries of an edition through every change', async () =
       expect(await expectPacks(endpoint)).toBe(0)
       await expectRowsOfEditions(endpoint)
     }),
-    { numRuns: 2, examples: [packsAnew] },
+    { numRuns: dearRuns(2), examples: [packsAnew] },
   )
 })
 

@@ -7,6 +7,7 @@ import { recountFiles, settleFiles } from '../../src/modules/files/jobs.ts'
 import { rootToken } from '../support/api.ts'
 import { contextAt } from '../support/context.ts'
 import { costOf } from '../support/cost.ts'
+import { dearRuns } from '../support/dear-runs.ts'
 import { batch, begin, expectPartsToAddUp, minute, queryOf, settle, settled, wait } from '../support/list-spans.ts'
 import { idsOf, readAs } from '../support/lists.ts'
 import { seedEdition } from '../support/seeding/editions.ts'
@@ -154,7 +155,7 @@ describe('counts of files', () => {
           sql`delete from storage_sweeps`,
         )
       }),
-      { numRuns: 3 },
+      { numRuns: dearRuns(3) },
     )
     expect(parts).toBeGreaterThan(10)
   }, 300_000)

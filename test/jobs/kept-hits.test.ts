@@ -3,6 +3,7 @@ import * as fc from 'fast-check'
 import { beforeAll, expect, it } from 'vitest'
 import { deleteOldHits, type HitKeys, idKeys, type ListState, numberKeys } from '../../src/db/lists/list-hits.ts'
 import { paginateKept } from '../../src/db/lists/paginate-kept.ts'
+import { dearRuns } from '../support/dear-runs.ts'
 import { seedShop } from '../support/seeding/sales/orders.ts'
 import { db, write } from '../support/seeding/rows.ts'
 import { seedSearchedOrders } from '../support/seeding/searched-orders.ts'
@@ -99,7 +100,7 @@ it('pages of what is kept in parts are those of the list, by number and by next,
         await keep()
       }
     }),
-    { numRuns: 15, endOnFailure: true },
+    { numRuns: dearRuns(15, 5), endOnFailure: true },
   )
 })
 

@@ -10,6 +10,7 @@ import { recountDeliveries, settleDeliveries } from '../../src/modules/webhooks/
 import { rootToken } from '../support/api.ts'
 import { contextAt } from '../support/context.ts'
 import { costOf } from '../support/cost.ts'
+import { dearRuns } from '../support/dear-runs.ts'
 import {
   addDeliveries,
   begin,
@@ -117,7 +118,7 @@ describe('parts of spans of refund requests', () => {
             )
           }
       }),
-      { numRuns: 2 },
+      { numRuns: dearRuns(2) },
     )
     expect(parts).toBeGreaterThan(50)
     await recountRefunds(contextAt(night))

@@ -6,6 +6,7 @@ import { orderIntervals } from '../../src/modules/orders/intervals.ts'
 import { recountIntervals, settleOrders } from '../../src/modules/orders/jobs.ts'
 import { costOf } from '../support/cost.ts'
 import { rootToken } from '../support/api.ts'
+import { dearRuns } from '../support/dear-runs.ts'
 import { databaseEndingAfter, shortSizes } from '../support/intervals.ts'
 import { readAs } from '../support/lists.ts'
 import { type OrderFilter, orderFields, type StoredOrder, storedOrders } from '../support/many-orders.ts'
@@ -132,7 +133,7 @@ it('intervals are exact through every change, and lead to the pages', async () =
       await write(sql`delete from orders where organization_id = ${place.organization}`)
       await expectIntervalsToHold(place.organization)
     }),
-    { numRuns: 3 },
+    { numRuns: dearRuns(3) },
   )
   expect(most).toBeGreaterThan(400)
 })

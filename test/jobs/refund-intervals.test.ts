@@ -4,6 +4,7 @@ import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { recountRefundIntervals, settleRefunds } from '../../src/modules/refunds/jobs.ts'
 import { rootToken } from '../support/api.ts'
 import { costOf } from '../support/cost.ts'
+import { dearRuns } from '../support/dear-runs.ts'
 import { shortSizes } from '../support/intervals.ts'
 import { readAs } from '../support/lists.ts'
 import {
@@ -120,7 +121,7 @@ it('intervals of refund requests are exact through every change, and lead to the
       )
       await expectRefundIntervals(place.organization)
     }),
-    { numRuns: 3 },
+    { numRuns: dearRuns(3) },
   )
   expect(most).toBeGreaterThan(150)
 })

@@ -5,6 +5,7 @@ import { runSizes } from '../../src/db/lists/runs/run-sizes.ts'
 import { buildRefundRuns } from '../../src/modules/refunds/jobs.ts'
 import { rootToken } from '../support/api.ts'
 import { costOf } from '../support/cost.ts'
+import { dearRuns } from '../support/dear-runs.ts'
 import { databaseEndingAfter } from '../support/intervals.ts'
 import { queryOf } from '../support/list-spans.ts'
 import { readAs } from '../support/lists.ts'
@@ -148,7 +149,7 @@ it('pages of refund requests by runs are exact through every change', async () =
         )
       },
     ),
-    { numRuns: 3 },
+    { numRuns: dearRuns(3) },
   )
   expect(served).toBeGreaterThan(0)
 })

@@ -3,6 +3,7 @@ import * as fc from 'fast-check'
 import { beforeAll, expect, it, vi } from 'vitest'
 import { rootToken } from '../support/api.ts'
 import { costOf } from '../support/cost.ts'
+import { dearRuns } from '../support/dear-runs.ts'
 import { readAs, walkAs } from '../support/lists.ts'
 import { seedEdition } from '../support/seeding/editions.ts'
 import { givenMember } from '../support/seeding/members.ts'
@@ -141,6 +142,6 @@ it('what is kept for a caller is what a comparison of all rows finds, after ever
         }
       }
     }),
-    { numRuns: 4, endOnFailure: true },
+    { numRuns: dearRuns(4), endOnFailure: true },
   )
 })

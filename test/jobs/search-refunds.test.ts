@@ -4,6 +4,7 @@ import { beforeAll, expect, it, vi } from 'vitest'
 import { refundReasons, refundStatuses } from '../../src/domain/refunds/refunds.ts'
 import { rootToken } from '../support/api.ts'
 import { costOf } from '../support/cost.ts'
+import { dearRuns } from '../support/dear-runs.ts'
 import { idsOf, readAs, walkAs } from '../support/lists.ts'
 import { givenMember } from '../support/seeding/members.ts'
 import { db, write } from '../support/seeding/rows.ts'
@@ -144,6 +145,6 @@ it('has what a comparison of all requests finds, after every change', async () =
         }
       },
     ),
-    { numRuns: 4, endOnFailure: true },
+    { numRuns: dearRuns(4), endOnFailure: true },
   )
 })

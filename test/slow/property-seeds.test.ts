@@ -18,6 +18,7 @@ it('the properties hold for a new random seed', async () => {
   const { code, output } = await startNode([vitest, 'run', '--testTimeout=180000', ...projects, ...files], {
     env: {
       PROPERTY_SEED: seed,
+      PROPERTY_RUNS: 'all',
       CEL_EXPRESSIONS: '1000',
       VITEST: undefined,
       VITEST_POOL_ID: undefined,

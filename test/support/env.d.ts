@@ -1,6 +1,7 @@
 declare namespace Cloudflare {
   interface Env {
     CEL_EXPRESSIONS: string
+    PROPERTY_RUNS: string
     PROPERTY_SEED: string
     ROOT_TOKEN: string
     TEST_CLOCK: string
