@@ -4,13 +4,13 @@ import { foldedOrDigits } from '../../db/contains.ts'
 import { customerChangesOf, editionsBeside, sumOfEditions } from '../../db/edition-counts.ts'
 import { editionIdsOf } from '../../db/edition-customers.ts'
 import { shortId, shortIdOfOrganization } from '../../db/short-ids.ts'
-import { nullable, type NullableKey, type SortKey } from '../../db/lists/list-source.ts'
+import { type ListSource, nullable, type NullableKey, type SortKey } from '../../db/lists/list-source.ts'
 import type { Counting } from '../../db/lists/page-by-number.ts'
 import { type ListState, numberKeys } from '../../db/lists/list-hits.ts'
 import { paginate } from '../../db/lists/paginate.ts'
 import { type NewestRows, paginateNewest, paginateSearch } from '../../db/lists/paginate-search.ts'
 import { users } from '../../db/schema/users.ts'
-import { answering, type RowOf, selection } from '../../db/select.ts'
+import { answering, type Fields, type RowOf, selection } from '../../db/select.ts'
 import {
   type CustomerView,
   customersSeenBy,
@@ -24,6 +24,8 @@ import { notFound } from '../../domain/errors.ts'
 import { type OrderBy, type Page, type PageRequest, sortBy } from '../../domain/page.ts'
 import { isIndexed } from '../../domain/text/trigrams.ts'
 import { conditions, organizationOf, type UserFilters, userVisibility } from './conditions.ts'
+import { listOfEdition } from './of-edition.ts'
+import { rowsInRuns } from './runs.ts'
 import { organizationsOf, searchOf } from './search.ts'
 import { ranges } from './spans.ts'
 import { type CustomerOrder, startsOf } from './starts.ts'
@@ -146,6 +148,27 @@ function stateOf(
   return { ...place, version: sql`(${changes} + ${sizeOf('customer_changes')})`, rows }
 }
 
+/** A page of the customers of an edition, for callers who see them whole; otherwise where it begins. */
+async function pageOfEdition<F extends Fields>(
+  ctx: Ctx,
+  request: PageRequest,
+  {
+    view,
+    filters,
+    ordering,
+  }: { view: CustomerView; filters: UserFilters; ordering: readonly OrderBy<CustomerOrder>[] },
+  source: Pick<ListSource<F>, 'columns' | 'key' | 'joins'>,
+) {
+  const { edition_id } = filters
+  const count = countOf(ctx, filters)
+  if (!view.isWhole || !edition_id || !count) return { page: null, request }
+  const ofEdition = { ...filters, edition_id }
+  const rows = rowsInRuns(ctx, ofEdition, ordering)
+  return rows
+    ? listOfEdition(ctx, request, { filters: ofEdition, ordering, rows, count, source })
+    : { page: null, request }
+}
+
 export async function listUsers(
   ctx: Ctx,
   page: PageRequest,
@@ -174,7 +197,9 @@ export async function listUsers(
   }
   // Customers whom roles of an edition see in part are compared one by one.
   if (filters.search && view.isWhole) return paginateNewest(ctx.db, page, source, newestOf(ctx, filters))
-  return paginate(ctx.db, page, {
+  const ofEdition = await pageOfEdition(ctx, page, { view, filters, ordering }, source)
+  if (ofEdition.page) return ofEdition.page
+  return paginate(ctx.db, ofEdition.request, {
     ...source,
     from: sql`users ${isJudged ? view.join : sql``}`,
     count: countOf(ctx, filters),

@@ -1,37 +1,37 @@
 import { type SQL, sql } from 'drizzle-orm'
 import { LostRace } from '../../../domain/errors.ts'
+import { dayMs } from '../../../domain/time/instants.ts'
 import { commitPart, stillHolds } from '../../commit.ts'
 import type { Database } from '../../database.ts'
 import { storedIn } from '../../select.ts'
 import type { RunWalk } from '../../schema/sales/runs.ts'
+import { inList } from '../../visibility.ts'
 import { beyond, type KeyValues } from '../order-keys.ts'
-import { inOrderOf } from '../ranges.ts'
+import { inOrderOf as inOrderOfRanges } from '../ranges.ts'
 import type { Entry } from './entries.ts'
 import {
-  allRanges,
   columnIn,
   compareInOrder,
   goneKind,
   haveValue,
+  inOrderOf,
   keyOfEntry,
   keysIn,
   kindOf,
+  rowsOfEdition,
   type RunList,
   type RunOrdering,
   scopeIn,
+  valueIn,
 } from './run-list.ts'
 import { changedSince, notedIn, youngIn } from './run-notes.ts'
 import type { RunSizes } from './run-sizes.ts'
-import { columnsOf, insertChunk, isOf, type State } from './write-chunk.ts'
-
-/** No request takes so long: few rows come to an earlier moment of change, and these are noted. */
-const settledAfterMs = 120_000
+import { insertChunk, isOf, rowColumns, type State } from './write-chunk.ts'
 
 interface BuildingWork {
   db: Database
   list: RunList
-  /** Rows of an earlier moment of change are due. */
-  horizon: number
+  now: number
   sizes: RunSizes
   steps: { left: number }
 }
@@ -50,27 +50,28 @@ async function nextEntries(
   after: KeyValues | null,
 ): Promise<Entry[]> {
   const sort = keysIn(list, ordering).map((by) => ({ by, desc: false }))
+  const { from, where, ranges } = await inOrderOf(db, list, { id: state.id, ordering, rows: sizes.rows })
   const selected = (range: readonly SQL[]): SQL => {
     const conditions = [
       ...range,
-      sql`${list.table}.${isOf(list, state)}`,
-      after ? beyond(sort, after) : haveValue(ordering),
+      ...where,
+      ...(after ? [beyond(sort, after.slice(-sort.length))] : []),
+      haveValue(ordering),
     ]
-    return sql`select ${columnsOf(list, ordering.value)} from ${list.table} indexed by ${ordering.index}
-      where ${sql.join(conditions, sql` and `)}`
+    return sql`select ${ordering.value ?? sql`0`} as value, ${rowColumns(list)} from ${from} where ${sql.join(conditions, sql` and `)}`
   }
-  const order = sql.raw(ordering.isByCreation ? 'value, created_at, key' : 'value, key')
+  const order = sql.raw(
+    [...(ordering.value ? ['value'] : []), ...(ordering.isByCreation ? ['created_at'] : []), 'key'].join(', '),
+  )
   const rows = await db.all(
-    sql<
-      KindRow & { value: number | string }
-    >`${inOrderOf(allRanges(list, ordering), selected, order)} limit ${sizes.rows}`,
+    sql<KindRow & { value: number | string }>`${inOrderOfRanges(ranges, selected, order)} limit ${sizes.rows}`,
   )
   return rows.map(({ value, created_at, key, ...row }): Entry => ({ value, created_at, key, kind: kindOf(list, row) }))
 }
 
 /** Changes of an edition are noted from now on where they do not make a row young. */
-const noteUntil = ({ list, horizon }: BuildingWork, state: State): SQL =>
-  sql`update ${list.states} set noted_until = max(noted_until, ${horizon}) where ${isOf(list, state)}`
+const noteUntil = (list: RunList, state: State): SQL =>
+  sql`update ${list.states} set noted_until = max(noted_until, ${state.horizon}) where ${isOf(list, state)}`
 
 const newestLate = (list: RunList, state: State): SQL<{ late: number }> =>
   sql`select coalesce(max(number), 0) as late from ${list.late} where ${isOf(list, state)}`
@@ -96,25 +97,27 @@ interface Delta {
 
 /** The statements that store the delta of a generation, as the rows are now. */
 async function deltaStatements(work: BuildingWork, state: State, main: Delta) {
-  const { db, list, horizon, sizes } = work
-  const [first, ...others] = list.orderings.map(({ name, value }) => sql`${value} as ${sql.raw(name)}`)
+  const { db, list, sizes } = work
+  const [first, ...others] = list.orderings.map((one) => sql`${valueIn(one)} as ${sql.raw(one.name)}`)
   const since = { id: sql`${state.id}`, until: sql`${main.until}`, late: sql`${main.late}` }
   const [, rows, [newest]] = await db.batch([
-    noteUntil(work, state),
-    sql<ChangedRow>`select changed.key as changed, ${columnsOf(list, sql`null`)}, ${sql.join([first, ...others], sql`, `)}
+    noteUntil(list, state),
+    sql<ChangedRow>`select changed.key as changed, ${rowColumns(list)}, ${sql.join([first, ...others], sql`, `)}
       from (${changedSince(list, since)}) as changed
-        left join ${list.table} on ${columnIn(list, list.key)} = changed.key and ${list.table}.${isOf(list, state)}`,
+        ${rowsOfEdition(list, sql`left join`, { key: sql`changed.key`, id: since.id })}`,
     newestLate(list, state),
   ])
-  const chunks = list.orderings.flatMap((ordering) => {
-    const entries = entriesOf(list, ordering, rows)
-    const run = { state, ordering, generation: main.generation, isDelta: true }
-    return Array.from({ length: Math.ceil(entries.length / sizes.rows) }, (_, number) =>
-      insertChunk(list, run, number, entries.slice(number * sizes.rows, (number + 1) * sizes.rows)),
-    )
-  })
+  const chunks = await Promise.all(
+    list.orderings.flatMap((ordering) => {
+      const entries = entriesOf(list, ordering, rows)
+      const run = { state, ordering, generation: main.generation, isDelta: true }
+      return Array.from({ length: Math.ceil(entries.length / sizes.rows) }, (_, number) =>
+        insertChunk(list, run, number, entries.slice(number * sizes.rows, (number + 1) * sizes.rows)),
+      )
+    }),
+  )
   const used = Math.ceil(rows.length / sizes.rows)
-  const set = sql`until = ${horizon}, late = ${newest?.late ?? 0}, delta_size = ${rows.length}`
+  const set = sql`until = ${state.horizon}, late = ${newest?.late ?? 0}, delta_size = ${rows.length}`
   const spare = sql`delete from ${list.runs}
     where ${isOf(list, state)} and generation = ${main.generation} and is_delta = 1 and number >= ${used}`
   return { chunks: [spare, ...chunks], set }
@@ -135,12 +138,13 @@ async function buildDelta(work: BuildingWork, state: State): Promise<void> {
 
 /** Begins the next generation. */
 async function beginWalk(work: BuildingWork, state: State): Promise<void> {
-  const { db, list, horizon } = work
+  const { db, list } = work
   await db.batch([
-    noteUntil(work, state),
-    sql`update ${list.states} set walk = json_object('generation', generation + 1, 'until', ${horizon},
+    noteUntil(list, state),
+    sql`update ${list.states} set walk = json_object('generation', generation + 1, 'until', ${state.horizon},
         'late', (${newestLate(list, state)}),
         'ordering', 0, 'number', 0, 'size', 0, 'after', null)
+        ${list.arePersonal ? sql`, walked_at = ${work.now}` : sql``}
       where ${isOf(list, state)} and walk is null and generation = ${state.generation}`,
   ])
 }
@@ -178,27 +182,51 @@ async function walkStep(work: BuildingWork, state: State, walk: RunWalk): Promis
   const run = { state, ordering, generation: walk.generation, isDelta: false }
   await commitPart(work, [
     walkHolds(list, state),
-    ...(last ? [insertChunk(list, run, walk.number, entries)] : []),
+    ...(last ? [await insertChunk(list, run, walk.number, entries)] : []),
     sql`update ${list.states} set walk = ${JSON.stringify(next)} where ${isOf(list, state)}`,
   ])
 }
 
-const stateOf = async ({ db, list }: BuildingWork, id: string): Promise<State | undefined> =>
-  db.first(sql<State>`select *, ${scopeIn(list)} as id from ${list.states} where ${scopeIn(list)} = ${id}`)
+/** Whether main runs have had values of people for a day that are no longer stored otherwise: of the row `state`. */
+const haveFormer = (list: RunList, now: number): SQL =>
+  list.arePersonal
+    ? sql`case when state.walked_at > ${now - dayMs} then 0 else exists (select 1 from ${list.late} as former
+        where ${scopeIn(list, 'former')} = ${scopeIn(list, 'state')} and former.is_personal = 1 and former.number > state.main_late) end`
+    : sql`0`
 
-/** The number of rows that are due, up to some. */
-async function dueRows({ db, list, horizon }: BuildingWork, state: State, most: number): Promise<number> {
-  const id = sql`${state.id}`
-  const [young, noted] = [
-    youngIn(list, { id, until: sql`${state.until}` }),
-    notedIn(list, { id, late: sql`${state.late}` }),
-  ]
-  const found = await db.first(sql<{ n: number }>`select
-      (select count(*) from (select 1 from ${young.from}
-        where ${young.where} and ${columnIn(list, 'modified_at')} < ${horizon} limit ${most}))
-      + (select count(*) from (select 1 from ${noted.from} where ${noted.where} limit ${most})) as n`)
+const stateOf = async ({ db, list, now }: BuildingWork, id: string): Promise<State | undefined> =>
+  db.first(sql<State>`select *, ${scopeIn(list)} as id, ${list.young.horizon(sql`${id}`, now)} as horizon,
+      ${haveFormer(list, now)} as has_former
+    from ${list.states} as state where ${scopeIn(list)} = ${id}`)
+
+/** The number of rows of the row `state` that are due, up to some of each kind. */
+function dueOf(list: RunList, now: number, most: number): SQL {
+  const id = scopeIn(list, 'state')
+  const [young, noted] = [youngIn(list, { id, until: sql`state.until` }), notedIn(list, { id, late: sql`state.late` })]
+  return sql`((select count(*) from (select 1 from ${young.from}
+      where ${young.where} and ${columnIn(list, list.young.column)} < ${list.young.horizon(id, now)} limit ${most}))
+    + (select count(*) from (select 1 from ${noted.from} where ${noted.where} limit ${most})))`
+}
+
+async function dueRows({ db, list, now }: BuildingWork, { id }: State, most: number): Promise<number> {
+  const found = await db.first(sql<{ n: number }>`select ${dueOf(list, now, most)} as n
+    from ${list.states} as state where ${scopeIn(list, 'state')} = ${id}`)
   return found?.n ?? 0
 }
+
+/** Those of some editions with a state of which anything is to be built. */
+export const dueEditions = async (
+  db: Database,
+  list: RunList,
+  ids: readonly string[],
+  { now, sizes }: RunSweep,
+): Promise<readonly string[]> =>
+  (
+    await db.all(sql<{ id: string }>`select ${scopeIn(list, 'state')} as id from ${list.states} as state
+      where ${inList(scopeIn(list, 'state'), ids)} and (generation = 0 or walk is not null or ${haveFormer(list, now)}
+        or ${dueOf(list, now, sizes.fewestDue + 1)} > ${sizes.fewestDue})
+      order by id`)
+  ).map(({ id }) => id)
 
 /** Whether a main run is too far behind. */
 const isOld = ({ main_size, delta_size }: State, due: number, { fewestInDelta, mostInDelta }: RunSizes): boolean =>
@@ -214,7 +242,8 @@ async function buildRuns(work: BuildingWork, id: string): Promise<boolean> {
   }
   if (!state) return false
   const due = await dueRows(work, state, sizes.mostInDelta + 1)
-  const isBehind = state.generation === 0 || (due > sizes.fewestDue && isOld(state, due, sizes))
+  const isBehind =
+    state.generation === 0 || state.has_former === 1 || (due > sizes.fewestDue && isOld(state, due, sizes))
   // While the next main run is made, lists read the former one.
   if (state.generation > 0 && due > sizes.fewestDue && state.delta_size + due <= 2 * sizes.mostInDelta)
     await buildDelta(work, state)
@@ -228,28 +257,41 @@ async function buildRuns(work: BuildingWork, id: string): Promise<boolean> {
   }
 }
 
-interface RunSweep {
+export interface RunSweep {
   now: number
   sizes: RunSizes
 }
 
-/** Builds runs of the editions of these organisations in bounded steps. Answers those that it came to no end with. */
+/** Builds runs of editions in bounded steps. Answers those that it came to no end with. */
+export async function buildRunsOfEditions(
+  db: Database,
+  list: RunList,
+  ids: readonly string[],
+  { now, sizes, steps = { left: sizes.stepsASweep } }: RunSweep & { steps?: BuildingWork['steps'] },
+): Promise<readonly string[]> {
+  for (const [index, id] of ids.entries())
+    try {
+      if (await buildRuns({ db, list, now, sizes, steps }, id)) return ids.slice(index)
+    } catch (error) {
+      // Another sweep, which is still at work, builds them.
+      if (!(error instanceof LostRace)) throw error
+    }
+  return []
+}
+
+/** As `buildRunsOfEditions`, of the editions of organisations. */
 export async function buildRunsOf(
   db: Database,
   list: RunList,
   organizations: readonly string[],
-  { now, sizes }: RunSweep,
+  sweep: RunSweep,
 ): Promise<readonly string[]> {
-  const work = { db, list, horizon: now - settledAfterMs, sizes, steps: { left: sizes.stepsASweep } }
+  const steps = { left: sweep.sizes.stepsASweep }
   for (const [index, organization] of organizations.entries()) {
     const editions = sql`select id from editions where organization_id = ${organization}`
-    for (const { id } of await db.all(sql<{ id: string }>`${list.scopesOf(editions)}`))
-      try {
-        if (await buildRuns(work, id)) return organizations.slice(index)
-      } catch (error) {
-        // Another sweep, which is still at work, builds them.
-        if (!(error instanceof LostRace)) throw error
-      }
+    const ids = (await db.all(sql<{ id: string }>`${list.scopesOf(editions)}`)).map(({ id }) => id)
+    const left = await buildRunsOfEditions(db, list, ids, { ...sweep, steps })
+    if (left.length > 0) return organizations.slice(index)
   }
   return []
 }
