@@ -42,8 +42,11 @@ export async function listOfEdition<F extends Fields>(
   request: PageRequest,
   { filters, ordering, rows, count, source }: EditionList<F>,
 ): Promise<{ page: Page<RowOf<F>> | null; request: PageRequest }> {
+  const { columns, key, joins } = source
   const sorted: ListSource<F> = {
-    ...source,
+    columns,
+    key,
+    joins,
     where: conditionsOfEdition(ctx, filters),
     sort: sortOf(ordering),
     from: sql`edition_customers cross join users on users.seq = edition_customers.user_seq`,
