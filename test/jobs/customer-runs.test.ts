@@ -47,6 +47,16 @@ describe('a list of the customers of an edition', () => {
     for (const edition of place.editions) await expectEdition(edition, ordering)
   })
 
+  it.each(orderings)('shows roles of the edition what it was given, in the order %s', async (ordering) => {
+    for (const edition of place.editions) {
+      const { token } = await givenMember({ id: place.organization }, 'viewer', edition)
+      const asked = [`edition_id=${edition}`, `organization_id=${place.organization}`, ''][
+        orderings.indexOf(ordering) % 3
+      ]
+      await expectEdition(edition, ordering, { token, isRole: true, asked })
+    }
+  })
+
   it('is the same for roles of the organisation, and empty for others', async () => {
     const { token } = await givenMember({ id: place.organization }, 'viewer')
     const stranger = await givenMember(await givenOrganization(), 'admin')
@@ -59,11 +69,13 @@ describe('a list of the customers of an edition', () => {
 
   it('costs few rows wherever its customers stand', async () => {
     const dear: [string, number][] = []
+    const [edition = ''] = place.editions
+    const { token: ofRole } = await givenMember({ id: place.organization }, 'viewer', edition)
     for (const ordering of orderings)
-      for (const edition of place.editions)
-        for (const page of [1, 5, 11, 13].filter((one) => one === 1 || edition === place.editions[0])) {
+      for (const token of [rootToken, ofRole])
+        for (const page of [1, 5, 11, 13]) {
           const query = `edition_id=${edition}&ordering=${ordering}&page_size=100&page=${page}`
-          const reply = await readAs(rootToken, `/v1/user?${query}`)
+          const reply = await readAs(token, `/v1/user?${query}`)
           const { rows_read } = costOf(reply)
           if (rows_read > mostRows) dear.push([query, rows_read])
         }
@@ -80,6 +92,9 @@ it('pages by runs of customers are exact through every change', async () => {
       async (acts, asked) => {
         await forgetRuns()
         const place = await seedEditionCustomers(700)
+        const tokens = await Promise.all(
+          place.editions.map(async (id) => (await givenMember({ id: place.organization }, 'viewer', id)).token),
+        )
         let now = later
         await build(now)
         for (const [index, one] of acts.entries()) {
@@ -87,7 +102,9 @@ it('pages by runs of customers are exact through every change', async () => {
             if (one.isNextDay) now += dayMs
             await build(now, { ...shortSizes, stepsASweep: one.steps })
           } else await changeCustomers(one, place)
-          await expectEdition(place.editions[index % 3] ?? '', asked[index % 2] ?? '')
+          const [edition = '', ordering = ''] = [place.editions[index % 3], asked[index % 2]]
+          await expectEdition(edition, ordering)
+          await expectEdition(edition, ordering, { token: tokens[index % 3], isRole: true })
         }
         served = Math.max(served, ...(await generations()))
       },
@@ -106,7 +123,7 @@ describe('the sweep of runs of customers', () => {
       const job = { db: databaseEndingAfter((steps * 3) % 47), now: () => later + steps * 200_000 }
       await beginCustomerRuns(job, shortSizes).catch(() => null)
       await buildCustomerRuns(job, shortSizes).catch(() => null)
-      await write(sql`update users set email = 'a' || seq * 7919 % 997 || '-' || email
+      await write(sql`update users set email = 'a' || (seq * 7919 % 997) || '-' || email
         where organization_id = ${organization} and seq % 31 = ${steps % 31}`)
       await expectEdition(editions[steps % 2] ?? '', steps % 4 < 2 ? 'email' : '-date_joined')
     }

@@ -5,7 +5,7 @@ import { beginCustomerRuns, buildCustomerRuns } from '../../src/modules/users/jo
 import { shortId } from '../../src/db/short-ids.ts'
 import { rootToken } from './api.ts'
 import { listed, seedManyCustomers, type StoredCustomer } from './customer-intervals.ts'
-import { expectNumbers, walkAs } from './lists.ts'
+import { expectNumbers, nullsLast, walkAs } from './lists.ts'
 import { manyFrom } from './seeding/many-orders.ts'
 import { seedEdition } from './seeding/editions.ts'
 import { givenOrganization } from './seeding/organizations.ts'
@@ -66,6 +66,25 @@ export const customersOf = (edition: string): Promise<StoredCustomer[]> =>
       users.created_at as date_joined
     from edition_customers join users on seq = user_seq where edition_short_id = ${shortId(edition)}`)
 
+/** As roles of the edition see them: of those who are in several editions what this one was given. */
+export const customersShownIn = (edition: string): Promise<StoredCustomer[]> =>
+  db.all(sql<StoredCustomer>`select id, seq, created_at as date_joined, iif(is_hidden, null, last_seen_at) as last_seen,
+      iif(is_hidden, nullif(given_email, ''), email) as email,
+      iif(is_hidden, nullif(given_phone, ''), nullif(phone_number, id)) as phone_number
+    from (select users.id, seq, users.email, users.phone_number, last_seen_at, own.created_at, own.email as given_email,
+        own.phone_number as given_phone,
+        (select count(*) from edition_customers as others where others.user_seq = own.user_seq) > 1 as is_hidden
+      from edition_customers as own join users on seq = user_seq where edition_short_id = ${shortId(edition)})`)
+
+/** Their ids in an order of roles of the edition. */
+function listedToRole(customers: readonly StoredCustomer[], ordering: string): string[] {
+  const compare = nullsLast(ordering.startsWith('-'))
+  const field = ordering.replace('-', '') as (typeof fields)[number]
+  return customers
+    .toSorted((left, right) => compare(left[field], right[field]) || compare(left.seq, right.seq))
+    .map(({ id }) => id)
+}
+
 export const fields = ['date_joined', 'email', 'phone_number', 'last_seen'] as const
 export const orderings = fields.flatMap((field) => [field, `-${field}`])
 
@@ -73,10 +92,12 @@ export const orderings = fields.flatMap((field) => [field, `-${field}`])
 export async function expectEdition(
   edition: string,
   ordering: string,
-  { token = rootToken, customers }: { token?: string; customers?: readonly StoredCustomer[] } = {},
+  { token = rootToken, isRole = false, asked = `edition_id=${edition}` } = {},
 ): Promise<void> {
-  const ids = listed(customers ?? (await customersOf(edition)), ordering)
-  const list = `/v1/user?edition_id=${edition}&ordering=${ordering}`
+  const ids = isRole
+    ? listedToRole(await customersShownIn(edition), ordering)
+    : listed(await customersOf(edition), ordering)
+  const list = `/v1/user?${asked}&ordering=${ordering}`
   const { ids: found, count } = await walkAs(token, `${list}&page_size=100`)
   expect([list, count, found]).toEqual([list, ids.length, ids])
   await expectNumbers(list, ids, { size: 100, token })

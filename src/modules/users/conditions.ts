@@ -3,16 +3,14 @@ import type { Ctx } from '../../context.ts'
 import { containsFoldedOrDigits } from '../../db/contains.ts'
 import { type CustomerView, searchedTexts } from '../../db/customer-visibility.ts'
 import { users } from '../../db/schema/users.ts'
-import { shortId, shortIdOf, shortIdOfEdition, shortIdOfOrganization, shortIds } from '../../db/short-ids.ts'
-import { inList, visibleIn } from '../../db/visibility.ts'
+import { shortId, shortIdOf, shortIdOfOrganization, shortIds, shortIdsOf } from '../../db/short-ids.ts'
+import { editionsSeenBy, inList, visibleIn } from '../../db/visibility.ts'
 
 export interface UserFilters {
   edition_id?: string | undefined
   organization_id?: string | undefined
   search?: string | undefined
 }
-
-export type EditionFilters = UserFilters & { edition_id: string }
 
 /** Customers are the organisation's; edition roles see those with an order in their editions. */
 export const userVisibility = {
@@ -50,21 +48,16 @@ function textCondition(view: CustomerView, search: string | undefined): SQL[] {
   return [view.matches(contains('users'), contains('given'))]
 }
 
-const ofOrganization = ({ organization_id }: UserFilters): SQL[] =>
-  organization_id ? [sql`${organizationOf} = ${shortIdOfOrganization(organization_id)}`] : []
-
-/** Conditions on customers with their rows of `edition_customers`. */
-export const conditionsOfEdition = (ctx: Ctx, filters: EditionFilters): SQL[] => [
-  sql`edition_customers.edition_short_id = ${shortIdOfEdition(filters.edition_id)}`,
-  ...ofOrganization(filters),
-  visibleIn(ctx.caller, listVisibility, filters),
+/** Conditions on customers with their rows of `edition_customers`, of the one edition that the caller sees of the list. */
+export const conditionsOfEdition = (ctx: Ctx, filters: UserFilters): SQL[] => [
+  sql`edition_customers.edition_short_id = (${shortIdsOf(editionsSeenBy(ctx.caller, filters))})`,
 ]
 
 export function conditions(ctx: Ctx, view: CustomerView, filters: UserFilters): SQL[] {
-  const { edition_id, search } = filters
+  const { edition_id, organization_id, search } = filters
   return [
     visibleIn(ctx.caller, listVisibility, filters),
-    ...ofOrganization(filters),
+    ...(organization_id ? [sql`${organizationOf} = ${shortIdOfOrganization(organization_id)}`] : []),
     ...(edition_id ? joinedEdition(view, edition_id) : []),
     ...textCondition(view, search),
   ]

@@ -4,11 +4,11 @@ import { type ListSource, nullable, type SortKey } from '../../db/lists/list-sou
 import type { Counting } from '../../db/lists/page-by-number.ts'
 import { paginate } from '../../db/lists/paginate.ts'
 import { listByRuns } from '../../db/lists/runs/list-by-runs.ts'
-import type { RunRows } from '../../db/lists/runs/open-runs.ts'
 import type { Fields, RowOf } from '../../db/select.ts'
 import type { OrderBy, Page, PageRequest } from '../../domain/page.ts'
-import { conditionsOfEdition, type EditionFilters } from './conditions.ts'
-import { fewestInEdition } from './runs.ts'
+import type { CustomerView } from '../../db/customer-visibility.ts'
+import { conditionsOfEdition, type UserFilters } from './conditions.ts'
+import { fewestInEdition, rowsInRuns } from './runs.ts'
 import type { CustomerOrder } from './starts.ts'
 
 /** The keys of the list, of customers who are found first and sorted. */
@@ -26,11 +26,12 @@ function sortOf([by = { name: 'date_joined', desc: true }]: readonly OrderBy<Cus
 }
 
 interface EditionList<F extends Fields> {
-  filters: EditionFilters
+  filters: UserFilters
   ordering: readonly OrderBy<CustomerOrder>[]
-  rows: RunRows
+  view: CustomerView
   count: Counting
-  source: Pick<ListSource<F>, 'columns' | 'key' | 'joins'>
+  /** Its order is that of roles of the edition. */
+  source: Pick<ListSource<F>, 'columns' | 'key' | 'joins' | 'read' | 'sort'>
 }
 
 /**
@@ -40,20 +41,23 @@ interface EditionList<F extends Fields> {
 export async function listOfEdition<F extends Fields>(
   ctx: Ctx,
   request: PageRequest,
-  { filters, ordering, rows, count, source }: EditionList<F>,
+  { filters, ordering, view, count, source }: EditionList<F>,
 ): Promise<{ page: Page<RowOf<F>> | null; request: PageRequest }> {
-  const { columns, key, joins } = source
+  const rows = rowsInRuns(ctx, filters, view, ordering)
+  if (!rows) return { page: null, request }
+  const { columns, key, joins, read } = source
   const sorted: ListSource<F> = {
     columns,
     key,
     joins,
+    read,
     where: conditionsOfEdition(ctx, filters),
-    sort: sortOf(ordering),
-    from: sql`edition_customers cross join users on users.seq = edition_customers.user_seq`,
+    sort: view.isWhole ? sortOf(ordering) : source.sort,
+    from: sql`edition_customers cross join users on users.seq = edition_customers.user_seq ${view.join}`,
     count,
   }
-  const { statement } = count
-  const found = await listByRuns(ctx.db, request, { rows, count: statement, isCounted: true, source: () => sorted })
+  const list = { rows, count: count.statement, isCounted: true, source: () => sorted, joins: view.join }
+  const found = await listByRuns(ctx.db, request, list)
   if (found.page || found.total === undefined || found.total >= fewestInEdition) return found
   return { page: await paginate(ctx.db, request, sorted), request }
 }

@@ -4,13 +4,13 @@ import { foldedOrDigits } from '../../db/contains.ts'
 import { customerChangesOf, editionsBeside, sumOfEditions } from '../../db/edition-counts.ts'
 import { editionIdsOf } from '../../db/edition-customers.ts'
 import { shortId, shortIdOfOrganization } from '../../db/short-ids.ts'
-import { type ListSource, nullable, type NullableKey, type SortKey } from '../../db/lists/list-source.ts'
+import { nullable, type NullableKey, type SortKey } from '../../db/lists/list-source.ts'
 import type { Counting } from '../../db/lists/page-by-number.ts'
 import { type ListState, numberKeys } from '../../db/lists/list-hits.ts'
 import { paginate } from '../../db/lists/paginate.ts'
 import { type NewestRows, paginateNewest, paginateSearch } from '../../db/lists/paginate-search.ts'
 import { users } from '../../db/schema/users.ts'
-import { answering, type Fields, type RowOf, selection } from '../../db/select.ts'
+import { answering, type RowOf, selection } from '../../db/select.ts'
 import {
   type CustomerView,
   customersSeenBy,
@@ -25,7 +25,6 @@ import { type OrderBy, type Page, type PageRequest, sortBy } from '../../domain/
 import { isIndexed } from '../../domain/text/trigrams.ts'
 import { conditions, organizationOf, type UserFilters, userVisibility } from './conditions.ts'
 import { listOfEdition } from './of-edition.ts'
-import { rowsInRuns } from './runs.ts'
 import { organizationsOf, searchOf } from './search.ts'
 import { ranges } from './spans.ts'
 import { type CustomerOrder, startsOf } from './starts.ts'
@@ -57,10 +56,14 @@ function isOfWholeOrganizations(ctx: Ctx, ids: readonly string[]): boolean {
   return reach.all || ids.every((id) => reach.organizations.includes(id))
 }
 
+/** Whether a list is of one edition: the one that is asked for, or the only one that the caller reaches. */
+const isOfEdition = ({ isWhole, reached, onlyEdition }: CustomerView, { edition_id }: UserFilters): boolean =>
+  isWhole ? edition_id !== undefined : onlyEdition !== null && reached?.length === 1
+
 /** Customers are counted where they come in: those of an edition, or of whole organisations. */
-function countOf(ctx: Ctx, filters: UserFilters): Counting | null {
+function countOf(ctx: Ctx, view: CustomerView, filters: UserFilters): Counting | null {
   if (filters.search) return null
-  if (filters.edition_id)
+  if (isOfEdition(view, filters) || filters.edition_id)
     return { statement: sql`select ${sumOfEditions(sql`customers`, editionsSeenBy(ctx.caller, filters))} as n` }
   const ids = organizationsOf(ctx, filters)
   if (ids !== null && !isOfWholeOrganizations(ctx, ids)) return null
@@ -148,27 +151,6 @@ function stateOf(
   return { ...place, version: sql`(${changes} + ${sizeOf('customer_changes')})`, rows }
 }
 
-/** A page of the customers of an edition, for callers who see them whole; otherwise where it begins. */
-async function pageOfEdition<F extends Fields>(
-  ctx: Ctx,
-  request: PageRequest,
-  {
-    view,
-    filters,
-    ordering,
-  }: { view: CustomerView; filters: UserFilters; ordering: readonly OrderBy<CustomerOrder>[] },
-  source: Pick<ListSource<F>, 'columns' | 'key' | 'joins'>,
-) {
-  const { edition_id } = filters
-  const count = countOf(ctx, filters)
-  if (!view.isWhole || !edition_id || !count) return { page: null, request }
-  const ofEdition = { ...filters, edition_id }
-  const rows = rowsInRuns(ctx, ofEdition, ordering)
-  return rows
-    ? listOfEdition(ctx, request, { filters: ofEdition, ordering, rows, count, source })
-    : { page: null, request }
-}
-
 export async function listUsers(
   ctx: Ctx,
   page: PageRequest,
@@ -197,12 +179,16 @@ export async function listUsers(
   }
   // Customers whom roles of an edition see in part are compared one by one.
   if (filters.search && view.isWhole) return paginateNewest(ctx.db, page, source, newestOf(ctx, filters))
-  const ofEdition = await pageOfEdition(ctx, page, { view, filters, ordering }, source)
+  const count = countOf(ctx, view, filters)
+  const ofEdition =
+    count && isOfEdition(view, filters)
+      ? await listOfEdition(ctx, page, { filters, ordering, view, count, source })
+      : { page: null, request: page }
   if (ofEdition.page) return ofEdition.page
   return paginate(ctx.db, ofEdition.request, {
     ...source,
     from: sql`users ${isJudged ? view.join : sql``}`,
-    count: countOf(ctx, filters),
+    count,
     ...(filters.search || !view.isWhole ? {} : startsOf(ctx.db, filters, ordering)),
   })
 }

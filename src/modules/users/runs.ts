@@ -1,7 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { Database } from '../../db/database.ts'
 import { areSpans, longestBits } from '../../db/edition-counts.ts'
-import { rangeOfTime, type RunPart, type RunRows } from '../../db/lists/runs/open-runs.ts'
+import { rangeOfTime, type RunPart, type RunRows, type RunSource } from '../../db/lists/runs/open-runs.ts'
 import type { AskedOrder, RowsInOrder, RunList, RunOrdering } from '../../db/lists/runs/run-list.ts'
 import type { Ranges } from '../../db/lists/ranges.ts'
 import { customerRuns, customerRunStates, lateCustomers } from '../../db/schema/sales/runs.ts'
@@ -10,24 +10,64 @@ import { shortIdsOf } from '../../db/short-ids.ts'
 import { editionsSeenBy, inList } from '../../db/visibility.ts'
 import type { Ctx } from '../../context.ts'
 import type { OrderBy } from '../../domain/page.ts'
-import { type EditionFilters, organizationOf } from './conditions.ts'
+import type { CustomerView } from '../../db/customer-visibility.ts'
+import type { Facets } from '../../db/lists/spans/spanned-list.ts'
+import { organizationOf, type UserFilters } from './conditions.ts'
 import { ranges } from './spans.ts'
 import type { CustomerOrder } from './starts.ts'
 
 /** One who was erased has an id for a number. */
 const hasNumber = sql`users.phone_number < 'usr_'`
-const someOf = (isSome: SQL): SQL => sql`iif(${isSome}, 'some', 'none')`
+/** Another edition of the customer: roles of the edition see what this one was given alone. */
+const beside = sql`left join edition_customers as beside on beside.user_seq = edition_customers.user_seq
+  and beside.edition_short_id = (select edition_short_id from edition_customers as others
+    where others.user_seq = edition_customers.user_seq and others.edition_short_id <> edition_customers.edition_short_id limit 1)`
+const isHidden = sql`(beside.user_seq is not null)`
+const given = {
+  email: sql`nullif(edition_customers.email, '')`,
+  phone: sql`nullif(edition_customers.phone_number, '')`,
+}
 
 const flags = ['none', 'some']
+const someOf = (isSome: SQL) => ({ column: sql`iif(${isSome}, 'some', 'none')`, values: flags })
+/** Whether roles of the edition are shown a value. */
+const shownOf = (isOwn: SQL, isGiven: SQL) => someOf(sql`iif(${isHidden}, ${isGiven}, ${isOwn})`)
 
 const facets = [
-  { column: someOf(sql`users.email is not null`), values: flags },
+  someOf(sql`users.email is not null`),
   {
     column: sql`case when users.phone_number is null then 'none' when ${hasNumber} then 'some' else 'erased' end`,
     values: [...flags, 'erased'],
   },
-  { column: someOf(sql`users.last_seen_at is not null`), values: flags },
+  someOf(sql`users.last_seen_at is not null`),
+  { column: sql`iif(edition_customers.created_at = users.created_at, 'same', 'other')`, values: ['same', 'other'] },
+  { column: sql`iif(${isHidden}, 'hidden', 'whole')`, values: ['whole', 'hidden'] },
+  shownOf(sql`users.email is not null`, sql`${given.email} is not null`),
+  shownOf(sql`coalesce(${hasNumber}, 0)`, sql`${given.phone} is not null`),
+  shownOf(sql`users.last_seen_at is not null`, sql`0`),
 ] as const
+
+/** The facets of a list by their names. */
+interface AskedFacets {
+  email?: 'none'
+  phone?: 'none' | 'erased'
+  seen?: 'none'
+  joined?: 'same'
+  hidden?: 'whole'
+  shownEmail?: 'none'
+  shownPhone?: 'none'
+  shownSeen?: 'none'
+}
+const facetsOf = ({ email: mail, phone: tel, seen: visit, joined: at, hidden, ...shown }: AskedFacets): Facets => [
+  mail,
+  tel,
+  visit,
+  at,
+  hidden,
+  shown.shownEmail,
+  shown.shownPhone,
+  shown.shownSeen,
+]
 
 const number: RunOrdering = { name: 'number', value: null }
 const joined: RunOrdering = { name: 'joined', value: sql`users.created_at` }
@@ -41,6 +81,22 @@ const phone: RunOrdering = {
   isByCreation: true,
 }
 const seen: RunOrdering = { name: 'seen', value: sql`users.last_seen_at`, isNullable: true, isByCreation: true }
+
+const givenJoined: RunOrdering = {
+  name: 'given_joined',
+  value: sql`edition_customers.created_at`,
+  present: sql`edition_customers.created_at <> users.created_at`,
+  isNullable: true,
+}
+const givenOrdering = (name: string, value: SQL): RunOrdering => ({
+  name,
+  value,
+  present: sql`${isHidden} and ${value} is not null`,
+  isText: true,
+  isNullable: true,
+})
+const givenEmail = givenOrdering('given_email', given.email)
+const givenPhone = givenOrdering('given_phone', given.phone)
 
 /** The indexes of customers of an organisation, and in which ranges they have the order. */
 const indexesOf: Record<string, { index: SQL; ranges?: Ranges }> = {
@@ -61,7 +117,7 @@ async function inOrder(db: Database, { id, ordering, rows }: AskedOrder): Promis
   const index = indexesOf[ordering.name]
   const own = sql`edition_customers.edition_short_id = ${id}`
   const sorted = {
-    from: sql`edition_customers cross join users on users.seq = edition_customers.user_seq`,
+    from: sql`edition_customers cross join users on users.seq = edition_customers.user_seq ${beside}`,
     where: [own],
   }
   if (!index) return sorted
@@ -72,7 +128,7 @@ async function inOrder(db: Database, { id, ordering, rows }: AskedOrder): Promis
   if (!sizes || sizes.own * Math.ceil(sizes.own / rows) <= sizes.all) return sorted
   return {
     from: sql`users indexed by ${index.index}
-      cross join edition_customers on edition_customers.user_seq = users.seq and ${own}`,
+      cross join edition_customers on edition_customers.user_seq = users.seq and ${own} ${beside}`,
     where: [sql`${organizationOf} = (select substr(organization_id, -8) from editions where short_id = ${id})`],
     ranges: index.ranges,
   }
@@ -81,6 +137,7 @@ async function inOrder(db: Database, { id, ordering, rows }: AskedOrder): Promis
 export const customerRunList: RunList = {
   table: sql`${editionCustomers}`,
   joins: (how) => sql`${how} ${users} on ${users.seq} = ${editionCustomers.user_seq}`,
+  beside,
   runs: customerRuns,
   states: customerRunStates,
   late: sql`${lateCustomers}`,
@@ -94,28 +151,46 @@ export const customerRunList: RunList = {
     horizon: (id) => sql`(select coalesce(max(user_seq), 0) + 1 from edition_customers where edition_short_id = ${id})`,
   },
   byCreation: null,
-  orderings: [number, joined, email, phone, seen],
+  orderings: [number, joined, email, phone, seen, givenJoined, givenEmail, givenPhone],
   inOrder,
   arePersonal: true,
 }
 
-/** Customers with some facets in an order, behind those before them in the list. */
-const part = (prefix: RunPart['prefix'], ordering: RunOrdering, ...asked: (string | undefined)[]): RunPart => ({
-  sources: [{ ordering, facets: asked }],
-  prefix,
-})
+const source = (ordering: RunOrdering, asked: AskedFacets = {}): RunSource => ({ ordering, facets: facetsOf(asked) })
+const part = (prefix: RunPart['prefix'], ...sources: RunPart['sources']): RunPart => ({ sources, prefix })
 
-const partsOf: Record<CustomerOrder, RunRows['parts']> = {
-  date_joined: [part([], joined)],
-  email: [part([0], email), part([1], number, 'none')],
-  phone_number: [part([0], phone), part([1, 0], joined, undefined, 'none'), part([2, 0], joined, undefined, 'erased')],
-  last_seen: [part([0], seen), part([1, 0], joined, undefined, undefined, 'none')],
+/** The order of customers who are seen whole. Keys begin as those of `sortKeys` do. */
+const partsOfWhole: Record<CustomerOrder, RunRows['parts']> = {
+  date_joined: [part([], source(joined))],
+  email: [part([0], source(email)), part([1], source(number, { email: 'none' }))],
+  phone_number: [
+    part([0], source(phone)),
+    part([1, 0], source(joined, { phone: 'none' })),
+    part([2, 0], source(joined, { phone: 'erased' })),
+  ],
+  last_seen: [part([0], source(seen)), part([1, 0], source(joined, { seen: 'none' }))],
 }
 
-/** The customers of an edition, in an order that has runs, for callers who see them whole. */
+const whole = { hidden: 'whole' } as const
+/** The order that roles of the edition see. */
+const partsOfRoles: Record<CustomerOrder, RunRows['parts']> = {
+  date_joined: [part([], source(joined, { joined: 'same' }), source(givenJoined))],
+  email: [part([0], source(email, whole), source(givenEmail)), part([1], source(number, { shownEmail: 'none' }))],
+  phone_number: [
+    { ...part([0], source(phone, whole), source(givenPhone)), ignoresCreation: true },
+    part([1], source(number, { shownPhone: 'none' })),
+  ],
+  last_seen: [
+    { ...part([0], source(seen, whole)), ignoresCreation: true },
+    part([1], source(number, { shownSeen: 'none' })),
+  ],
+}
+
+/** The customers of one edition in an order that has runs: as they are, or as roles of that edition see them. */
 export function rowsInRuns(
   ctx: Ctx,
-  filters: EditionFilters,
+  filters: UserFilters,
+  { isWhole }: CustomerView,
   [by = { name: 'date_joined', desc: true }, ...others]: readonly OrderBy<CustomerOrder>[],
 ): RunRows | null {
   if (others.length > 0 || filters.search) return null
@@ -123,7 +198,8 @@ export function rowsInRuns(
     list: customerRunList,
     editions: editionsSeenBy(ctx.caller, filters),
     ...rangeOfTime(undefined, undefined),
-    parts: partsOf[by.name],
+    parts: (isWhole ? partsOfWhole : partsOfRoles)[by.name],
+    hasBeside: !isWhole,
     isDesc: by.desc,
   }
 }

@@ -104,7 +104,7 @@ async function deltaStatements(work: BuildingWork, state: State, main: Delta) {
     noteUntil(list, state),
     sql<ChangedRow>`select changed.key as changed, ${rowColumns(list)}, ${sql.join([first, ...others], sql`, `)}
       from (${changedSince(list, since)}) as changed
-        ${rowsOfEdition(list, sql`left join`, { key: sql`changed.key`, id: since.id })}`,
+        ${rowsOfEdition(list, { key: sql`changed.key`, id: since.id }, true)}`,
     newestLate(list, state),
   ])
   const chunks = await Promise.all(

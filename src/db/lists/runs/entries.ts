@@ -118,9 +118,9 @@ class PackedTexts {
 }
 
 const columns = ['values', 'texts', 'moments', 'keys', 'kinds'] as const
-type Columns<Of> = Record<(typeof columns)[number], Of>
+type EntryColumns<Of> = Record<(typeof columns)[number], Of>
 
-const columnsOf = <Of>(of: () => Of): Columns<Of> => ({
+const columnsOf = <Of>(of: () => Of): EntryColumns<Of> => ({
   values: of(),
   texts: of(),
   moments: of(),
@@ -135,7 +135,7 @@ const throughStream = async (
   new Uint8Array(await new Response(new Blob([bytes]).stream().pipeThrough(stream)).arrayBuffer())
 
 /** Columns one behind the other, each behind its length. */
-function deflated(written: Columns<Writer>): Promise<Uint8Array<ArrayBuffer>> {
+function deflated(written: EntryColumns<Writer>): Promise<Uint8Array<ArrayBuffer>> {
   const writer = new Writer()
   for (const name of columns) {
     const bytes = written[name].done()
@@ -145,7 +145,7 @@ function deflated(written: Columns<Writer>): Promise<Uint8Array<ArrayBuffer>> {
   return throughStream(writer.done(), new CompressionStream('deflate-raw'))
 }
 
-async function inflated(bytes: Uint8Array<ArrayBuffer>): Promise<Columns<Reader>> {
+async function inflated(bytes: Uint8Array<ArrayBuffer>): Promise<EntryColumns<Reader>> {
   const reader = new Reader(await throughStream(bytes, new DecompressionStream('deflate-raw')))
   return columnsOf(() => new Reader(reader.bytes(reader.natural())))
 }

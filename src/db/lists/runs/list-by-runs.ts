@@ -9,18 +9,18 @@ import { judgePage } from '../page-rows.ts'
 import { paginate } from '../paginate.ts'
 import { readBy } from '../page-statement.ts'
 import { inAnyRange, inOrderOf, union } from '../ranges.ts'
+import { allRanges, columnIn, type FacetRow, facetColumns, hasFacets, ofFacets, rowsOfKeys } from './run-list.ts'
 import {
-  allRanges,
-  columnIn,
-  type FacetRow,
-  facetColumns,
-  hasFacets,
-  keyOfEntry,
-  numberOfKeys,
-  ofFacets,
-  rowsOfKeys,
-} from './run-list.ts'
-import { inTime, matchingIn, type OpenRuns, openRuns, orderingOf, type RunPart, type RunRows } from './open-runs.ts'
+  inTime,
+  keyInPart,
+  matchingIn,
+  numberOfKeysIn,
+  type OpenRuns,
+  openRuns,
+  orderingOf,
+  type RunPart,
+  type RunRows,
+} from './open-runs.ts'
 import { LostChunk, RunReader } from './read-runs.ts'
 
 type RowKeys = readonly (number | string)[]
@@ -38,12 +38,12 @@ const mostTries = 4
 const nothing = sql<{ n: number }>`select 0 as n`
 
 /** A place in a list: the key of the row before it, and the part that has it. */
-interface Place {
+interface RunPlace {
   part: number
   after: KeyValues | null
 }
 
-const firstPlace: Place = { part: 0, after: null }
+const firstPlace: RunPlace = { part: 0, after: null }
 
 const lastOf = ({ parts }: RunRows): RunPart => parts.at(-1) ?? parts[0]
 
@@ -51,18 +51,18 @@ const lastOf = ({ parts }: RunRows): RunPart => parts.at(-1) ?? parts[0]
 const haveRest = (rows: RunRows): boolean => orderingOf(lastOf(rows)).isNullable === true
 
 /** The place behind a key of the list; undefined where it is of no row in a run. */
-function placeBehind({ parts }: RunRows, after: KeyValues): Place | undefined {
+function placeBehind({ parts }: RunRows, after: KeyValues): RunPlace | undefined {
   const found = parts.findIndex(({ prefix }) => prefix.every((value, index) => after[index] === value))
   const part = parts[found]
   if (!part) return undefined
   const { prefix, only } = part
   const rest = after.slice(prefix.length)
   const key = only === undefined ? rest : [only, ...rest]
-  return key.length === numberOfKeys(orderingOf(part)) ? { part: found, after: key } : undefined
+  return key.length === numberOfKeysIn(part) ? { part: found, after: key } : undefined
 }
 
 /** Where a page begins, in the same way. */
-const placeOf = (rows: RunRows, { after }: PageRequest): Place | undefined =>
+const placeOf = (rows: RunRows, { after }: PageRequest): RunPlace | undefined =>
   after === null ? firstPlace : placeBehind(rows, after)
 
 /** The key of the list that a row of a run has. */
@@ -121,7 +121,7 @@ interface Opened {
 }
 
 /** A reader of each part from a place on. */
-const readersFrom = (db: Database, { rows, runs }: Opened, { part: begun, after }: Place) =>
+const readersFrom = (db: Database, { rows, runs }: Opened, { part: begun, after }: RunPlace) =>
   runs.parts.slice(begun).map((part, index) => ({
     part: part.part,
     reader: new RunReader(db, { rows, runs, part, after: index === 0 ? after : null }),
@@ -135,7 +135,7 @@ async function candidatesOf(db: Database, rows: RunRows, readers: Readers, count
     const { entries, isWhole } = await reader.take(Math.max(1, count - keys.length))
     keys.push(...entries.map(({ key }) => key))
     const last = entries.at(-1)
-    if (!isWhole && last) return { keys, bound: keyInList(part, keyOfEntry(orderingOf(part), last)) }
+    if (!isWhole && last) return { keys, bound: keyInList(part, keyInPart(part, last)) }
   }
   if (!haveRest(rows)) return { keys, bound: null }
   const others = await rowsWithoutValue(db, rows, { limit: count })
@@ -222,7 +222,7 @@ export async function listByRuns<F extends Fields>(
 async function pageOf<F extends Fields>(
   db: Database,
   request: PageRequest,
-  opened: Opened & FoundSource<F> & { place: Place },
+  opened: Opened & FoundSource<F> & { place: RunPlace },
 ): Promise<Page<RowOf<F>>> {
   const { rows, runs, place } = opened
   const page = (candidates: Candidates) => paginate(db, request, sourceOf(opened, request, candidates))

@@ -8,9 +8,9 @@ import {
   columnIn,
   compareInOrder,
   formatOf,
+  hasFacets,
   keyIn,
   keyOfEntry,
-  kindOf,
   type RunList,
   type RunOrdering,
   rowsOfEdition,
@@ -37,6 +37,8 @@ export interface RunPart {
   prefix: KeyValues
   /** The value that all rows have in this order. The list is in the order of what follows it. */
   only?: string | undefined
+  /** Rows of the same value follow their keys, though runs have them in the order of their creation. */
+  ignoresCreation?: boolean
 }
 
 /** Rows of editions in an order that runs have. */
@@ -49,11 +51,20 @@ export interface RunRows {
   until: number
   /** One behind the other. */
   parts: readonly [RunPart, ...RunPart[]]
+  /** Facets or orderings need what the list has beside its rows. */
+  hasBeside?: boolean
   isDesc: boolean
 }
 
 /** The order of a part. */
 export const orderingOf = ({ sources: [{ ordering }] }: RunPart): RunOrdering => ordering
+
+/** The key of a row in a part. */
+export const keyInPart = (part: RunPart, entry: Omit<Entry, 'kind'>): KeyValues =>
+  part.ignoresCreation ? [entry.value, entry.key] : keyOfEntry(orderingOf(part), entry)
+
+export const numberOfKeysIn = (part: RunPart): number =>
+  part.ignoresCreation || !orderingOf(part).isByCreation ? 2 : 3
 
 /** A list of one part, and of the rows without a value where its order has such. */
 export const partOf = (ordering: RunOrdering, facets: Facets, only?: string): RunRows['parts'] => [
@@ -169,12 +180,13 @@ function currentRows(rows: RunRows): SQL<CurrentColumns> {
   const values = sourcesOf(rows).map(
     ({ ordering }, index) => sql`${valueIn(ordering)} as ${sql.raw(nameOfValue(index))}`,
   )
-  return sql<CurrentColumns>`select changed.edition, changed.key as changed, ${sql.join(values, sql`, `)}, ${rowColumns(list)}
+  return sql<CurrentColumns>`select changed.edition, changed.key as changed, ${sql.join(values, sql`, `)},
+      ${rowColumns(list, (facet) => sourcesOf(rows).some(({ facets }) => facets[facet] !== undefined))}
     from (select * from (select one.id as edition, ${columnIn(list, list.key)} as key
         from ${ones} cross join ${young.from} on ${young.where} ${limit})
       union select * from (select one.id, ${keyIn(list, 'noted')} from ${ones} cross join ${noted.from} on ${noted.where} ${limit}))
       as changed
-    ${rowsOfEdition(list, sql`left join`, { key: sql`changed.key`, id: sql`changed.edition` })}`
+    ${rowsOfEdition(list, { key: sql`changed.key`, id: sql`changed.edition` }, rows.hasBeside ?? false)}`
 }
 
 /** The keys of rows that are not in main runs as they are, by their edition: those in deltas too. */
@@ -193,13 +205,17 @@ async function changedOf(rows: RunRows, chunks: readonly ChunkRow[], current: re
   return { changed, deltas }
 }
 
-/** Entries of a source that runs do not have as they are, as they are now. */
-function currentOf(rows: RunRows, index: number, found: readonly CurrentColumns[]): Entry[] {
-  return found.flatMap((row) => {
-    const [value, created_at, kind] = [row[nameOfValue(index)] ?? null, Number(row.created_at), kindOf(rows.list, row)]
-    return row.key === null || value === null ? [] : [{ value, created_at, key: row.changed, kind }]
+/** The rows of a source that runs do not have as they are, as they are now. Entries that match have any kind. */
+const currentOf = (rows: RunRows, index: number, found: readonly CurrentColumns[]): Entry[] =>
+  found.flatMap((row) => {
+    const [value, created_at] = [row[nameOfValue(index)] ?? null, Number(row.created_at)]
+    const matches =
+      row.key !== null &&
+      created_at >= rows.from &&
+      created_at < rows.until &&
+      hasFacets(rows.list, row, sourcesOf(rows)[index]?.facets ?? [])
+    return matches && value !== null ? [{ value, created_at, key: row.changed, kind: 0 }] : []
   })
-}
 
 /**
  * The runs of a list at one moment, with what `count` counts then. `runs` is null where an edition has none, or many young
@@ -217,14 +233,18 @@ export async function openRuns(
   const chunks = ones.filter(isChunk)
   const main = inOrder(chunks.filter((one) => !one.is_delta))
   const { changed, deltas } = await changedOf(rows, chunks, found)
-  const opened = sourcesOf(rows).map((source, index) => {
+  const all = rows.parts.flatMap((part) => part.sources.map((source) => ({ part, source })))
+  const opened = all.map(({ part, source }, index) => {
     const { name } = source.ordering
     const isWanted = isWantedOf(rows, source)
     const inDeltas = deltas.flatMap((one) => (one.ordering === name ? one.entries : []))
     const own = main.filter(({ ordering }) => ordering === name)
     return {
-      chunks: own.map((one, at) => chunkOf(rows, source, one, own[at + 1])),
-      entries: [...currentOf(rows, index, found), ...inDeltas].filter((one) => isWanted(one.created_at, one.kind)),
+      chunks: own.map((one, at) => chunkOf(rows, { part, source }, one, own[at + 1])),
+      entries: [
+        ...currentOf(rows, index, found),
+        ...inDeltas.filter(({ created_at, kind }) => isWanted(created_at, kind)),
+      ],
     }
   })
   const parts = rows.parts.map((part): OpenPart => {
@@ -238,10 +258,18 @@ export async function openRuns(
 export const matchingIn = (parts: readonly Pick<OpenPart, 'chunks'>[]): number =>
   parts.reduce((sum, { chunks }) => sum + chunks.reduce((ofPart, { matching }) => ofPart + matching, 0), 0)
 
-function chunkOf(rows: RunRows, source: RunSource, row: ChunkRow, next: ChunkRow | undefined): RunChunk {
+function chunkOf(
+  rows: RunRows,
+  { part, source }: { part: RunPart; source: RunSource },
+  row: ChunkRow,
+  next: ChunkRow | undefined,
+): RunChunk {
   const { list, from, until } = rows
-  const firstOf = ({ first_value, first_created_at, first_key }: ChunkRow): KeyValues =>
-    keyOfEntry(source.ordering, { value: first_value, created_at: first_created_at, key: first_key })
+  /** Of rows with the same value any may be before or behind it, where they do not follow their creation. */
+  const firstOf = ({ first_value, first_created_at, first_key }: ChunkRow, others: number): KeyValues =>
+    part.ignoresCreation
+      ? [first_value, others]
+      : keyInPart(part, { value: first_value, created_at: first_created_at, key: first_key })
   const wanted = wantedKinds(list, source.facets)
   const spans = storedIn(list.runs.spans, row.spans)
   const inSpans = spans.reduce((sum, [span, n]) => sum + n * shareWithin(span, from, until), 0)
@@ -254,8 +282,8 @@ function chunkOf(rows: RunRows, source: RunSource, row: ChunkRow, next: ChunkRow
     edition: row.edition,
     source,
     number: row.number,
-    first: firstOf(row),
-    end: next?.edition === row.edition ? firstOf(next) : null,
+    first: firstOf(row, -noMoment),
+    end: next?.edition === row.edition ? firstOf(next, noMoment) : null,
     matching: isInTime ? (Math.max(inSpans, Number.MIN_VALUE) * ofKinds) / all : 0,
   }
 }

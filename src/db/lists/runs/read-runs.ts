@@ -4,14 +4,14 @@ import type { KeyValues } from '../order-keys.ts'
 import { type Entry, unpackEntries } from './entries.ts'
 import {
   isWantedOf,
+  keyInPart,
   matchingIn,
   type OpenPart,
   type OpenRuns,
-  orderingOf,
   type RunChunk,
   type RunRows,
 } from './open-runs.ts'
-import { compareInOrder, formatOf, keyOfEntry, scopeIn } from './run-list.ts'
+import { compareInOrder, formatOf, scopeIn } from './run-list.ts'
 
 /** So many chunks are read at once, fewer where all their rows are passed. */
 const mostAtOnce = 16
@@ -54,7 +54,7 @@ export class RunReader {
     return compareInOrder(left, right, isDesc)
   }
 
-  #keyOf = (entry: Entry): KeyValues => keyOfEntry(orderingOf(this.#part.part), entry)
+  #keyOf = (entry: Entry): KeyValues => keyInPart(this.#part.part, entry)
 
   #sorted(entries: readonly Entry[]): Entry[] {
     const { isDesc } = this.#rows

@@ -72,6 +72,8 @@ export interface RunList {
   table: SQL
   /** What is joined to each row of the table. */
   joins?: (how: SQL) => SQL
+  /** What some facets and orderings need beside that. */
+  beside?: SQL
   /** Tables of chunks, of what editions have, and of notes of late changes. */
   runs: typeof orderRuns | typeof refundRuns | typeof customerRuns
   states: typeof orderRunStates | typeof refundRunStates | typeof customerRunStates
@@ -117,9 +119,12 @@ export const columnIn = ({ table }: RunList, name: string): SQL => sql`${table}.
 export const rowsOfKeys = (list: RunList, how: SQL, key: SQL): SQL =>
   sql`${how} ${list.table} on ${columnIn(list, list.key)} = ${key}`
 
-/** As `rowsOfKeys`, of those that are in an edition, with all that belongs to a row. */
-export const rowsOfEdition = (list: RunList, how: SQL, { key, id }: { key: SQL; id: SQL }): SQL =>
-  sql`${rowsOfKeys(list, how, key)} and ${columnIn(list, list.scope)} = ${id} ${list.joins?.(how) ?? sql``}`
+/** As `rowsOfKeys`, of those that are in an edition, with what belongs to a row. A left join. */
+export const rowsOfEdition = (list: RunList, { key, id }: { key: SQL; id: SQL }, hasBeside: boolean): SQL => {
+  const how = sql`left join`
+  return sql`${rowsOfKeys(list, how, key)} and ${columnIn(list, list.scope)} = ${id} ${list.joins?.(how) ?? sql``}
+    ${(hasBeside && list.beside) || sql``}`
+}
 
 /** Ranges of an index that begins with these facets, of all their values or of those that are asked for. */
 export const rangesOf = (facets: readonly RunFacet[], asked: Facets = []): Ranges => ({
@@ -185,10 +190,10 @@ export const formatOf = (list: RunList, { isText = false, isByCreation = false }
 
 const facetName = (index: number): string => `facet${index}`
 
-/** The facets of a row, as `kindOf` reads them. */
-export const facetColumns = ({ facets }: RunList): SQL =>
+/** The facets of a row, as `kindOf` reads them, or some of them. */
+export const facetColumns = ({ facets }: RunList, isAsked: (facet: number) => boolean = () => true): SQL =>
   sql.join(
-    facets.map(({ column }, index) => sql`${column} as ${sql.raw(facetName(index))}`),
+    facets.map(({ column }, index) => sql`${isAsked(index) ? column : sql`null`} as ${sql.raw(facetName(index))}`),
     sql`, `,
   )
 
@@ -221,9 +226,6 @@ export const keysIn = (list: RunList, { value, isByCreation }: RunOrdering): rea
   ...(isByCreation ? [list.createdAt] : []),
   columnIn(list, list.key),
 ]
-
-/** The number of keys that `keyOfEntry` answers. */
-export const numberOfKeys = ({ isByCreation }: RunOrdering): number => (isByCreation ? 3 : 2)
 
 const [up, down] = [false, true].map((desc) => [{ desc }, { desc }, { desc }] as const)
 

@@ -51,5 +51,5 @@ export async function insertChunk(
 }
 
 /** The columns of an entry but for its value, its kind as facets. */
-export const rowColumns = (list: RunList): SQL =>
-  sql`${list.createdAt} as created_at, ${columnIn(list, list.key)} as key, ${facetColumns(list)}`
+export const rowColumns = (list: RunList, isAsked?: (facet: number) => boolean): SQL =>
+  sql`${list.createdAt} as created_at, ${columnIn(list, list.key)} as key, ${facetColumns(list, isAsked)}`
