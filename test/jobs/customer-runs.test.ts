@@ -27,7 +27,7 @@ import { db, write } from '../support/seeding/rows.ts'
 
 const dayMs = 86_400_000
 /** Of a page of 100, with chunks of 40 customers. */
-const mostRows = 750
+const mostRows = 900
 
 const generations = async (): Promise<number[]> =>
   (await db.all(sql<{ generation: number }>`select generation from customer_run_states order by generation`)).map(

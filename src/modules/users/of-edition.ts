@@ -1,12 +1,13 @@
-import { sql } from 'drizzle-orm'
+import { type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { type ListSource, nullable, type SortKey } from '../../db/lists/list-source.ts'
 import type { Counting } from '../../db/lists/page-by-number.ts'
+import { judgePage } from '../../db/lists/page-rows.ts'
 import { paginate } from '../../db/lists/paginate.ts'
 import { listByRuns } from '../../db/lists/runs/list-by-runs.ts'
 import type { Fields, RowOf } from '../../db/select.ts'
 import type { OrderBy, Page, PageRequest } from '../../domain/page.ts'
-import type { CustomerView } from '../../db/customer-visibility.ts'
+import { type CustomerView, givenColumns } from '../../db/customer-visibility.ts'
 import { conditionsOfEdition, type UserFilters } from './conditions.ts'
 import { fewestInEdition, rowsInRuns } from './runs.ts'
 import type { CustomerOrder } from './starts.ts'
@@ -25,13 +26,15 @@ function sortOf([by = { name: 'date_joined', desc: true }]: readonly OrderBy<Cus
   ]
 }
 
-interface EditionList<F extends Fields> {
+export interface EditionList<F extends Fields = Fields> {
   filters: UserFilters
   ordering: readonly OrderBy<CustomerOrder>[]
   view: CustomerView
   count: Counting
-  /** Its order is that of roles of the edition. */
-  source: Pick<ListSource<F>, 'columns' | 'key' | 'joins' | 'read' | 'sort'>
+  key: SQL
+  /** That of roles of the edition. */
+  sort: readonly SortKey[]
+  columns: F
 }
 
 /**
@@ -41,23 +44,23 @@ interface EditionList<F extends Fields> {
 export async function listOfEdition<F extends Fields>(
   ctx: Ctx,
   request: PageRequest,
-  { filters, ordering, view, count, source }: EditionList<F>,
+  { filters, ordering, view, count, key, sort, columns }: EditionList<F>,
 ): Promise<{ page: Page<RowOf<F>> | null; request: PageRequest }> {
   const rows = rowsInRuns(ctx, filters, view, ordering)
   if (!rows) return { page: null, request }
-  const { columns, key, joins, read } = source
   const sorted: ListSource<F> = {
     columns,
     key,
-    joins,
-    read,
+    joins: sql``,
+    read: { table: sql`users`, joins: sql``, ...(view.isWhole ? {} : { more: givenColumns(view) }) },
     where: conditionsOfEdition(ctx, filters),
-    sort: view.isWhole ? sortOf(ordering) : source.sort,
+    sort: view.isWhole ? sortOf(ordering) : sort,
     from: sql`edition_customers cross join users on users.seq = edition_customers.user_seq ${view.join}`,
     count,
   }
   const list = { rows, count: count.statement, isCounted: true, source: () => sorted, joins: view.join }
   const found = await listByRuns(ctx.db, request, list)
   if (found.page || found.total === undefined || found.total >= fewestInEdition) return found
+  judgePage(request, request.after, found.total)
   return { page: await paginate(ctx.db, request, sorted), request }
 }

@@ -15,6 +15,8 @@ import {
   type CustomerView,
   customersSeenBy,
   madeOfView,
+  ofGivenColumns,
+  ofJoinedRows,
   type ShownColumn,
   shownColumns,
 } from '../../db/customer-visibility.ts'
@@ -24,7 +26,7 @@ import { notFound } from '../../domain/errors.ts'
 import { type OrderBy, type Page, type PageRequest, sortBy } from '../../domain/page.ts'
 import { isIndexed } from '../../domain/text/trigrams.ts'
 import { conditions, organizationOf, type UserFilters, userVisibility } from './conditions.ts'
-import { listOfEdition } from './of-edition.ts'
+import { type EditionList, listOfEdition } from './of-edition.ts'
 import { organizationsOf, searchOf } from './search.ts'
 import { ranges } from './spans.ts'
 import { type CustomerOrder, startsOf } from './starts.ts'
@@ -42,13 +44,15 @@ const ownColumns = {
 /** A customer as the caller sees them. */
 export type ShownUserRow = Pick<WholeUserRow, keyof typeof ownColumns | ShownColumn>
 
-/** Columns of which the view may show other values. They are decoded as the customer's own. */
-const columnsOf = madeOfView((view) => ({
+/** Columns of which a view may show other values. They are decoded as the customer's own. */
+const shownBy = (column: CustomerView['column']) => ({
   ...ownColumns,
-  ...(Object.fromEntries(shownColumns.map((name) => [name, view.column(name).mapWith(users[name])])) as {
+  ...(Object.fromEntries(shownColumns.map((name) => [name, column(name).mapWith(users[name])])) as {
     [Name in ShownColumn]: SQL<WholeUserRow[Name]>
   }),
-}))
+})
+const columnsOf = madeOfView((view) => shownBy(view.column))
+const columnsOfEdition = madeOfView((view) => shownBy(ofGivenColumns(view).column))
 
 /** Roles of an edition see a part of the customers of its organisation. */
 function isOfWholeOrganizations(ctx: Ctx, ids: readonly string[]): boolean {
@@ -151,6 +155,18 @@ function stateOf(
   return { ...place, version: sql`(${changes} + ${sizeOf('customer_changes')})`, rows }
 }
 
+async function pageOfEdition(
+  ctx: Ctx,
+  request: PageRequest,
+  asked: Pick<EditionList, 'filters' | 'ordering' | 'view'> & { count: Counting | null },
+) {
+  const joined = ofJoinedRows(asked.view)
+  const { count, ordering, view } = asked
+  if (!count) return null
+  const sort = sortOf(ordering, joined, sortKeys(joined))
+  return listOfEdition(ctx, request, { ...asked, count, key: sql`${users.seq}`, sort, columns: columnsOfEdition(view) })
+}
+
 export async function listUsers(
   ctx: Ctx,
   page: PageRequest,
@@ -180,12 +196,11 @@ export async function listUsers(
   // Customers whom roles of an edition see in part are compared one by one.
   if (filters.search && view.isWhole) return paginateNewest(ctx.db, page, source, newestOf(ctx, filters))
   const count = countOf(ctx, view, filters)
-  const ofEdition =
-    count && isOfEdition(view, filters)
-      ? await listOfEdition(ctx, page, { filters, ordering, view, count, source })
-      : { page: null, request: page }
-  if (ofEdition.page) return ofEdition.page
-  return paginate(ctx.db, ofEdition.request, {
+  const ofEdition = isOfEdition(view, filters)
+    ? await pageOfEdition(ctx, page, { filters, ordering, view, count })
+    : null
+  if (ofEdition?.page) return ofEdition.page
+  return paginate(ctx.db, ofEdition?.request ?? page, {
     ...source,
     from: sql`users ${isJudged ? view.join : sql``}`,
     count,
