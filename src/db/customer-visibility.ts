@@ -200,12 +200,12 @@ export const givenColumns = ({ isHidden }: Pick<CustomerView, 'isHidden'>): SQL 
 
 /** The columns of a view of one edition, where a row has what that edition was given and whether it is hidden. */
 const columnsGiven =
-  (shortEditionId: string, given: (name: string) => SQL, isHidden: SQL): CustomerView['column'] =>
+  (shortEditionId: string, valueOf: (name: string) => SQL, isHidden: SQL): CustomerView['column'] =>
   (name) => {
     const hidden = hiddenColumns({
-      value: (column) => sql`nullif(${given(column)}, '')`,
+      value: (column) => sql`nullif(${valueOf(column)}, '')`,
       language: sql`(select default_language from editions where short_id = ${shortEditionId})`,
-      joined: given('created_at'),
+      joined: valueOf('created_at'),
     })
     return name === 'created_at' ? hidden[name] : sql`iif(${isHidden}, ${hidden[name]}, users.${sql.raw(name)})`
   }

@@ -8,7 +8,8 @@ import {
   settleNextIntervals,
   sweepScopes,
 } from '../../db/settle-lists.ts'
-import { buildRunsOfEditions, dueEditions } from '../../db/lists/runs/build-runs.ts'
+import { buildRunsOfEditions } from '../../db/lists/runs/build-runs.ts'
+import { dueEditions } from '../../db/lists/runs/due-rows.ts'
 import { runSizes } from '../../db/lists/runs/run-sizes.ts'
 import { longOrganizations } from '../../db/lists/intervals/scopes-of-intervals.ts'
 import { customerIntervals } from './intervals.ts'

@@ -106,12 +106,15 @@ const indexesOf: Record<string, { index: SQL; ranges?: Ranges }> = {
   seen: { index: sql`users_order_seen` },
 }
 
+/** Of customers who are sorted, so many chunks are made at once. */
+const chunksSorted = 4
+
 const customersOf = (edition: SQL): SQL =>
   sql`(select coalesce(sum(customers), 0) from order_counts where ${areSpans(longestBits, edition)})`
 
 /**
- * The index of the organisation has customers in their order. Where the edition has few of them, they are read for each chunk
- * and sorted.
+ * The index of the organisation has customers in their order. Where the edition has few of them, they are all
+ * read and sorted for each four chunks.
  */
 async function inOrder(db: Database, { id, ordering, rows }: AskedOrder): Promise<RowsInOrder> {
   const index = indexesOf[ordering.name]
@@ -119,13 +122,14 @@ async function inOrder(db: Database, { id, ordering, rows }: AskedOrder): Promis
   const sorted = {
     from: sql`edition_customers cross join users on users.seq = edition_customers.user_seq ${beside}`,
     where: [own],
+    chunks: chunksSorted,
   }
   if (!index) return sorted
   const sizes = await db.first(sql<{ own: number; all: number }>`select
       ${customersOf(sql`editions.id`)} as own, coalesce(list_sizes.customers, 0) as "all"
     from editions left join list_sizes on list_sizes.organization_id = editions.organization_id
     where editions.short_id = ${id}`)
-  if (!sizes || sizes.own * Math.ceil(sizes.own / rows) <= sizes.all) return sorted
+  if (!sizes || sizes.own * Math.ceil(sizes.own / rows / chunksSorted) <= sizes.all) return sorted
   return {
     from: sql`users indexed by ${index.index}
       cross join edition_customers on edition_customers.user_seq = users.seq and ${own} ${beside}`,
@@ -205,7 +209,7 @@ export function rowsInRuns(
 }
 
 /** Fewer customers are read and sorted. */
-export const fewestInEdition = 150
+export const fewestInEdition = 80
 
 /** Editions of these organisations with so many customers have runs from now on. */
 export const beginRuns = (organizations: readonly string[], fewest: number): SQL =>

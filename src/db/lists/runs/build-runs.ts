@@ -1,16 +1,13 @@
 import { type SQL, sql } from 'drizzle-orm'
 import { LostRace } from '../../../domain/errors.ts'
-import { dayMs } from '../../../domain/time/instants.ts'
 import { commitPart, stillHolds } from '../../commit.ts'
 import type { Database } from '../../database.ts'
 import { storedIn } from '../../select.ts'
 import type { RunWalk } from '../../schema/sales/runs.ts'
-import { inList } from '../../visibility.ts'
 import { beyond, type KeyValues } from '../order-keys.ts'
 import { inOrderOf as inOrderOfRanges } from '../ranges.ts'
 import type { Entry } from './entries.ts'
 import {
-  columnIn,
   compareInOrder,
   goneKind,
   haveValue,
@@ -24,9 +21,10 @@ import {
   scopeIn,
   valueIn,
 } from './run-list.ts'
-import { changedSince, notedIn, youngIn } from './run-notes.ts'
+import { changedSince } from './run-notes.ts'
 import type { RunSizes } from './run-sizes.ts'
-import { insertChunk, isOf, rowColumns, type State } from './write-chunk.ts'
+import { dueRows, haveFormer, isOld, type RunSweep } from './due-rows.ts'
+import { insertChunk, isOf, type NewRun, rowColumns, type State } from './write-chunk.ts'
 
 interface BuildingWork {
   db: Database
@@ -42,15 +40,15 @@ interface KindRow {
   [facet: `facet${number}`]: string
 }
 
-/** The next rows of an edition in an ordering. */
+/** The next rows of an edition in an ordering, and whether there are no others. */
 async function nextEntries(
   { db, list, sizes }: BuildingWork,
   state: State,
   ordering: RunOrdering,
   after: KeyValues | null,
-): Promise<Entry[]> {
+): Promise<{ entries: Entry[]; isWhole: boolean }> {
   const sort = keysIn(list, ordering).map((by) => ({ by, desc: false }))
-  const { from, where, ranges } = await inOrderOf(db, list, { id: state.id, ordering, rows: sizes.rows })
+  const { from, where, ranges, chunks = 1 } = await inOrderOf(db, list, { id: state.id, ordering, rows: sizes.rows })
   const selected = (range: readonly SQL[]): SQL => {
     const conditions = [
       ...range,
@@ -64,9 +62,15 @@ async function nextEntries(
     [...(ordering.value ? ['value'] : []), ...(ordering.isByCreation ? ['created_at'] : []), 'key'].join(', '),
   )
   const rows = await db.all(
-    sql<KindRow & { value: number | string }>`${inOrderOfRanges(ranges, selected, order)} limit ${sizes.rows}`,
+    sql<KindRow & { value: number | string }>`${inOrderOfRanges(ranges, selected, order)} limit ${sizes.rows * chunks}`,
   )
-  return rows.map(({ value, created_at, key, ...row }): Entry => ({ value, created_at, key, kind: kindOf(list, row) }))
+  const entries = rows.map(({ value, created_at, key, ...row }): Entry => ({
+    value,
+    created_at,
+    key,
+    kind: kindOf(list, row),
+  }))
+  return { entries, isWhole: rows.length < sizes.rows * chunks }
 }
 
 /** Changes of an edition are noted from now on where they do not make a row young. */
@@ -95,6 +99,19 @@ interface Delta {
   late: number
 }
 
+/** The statements that store the next rows of a run, from the chunk with this number on. */
+const chunkStatements = (
+  list: RunList,
+  run: NewRun,
+  entries: readonly Entry[],
+  { first = 0, rows }: { first?: number; rows: number },
+) =>
+  Promise.all(
+    Array.from({ length: Math.ceil(entries.length / rows) }, (_, index) =>
+      insertChunk(list, run, first + index, entries.slice(index * rows, (index + 1) * rows)),
+    ),
+  )
+
 /** The statements that store the delta of a generation, as the rows are now. */
 async function deltaStatements(work: BuildingWork, state: State, main: Delta) {
   const { db, list, sizes } = work
@@ -108,19 +125,16 @@ async function deltaStatements(work: BuildingWork, state: State, main: Delta) {
     newestLate(list, state),
   ])
   const chunks = await Promise.all(
-    list.orderings.flatMap((ordering) => {
-      const entries = entriesOf(list, ordering, rows)
+    list.orderings.map((ordering) => {
       const run = { state, ordering, generation: main.generation, isDelta: true }
-      return Array.from({ length: Math.ceil(entries.length / sizes.rows) }, (_, number) =>
-        insertChunk(list, run, number, entries.slice(number * sizes.rows, (number + 1) * sizes.rows)),
-      )
+      return chunkStatements(list, run, entriesOf(list, ordering, rows), sizes)
     }),
   )
   const used = Math.ceil(rows.length / sizes.rows)
   const set = sql`until = ${state.horizon}, late = ${newest?.late ?? 0}, delta_size = ${rows.length}`
   const spare = sql`delete from ${list.runs}
     where ${isOf(list, state)} and generation = ${main.generation} and is_delta = 1 and number >= ${used}`
-  return { chunks: [spare, ...chunks], set }
+  return { chunks: [spare, ...chunks.flat()], set }
 }
 
 /** Makes the delta anew. */
@@ -172,65 +186,26 @@ async function walkStep(work: BuildingWork, state: State, walk: RunWalk): Promis
   const { list, sizes } = work
   const ordering = list.orderings[walk.ordering]
   if (!ordering) return endWalk(work, state, walk)
-  const entries = await nextEntries(work, state, ordering, walk.after)
+  const { entries, isWhole } = await nextEntries(work, state, ordering, walk.after)
   const last = entries.at(-1)
-  const isWhole = !last || entries.length < sizes.rows
   const size = walk.ordering === 0 ? walk.size + entries.length : walk.size
-  const next: RunWalk = isWhole
-    ? { ...walk, size, ordering: walk.ordering + 1, number: 0, after: null }
-    : { ...walk, size, number: walk.number + 1, after: keyOfEntry(ordering, last) }
   const run = { state, ordering, generation: walk.generation, isDelta: false }
+  const chunks = await chunkStatements(list, run, entries, { first: walk.number, rows: sizes.rows })
+  const next: RunWalk =
+    isWhole || !last
+      ? { ...walk, size, ordering: walk.ordering + 1, number: 0, after: null }
+      : { ...walk, size, number: walk.number + chunks.length, after: keyOfEntry(ordering, last) }
   await commitPart(work, [
     walkHolds(list, state),
-    ...(last ? [await insertChunk(list, run, walk.number, entries)] : []),
+    ...chunks,
     sql`update ${list.states} set walk = ${JSON.stringify(next)} where ${isOf(list, state)}`,
   ])
 }
-
-/** Whether main runs have had values of people for a day that are no longer stored otherwise: of the row `state`. */
-const haveFormer = (list: RunList, now: number): SQL =>
-  list.arePersonal
-    ? sql`case when state.walked_at > ${now - dayMs} then 0 else exists (select 1 from ${list.late} as former
-        where ${scopeIn(list, 'former')} = ${scopeIn(list, 'state')} and former.is_personal = 1 and former.number > state.main_late) end`
-    : sql`0`
 
 const stateOf = async ({ db, list, now }: BuildingWork, id: string): Promise<State | undefined> =>
   db.first(sql<State>`select *, ${scopeIn(list)} as id, ${list.young.horizon(sql`${id}`, now)} as horizon,
       ${haveFormer(list, now)} as has_former
     from ${list.states} as state where ${scopeIn(list)} = ${id}`)
-
-/** The number of rows of the row `state` that are due, up to some of each kind. */
-function dueOf(list: RunList, now: number, most: number): SQL {
-  const id = scopeIn(list, 'state')
-  const [young, noted] = [youngIn(list, { id, until: sql`state.until` }), notedIn(list, { id, late: sql`state.late` })]
-  return sql`((select count(*) from (select 1 from ${young.from}
-      where ${young.where} and ${columnIn(list, list.young.column)} < ${list.young.horizon(id, now)} limit ${most}))
-    + (select count(*) from (select 1 from ${noted.from} where ${noted.where} limit ${most})))`
-}
-
-async function dueRows({ db, list, now }: BuildingWork, { id }: State, most: number): Promise<number> {
-  const found = await db.first(sql<{ n: number }>`select ${dueOf(list, now, most)} as n
-    from ${list.states} as state where ${scopeIn(list, 'state')} = ${id}`)
-  return found?.n ?? 0
-}
-
-/** Those of some editions with a state of which anything is to be built. */
-export const dueEditions = async (
-  db: Database,
-  list: RunList,
-  ids: readonly string[],
-  { now, sizes }: RunSweep,
-): Promise<readonly string[]> =>
-  (
-    await db.all(sql<{ id: string }>`select ${scopeIn(list, 'state')} as id from ${list.states} as state
-      where ${inList(scopeIn(list, 'state'), ids)} and (generation = 0 or walk is not null or ${haveFormer(list, now)}
-        or ${dueOf(list, now, sizes.fewestDue + 1)} > ${sizes.fewestDue})
-      order by id`)
-  ).map(({ id }) => id)
-
-/** Whether a main run is too far behind. */
-const isOld = ({ main_size, delta_size }: State, due: number, { fewestInDelta, mostInDelta }: RunSizes): boolean =>
-  delta_size + due > Math.min(mostInDelta, Math.max(fewestInDelta, main_size / 16))
 
 /** Builds what is due of an edition. True where more is due than steps are left. */
 async function buildRuns(work: BuildingWork, id: string): Promise<boolean> {
@@ -255,11 +230,6 @@ async function buildRuns(work: BuildingWork, id: string): Promise<boolean> {
     if (steps.left-- <= 0) return true
     await walkStep(work, state, walk)
   }
-}
-
-export interface RunSweep {
-  now: number
-  sizes: RunSizes
 }
 
 /** Builds runs of editions in bounded steps. Answers those that it came to no end with. */

@@ -65,6 +65,8 @@ export interface RowsInOrder {
   from: SQL
   where: readonly SQL[]
   ranges?: Ranges | undefined
+  /** So many chunks are read at once, where all rows are read and sorted for them. */
+  chunks?: number
 }
 
 /** A list of editions that has runs. */

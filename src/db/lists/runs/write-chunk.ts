@@ -26,7 +26,7 @@ export const isOf = (list: RunList, { id }: State): SQL => sql`${scopeIn(list)} 
 const numbersOf = (entries: readonly Entry[], of: (entry: Entry) => number): string =>
   JSON.stringify([...Map.groupBy(entries, of)].map(([one, { length }]) => [one, length]))
 
-interface NewRun {
+export interface NewRun {
   state: State
   ordering: RunOrdering
   generation: number
