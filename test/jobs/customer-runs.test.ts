@@ -10,9 +10,11 @@ import {
   build,
   changeCustomers,
   customersOf,
+  customersShownInAll,
   expectEdition,
   forgetRuns,
   later,
+  listedToRole,
   type ManyCustomers,
   orderings,
   seedEditionCustomers,
@@ -20,8 +22,8 @@ import {
 } from '../support/customer-runs.ts'
 import { seedManyCustomers } from '../support/customer-intervals.ts'
 import { databaseEndingAfter } from '../support/intervals.ts'
-import { readAs } from '../support/lists.ts'
-import { givenMember } from '../support/seeding/members.ts'
+import { expectNumbers, readAs, walkAs } from '../support/lists.ts'
+import { givenMember, seedAccount, seedMember, seedToken } from '../support/seeding/members.ts'
 import { givenOrganization } from '../support/seeding/organizations.ts'
 import { db, write } from '../support/seeding/rows.ts'
 
@@ -112,6 +114,37 @@ it('pages by runs of customers are exact through every change', async () => {
     { numRuns: 4 },
   )
   expect(served).toBeGreaterThan(0)
+})
+
+it('roles of several editions have each of their customers once, who are found once for each state', async () => {
+  const place = await seedEditionCustomers(3_000)
+  const editions = place.editions.slice(1)
+  const account = await seedAccount()
+  for (const edition of editions)
+    await seedMember(account, { organization: place.organization, edition, role: 'viewer' })
+  const { token } = await seedToken(account)
+  const expectAll = async () => {
+    for (const ordering of orderings) {
+      const ids = listedToRole(await customersShownInAll(editions), ordering)
+      const list = `/v1/user?organization_id=${place.organization}&ordering=${ordering}`
+      const { ids: found, count } = await walkAs(token, list)
+      expect([list, count, found]).toEqual([list, ids.length, ids])
+      await expectNumbers(list, ids, { size: 100, token })
+    }
+  }
+  await expectAll()
+  // What is shown of each of these customers is looked up in their editions, column by column.
+  const page = `/v1/user?organization_id=${place.organization}&ordering=email&page=6`
+  expect(costOf(await readAs(token, page)).rows_read).toBeLessThan(6_500)
+  for (const one of [
+    { act: 'give', some: { part: 3, rest: 1 }, set: 'email' },
+    { act: 'leave', some: { part: 40, rest: 3 }, edition: 1 },
+    { act: 'join', some: { part: 40, rest: 5 }, edition: 2 },
+    { act: 'give', some: { part: 3, rest: 2 }, set: 'joined' },
+  ] as const) {
+    await changeCustomers(one, place)
+    await expectAll()
+  }
 })
 
 describe('the sweep of runs of customers', () => {

@@ -76,8 +76,20 @@ export const customersShownIn = (edition: string): Promise<StoredCustomer[]> =>
         (select count(*) from edition_customers as others where others.user_seq = own.user_seq) > 1 as is_hidden
       from edition_customers as own join users on seq = user_seq where edition_short_id = ${shortId(edition)})`)
 
+/** As a role of some editions sees their customers, of whom each is in another one too. */
+export const customersShownInAll = (editions: readonly string[]): Promise<StoredCustomer[]> => {
+  const own = sql`user_seq = seq and edition_short_id in (select value from json_each(${JSON.stringify(editions.map(shortId))}))`
+  const given = (
+    name: string,
+  ) => sql`(select ${sql.raw(name)} from edition_customers where ${own} and coalesce(${sql.raw(name)}, '') <> ''
+    order by created_at desc, edition_short_id limit 1)`
+  return db.all(sql<StoredCustomer>`select id, seq, null as last_seen, ${given('email')} as email, ${given('phone_number')} as phone_number,
+      (select min(created_at) from edition_customers where ${own}) as date_joined
+    from users where exists (select 1 from edition_customers where ${own})`)
+}
+
 /** Their ids in an order of roles of the edition. */
-function listedToRole(customers: readonly StoredCustomer[], ordering: string): string[] {
+export function listedToRole(customers: readonly StoredCustomer[], ordering: string): string[] {
   const compare = nullsLast(ordering.startsWith('-'))
   const field = ordering.replace('-', '') as (typeof fields)[number]
   return customers

@@ -13,7 +13,7 @@ import { dueEditions } from '../../db/lists/runs/due-rows.ts'
 import { runSizes } from '../../db/lists/runs/run-sizes.ts'
 import { longOrganizations } from '../../db/lists/intervals/scopes-of-intervals.ts'
 import { customerIntervals } from './intervals.ts'
-import { beginRuns, customerRunList, fewestInEdition } from './runs.ts'
+import { beginRuns, customerRunList, fewestInEdition, withoutImport } from './runs.ts'
 import { customerSpans } from './spans.ts'
 
 /** Pages of fewer customers are near an end. */
@@ -66,7 +66,7 @@ export const buildCustomerRuns = (job: Pick<JobCtx, 'db' | 'now'>, sizes = sizes
     },
     settle: async (ids) => {
       const sweep = { now: job.now(), sizes }
-      const due = await dueEditions(job.db, customerRunList, ids, sweep)
+      const due = await withoutImport(job.db, await dueEditions(job.db, customerRunList, ids, sweep))
       return buildRunsOfEditions(job.db, customerRunList, due, sweep)
     },
   })

@@ -217,3 +217,12 @@ export const beginRuns = (organizations: readonly string[], fewest: number): SQL
     select short_id from editions
     where ${inList(sql`organization_id`, organizations)} and ${customersOf(sql`editions.id`)} >= ${fewest}
       and not exists (select 1 from customer_run_states where edition_short_id = short_id)`
+
+/** Those of some editions whose organisations have no import at work. */
+export const withoutImport = async (db: Database, shortIds: readonly string[]): Promise<string[]> =>
+  (
+    await db.all(sql<{ id: string }>`select short_id as id from editions
+      where ${inList(sql`short_id`, shortIds)} and not exists (select 1 from data_imports
+        where data_imports.organization_id = editions.organization_id
+          and phase is not null and phase in ('import', 'undo')) order by short_id`)
+  ).map(({ id }) => id)
