@@ -155,31 +155,79 @@ const joinedAt = (user: SQL, editions: Editions): SQL =>
   sql`(select min(given.created_at) from edition_customers as given where given.user_seq = ${user}.seq
     and ${editions(sql`given.edition_short_id`)})`
 
+/** What editions were given of a customer. Values are null where they were given none. */
+interface GivenValues {
+  value: (name: ContactColumn | 'locale') => SQL
+  /** That of the edition which the customer joined last. */
+  language: SQL
+  joined: SQL
+}
+
 /**
  * The shown columns of a person of several editions: what the own editions were given, and nothing that others could
  * change.
  */
-function hiddenColumns(user: SQL, editions: Editions): Record<ShownColumn, SQL> {
-  const rows = sql`from edition_customers as given where given.user_seq = ${user}.seq and ${editions(sql`given.edition_short_id`)}`
-  return {
-    email: contactGiven(user, 'email', editions),
-    phone_number: contactGiven(user, 'phone_number', editions),
-    first_name: contactGiven(user, 'first_name', editions),
-    last_name: contactGiven(user, 'last_name', editions),
-    locale: sql`coalesce(${given(user, 'locale', editions)}, (select default_language from editions where short_id =
-      (select given.edition_short_id ${rows} order by given.created_at desc, given.edition_short_id limit 1)))`,
-    msg_channel: sql`iif(${given(user, 'email', editions)} is null, 'sms', 'email')`,
-    is_verified: sql`0`,
-    is_active: sql`1`,
-    metadata: sql`'{}'`,
-    created_at: joinedAt(user, editions),
-    last_seen_at: sql`null`,
+const hiddenColumns = ({ value, language, joined }: GivenValues): Record<ShownColumn, SQL> => ({
+  email: value('email'),
+  phone_number: value('phone_number'),
+  first_name: sql`coalesce(${value('first_name')}, '')`,
+  last_name: sql`coalesce(${value('last_name')}, '')`,
+  locale: sql`coalesce(${value('locale')}, ${language})`,
+  msg_channel: sql`iif(${value('email')} is null, 'sms', 'email')`,
+  is_verified: sql`0`,
+  is_active: sql`1`,
+  metadata: sql`'{}'`,
+  created_at: joined,
+  last_seen_at: sql`null`,
+})
+
+const givenIn = (user: SQL, editions: Editions): GivenValues => ({
+  value: (name) => given(user, name, editions),
+  language: sql`(select default_language from editions where short_id =
+    (select given.edition_short_id from edition_customers as given where given.user_seq = ${user}.seq
+      and ${editions(sql`given.edition_short_id`)} order by given.created_at desc, given.edition_short_id limit 1))`,
+  joined: joinedAt(user, editions),
+})
+
+const givenNames = ['email', 'phone_number', 'first_name', 'last_name', 'locale', 'created_at'] as const
+
+/** Columns of `edition_customers` that `columnsOfRow` needs beside those of `users`, and whether the row is hidden. */
+export const givenColumns = ({ isHidden }: Pick<CustomerView, 'isHidden'>): SQL =>
+  sql.join(
+    [...givenNames.map((name) => sql.raw(`edition_customers.${name} as given_${name}`)), sql`${isHidden} as is_hidden`],
+    sql`, `,
+  )
+
+/** The columns of a view of one edition, where a row has what that edition was given and whether it is hidden. */
+const columnsGiven =
+  (shortEditionId: string, valueOf: (name: string) => SQL, isHidden: SQL): CustomerView['column'] =>
+  (name) => {
+    const hidden = hiddenColumns({
+      value: (column) => sql`nullif(${valueOf(column)}, '')`,
+      language: sql`(select default_language from editions where short_id = ${shortEditionId})`,
+      joined: valueOf('created_at'),
+    })
+    return name === 'created_at' ? hidden[name] : sql`iif(${isHidden}, ${hidden[name]}, users.${sql.raw(name)})`
   }
-}
+
+/** A view of one edition, of its rows of `edition_customers` with those of `users` and its join. */
+export const ofJoinedRows = (view: CustomerView): CustomerView =>
+  view.onlyEdition === null
+    ? view
+    : { ...view, column: columnsGiven(view.onlyEdition, (name) => sql.raw(`edition_customers.${name}`), view.isHidden) }
+
+/** The same, of rows of `users` that have `givenColumns`, too. */
+export const ofGivenColumns = (view: CustomerView): CustomerView =>
+  view.onlyEdition === null
+    ? view
+    : {
+        ...view,
+        column: columnsGiven(view.onlyEdition, (name) => sql.raw(`users.given_${name}`), sql`users.is_hidden`),
+      }
 
 /** As `hiddenColumns`, for the editions of a list. */
 export const hiddenColumnsIn = (user: SQL, editionIds: readonly string[]): Record<ShownColumn, SQL> =>
-  hiddenColumns(user, listed(editionIds))
+  hiddenColumns(givenIn(user, listed(editionIds)))
 
 /** Customers as they are shown to the caller, through all roles together. */
 export function customersSeenBy(caller: Caller, user?: SQL): CustomerView {
@@ -195,7 +243,7 @@ function partialView(reach: Extract<Reach, { all: false }>, user: SQL): Customer
     ? sql`and not (${inList(sql`${user}.organization_id`, reach.organizations)})`
     : sql``
   const isHidden = sql`elsewhere.user_seq is not null`
-  const hidden = hiddenColumns(user, editions)
+  const hidden = hiddenColumns(givenIn(user, editions))
   const column = (name: ShownColumn) => {
     const own = sql`${user}.${sql.raw(name)}`
     // Whether hidden or not, customers joined when an edition of the caller's took them in: lists are ordered by it.

@@ -20,6 +20,8 @@ interface Job {
 
 interface ScopesOfSweep {
   name: string
+  /** So many at once, where these are not ten. */
+  scopes?: number
   /** Answers at most so many scopes from the given one on, in their order. */
   findNext: (from: string, most: number) => Promise<readonly string[]>
   /** Works on some scopes. Answers those that it came to no end with. */
@@ -27,11 +29,14 @@ interface ScopesOfSweep {
 }
 
 /** Works on the next scopes. A sweep goes on where the one before ended. */
-export async function sweepScopes({ db, now }: Job, { name, findNext, settle }: ScopesOfSweep): Promise<void> {
+export async function sweepScopes(
+  { db, now }: Job,
+  { name, scopes = scopesASweep, findNext, settle }: ScopesOfSweep,
+): Promise<void> {
   const from = (await findSweepPosition(db, name))?.after ?? ''
-  const found = await findNext(from, scopesASweep + 1)
-  const [left] = await settle(found.slice(0, scopesASweep))
-  const after = left ?? found[scopesASweep] ?? ''
+  const found = await findNext(from, scopes + 1)
+  const [left] = await settle(found.slice(0, scopes))
+  const after = left ?? found[scopes] ?? ''
   if (after !== from) await db.batch([sweepPositionStatement(name, { after, begun_at: now() })])
 }
 

@@ -35,6 +35,8 @@ import {
 import { sweepSoftBounces } from '../modules/suppressions/jobs.ts'
 import { sweepEmails } from '../modules/transactional-emails/jobs.ts'
 import {
+  beginCustomerRuns,
+  buildCustomerRuns,
   recountCustomerIntervals,
   recountCustomers,
   settleCustomerIntervals,
@@ -86,6 +88,8 @@ const sweeps: Record<string, Sweep> = {
   'order-interval-recount': recountIntervals,
   'audit-log-counts': settleEntries,
   'customer-counts': settleCustomers,
+  'customer-run-editions': (job) => beginCustomerRuns(job),
+  'customer-runs': (job) => buildCustomerRuns(job),
   'customer-recount': recountCustomers,
   'customer-interval-counts': (job) => settleCustomerIntervals(job),
   'customer-interval-recount': recountCustomerIntervals,

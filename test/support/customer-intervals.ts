@@ -91,11 +91,11 @@ export async function settleAll(now: number, sizes = shortSizes): Promise<void> 
   for (let minutes = 0; minutes < 3; minutes++) await settleCustomerIntervals({ db, now: () => now }, sizes)
 }
 
-type Field = 'email' | 'phone_number' | 'last_seen'
+type Field = 'email' | 'phone_number' | 'last_seen' | 'date_joined'
 export const orderings = ['email', '-email', 'phone_number', '-phone_number', 'last_seen', '-last_seen']
 
 /** The ids of all customers in an order, by sorting them. */
-function listed(customers: readonly StoredCustomer[], ordering: string): string[] {
+export function listed(customers: readonly StoredCustomer[], ordering: string): string[] {
   const isDesc = ordering.startsWith('-')
   const field = ordering.replace('-', '') as Field
   const compare = nullsLast(isDesc)

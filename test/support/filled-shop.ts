@@ -9,6 +9,7 @@ import type { Shop } from '../../scripts/bench/shop.ts'
 import { type Client, createClient } from '../../scripts/support/client.ts'
 import { root } from '../../scripts/support/paths.ts'
 import { startServer } from '../../scripts/support/server.ts'
+import type { DatabaseSync } from 'node:sqlite'
 import { addNeighbours, addRareTexts, endpointId } from './many-rows.ts'
 
 /** ORDERS=20000 for a shorter run; BENCH_STATE_DIR names a folder that `npm run bench:fill` has filled. */
@@ -21,13 +22,15 @@ export interface FilledShop {
   shop: Shop
   /** A token with a role in the edition alone. */
   editionToken: string
+  /** A token with a role in another edition of the organisation alone. */
+  tokenOf: (editionId: string) => Promise<string>
   /** Rows that a request reads, its count and the look-up of its caller included. */
   rowsOf: (path: string, token?: string) => Promise<number>
   close: () => Promise<void>
 }
 
 /** A server of a shop with many orders and their neighbours, which sweeps have counted. */
-async function openFilledShop(): Promise<FilledShop> {
+async function openFilledShop(add?: (database: DatabaseSync) => void): Promise<FilledShop> {
   const stateDir = filledDir ?? (await mkdtemp(join(tmpdir(), 'slow-orders-')))
   const env = { ...process.env, BENCH_STATE_DIR: stateDir, ORDERS: String(wanted) }
   if (!filledDir) await promisify(execFile)(process.execPath, [join(root, 'scripts/bench-fill.ts')], { cwd: root, env })
@@ -36,6 +39,7 @@ async function openFilledShop(): Promise<FilledShop> {
   expect(database.prepare('pragma foreign_key_check').all()).toEqual([])
   addNeighbours(database)
   addRareTexts(database)
+  add?.(database)
   database.close()
   const program = 'scripts/bench/worker.ts'
   const server = await startServer({ port: 0, stateDir, env: { RATE_LIMIT_PER_MINUTE: '0' }, program })
@@ -44,20 +48,21 @@ async function openFilledShop(): Promise<FilledShop> {
     await fetch(`${server.url}/cdn-cgi/handler/scheduled?cron=*+*+*+*+*`)
   const client = createClient(server.url, shop.token)
   const superuser = createClient(server.url, server.rootToken)
-  const viewer = { email: `viewer-${Date.now()}@example.com`, role: 'viewer', edition_id: shop.edition_id }
-  const { id: member_id } = await superuser.post<{ id: string }>(
-    `/v1/organizations/${shop.organization_id}/members`,
-    viewer,
-  )
-  const { token: editionToken } = await superuser.post<{ token: string }>('/v1/auth/tokens', {
-    name: 'viewer',
-    member_id,
-  })
+  const tokenOf = async (edition_id: string): Promise<string> => {
+    const viewer = { email: `viewer-${edition_id}-${Date.now()}@example.com`, role: 'viewer', edition_id }
+    const { id: member_id } = await superuser.post<{ id: string }>(
+      `/v1/organizations/${shop.organization_id}/members`,
+      viewer,
+    )
+    const { token } = await superuser.post<{ token: string }>('/v1/auth/tokens', { name: 'viewer', member_id })
+    return token
+  }
   return {
     url: server.url,
     client,
     shop,
-    editionToken,
+    editionToken: await tokenOf(shop.edition_id),
+    tokenOf,
     rowsOf: async (path, token = shop.token) => {
       const asked = { path, token }
       const cost = await client.post<{ rows_read: number; status: number }>('/floor/read/list', asked)
@@ -103,10 +108,10 @@ export async function listsOf({ client, shop }: FilledShop): Promise<ListCase[]>
 export const goal = 600
 
 /** Opens the shop before the tests of a file, and closes it behind them. */
-export function useFilledShop(use: (filled: FilledShop) => void): void {
+export function useFilledShop(use: (filled: FilledShop) => void, add?: (database: DatabaseSync) => void): void {
   let filled: FilledShop | undefined
   beforeAll(async () => {
-    filled = await openFilledShop()
+    filled = await openFilledShop(add)
     use(filled)
   }, 1_200_000)
   afterAll(() => filled?.close(), 60_000)

@@ -126,3 +126,28 @@ export function rareSearches({ edition_id, organization_id }: { edition_id: stri
     searches.map((search) => ({ list: `${path}&page_size=50`, search, others: ['', ...others] })),
   )
 }
+
+/** Editions beside that of the shop, by whom of its customers they have. */
+export const siblings = {
+  evenly: { id: 'edt_01KAJ3Z8Q2M4T6V8X0Z2B4D6F1', customers: 'seq % 100 = 5' },
+  third: { id: 'edt_01KAJ3Z8Q2M4T6V8X0Z2B4D6F2', customers: 'seq % 10 in (1, 4, 7)' },
+  first: { id: 'edt_01KAJ3Z8Q2M4T6V8X0Z2B4D6F3', customers: 'seq <= 1001' },
+  few: { id: 'edt_01KAJ3Z8Q2M4T6V8X0Z2B4D6F4', customers: 'seq > 2000 and seq <= 2149' },
+} as const
+
+/** Customers of the shop are in other editions too. */
+export function addSiblings(database: DatabaseSync): void {
+  if (database.prepare('select 1 from editions where id = ?').get(siblings.evenly.id)) return
+  const names = database
+    .prepare(`select name from pragma_table_info('editions') where name not in ('id', 'slug')`)
+    .all()
+    .map(({ name }) => String(name))
+    .join(', ')
+  for (const [slug, { id, customers }] of Object.entries(siblings))
+    database.exec(`begin;
+      insert into editions (id, slug, ${names}) select '${id}', '${slug}', ${names} from editions order by id limit 1;
+      insert into edition_customers (edition_short_id, user_seq, created_at, email)
+        select substr('${id}', -8), seq, created_at + 86400000, iif(seq % 3, null, 'given-' || seq || '@example.com')
+        from users where organization_id = (select organization_id from editions where id = '${id}') and ${customers};
+      commit; pragma wal_checkpoint(truncate)`)
+}

@@ -74,9 +74,9 @@ export interface ListSource<Columns extends SQL | Fields = SQL> {
   joins: SQL
   /**
    * The table of the rows, and the joins behind it. Where an index leads to a page, its rows are read with their keys then,
-   * and not looked up through `page.key`.
+   * and not looked up through `page.key`. `more` are columns that they have then beside those of the table.
    */
-  read?: { table: SQL; joins: SQL } | undefined
+  read?: { table: SQL; joins: SQL; more?: SQL } | undefined
   /** A value that all rows have as `shown`, from queries that are read once. It may name columns of rows that are read whole. */
   shown?: SQL | undefined
   /** The owners of the rows, in addition to `where`. */

@@ -22,7 +22,7 @@ import { type Ranges, union, united } from './ranges.ts'
 
 type Listed = Pick<ListSource, 'from' | 'index' | 'key' | 'where' | 'owners' | 'ranges'> & {
   /** The table that the page has all columns of, beside its keys. */
-  whole?: SQL | undefined
+  whole?: ListSource['read']
 }
 
 export const ofOwners = ({ owners }: Pick<ListSource, 'owners'>): SQL[] =>
@@ -54,6 +54,9 @@ interface Run {
 const namedKeys = (shown: readonly SQL[], order: readonly OrderKey[]): OrderKey[] =>
   order.map(({ desc }, index) => ({ by: keyName(shown.length - order.length + index), desc }))
 
+const wholeColumns = ({ whole }: Listed): SQL =>
+  whole ? sql`${whole.table}.*, ${whole.more ? sql`${whole.more}, ` : sql``}` : sql``
+
 /** The first rows of a run, with their keys. */
 function selectRun(source: Listed, run: Run, window: Window): SQL {
   const { sort, shown, where, begin = [], ranges, after } = run
@@ -61,7 +64,7 @@ function selectRun(source: Listed, run: Run, window: Window): SQL {
   // Of two bounds of one column SQLite seeks by the first.
   const conditions = [...(after ? [beyond(sort, after)] : []), ...begin, ...ofOwners(source), ...source.where, ...where]
   const selected = (range: readonly SQL[]): SQL =>
-    sql`select ${source.whole ? sql`${source.whole}.*, ` : sql``}${source.key} as key, ${keyColumns(shown)}
+    sql`select ${wholeColumns(source)}${source.key} as key, ${keyColumns(shown)}
       from ${readBy(source)} where ${and([...range, ...conditions])}`
   const ordered = ranges
     ? united(ranges, selected, orderOf(namedKeys(shown, sort)))

@@ -56,7 +56,7 @@ export async function paginate<Row>(
   // Rows that are sorted, or passed one by one, are not read whole. Of rows that are merged the queue has the keys alone.
   const isWhole =
     !!source.read && !source.owners?.isOrdered && isInOrder(asked) && (!isFarPage(request) || !!route.start)
-  const page = selectPageKeys(isWhole ? { ...source, whole: source.read?.table } : source, sort, keys, asked)
+  const page = selectPageKeys(isWhole ? { ...source, whole: source.read } : source, sort, keys, asked)
   const shown = { ctes: route.ctes, isSorted: isInOrder(asked), isWhole }
   const [found, [total]] = await db.batch([selectPageRows<Row>(source, keys, page, shown), counting.statement])
   const n = total?.n ?? 0

@@ -1,7 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
-import { type RunList, type RunOrdering, rangesOf } from '../../db/lists/runs/run-list.ts'
-import { rangeOfTime, type RunRows } from '../../db/lists/runs/open-runs.ts'
+import { type RunList, type RunOrdering, rangesOf, youngByModified } from '../../db/lists/runs/run-list.ts'
+import { partOf, rangeOfTime, type RunRows } from '../../db/lists/runs/open-runs.ts'
 import { orders } from '../../db/schema/sales/orders.ts'
 import { lateOrders, orderRuns, orderRunStates } from '../../db/schema/sales/runs.ts'
 import { shortIdsOf } from '../../db/short-ids.ts'
@@ -9,16 +9,15 @@ import { editionsSeenBy } from '../../db/visibility.ts'
 import { orderStatuses, orderTypes } from '../../domain/orders/orders.ts'
 import { isOfWholeEditions, type OrderFilters, type OrderOrdering } from './filters.ts'
 
-const ordering = (name: string, index: SQL, value: SQL): RunOrdering => ({
+const ordering = (name: string, index: SQL, value: SQL) => ({
   name,
-  index,
-  leading: 2,
+  indexed: { index, leading: 2 },
   value,
   isByCreation: true,
 })
 const amount = ordering('amount', sql`orders_edition_amount`, sql`${orders.amount_minor}`)
 const modified = ordering('modified', sql`orders_edition_modified`, sql`${orders.modified_at}`)
-const number: RunOrdering = {
+const number = {
   ...ordering('number', sql`orders_edition_number`, sql`${orders.number_key}`),
   isText: true,
   isNullable: true,
@@ -38,7 +37,8 @@ export const orderRunList: RunList = {
   scopesOf: (editions) => shortIdsOf(editions),
   key: 'seq',
   facets,
-  byChange: modified,
+  createdAt: sql`${orders.created_at}`,
+  young: youngByModified(modified.indexed),
   byCreation: (asked) => ({ index: sql`orders_edition_status`, ranges: rangesOf(facets, asked) }),
   orderings: [amount, modified, number],
 }
@@ -60,9 +60,8 @@ export function rowsInRuns(ctx: Ctx, filters: OrderFilters, [by, ...others]: Ord
   return {
     list: orderRunList,
     editions: editionsSeenBy(ctx.caller, filters),
-    facets: [status, type],
     ...rangeOfTime(created_after, created_before),
-    ordering: found,
+    parts: partOf(found, [status, type]),
     isDesc: by.desc,
   }
 }

@@ -1,7 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { PartIndex } from '../../db/lists/intervals/interval-list.ts'
-import { rangeOfTime, type RunRows } from '../../db/lists/runs/open-runs.ts'
-import { type RunList, type RunOrdering, rangesOf } from '../../db/lists/runs/run-list.ts'
+import { partOf, rangeOfTime, type RunRows } from '../../db/lists/runs/open-runs.ts'
+import { type RunList, type RunOrdering, rangesOf, youngByModified } from '../../db/lists/runs/run-list.ts'
 import type { SpannedRows } from '../../db/lists/spans/count-spans.ts'
 import { queryOf } from '../../db/lists/spans/rows-of-spans.ts'
 import type { Facets } from '../../db/lists/spans/spanned-list.ts'
@@ -10,13 +10,12 @@ import { lateRefundRequests, refundRuns, refundRunStates } from '../../db/schema
 import { byReason, isOfReason, type RefundOrdering } from './orderings.ts'
 import { refundSpans } from './spans.ts'
 
-const ordering = (name: string, index: SQL, value: SQL): RunOrdering => ({ name, index, leading: 1, value })
+const ordering = (name: string, index: SQL, value: SQL) => ({ name, indexed: { index, leading: 1 }, value })
 const amount = ordering('amount', sql`refund_requests_by_amount`, sql`${refundRequests.requested_minor}`)
 const modified = ordering('modified', sql`refund_requests_by_modified`, sql`${refundRequests.modified_at}`)
 const byStatus: RunOrdering = {
   name: 'status',
-  index: sql`refund_requests_by_status`,
-  leading: 0,
+  indexed: { index: sql`refund_requests_by_status`, leading: 0 },
   value: sql`${refundRequests.status}`,
   isText: true,
   isByCreation: true,
@@ -40,7 +39,8 @@ export const refundRunList: RunList = {
   scopesOf: (editions) => editions,
   key: 'id',
   facets,
-  byChange: modified,
+  createdAt: sql`${refundRequests.created_at}`,
+  young: youngByModified(modified.indexed),
   byCreation,
   orderings: [amount, modified, byStatus],
 }
@@ -55,7 +55,7 @@ const orderingsOf: Partial<Record<RefundOrdering[number]['name'], RunOrdering>> 
 function runsOf(
   [by, ...others]: RefundOrdering,
   status: string | undefined,
-): Pick<RunRows, 'ordering' | 'only'> | null {
+): { ordering: RunOrdering; only?: string } | null {
   if (others.length > 0) return null
   const found = by && orderingsOf[by.name]
   if (found) return { ordering: found }
@@ -80,9 +80,8 @@ export function rowsInRuns(counted: SpannedRows | null, by: RefundOrdering): Run
   return {
     list: refundRunList,
     editions: queryOf(scopes),
-    facets: asked,
     ...rangeOfTime(from, until === undefined ? undefined : until - 1),
-    ...found,
+    parts: partOf(found.ordering, asked, found.only),
     isDesc: by[0]?.desc ?? true,
   }
 }

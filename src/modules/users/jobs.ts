@@ -1,8 +1,19 @@
 import { sql } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
 import { intervalSizes } from '../../db/lists/intervals/settle-intervals.ts'
-import { recountNext, recountNextIntervals, settleNext, settleNextIntervals } from '../../db/settle-lists.ts'
+import {
+  recountNext,
+  recountNextIntervals,
+  settleNext,
+  settleNextIntervals,
+  sweepScopes,
+} from '../../db/settle-lists.ts'
+import { buildRunsOfEditions } from '../../db/lists/runs/build-runs.ts'
+import { dueEditions } from '../../db/lists/runs/due-rows.ts'
+import { runSizes } from '../../db/lists/runs/run-sizes.ts'
+import { longOrganizations } from '../../db/lists/intervals/scopes-of-intervals.ts'
 import { customerIntervals } from './intervals.ts'
+import { beginRuns, customerRunList, fewestInEdition, withoutImport } from './runs.ts'
 import { customerSpans } from './spans.ts'
 
 /** Pages of fewer customers are near an end. */
@@ -26,3 +37,36 @@ export const settleCustomerIntervals = (job: Pick<JobCtx, 'db' | 'now'>, sizes =
 
 export const recountCustomerIntervals = (job: Pick<JobCtx, 'db' | 'now'>): Promise<void> =>
   recountNextIntervals(job, customerIntervals, 'recount customer intervals')
+
+const sizesOfRuns = { ...runSizes, fewestRows: fewestInEdition }
+
+/** Finds editions of the next organisations that have come to so many customers that they need runs. */
+export const beginCustomerRuns = (job: Pick<JobCtx, 'db' | 'now'>, { fewestRows } = sizesOfRuns): Promise<void> =>
+  sweepScopes(job, {
+    name: 'begin customer runs',
+    findNext: (from, most) =>
+      longOrganizations(job.db, from, { most, columns: ['customers'], fewest: Math.max(1, fewestRows) }),
+    settle: async (organizations) => {
+      await job.db.batch([beginRuns(organizations, fewestRows)])
+      return []
+    },
+  })
+
+/** Builds what is due of the next editions that have runs. */
+export const buildCustomerRuns = (job: Pick<JobCtx, 'db' | 'now'>, sizes = sizesOfRuns): Promise<void> =>
+  sweepScopes(job, {
+    name: 'build customer runs',
+    scopes: 100,
+    findNext: async (from, most) => {
+      const found = await job.db.all(
+        sql<{ id: string }>`select edition_short_id as id from customer_run_states
+          where edition_short_id >= ${from} order by edition_short_id limit ${most}`,
+      )
+      return found.map(({ id }) => id)
+    },
+    settle: async (ids) => {
+      const sweep = { now: job.now(), sizes }
+      const due = await withoutImport(job.db, await dueEditions(job.db, customerRunList, ids, sweep))
+      return buildRunsOfEditions(job.db, customerRunList, due, sweep)
+    },
+  })

@@ -8,13 +8,15 @@ import { nullable, type NullableKey, type SortKey } from '../../db/lists/list-so
 import type { Counting } from '../../db/lists/page-by-number.ts'
 import { type ListState, numberKeys } from '../../db/lists/list-hits.ts'
 import { paginate } from '../../db/lists/paginate.ts'
-import { type NewestRows, paginateNewest, paginateSearch } from '../../db/lists/paginate-search.ts'
+import { type NewestRows, paginateNewest, paginateSearch, paginateState } from '../../db/lists/paginate-search.ts'
 import { users } from '../../db/schema/users.ts'
 import { answering, type RowOf, selection } from '../../db/select.ts'
 import {
   type CustomerView,
   customersSeenBy,
   madeOfView,
+  ofGivenColumns,
+  ofJoinedRows,
   type ShownColumn,
   shownColumns,
 } from '../../db/customer-visibility.ts'
@@ -24,6 +26,7 @@ import { notFound } from '../../domain/errors.ts'
 import { type OrderBy, type Page, type PageRequest, sortBy } from '../../domain/page.ts'
 import { isIndexed } from '../../domain/text/trigrams.ts'
 import { conditions, organizationOf, type UserFilters, userVisibility } from './conditions.ts'
+import { type EditionList, listOfEdition } from './of-edition.ts'
 import { organizationsOf, searchOf } from './search.ts'
 import { ranges } from './spans.ts'
 import { type CustomerOrder, startsOf } from './starts.ts'
@@ -41,13 +44,15 @@ const ownColumns = {
 /** A customer as the caller sees them. */
 export type ShownUserRow = Pick<WholeUserRow, keyof typeof ownColumns | ShownColumn>
 
-/** Columns of which the view may show other values. They are decoded as the customer's own. */
-const columnsOf = madeOfView((view) => ({
+/** Columns of which a view may show other values. They are decoded as the customer's own. */
+const shownBy = (column: CustomerView['column']) => ({
   ...ownColumns,
-  ...(Object.fromEntries(shownColumns.map((name) => [name, view.column(name).mapWith(users[name])])) as {
+  ...(Object.fromEntries(shownColumns.map((name) => [name, column(name).mapWith(users[name])])) as {
     [Name in ShownColumn]: SQL<WholeUserRow[Name]>
   }),
-}))
+})
+const columnsOf = madeOfView((view) => shownBy(view.column))
+const columnsOfEdition = madeOfView((view) => shownBy(ofGivenColumns(view).column))
 
 /** Roles of an edition see a part of the customers of its organisation. */
 function isOfWholeOrganizations(ctx: Ctx, ids: readonly string[]): boolean {
@@ -55,10 +60,14 @@ function isOfWholeOrganizations(ctx: Ctx, ids: readonly string[]): boolean {
   return reach.all || ids.every((id) => reach.organizations.includes(id))
 }
 
+/** Whether a list is of one edition: the one that is asked for, or the only one that the caller reaches. */
+const isOfEdition = ({ isWhole, reached, onlyEdition }: CustomerView, { edition_id }: UserFilters): boolean =>
+  isWhole ? edition_id !== undefined : onlyEdition !== null && reached?.length === 1
+
 /** Customers are counted where they come in: those of an edition, or of whole organisations. */
-function countOf(ctx: Ctx, filters: UserFilters): Counting | null {
+function countOf(ctx: Ctx, view: CustomerView, filters: UserFilters): Counting | null {
   if (filters.search) return null
-  if (filters.edition_id)
+  if (isOfEdition(view, filters) || filters.edition_id)
     return { statement: sql`select ${sumOfEditions(sql`customers`, editionsSeenBy(ctx.caller, filters))} as n` }
   const ids = organizationsOf(ctx, filters)
   if (ids !== null && !isOfWholeOrganizations(ctx, ids)) return null
@@ -146,6 +155,18 @@ function stateOf(
   return { ...place, version: sql`(${changes} + ${sizeOf('customer_changes')})`, rows }
 }
 
+async function pageOfEdition(
+  ctx: Ctx,
+  request: PageRequest,
+  asked: Pick<EditionList, 'filters' | 'ordering' | 'view'> & { count: Counting | null },
+) {
+  const joined = ofJoinedRows(asked.view)
+  const { count, ordering, view } = asked
+  if (!count) return null
+  const sort = sortOf(ordering, joined, sortKeys(joined))
+  return listOfEdition(ctx, request, { ...asked, count, key: sql`${users.seq}`, sort, columns: columnsOfEdition(view) })
+}
+
 export async function listUsers(
   ctx: Ctx,
   page: PageRequest,
@@ -174,10 +195,19 @@ export async function listUsers(
   }
   // Customers whom roles of an edition see in part are compared one by one.
   if (filters.search && view.isWhole) return paginateNewest(ctx.db, page, source, newestOf(ctx, filters))
-  return paginate(ctx.db, page, {
+  const count = countOf(ctx, view, filters)
+  const ofEdition = isOfEdition(view, filters)
+    ? await pageOfEdition(ctx, page, { filters, ordering, view, count })
+    : null
+  if (ofEdition?.page) return ofEdition.page
+  // No index has what roles of several editions see, or of an edition and an organisation.
+  const state =
+    view.isWhole || filters.search || isOfEdition(view, filters) ? null : stateOf(ctx, filters, ordering, view)
+  if (state?.keepsOrder) return paginateState(ctx.db, page, { ...source, judged: isJudged ? view.join : sql`` }, state)
+  return paginate(ctx.db, ofEdition?.request ?? page, {
     ...source,
     from: sql`users ${isJudged ? view.join : sql``}`,
-    count: countOf(ctx, filters),
+    count,
     ...(filters.search || !view.isWhole ? {} : startsOf(ctx.db, filters, ordering)),
   })
 }

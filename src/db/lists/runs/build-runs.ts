@@ -5,33 +5,31 @@ import type { Database } from '../../database.ts'
 import { storedIn } from '../../select.ts'
 import type { RunWalk } from '../../schema/sales/runs.ts'
 import { beyond, type KeyValues } from '../order-keys.ts'
-import { inOrderOf } from '../ranges.ts'
+import { inOrderOf as inOrderOfRanges } from '../ranges.ts'
 import type { Entry } from './entries.ts'
 import {
-  allRanges,
-  columnIn,
   compareInOrder,
   goneKind,
   haveValue,
+  inOrderOf,
   keyOfEntry,
   keysIn,
   kindOf,
+  rowsOfEdition,
   type RunList,
   type RunOrdering,
   scopeIn,
+  valueIn,
 } from './run-list.ts'
-import { changedSince, notedIn, youngIn } from './run-notes.ts'
+import { changedSince } from './run-notes.ts'
 import type { RunSizes } from './run-sizes.ts'
-import { columnsOf, insertChunk, isOf, type State } from './write-chunk.ts'
-
-/** No request takes so long: few rows come to an earlier moment of change, and these are noted. */
-const settledAfterMs = 120_000
+import { dueRows, haveFormer, isOld, type RunSweep } from './due-rows.ts'
+import { insertChunk, isOf, type NewRun, rowColumns, type State } from './write-chunk.ts'
 
 interface BuildingWork {
   db: Database
   list: RunList
-  /** Rows of an earlier moment of change are due. */
-  horizon: number
+  now: number
   sizes: RunSizes
   steps: { left: number }
 }
@@ -42,35 +40,42 @@ interface KindRow {
   [facet: `facet${number}`]: string
 }
 
-/** The next rows of an edition in an ordering. */
+/** The next rows of an edition in an ordering, and whether there are no others. */
 async function nextEntries(
   { db, list, sizes }: BuildingWork,
   state: State,
   ordering: RunOrdering,
   after: KeyValues | null,
-): Promise<Entry[]> {
+): Promise<{ entries: Entry[]; isWhole: boolean }> {
   const sort = keysIn(list, ordering).map((by) => ({ by, desc: false }))
+  const { from, where, ranges, chunks = 1 } = await inOrderOf(db, list, { id: state.id, ordering, rows: sizes.rows })
   const selected = (range: readonly SQL[]): SQL => {
     const conditions = [
       ...range,
-      sql`${list.table}.${isOf(list, state)}`,
-      after ? beyond(sort, after) : haveValue(ordering),
+      ...where,
+      ...(after ? [beyond(sort, after.slice(-sort.length))] : []),
+      haveValue(ordering),
     ]
-    return sql`select ${columnsOf(list, ordering.value)} from ${list.table} indexed by ${ordering.index}
-      where ${sql.join(conditions, sql` and `)}`
+    return sql`select ${ordering.value ?? sql`0`} as value, ${rowColumns(list)} from ${from} where ${sql.join(conditions, sql` and `)}`
   }
-  const order = sql.raw(ordering.isByCreation ? 'value, created_at, key' : 'value, key')
-  const rows = await db.all(
-    sql<
-      KindRow & { value: number | string }
-    >`${inOrderOf(allRanges(list, ordering), selected, order)} limit ${sizes.rows}`,
+  const order = sql.raw(
+    [...(ordering.value ? ['value'] : []), ...(ordering.isByCreation ? ['created_at'] : []), 'key'].join(', '),
   )
-  return rows.map(({ value, created_at, key, ...row }): Entry => ({ value, created_at, key, kind: kindOf(list, row) }))
+  const rows = await db.all(
+    sql<KindRow & { value: number | string }>`${inOrderOfRanges(ranges, selected, order)} limit ${sizes.rows * chunks}`,
+  )
+  const entries = rows.map(({ value, created_at, key, ...row }): Entry => ({
+    value,
+    created_at,
+    key,
+    kind: kindOf(list, row),
+  }))
+  return { entries, isWhole: rows.length < sizes.rows * chunks }
 }
 
 /** Changes of an edition are noted from now on where they do not make a row young. */
-const noteUntil = ({ list, horizon }: BuildingWork, state: State): SQL =>
-  sql`update ${list.states} set noted_until = max(noted_until, ${horizon}) where ${isOf(list, state)}`
+const noteUntil = (list: RunList, state: State): SQL =>
+  sql`update ${list.states} set noted_until = max(noted_until, ${state.horizon}) where ${isOf(list, state)}`
 
 const newestLate = (list: RunList, state: State): SQL<{ late: number }> =>
   sql`select coalesce(max(number), 0) as late from ${list.late} where ${isOf(list, state)}`
@@ -94,30 +99,42 @@ interface Delta {
   late: number
 }
 
+/** The statements that store the next rows of a run, from the chunk with this number on. */
+const chunkStatements = (
+  list: RunList,
+  run: NewRun,
+  entries: readonly Entry[],
+  { first = 0, rows }: { first?: number; rows: number },
+) =>
+  Promise.all(
+    Array.from({ length: Math.ceil(entries.length / rows) }, (_, index) =>
+      insertChunk(list, run, first + index, entries.slice(index * rows, (index + 1) * rows)),
+    ),
+  )
+
 /** The statements that store the delta of a generation, as the rows are now. */
 async function deltaStatements(work: BuildingWork, state: State, main: Delta) {
-  const { db, list, horizon, sizes } = work
-  const [first, ...others] = list.orderings.map(({ name, value }) => sql`${value} as ${sql.raw(name)}`)
+  const { db, list, sizes } = work
+  const [first, ...others] = list.orderings.map((one) => sql`${valueIn(one)} as ${sql.raw(one.name)}`)
   const since = { id: sql`${state.id}`, until: sql`${main.until}`, late: sql`${main.late}` }
   const [, rows, [newest]] = await db.batch([
-    noteUntil(work, state),
-    sql<ChangedRow>`select changed.key as changed, ${columnsOf(list, sql`null`)}, ${sql.join([first, ...others], sql`, `)}
+    noteUntil(list, state),
+    sql<ChangedRow>`select changed.key as changed, ${rowColumns(list)}, ${sql.join([first, ...others], sql`, `)}
       from (${changedSince(list, since)}) as changed
-        left join ${list.table} on ${columnIn(list, list.key)} = changed.key and ${list.table}.${isOf(list, state)}`,
+        ${rowsOfEdition(list, { key: sql`changed.key`, id: since.id }, true)}`,
     newestLate(list, state),
   ])
-  const chunks = list.orderings.flatMap((ordering) => {
-    const entries = entriesOf(list, ordering, rows)
-    const run = { state, ordering, generation: main.generation, isDelta: true }
-    return Array.from({ length: Math.ceil(entries.length / sizes.rows) }, (_, number) =>
-      insertChunk(list, run, number, entries.slice(number * sizes.rows, (number + 1) * sizes.rows)),
-    )
-  })
+  const chunks = await Promise.all(
+    list.orderings.map((ordering) => {
+      const run = { state, ordering, generation: main.generation, isDelta: true }
+      return chunkStatements(list, run, entriesOf(list, ordering, rows), sizes)
+    }),
+  )
   const used = Math.ceil(rows.length / sizes.rows)
-  const set = sql`until = ${horizon}, late = ${newest?.late ?? 0}, delta_size = ${rows.length}`
+  const set = sql`until = ${state.horizon}, late = ${newest?.late ?? 0}, delta_size = ${rows.length}`
   const spare = sql`delete from ${list.runs}
     where ${isOf(list, state)} and generation = ${main.generation} and is_delta = 1 and number >= ${used}`
-  return { chunks: [spare, ...chunks], set }
+  return { chunks: [spare, ...chunks.flat()], set }
 }
 
 /** Makes the delta anew. */
@@ -135,12 +152,13 @@ async function buildDelta(work: BuildingWork, state: State): Promise<void> {
 
 /** Begins the next generation. */
 async function beginWalk(work: BuildingWork, state: State): Promise<void> {
-  const { db, list, horizon } = work
+  const { db, list } = work
   await db.batch([
-    noteUntil(work, state),
-    sql`update ${list.states} set walk = json_object('generation', generation + 1, 'until', ${horizon},
+    noteUntil(list, state),
+    sql`update ${list.states} set walk = json_object('generation', generation + 1, 'until', ${state.horizon},
         'late', (${newestLate(list, state)}),
         'ordering', 0, 'number', 0, 'size', 0, 'after', null)
+        ${list.arePersonal ? sql`, walked_at = ${work.now}` : sql``}
       where ${isOf(list, state)} and walk is null and generation = ${state.generation}`,
   ])
 }
@@ -168,41 +186,26 @@ async function walkStep(work: BuildingWork, state: State, walk: RunWalk): Promis
   const { list, sizes } = work
   const ordering = list.orderings[walk.ordering]
   if (!ordering) return endWalk(work, state, walk)
-  const entries = await nextEntries(work, state, ordering, walk.after)
+  const { entries, isWhole } = await nextEntries(work, state, ordering, walk.after)
   const last = entries.at(-1)
-  const isWhole = !last || entries.length < sizes.rows
   const size = walk.ordering === 0 ? walk.size + entries.length : walk.size
-  const next: RunWalk = isWhole
-    ? { ...walk, size, ordering: walk.ordering + 1, number: 0, after: null }
-    : { ...walk, size, number: walk.number + 1, after: keyOfEntry(ordering, last) }
   const run = { state, ordering, generation: walk.generation, isDelta: false }
+  const chunks = await chunkStatements(list, run, entries, { first: walk.number, rows: sizes.rows })
+  const next: RunWalk =
+    isWhole || !last
+      ? { ...walk, size, ordering: walk.ordering + 1, number: 0, after: null }
+      : { ...walk, size, number: walk.number + chunks.length, after: keyOfEntry(ordering, last) }
   await commitPart(work, [
     walkHolds(list, state),
-    ...(last ? [insertChunk(list, run, walk.number, entries)] : []),
+    ...chunks,
     sql`update ${list.states} set walk = ${JSON.stringify(next)} where ${isOf(list, state)}`,
   ])
 }
 
-const stateOf = async ({ db, list }: BuildingWork, id: string): Promise<State | undefined> =>
-  db.first(sql<State>`select *, ${scopeIn(list)} as id from ${list.states} where ${scopeIn(list)} = ${id}`)
-
-/** The number of rows that are due, up to some. */
-async function dueRows({ db, list, horizon }: BuildingWork, state: State, most: number): Promise<number> {
-  const id = sql`${state.id}`
-  const [young, noted] = [
-    youngIn(list, { id, until: sql`${state.until}` }),
-    notedIn(list, { id, late: sql`${state.late}` }),
-  ]
-  const found = await db.first(sql<{ n: number }>`select
-      (select count(*) from (select 1 from ${young.from}
-        where ${young.where} and ${columnIn(list, 'modified_at')} < ${horizon} limit ${most}))
-      + (select count(*) from (select 1 from ${noted.from} where ${noted.where} limit ${most})) as n`)
-  return found?.n ?? 0
-}
-
-/** Whether a main run is too far behind. */
-const isOld = ({ main_size, delta_size }: State, due: number, { fewestInDelta, mostInDelta }: RunSizes): boolean =>
-  delta_size + due > Math.min(mostInDelta, Math.max(fewestInDelta, main_size / 16))
+const stateOf = async ({ db, list, now }: BuildingWork, id: string): Promise<State | undefined> =>
+  db.first(sql<State>`select *, ${scopeIn(list)} as id, ${list.young.horizon(sql`${id}`, now)} as horizon,
+      ${haveFormer(list, now)} as has_former
+    from ${list.states} as state where ${scopeIn(list)} = ${id}`)
 
 /** Builds what is due of an edition. True where more is due than steps are left. */
 async function buildRuns(work: BuildingWork, id: string): Promise<boolean> {
@@ -214,7 +217,8 @@ async function buildRuns(work: BuildingWork, id: string): Promise<boolean> {
   }
   if (!state) return false
   const due = await dueRows(work, state, sizes.mostInDelta + 1)
-  const isBehind = state.generation === 0 || (due > sizes.fewestDue && isOld(state, due, sizes))
+  const isBehind =
+    state.generation === 0 || state.has_former === 1 || (due > sizes.fewestDue && isOld(state, due, sizes))
   // While the next main run is made, lists read the former one.
   if (state.generation > 0 && due > sizes.fewestDue && state.delta_size + due <= 2 * sizes.mostInDelta)
     await buildDelta(work, state)
@@ -228,28 +232,36 @@ async function buildRuns(work: BuildingWork, id: string): Promise<boolean> {
   }
 }
 
-interface RunSweep {
-  now: number
-  sizes: RunSizes
+/** Builds runs of editions in bounded steps. Answers those that it came to no end with. */
+export async function buildRunsOfEditions(
+  db: Database,
+  list: RunList,
+  ids: readonly string[],
+  { now, sizes, steps = { left: sizes.stepsASweep } }: RunSweep & { steps?: BuildingWork['steps'] },
+): Promise<readonly string[]> {
+  for (const [index, id] of ids.entries())
+    try {
+      if (await buildRuns({ db, list, now, sizes, steps }, id)) return ids.slice(index)
+    } catch (error) {
+      // Another sweep, which is still at work, builds them.
+      if (!(error instanceof LostRace)) throw error
+    }
+  return []
 }
 
-/** Builds runs of the editions of these organisations in bounded steps. Answers those that it came to no end with. */
+/** As `buildRunsOfEditions`, of the editions of organisations. */
 export async function buildRunsOf(
   db: Database,
   list: RunList,
   organizations: readonly string[],
-  { now, sizes }: RunSweep,
+  sweep: RunSweep,
 ): Promise<readonly string[]> {
-  const work = { db, list, horizon: now - settledAfterMs, sizes, steps: { left: sizes.stepsASweep } }
+  const steps = { left: sweep.sizes.stepsASweep }
   for (const [index, organization] of organizations.entries()) {
     const editions = sql`select id from editions where organization_id = ${organization}`
-    for (const { id } of await db.all(sql<{ id: string }>`${list.scopesOf(editions)}`))
-      try {
-        if (await buildRuns(work, id)) return organizations.slice(index)
-      } catch (error) {
-        // Another sweep, which is still at work, builds them.
-        if (!(error instanceof LostRace)) throw error
-      }
+    const ids = (await db.all(sql<{ id: string }>`${list.scopesOf(editions)}`)).map(({ id }) => id)
+    const left = await buildRunsOfEditions(db, list, ids, { ...sweep, steps })
+    if (left.length > 0) return organizations.slice(index)
   }
   return []
 }

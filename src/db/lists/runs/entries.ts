@@ -13,6 +13,10 @@ export interface Entry {
 export interface EntryFormat {
   hasTextValues: boolean
   hasTextKeys: boolean
+  /** Otherwise moments of creation are 0. */
+  hasMoments: boolean
+  /** Each column of the entries by itself, which makes them shorter. */
+  isDeflated: boolean
   /** A power of two above all kinds. */
   kinds: number
 }
@@ -33,12 +37,11 @@ class Writer {
     this.natural(value < 0 ? -2 * value - 1 : 2 * value)
   }
 
-  text(bytes: Uint8Array): void {
-    this.natural(bytes.length)
+  bytes(bytes: Uint8Array): void {
     for (const byte of bytes) this.#bytes.push(byte)
   }
 
-  done = (): Uint8Array => Uint8Array.from(this.#bytes)
+  done = (): Uint8Array<ArrayBuffer> => Uint8Array.from(this.#bytes)
 }
 
 class Reader {
@@ -68,8 +71,7 @@ class Reader {
     return value % 2 ? -(value + 1) / 2 : value / 2
   }
 
-  text(): Uint8Array {
-    const length = this.natural()
+  bytes(length: number): Uint8Array {
     this.#at += length
     return this.#bytes.subarray(this.#at - length, this.#at)
   }
@@ -86,11 +88,12 @@ function sharedLength(a: Uint8Array, b: Uint8Array): number {
 class TextsPacker {
   #last: Uint8Array = new Uint8Array()
 
-  write(writer: Writer, text: string): void {
+  write(lengths: Writer, texts: Writer, text: string): void {
     const bytes = encoder.encode(text)
     const shared = sharedLength(this.#last, bytes)
-    writer.natural(shared)
-    writer.text(bytes.subarray(shared))
+    lengths.natural(shared)
+    lengths.natural(bytes.length - shared)
+    texts.bytes(bytes.subarray(shared))
     this.#last = bytes
   }
 }
@@ -99,9 +102,9 @@ class PackedTexts {
   #bytes = new Uint8Array(64)
   #length = 0
 
-  next(reader: Reader): void {
-    const shared = reader.natural()
-    const rest = reader.text()
+  next(lengths: Reader, texts: Reader): void {
+    const shared = lengths.natural()
+    const rest = texts.bytes(lengths.natural())
     this.#length = shared + rest.length
     if (this.#length > this.#bytes.length) {
       const longer = new Uint8Array(2 * this.#length)
@@ -114,47 +117,84 @@ class PackedTexts {
   text = (): string => decoder.decode(this.#bytes.subarray(0, this.#length))
 }
 
-/** Packs entries: each says how it differs from the one before. */
-export function packEntries(entries: readonly Entry[], { hasTextValues, hasTextKeys, kinds }: EntryFormat): Uint8Array {
+const columns = ['values', 'texts', 'moments', 'keys', 'kinds'] as const
+type EntryColumns<Of> = Record<(typeof columns)[number], Of>
+
+const columnsOf = <Of>(of: () => Of): EntryColumns<Of> => ({
+  values: of(),
+  texts: of(),
+  moments: of(),
+  keys: of(),
+  kinds: of(),
+})
+
+const throughStream = async (
+  bytes: Uint8Array<ArrayBuffer>,
+  stream: CompressionStream | DecompressionStream,
+): Promise<Uint8Array<ArrayBuffer>> =>
+  new Uint8Array(await new Response(new Blob([bytes]).stream().pipeThrough(stream)).arrayBuffer())
+
+/** Columns one behind the other, each behind its length. */
+function deflated(written: EntryColumns<Writer>): Promise<Uint8Array<ArrayBuffer>> {
   const writer = new Writer()
+  for (const name of columns) {
+    const bytes = written[name].done()
+    writer.natural(bytes.length)
+    writer.bytes(bytes)
+  }
+  return throughStream(writer.done(), new CompressionStream('deflate-raw'))
+}
+
+async function inflated(bytes: Uint8Array<ArrayBuffer>): Promise<EntryColumns<Reader>> {
+  const reader = new Reader(await throughStream(bytes, new DecompressionStream('deflate-raw')))
+  return columnsOf(() => new Reader(reader.bytes(reader.natural())))
+}
+
+/** Packs entries: each says how it differs from the one before. */
+export async function packEntries(
+  entries: readonly Entry[],
+  { hasTextValues, hasTextKeys, hasMoments, isDeflated, kinds }: EntryFormat,
+): Promise<Uint8Array<ArrayBuffer>> {
+  const one = new Writer()
+  const to = columnsOf(() => (isDeflated ? new Writer() : one))
   const [values, keys] = [new TextsPacker(), new TextsPacker()]
   let last = { value: 0, created_at: 0, key: 0 }
   for (const { value, created_at, key, kind } of entries) {
     const numbers = { value: hasTextValues ? 0 : Number(value), created_at, key: hasTextKeys ? 0 : Number(key) }
-    if (hasTextValues) values.write(writer, String(value))
-    else writer.integer(numbers.value - last.value)
-    writer.integer(created_at - last.created_at)
-    if (hasTextKeys) {
-      keys.write(writer, String(key))
-      writer.natural(kind)
-    } else writer.integer((numbers.key - last.key) * kinds + kind)
+    if (hasTextValues) values.write(to.values, to.texts, String(value))
+    else to.values.integer(numbers.value - last.value)
+    if (hasMoments) to.moments.integer(created_at - last.created_at)
+    if (hasTextKeys) keys.write(to.keys, to.keys, String(key))
+    else to.keys.integer((numbers.key - last.key) * (isDeflated ? 1 : kinds) + (isDeflated ? 0 : kind))
+    if (hasTextKeys || isDeflated) to.kinds.natural(kind)
     last = numbers
   }
-  return writer.done()
+  return isDeflated ? deflated(to) : one.done()
 }
 
 /** The entries of a moment and a kind that are asked for, in their order. */
-export function unpackEntries(
-  bytes: Uint8Array,
-  { hasTextValues, hasTextKeys, kinds }: EntryFormat,
+export async function unpackEntries(
+  bytes: Uint8Array<ArrayBuffer>,
+  { hasTextValues, hasTextKeys, hasMoments, isDeflated, kinds }: EntryFormat,
   isWanted: (created_at: number, kind: number) => boolean,
-): Entry[] {
-  const reader = new Reader(bytes)
+): Promise<Entry[]> {
+  const one = new Reader(bytes)
+  const from = isDeflated ? await inflated(bytes) : columnsOf(() => one)
   const [values, keys] = [new PackedTexts(), new PackedTexts()]
   const found: Entry[] = []
   let [value, created_at, key, kind] = [0, 0, 0, 0]
-  while (!reader.isAtEnd) {
-    if (hasTextValues) values.next(reader)
-    else value += reader.integer()
-    created_at += reader.integer()
-    if (hasTextKeys) {
-      keys.next(reader)
-      kind = reader.natural()
-    } else {
-      const change = reader.integer()
-      key += Math.floor(change / kinds)
-      kind = change - Math.floor(change / kinds) * kinds
+  while (!from.keys.isAtEnd) {
+    if (hasTextValues) values.next(from.values, from.texts)
+    else value += from.values.integer()
+    if (hasMoments) created_at += from.moments.integer()
+    if (hasTextKeys) keys.next(from.keys, from.keys)
+    else {
+      const change = from.keys.integer()
+      const step = isDeflated ? change : Math.floor(change / kinds)
+      key += step
+      kind = change - step * kinds
     }
+    if (hasTextKeys || isDeflated) kind = from.kinds.natural()
     if (isWanted(created_at, kind))
       found.push({
         value: hasTextValues ? values.text() : value,

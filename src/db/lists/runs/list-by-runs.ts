@@ -9,17 +9,18 @@ import { judgePage } from '../page-rows.ts'
 import { paginate } from '../paginate.ts'
 import { readBy } from '../page-statement.ts'
 import { inAnyRange, inOrderOf, union } from '../ranges.ts'
+import { allRanges, columnIn, type FacetRow, facetColumns, hasFacets, ofFacets, rowsOfKeys } from './run-list.ts'
 import {
-  allRanges,
-  columnIn,
-  type FacetRow,
-  facetColumns,
-  hasFacets,
-  keyOfEntry,
-  keysIn,
-  ofFacets,
-} from './run-list.ts'
-import { inTime, matchingIn, type OpenRuns, openRuns, type RunRows } from './open-runs.ts'
+  inTime,
+  keyInPart,
+  matchingIn,
+  numberOfKeysIn,
+  type OpenRuns,
+  openRuns,
+  orderingOf,
+  type RunPart,
+  type RunRows,
+} from './open-runs.ts'
 import { LostChunk, RunReader } from './read-runs.ts'
 
 type RowKeys = readonly (number | string)[]
@@ -36,28 +37,45 @@ const mostTries = 4
 
 const nothing = sql<{ n: number }>`select 0 as n`
 
-/** The key of a run that a key of the list has; undefined where it is of no row in a run. */
-function keyInRun({ list, ordering, only }: RunRows, after: KeyValues): KeyValues | undefined {
-  const rest = ordering.isNullable ? after.slice(1) : after
-  const key = only === undefined ? rest : [only, ...rest]
-  // Rows without a value stand behind the others, and an index has them in the order of their creation.
-  if (key.length !== keysIn(list, ordering).length || (ordering.isNullable && Number(after[0]) > 0)) return undefined
-  return key
+/** A place in a list: the key of the row before it, and the part that has it. */
+interface RunPlace {
+  part: number
+  after: KeyValues | null
 }
 
-/** The key behind which a page begins, in the same way; null for the first row. */
-const afterInRun = (rows: RunRows, { after }: PageRequest): KeyValues | null | undefined =>
-  after === null ? null : keyInRun(rows, after)
+const firstPlace: RunPlace = { part: 0, after: null }
+
+const lastOf = ({ parts }: RunRows): RunPart => parts.at(-1) ?? parts[0]
+
+/** Rows without a value stand behind all parts, where an index has them in the order of their creation. */
+const haveRest = (rows: RunRows): boolean => orderingOf(lastOf(rows)).isNullable === true
+
+/** The place behind a key of the list; undefined where it is of no row in a run. */
+function placeBehind({ parts }: RunRows, after: KeyValues): RunPlace | undefined {
+  const found = parts.findIndex(({ prefix }) => prefix.every((value, index) => after[index] === value))
+  const part = parts[found]
+  if (!part) return undefined
+  const { prefix, only } = part
+  const rest = after.slice(prefix.length)
+  const key = only === undefined ? rest : [only, ...rest]
+  return key.length === numberOfKeysIn(part) ? { part: found, after: key } : undefined
+}
+
+/** Where a page begins, in the same way. */
+const placeOf = (rows: RunRows, { after }: PageRequest): RunPlace | undefined =>
+  after === null ? firstPlace : placeBehind(rows, after)
 
 /** The key of the list that a row of a run has. */
-function keyInList({ ordering, only }: RunRows, key: KeyValues): KeyValues {
-  const rest = only === undefined ? key : key.slice(1)
-  return ordering.isNullable ? [0, ...rest] : rest
-}
+const keyInList = ({ prefix, only }: RunPart, key: KeyValues): KeyValues => [
+  ...prefix,
+  ...(only === undefined ? key : key.slice(1)),
+]
 
 /** The rows of a range of time, if it has few. */
 async function fewRows(db: Database, rows: RunRows): Promise<RowKeys | null> {
-  const { list, facets, editions } = rows
+  const { list, editions, parts } = rows
+  if (!list.byCreation) return null
+  const [{ facets }] = parts[0].sources
   const { index, ranges } = list.byCreation(facets)
   const found = await db.all(sql<
     FacetRow & { key: number | string }
@@ -76,49 +94,74 @@ interface RowWithoutValue {
 
 /** Some of the rows without a value, which stand behind those with one. */
 async function rowsWithoutValue(db: Database, rows: RunRows, window: { limit: number; offset?: number }) {
-  const { list, editions, facets, ordering, isDesc } = rows
+  const { list, editions, isDesc } = rows
+  const [{ ordering, facets }] = lastOf(rows).sources
   const { limit, offset = 0 } = window
   const direction = sql.raw(isDesc ? 'desc' : 'asc')
   const order = sql`created_at ${direction}, key ${direction}`
   const selected =
     (id: string) =>
     (range: readonly SQL[]): SQL =>
-      sql`select ${columnIn(list, list.key)} as key, ${columnIn(list, 'created_at')} as created_at
-        from ${list.table} indexed by ${ordering.index}
-        where ${sql.join([...range, ofFacets(list, { ...ordering, leading: 0 }, facets)], sql` and `)}
+      sql`select ${columnIn(list, list.key)} as key, ${list.createdAt} as created_at
+        from ${readBy({ from: list.table, index: ordering.indexed?.index })}
+        where ${sql.join([...range, ofFacets(list, { leading: 0 }, facets)], sql` and `)}
           and ${columnIn(list, list.scope)} = ${id} and ${ordering.value} is null and ${inTime(rows)}`
   const ids = await db.all(sql<{ id: string }>`${list.scopesOf(editions)}`)
   const parts = ids.map(
     ({ id }) =>
-      sql`select * from (${inOrderOf(allRanges(list, ordering), selected(id), order)} limit ${limit + offset})`,
+      sql`select * from (${inOrderOf(ordering.indexed && allRanges(list, ordering.indexed), selected(id), order)} limit ${limit + offset})`,
   )
   if (parts.length === 0) return []
   return db.all(sql<RowWithoutValue>`select * from (${union(parts)}) order by ${order} limit ${limit} offset ${offset}`)
 }
 
-async function candidatesOf(db: Database, rows: RunRows, reader: RunReader, count: number): Promise<Candidates> {
-  const { entries, isWhole } = await reader.take(count)
-  const keys = entries.map(({ key }) => key)
-  const last = entries.at(-1)
-  if (!isWhole && last) return { keys, bound: keyInList(rows, keyOfEntry(rows.ordering, last)) }
-  if (!rows.ordering.isNullable) return { keys, bound: null }
+interface Opened {
+  rows: RunRows
+  runs: OpenRuns
+}
+
+/** A reader of each part from a place on. */
+const readersFrom = (db: Database, { rows, runs }: Opened, { part: begun, after }: RunPlace) =>
+  runs.parts.slice(begun).map((part, index) => ({
+    part: part.part,
+    reader: new RunReader(db, { rows, runs, part, after: index === 0 ? after : null }),
+  }))
+
+type Readers = ReturnType<typeof readersFrom>
+
+async function candidatesOf(db: Database, rows: RunRows, readers: Readers, count: number): Promise<Candidates> {
+  const keys: (number | string)[] = []
+  for (const { part, reader } of readers) {
+    const { entries, isWhole } = await reader.take(Math.max(1, count - keys.length))
+    keys.push(...entries.map(({ key }) => key))
+    const last = entries.at(-1)
+    if (!isWhole && last) return { keys, bound: keyInList(part, keyInPart(part, last)) }
+  }
+  if (!haveRest(rows)) return { keys, bound: null }
   const others = await rowsWithoutValue(db, rows, { limit: count })
   const end = others.length === count ? others.at(-1) : undefined
   return { keys: [...keys, ...others.map(({ key }) => key)], bound: end ? [1, 0, end.created_at, end.key] : null }
 }
 
+interface FoundSource<F extends Fields> {
+  source: ListSource<F>
+  /** What its order and conditions need beside the rows. */
+  joins?: SQL | undefined
+}
+
 /** Some rows that are before a bound, of the editions that runs were opened of. */
 function sourceOf<F extends Fields>(
-  { rows: { list }, runs, source }: { rows: RunRows; runs: OpenRuns; source: ListSource<F> },
+  { rows: { list }, runs, source, joins = sql`` }: Opened & FoundSource<F>,
   request: PageRequest,
   { keys: listed, bound }: Candidates,
 ): ListSource<F> {
   const { keys } = keysOf(source, request)
   const editions = sql`select column1 as id from ${listedKeys([...runs.generations.keys()])}`
+  const how = sql`cross join`
   return {
     ...source,
     owners: source.owners && { ...source.owners, ids: editions },
-    from: sql`${listedKeys(listed)} as found cross join ${list.table} on ${columnIn(list, list.key)} = found.column1`,
+    from: sql`${listedKeys(listed)} as found ${rowsOfKeys(list, how, sql`found.column1`)} ${list.joins?.(how) ?? sql``} ${joins}`,
     where: [...source.where, ...(bound ? [sql`not ${beyond(keys, bound)}`] : [])],
   }
 }
@@ -138,8 +181,18 @@ interface ListInRuns<F extends Fields> {
   rows: RunRows
   /** Counts the list. */
   count: SQL<{ n: number }>
+  /** Whether it is counted for the first page, too. */
+  isCounted?: boolean
   /** It sorts rows that are found first. */
   source: () => ListSource<F>
+  joins?: SQL
+}
+
+interface ListedByRuns<F extends Fields> {
+  page: Page<RowOf<F>> | null
+  request: PageRequest
+  /** The number of the rows, where they were counted. */
+  total?: number
 }
 
 /**
@@ -149,33 +202,35 @@ interface ListInRuns<F extends Fields> {
 export async function listByRuns<F extends Fields>(
   db: Database,
   request: PageRequest,
-  { rows, count, source }: ListInRuns<F>,
-): Promise<{ page: Page<RowOf<F>> | null; request: PageRequest }> {
+  { rows, count, isCounted = false, source, joins }: ListInRuns<F>,
+): Promise<ListedByRuns<F>> {
   const isNumbered = request.page > 1 && request.after === null
-  if (!isNumbered && afterInRun(rows, request) === undefined) return { page: null, request }
-  let placed = request
+  if (!isNumbered && placeOf(rows, request) === undefined) return { page: null, request }
+  let [placed, counted] = [request, undefined as number | undefined]
   const page = await readingRuns(async () => {
-    const opened = await openRuns(db, rows, isNumbered ? count : nothing)
-    if (opened && isNumbered) placed = await behindRow(db, request, rows, opened)
-    const after = afterInRun(rows, placed)
-    if (!opened || after === undefined || (isNumbered && after === null)) return null
-    return pageOf(db, placed, { rows, runs: opened.runs, after, source: source() })
+    const { runs, total } = await openRuns(db, rows, isNumbered || isCounted ? count : nothing)
+    counted = isNumbered || isCounted ? total : undefined
+    if (!runs) return null
+    if (isNumbered) placed = await behindRow(db, request, { rows, runs }, total)
+    const place = placeOf(rows, placed)
+    if (!place || (isNumbered && placed.after === null)) return null
+    return pageOf(db, placed, { rows, runs, place, source: source(), joins })
   })
-  return { page, request: placed }
+  return { page, request: placed, ...(counted === undefined ? {} : { total: counted }) }
 }
 
 async function pageOf<F extends Fields>(
   db: Database,
   request: PageRequest,
-  opened: { rows: RunRows; runs: OpenRuns; after: KeyValues | null; source: ListSource<F> },
+  opened: Opened & FoundSource<F> & { place: RunPlace },
 ): Promise<Page<RowOf<F>>> {
-  const { rows, runs, after } = opened
+  const { rows, runs, place } = opened
   const page = (candidates: Candidates) => paginate(db, request, sourceOf(opened, request, candidates))
-  const few = matchingIn(runs) <= mostSorted ? await fewRows(db, rows) : null
+  const few = matchingIn(runs.parts) <= mostSorted ? await fewRows(db, rows) : null
   if (few) return page({ keys: few, bound: null })
-  const reader = new RunReader(db, rows, runs, after)
+  const readers = readersFrom(db, opened, place)
   for (let count = request.size + 1; ; count *= 4) {
-    const candidates = await candidatesOf(db, rows, reader, count)
+    const candidates = await candidatesOf(db, rows, readers, count)
     const found = await page(candidates)
     // Rows that have changed meanwhile may have left too few.
     if (found.after !== null || candidates.bound === null) return found
@@ -185,17 +240,20 @@ async function pageOf<F extends Fields>(
 /** The key of the row before a page, of a list of so many rows. It is looked for from the nearer end. */
 async function keyBefore(
   db: Database,
-  rows: RunRows,
-  { runs, total }: { runs: OpenRuns; total: number },
-  skipped: number,
+  { rows, runs }: Opened,
+  { total, skipped }: { total: number; skipped: number },
 ): Promise<KeyValues | null> {
   const reversed = { ...rows, isDesc: !rows.isDesc }
   const [before, behind] = [skipped - 1, total - skipped]
-  // Rows without a value are last in both directions.
-  const isFromEnd = behind < before && !rows.ordering.isNullable
-  const reader = new RunReader(db, isFromEnd ? reversed : rows, runs, null)
-  const { key, passed } = await reader.keyBehind(isFromEnd ? behind : before)
-  if (key || !rows.ordering.isNullable) return key && keyInList(rows, key)
+  const isFromEnd = behind < before && !haveRest(rows)
+  const readers = readersFrom(db, { rows: isFromEnd ? reversed : rows, runs }, firstPlace)
+  let passed = 0
+  for (const { part, reader } of isFromEnd ? readers.toReversed() : readers) {
+    const found = await reader.keyBehind((isFromEnd ? behind : before) - passed)
+    if (found.key) return keyInList(part, found.key)
+    passed += found.passed
+  }
+  if (!haveRest(rows)) return null
   const rest = before - passed
   const [found] =
     behind < rest
@@ -205,13 +263,8 @@ async function keyBefore(
 }
 
 /** A request of a page by its number as one of the page behind a row, where runs lead to it. */
-async function behindRow(
-  db: Database,
-  request: PageRequest,
-  rows: RunRows,
-  opened: { runs: OpenRuns; total: number },
-): Promise<PageRequest> {
-  judgePage(request, null, opened.total)
-  const after = await keyBefore(db, rows, opened, (request.page - 1) * request.size)
+async function behindRow(db: Database, request: PageRequest, opened: Opened, total: number): Promise<PageRequest> {
+  judgePage(request, null, total)
+  const after = await keyBefore(db, opened, { total, skipped: (request.page - 1) * request.size })
   return after ? { ...request, after } : request
 }

@@ -8,33 +8,68 @@ import {
   columnIn,
   compareInOrder,
   formatOf,
+  hasFacets,
   keyIn,
   keyOfEntry,
-  kindOf,
   type RunList,
   type RunOrdering,
+  rowsOfEdition,
   scopeIn,
   shareWithin,
   spanOf,
+  valueIn,
   wantedKinds,
 } from './run-list.ts'
 import { notedIn, youngIn } from './run-notes.ts'
-import { columnsOf } from './write-chunk.ts'
+import { rowColumns } from './write-chunk.ts'
+import { inWords } from '../../visibility.ts'
+
+/** Rows of some facets in an order that runs have. */
+export interface RunSource {
+  ordering: RunOrdering
+  facets: Facets
+}
+
+/** Rows that are listed one after the other. Those of several sources, whose keys are alike, are merged. */
+export interface RunPart {
+  sources: readonly [RunSource, ...RunSource[]]
+  /** With what the key of each of its rows begins in the list, before that of a run. */
+  prefix: KeyValues
+  /** The value that all rows have in this order. The list is in the order of what follows it. */
+  only?: string | undefined
+  /** Rows of the same value follow their keys, though runs have them in the order of their creation. */
+  ignoresCreation?: boolean
+}
 
 /** Rows of editions in an order that runs have. */
 export interface RunRows {
   list: RunList
   /** A query of the ids of the editions. */
   editions: SQL
-  facets: Facets
   /** The first moment of creation, and the first one behind the last. */
   from: number
   until: number
-  ordering: RunOrdering
-  /** The value that all rows have in this order. The list is in the order of what follows it. */
-  only?: string | undefined
+  /** One behind the other. */
+  parts: readonly [RunPart, ...RunPart[]]
+  /** Facets or orderings need what the list has beside its rows. */
+  hasBeside?: boolean
   isDesc: boolean
 }
+
+/** The order of a part. */
+export const orderingOf = ({ sources: [{ ordering }] }: RunPart): RunOrdering => ordering
+
+/** The key of a row in a part. */
+export const keyInPart = (part: RunPart, entry: Omit<Entry, 'kind'>): KeyValues =>
+  part.ignoresCreation ? [entry.value, entry.key] : keyOfEntry(orderingOf(part), entry)
+
+export const numberOfKeysIn = (part: RunPart): number =>
+  part.ignoresCreation || !orderingOf(part).isByCreation ? 2 : 3
+
+/** A list of one part, and of the rows without a value where its order has such. */
+export const partOf = (ordering: RunOrdering, facets: Facets, only?: string): RunRows['parts'] => [
+  { sources: [{ ordering, facets }], prefix: ordering.isNullable ? [0] : [], only },
+]
 
 const noMoment = 2 ** 53
 
@@ -53,6 +88,7 @@ const mostYoung = 4_000
 
 interface ChunkRow {
   edition: string
+  ordering: string
   generation: number
   is_delta: number
   number: number
@@ -70,6 +106,7 @@ type OpenedRow = ChunkRow | { edition: string; generation: number | null; number
 
 export interface RunChunk {
   edition: string
+  source: RunSource
   number: number
   first: KeyValues
   /** That of the next chunk. */
@@ -79,18 +116,19 @@ export interface RunChunk {
 }
 
 export const inTime = ({ list, from, until }: RunRows): SQL =>
-  sql`${columnIn(list, 'created_at')} >= ${from} and ${columnIn(list, 'created_at')} < ${until}`
+  sql`${list.createdAt} >= ${from} and ${list.createdAt} < ${until}`
 
-const scopesOf = ({ list, editions }: RunRows): SQL => list.scopesOf(editions)
+const sourcesOf = ({ parts }: RunRows): RunSource[] => parts.flatMap(({ sources }) => sources)
 
 /** The editions of a list with their chunks without the rows, and their deltas with them. */
 const chunksOf = (rows: RunRows): SQL<OpenedRow> => {
-  const { list, ordering } = rows
-  return sql<OpenedRow>`select one.id as edition, nullif(state.generation, 0) as generation, is_delta, number, first_value,
-      first_created_at, first_${keyIn(list)} as first_key, spans, kinds, iif(is_delta, hex(entries), null) as entries
-    from (${scopesOf(rows)}) as one
+  const { list, editions } = rows
+  const orderings = new Set(sourcesOf(rows).map(({ ordering }) => ordering.name))
+  return sql<OpenedRow>`select one.id as edition, nullif(state.generation, 0) as generation, run.ordering, is_delta, number,
+      first_value, first_created_at, first_${keyIn(list)} as first_key, spans, kinds, iif(is_delta, hex(entries), null) as entries
+    from (${list.scopesOf(editions)}) as one
       left join ${list.states} as state on ${scopeIn(list, 'state')} = one.id
-      left join ${list.runs} as run on ${scopeIn(list, 'run')} = one.id and run.ordering = ${ordering.name}
+      left join ${list.runs} as run on ${scopeIn(list, 'run')} = one.id and ${inWords(sql`run.ordering`, [...orderings])}
         and run.generation = state.generation`
 }
 
@@ -100,51 +138,28 @@ const isChunk = (row: OpenedRow): row is ChunkRow => row.number !== null
 const inOrder = (chunks: readonly ChunkRow[]): ChunkRow[] =>
   chunks.toSorted((a, b) => compareInOrder([a.edition, a.number], [b.edition, b.number], false))
 
-/** Runs of editions as they are at a moment, without the chunks of the main ones. */
-export interface OpenRuns {
-  /** That of each edition. */
-  generations: ReadonlyMap<string, number | null>
+/** Runs of a part as they are at a moment, without the chunks of the main ones. */
+export interface OpenPart {
+  part: RunPart
   chunks: readonly RunChunk[]
-  /** Rows that main runs may have in wrong places, by their edition. */
-  changed: ReadonlyMap<string, ReadonlySet<number | string>>
-  /** Those of them that match. */
+  /** Of the rows that main runs may have in wrong places, those that match. */
   entries: readonly Entry[]
 }
 
-/** A row that may be otherwise than runs have it, as it is now. */
-export interface CurrentRow {
-  edition: string
-  key: number | string
-  /** Null where it does not match, or is gone. */
-  entry: Entry | null
+/** Runs of editions at a moment. */
+export interface OpenRuns {
+  /** That of each edition. */
+  generations: ReadonlyMap<string, number | null>
+  /** Rows that main runs may have in wrong places, by their edition. */
+  changed: ReadonlyMap<string, ReadonlySet<number | string>>
+  parts: readonly OpenPart[]
 }
 
 /** Says of the moment and the kind of a row whether it matches. */
-export const isWantedOf = ({ list, facets, from, until }: RunRows) => {
+export const isWantedOf = ({ list, from, until }: RunRows, { facets }: RunSource) => {
   const kinds = wantedKinds(list, facets)
   return (created_at: number, kind: number): boolean =>
     created_at >= from && created_at < until && (kinds[kind] ?? false)
-}
-
-/** What is known of the rows that are in deltas; `current` are rows that deltas do not have as they are. */
-function changedOf(rows: RunRows, chunks: readonly ChunkRow[], current: readonly CurrentRow[]) {
-  const isWanted = isWantedOf(rows)
-  const changed = new Map<string, Set<number | string>>()
-  const ofEdition = (edition: string): Set<number | string> => {
-    const found = changed.get(edition) ?? new Set()
-    changed.set(edition, found)
-    return found
-  }
-  for (const { edition, key } of current) ofEdition(edition).add(key)
-  const entries = current.flatMap(({ entry }) => (entry ? [entry] : []))
-  for (const { edition, is_delta, entries: hex } of chunks) {
-    if (!is_delta) continue
-    const keys = ofEdition(edition)
-    const all = unpackEntries(Uint8Array.fromHex(hex ?? ''), formatOf(rows.list, rows.ordering), () => true)
-    entries.push(...all.filter(({ created_at, kind, key }) => isWanted(created_at, kind) && !keys.has(key)))
-    for (const { key } of all) keys.add(key)
-  }
-  return { changed, entries }
 }
 
 type CurrentColumns = Record<string, string | number | null> & {
@@ -153,56 +168,109 @@ type CurrentColumns = Record<string, string | number | null> & {
   key: number | string | null
 }
 
+const nameOfValue = (source: number): string => `value${source}`
+
 /** The rows that are not in runs as they are, whether they match or not. */
-function currentRows({ list, editions, ordering }: RunRows): SQL<CurrentColumns> {
+function currentRows(rows: RunRows): SQL<CurrentColumns> {
+  const { list, editions } = rows
   const id = sql`one.id`
   const [young, noted] = [youngIn(list, { id, until: sql`state.until` }), notedIn(list, { id, late: sql`state.late` })]
   const ones = sql`(${list.scopesOf(editions)}) as one cross join ${list.states} as state on ${scopeIn(list, 'state')} = one.id`
   const limit = sql`limit ${mostYoung + 1}`
-  return sql<CurrentColumns>`select changed.edition, changed.key as changed, ${columnsOf(list, ordering.value)}
+  const values = sourcesOf(rows).map(
+    ({ ordering }, index) => sql`${valueIn(ordering)} as ${sql.raw(nameOfValue(index))}`,
+  )
+  return sql<CurrentColumns>`select changed.edition, changed.key as changed, ${sql.join(values, sql`, `)},
+      ${rowColumns(list, (facet) => sourcesOf(rows).some(({ facets }) => facets[facet] !== undefined))}
     from (select * from (select one.id as edition, ${columnIn(list, list.key)} as key
         from ${ones} cross join ${young.from} on ${young.where} ${limit})
       union select * from (select one.id, ${keyIn(list, 'noted')} from ${ones} cross join ${noted.from} on ${noted.where} ${limit}))
       as changed
-    left join ${list.table} on ${columnIn(list, list.key)} = changed.key and ${columnIn(list, list.scope)} = changed.edition`
+    ${rowsOfEdition(list, { key: sql`changed.key`, id: sql`changed.edition` }, rows.hasBeside ?? false)}`
 }
 
-function currentOf(rows: RunRows, found: readonly CurrentColumns[]): CurrentRow[] {
-  const isWanted = isWantedOf(rows)
-  return found.map((row) => {
-    const [value, created_at, kind] = [row.value ?? null, Number(row.created_at), kindOf(rows.list, row)]
-    const matches = row.key !== null && value !== null && isWanted(created_at, kind)
+/** The keys of rows that are not in main runs as they are, by their edition: those in deltas too. */
+async function changedOf(rows: RunRows, chunks: readonly ChunkRow[], current: readonly CurrentColumns[]) {
+  const changed = new Map(chunks.map(({ edition }) => [edition, new Set<number | string>()]))
+  for (const { edition, changed: key } of current) changed.set(edition, (changed.get(edition) ?? new Set()).add(key))
+  const known = new Map([...changed].map(([edition, keys]) => [edition, new Set(keys)]))
+  const deltas = []
+  for (const { edition, ordering, entries: hex } of chunks.filter((one) => one.is_delta)) {
+    const source = sourcesOf(rows).find((one) => one.ordering.name === ordering)
+    if (!source) continue
+    const entries = await unpackEntries(Uint8Array.fromHex(hex ?? ''), formatOf(rows.list, source.ordering), () => true)
+    for (const { key } of entries) changed.get(edition)?.add(key)
+    deltas.push({ ordering, entries: entries.filter(({ key }) => !known.get(edition)?.has(key)) })
+  }
+  return { changed, deltas }
+}
+
+/** The rows of a source that runs do not have as they are, as they are now. Entries that match have any kind. */
+const currentOf = (rows: RunRows, index: number, found: readonly CurrentColumns[]): Entry[] =>
+  found.flatMap((row) => {
+    const [value, created_at] = [row[nameOfValue(index)] ?? null, Number(row.created_at)]
+    const matches =
+      row.key !== null &&
+      created_at >= rows.from &&
+      created_at < rows.until &&
+      hasFacets(rows.list, row, sourcesOf(rows)[index]?.facets ?? [])
+    return matches && value !== null ? [{ value, created_at, key: row.changed, kind: 0 }] : []
+  })
+
+/**
+ * The runs of a list at one moment, with what `count` counts then. `runs` is null where an edition has none, or many young
+ * rows.
+ */
+export async function openRuns(
+  db: Database,
+  rows: RunRows,
+  count: SQL<{ n: number }>,
+): Promise<{ runs: OpenRuns | null; total: number }> {
+  const [ones, found, [counted]] = await db.batch([chunksOf(rows), currentRows(rows), count])
+  const total = counted?.n ?? 0
+  const isWhole = ones.length > 0 && ones.every(({ generation }) => generation !== null)
+  if (!isWhole || found.length > mostYoung) return { runs: null, total }
+  const chunks = ones.filter(isChunk)
+  const main = inOrder(chunks.filter((one) => !one.is_delta))
+  const { changed, deltas } = await changedOf(rows, chunks, found)
+  const all = rows.parts.flatMap((part) => part.sources.map((source) => ({ part, source })))
+  const opened = all.map(({ part, source }, index) => {
+    const { name } = source.ordering
+    const isWanted = isWantedOf(rows, source)
+    const inDeltas = deltas.flatMap((one) => (one.ordering === name ? one.entries : []))
+    const own = main.filter(({ ordering }) => ordering === name)
     return {
-      edition: row.edition,
-      key: row.changed,
-      entry: matches ? { value, created_at, key: row.changed, kind } : null,
+      chunks: own.map((one, at) => chunkOf(rows, { part, source }, one, own[at + 1])),
+      entries: [
+        ...currentOf(rows, index, found),
+        ...inDeltas.filter(({ created_at, kind }) => isWanted(created_at, kind)),
+      ],
     }
   })
-}
-
-/** The runs of a list at one moment, with what `count` counts then. Null where an edition has none, or many young rows. */
-export async function openRuns(db: Database, rows: RunRows, count: SQL<{ n: number }>) {
-  const [ones, found, [counted]] = await db.batch([chunksOf(rows), currentRows(rows), count])
-  const chunks = ones.filter(isChunk)
-  const isWhole = ones.length > 0 && ones.every(({ generation }) => generation !== null)
-  if (!isWhole || found.length > mostYoung) return null
-  const main = inOrder(chunks.filter((one) => !one.is_delta))
-  const kinds = wantedKinds(rows.list, rows.facets)
-  const runs: OpenRuns = {
-    generations: new Map(ones.map(({ edition, generation }) => [edition, generation])),
-    chunks: main.map((one, index) => chunkOf(rows, kinds, one, main[index + 1])),
-    ...changedOf(rows, chunks, currentOf(rows, found)),
-  }
-  return { runs, total: counted?.n ?? 0 }
+  const parts = rows.parts.map((part): OpenPart => {
+    const ofPart = opened.splice(0, part.sources.length)
+    return { part, chunks: ofPart.flatMap((one) => one.chunks), entries: ofPart.flatMap((one) => one.entries) }
+  })
+  return { runs: { generations: new Map(ones.map((one) => [one.edition, one.generation])), changed, parts }, total }
 }
 
 /** Estimates how many rows match. */
-export const matchingIn = ({ chunks }: OpenRuns): number => chunks.reduce((sum, { matching }) => sum + matching, 0)
+export const matchingIn = (parts: readonly Pick<OpenPart, 'chunks'>[]): number =>
+  parts.reduce((sum, { chunks }) => sum + chunks.reduce((ofPart, { matching }) => ofPart + matching, 0), 0)
 
-function chunkOf(rows: RunRows, wanted: readonly boolean[], row: ChunkRow, next: ChunkRow | undefined): RunChunk {
-  const { list, ordering, from, until } = rows
-  const firstOf = ({ first_value, first_created_at, first_key }: ChunkRow): KeyValues =>
-    keyOfEntry(ordering, { value: first_value, created_at: first_created_at, key: first_key })
+function chunkOf(
+  rows: RunRows,
+  { part, source }: { part: RunPart; source: RunSource },
+  row: ChunkRow,
+  next: ChunkRow | undefined,
+): RunChunk {
+  const { list, from, until } = rows
+  /** Of rows with the same value any may be before or behind it, where they do not follow their creation. */
+  const firstOf = ({ first_value, first_created_at, first_key }: ChunkRow, others: number): KeyValues =>
+    part.ignoresCreation
+      ? [first_value, others]
+      : keyInPart(part, { value: first_value, created_at: first_created_at, key: first_key })
+  const wanted = wantedKinds(list, source.facets)
   const spans = storedIn(list.runs.spans, row.spans)
   const inSpans = spans.reduce((sum, [span, n]) => sum + n * shareWithin(span, from, until), 0)
   const isInTime = spans.some(([span]) => span >= spanOf(from) && span <= spanOf(until - 1))
@@ -212,9 +280,10 @@ function chunkOf(rows: RunRows, wanted: readonly boolean[], row: ChunkRow, next:
   const ofKinds = kinds?.reduce((sum, [kind, n]) => sum + (wanted[kind] ? n : 0), 0) ?? 1
   return {
     edition: row.edition,
+    source,
     number: row.number,
-    first: firstOf(row),
-    end: next?.edition === row.edition ? firstOf(next) : null,
+    first: firstOf(row, -noMoment),
+    end: next?.edition === row.edition ? firstOf(next, noMoment) : null,
     matching: isInTime ? (Math.max(inSpans, Number.MIN_VALUE) * ofKinds) / all : 0,
   }
 }

@@ -1,9 +1,17 @@
 import { sql } from 'drizzle-orm'
 import type { Database } from '../../database.ts'
 import type { KeyValues } from '../order-keys.ts'
-import { type Entry, type EntryFormat, unpackEntries } from './entries.ts'
-import { isWantedOf, matchingIn, type OpenRuns, type RunChunk, type RunRows } from './open-runs.ts'
-import { compareInOrder, formatOf, keyOfEntry, scopeIn } from './run-list.ts'
+import { type Entry, unpackEntries } from './entries.ts'
+import {
+  isWantedOf,
+  keyInPart,
+  matchingIn,
+  type OpenPart,
+  type OpenRuns,
+  type RunChunk,
+  type RunRows,
+} from './open-runs.ts'
+import { compareInOrder, formatOf, scopeIn } from './run-list.ts'
 
 /** So many chunks are read at once, fewer where all their rows are passed. */
 const mostAtOnce = 16
@@ -12,28 +20,29 @@ const atOnceInPassing = 6
 /** A chunk that was deleted since its run was begun: the next generation has replaced it. */
 export class LostChunk extends Error {}
 
-/** Reads runs as far as a page needs. */
+/** Reads runs of a part of a list as far as a page needs. */
 export class RunReader {
   readonly #db: Database
   readonly #rows: RunRows
   readonly #runs: OpenRuns
+  readonly #part: OpenPart
   readonly #after: KeyValues | null
-  readonly #format: EntryFormat
-  readonly #isWanted: (created_at: number, kind: number) => boolean
   /** Entries of deltas, and of the main chunks that were read: those that match, and have not changed since. */
   #entries: Entry[]
   #unread: RunChunk[]
 
   /** `after` is the key of the row before those that are asked for. */
-  constructor(db: Database, rows: RunRows, runs: OpenRuns, after: KeyValues | null) {
+  constructor(
+    db: Database,
+    { rows, runs, part, after }: { rows: RunRows; runs: OpenRuns; part: OpenPart; after: KeyValues | null },
+  ) {
     this.#db = db
     this.#rows = rows
     this.#runs = runs
+    this.#part = part
     this.#after = after
-    this.#format = formatOf(rows.list, rows.ordering)
-    this.#isWanted = isWantedOf(rows)
-    this.#entries = runs.entries.filter((entry) => this.#isBehind(entry))
-    this.#unread = runs.chunks
+    this.#entries = part.entries.filter((entry) => this.#isBehind(entry))
+    this.#unread = part.chunks
       .filter((chunk) => chunk.matching > 0 && this.#mayBeBehind(chunk))
       .toSorted((a, b) => this.#compareChunks(a, b))
   }
@@ -45,7 +54,7 @@ export class RunReader {
     return compareInOrder(left, right, isDesc)
   }
 
-  #keyOf = (entry: Entry): KeyValues => keyOfEntry(this.#rows.ordering, entry)
+  #keyOf = (entry: Entry): KeyValues => keyInPart(this.#part.part, entry)
 
   #sorted(entries: readonly Entry[]): Entry[] {
     const { isDesc } = this.#rows
@@ -72,30 +81,40 @@ export class RunReader {
   }
 
   async #readNext(count: number): Promise<void> {
-    const { list, ordering } = this.#rows
+    const { list } = this.#rows
     const { generations, changed } = this.#runs
     const next = this.#unread.slice(0, count)
     const found = await this.#db.batch(
       next.map(
-        ({ edition, number }) => sql<{ entries: string }>`select hex(entries) as entries from ${list.runs}
-          where ${scopeIn(list)} = ${edition} and ordering = ${ordering.name} and generation = ${generations.get(edition)}
+        ({ edition, source, number }) => sql<{ entries: string }>`select hex(entries) as entries from ${list.runs}
+          where ${scopeIn(list)} = ${edition} and ordering = ${source.ordering.name} and generation = ${generations.get(edition)}
             and is_delta = 0 and number = ${number}`,
       ),
     )
     for (const [index, [chunk]] of found.entries()) {
-      if (!chunk) throw new LostChunk()
-      const others = changed.get(next[index]?.edition ?? '')
-      const wanted = unpackEntries(Uint8Array.fromHex(chunk.entries), this.#format, this.#isWanted)
+      const of = next[index]
+      if (!chunk || !of) throw new LostChunk()
+      const others = changed.get(of.edition)
+      const wanted = await unpackEntries(
+        Uint8Array.fromHex(chunk.entries),
+        formatOf(list, of.source.ordering),
+        isWantedOf(this.#rows, of.source),
+      )
       for (const entry of wanted) if (!others?.has(entry.key) && this.#isBehind(entry)) this.#entries.push(entry)
     }
     this.#unread = this.#unread.slice(count)
   }
 
+  /** Each edition has a chunk of its own in front, in each order. */
+  get #ownRuns(): number {
+    return this.#runs.generations.size * this.#part.part.sources.length
+  }
+
   /** At least so many entries in the order of the list, or all of them. `isWhole` says that there are no others. */
   async take(count: number): Promise<{ entries: Entry[]; isWhole: boolean }> {
-    const { generations, chunks } = this.#runs
-    // Of rows that are spread evenly. Each edition has a chunk of its own in front.
-    const expected = Math.ceil((count * chunks.length) / Math.max(1, matchingIn(this.#runs))) + generations.size - 1
+    const { chunks } = this.#part
+    // Of rows that are spread evenly.
+    const expected = Math.ceil((count * chunks.length) / Math.max(1, matchingIn([this.#part]))) + this.#ownRuns - 1
     for (let atOnce = expected; ; atOnce *= 2) {
       const known = this.#sorted(this.#entries.filter((entry) => this.#isKnown(entry)))
       if (known.length >= count || this.#unread.length === 0)

@@ -1,8 +1,17 @@
 import { type SQL, sql } from 'drizzle-orm'
 import { compareKeys } from '../../../domain/text/compare-keys.ts'
-import type { orderRuns, orderRunStates, refundRuns, refundRunStates } from '../../schema/sales/runs.ts'
+import type {
+  customerRuns,
+  customerRunStates,
+  orderRuns,
+  orderRunStates,
+  refundRuns,
+  refundRunStates,
+} from '../../schema/sales/runs.ts'
+import type { Database } from '../../database.ts'
 import type { PartIndex } from '../intervals/interval-list.ts'
 import { and, type KeyValues } from '../order-keys.ts'
+import { readBy } from '../page-statement.ts'
 import { inAnyRange, type Ranges } from '../ranges.ts'
 import type { Facets } from '../spans/spanned-list.ts'
 import type { Entry, EntryFormat } from './entries.ts'
@@ -14,14 +23,19 @@ interface FacetIndex {
 }
 
 /** An order of lists that has runs. */
-export interface RunOrdering extends FacetIndex {
+export interface RunOrdering {
   name: string
-  value: SQL
+  /** Null where rows follow their keys alone. */
+  value: SQL | null
   isText?: boolean
-  /** Rows without a value are in no run. They stand behind the others, in the order of their creation. */
+  /** Rows without a value are in no run. */
   isNullable?: boolean
+  /** Which rows have one, where not all that are not null. */
+  present?: SQL
   /** Rows of the same value follow their creation; otherwise only their keys. */
   isByCreation?: boolean
+  /** The index that has the order. Rows without a value stand behind the others there, in the order of their creation. */
+  indexed?: FacetIndex
 }
 
 /** A column by whose values a list is filtered, all of them. With other values the kinds of stored entries are others. */
@@ -30,26 +44,69 @@ interface RunFacet {
   values: readonly string[]
 }
 
-/** A list of editions that has runs. Its rows have `created_at` and `modified_at`. */
+/** Where rows of an edition that become young are found: those from a value of a column on. */
+interface Young {
+  index?: FacetIndex
+  /** A column of the table. Its values are numbers. */
+  column: string
+  /** The value that no row of an edition has come to yet, but for those that are noted. */
+  horizon: (id: SQL, now: number) => SQL
+}
+
+/** The next rows of an edition in an order, so many at once. */
+export interface AskedOrder {
+  id: string
+  ordering: RunOrdering
+  rows: number
+}
+
+/** What follows `from`, its conditions, and the ranges of its index. */
+export interface RowsInOrder {
+  from: SQL
+  where: readonly SQL[]
+  ranges?: Ranges | undefined
+  /** So many chunks are read at once, where all rows are read and sorted for them. */
+  chunks?: number
+}
+
+/** A list of editions that has runs. */
 export interface RunList {
   table: SQL
+  /** What is joined to each row of the table. */
+  joins?: (how: SQL) => SQL
+  /** What some facets and orderings need beside that. */
+  beside?: SQL
   /** Tables of chunks, of what editions have, and of notes of late changes. */
-  runs: typeof orderRuns | typeof refundRuns
-  states: typeof orderRunStates | typeof refundRunStates
+  runs: typeof orderRuns | typeof refundRuns | typeof customerRuns
+  states: typeof orderRunStates | typeof refundRunStates | typeof customerRunStates
   late: SQL
   /** The column of the edition, in each of these tables, and a query of what it has, as `id`, by one of the ids of editions. */
   scope: 'edition_short_id' | 'edition_id'
   scopesOf: (editions: SQL) => SQL
   /** The unique key of a row. Chunks have that of their first row as `first_`. */
-  key: 'seq' | 'id'
+  key: 'seq' | 'id' | 'user_seq'
+  createdAt: SQL
   /** In the order of indexes. */
   facets: readonly RunFacet[]
-  /** Has rows in the order of `modified_at`. */
-  byChange: FacetIndex
-  /** The index that leads to rows with some facets in the order of creation. It may pass others. */
-  byCreation: (asked: Facets) => PartIndex
+  young: Young
+  /** The index that leads to rows with some facets in the order of creation. It may pass others. Null of lists without ranges of time. */
+  byCreation: ((asked: Facets) => PartIndex) | null
   orderings: readonly RunOrdering[]
+  /** How the rows of an edition are read, where orderings have no index. */
+  inOrder?: (db: Database, asked: AskedOrder) => Promise<RowsInOrder>
+  /** Chunks have values of people. Main runs that have former ones are made anew within a day. */
+  arePersonal?: boolean
 }
+
+/** No request takes so long: few rows come to an earlier moment of change, and these are noted. */
+const settledAfterMs = 120_000
+
+/** Rows that were changed lately are young. */
+export const youngByModified = (index: FacetIndex): Young => ({
+  index,
+  column: 'modified_at',
+  horizon: (_id, now) => sql`${now - settledAfterMs}`,
+})
 
 /** The column of the edition, of a table that is named or not. */
 export const scopeIn = ({ scope }: RunList, table?: string): SQL => sql.raw(table ? `${table}.${scope}` : scope)
@@ -59,6 +116,17 @@ export const keyIn = ({ key }: RunList, table?: string): SQL => sql.raw(table ? 
 
 /** A column of the rows. */
 export const columnIn = ({ table }: RunList, name: string): SQL => sql`${table}.${sql.raw(name)}`
+
+/** Joins the rows of these keys. */
+export const rowsOfKeys = (list: RunList, how: SQL, key: SQL): SQL =>
+  sql`${how} ${list.table} on ${columnIn(list, list.key)} = ${key}`
+
+/** As `rowsOfKeys`, of those that are in an edition, with what belongs to a row. A left join. */
+export const rowsOfEdition = (list: RunList, { key, id }: { key: SQL; id: SQL }, hasBeside: boolean): SQL => {
+  const how = sql`left join`
+  return sql`${rowsOfKeys(list, how, key)} and ${columnIn(list, list.scope)} = ${id} ${list.joins?.(how) ?? sql``}
+    ${(hasBeside && list.beside) || sql``}`
+}
 
 /** Ranges of an index that begins with these facets, of all their values or of those that are asked for. */
 export const rangesOf = (facets: readonly RunFacet[], asked: Facets = []): Ranges => ({
@@ -77,8 +145,20 @@ export const rangesOf = (facets: readonly RunFacet[], asked: Facets = []): Range
 export const allRanges = ({ facets }: RunList, { leading }: FacetIndex): Ranges | undefined =>
   leading > 0 ? rangesOf(facets.slice(0, leading)) : undefined
 
+/** How the rows of an edition are read in an order. */
+export const inOrderOf = async (
+  db: Database,
+  list: RunList,
+  { id, ordering, rows }: AskedOrder,
+): Promise<RowsInOrder> =>
+  list.inOrder?.(db, { id, ordering, rows }) ?? {
+    from: readBy({ from: list.table, index: ordering.indexed?.index }),
+    where: [sql`${columnIn(list, list.scope)} = ${id}`],
+    ranges: ordering.indexed && allRanges(list, ordering.indexed),
+  }
+
 /** Condition of the rows with some facets, to which this index leads. */
-export const ofFacets = ({ facets }: RunList, { leading }: FacetIndex, asked: Facets = []): SQL =>
+export const ofFacets = ({ facets }: RunList, { leading }: Pick<FacetIndex, 'leading'>, asked: Facets = []): SQL =>
   and([
     ...(leading > 0 ? [inAnyRange(rangesOf(facets.slice(0, leading), asked))] : []),
     ...facets.flatMap(({ column }, index) =>
@@ -87,7 +167,12 @@ export const ofFacets = ({ facets }: RunList, { leading }: FacetIndex, asked: Fa
   ])
 
 /** Condition of the rows that runs of an ordering have. */
-export const haveValue = ({ value, isNullable }: RunOrdering): SQL => (isNullable ? sql`${value} is not null` : sql`1`)
+export const haveValue = ({ value, isNullable, present }: RunOrdering): SQL =>
+  present ?? (isNullable ? sql`${value} is not null` : sql`1`)
+
+/** The value of a row, null where runs do not have it. */
+export const valueIn = ({ value, present }: RunOrdering): SQL =>
+  present ? sql`iif(${present}, ${value ?? 0}, null)` : (value ?? sql`0`)
 
 const numberOfKinds = ({ facets }: RunList): number => facets.reduce((kinds, { values }) => kinds * values.length, 1)
 
@@ -97,18 +182,20 @@ const widthOfKinds = (list: RunList): number => 2 ** Math.ceil(Math.log2(numberO
 /** The kind of a row that was deleted, or has no place in the ordering. */
 export const goneKind = (list: RunList): number => widthOfKinds(list) - 1
 
-export const formatOf = (list: RunList, { isText = false }: RunOrdering): EntryFormat => ({
+export const formatOf = (list: RunList, { isText = false, isByCreation = false }: RunOrdering): EntryFormat => ({
   hasTextValues: isText,
   hasTextKeys: list.key === 'id',
+  hasMoments: list.byCreation !== null || isByCreation,
   kinds: widthOfKinds(list),
+  isDeflated: list.arePersonal ?? false,
 })
 
 const facetName = (index: number): string => `facet${index}`
 
-/** The facets of a row, as `kindOf` reads them. */
-export const facetColumns = ({ facets }: RunList): SQL =>
+/** The facets of a row, as `kindOf` reads them, or some of them. */
+export const facetColumns = ({ facets }: RunList, isAsked: (facet: number) => boolean = () => true): SQL =>
   sql.join(
-    facets.map(({ column }, index) => sql`${column} as ${sql.raw(facetName(index))}`),
+    facets.map(({ column }, index) => sql`${isAsked(index) ? column : sql`null`} as ${sql.raw(facetName(index))}`),
     sql`, `,
   )
 
@@ -135,11 +222,12 @@ export const wantedKinds = ({ facets }: RunList, asked: Facets): readonly boolea
 export const keyOfEntry = ({ isByCreation }: RunOrdering, { value, created_at, key }: Omit<Entry, 'kind'>): KeyValues =>
   isByCreation ? [value, created_at, key] : [value, key]
 
-/** The columns of these keys, and the names of what `keyOfEntry` takes. */
-export const keysIn = (list: RunList, { value, isByCreation }: RunOrdering): readonly SQL[] => {
-  const own = columnIn(list, list.key)
-  return isByCreation ? [value, columnIn(list, 'created_at'), own] : [value, own]
-}
+/** The columns that have the order. */
+export const keysIn = (list: RunList, { value, isByCreation }: RunOrdering): readonly SQL[] => [
+  ...(value ? [value] : []),
+  ...(isByCreation ? [list.createdAt] : []),
+  columnIn(list, list.key),
+]
 
 const [up, down] = [false, true].map((desc) => [{ desc }, { desc }, { desc }] as const)
 

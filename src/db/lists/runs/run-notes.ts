@@ -2,18 +2,18 @@ import { type SQL, sql } from 'drizzle-orm'
 import { readBy } from '../page-statement.ts'
 import { columnIn, keyIn, ofFacets, type RunList, scopeIn } from './run-list.ts'
 
-/** Where the rows of an edition begin that are not in its runs as they are: a moment of change, and a number of a note. */
+/** Where the rows of an edition begin that are not in its runs as they are: a value that makes rows young, and a number of a note. */
 interface Since {
   id: SQL
   until: SQL
   late: SQL
 }
 
-/** Rows of an edition that were changed from a moment on: the end of a `from`, and its condition. */
+/** Rows of an edition that are young from a value on: the end of a `from`, and its condition. */
 export const youngIn = (list: RunList, { id, until }: Omit<Since, 'late'>): { from: SQL; where: SQL } => ({
-  from: readBy({ from: list.table, index: list.byChange.index }),
-  where: sql`${columnIn(list, list.scope)} = ${id} and ${ofFacets(list, list.byChange)}
-    and ${columnIn(list, 'modified_at')} >= ${until}`,
+  from: readBy({ from: list.table, index: list.young.index?.index }),
+  where: sql`${columnIn(list, list.scope)} = ${id} and ${list.young.index ? ofFacets(list, list.young.index) : sql`1`}
+    and ${columnIn(list, list.young.column)} >= ${until}`,
 })
 
 /** The same of rows that are noted behind a number. */

@@ -14,6 +14,10 @@ export interface State {
   main_size: number
   delta_size: number
   walk: string | null
+  /** No row is young yet from this value on. */
+  horizon: number
+  /** Main runs have values of people that have to go. */
+  has_former: number
 }
 
 /** Condition of what an edition has in any of the tables. */
@@ -22,7 +26,7 @@ export const isOf = (list: RunList, { id }: State): SQL => sql`${scopeIn(list)} 
 const numbersOf = (entries: readonly Entry[], of: (entry: Entry) => number): string =>
   JSON.stringify([...Map.groupBy(entries, of)].map(([one, { length }]) => [one, length]))
 
-interface NewRun {
+export interface NewRun {
   state: State
   ordering: RunOrdering
   generation: number
@@ -30,14 +34,14 @@ interface NewRun {
 }
 
 /** Stores some rows of a run as a chunk. */
-export function insertChunk(
+export async function insertChunk(
   list: RunList,
   { state, ordering, generation, isDelta }: NewRun,
   number: number,
   entries: readonly Entry[],
-): SQL {
+): Promise<SQL> {
   const [first] = entries
-  const bytes = packEntries(entries, formatOf(list, ordering))
+  const bytes = await packEntries(entries, formatOf(list, ordering))
   const columns = sql.raw(`${list.scope}, ordering, generation, is_delta, number, first_value, first_created_at,
       first_${list.key}, spans, kinds, entries`)
   return sql`insert or replace into ${list.runs} (${columns})
@@ -46,6 +50,6 @@ export function insertChunk(
       ${numbersOf(entries, ({ kind }) => kind)}, ${sql.param(bytes)})`
 }
 
-/** The columns of an entry, its kind as facets. */
-export const columnsOf = (list: RunList, value: SQL): SQL =>
-  sql`${value} as value, ${columnIn(list, 'created_at')} as created_at, ${columnIn(list, list.key)} as key, ${facetColumns(list)}`
+/** The columns of an entry but for its value, its kind as facets. */
+export const rowColumns = (list: RunList, isAsked?: (facet: number) => boolean): SQL =>
+  sql`${list.createdAt} as created_at, ${columnIn(list, list.key)} as key, ${facetColumns(list, isAsked)}`

@@ -19,6 +19,18 @@ export interface RunWalk {
   after: readonly (string | number)[] | null
 }
 
+/** The orderings of customers. */
+export const customerOrderings = [
+  'number',
+  'joined',
+  'email',
+  'phone',
+  'seen',
+  'given_joined',
+  'given_email',
+  'given_phone',
+] as const
+
 const chunkColumns = {
   generation: integer().notNull(),
   is_delta: integer({ mode: 'boolean' }).notNull(),
@@ -110,4 +122,40 @@ export const lateRefundRequests = sqliteTable(
     id: text().notNull(),
   },
   (table) => [primaryKey({ columns: [table.edition_id, table.number] })],
+)
+
+/** As `orderRuns`, of customers of an edition, whose chunks are compressed. They have addresses and telephone numbers. */
+export const customerRuns = sqliteTable(
+  'customer_runs',
+  {
+    edition_short_id: text().notNull(),
+    ordering: text({ enum: customerOrderings }).notNull(),
+    ...chunkColumns,
+    first_user_seq: integer().notNull(),
+    ...packedColumns,
+    kinds: text({ mode: 'json' }).$type<Numbers>(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.edition_short_id, table.ordering, table.generation, table.is_delta, table.number] }),
+  ],
+)
+
+export const customerRunStates = sqliteTable('customer_run_states', {
+  edition_short_id: text().primaryKey(),
+  ...stateColumns,
+  /** When the walk of its main runs began. */
+  walked_at: integer().notNull().default(0),
+})
+
+/** Customers who changed, joined or left an edition without being young. */
+export const lateCustomers = sqliteTable(
+  'late_customers',
+  {
+    edition_short_id: text().notNull(),
+    number: integer().notNull(),
+    user_seq: integer().notNull(),
+    /** Runs may have a value of theirs that is no longer stored otherwise. */
+    is_personal: integer({ mode: 'boolean' }).notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.edition_short_id, table.number] })],
 )

@@ -1,0 +1,221 @@
+import { sql } from 'drizzle-orm'
+import * as fc from 'fast-check'
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { shortId } from '../../src/db/short-ids.ts'
+import { beginCustomerRuns, buildCustomerRuns } from '../../src/modules/users/jobs.ts'
+import { rootToken } from '../support/api.ts'
+import { costOf } from '../support/cost.ts'
+import {
+  act,
+  build,
+  changeCustomers,
+  customersOf,
+  customersShownInAll,
+  expectEdition,
+  forgetRuns,
+  later,
+  listedToRole,
+  type ManyCustomers,
+  orderings,
+  seedEditionCustomers,
+  shortSizes,
+} from '../support/customer-runs.ts'
+import { seedManyCustomers } from '../support/customer-intervals.ts'
+import { databaseEndingAfter } from '../support/intervals.ts'
+import { expectNumbers, readAs, walkAs } from '../support/lists.ts'
+import { givenMember, seedAccount, seedMember, seedToken } from '../support/seeding/members.ts'
+import { givenOrganization } from '../support/seeding/organizations.ts'
+import { db, write } from '../support/seeding/rows.ts'
+
+const dayMs = 86_400_000
+/** Of a page of 100, with chunks of 40 customers. */
+const mostRows = 900
+
+const generations = async (): Promise<number[]> =>
+  (await db.all(sql<{ generation: number }>`select generation from customer_run_states order by generation`)).map(
+    ({ generation }) => generation,
+  )
+
+describe('a list of the customers of an edition', () => {
+  let place: ManyCustomers
+  beforeAll(async () => {
+    await forgetRuns()
+    place = await seedEditionCustomers(1_300)
+    await seedEditionCustomers(200)
+    await build(later)
+  })
+
+  it.each(orderings)('has each customer once, in the order %s', async (ordering) => {
+    for (const edition of place.editions) await expectEdition(edition, ordering)
+  })
+
+  it.each(orderings)('shows roles of the edition what it was given, in the order %s', async (ordering) => {
+    for (const edition of place.editions) {
+      const { token } = await givenMember({ id: place.organization }, 'viewer', edition)
+      const asked = [`edition_id=${edition}`, `organization_id=${place.organization}`, ''][
+        orderings.indexOf(ordering) % 3
+      ]
+      await expectEdition(edition, ordering, { token, isRole: true, asked })
+    }
+  })
+
+  it('is the same for roles of the organisation, and empty for others', async () => {
+    const { token } = await givenMember({ id: place.organization }, 'viewer')
+    const stranger = await givenMember(await givenOrganization(), 'admin')
+    for (const ordering of ['email', '-date_joined']) {
+      await expectEdition(place.editions[1] ?? '', ordering, { token })
+      const reply = await readAs(stranger.token, `/v1/user?edition_id=${place.editions[1]}&ordering=${ordering}`)
+      expect([reply.body.count, reply.body.results]).toEqual([0, []])
+    }
+  })
+
+  it('costs few rows wherever its customers stand', async () => {
+    const dear: [string, number][] = []
+    const [edition = ''] = place.editions
+    const { token: ofRole } = await givenMember({ id: place.organization }, 'viewer', edition)
+    for (const ordering of orderings)
+      for (const token of [rootToken, ofRole])
+        for (const page of [1, 5, 11, 13]) {
+          const query = `edition_id=${edition}&ordering=${ordering}&page_size=100&page=${page}`
+          const reply = await readAs(token, `/v1/user?${query}`)
+          const { rows_read } = costOf(reply)
+          if (rows_read > mostRows) dear.push([query, rows_read])
+        }
+    expect(dear).toEqual([])
+  })
+})
+
+it('pages by runs of customers are exact through every change', async () => {
+  let served = 0
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(act, { minLength: 5, maxLength: 10 }),
+      fc.tuple(fc.constantFrom(...orderings), fc.constantFrom(...orderings)),
+      async (acts, asked) => {
+        await forgetRuns()
+        const place = await seedEditionCustomers(700)
+        const tokens = await Promise.all(
+          place.editions.map(async (id) => (await givenMember({ id: place.organization }, 'viewer', id)).token),
+        )
+        let now = later
+        await build(now)
+        for (const [index, one] of acts.entries()) {
+          if (one.act === 'settle') {
+            if (one.isNextDay) now += dayMs
+            await build(now, { ...shortSizes, stepsASweep: one.steps })
+          } else await changeCustomers(one, place)
+          const [edition = '', ordering = ''] = [place.editions[index % 3], asked[index % 2]]
+          await expectEdition(edition, ordering)
+          await expectEdition(edition, ordering, { token: tokens[index % 3], isRole: true })
+        }
+        served = Math.max(served, ...(await generations()))
+      },
+    ),
+    { numRuns: 4 },
+  )
+  expect(served).toBeGreaterThan(0)
+})
+
+it('roles of several editions have each of their customers once, who are found once for each state', async () => {
+  const place = await seedEditionCustomers(3_000)
+  const editions = place.editions.slice(1)
+  const account = await seedAccount()
+  for (const edition of editions)
+    await seedMember(account, { organization: place.organization, edition, role: 'viewer' })
+  const { token } = await seedToken(account)
+  const expectAll = async () => {
+    for (const ordering of orderings) {
+      const ids = listedToRole(await customersShownInAll(editions), ordering)
+      const list = `/v1/user?organization_id=${place.organization}&ordering=${ordering}`
+      const { ids: found, count } = await walkAs(token, list)
+      expect([list, count, found]).toEqual([list, ids.length, ids])
+      await expectNumbers(list, ids, { size: 100, token })
+    }
+  }
+  await expectAll()
+  // What is shown of each of these customers is looked up in their editions, column by column.
+  const page = `/v1/user?organization_id=${place.organization}&ordering=email&page=6`
+  expect(costOf(await readAs(token, page)).rows_read).toBeLessThan(6_500)
+  for (const one of [
+    { act: 'give', some: { part: 3, rest: 1 }, set: 'email' },
+    { act: 'leave', some: { part: 40, rest: 3 }, edition: 1 },
+    { act: 'join', some: { part: 40, rest: 5 }, edition: 2 },
+    { act: 'give', some: { part: 3, rest: 2 }, set: 'joined' },
+  ] as const) {
+    await changeCustomers(one, place)
+    await expectAll()
+  }
+})
+
+describe('the sweep of runs of customers', () => {
+  beforeEach(forgetRuns)
+
+  it('leaves exact pages wherever it ends, and goes on', async () => {
+    const { editions, organization } = await seedEditionCustomers(400)
+    for (let steps = 0; steps < 16; steps++) {
+      const job = { db: databaseEndingAfter((steps * 3) % 47), now: () => later + steps * 200_000 }
+      await beginCustomerRuns(job, shortSizes).catch(() => null)
+      await buildCustomerRuns(job, shortSizes).catch(() => null)
+      await write(sql`update users set email = 'a' || (seq * 7919 % 997) || '-' || email
+        where organization_id = ${organization} and seq % 31 = ${steps % 31}`)
+      await expectEdition(editions[steps % 2] ?? '', steps % 4 < 2 ? 'email' : '-date_joined')
+    }
+    expect(Math.max(...(await generations()))).toBeGreaterThan(1)
+  })
+
+  it('keeps pages exact when the number of a deleted customer is used again', async () => {
+    const place = await seedEditionCustomers(300)
+    const [edition = ''] = place.editions
+    await build(later)
+    const newest = (await customersOf(edition)).toSorted((a, b) => b.seq - a.seq)[0]
+    for (const settles of [[], [later], [later + dayMs]]) {
+      await changeCustomers({ act: 'delete newest', many: 4 }, place)
+      for (const now of settles) await build(now)
+      await seedManyCustomers(place.organization, 4)
+      await write(sql`insert into edition_customers (edition_short_id, user_seq, created_at)
+        select ${shortId(edition)}, seq, created_at from users order by seq desc limit 4`)
+      const again = (await customersOf(edition)).toSorted((a, b) => b.seq - a.seq)[0]
+      expect(again?.seq).toBe(newest?.seq)
+      expect(again?.id).not.toBe(newest?.id)
+      for (const ordering of ['email', 'date_joined', '-phone_number']) await expectEdition(edition, ordering)
+    }
+  })
+
+  it('stores no address a day after it was erased', async () => {
+    const { editions, organization } = await seedEditionCustomers(300)
+    await build(later)
+    const stored = async () => {
+      const rows = await db.all(sql<{ walked_at: number }>`select walked_at from customer_run_states
+        where edition_short_id = ${shortId(editions[0] ?? '')}`)
+      return rows[0]?.walked_at
+    }
+    expect(await stored()).toBe(later)
+    await write(
+      sql`update users set email = null, phone_number = id where organization_id = ${organization} and seq % 300 = 7`,
+    )
+    await build(later + dayMs - 1)
+    expect(await stored()).toBe(later)
+    await build(later + dayMs)
+    expect(await stored()).toBe(later + dayMs)
+    expect(
+      await db.all(
+        sql`select * from customer_runs where generation = 1 and edition_short_id = ${shortId(editions[0] ?? '')}`,
+      ),
+    ).toEqual([])
+    await build(later + 3 * dayMs)
+    expect(await stored()).toBe(later + dayMs)
+  })
+
+  it('leaves out editions with few customers, and writes nothing while nothing is due', async () => {
+    const { editions } = await seedEditionCustomers(300)
+    await build(later, { ...shortSizes, fewestRows: 150 })
+    expect(await generations()).toEqual([1])
+    await build(later, { ...shortSizes, fewestRows: 60 })
+    expect((await generations()).length).toBeGreaterThanOrEqual(2)
+    await build(later, shortSizes)
+    const before = db.meter.rows_written
+    for (let minutes = 0; minutes < 3; minutes++) await build(later, shortSizes)
+    expect(db.meter.rows_written - before).toBe(0)
+    for (const edition of editions) await expectEdition(edition, 'email')
+  })
+})

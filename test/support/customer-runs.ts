@@ -1,0 +1,191 @@
+import { sql } from 'drizzle-orm'
+import * as fc from 'fast-check'
+import { expect } from 'vitest'
+import { beginCustomerRuns, buildCustomerRuns } from '../../src/modules/users/jobs.ts'
+import { shortId } from '../../src/db/short-ids.ts'
+import { rootToken } from './api.ts'
+import { listed, seedManyCustomers, type StoredCustomer } from './customer-intervals.ts'
+import { expectNumbers, nullsLast, walkAs } from './lists.ts'
+import { manyFrom } from './seeding/many-orders.ts'
+import { seedEdition } from './seeding/editions.ts'
+import { givenOrganization } from './seeding/organizations.ts'
+import { db, write } from './seeding/rows.ts'
+
+/** Short chunks, so that few customers have many. */
+export const shortSizes = {
+  fewestRows: 1,
+  rows: 40,
+  fewestDue: 2,
+  fewestInDelta: 10,
+  mostInDelta: 150,
+  stepsASweep: 10_000,
+}
+
+export const later = manyFrom + 700 * 86_400_000
+
+export async function build(now: number, sizes = shortSizes): Promise<void> {
+  await beginCustomerRuns({ db, now: () => now }, sizes)
+  await buildCustomerRuns({ db, now: () => now }, sizes)
+}
+
+export const forgetRuns = () =>
+  write(
+    ...['list_sizes', 'customer_runs', 'customer_run_states', 'late_customers', 'storage_sweeps'].map(
+      (name) => sql`delete from ${sql.raw(name)}`,
+    ),
+  )
+
+export interface ManyCustomers {
+  organization: string
+  editions: readonly string[]
+}
+
+/** Customers of an organisation join an edition, those with a number that leaves this rest, or all of them. */
+export const join = (organization: string, edition: string, { part, rest }: { part: number; rest: number }) =>
+  write(sql`insert or ignore into edition_customers (edition_short_id, user_seq, created_at, email, phone_number)
+    select ${shortId(edition)}, seq, iif(seq % 2, created_at, created_at + seq % 7 * 1000000),
+      case seq % 5 when 0 then 'given-' || seq % 31 || '@example.dk' when 1 then null when 2 then '' else email end,
+      case seq % 4 when 0 then '+4599' || seq % 3 when 1 then '' else null end
+    from users where organization_id = ${organization} and seq % ${part} = ${rest % part}`)
+
+/** An organisation with editions: one with all its customers, one with a third of them, one with few. */
+export async function seedEditionCustomers(count: number): Promise<ManyCustomers> {
+  const organization = await givenOrganization()
+  await seedManyCustomers(organization.id, count)
+  const editions: string[] = []
+  for (const part of [1, 3, 29]) {
+    const { id } = await seedEdition(organization)
+    editions.push(id)
+    await join(organization.id, id, { part, rest: 0 })
+  }
+  return { organization: organization.id, editions }
+}
+
+export const customersOf = (edition: string): Promise<StoredCustomer[]> =>
+  db.all(sql<StoredCustomer>`select users.id, seq, users.email, users.phone_number, last_seen_at as last_seen,
+      users.created_at as date_joined
+    from edition_customers join users on seq = user_seq where edition_short_id = ${shortId(edition)}`)
+
+/** As roles of the edition see them: of those who are in several editions what this one was given. */
+export const customersShownIn = (edition: string): Promise<StoredCustomer[]> =>
+  db.all(sql<StoredCustomer>`select id, seq, created_at as date_joined, iif(is_hidden, null, last_seen_at) as last_seen,
+      iif(is_hidden, nullif(given_email, ''), email) as email,
+      iif(is_hidden, nullif(given_phone, ''), nullif(phone_number, id)) as phone_number
+    from (select users.id, seq, users.email, users.phone_number, last_seen_at, own.created_at, own.email as given_email,
+        own.phone_number as given_phone,
+        (select count(*) from edition_customers as others where others.user_seq = own.user_seq) > 1 as is_hidden
+      from edition_customers as own join users on seq = user_seq where edition_short_id = ${shortId(edition)})`)
+
+/** As a role of some editions sees their customers, of whom each is in another one too. */
+export const customersShownInAll = (editions: readonly string[]): Promise<StoredCustomer[]> => {
+  const own = sql`user_seq = seq and edition_short_id in (select value from json_each(${JSON.stringify(editions.map(shortId))}))`
+  const given = (
+    name: string,
+  ) => sql`(select ${sql.raw(name)} from edition_customers where ${own} and coalesce(${sql.raw(name)}, '') <> ''
+    order by created_at desc, edition_short_id limit 1)`
+  return db.all(sql<StoredCustomer>`select id, seq, null as last_seen, ${given('email')} as email, ${given('phone_number')} as phone_number,
+      (select min(created_at) from edition_customers where ${own}) as date_joined
+    from users where exists (select 1 from edition_customers where ${own})`)
+}
+
+/** Their ids in an order of roles of the edition. */
+export function listedToRole(customers: readonly StoredCustomer[], ordering: string): string[] {
+  const compare = nullsLast(ordering.startsWith('-'))
+  const field = ordering.replace('-', '') as (typeof fields)[number]
+  return customers
+    .toSorted((left, right) => compare(left[field], right[field]) || compare(left.seq, right.seq))
+    .map(({ id }) => id)
+}
+
+export const fields = ['date_joined', 'email', 'phone_number', 'last_seen'] as const
+export const orderings = fields.flatMap((field) => [field, `-${field}`])
+
+/** The pages of a list, by `next` and by numbers, are all customers in the order, and each says how many there are. */
+export async function expectEdition(
+  edition: string,
+  ordering: string,
+  { token = rootToken, isRole = false, asked = `edition_id=${edition}` } = {},
+): Promise<void> {
+  const ids = isRole
+    ? listedToRole(await customersShownIn(edition), ordering)
+    : listed(await customersOf(edition), ordering)
+  const list = `/v1/user?${asked}&ordering=${ordering}`
+  const { ids: found, count } = await walkAs(token, `${list}&page_size=100`)
+  expect([list, count, found]).toEqual([list, ids.length, ids])
+  await expectNumbers(list, ids, { size: 100, token })
+}
+
+const some = fc.record({ part: fc.constantFrom(3, 40, 700), rest: fc.nat({ max: 700 }) })
+const changes = {
+  address: sql`email = iif(email is null, null, 'x' || (seq * 7919 % 997) || '-' || email)`,
+  'no address': sql`email = iif(coalesce(phone_number, '+4511111111') = '+4511111111', email, null),
+    phone_number = iif(coalesce(phone_number, '+4511111111') = '+4511111111', phone_number, '+47' || seq)`,
+  number: sql`phone_number = iif(email is null, phone_number, '+4511111111')`,
+  'no number': sql`phone_number = iif(email is null, phone_number, null)`,
+  seen: sql`last_seen_at = coalesce(last_seen_at, created_at) * 13 % 90000`,
+  unseen: sql`last_seen_at = null`,
+  joined: sql`created_at = created_at * 3 % ${later}`,
+  erased: sql`email = null, phone_number = id, erased_at = 1`,
+  nothing: sql`email = email, first_name = 'x'`,
+}
+const given = {
+  email: sql`email = 'other-' || user_seq % 17 || '@example.dk'`,
+  'no email': sql`email = null`,
+  phone: sql`phone_number = '+4588' || user_seq % 5`,
+  joined: sql`created_at = created_at * 7 % ${later}`,
+}
+const edition = fc.nat({ max: 2 })
+
+/** What may happen to customers of editions. */
+export const act = fc.oneof(
+  fc.record({ act: fc.constant('insert' as const), many: fc.constantFrom(1, 6, 120), edition }),
+  fc.record({ act: fc.constant('join' as const), some, edition }),
+  fc.record({ act: fc.constant('leave' as const), some, edition }),
+  fc.record({
+    act: fc.constant('change' as const),
+    some,
+    set: fc.constantFrom(...(Object.keys(changes) as (keyof typeof changes)[])),
+  }),
+  fc.record({
+    act: fc.constant('give' as const),
+    some,
+    set: fc.constantFrom(...(Object.keys(given) as (keyof typeof given)[])),
+  }),
+  fc.record({ act: fc.constant('delete' as const), some }),
+  fc.record({ act: fc.constant('delete newest' as const), many: fc.constantFrom(1, 4, 30) }),
+  fc.record({ act: fc.constant('settle' as const), steps: fc.constantFrom(1, 3, 10_000), isNextDay: fc.boolean() }),
+)
+export type Act = typeof act extends fc.Arbitrary<infer One> ? One : never
+
+const areSome = (key: string, { part, rest }: { part: number; rest: number }) =>
+  sql`${sql.raw(key)} % ${part} = ${rest % part}`
+
+async function remove(where: ReturnType<typeof sql>): Promise<void> {
+  await write(
+    sql`delete from edition_customers where user_seq in (select seq from users where ${where})`,
+    sql`delete from users where ${where}`,
+  )
+}
+
+/** Does what changes customers. */
+export async function changeCustomers(one: Act, { organization, editions }: ManyCustomers): Promise<void> {
+  const own = sql`organization_id = ${organization}`
+  const shortIds = sql`(select substr(id, -8) from editions where ${own})`
+  if (one.act === 'insert') {
+    await seedManyCustomers(organization, one.many)
+    await write(sql`insert into edition_customers (edition_short_id, user_seq, created_at)
+      select ${shortId(editions[one.edition] ?? '')}, seq, created_at from users order by seq desc limit ${one.many}`)
+  }
+  if (one.act === 'join') await join(organization, editions[one.edition] ?? '', one.some)
+  if (one.act === 'leave')
+    await write(sql`delete from edition_customers
+      where edition_short_id = ${shortId(editions[one.edition] ?? '')} and ${areSome('user_seq', one.some)}`)
+  if (one.act === 'change')
+    await write(sql`update users set ${changes[one.set]} where ${own} and ${areSome('seq', one.some)}`)
+  if (one.act === 'give')
+    await write(sql`update edition_customers set ${given[one.set]}
+      where edition_short_id in ${shortIds} and ${areSome('user_seq', one.some)}`)
+  if (one.act === 'delete') await remove(sql`${own} and ${areSome('seq', one.some)}`)
+  if (one.act === 'delete newest')
+    await remove(sql`${own} and seq > (select max(seq) - ${one.many} from users where ${own})`)
+}
