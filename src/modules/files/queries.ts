@@ -3,9 +3,7 @@ import type { Ctx } from '../../context.ts'
 import { containsFolded } from '../../db/contains.ts'
 import { idKeys, type ListState } from '../../db/lists/list-hits.ts'
 import type { ListSource, SortKey } from '../../db/lists/list-source.ts'
-import { and as allOf, orderKeysOf, orderOf, wholeSort } from '../../db/lists/order-keys.ts'
 import { isFarPage, longSkip } from '../../db/lists/page-by-number.ts'
-import { ofOwners, readBy } from '../../db/lists/page-statement.ts'
 import { paginate } from '../../db/lists/paginate.ts'
 import { paginateKept } from '../../db/lists/paginate-kept.ts'
 import { areCountable, countOfSpans } from '../../db/lists/spans/count-spans.ts'
@@ -254,14 +252,11 @@ export async function listFiles(
     joins: sql`join files on files.id = page.key`,
   }
   const isWalked = !served || (served.isServed && (source.startOf || !(await isDeep(ctx, page, source.count))))
-  const matching = sql`select files.id as key from ${readBy(source)}
-    where ${allOf([...ofOwners(source), ...source.where])} order by ${orderOf(orderKeysOf(wholeSort(source)))}`
   const listed = isWalked
     ? await paginate(ctx.db, page, source)
     : await paginateKept(ctx.db, page, {
         source,
         state: stateOf(ctx, served.scopes, { filters, ordering }),
-        matching,
       })
   return { ...listed, rows: listed.rows.map(fileRow) }
 }

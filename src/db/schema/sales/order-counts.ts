@@ -40,6 +40,8 @@ export const orderCounts = sqliteTable(
     purchases_refunded: counted(),
     purchases_expired: counted(),
     purchases_cancelled: counted(),
+    /** Of the longest spans: goes up with each change of a purchase that a search could find. */
+    purchase_changes: counted(),
   },
   (table) => [primaryKey({ columns: [table.span_bits, table.edition_id, table.span] })],
 )
