@@ -35,7 +35,11 @@ beforeAll(() => {
 
 describe('startFileUpload', () => {
   it('counts the announced bytes for the limit of the organisation at once', async () => {
-    await env.DB.prepare('insert into organization_storage values (?, 0, 6000)').bind(here.id).run()
+    await env.DB.prepare(
+      'insert into organization_storage (organization_id, used_bytes, limit_bytes) values (?, 0, 6000)',
+    )
+      .bind(here.id)
+      .run()
     const bytes = tableOf(5000)
     const upload = await startUpload(here, bytes)
     const refused = await post('/v1/files/uploads', { organization_id: here.id, name: 'b.csv', size: 5000 })

@@ -54,7 +54,7 @@ describe('bytes', () => {
     const size = sized().length
     const limit = (bytes: number) =>
       rowsOf(
-        'insert into organization_storage values (?, 0, ?) on conflict do update set limit_bytes = excluded.limit_bytes',
+        'insert into organization_storage (organization_id, used_bytes, limit_bytes) values (?, 0, ?) on conflict do update set limit_bytes = excluded.limit_bytes',
         here.id,
         bytes,
       )

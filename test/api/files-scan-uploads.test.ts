@@ -47,7 +47,7 @@ describe('an upload when a scanner is configured', () => {
     expect(await read(reply.body.url)).toBe(200)
   })
 
-  it('of known bytes is scanned too, and writes 9 rows at most', async () => {
+  it('of known bytes is scanned too, and writes 13 rows at most', async () => {
     const { id } = await givenOrganization()
     const bytes = freshPng()
     const first = await posted(later, () => uploadRaw(id, bytes, { bindings }))
@@ -55,7 +55,7 @@ describe('an upload when a scanner is configured', () => {
     expect(requests).toMatchObject([{ file_id: reply.body.id }])
     expect(reply.body.id).not.toBe(first.reply.body.id)
     // Three more are the entry of the audit log.
-    expect([costOf(first.reply).rows_written, costOf(reply).rows_written]).toEqual([9 + 4, 7 + 4])
+    expect([costOf(first.reply).rows_written, costOf(reply).rows_written]).toEqual([13 + 4, 11 + 4])
   })
 
   it('in parts is in quarantine too, and its signed address works once it is clean', async () => {
@@ -88,7 +88,11 @@ describe('an upload when a scanner is configured', () => {
 
   it('that is refused starts no scan', async () => {
     const { id } = await givenOrganization()
-    await env.DB.prepare('insert into organization_storage values (?, 0, 10)').bind(id).run()
+    await env.DB.prepare(
+      'insert into organization_storage (organization_id, used_bytes, limit_bytes) values (?, 0, 10)',
+    )
+      .bind(id)
+      .run()
     const { reply, requests } = await posted(later, () => uploadRaw(id, freshPng(), { bindings }))
     expect([reply.status, reply.body.code, requests]).toEqual([409, 'storage_full', []])
     expect(

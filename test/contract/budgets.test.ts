@@ -40,8 +40,6 @@ const growth: Record<string, Record<string, number>> = {
   listMerchantAccounts: { modified: 3, name: 3 },
   // Few rows: the segments of an organisation.
   listSegments: { modified: 3, name: 3, user_count: 3, calculated_at: 3 },
-  // Few rows: the files of an organisation.
-  listFiles: { modified: 3, name: 3, size: 3 },
   // Few rows: the imports of an organisation.
   listDataImports: { modified: 3, name: 3, status: 3 },
   // All columns decide whether a mapping is whole; a file has at most 200.

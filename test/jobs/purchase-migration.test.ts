@@ -31,6 +31,7 @@ it('the migration of purchases keeps each of them, what refers to them, and thei
     ...queriesOf('0101'),
     ...queriesOf('0116').filter((query) => query.includes('purchases')),
     ...queriesOf('0200').filter((query) => query.includes(' trigger purchases_')),
+    ...queriesOf('0331').filter((query) => query.includes(' trigger purchases_')),
   ]
   await env.DB.batch(queries.map((query) => env.DB.prepare(query)))
 

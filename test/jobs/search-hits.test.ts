@@ -25,6 +25,8 @@ describe('what a frequent text finds', () => {
   it.each([
     ['/v1/orders?search=common&ordering=order_number&page_size=50', 50],
     ['/v1/orders?search=common&page_size=50', 50],
+    ['/v1/orders?search=common&ordering=modified&page_size=50', 50],
+    ['/v1/orders?search=common&ordering=-amount&page_size=50', 50],
     ['/v1/user?search=often&ordering=-email', 100],
   ] as const)('is read by few rows on each page, once it was found in this state: %s', async (search, size) => {
     for (const scope of [`edition_id=${shop.edition_id}`, `organization_id=${shop.organization_id}`]) {

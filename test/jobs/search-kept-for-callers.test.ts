@@ -95,6 +95,8 @@ const changes = {
         iif(email like 'often%', 'guest', 'often') || seq || '@example.test') where ${ofShop()} and seq % 7 = ${part}`,
   'orders have another text': (part: number) =>
     sql`update orders set search_own = iif(instr(own_search_text, 'often'), 'x-', 'often-') || seq where ${ofShop()} and seq % 7 = ${part}`,
+  'orders have another amount': (part: number) =>
+    sql`update orders set amount_minor = seq * 7 % 11, modified_at = modified_at + 1 where ${ofShop()} and seq % 7 = ${part}`,
   'orders are of another customer': (part: number) =>
     sql`update orders set user_id = (select user_id from orders as one where one.edition_id = orders.edition_id
         order by one.seq desc limit 1 offset ${part}) where ${ofShop()} and seq % 97 = ${part}`,
@@ -104,11 +106,11 @@ const changes = {
 
 const asked = fc.record({
   list: fc.constantFrom(
-    { at: '/v1/orders?', keys: ['created', 'order_number', 'status'] },
+    { at: '/v1/orders?', keys: ['created', 'order_number', 'status', 'amount', 'modified'] },
     { at: '/v1/user?', keys: ['date_joined', 'email'] },
     { at: '/v1/refund-requests?', keys: ['created', 'modified', 'requested_amount'] },
   ),
-  key: fc.nat(2),
+  key: fc.nat(4),
   sign: fc.constantFrom('', '-'),
   scope: fc.constantFrom('edition', 'other', 'organization'),
   callers: fc.shuffledSubarray([0, 1, 2, 3], { minLength: 2, maxLength: 3 }),

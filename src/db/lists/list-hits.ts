@@ -7,7 +7,7 @@ import type { KeyValues } from './order-keys.ts'
 /** Searches are kept in so many slots, because one may have megabytes. A later search takes the slot of an earlier one. */
 const slots = 64
 /** A list of fewer rows is searched each time: that costs less than a row written. */
-export const fewRows = 1000
+const fewRows = 1000
 const keptMs = dayMs
 
 /** A part is a row of `list_counts`, which has less than the 2 MB that D1 allows. */

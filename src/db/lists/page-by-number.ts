@@ -37,7 +37,7 @@ const fromTheFirstRow: PageRoute = { start: null, countedFromEnd: null, ctes: nu
 const shortSkip = 200
 export const shortSkipOfTwice = 100
 /** More rows than this are not read where stored counts may lead to the page. */
-const longSkip = 2000
+export const longSkip = 2000
 
 /** Whether a page is asked for by a number, and is not one of the first. */
 export const isFarPage = ({ page, size, after }: PageRequest): boolean =>

@@ -275,13 +275,15 @@ export function selectPageRows<Row>(
 
 /** Columns and keys of rows whose `key`, in a table that `joins` begins with, a query has in their order. */
 export const selectRowsOf = <Row>(
-  { columns, joins, shown }: Pick<ListSource<Fields>, 'columns' | 'joins' | 'shown'>,
+  { key, columns, joins, shown }: Pick<ListSource<Fields>, 'key' | 'columns' | 'joins' | 'shown'>,
   keys: readonly OrderKey[],
   ofPage: SQL,
   ctes: SQL,
 ): Query<Keyed<Row>> =>
   answering(
     columns,
-    sql<Keyed<Row>>`with ${ctes} select ${keyColumns(keys.map(({ by }) => by))}, ${selection(columns)}
+    sql<
+      Keyed<Row>
+    >`with ${ctes} select ${keyColumns(keys.map(({ by }) => (by === key ? sql`page.key` : by)))}, ${selection(columns)}
       from (${shown ? sql`select *, ${shown} as shown from (${ofPage}) limit -1` : ofPage}) as page cross ${joins}`,
   )

@@ -5,21 +5,12 @@ import type { Database } from '../database.ts'
 import { findFew, type IndexSearch, type Match, mostAtOnce } from './find-few.ts'
 import { listedKeys } from './listed-keys.ts'
 import { candidates, countMatches, findHits, type SearchedTable } from './find-hits.ts'
-import {
-  fewRows,
-  type Found,
-  type HitList,
-  hitListOf,
-  keepHits,
-  keysOfSlice,
-  type ListState,
-  readHits,
-  sliceOfHits,
-} from './list-hits.ts'
-import { judgePage, pageFrom } from './page-rows.ts'
+import { hitListOf, keepHits, type ListState } from './list-hits.ts'
+import { pageOfHits } from './page-of-hits.ts'
+import { judgePage } from './page-rows.ts'
 import type { ListSource } from './list-source.ts'
-import { and, beyond, keysOf, orderOf, reversedOrder } from './order-keys.ts'
-import { selectPageRows, selectRowsOf } from './page-statement.ts'
+import { beyond, keysOf, reversedOrder } from './order-keys.ts'
+import { selectPageRows } from './page-statement.ts'
 import { keysAt, paginate } from './paginate.ts'
 import type { Fields, RowOf } from '../select.ts'
 
@@ -83,37 +74,6 @@ function pageOfMany<F extends Fields>(
   return paginate(db, request, { ...source, from: candidates(source, search), owners, ranges: undefined, count })
 }
 
-interface KeptHits<F extends Fields> {
-  source: TableSource<F>
-  list: HitList
-  found?: Found
-  /** The page of so many rows where the hits do not lead to it. */
-  otherwise: (count: number) => Promise<Page<RowOf<F>>>
-}
-
-/** A page of what is stored or was just found; null where neither is of the present state. */
-async function pageOfHits<F extends Fields>(
-  db: Database,
-  request: PageRequest,
-  { source, list, found, otherwise }: KeptHits<F>,
-): Promise<Page<RowOf<F>> | null> {
-  const { keys, after } = keysOf(source, request)
-  const { table, judged = sql`` } = source
-  const skipped = after ? 0 : (request.page - 1) * request.size
-  const same = keys.map(({ by }, index) => sql`${by} = ${after?.[index]}`)
-  const isSame = sql`exists (select 1 from ${table} ${judged} where ${and(same)})`
-  const place = { skipped, limit: request.size + 1, after: after && { keys: after, isSame } }
-  const ctes = sliceOfHits(list, place, found)
-  const [rows, [known]] = await db.batch([
-    selectRowsOf<RowOf<F>>(source, keys, keysOfSlice(list.state.keys), ctes),
-    sql<{ total: number; is_placed: number }>`with ${ctes}
-      select total, (select keys from slice) is not null as is_placed from known`,
-  ])
-  if (!known) return null
-  judgePage(request, after, known.total)
-  return known.is_placed ? pageFrom<RowOf<F>>(request, keys.length, rows, known.total) : otherwise(known.total)
-}
-
 /** One page through the search index: of few rows at once, and of many from what was found in this state of the list. */
 export async function paginateSearch<F extends Fields>(
   db: Database,
@@ -122,38 +82,17 @@ export async function paginateSearch<F extends Fields>(
   search: IndexSearch,
 ): Promise<Page<RowOf<F>>> {
   const list = source.state && (await hitListOf(source.state))
-  const otherwise = (count: number) => pageOfMany(db, request, { source, search, count })
-  const known = list && (await pageOfHits(db, request, { source, list, otherwise }))
-  if (known) return known
+  const many = (count: number) => pageOfMany(db, request, { source, search, count })
+  const known = list && (await pageOfHits(db, request, source, { list }))
+  if (known) return known.page ?? many(known.total)
   const { keys } = keysOf(source, request)
   const { matches, shares } = await findFew(db, source, request, search)
   if (matches) return pageOfFew(db, request, source, matches)
-  if (!list) return pageOfMany(db, request, { source, search, count: await countMatches(db, source, search) })
+  if (!list) return many(await countMatches(db, source, search))
   const found = await findHits(db, source, search, { state: list.state, keys, shares })
   keepHits(db, list, found)
-  const page = await pageOfHits(db, request, { source, list, found, otherwise })
-  return page ?? otherwise(found.total)
-}
-
-/** One page of a long list that has no index, whose rows are found once for each state of it. */
-export async function paginateState<F extends Fields>(
-  db: Database,
-  request: PageRequest,
-  source: TableSource<F>,
-  state: ListState,
-): Promise<Page<RowOf<F>>> {
-  const otherwise = () => paginate(db, request, whole(source))
-  const rows = (await db.first(sql<{ rows: number }>`select ${state.rows} as rows`))?.rows ?? 0
-  if (rows < fewRows) return otherwise()
-  const list = await hitListOf(state)
-  const known = await pageOfHits(db, request, { source, list, otherwise })
-  if (known) return known
-  const { keys } = keysOf(source, request)
-  const { from, key, where } = whole(source)
-  const matching = sql`select ${key} as key from ${from} where ${and(where)} order by ${orderOf(keys)}`
-  const found = await readHits(db, state, matching)
-  keepHits(db, list, found)
-  return (await pageOfHits(db, request, { source, list, found, otherwise })) ?? otherwise()
+  const page = await pageOfHits(db, request, source, { list, found })
+  return page?.page ?? many(found.total)
 }
 
 /** One page of a list where the index leads to few rows; null where it may lead to many. */

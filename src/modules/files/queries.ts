@@ -1,14 +1,17 @@
 import { and, eq, getTableColumns, type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { containsFolded } from '../../db/contains.ts'
-import type { SortKey } from '../../db/lists/list-source.ts'
-import { ofOwners } from '../../db/lists/page-statement.ts'
+import { idKeys, type ListState } from '../../db/lists/list-hits.ts'
+import type { ListSource, SortKey } from '../../db/lists/list-source.ts'
+import { isFarPage, longSkip } from '../../db/lists/page-by-number.ts'
 import { paginate } from '../../db/lists/paginate.ts'
-import { areCountable } from '../../db/lists/spans/count-spans.ts'
+import { paginateKept } from '../../db/lists/paginate-kept.ts'
+import { areCountable, countOfSpans } from '../../db/lists/spans/count-spans.ts'
+import { queryOf } from '../../db/lists/spans/rows-of-spans.ts'
 import { bySpans } from '../../db/lists/spans/start-of-spans.ts'
-import { valuesOfIndex } from '../../db/lists/values-of-index.ts'
+import { behind, valuesOfIndex } from '../../db/lists/values-of-index.ts'
 import { files } from '../../db/schema/files/files.ts'
-import { fromFlag, fromJson, type RowOf, select } from '../../db/select.ts'
+import { fromJson, type RowOf, select } from '../../db/select.ts'
 import {
   editionVisibility,
   inList,
@@ -36,12 +39,17 @@ const fileVisibility: Visibility = {
 
 const columns = (ctx: Ctx) => ({
   ...getTableColumns(files),
-  is_used: fromFlag(isUsed(sql`${files.id}`)),
-  /** What refers to the file, as far as the caller sees it. To merge what nothing says costs a row for each kind of it. */
-  used_by: fromJson<FileUse[]>(sql`iif(${isUsed(sql`${files.id}`)}, ${usesOf(ctx, sql`${files.id}`)}, '[]')`),
+  /** What refers to the file, as far as the caller sees it; null where nothing does. To merge nothing costs a row for each kind of it. */
+  uses: fromJson<FileUse[] | null>(sql`iif(${isUsed(sql`${files.id}`)}, ${usesOf(ctx, sql`${files.id}`)}, 'null')`),
 })
 
-export type FileRow = RowOf<ReturnType<typeof columns>>
+const fileRow = ({ uses, ...file }: RowOf<ReturnType<typeof columns>>) => ({
+  ...file,
+  is_used: uses !== null,
+  used_by: uses ?? [],
+})
+
+export type FileRow = ReturnType<typeof fileRow>
 
 /** Those of files that lists are counted by. */
 interface FileFacets {
@@ -71,22 +79,74 @@ function facetsOf({ caller }: Ctx, { organization_id, edition_id, purpose, mime_
   return { editions: edition_id === undefined ? seen : [edition_id], purpose, mime_type }
 }
 
-/** As an index has it. Files of the whole organisation have `-`. */
-const kind = sql`coalesce(files.edition_id, '-') || ' ' || files.purpose || ' ' || files.mime_type`
+/** As indexes have it. Files of the whole organisation have `-`. */
+const place = sql`coalesce(files.edition_id, '-')`
 
-/** The kinds of these files that the organisation has. */
-function kindsOf(ofOrganization: SQL, { editions, purpose, mime_type }: FileFacets): SQL {
-  const kinds = valuesOfIndex({
-    from: sql`files indexed by files_by_kind`,
-    value: kind,
+const keys = {
+  created: fileSpans.key,
+  modified: sql`files.modified_at`,
+  name: sql`files.name`,
+  size: sql`files.size`,
+} satisfies Record<FileOrdering[number]['name'], SQL>
+
+/** An index that has the files of each group in an order. */
+interface FileIndex {
+  key: SQL
+  index: SQL
+  /** What a group has in common, its words behind spaces. */
+  group: SQL
+  hasType: boolean
+}
+
+const byKind = { group: sql`${place} || ' ' || files.purpose || ' ' || files.mime_type`, hasType: true }
+const byPurpose = { group: sql`${place} || ' ' || files.purpose`, hasType: false }
+const byCreation: FileIndex = { key: keys.created, index: sql`files_by_kind`, ...byKind }
+const indexes: readonly FileIndex[] = [
+  byCreation,
+  { key: keys.modified, index: sql`files_by_modified`, ...byPurpose },
+  { key: keys.name, index: sql`files_by_name`, ...byPurpose },
+  { key: keys.size, index: sql`files_by_size`, ...byPurpose },
+]
+
+/** A kind without its last word. */
+const beforeType = (kind: SQL): SQL => sql`rtrim(${kind}, replace(${kind}, ' ', ''))`
+
+/** Where the next kind of these files begins: others of an edition, and of a purpose, are passed. Behind a space comes `!`. */
+const nextKind =
+  ({ purpose, mime_type }: FileFacets) =>
+  (id: SQL): SQL => {
+    const edition = sql`substr(${id}, 1, instr(${id}, ' ') - 1)`
+    const before = beforeType(id)
+    const ofType = sql`${before} || ${mime_type}`
+    const inPurpose =
+      mime_type === undefined ? behind(id) : sql`iif(${id} < ${ofType}, ${ofType}, rtrim(${before}) || '!')`
+    if (purpose === undefined) return inPurpose
+    const ofPurpose = sql`${edition} || ${` ${purpose} `}`
+    return sql`case when ${id} < ${ofPurpose} then ${ofPurpose} when ${id} > ${edition} || ${` ${purpose}!`} then ${edition} || '!'
+      else ${inPurpose} end`
+  }
+
+/** The groups of an index that the organisation has, of these files. */
+function groupsOf({ index, group, hasType }: FileIndex, ofOrganization: SQL, facets: FileFacets): SQL {
+  const { editions, purpose, mime_type } = facets
+  const groups = valuesOfIndex({
+    from: sql`files indexed by ${index}`,
+    value: group,
     where: [ofOrganization],
     begin: editions?.length === 1 ? editions[0] : undefined,
+    nextFrom: hasType ? nextKind(facets) : undefined,
   })
-  return sql`${kinds}
+  return sql`${groups}
     ${editions === undefined ? sql`` : sql`and ${inList(sql`substr(id, 1, instr(id, ' ') - 1)`, editions)}`}
-    ${purpose === undefined ? sql`` : sql`and instr(id, ${` ${purpose} `})`}
-    ${mime_type === undefined ? sql`` : sql`and substr(id, instr(substr(id, instr(id, ' ') + 1), ' ') + instr(id, ' ') + 1) = ${mime_type}`}`
+    ${purpose === undefined ? sql`` : sql`and instr(id || ' ', ${` ${purpose} `})`}
+    ${mime_type === undefined ? sql`` : sql`and ${beforeType(sql`id`)} || ${mime_type} = id`}`
 }
+
+const conditionsOf = ({ editions, purpose, mime_type }: FileFacets): SQL[] => [
+  ...(editions === undefined ? [] : [inList(sql`files.edition_id`, editions)]),
+  ...(purpose === undefined ? [] : [sql`files.purpose = ${purpose}`]),
+  ...(mime_type === undefined ? [] : [sql`files.mime_type = ${mime_type}`]),
+]
 
 /** How the files of one organisation are found and counted. */
 function servedBy(ctx: Ctx, filters: FileFilters, sort: readonly SortKey[]) {
@@ -97,22 +157,36 @@ function servedBy(ctx: Ctx, filters: FileFilters, sort: readonly SortKey[]) {
   const { editions, purpose, mime_type } = facets
   const ofOrganization = sql`files.organization_id = ${typeof scopes === 'string' ? scopes : sql`(${scopes})`}`
   const isOfAll = editions === undefined && purpose === undefined && mime_type === undefined
-  const isByCreation = sort.length === 1 && sort[0]?.by === fileSpans.key
-  const owners = { column: sql`(${kind})`, ids: kindsOf(ofOrganization, facets), isOrdered: isByCreation }
-  const found = isOfAll ? {} : { index: sql`files_by_kind`, owners }
+  const [first, ...rest] = sort
+  const inOrder = rest.length > 0 ? undefined : indexes.find(({ key }) => key === first?.by)
+  const serving = inOrder && (inOrder.hasType || mime_type === undefined) ? inOrder : undefined
+  const groupedBy = (found: FileIndex) => ({
+    index: found.index,
+    owners: {
+      column: sql`(${found.group})`,
+      ids: groupsOf(found, ofOrganization, facets),
+      isOrdered: found === serving,
+    },
+  })
+  const found = isOfAll && serving === byCreation ? {} : groupedBy(serving ?? byCreation)
+  const isListedWhole = is_used === undefined && search === undefined
   const isCounted =
-    is_used === undefined &&
-    search === undefined &&
+    isListedWhole &&
     (typeof scopes !== 'string' || editions !== undefined || seesOrganization(ctx.caller, scopes)) &&
     areCountable([purpose, ...(editions ?? [])]) &&
     (mime_type === undefined || isFileType(mime_type))
-  const counted = isCounted && {
+  const inSpans = {
     scopes,
     facets: (editions ?? [undefined]).map((edition) => [edition, purpose, mime_type]),
-    where: [ofOrganization, ...ofOwners(found)],
-    ...found,
+    where: [ofOrganization, ...conditionsOf(facets)],
+    index: sql`files_by_created`,
   }
-  return { ...found, where: [ofOrganization], ...bySpans(fileSpans, counted || null, sort) }
+  return {
+    scopes,
+    /** Whether an index has all files of the list, and no others, in its order. */
+    isServed: isListedWhole && serving !== undefined,
+    source: { ...found, where: [ofOrganization], ...bySpans(fileSpans, isCounted ? inSpans : null, sort) },
+  }
 }
 
 function conditions({ is_used, search }: FileFilters): SQL[] {
@@ -123,35 +197,68 @@ function conditions({ is_used, search }: FileFilters): SQL[] {
   ]
 }
 
-export function listFiles(
+/** The state in which files of an organisation are found and kept: each change of a file, or of what refers to one, is one of it. */
+function stateOf(
+  ctx: Ctx,
+  scopes: SQL | string,
+  { filters, ordering }: { filters: FileFilters; ordering: FileOrdering },
+): ListState {
+  const { organization_id, edition_id, purpose, mime_type, is_used, search } = filters
+  const reach = reachOf(ctx.caller)
+  const reached = reach.all ? null : [reach.organizations, reach.editions.map((grant) => grant.edition_id)]
+  const ids = queryOf(scopes)
+  const ofOrganization = sql`files.organization_id = (${ids})`
+  const all = { scopes, facets: [[undefined, undefined, undefined]], where: [ofOrganization] }
+  return {
+    asked: ['files', reached, organization_id, edition_id, purpose, mime_type, is_used, search, ordering],
+    keys: idKeys,
+    version: sql`coalesce((select file_changes from organization_storage where organization_id = (${ids})), 0)`,
+    rows: sql`(${countOfSpans(fileSpans, all).statement})`,
+    keepsOrder: true,
+    now: ctx.now,
+    afterCommit: ctx.afterCommit,
+  }
+}
+
+/** Whether so many files stand before and behind a page that they are not passed one by one. */
+async function isDeep({ db }: Ctx, request: PageRequest, count: ListSource['count']): Promise<boolean> {
+  if (!isFarPage(request)) return false
+  const total = typeof count === 'object' && count ? ((await db.first(count.statement))?.n ?? 0) : Infinity
+  const skipped = (request.page - 1) * request.size
+  return Math.min(skipped, total - skipped) > longSkip
+}
+
+export async function listFiles(
   ctx: Ctx,
   page: PageRequest,
   ordering: FileOrdering,
   filters: FileFilters,
 ): Promise<Page<FileRow>> {
   const { purpose, mime_type } = filters
-  const sort = sortBy(ordering, '-created', {
-    created: fileSpans.key,
-    modified: sql`files.modified_at`,
-    name: sql`files.name`,
-    size: sql`files.size`,
-  })
-  const served = servedBy(ctx, filters, sort) ?? {
-    where: [
-      visible(ctx.caller, fileVisibility),
-      ...(purpose ? [eq(files.purpose, purpose)] : []),
-      ...(mime_type ? [eq(files.mime_type, mime_type)] : []),
-    ],
+  const sort = sortBy(ordering, '-created', keys)
+  const served = servedBy(ctx, filters, sort)
+  const { source: found } = served ?? {
+    source: {
+      where: [visible(ctx.caller, fileVisibility), ...conditionsOf({ editions: undefined, purpose, mime_type })],
+    },
   }
-  return paginate(ctx.db, page, {
-    ...served,
+  const source: ListSource<ReturnType<typeof columns>> = {
+    ...found,
     from: sql`files`,
     key: sql`files.id`,
-    where: [...served.where, ...conditions(filters)],
+    where: [...found.where, ...conditions(filters)],
     sort,
     columns: columns(ctx),
     joins: sql`join files on files.id = page.key`,
-  })
+  }
+  const isWalked = !served || (served.isServed && (source.startOf || !(await isDeep(ctx, page, source.count))))
+  const listed = isWalked
+    ? await paginate(ctx.db, page, source)
+    : await paginateKept(ctx.db, page, {
+        source,
+        state: stateOf(ctx, served.scopes, { filters, ordering }),
+      })
+  return { ...listed, rows: listed.rows.map(fileRow) }
 }
 
 export async function findFile(ctx: Ctx, id: string): Promise<FileRow & { tenant: Tenant }> {
@@ -162,5 +269,5 @@ export async function findFile(ctx: Ctx, id: string): Promise<FileRow & { tenant
   )
   if (!row) throw notFound()
   const { organization_id, edition_id } = row
-  return { ...row, tenant: { organization_id, editions: edition_id === null ? [] : [edition_id] } }
+  return { ...fileRow(row), tenant: { organization_id, editions: edition_id === null ? [] : [edition_id] } }
 }

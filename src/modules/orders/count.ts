@@ -11,6 +11,7 @@ import {
   estimateOf,
   type MatchEstimate,
   versionOfOrders,
+  versionOfSortedOrders,
 } from './counts/count-orders.ts'
 import type { CountedOrders } from './counts/spans.ts'
 import { isOfWholeEditions, type OrderFilters, type OrderOrdering } from './filters.ts'
@@ -54,14 +55,15 @@ export function stateOf(
   if (!isOfWholeEditions(filters)) return null
   const { edition_id, organization_id, status, type, created_after, created_before } = filters
   const ids = editionsSeenBy(ctx.caller, filters)
+  const keepsItsPlace = ordering.every(({ name }) => name !== 'modified' && name !== 'amount')
+  const versionOf = keepsItsPlace ? versionOfOrders : versionOfSortedOrders
   const chosen = [edition_id, organization_id, status, type, created_after, created_before]
   return {
     asked: ['orders', reached, ...chosen, textsOf(filters), ordering],
     keys: numberKeys,
-    version: sql`(${versionOfOrders(isWhole ? ids : editionsBeside(ids))} + ${customerChangesOf(ids)})`,
+    version: sql`(${versionOf(isWhole ? ids : editionsBeside(ids))} + ${customerChangesOf(ids)})`,
     rows: countOfAllOrders(ids),
-    // Not each change of an order counts as one of its span.
-    keepsOrder: ordering.every(({ name }) => name !== 'modified' && name !== 'amount'),
+    keepsOrder: true,
     now: ctx.now,
     afterCommit: ctx.afterCommit,
   }

@@ -2,9 +2,11 @@ import { shortIdOfEdition } from '../../db/short-ids.ts'
 import { type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { purchaseColumn, sumOfEditions } from '../../db/edition-counts.ts'
+import { idKeys, type ListState } from '../../db/lists/list-hits.ts'
 import type { ListSource, SortKey } from '../../db/lists/list-source.ts'
 import type { Counting } from '../../db/lists/page-by-number.ts'
 import { paginate } from '../../db/lists/paginate.ts'
+import { paginateKept } from '../../db/lists/paginate-kept.ts'
 import { paginateFew } from '../../db/lists/paginate-search.ts'
 import type { Ranges } from '../../db/lists/ranges.ts'
 import { purchases } from '../../db/schema/sales/orders.ts'
@@ -61,31 +63,52 @@ const startOf = (
     ? undefined
     : (skipped) => startOfPurchases({ editionId: edition_id, status }, isDesc, skipped)
 
+type PurchaseOrdering = readonly OrderBy<keyof typeof sortKeys>[]
+
+/** The state in which a frequent search is made. */
+function stateOf(
+  ctx: Ctx,
+  { edition_id, vendor_code, status, search }: PurchaseFilters,
+  ordering: PurchaseOrdering,
+): ListState {
+  const editions = editionsSeenBy(ctx.caller, { edition_id })
+  return {
+    asked: ['purchases', edition_id, vendor_code, status, search, ordering],
+    keys: idKeys,
+    version: sumOfEditions(sql`changes + purchase_changes`, editions),
+    rows: sumOfEditions(sql`purchases`, editions),
+    keepsOrder: true,
+    now: ctx.now,
+    afterCommit: ctx.afterCommit,
+  }
+}
+
 export async function listPurchases(
   ctx: Ctx,
   page: PageRequest,
-  ordering: readonly OrderBy<keyof typeof sortKeys>[],
+  ordering: PurchaseOrdering,
   filters: PurchaseFilters,
 ): Promise<Page<PurchaseListRow>> {
   const view = customersSeenBy(ctx.caller)
   const { edition_id, search } = filters
   const where = conditions(ctx, filters)
+  const isSearch = edition_id !== undefined && search !== undefined
   const source = {
+    from: sql`${purchases}`,
     key: sql`${purchases.id}`,
+    where: isSearch ? [isFoundBy(edition_id, search), ...where] : where,
+    ranges: rangesOf(filters),
     sort: sortBy<keyof typeof sortKeys, SortKey['by']>(ordering, '-created', sortKeys),
     columns: shownFields(view),
     joins: sql`join ${purchases} on ${purchases.id} = page.key ${shownJoins(view)}`,
-  }
-  const isSearch = edition_id !== undefined && search !== undefined
-  const few = isSearch && (await paginateFew(ctx.db, page, source, searchOf(edition_id, search, where)))
-  if (few) return few
-  return paginate(ctx.db, page, {
-    ...source,
-    from: sql`${purchases}`,
-    where: isSearch ? [isFoundBy(edition_id, search), ...where] : where,
-    ranges: rangesOf(filters),
     read: { table: sql`${purchases}`, joins: sql`cross ${shownJoins(view)}` },
     count: countOf(ctx, filters),
     startOf: startOf(filters, ordering[0]?.desc ?? true),
+  }
+  if (!isSearch) return paginate(ctx.db, page, source)
+  return paginateKept(ctx.db, page, {
+    source,
+    state: stateOf(ctx, filters, ordering),
+    few: () => paginateFew(ctx.db, page, source, searchOf(edition_id, search, where)),
   })
 }

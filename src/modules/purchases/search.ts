@@ -29,6 +29,7 @@ export const sortKeys = { created: sql`${purchases.created_at}` }
 interface FoundPurchase {
   id: string
   created_at: number
+  is_listed: number
 }
 
 /** Reads each purchase that a search finds once: its code, its id or its order. `where` is on columns of `purchases`. */
@@ -36,14 +37,15 @@ export const searchOf = (editionId: string, text: string, where: readonly SQL[])
   readFew: async (db: Database) => {
     const limit = sql`limit ${mostAtOnce + 1}`
     const from = (table: SQL, condition: SQL) =>
-      sql<FoundPurchase>`select id, created_at from ${table} where ${and([condition, ...where])} ${limit}`
+      sql<FoundPurchase>`select id, created_at, (${and(where)}) as is_listed from ${table} where ${condition} ${limit}`
     const found = await db.batch([
       from(sql`purchases indexed by purchases_edition_code`, codesFrom(editionId, text)),
       from(sql`purchases`, sql`id = ${text}`),
       from(sql`${boughtIn(ordersOf(editionId, text))} as purchases`, sql`1`),
     ])
     if (found.some(({ length }) => length > mostAtOnce)) return { own: [], rows: null }
-    const rows = new Map(found.flat().map((one) => [one.id, one]))
+    const listed = found.flat().filter(({ is_listed }) => is_listed)
+    const rows = new Map(listed.map((one) => [one.id, one]))
     return {
       own: [],
       rows: [...rows.values()].map(({ id, created_at }) => matchingRow(id, sortKeys, { created: created_at })),

@@ -8,7 +8,8 @@ import { nullable, type NullableKey, type SortKey } from '../../db/lists/list-so
 import type { Counting } from '../../db/lists/page-by-number.ts'
 import { type ListState, numberKeys } from '../../db/lists/list-hits.ts'
 import { paginate } from '../../db/lists/paginate.ts'
-import { type NewestRows, paginateNewest, paginateSearch, paginateState } from '../../db/lists/paginate-search.ts'
+import { paginateKept } from '../../db/lists/paginate-kept.ts'
+import { type NewestRows, paginateNewest, paginateSearch } from '../../db/lists/paginate-search.ts'
 import { users } from '../../db/schema/users.ts'
 import { answering, type RowOf, selection } from '../../db/select.ts'
 import {
@@ -203,10 +204,10 @@ export async function listUsers(
   // No index has what roles of several editions see, or of an edition and an organisation.
   const state =
     view.isWhole || filters.search || isOfEdition(view, filters) ? null : stateOf(ctx, filters, ordering, view)
-  if (state?.keepsOrder) return paginateState(ctx.db, page, { ...source, judged: isJudged ? view.join : sql`` }, state)
+  const all = { ...source, from: sql`users ${isJudged ? view.join : sql``}` }
+  if (state?.keepsOrder) return paginateKept(ctx.db, page, { source: { ...all, count }, state })
   return paginate(ctx.db, ofEdition?.request ?? page, {
-    ...source,
-    from: sql`users ${isJudged ? view.join : sql``}`,
+    ...all,
     count,
     ...(filters.search || !view.isWhole ? {} : startsOf(ctx.db, filters, ordering)),
   })

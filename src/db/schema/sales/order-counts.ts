@@ -40,6 +40,10 @@ export const orderCounts = sqliteTable(
     purchases_refunded: counted(),
     purchases_expired: counted(),
     purchases_cancelled: counted(),
+    /** Of the longest spans: goes up with each change of a purchase that a search could find. */
+    purchase_changes: counted(),
+    /** The same with each change of the amount of an order, or of the time of its last change. */
+    sort_changes: counted(),
   },
   (table) => [primaryKey({ columns: [table.span_bits, table.edition_id, table.span] })],
 )

@@ -5,9 +5,8 @@ import type { Ctx } from '../../../context.ts'
 import type { Database } from '../../../db/database.ts'
 import type { ListSource } from '../../../db/lists/list-source.ts'
 import { type ListState, mostHitsOf, numberKeys } from '../../../db/lists/list-hits.ts'
-import { and, orderKeysOf, orderOf } from '../../../db/lists/order-keys.ts'
+import { and } from '../../../db/lists/order-keys.ts'
 import { isFarPage } from '../../../db/lists/page-by-number.ts'
-import { readBy } from '../../../db/lists/page-statement.ts'
 import { paginate } from '../../../db/lists/paginate.ts'
 import { paginateKept } from '../../../db/lists/paginate-kept.ts'
 import { importOrders, importRows } from '../../../db/schema/data-imports.ts'
@@ -214,7 +213,6 @@ export async function listImportRows(
     ? await paginateKept(ctx.db, page, {
         source,
         state: stateOf(ctx, row, filters),
-        matching: sql`select row_number as key from ${readBy(source)} where ${and(source.where)} order by ${orderOf(orderKeysOf(source.sort))}`,
       })
     : await paginate(ctx.db, page, source)
   const headers = await headersOf(ctx.db, id)

@@ -82,6 +82,9 @@ export function countOfOrders(counted: CountedOrders): SQL {
 /** The sum of all changes of these editions: two states of their lists never have the same. */
 export const versionOfOrders = (editions: SQL): SQL => sumOfEditions(sql`changes`, editions)
 
+/** The same where the amount or the time of the last change orders a list. */
+export const versionOfSortedOrders = (editions: SQL): SQL => sumOfEditions(sql`changes + sort_changes`, editions)
+
 export const countOfAllOrders = (editions: SQL): SQL => sumOfEditions(ordersInSpan(), editions)
 
 /** Counts of orders of the kinds that are asked for. */
