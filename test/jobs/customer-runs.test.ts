@@ -21,6 +21,7 @@ import {
   shortSizes,
 } from '../support/customer-runs.ts'
 import { seedManyCustomers } from '../support/customer-intervals.ts'
+import { dearRuns } from '../support/dear-runs.ts'
 import { databaseEndingAfter } from '../support/intervals.ts'
 import { expectNumbers, readAs, walkAs } from '../support/lists.ts'
 import { givenMember, seedAccount, seedMember, seedToken } from '../support/seeding/members.ts'
@@ -111,7 +112,7 @@ it('pages by runs of customers are exact through every change', async () => {
         served = Math.max(served, ...(await generations()))
       },
     ),
-    { numRuns: 4 },
+    { numRuns: dearRuns(4) },
   )
   expect(served).toBeGreaterThan(0)
 })

@@ -4,6 +4,7 @@ import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { settleFiles } from '../../src/modules/files/jobs.ts'
 import { contextAt } from '../support/context.ts'
 import { costOf } from '../support/cost.ts'
+import { dearRuns } from '../support/dear-runs.ts'
 import { begin, queryOf } from '../support/list-spans.ts'
 import { idsOf, readAs, walkAs } from '../support/lists.ts'
 import { seedEdition } from '../support/seeding/editions.ts'
@@ -194,7 +195,7 @@ describe('lists of files', () => {
           }
         }
       }),
-      { numRuns: 12, endOnFailure: true },
+      { numRuns: dearRuns(12, 3), endOnFailure: true },
     )
   }, 300_000)
 

@@ -5,6 +5,7 @@ import { numberKey } from '../../src/domain/orders/orders.ts'
 import { purchaseStatuses } from '../../src/domain/orders/purchases.ts'
 import { rootToken } from '../support/api.ts'
 import { costOf } from '../support/cost.ts'
+import { dearRuns } from '../support/dear-runs.ts'
 import { queryOf } from '../support/list-spans.ts'
 import { idsOf, readAs, walkAs } from '../support/lists.ts'
 import { givenMember } from '../support/seeding/members.ts'
@@ -166,6 +167,6 @@ it('what is kept is what a comparison of all purchases finds, after every change
         await expectAll(list)
       }
     }),
-    { numRuns: 5, endOnFailure: true },
+    { numRuns: dearRuns(5), endOnFailure: true },
   )
 }, 120_000)
