@@ -103,7 +103,9 @@ type SearchedColumn = 'name_folded' | 'address_folded' | 'phone_digits'
 /** The texts by which a row of `users`, or a row `given` of `edition_customers`, is found. */
 export const searchedTexts = (row: 'users' | 'given', ...columns: readonly SearchedColumn[]): SQL =>
   sql.join(
-    columns.map((name) => sql.raw(`${row}.${name}`)),
+    columns.map((name) =>
+      sql.raw(row === 'given' && name === 'name_folded' ? 'given.given_name_folded' : `${row}.${name}`),
+    ),
     sql` || char(${sql.raw(String(searchSeparator.charCodeAt(0)))}) || `,
   )
 

@@ -127,8 +127,9 @@ async function change(made: Made, one: typeof act extends fc.Arbitrary<infer A> 
       return
     }
     case 'given': {
-      const { name_folded, email_folded } = givenSearchColumns(contactOf({ ...one, phone: null }))
-      await write(sql`update user_editions set email = ${one.email}, name_folded = ${name_folded},
+      const contact = contactOf({ ...one, phone: null })
+      const { name_folded, email_folded } = givenSearchColumns(contact)
+      await write(sql`update user_editions set email = ${one.email}, first_name = ${contact.first_name}, name_folded = ${name_folded},
         email_folded = ${email_folded}, phone_digits = '' where user_id = ${customer}`)
       return
     }
@@ -215,14 +216,14 @@ async function seenByViewer(made: Made, needle: string) {
     Person & { given_name: string; given_email: string | null; given_digits: string; is_shared: number }
   >`
     select users.id, users.email, users.first_name, users.phone_digits,
-      given.name_folded as given_name, given.email as given_email, given.phone_digits as given_digits,
+      given.first_name as given_name, given.email as given_email, given.phone_digits as given_digits,
       exists (select 1 from user_editions as others where others.user_id = users.id
         and others.edition_id <> given.edition_id) as is_shared
     from user_editions as given join users on users.id = given.user_id where given.edition_id = ${made.editions[1]}`)
   return idsOf(
     rows.filter((row) =>
       containsOneOf(
-        row.is_shared ? [row.given_name, fold(row.given_email ?? ''), row.given_digits] : textsOf(row),
+        row.is_shared ? [fold(row.given_name), fold(row.given_email ?? ''), row.given_digits] : textsOf(row),
         folded,
       ),
     ),

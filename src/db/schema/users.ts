@@ -55,6 +55,7 @@ export const editionCustomers = sqliteTable(
     first_name: text().notNull().default(''),
     last_name: text().notNull().default(''),
     locale: text(),
+    /** Empty where `given_name_folded` makes the same from the names. */
     name_folded: text().notNull().default(''),
     /** As that of customers. */
     email_folded: text().notNull().default(''),

@@ -49,17 +49,17 @@ export interface Contact {
   last_name: string
 }
 
-/** What a row keeps of a folded address: nothing where `address_folded` makes the same from the address. */
-function storedAddress(email: string | null): string {
-  const folded = fold(email ?? '')
-  const lowered = email?.replaceAll(/[A-Z]+/g, (letters) => letters.toLowerCase())
+/** What a row keeps of a folded text: nothing where the database makes the same from the text, by lower case of a to z. */
+function storedFolded(text: string): string {
+  const folded = fold(text)
+  const lowered = text.replaceAll(/[A-Z]+/g, (letters) => letters.toLowerCase())
   return folded === lowered ? '' : folded
 }
 
 /** The columns by which an edition's values of a customer are searched. */
 export const givenSearchColumns = (contact: Contact) => ({
-  name_folded: fold(fullName(contact)),
-  email_folded: storedAddress(contact.email),
+  name_folded: storedFolded(fullName(contact)),
+  email_folded: storedFolded(contact.email ?? ''),
   phone_digits: digitsOf(contact.phone_number ?? ''),
 })
 
@@ -83,7 +83,7 @@ export const shownPhone = (stored: string | null): string | null => (stored?.sta
 
 /** The columns by which a customer is found, from the shown columns. */
 export function searchColumns(contact: Contact) {
-  const email_folded = storedAddress(contact.email)
+  const email_folded = storedFolded(contact.email ?? '')
   const phone_digits = digitsOf(contact.phone_number ?? '')
   return { email_folded, phone_digits, search: searchText(fullName(contact), email_folded, phone_digits) }
 }

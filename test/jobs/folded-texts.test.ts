@@ -1,6 +1,8 @@
 import { sql } from 'drizzle-orm'
 import { expect, it } from 'vitest'
 import { get, patch } from '../support/api.ts'
+import { givenMember } from '../support/seeding/members.ts'
+import { seedEdition } from '../support/seeding/editions.ts'
 import { db, write } from '../support/seeding/rows.ts'
 import { anOrder, givenOrders, type Shop, seedShop } from '../support/seeding/sales/orders.ts'
 
@@ -64,4 +66,29 @@ it('a row of the version before has the same text in the search index, before an
   expect(await storedOf(shop)).toMatchObject({ email_folded: '', search: 'aegir holm' })
   expect(await found(shop, 'other@exam')).toEqual([1, 1, 1])
   expect((await found(shop, 'kept@exam'))[0]).toBe(0)
+})
+
+it('a name that an edition was given is stored once, and found in any case where another edition hides the customer', async () => {
+  const shop = await seedShop()
+  const given = { email: 'shared@example.dk', first_name: 'Ann', last_name: 'OLSEN' }
+  await givenOrders(shop, [anOrder({ customer: given })])
+  const organization = { id: shop.organization_id }
+  const other = { ...shop, edition_id: (await seedEdition(organization)).id }
+  await givenOrders(other, [anOrder({ customer: { ...given, first_name: 'Zoë', last_name: 'Holm' } })])
+  const names = (edition: string) =>
+    db.first(sql`select name_folded, given_name_folded from edition_customers
+      where edition_short_id = (select short_id from editions where id = ${edition})`)
+  expect(await names(shop.edition_id)).toEqual({ name_folded: '', given_name_folded: 'ann olsen' })
+  expect(await names(other.edition_id)).toEqual({ name_folded: 'zoe holm', given_name_folded: 'zoe holm' })
+  const foundBy = async (edition: string, text: string) => {
+    const { token } = await givenMember(organization, 'viewer', edition)
+    return (await get(`/v1/user?search=${encodeURIComponent(text)}`, token)).body.count as number
+  }
+  for (const [edition, own, others] of [
+    [shop.edition_id, 'OLSEN', 'zoë'],
+    [other.edition_id, 'ZOË', 'olsen'],
+    [shop.edition_id, 'Ls', 'ZO'],
+    [other.edition_id, 'Zö', 'LS'],
+  ] as const)
+    expect([await foundBy(edition, own), await foundBy(edition, others)]).toEqual([1, 0])
 })
