@@ -41,6 +41,8 @@ it('a text that many have is looked for once in each state, also for a role of o
   // A page has 100 customers, of whom the role reads what its edition was given.
   const lists = [
     { list: '/v1/orders?search=0%40e', most: goal },
+    { list: '/v1/orders?search=0%40e&ordering=-modified', most: goal },
+    { list: '/v1/orders?search=0%40e&ordering=amount', most: goal },
     { list: '/v1/user?search=0%40e', most: 700 },
     { list: '/v1/refund-requests?search=0%40e', most: goal },
     { list: '/v1/refund-requests?search=example&ordering=-requested_amount', most: goal },
@@ -64,6 +66,19 @@ it('a text that many have is looked for once in each state, also for a role of o
       }
   expect(dear).toEqual([])
 }, 600_000)
+
+it('purchases of a beginning that many codes have are looked for once in each state', async () => {
+  const at = `/v1/purchases?edition_id=${shop.edition_id}&page_size=50&search=code`
+  for (const token of [shop.token, filled.editionToken]) {
+    const { count } = await client.get<Page<unknown>>(at)
+    expect(count).toBeGreaterThan(1000)
+    await expect.poll(() => rowsOf(at, token)).toBeLessThanOrEqual(goal)
+    const last = `${at}&page=${Math.ceil(count / 50)}`
+    const { next } = await client.get<Page<unknown>>(`${at}&page=9`)
+    for (const path of [`${at}&page=9`, next?.replace(filled.url, '') ?? at, last])
+      expect([path, Math.max(goal, await rowsOf(path, token))]).toEqual([path, goal])
+  }
+}, 60_000)
 
 it('a text of one or two letters is looked for among the newest rows', async () => {
   const [organization, edition] = [`organization_id=${shop.organization_id}`, `edition_id=${shop.edition_id}`]
