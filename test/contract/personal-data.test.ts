@@ -51,6 +51,7 @@ const erased = [
 const staff = 'of people who work for the organisation, not of customers'
 const reference = 'an id that leads to the row of the customer, in which nothing says who it is any more'
 const organizer = "the organiser's own text"
+const inRuns = 'former addresses and numbers go with the next generation of runs, a day later at most'
 const template = 'text of a message before anything of a customer is in it'
 
 /** Why a column that sounds like a person stays as it is. */
@@ -76,6 +77,11 @@ const kept: Record<string, string> = {
   'segment_members.user_seq': reference,
   'campaign/recipients.user_id': reference,
   'webhook_deliveries.signature': reference,
+  'customer_runs.first_user_seq': reference,
+  'customer_runs.first_value': inRuns,
+  'customer_runs.entries': inRuns,
+  'late_customers.user_seq': reference,
+  'late_customers.is_personal': 'a flag',
   'erasures.addresses': 'what the passes look for; empty once the erasure is complete',
   'suppression_hashes.address_hash': 'a hash, so that a suppressed address stays so',
   'idempotency_keys.body': 'sealed with a key that only the client has; deleted within a day',

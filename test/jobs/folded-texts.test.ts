@@ -68,6 +68,26 @@ it('a row of the version before has the same text in the search index, before an
   expect((await found(shop, 'kept@exam'))[0]).toBe(0)
 })
 
+it('a name is stored once, and found by its present letters alone', async () => {
+  const shop = await seedShop()
+  await givenOrders(shop, [anOrder({ customer: { email: 'kept@example.dk', first_name: 'Ann', last_name: 'OLSEN' } })])
+  expect(await storedOf(shop)).toMatchObject({ search: '\u001e' })
+  expect(await found(shop, 'ann OLS')).toEqual([1, 1, 0])
+  const { body } = await get(`/v1/user?organization_id=${shop.organization_id}`)
+  const names = [
+    [{ first_name: 'Eva' }, '\u001e', 'eva olsen', 'ann olsen'],
+    [{ last_name: 'Møller' }, 'eva moller', 'eva møl', 'olsen'],
+    [{ first_name: '', last_name: '' }, '', 'kept@', 'eva'],
+    [{ last_name: 'x\u0301' }, 'x', 'kept@', 'moller'],
+    [{ last_name: '\u0301' }, '', 'kept@', 'olsen'],
+  ] as const
+  for (const [change, search, present, former] of names) {
+    expect((await patch(`/v1/user/${body.results[0].id}`, change)).status).toBe(200)
+    expect([change, await storedOf(shop)]).toMatchObject([change, { search }])
+    expect([change, (await found(shop, present))[0], (await found(shop, former))[0]]).toEqual([change, 1, 0])
+  }
+})
+
 it('a name that an edition was given is stored once, and found in any case where another edition hides the customer', async () => {
   const shop = await seedShop()
   const given = { email: 'shared@example.dk', first_name: 'Ann', last_name: 'OLSEN' }

@@ -267,7 +267,7 @@ describe('the migrations that make the index', () => {
     ])
     const names = await db.all(
       sql<{ type: string; name: string }>`select type, name from sqlite_master
-        where (type = 'trigger' and (name like '%!_search!_%' escape '!' or name = 'users_search_given'))
+        where (type = 'trigger' and (name like '%!_search!_%' escape '!' or name in ('users_search_given', 'users_found_otherwise')))
           or name in ('given_texts', 'order_search', 'customer_search', 'searched_orders', 'searched_customers')`,
     )
     const queriesOf = (pattern: RegExp) =>

@@ -27,7 +27,7 @@ export const users = sqliteTable('users', {
   /** Empty where `address_folded` makes the same from the address. */
   email_folded: text().notNull().default(''),
   phone_digits: text().notNull().default(''),
-  /** The folded name, with `email_folded` and the digits where there are any. */
+  /** The folded name, or the character 30 where `name_folded` makes it from the names, with `email_folded` and the digits where there are any. */
   search: text().notNull(),
   search_given: text().notNull().default(''),
   last_seen_at: integer(),

@@ -1,5 +1,5 @@
 import { parsePhoneNumberFromString } from 'libphonenumber-js/max'
-import { digitsOf, fold, searchText } from '../text/fold.ts'
+import { digitsOf, fold, searchSeparator, searchText } from '../text/fold.ts'
 
 export const maxEmailLength = 254
 export const maxPhoneLength = 32
@@ -49,11 +49,11 @@ export interface Contact {
   last_name: string
 }
 
-/** What a row keeps of a folded text: nothing where the database makes the same from the text, by lower case of a to z. */
-function storedFolded(text: string): string {
+/** What a row keeps of a folded text: `same` where the database makes it from the text, by lower case of a to z. */
+function storedFolded(text: string, same = ''): string {
   const folded = fold(text)
   const lowered = text.replaceAll(/[A-Z]+/g, (letters) => letters.toLowerCase())
-  return folded === lowered ? '' : folded
+  return folded === lowered ? same : folded
 }
 
 /** The columns by which an edition's values of a customer are searched. */
@@ -81,11 +81,17 @@ export const erasedContact = (id: string) => ({
 /** The shown telephone number: null for the id of an erased customer. */
 export const shownPhone = (stored: string | null): string | null => (stored?.startsWith('usr_') ? null : stored)
 
+/** In place of a folded name that the database makes from the names. */
+const madeOfNames = '\u001e'
+
 /** The columns by which a customer is found, from the shown columns. */
 export function searchColumns(contact: Contact) {
+  const name = fullName(contact)
+  const name_folded = name === '' ? '' : storedFolded(name, madeOfNames)
   const email_folded = storedFolded(contact.email ?? '')
   const phone_digits = digitsOf(contact.phone_number ?? '')
-  return { email_folded, phone_digits, search: searchText(fullName(contact), email_folded, phone_digits) }
+  const search = [name_folded, email_folded, phone_digits].filter((text) => text !== '').join(searchSeparator)
+  return { email_folded, phone_digits, search }
 }
 
 /** The texts of a customer by which an order is found. */
