@@ -44,6 +44,7 @@ const sizesOfRuns = { ...runSizes, fewestRows: fewestInEdition }
 export const beginCustomerRuns = (job: Pick<JobCtx, 'db' | 'now'>, { fewestRows } = sizesOfRuns): Promise<void> =>
   sweepScopes(job, {
     name: 'begin customer runs',
+    scopes: 3,
     findNext: (from, most) =>
       longOrganizations(job.db, from, { most, columns: ['customers'], fewest: Math.max(1, fewestRows) }),
     settle: async (organizations) => {

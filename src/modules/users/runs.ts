@@ -215,8 +215,9 @@ export const fewestInEdition = 80
 export const beginRuns = (organizations: readonly string[], fewest: number): SQL =>
   sql`insert into customer_run_states (edition_short_id)
     select short_id from editions
-    where ${inList(sql`organization_id`, organizations)} and ${customersOf(sql`editions.id`)} >= ${fewest}
-      and not exists (select 1 from customer_run_states where edition_short_id = short_id)`
+    where ${inList(sql`organization_id`, organizations)} and
+      case when exists (select 1 from customer_run_states where edition_short_id = short_id) then 0
+        else ${customersOf(sql`editions.id`)} >= ${fewest} end`
 
 /** Those of some editions whose organisations have no import at work. */
 export const withoutImport = async (db: Database, shortIds: readonly string[]): Promise<string[]> =>
