@@ -194,7 +194,7 @@ const givenIn = (user: SQL, editions: Editions): GivenValues => ({
 const givenNames = ['email', 'phone_number', 'first_name', 'last_name', 'locale', 'created_at'] as const
 
 /** Columns of `edition_customers` that `columnsOfRow` needs beside those of `users`, and whether the row is hidden. */
-export const givenColumns = ({ isHidden }: Pick<CustomerView, 'isHidden'>): SQL =>
+export const givenColumns = (isHidden: SQL): SQL =>
   sql.join(
     [...givenNames.map((name) => sql.raw(`edition_customers.${name} as given_${name}`)), sql`${isHidden} as is_hidden`],
     sql`, `,

@@ -41,7 +41,7 @@ export interface ManyCustomers {
 }
 
 /** Customers of an organisation join an edition, those with a number that leaves this rest, or all of them. */
-export const join = (organization: string, edition: string, { part, rest }: { part: number; rest: number }) =>
+const join = (organization: string, edition: string, { part, rest }: { part: number; rest: number }) =>
   write(sql`insert or ignore into edition_customers (edition_short_id, user_seq, created_at, email, phone_number)
     select ${shortId(edition)}, seq, iif(seq % 2, created_at, created_at + seq % 7 * 1000000),
       case seq % 5 when 0 then 'given-' || seq % 31 || '@example.dk' when 1 then null when 2 then '' else email end,
@@ -67,7 +67,7 @@ export const customersOf = (edition: string): Promise<StoredCustomer[]> =>
     from edition_customers join users on seq = user_seq where edition_short_id = ${shortId(edition)}`)
 
 /** As roles of the edition see them: of those who are in several editions what this one was given. */
-export const customersShownIn = (edition: string): Promise<StoredCustomer[]> =>
+const customersShownIn = (edition: string): Promise<StoredCustomer[]> =>
   db.all(sql<StoredCustomer>`select id, seq, created_at as date_joined, iif(is_hidden, null, last_seen_at) as last_seen,
       iif(is_hidden, nullif(given_email, ''), email) as email,
       iif(is_hidden, nullif(given_phone, ''), nullif(phone_number, id)) as phone_number
@@ -97,7 +97,7 @@ export function listedToRole(customers: readonly StoredCustomer[], ordering: str
     .map(({ id }) => id)
 }
 
-export const fields = ['date_joined', 'email', 'phone_number', 'last_seen'] as const
+const fields = ['date_joined', 'email', 'phone_number', 'last_seen'] as const
 export const orderings = fields.flatMap((field) => [field, `-${field}`])
 
 /** The pages of a list, by `next` and by numbers, are all customers in the order, and each says how many there are. */

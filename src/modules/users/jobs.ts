@@ -44,10 +44,11 @@ const sizesOfRuns = { ...runSizes, fewestRows: fewestInEdition }
 export const beginCustomerRuns = (job: Pick<JobCtx, 'db' | 'now'>, { fewestRows } = sizesOfRuns): Promise<void> =>
   sweepScopes(job, {
     name: 'begin customer runs',
+    scopes: 3,
     findNext: (from, most) =>
       longOrganizations(job.db, from, { most, columns: ['customers'], fewest: Math.max(1, fewestRows) }),
     settle: async (organizations) => {
-      await job.db.batch([beginRuns(organizations, fewestRows)])
+      if (organizations.length > 0) await job.db.batch([beginRuns(organizations, fewestRows)])
       return []
     },
   })
@@ -66,7 +67,8 @@ export const buildCustomerRuns = (job: Pick<JobCtx, 'db' | 'now'>, sizes = sizes
     },
     settle: async (ids) => {
       const sweep = { now: job.now(), sizes }
-      const due = await withoutImport(job.db, await dueEditions(job.db, customerRunList, ids, sweep))
-      return buildRunsOfEditions(job.db, customerRunList, due, sweep)
+      const due = ids.length > 0 ? await dueEditions(job.db, customerRunList, ids, sweep) : []
+      if (due.length === 0) return []
+      return buildRunsOfEditions(job.db, customerRunList, await withoutImport(job.db, due), sweep)
     },
   })

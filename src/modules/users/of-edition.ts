@@ -7,7 +7,7 @@ import { paginate } from '../../db/lists/paginate.ts'
 import { listByRuns } from '../../db/lists/runs/list-by-runs.ts'
 import type { Fields, RowOf } from '../../db/select.ts'
 import type { OrderBy, Page, PageRequest } from '../../domain/page.ts'
-import { type CustomerView, givenColumns } from '../../db/customer-visibility.ts'
+import { type CustomerView, givenColumns, isSharedOutside } from '../../db/customer-visibility.ts'
 import { conditionsOfEdition, type UserFilters } from './conditions.ts'
 import { fewestInEdition, rowsInRuns } from './runs.ts'
 import type { CustomerOrder } from './starts.ts'
@@ -48,17 +48,21 @@ export async function listOfEdition<F extends Fields>(
 ): Promise<{ page: Page<RowOf<F>> | null; request: PageRequest }> {
   const rows = rowsInRuns(ctx, filters, view, ordering)
   if (!rows) return { page: null, request }
+  // Of the order of joining each customer is judged once, and not joined with another edition before.
+  const isJudged = ordering.some(({ name }) => name !== 'date_joined')
+  const join = isJudged ? view.join : sql``
+  const isHidden = isJudged ? view.isHidden : isSharedOutside(sql`users`, view.reached ?? [])
   const sorted: ListSource<F> = {
     columns,
     key,
     joins: sql``,
-    read: { table: sql`users`, joins: sql``, ...(view.isWhole ? {} : { more: givenColumns(view) }) },
+    read: { table: sql`users`, joins: sql``, ...(view.isWhole ? {} : { more: givenColumns(isHidden) }) },
     where: conditionsOfEdition(ctx, filters),
     sort: view.isWhole ? sortOf(ordering) : sort,
-    from: sql`edition_customers cross join users on users.seq = edition_customers.user_seq ${view.join}`,
+    from: sql`edition_customers cross join users on users.seq = edition_customers.user_seq ${join}`,
     count,
   }
-  const list = { rows, count: count.statement, isCounted: true, source: () => sorted, joins: view.join }
+  const list = { rows, count: count.statement, isCounted: true, source: () => sorted, joins: join }
   const found = await listByRuns(ctx.db, request, list)
   if (found.page || found.total === undefined || found.total >= fewestInEdition) return found
   judgePage(request, request.after, found.total)

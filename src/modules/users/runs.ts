@@ -48,7 +48,7 @@ const facets = [
 ] as const
 
 /** The facets of a list by their names. */
-interface AskedFacets {
+interface AskedKinds {
   email?: 'none'
   phone?: 'none' | 'erased'
   seen?: 'none'
@@ -58,7 +58,7 @@ interface AskedFacets {
   shownPhone?: 'none'
   shownSeen?: 'none'
 }
-const facetsOf = ({ email: mail, phone: tel, seen: visit, joined: at, hidden, ...shown }: AskedFacets): Facets => [
+const facetsOf = ({ email: mail, phone: tel, seen: visit, joined: at, hidden, ...shown }: AskedKinds): Facets => [
   mail,
   tel,
   visit,
@@ -160,7 +160,7 @@ export const customerRunList: RunList = {
   arePersonal: true,
 }
 
-const source = (ordering: RunOrdering, asked: AskedFacets = {}): RunSource => ({ ordering, facets: facetsOf(asked) })
+const source = (ordering: RunOrdering, asked: AskedKinds = {}): RunSource => ({ ordering, facets: facetsOf(asked) })
 const part = (prefix: RunPart['prefix'], ...sources: RunPart['sources']): RunPart => ({ sources, prefix })
 
 /** The order of customers who are seen whole. Keys begin as those of `sortKeys` do. */
@@ -215,8 +215,9 @@ export const fewestInEdition = 80
 export const beginRuns = (organizations: readonly string[], fewest: number): SQL =>
   sql`insert into customer_run_states (edition_short_id)
     select short_id from editions
-    where ${inList(sql`organization_id`, organizations)} and ${customersOf(sql`editions.id`)} >= ${fewest}
-      and not exists (select 1 from customer_run_states where edition_short_id = short_id)`
+    where ${inList(sql`organization_id`, organizations)} and
+      case when exists (select 1 from customer_run_states where edition_short_id = short_id) then 0
+        else ${customersOf(sql`editions.id`)} >= ${fewest} end`
 
 /** Those of some editions whose organisations have no import at work. */
 export const withoutImport = async (db: Database, shortIds: readonly string[]): Promise<string[]> =>

@@ -150,14 +150,14 @@ async function buildDelta(work: BuildingWork, state: State): Promise<void> {
   ])
 }
 
-/** Begins the next generation. */
-async function beginWalk(work: BuildingWork, state: State): Promise<void> {
+/** Begins the next generation. Of few rows it has a delta alone, which needs no walk. */
+async function beginWalk(work: BuildingWork, state: State, areFew: boolean): Promise<void> {
   const { db, list } = work
   await db.batch([
     noteUntil(list, state),
-    sql`update ${list.states} set walk = json_object('generation', generation + 1, 'until', ${state.horizon},
+    sql`update ${list.states} set walk = json_object('generation', generation + 1, 'until', ${areFew ? 0 : state.horizon},
         'late', (${newestLate(list, state)}),
-        'ordering', 0, 'number', 0, 'size', 0, 'after', null)
+        'ordering', ${areFew ? list.orderings.length : 0}, 'number', 0, 'size', 0, 'after', null)
         ${list.arePersonal ? sql`, walked_at = ${work.now}` : sql``}
       where ${isOf(list, state)} and walk is null and generation = ${state.generation}`,
   ])
@@ -222,7 +222,8 @@ async function buildRuns(work: BuildingWork, id: string): Promise<boolean> {
   // While the next main run is made, lists read the former one.
   if (state.generation > 0 && due > sizes.fewestDue && state.delta_size + due <= 2 * sizes.mostInDelta)
     await buildDelta(work, state)
-  if (isBehind && state.walk === null) await beginWalk(work, state)
+  const areFew = state.main_size === 0 && state.delta_size + due <= sizes.fewestInDelta
+  if (isBehind && state.walk === null) await beginWalk(work, state, areFew)
   for (;;) {
     state = await stateOf(work, id)
     const walk = state?.walk && storedIn(list.states.walk, state.walk)
