@@ -1,6 +1,6 @@
 /** One round trip to the database, and what it cost. */
 export interface Call {
-  statements: { sql: string; params: unknown[] }[]
+  statements: { sql: string; params: unknown[]; rows_written?: number }[]
   rows_read: number
   rows_written: number
 }
@@ -29,7 +29,7 @@ export function recorder(real: D1Database, options: { swallowWrites: boolean }):
               .bind(...params)
               .all()
             calls.push({
-              statements: [{ sql, params }],
+              statements: [{ sql, params, rows_written: result.meta.rows_written }],
               rows_read: result.meta.rows_read,
               rows_written: result.meta.rows_written,
             })
@@ -43,12 +43,13 @@ export function recorder(real: D1Database, options: { swallowWrites: boolean }):
   }
 
   async function batch(statements: object[]) {
-    const recorded = statements.flatMap((statement) => noted.get(statement) ?? [])
+    const recorded: Call['statements'] = statements.flatMap((statement) => noted.get(statement) ?? [])
     const call: Call = { statements: recorded, rows_read: 0, rows_written: 0 }
     calls.push(call)
     if (options.swallowWrites && recorded.some(isWrite)) return recorded.map(() => noResult)
     const results = await real.batch(recorded.map(({ sql, params }) => real.prepare(sql).bind(...params)))
-    for (const { meta } of results) {
+    for (const [index, { meta }] of results.entries()) {
+      recorded[index] = { ...recorded[index]!, rows_written: meta.rows_written }
       call.rows_read += meta.rows_read
       call.rows_written += meta.rows_written
     }

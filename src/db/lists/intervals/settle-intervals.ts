@@ -30,8 +30,8 @@ export interface IntervalSizes {
 export const intervalSizes: IntervalSizes = {
   fewestRows: 20_000,
   fewestDue: 100,
-  rowsAStep: 2000,
-  stepsASweep: 100,
+  rowsAStep: 1000,
+  stepsASweep: 200,
   rows: 750,
 }
 
@@ -52,6 +52,9 @@ interface DuePart {
   until: number
   due: number
 }
+
+/** Lets requests that wait come in between two transactions. */
+const givesWay = (): Promise<void> => scheduler.wait(0)
 
 /** The parts of a scope with rows that are due. */
 function dueParts(db: Database, scope: string, { list, horizon, sizes }: SettlingWork) {
@@ -123,6 +126,7 @@ async function adjust(
     where total > ${2 * size} or ${isJoined} or not is_known limit ${steps.left}`)
   const rows = Math.floor(1.5 * sizes.rowsAStep)
   for (const { is_joined, is_known, ...interval } of found) {
+    await givesWay()
     const { ordering } = interval
     const bound =
       key === null
@@ -168,6 +172,7 @@ async function settleScope(db: Database, scope: string, work: SettlingWork): Pro
       const scopes = [...new Set([part.id, scope])]
       until = await settleStep(db, { ...part, until }, { ...work, scopes })
       steps.left--
+      await givesWay()
       await adjust(db, part, { ...work, areJoined: false })
     }
   return !(await adjustAll(db, scope, work))
