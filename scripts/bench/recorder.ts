@@ -1,13 +1,14 @@
-/** One round trip to the database, and what it cost. */
-export interface Call {
-  statements: { sql: string; params: unknown[]; rows_written?: number }[]
-  rows_read: number
-  rows_written: number
-}
-
 interface Recorded {
   sql: string
   params: unknown[]
+  rows_written?: number
+}
+
+/** One round trip to the database, and what it cost. */
+export interface Call {
+  statements: Recorded[]
+  rows_read: number
+  rows_written: number
 }
 
 const noResult = { results: [], success: true, meta: { rows_read: 0, rows_written: 0 } }
@@ -43,13 +44,14 @@ export function recorder(real: D1Database, options: { swallowWrites: boolean }):
   }
 
   async function batch(statements: object[]) {
-    const recorded: Call['statements'] = statements.flatMap((statement) => noted.get(statement) ?? [])
+    const recorded = statements.flatMap((statement) => noted.get(statement) ?? [])
     const call: Call = { statements: recorded, rows_read: 0, rows_written: 0 }
     calls.push(call)
     if (options.swallowWrites && recorded.some(isWrite)) return recorded.map(() => noResult)
     const results = await real.batch(recorded.map(({ sql, params }) => real.prepare(sql).bind(...params)))
     for (const [index, { meta }] of results.entries()) {
-      recorded[index] = { ...recorded[index]!, rows_written: meta.rows_written }
+      const statement = recorded[index]
+      if (statement) statement.rows_written = meta.rows_written
       call.rows_read += meta.rows_read
       call.rows_written += meta.rows_written
     }

@@ -107,8 +107,9 @@ interface Adjusted {
 }
 
 /**
- * Divides the intervals of too many rows, joins those of few where no more are about to come, and counts those anew that do not know all numbers. Each
- * transaction leaves exact counts, and those that divide read few rows. True where there were such intervals.
+ * Divides the intervals of too many rows, joins those of few where no more are about to come, and counts those anew that do
+ * not know all numbers. Each transaction leaves exact counts, and one that divides reads few rows. True where there were such
+ * intervals.
  */
 async function adjust(
   db: Database,
