@@ -2,6 +2,7 @@ import { sql } from 'drizzle-orm'
 import { LostRace } from '../../../domain/errors.ts'
 import { commitPart, stillHolds } from '../../commit.ts'
 import type { Database } from '../../database.ts'
+import { giveWay } from '../../sweeps/give-way.ts'
 import { isKnown, keyOf, numberOf } from './interval-columns.ts'
 import { type IntervalList, momentsOfPart, rowsOfPart, settledPartsOf } from './interval-list.ts'
 import {
@@ -52,9 +53,6 @@ interface DuePart {
   until: number
   due: number
 }
-
-/** Lets requests that wait come in between two transactions. */
-const givesWay = (): Promise<void> => scheduler.wait(0)
 
 /** The parts of a scope with rows that are due. */
 function dueParts(db: Database, scope: string, { list, horizon, sizes }: SettlingWork) {
@@ -127,7 +125,7 @@ async function adjust(
     where total > ${2 * size} or ${isJoined} or not is_known limit ${steps.left}`)
   const rows = Math.floor(1.5 * sizes.rowsAStep)
   for (const { is_joined, is_known, ...interval } of found) {
-    await givesWay()
+    await giveWay()
     const { ordering } = interval
     const bound =
       key === null
@@ -173,7 +171,7 @@ async function settleScope(db: Database, scope: string, work: SettlingWork): Pro
       const scopes = [...new Set([part.id, scope])]
       until = await settleStep(db, { ...part, until }, { ...work, scopes })
       steps.left--
-      await givesWay()
+      await giveWay()
       await adjust(db, part, { ...work, areJoined: false })
     }
   return !(await adjustAll(db, scope, work))
