@@ -119,7 +119,7 @@ it('a step reads about what it counts, however many customers of one import are 
   )
   const { database, read } = databaseThatNotes()
   await settleCustomers({ db: database, now: () => now })
-  expect(Math.max(...read)).toBeLessThan(36_000)
+  expect(Math.max(...read)).toBeLessThan(45_000)
   const { stored, settled } = await bothCounts()
   expect(stored).toEqual(settled)
 })

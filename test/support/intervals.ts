@@ -118,14 +118,14 @@ export function databaseEndingAfter(transactions: number): Database {
 export function databaseThatNotes() {
   const database = new Database(env.DB, newMeter())
   const read: number[] = []
-  const { all, batch } = database
+  const [all, batch] = [database.all.bind(database), database.batch.bind(database)]
   const noted = async <Answer>(run: () => Promise<Answer>): Promise<Answer> => {
     const before = database.meter.rows_read
     const answer = await run()
     read.push(database.meter.rows_read - before)
     return answer
   }
-  database.all = (statement) => noted(() => all.call(database, statement)) as never
-  database.batch = (statements) => noted(() => batch.call(database, statements)) as never
+  database.all = (statement) => noted(() => all(statement))
+  database.batch = (statements) => noted(() => batch(statements))
   return { database, read }
 }

@@ -17,8 +17,8 @@ import {
 
 /** Fewer rows are counted by reading them. */
 export const fewRows = 200
-const rowsAStep = 2000
-const stepsASweep = 50
+const rowsAStep = 2500
+const stepsASweep = 40
 
 /** Adds rows to the counts of their spans, or takes them from there. `where` is the condition of the rows. */
 function changeSpans(list: SpannedList, where: SQL, sign: 1 | -1): SQL {
