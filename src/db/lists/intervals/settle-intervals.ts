@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import { LostRace } from '../../../domain/errors.ts'
 import { commitPart, stillHolds } from '../../commit.ts'
 import type { Database } from '../../database.ts'
-import { giveWay } from '../../sweeps/give-way.ts'
+import { giveWay } from '../give-way.ts'
 import { isKnown, keyOf, numberOf } from './interval-columns.ts'
 import { type IntervalList, momentsOfPart, rowsOfPart, settledPartsOf } from './interval-list.ts'
 import {

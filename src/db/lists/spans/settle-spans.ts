@@ -1,6 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { Database } from '../../database.ts'
-import { giveWay } from '../../sweeps/give-way.ts'
+import { giveWay } from '../give-way.ts'
 import { and } from '../order-keys.ts'
 import { united } from '../ranges.ts'
 import { addToParts, takeFromParts } from './span-parts.ts'
