@@ -6,7 +6,7 @@ export interface SpanRange {
   lo: SQL
 }
 
-interface Place {
+interface SpanSearch {
   /** The name of the recursive query. */
   name: SQL
   /**
@@ -27,7 +27,7 @@ interface Place {
  * not know how many rows there are, it looks in the middle. Then it takes these spans, that one or those behind it. From the
  * second look on a quarter of the spans is left out at least, because the first ones may be without rows.
  */
-export function placeInSpans(isDesc: boolean, { name, begin, spansOf, parts }: Place): SQL {
+export function placeInSpans(isDesc: boolean, { name, begin, spansOf, parts }: SpanSearch): SQL {
   const [bits, lo, size, total] = [sql`${name}.bits`, sql`${name}.lo`, sql`${name}.size`, sql`${name}.total`]
   const aside = sql`iif(looks = 0, 0, size / 4)`
   const at = sql`max(${aside}, min(size - 1 - ${aside}, iif(total is null, size / 2, ahead * size / max(total, 1))))`
