@@ -1,13 +1,14 @@
-/** One round trip to the database, and what it cost. */
-export interface Call {
-  statements: { sql: string; params: unknown[] }[]
-  rows_read: number
-  rows_written: number
-}
-
 interface Recorded {
   sql: string
   params: unknown[]
+  rows_written?: number
+}
+
+/** One round trip to the database, and what it cost. */
+export interface Call {
+  statements: Recorded[]
+  rows_read: number
+  rows_written: number
 }
 
 const noResult = { results: [], success: true, meta: { rows_read: 0, rows_written: 0 } }
@@ -29,7 +30,7 @@ export function recorder(real: D1Database, options: { swallowWrites: boolean }):
               .bind(...params)
               .all()
             calls.push({
-              statements: [{ sql, params }],
+              statements: [{ sql, params, rows_written: result.meta.rows_written }],
               rows_read: result.meta.rows_read,
               rows_written: result.meta.rows_written,
             })
@@ -48,7 +49,9 @@ export function recorder(real: D1Database, options: { swallowWrites: boolean }):
     calls.push(call)
     if (options.swallowWrites && recorded.some(isWrite)) return recorded.map(() => noResult)
     const results = await real.batch(recorded.map(({ sql, params }) => real.prepare(sql).bind(...params)))
-    for (const { meta } of results) {
+    for (const [index, { meta }] of results.entries()) {
+      const statement = recorded[index]
+      if (statement) statement.rows_written = meta.rows_written
       call.rows_read += meta.rows_read
       call.rows_written += meta.rows_written
     }

@@ -3,6 +3,7 @@ import { beforeEach, expect, it } from 'vitest'
 import { recountCustomers, settleCustomers } from '../../src/modules/users/jobs.ts'
 import { rootToken } from '../support/api.ts'
 import { costOf } from '../support/cost.ts'
+import { databaseThatNotes } from '../support/intervals.ts'
 import { expectPartsToAddUp } from '../support/list-spans.ts'
 import { idsOf, readAs } from '../support/lists.ts'
 import { db, write } from '../support/seeding/rows.ts'
@@ -110,6 +111,17 @@ it('customers of one import, who are in one span, are found by its parts, and be
   await settle()
   await expectPagesToHold(700)
   expect(await expectPartsToAddUp('users', shop.organization_id)).toBeGreaterThan(100)
+})
+
+it('a step reads about what it counts, however many customers of one import are due', async () => {
+  await write(
+    sql`update users set created_at = ${now - 3_600_000} + seq % 50000 where organization_id = ${shop.organization_id}`,
+  )
+  const { database, read } = databaseThatNotes()
+  await settleCustomers({ db: database, now: () => now })
+  expect(Math.max(...read)).toBeLessThan(45_000)
+  const { stored, settled } = await bothCounts()
+  expect(stored).toEqual(settled)
 })
 
 it('spans are repaired at night', async () => {

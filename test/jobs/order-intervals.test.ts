@@ -1,13 +1,14 @@
 import { sql } from 'drizzle-orm'
 import * as fc from 'fast-check'
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { numberOf } from '../../src/db/lists/intervals/interval-columns.ts'
 import { findStartInIntervals } from '../../src/db/lists/intervals/start-in-intervals.ts'
 import { orderIntervals } from '../../src/modules/orders/intervals.ts'
 import { recountIntervals, settleOrders } from '../../src/modules/orders/jobs.ts'
 import { costOf } from '../support/cost.ts'
 import { rootToken } from '../support/api.ts'
 import { dearRuns } from '../support/dear-runs.ts'
-import { databaseEndingAfter, shortSizes } from '../support/intervals.ts'
+import { databaseEndingAfter, databaseThatNotes, shortSizes } from '../support/intervals.ts'
 import { readAs } from '../support/lists.ts'
 import { type OrderFilter, orderFields, type StoredOrder, storedOrders } from '../support/many-orders.ts'
 import { act, changeOrders } from '../support/order-changes.ts'
@@ -164,6 +165,21 @@ describe('the sweeps of intervals', () => {
     }
     await settleAll(later)
     expect(await expectIntervalsToHold(organization)).toBeGreaterThan(90)
+  })
+
+  it('read about what they count, however many orders are due, and end when all intervals are short', async () => {
+    const { organization } = await seedLongEditions([16_000, 4_000])
+    const sizes = { ...shortSizes, rowsAStep: 500, stepsASweep: 60, rows: 100 }
+    const { database, read } = databaseThatNotes()
+    const isUndivided = sql`select 1 from order_intervals where ${numberOf(orderIntervals)} > ${2 * sizes.rows} limit 1`
+    let sweeps = 0
+    do {
+      await settleOrders({ db: database, now: () => later }, sizes)
+      sweeps++
+    } while (sweeps < 20 && (await db.first(isUndivided)))
+    expect(sweeps).toBeLessThan(8)
+    expect(Math.max(...read)).toBeLessThan(17_000)
+    expect(await expectIntervalsToHold(organization)).toBeGreaterThan(800)
   })
 
   it('count nothing twice when two run at once', async () => {

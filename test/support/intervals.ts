@@ -113,3 +113,19 @@ export function databaseEndingAfter(transactions: number): Database {
   }
   return database
 }
+
+/** The database of a sweep, and the rows that each of its transactions has read. */
+export function databaseThatNotes() {
+  const database = new Database(env.DB, newMeter())
+  const read: number[] = []
+  const [all, batch] = [database.all.bind(database), database.batch.bind(database)]
+  const noted = async <Answer>(run: () => Promise<Answer>): Promise<Answer> => {
+    const before = database.meter.rows_read
+    const answer = await run()
+    read.push(database.meter.rows_read - before)
+    return answer
+  }
+  database.all = (statement) => noted(() => all(statement))
+  database.batch = (statements) => noted(() => batch(statements))
+  return { database, read }
+}

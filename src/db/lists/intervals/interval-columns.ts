@@ -47,15 +47,20 @@ export function comparedWith(list: IntervalList, ordering: IntervalOrdering, ope
 
 const facetName = (index: number): string => `facet${index}`
 
+const named = (column: SQL, name: string): SQL => sql`${column} as ${sql.raw(name)}`
+const namedParts = (list: IntervalList, ordering: IntervalOrdering): readonly SQL[] =>
+  partsOfKey(list, ordering).map(({ name, column }) => named(column ?? sql`0`, name))
+
+/** The key of a row of the list, with its names. */
+export const keyColumns = (list: IntervalList, ordering: IntervalOrdering): SQL =>
+  sql.join([...namedParts(list, ordering)], sql`, `)
+
 /** The key and the facets of a row of the list, and their names. */
-export function countedColumns(list: IntervalList, ordering: IntervalOrdering): SQL {
-  const named = (column: SQL, name: string): SQL => sql`${column} as ${sql.raw(name)}`
-  const columns = [
-    ...partsOfKey(list, ordering).map(({ name, column }) => named(column ?? sql`0`, name)),
-    ...list.facets.map((column, index) => named(column, facetName(index))),
-  ]
-  return sql.join(columns, sql`, `)
-}
+export const countedColumns = (list: IntervalList, ordering: IntervalOrdering): SQL =>
+  sql.join(
+    [...namedParts(list, ordering), ...list.facets.map((column, index) => named(column, facetName(index)))],
+    sql`, `,
+  )
 export const facetNames = ({ facets }: IntervalList): readonly string[] => facets.map((_, index) => facetName(index))
 
 const listedFacets = (list: IntervalList): string =>
@@ -105,6 +110,10 @@ export function changedCounts({ intervals, counts, combinations }: IntervalList,
     select key, sum(value) as n from (${both}) group by key having sum(value) <> 0)`
   return sql.join([...changed, sql`${name} = iif(${intervals}.${name} is null, null, (${sum}))`], sql`, `)
 }
+
+/** What `whole` counts and the rows of `grouped` do not. Of a list without combinations. */
+export const leftCounts = ({ counts }: IntervalList): SQL =>
+  listed(counts.map(({ name }) => `whole.${name} - (select coalesce(sum(${name}), 0) from grouped)`))
 
 /** The counts of a row of `table`, as they compare. */
 export function comparedCounts({ counts, combinations }: IntervalList, table: SQL): SQL {

@@ -51,6 +51,6 @@ export const recountOfInterval = (
   interval: CountedInterval,
 ): [SQL<KnownCounts>, SQL<StoredCounts>, ...SQL[]] => [
   storedCountsOf(list, interval),
-  recountInterval(list, interval, 2 ** 52),
-  ...(interval.total > 2 * intervalSizes.rows ? [recountInterval(list, interval, intervalSizes.rows)] : []),
+  recountInterval(list, interval),
+  ...(interval.total > 2 * intervalSizes.rows ? [recountInterval(list, interval, { size: intervalSizes.rows })] : []),
 ]

@@ -2,6 +2,7 @@ import { sql } from 'drizzle-orm'
 import { LostRace } from '../../../domain/errors.ts'
 import { commitPart, stillHolds } from '../../commit.ts'
 import type { Database } from '../../database.ts'
+import { giveWay } from '../give-way.ts'
 import { isKnown, keyOf, numberOf } from './interval-columns.ts'
 import { type IntervalList, momentsOfPart, rowsOfPart, settledPartsOf } from './interval-list.ts'
 import {
@@ -10,6 +11,8 @@ import {
   firstIntervals,
   type Interval,
   intervalColumns,
+  keyBehindIntervals,
+  keyBehindRows,
   recountInterval,
 } from './write-intervals.ts'
 
@@ -28,8 +31,8 @@ export interface IntervalSizes {
 export const intervalSizes: IntervalSizes = {
   fewestRows: 20_000,
   fewestDue: 100,
-  rowsAStep: 5000,
-  stepsASweep: 100,
+  rowsAStep: 1000,
+  stepsASweep: 200,
   rows: 750,
 }
 
@@ -61,6 +64,13 @@ function dueParts(db: Database, scope: string, { list, horizon, sizes }: Settlin
     where due > 0`)
 }
 
+const settledUntil = (list: string, scope: string, until: number) =>
+  sql`insert into settled_lists (list, scope, until) values (${list}, ${scope}, ${until})
+    on conflict (list, scope) do update set until = excluded.until`
+
+/** How far rows were counted when intervals were divided last, stands beside how far they are. */
+const adjustedName = ({ name }: IntervalList): string => `${name} divided`
+
 /** Counts the next rows of a part. Rows that are changed meanwhile are counted by triggers. */
 async function settleStep(
   db: Database,
@@ -82,41 +92,89 @@ async function settleStep(
     ),
     ...firstIntervals(list, scopes),
     addToIntervals(list, scopes, { key: part.key, areSettled: sql`${isNext} and ${at} < ${until}` }),
-    sql`insert into settled_lists (list, scope, until) values (${list.name}, ${part.id}, ${until})
-      on conflict (list, scope) do update set until = excluded.until`,
+    settledUntil(list.name, part.id, until),
   ])
   return until
 }
 
-/** Divides intervals of too many rows, joins those of few, and counts those anew that do not know all numbers. Each transaction leaves exact counts. */
-async function adjust(db: Database, scope: string, { list, sizes, steps }: SettlingWork): Promise<void> {
-  const size = sizes.rows
-  const total = numberOf(list)
-  const found = await db.all(sql<Interval & { is_joined: number }>`
-    select ${intervalColumns(list)}, coalesce(total + next < ${0.6 * size}, 0) as is_joined from (
-      select scope, ordering, ${keyOf(list)}, ${isKnown(list)} as is_known, ${total} as total,
-        lead(${total}) over (partition by ordering order by ${keyOf(list)}) as next
-      from ${list.intervals} where scope = ${scope})
-    where total > ${2 * size} or is_joined or not is_known limit ${steps.left}`)
-  for (const { is_joined, ...interval } of found)
-    await db.batch([...(is_joined ? [deleteNext(list, interval)] : []), recountInterval(list, interval, size)])
-  steps.left -= found.length
+/** A scope whose intervals are divided and joined. */
+interface Adjusted {
+  id: string
+  /** Of a part: what its rows have in the column `part`. */
+  key: string | null
 }
 
-/** Counts rows of a scope that are some minutes old. True where more are due than steps are left. */
+/**
+ * Divides the intervals of too many rows, joins those of few where no more are about to come, and counts those anew that do
+ * not know all numbers. Each transaction leaves exact counts, and one that divides reads few rows. True where there were such
+ * intervals.
+ */
+async function adjust(
+  db: Database,
+  { id, key }: Adjusted,
+  { list, sizes, steps, areJoined }: SettlingWork & { areJoined: boolean },
+): Promise<boolean> {
+  const size = sizes.rows
+  const total = numberOf(list)
+  const isJoined = areJoined ? sql`coalesce(total + next < ${0.6 * size}, 0)` : sql`0`
+  const found = await db.all(sql<Interval & { is_joined: number; is_known: number }>`
+    select ${intervalColumns(list)}, is_known, ${isJoined} as is_joined from (
+      select scope, ordering, ${keyOf(list)}, ${isKnown(list)} as is_known, ${total} as total,
+        lead(${total}) over (partition by ordering order by ${keyOf(list)}) as next
+      from ${list.intervals} where scope = ${id})
+    where total > ${2 * size} or ${isJoined} or not is_known limit ${steps.left}`)
+  const rows = Math.floor(1.5 * sizes.rowsAStep)
+  for (const { is_joined, is_known, ...interval } of found) {
+    await giveWay()
+    const { ordering } = interval
+    const bound =
+      key === null
+        ? keyBehindIntervals(list, id, ordering, Math.ceil(rows / size))
+        : keyBehindRows(list, ordering, { id, key }, rows)
+    if (is_joined) await db.batch([deleteNext(list, interval), recountInterval(list, interval)])
+    else await db.batch([recountInterval(list, interval, is_known ? { size, bound } : {})])
+  }
+  steps.left -= found.length
+  return found.length > 0
+}
+
+/** The parts of a scope and then the scope itself, if rows were counted since their intervals were divided and joined last. */
+const toAdjust = (db: Database, scope: string, list: IntervalList) => {
+  const parts = settledPartsOf(list, scope)
+  return db.all(sql<Adjusted & { until: number }>`select one.* from (
+      select id, key, until, 0 as is_whole from (${parts})
+      union all select ${scope}, null, (select max(until) from (${parts})), 1
+        where not exists (select 1 from (${parts}) where id = ${scope})) as one
+      left join settled_lists as adjusted on adjusted.list = ${adjustedName(list)} and adjusted.scope = one.id
+    where one.until > coalesce(adjusted.until, 0) order by is_whole`)
+}
+
+/** Divides and joins intervals. Those of a scope of parts follow theirs, which are divided before. False where steps end. */
+async function adjustAll(db: Database, scope: string, work: SettlingWork): Promise<boolean> {
+  const { list, steps } = work
+  for (const { until, ...one } of await toAdjust(db, scope, list)) {
+    do if (steps.left <= 0) return false
+    while (await adjust(db, one, { ...work, areJoined: true }))
+    await db.batch([settledUntil(adjustedName(list), one.id, until)])
+  }
+  return true
+}
+
+/** Counts rows of a scope that are some minutes old. True where steps end before. */
 async function settleScope(db: Database, scope: string, work: SettlingWork): Promise<boolean> {
   const { horizon, sizes, steps } = work
   const found = await dueParts(db, scope, work)
-  if (found.reduce((sum, { due }) => sum + due, 0) <= sizes.fewestDue) return false
-  for (const part of found)
+  const isDue = found.reduce((sum, { due }) => sum + due, 0) > sizes.fewestDue
+  for (const part of isDue ? found : [])
     for (let { until } = part; until < horizon;) {
       if (steps.left <= 0) return true
       const scopes = [...new Set([part.id, scope])]
       until = await settleStep(db, { ...part, until }, { ...work, scopes })
       steps.left--
-      for (const one of scopes) await adjust(db, one, work)
+      await giveWay()
+      await adjust(db, part, { ...work, areJoined: false })
     }
-  return false
+  return !(await adjustAll(db, scope, work))
 }
 
 /** Counts rows of these scopes in bounded steps. Answers those that it came to no end with. */

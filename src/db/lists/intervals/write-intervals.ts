@@ -1,6 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm'
 import { written } from '../../edition-counts.ts'
-import { union } from '../ranges.ts'
+import { readBy } from '../page-statement.ts'
+import { inOrderOf, union } from '../ranges.ts'
 import {
   changedCounts,
   comparedCounts,
@@ -12,8 +13,10 @@ import {
   facetNames,
   firstKey,
   isKnown,
+  keyColumns,
   keyOf,
   lastKey,
+  leftCounts,
   namesOfKey,
   orderOfKeys,
 } from './interval-columns.ts'
@@ -144,11 +147,46 @@ export interface KnownCounts extends StoredCounts {
 export const storedCountsOf = (list: IntervalList, interval: Interval): SQL<KnownCounts> =>
   sql`select ${shownCounts(list)}, ${isKnown(list)} as is_known from ${list.intervals} where ${isInterval(list, interval)}`
 
+/** A part by its id, and what its rows have in the column `part`. */
+interface PartOfRows {
+  id: string
+  key: string
+}
+
 /**
- * Counts the settled rows of an interval anew, if it exists, and divides it where they are many: into intervals of about
- * `size` rows. Answers its counts where they were wrong, and those of new ones.
+ * A query of a key behind so many rows of a part from the interval `this` on, whether these are settled or not. Nothing where
+ * no index has them in their order. A key that says who somebody is is that of a settled row.
  */
-export function recountInterval(list: IntervalList, interval: Interval, size: number): SQL<StoredCounts> {
+export function keyBehindRows(list: IntervalList, ordering: string, part: PartOfRows, rows: number): SQL | null {
+  const by = orderingOf(list, ordering)
+  if (by.divided) return null
+  const until = sql`(select until from settled_lists where list = ${list.name} and scope = ${part.id})`
+  const isSettled = list.arePersonal ? sql`${list.settled.at} < ${until}` : sql`1`
+  const from = comparedWith(list, by, '>=', sql`select * from this`)
+  const selected = (range: readonly SQL[]): SQL => sql`select ${keyColumns(list, by)}, ${isSettled} as is_settled
+    from ${readBy({ from: list.table, index: by.index })}
+    where ${and([sql`${list.part} = ${part.key}`, ...range, by.where, from])}`
+  return sql`select ${keyOf(list)} from (${inOrderOf(by.ranges, selected, orderOfKeys(list, by))} limit -1 offset ${rows})
+    where is_settled limit 1`
+}
+
+/** A query of the key at which the interval of a part begins that stands behind so many others from the interval `this` on. */
+export const keyBehindIntervals = (list: IntervalList, scope: string, ordering: string, intervals: number): SQL =>
+  sql`select ${keyOf(list)} from ${list.intervals}
+    where scope in (select id from (${list.partsOf(scope)})) and ordering = ${ordering}
+      and (${keyOf(list)}) > (select ${keyOf(list)} from this)
+    order by ${keyOf(list)} limit 1 offset ${intervals}`
+
+/**
+ * Counts the settled rows of an interval anew, if it exists, and divides it where it has many rows: into intervals of about
+ * `size`. What is behind `bound` is not read: it becomes an interval of its own, with the other rows that this one counted.
+ * Answers its counts where they were wrong, and those of new ones.
+ */
+export function recountInterval(
+  list: IntervalList,
+  interval: Interval,
+  { size = 2 ** 52, bound }: { size?: number; bound?: SQL | null } = {},
+): SQL<StoredCounts> {
   const { scope, ordering } = interval
   const { intervals, settled } = list
   const by = orderingOf(list, ordering)
@@ -165,8 +203,8 @@ export function recountInterval(list: IntervalList, interval: Interval, size: nu
   const indexes: readonly RowsOfIndex[] = by.divided ?? [by]
   const rows = indexes.map((one) => {
     const where = [...(one.between ? [one.between] : []), one.where, ...between]
-    return sql`select ${countedColumns(list, by)} from (${settledPartsOf(list, scope)}) as part
-      cross join ${rowsOfPart(list, one, sql`part.key`, [...where, sql`${settled.at} < part.until`])}`
+    return sql`select ${countedColumns(list, by)}, ${settled.at} < part.until as is_settled
+      from (${settledPartsOf(list, scope)}) as part cross join ${rowsOfPart(list, one, sql`part.key`, where)}`
   })
   const grouped = countsOfGroups(list, {
     from: sql`counted`,
@@ -175,17 +213,26 @@ export function recountInterval(list: IntervalList, interval: Interval, size: nu
     isRow: 'number >= 0',
     first: 'number',
   })
+  const left = bound
+    ? sql`union all select ${scope}, ${ordering}, ${keyOf(list, 'next')}, ${leftCounts(list)}
+      from next cross join whole where next.is_bound`
+    : sql``
   return sql<StoredCounts>`insert into ${intervals} (${columns(list)})
     with this as materialized (select ${key} from ${intervals} where ${isInterval(list, interval)}),
       next as materialized (
-        select * from (select ${key} from ${intervals} where ${following(list, interval)})
-        union all select ${sql.join([...lastKey(list)], sql`, `)} limit 1),
+        select *, 0 as is_bound from (select ${key} from ${intervals} where ${following(list, interval)})
+        union all select ${sql.join([...lastKey(list)], sql`, `)}, 0
+        ${bound ? sql`union all select *, 1 from (${bound})` : sql``}
+        order by ${key}, is_bound limit 1),
       settled as (select *, row_number() over (order by ${orderOfKeys(list, by)}) - 1 as number, count(*) over () as size
         from (${union(rows)})),
       counted as (
         select ${key}, ${none} -1 as number, 0 as part from this
-        union all select ${key}, ${named} number, number * ${parts} / size from settled)
-    select ${scope}, ${ordering}, ${key}, ${countNames(list)} from (${grouped}) as grouped where true
+        union all select ${key}, ${named} number, number * ${parts} / size from settled where is_settled),
+      grouped as materialized (${grouped}),
+      whole as (select ${countNames(list)} from ${intervals} where ${isInterval(list, interval)})
+    select ${scope}, ${ordering}, ${key}, ${countNames(list)} from grouped where true
+    ${left}
     on conflict (scope, ordering, ${key}) do update set (${countNames(list)}) = (${excludedCounts(list)})
       where (${comparedCounts(list, intervals)}) is not (${comparedCounts(list, sql`excluded`)})
     returning ${shownCounts(list)}`

@@ -1,7 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm'
 import { written } from '../../edition-counts.ts'
 import { and } from '../order-keys.ts'
-import type { SpanRange } from './halving.ts'
+import type { SpanRange } from './place-in-spans.ts'
 import { arePartsOf, bitsOfParts } from './span-parts.ts'
 import { longBits, type SpannedList, sumBits } from './spanned-list.ts'
 
@@ -42,7 +42,7 @@ export function haveParts(list: SpannedList, ids: SQL, { bits, lo }: SpanRange):
   return isSum(sql`iif(${bits} = ${long}, ${total} = (select sum(total) ${parts}), ${areThere})`)
 }
 
-/** The rows in parts of the scopes that have no parts there, where others do. Of a list of several scopes. All have sums. */
+/** The rows in parts of the scopes that have no parts there, where others do: a `from`. Of a list of several scopes. All have sums. */
 function rowsOfOthers(list: SpannedList, where: readonly SQL[], part: { bits: SQL; from: SQL; until: SQL }): SQL {
   const { name, table, scope, key, keyOf } = list
   const { bits, from, until } = part
@@ -51,12 +51,12 @@ function rowsOfOthers(list: SpannedList, where: readonly SQL[], part: { bits: SQ
   const first = sql`((${from}) & -${count})`
   const others = sql`select id from scoped where not exists (select 1 from list_span_parts as part where part.list = ${name}
     and part.scope = scoped.id and part.bits = ${bits} and part.span >= ${first} and part.span < ${first} + ${count})`
-  return sql`(select count(*) from ${table} where ${and([
+  return sql`${table} where ${and([
     ...(list.hasLongSums ? [sql`${bits} < ${long}`] : []),
     sql`${scope} in (${others})`,
     sql`${key} >= ${keyOf(sql`((${from}) << ${bits})`)} and ${key} < ${keyOf(sql`((${until}) << ${bits})`)}`,
     ...where,
-  ])})`
+  ])}`
 }
 
 /** Rows of the scopes: how many of them a row of spans or of parts counts, and their conditions. */
@@ -80,7 +80,23 @@ export function rowsOf(
       where ${ofScopes(list, ids, table)} ${more} and ${table}.span >= ${from} and ${table}.span < ${until})`
   return (bits, from, until) => sql`iif(${bits} = ${long}, ${rowsIn(sql`list_spans`, sql``, from, until)},
     ${rowsIn(sql`list_span_parts`, sql`and list_span_parts.bits = ${bits}`, from, until)}
-      ${list.isSettled || isOneScope ? sql`` : sql`+ ${rowsOfOthers(list, where, { bits, from, until })}`})`
+      ${list.isSettled || isOneScope ? sql`` : sql`+ (select count(*) from ${rowsOfOthers(list, where, { bits, from, until })})`})`
+}
+
+/** As `rowsOf`, a query of `span` and of its number of rows `n`, in several rows. */
+export function spansOf(
+  list: SpannedList,
+  { ids, numberIn, chosen, where, isOneScope = false }: NumberedRows,
+): (bits: SQL, from: SQL, until: SQL) => SQL {
+  const spansIn = (table: SQL, more: SQL, from: SQL, until: SQL): SQL =>
+    sql`select ${table}.span, ${numberIn(table)} as n from ${chosen ? sql`${chosen} cross join` : sql``} ${table}
+      where ${more} and ${ofScopes(list, ids, table)} and ${table}.span >= ${from} and ${table}.span < ${until}`
+  const others = (bits: SQL, from: SQL, until: SQL): SQL =>
+    sql`union all select ${list.momentOf(list.key)} >> ${bits}, 1 from ${rowsOfOthers(list, where, { bits, from, until })}`
+  return (bits, from, until) => sql`${spansIn(sql`list_spans`, sql`${bits} = ${long}`, from, until)}
+    union all
+    ${spansIn(sql`list_span_parts`, sql`${bits} <> ${long} and list_span_parts.bits = ${bits}`, from, until)}
+    ${list.isSettled || isOneScope ? sql`` : others(bits, from, until)}`
 }
 
 /**

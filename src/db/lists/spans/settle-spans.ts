@@ -1,5 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { Database } from '../../database.ts'
+import { giveWay } from '../give-way.ts'
 import { and } from '../order-keys.ts'
 import { united } from '../ranges.ts'
 import { addToParts, takeFromParts } from './span-parts.ts'
@@ -16,8 +17,8 @@ import {
 
 /** Fewer rows are counted by reading them. */
 export const fewRows = 200
-const rowsAStep = 5000
-const stepsASweep = 20
+const rowsAStep = 2500
+const stepsASweep = 40
 
 /** Adds rows to the counts of their spans, or takes them from there. `where` is the condition of the rows. */
 function changeSpans(list: SpannedList, where: SQL, sign: 1 | -1): SQL {
@@ -91,6 +92,9 @@ export async function settleScopes(
 ): Promise<readonly string[]> {
   let steps = 0
   for (const [index, scope] of scopes.entries())
-    while (await settleStep(db, list, scope, now)) if (++steps === stepsASweep) return scopes.slice(index)
+    while (await settleStep(db, list, scope, now)) {
+      if (++steps === stepsASweep) return scopes.slice(index)
+      await giveWay()
+    }
   return []
 }

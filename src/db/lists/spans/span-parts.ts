@@ -43,11 +43,9 @@ function parentsOf({ name }: SpannedList, scope: SQL, bits: PartBits, span: SQL)
 /** Rows between the keys `first` and `last` of each row of `parent`, counted in parts of a length. */
 function countedIn(list: SpannedList, scope: SQL, bits: PartBits, until: SQL): SQL {
   const { table, key, momentOf, isSettled } = list
-  const rows = and([
-    isOfScope(list, scope),
-    sql`${key} >= parent.first and ${key} < parent.last`,
-    ...(isSettled ? [sql`${key} < ${until}`] : []),
-  ])
+  // Of two bounds of one column SQLite seeks by the first.
+  const last = isSettled ? sql`min(parent.last, ${until})` : sql`parent.last`
+  const rows = and([isOfScope(list, scope), sql`${key} >= parent.first and ${key} < ${last}`])
   const joined = { ...list, table: sql`parent cross join ${table}` }
   return countedFacets(joined, rows, { scope, bits: written(bits), span: sql`${momentOf(key)} >> ${written(bits)}` })
 }

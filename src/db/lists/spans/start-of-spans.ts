@@ -14,15 +14,15 @@ import {
   type SpannedRows,
   youngRows,
 } from './count-spans.ts'
-import { halving } from './halving.ts'
+import { placeInSpans } from './place-in-spans.ts'
 import {
   haveParts,
   idsOf,
   longest,
   type NumberedRows,
   ofScopes,
-  rowsOf,
   scopedBy,
+  spansOf,
   wholeSpans,
 } from './rows-of-spans.ts'
 import { bitsOfParts } from './span-parts.ts'
@@ -41,10 +41,10 @@ function placeIn(list: SpannedList, rows: NumberedRows, isDesc: boolean, { from,
       where list = ${list.name} and scope = scoped.id and ${areThese} ${limit}))`
   const least = from === undefined ? sql`` : sql`and span >= ${longestOf(list, from)}`
   const most = until === undefined ? sql`` : sql`and span <= ${longestOf(list, until)}`
-  const place = halving(isDesc, {
+  const place = placeInSpans(isDesc, {
     name: sql`place`,
     begin: sql`select ${longest(list)} as bits, lo, hi - lo + 1 as size, ahead from ends cross join begun`,
-    rowsOf: rowsOf(list, rows),
+    spansOf: spansOf(list, rows),
     parts: { bits: bitsOfParts, areThere: (span) => haveParts(list, rows.ids, span) },
   })
   return sql`ends (lo, hi) as materialized (select ${end('min', least)}, ${end('max', most)} from scoped), ${place}`
