@@ -112,7 +112,7 @@ it('pages by runs of customers are exact through every change', async () => {
         served = Math.max(served, ...(await generations()))
       },
     ),
-    { numRuns: dearRuns(4) },
+    { numRuns: dearRuns(3) },
   )
   expect(served).toBeGreaterThan(0)
 })

@@ -29,8 +29,8 @@ export const acts = {
     how: 'of 1,000 rows that make 400 orders: upload, columns, staging, import',
     units: {
       invocations: 0.01,
-      rows_read: 16.185,
-      rows_written: 11.803,
+      rows_read: 16.187,
+      rows_written: 11.808,
       queue_operations: 0.009,
       bucket_writes: 0.003,
       bucket_reads: 0.006,
@@ -48,7 +48,7 @@ export const acts = {
     how: 'one of 1,000, from the request to send to the end of the campaign; the segment is calculated already',
     units: {
       invocations: 0.002,
-      rows_read: 25.72,
+      rows_read: 23.73,
       rows_written: 3.145,
       queue_operations: 0.003,
       object_requests: 0.02,

@@ -63,7 +63,7 @@ function byTime(tenant: SegmentTenant): Walk {
   const people = peopleOf(tenant)
   const own = sql`(created_at, seq)`
   const written = (position: string): SQL => {
-    const [moment, number] = JSON.parse(position) as [number, number]
+    const [moment, number] = position.slice(1, -1).split(',').map(Number)
     return sql`(${moment}, ${number})`
   }
   const position = (more: readonly SQL[], order: SQL, limit: SQL): SQL => {
