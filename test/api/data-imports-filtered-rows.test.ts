@@ -95,7 +95,8 @@ describe('pages of the rows of an import with a filter', () => {
       sql`update import_rows set errors = ${problem} where import_id = ${id} and row_number between 1000 and 1002`,
     )
     const between = await stored(id)
-    for (const asked of filters) await expectList(id, between, asked)
+    for (const asked of filters.filter(({ has_errors }) => has_errors !== undefined))
+      await expectList(id, between, asked)
     // As other work does.
     await write(
       sql`update import_rows set outcome = 'updated' where import_id = ${id} and row_number between 400 and 410`,

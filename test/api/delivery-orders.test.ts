@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { deliveryStatuses, eventKindNames } from '../../src/domain/webhooks/webhooks.ts'
 import { rootToken } from '../support/api.ts'
 import { costOf } from '../support/cost.ts'
+import { dearRuns } from '../support/dear-runs.ts'
 import { begin, minute, queryOf } from '../support/list-spans.ts'
 import { readAs, walkAs } from '../support/lists.ts'
 import { seedPlace } from '../support/retention.ts'
@@ -96,7 +97,7 @@ describe('deliveries of an endpoint', () => {
             }
         },
       ),
-      { numRuns: 8 },
+      { numRuns: dearRuns(8, 3) },
     )
   })
 

@@ -8,10 +8,10 @@ import { orderingsOf } from '../support/schema.ts'
 import { buildWorld, type World } from '../support/world.ts'
 
 /** Rows of a list that share all their times, as an import makes them. */
-const shared = 400
+const shared = 260
 
 /** A page of the largest size that leaves several pages behind the first. */
-const pageSize = 80
+const pageSize = 52
 
 /** The tables of the lists, and columns beside the times that may be the same in many rows. */
 const tied: Record<string, readonly string[]> = {

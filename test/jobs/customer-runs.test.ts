@@ -124,8 +124,8 @@ it('roles of several editions have each of their customers once, who are found o
   for (const edition of editions)
     await seedMember(account, { organization: place.organization, edition, role: 'viewer' })
   const { token } = await seedToken(account)
-  const expectAll = async () => {
-    for (const ordering of orderings) {
+  const expectAll = async (some = orderings) => {
+    for (const ordering of some) {
       const ids = listedToRole(await customersShownInAll(editions), ordering)
       const list = `/v1/user?organization_id=${place.organization}&ordering=${ordering}`
       const { ids: found, count } = await walkAs(token, list)
@@ -144,7 +144,7 @@ it('roles of several editions have each of their customers once, who are found o
     { act: 'give', some: { part: 3, rest: 2 }, set: 'joined' },
   ] as const) {
     await changeCustomers(one, place)
-    await expectAll()
+    await expectAll(['date_joined', '-email', 'phone_number'])
   }
 })
 

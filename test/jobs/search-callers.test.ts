@@ -2,6 +2,7 @@ import { sql } from 'drizzle-orm'
 import * as fc from 'fast-check'
 import { beforeAll, expect, it } from 'vitest'
 import { rootToken } from '../support/api.ts'
+import { dearRuns } from '../support/dear-runs.ts'
 import { walkAs } from '../support/lists.ts'
 import { seedEdition } from '../support/seeding/editions.ts'
 import { givenMember } from '../support/seeding/members.ts'
@@ -116,6 +117,6 @@ it('finds by the index what a comparison of all rows finds, for every caller, in
         expect([few, found.count, found.ids]).toEqual([few, compared.count, compared.ids])
       },
     ),
-    { numRuns: 150, endOnFailure: true },
+    { numRuns: dearRuns(150, 50), endOnFailure: true },
   )
 })
