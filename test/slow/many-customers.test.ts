@@ -40,12 +40,12 @@ async function dearPages(viewersOf: (edition: string) => Promise<Viewer>): Promi
   return dear
 }
 
-it('customers of an edition read few rows in any order, whoever they are', async () => {
+it('a list of the customers of an edition reads few rows in any order, whichever customers it has', async () => {
   const { client, shop } = filled
   expect(await dearPages(async () => ({ client, token: shop.token, most: goal }))).toEqual([])
 }, 600_000)
 
-it('and so they do for roles of that edition', async () => {
+it('a role of that edition has the same list by few rows', async () => {
   const found = await dearPages(async (edition) => {
     const token = await filled.tokenOf(edition)
     return { client: createClient(filled.url, token), token, most: goalOfRoles }

@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
-import { fewRows, settleScopes, settledUntil } from '../../db/lists/spans/settle-spans.ts'
+import { settledUntil } from '../../db/lists/settled-until.ts'
+import { fewRows, settleScopes } from '../../db/lists/spans/settle-spans.ts'
 import { untilOf } from '../../db/lists/spans/spanned-list.ts'
 import { entrySpans, resourceScope, resourceSpans } from './spans.ts'
 
@@ -37,7 +38,7 @@ async function lookAt({ db, now }: SettleCtx, organization: string, { from, unti
     now(),
   )
   if (left.length > 0) return false
-  await db.batch([settledUntil(resourceSpans, organization, until)])
+  await db.batch([settledUntil(resourceSpans.name, organization, until)])
   return true
 }
 

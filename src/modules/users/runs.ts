@@ -1,6 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { Database } from '../../db/database.ts'
-import { areSpans, longestBits } from '../../db/edition-counts.ts'
+import { sumOfEditions } from '../../db/edition-counts.ts'
 import { rangeOfTime, type RunPart, type RunRows, type RunSource } from '../../db/lists/runs/open-runs.ts'
 import type { AskedOrder, RowsInOrder, RunList, RunOrdering } from '../../db/lists/runs/run-list.ts'
 import type { Ranges } from '../../db/lists/ranges.ts'
@@ -109,8 +109,7 @@ const indexesOf: Record<string, { index: SQL; ranges?: Ranges }> = {
 /** Of customers who are sorted, so many chunks are made at once. */
 const chunksSorted = 4
 
-const customersOf = (edition: SQL): SQL =>
-  sql`(select coalesce(sum(customers), 0) from order_counts where ${areSpans(longestBits, edition)})`
+const customersOf = (edition: SQL): SQL => sumOfEditions(sql`customers`, edition)
 
 /**
  * The index of the organisation has customers in their order. Where the edition has few of them, they are all

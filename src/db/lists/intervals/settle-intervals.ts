@@ -1,4 +1,5 @@
 import { sql } from 'drizzle-orm'
+import { settledUntil } from '../settled-until.ts'
 import { LostRace } from '../../../domain/errors.ts'
 import { commitPart, stillHolds } from '../../commit.ts'
 import type { Database } from '../../database.ts'
@@ -63,10 +64,6 @@ function dueParts(db: Database, scope: string, { list, horizon, sizes }: Settlin
       from (${settledPartsOf(list, scope)}) as part)
     where due > 0`)
 }
-
-const settledUntil = (list: string, scope: string, until: number) =>
-  sql`insert into settled_lists (list, scope, until) values (${list}, ${scope}, ${until})
-    on conflict (list, scope) do update set until = excluded.until`
 
 /** How far rows were counted when intervals were divided last, stands beside how far they are. */
 const adjustedName = ({ name }: IntervalList): string => `${name} divided`

@@ -2,6 +2,7 @@ import { type SQL, sql } from 'drizzle-orm'
 import type { Database } from '../../database.ts'
 import { giveWay } from '../give-way.ts'
 import { and } from '../order-keys.ts'
+import { settledUntil } from '../settled-until.ts'
 import { united } from '../ranges.ts'
 import { addToParts, takeFromParts } from './span-parts.ts'
 import {
@@ -49,11 +50,6 @@ export function takeFromSpans(list: SpannedList, where: SQL): readonly [spans: S
   return [changeSpans(list, areCounted, -1), takeFromParts(list, areCounted)]
 }
 
-/** Records that the rows of a scope are counted that come before this key. */
-export const settledUntil = ({ name }: SpannedList, scope: string, until: string | number): SQL =>
-  sql`insert into settled_lists (list, scope, until) values (${name}, ${scope}, ${until})
-    on conflict (list, scope) do update set until = max(until, excluded.until)`
-
 /** The key of the row behind so many others in their order; null where there is none. */
 async function keyBehind(
   db: Database,
@@ -79,7 +75,7 @@ async function settleStep(db: Database, list: SpannedList, id: string, now: numb
   // All rows of one moment are counted together.
   const until = typeof last === 'number' ? last + 1 : (last ?? horizon)
   const settled = and([isOfScope(list, scope), isNext, sql`${key} < ${until}`])
-  await db.batch([changeSpans(list, settled, 1), ...addToParts(list, id, until), settledUntil(list, id, until)])
+  await db.batch([changeSpans(list, settled, 1), ...addToParts(list, id, until), settledUntil(list.name, id, until)])
   return last !== null
 }
 

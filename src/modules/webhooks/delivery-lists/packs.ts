@@ -3,6 +3,7 @@ import type { JobCtx } from '../../../context.ts'
 import { commitPart, stillHolds } from '../../../db/commit.ts'
 import type { Database } from '../../../db/database.ts'
 import { written } from '../../../db/edition-counts.ts'
+import { settledUntil } from '../../../db/lists/settled-until.ts'
 import { settledAfterMs } from '../../../db/lists/spans/spanned-list.ts'
 import { inAnyRange } from '../../../db/lists/ranges.ts'
 import { LostRace } from '../../../domain/errors.ts'
@@ -82,8 +83,7 @@ async function packEndpoint(
     await commitPart({ db }, [
       stillHolds(sql`${packedUntil(endpoint)} = ${from}`),
       packStatement(endpoint, { from, until }, sizes.rows),
-      sql`insert into settled_lists (list, scope, until) values (${packedList}, ${endpoint}, ${until})
-        on conflict (list, scope) do update set until = excluded.until`,
+      settledUntil(packedList, endpoint, until),
     ])
     from = until
   }
