@@ -136,6 +136,8 @@ it('roles of several editions have each of their customers once, who are found o
   await expectAll()
   // What is shown of each of these customers is looked up in their editions, column by column.
   const page = `/v1/user?organization_id=${place.organization}&ordering=email&page=6`
+  // Another order of before may have taken the slot of this one.
+  await readAs(token, page)
   expect(costOf(await readAs(token, page)).rows_read).toBeLessThan(6_500)
   for (const one of [
     { act: 'give', some: { part: 3, rest: 1 }, set: 'email' },
