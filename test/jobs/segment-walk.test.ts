@@ -48,6 +48,15 @@ describe('the walk of a calculation through an organisation', () => {
     expect((await membersNow(id)).toSorted()).toEqual(ids)
   })
 
+  it('reads those who joined at one moment in each step of their own only', async () => {
+    await seedPeople({ organization }, Array.from({ length: 95 }, () => ({})))
+    await db.batch([sql`update users set created_at = 7 where organization_id = ${organization}`])
+    const machine = calculator()
+    await machine.take([await begin()], 5)
+    expect(await segmentNow(id)).toMatchObject({ status: 'ready', user_count: 100, walked_count: 100 })
+    expect(machine.meter.rows_read).toBeLessThan(1000)
+  })
+
   it('looks for no end of a step that has all people who are left', async () => {
     const machine = calculator()
     await machine.take([await begin()], 5)

@@ -61,6 +61,25 @@ describe.each(scopes)('the plan in %s', (_, one) => {
         expect(step).toContain(index)
   })
 
+  it.each([
+    'p.product_name == "Day ticket"',
+    '"Day ticket" != p.product_name',
+    'p.product_name in ["Day ticket", "Camping"]',
+  ])('finds the products of a name that is written out once for all people: %s', async (condition) => {
+    const plan = await planOf(`purchases.exists(p, ${condition})`)
+    const at = plan.findIndex((step) => /^SEARCH products .*\(edition_id=\?\)/.test(step))
+    expect(plan[at - 1]).toMatch(/^LIST SUBQUERY/)
+    expect(plan.filter((step) => step.includes('products'))).toHaveLength(1)
+  })
+
+  it('finds the product of each purchase where a name is no written one, or values are packed', async () => {
+    const many = Array.from({ length: 41 }, (_, n) => `p.product_name == "Ticket ${n}"`).join(' || ')
+    for (const condition of ['p.product_name == p.status', many]) {
+      const plan = (await planOf(`purchases.exists(p, ${condition})`)).filter((step) => step.includes('products'))
+      expect(new Set(plan)).toEqual(new Set(['SEARCH products USING PRIMARY KEY (id=?)']))
+    }
+  })
+
   it('finds consents by their key and the answer by person and consent', async () => {
     const plan = (await planOf('consents.newsletter.is_current')).join('\n')
     expect(plan).toContain('consents_by_key (organization_id=? AND <expr>=? AND key=?)')

@@ -77,6 +77,15 @@ export const purchaseColumns: Columns = {
   edition_id: unindexed('edition_id'),
 }
 
+/**
+ * Whether the product of a purchase has a name for which this holds, and which is the same for all people: such products are
+ * found once for a statement, and not one for each purchase. The plus keeps SQLite from looking for each of them at each
+ * person.
+ */
+export const isOfProductNamed = (row: SQL, isNamed: (name: SQL) => SQL, bound: BoundScope): Value =>
+  total(sql`(+${row}.product_id in (select id from products where ${isNamed(sql`name`)}
+    and edition_id in (select id from editions where organization_id = ${bound.organization()})))`)
+
 /** What belongs to a person is of the person's organisation. The plus keeps SQLite from reading all people of it. */
 const ownedBy = (row: SQL, bound: BoundScope): SQL =>
   sql`${row}.user_id = u.id and +u.organization_id = ${bound.organization()}`

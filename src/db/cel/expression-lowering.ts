@@ -13,6 +13,8 @@ export interface ExpressionLowering {
   json: (expression: Expression) => Json
   /** The row of a variable. */
   row: (name: string) => SQL
+  /** The purchase of which the expression is the name of the product; null for others, and where written values are packed. */
+  purchaseNamed: (expression: Expression) => SQL | null
   /** Runs `inside` with the variable of a macro. */
   with: <T>(name: string, element: ElementSql, inside: () => T) => T
 }

@@ -1,6 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { Expression, Type } from '../../domain/cel/index.ts'
-import { boughtBy, receivedBy } from './columns.ts'
+import { boughtBy, isOfProductNamed, receivedBy } from './columns.ts'
 import type { ExpressionLowering } from './expression-lowering.ts'
 import { isListOf, type Json, jsonElement, jsonEquals } from './json.ts'
 import { allIn, existsIn, existsOneIn, kept, mapped, type Rows } from './rows.ts'
@@ -115,7 +115,11 @@ function valueIn(source: Rows): Value {
 function listed(lowering: ExpressionLowering, element: Expression, list: ExpressionOf<'list'>, of: Type): Value {
   const value = besides(lowering.value(element), element.type, of)
   const each = element.type === 'double' ? sql`cast(value as real)` : sql`value`
-  const found = sql`${value.sql} in (select ${each} from json_each(${lowering.bound.text(jsonOf(list.items))}))`
+  const isWritten = (item: SQL) =>
+    sql`${item} in (select ${each} from json_each(${lowering.bound.text(jsonOf(list.items))}))`
+  const purchase = lowering.purchaseNamed(element)
+  if (purchase) return isOfProductNamed(purchase, isWritten, lowering.bound)
+  const found = isWritten(value.sql)
   const { nullable, fails } = value
   // SQLite finds nothing in an empty list, not even an error.
   if (!nullable && list.items.length) return { sql: sql`(${found})`, nullable: false, fails }

@@ -7,6 +7,7 @@ import {
   consentColumn,
   editionColumn,
   hasConsent,
+  isOfProductNamed,
   orderColumns,
   purchaseColumns,
   type ExpressionScope,
@@ -121,6 +122,12 @@ export class Lowering implements ExpressionLowering {
     return this.#element(name, 'row')
   }
 
+  purchaseNamed(expression: Expression): SQL | null {
+    if (expression.node !== 'field' || expression.name !== 'product_name' || !this.constants.areFixed) return null
+    const { object } = expression
+    return object.node === 'variable' && object.type === 'purchase' ? this.row(object.name) : null
+  }
+
   #element(name: string, kind: 'row'): SQL
   #element(name: string, kind: 'value'): Value
   #element(name: string, kind: 'json'): Json
@@ -184,7 +191,13 @@ export class Lowering implements ExpressionLowering {
     const b = () => besides(this.value(right), right.type, left.type)
     if (left.type === 'json') return jsonEquals(this.json(left), b(), right.type)
     if (right.type === 'json') return jsonEquals(this.json(right), a(), left.type)
-    return equals(a(), b())
+    return this.#isNamed(left, right) ?? this.#isNamed(right, left) ?? equals(a(), b())
+  }
+
+  /** Whether a product has a name that is written out; null where other things are compared. */
+  #isNamed(field: Expression, name: Expression): Value | null {
+    const purchase = name.node === 'literal' && name.type === 'string' ? this.purchaseNamed(field) : null
+    return purchase && isOfProductNamed(purchase, (column) => sql`${column} = ${this.value(name).sql}`, this.bound)
   }
 
   #choice({ condition, chosen, otherwise, nullable }: ExpressionOf<'choice'>, positive: boolean): Value {

@@ -77,6 +77,11 @@ export class Constants {
     this.#packed = packed
   }
 
+  /** Whether the SQL of a value names no other table: packed ones are read from a row beside each person. */
+  get areFixed(): boolean {
+    return !this.#packed
+  }
+
   text(value: string): SQL {
     return this.#add(value)
   }

@@ -62,9 +62,10 @@ function byTime(tenant: SegmentTenant): Walk {
   const [from, where] = [sql`users`, sql`organization_short_id = ${shortId(tenant.organization_id)}`]
   const people = peopleOf(tenant)
   const own = sql`(created_at, seq)`
+  /** SQLite compares a rowid through an index with nothing that might have another collation. */
   const written = (position: string): SQL => {
     const [moment, number] = position.slice(1, -1).split(',').map(Number)
-    return sql`(${moment}, ${number})`
+    return sql`(${moment}, ${number} collate binary)`
   }
   const position = (more: readonly SQL[], order: SQL, limit: SQL): SQL => {
     const inRange = (range: readonly SQL[]) =>
@@ -82,8 +83,7 @@ function byTime(tenant: SegmentTenant): Walk {
         sql`limit 1 offset ${size - 1}`,
       ),
     part: (after, until) => ({
-      // A query with a limit is read once, and not for each person. Its columns have no collation, and SQLite compares the
-      // rowid with nothing that has one.
+      // A query with a limit is read once, and not for each person.
       from: sql`(select position ->> 0 as created_at, position ->> 1 as seq from (${until}) limit 1) as until
         cross join ${people.from}`,
       where: sql`${people.where} and ${inAnyRange(customerRanges(sql`u`).all)}
