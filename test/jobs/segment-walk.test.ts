@@ -49,7 +49,10 @@ describe('the walk of a calculation through an organisation', () => {
   })
 
   it('reads those who joined at one moment in each step of their own only', async () => {
-    await seedPeople({ organization }, Array.from({ length: 95 }, () => ({})))
+    await seedPeople(
+      { organization },
+      Array.from({ length: 95 }, () => ({})),
+    )
     await db.batch([sql`update users set created_at = 7 where organization_id = ${organization}`])
     const machine = calculator()
     await machine.take([await begin()], 5)

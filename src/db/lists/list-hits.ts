@@ -6,7 +6,7 @@ import type { KeyValues } from './order-keys.ts'
 
 /** Searches are kept in so many slots, because one may have megabytes. A later search takes the slot of an earlier one. */
 const slots = 64
-/** A list of fewer rows is searched each time: that costs less than a row written. */
+/** A list of fewer rows is searched each time, where nothing else is said: that costs less than a row written. */
 const fewRows = 1000
 const keptMs = dayMs
 
@@ -58,6 +58,8 @@ export interface ListState {
   /** Expressions: how often the rows changed that the list is made of, and how many they are. */
   version: SQL
   rows: SQL
+  /** What is found among fewer rows is not kept. */
+  fewest?: number
   /** Whether each change of the order is one of the version. Otherwise the count is kept alone. */
   keepsOrder: boolean
   now: () => number
@@ -132,7 +134,7 @@ export async function readHits(db: Database, state: ListState, matching: SQL): P
 
 /** Stores what was found, unless the list is short. The first part comes last: who finds it finds the others. */
 export function keepHits(db: Database, { slot, key, state }: HitList, { version, rows, total, parts }: Found): void {
-  if (rows < fewRows) return
+  if (rows < (state.fewest ?? fewRows)) return
   const kept = parts.length > 0 ? parts : [null]
   state.afterCommit(async () => {
     for (const [part, hits] of [...kept.entries()].toReversed())

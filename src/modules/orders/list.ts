@@ -26,6 +26,7 @@ import { invalid, parameterError } from '../../domain/errors.ts'
 import type { Page, PageRequest } from '../../domain/page.ts'
 import { editionSummaryFields, editionSummaryIn, shownEdition, shownIn, shownOfEdition } from '../editions/index.ts'
 import { countingOf, fewMatch, stateOf } from './count.ts'
+import { behindOrderOfDense } from './dense.ts'
 import type { OrderFilters, OrderOrdering } from './filters.ts'
 import { indexedKeys, indexOf, sortedKeys, sortKeys, sortOf } from './orderings.ts'
 import { judgeOf, readFewOf } from './found.ts'
@@ -205,13 +206,13 @@ export async function listOrders(
   const ofRuns = inRuns && { rows: inRuns, count: counting.statement, source: sortedSource }
   const byRuns = ofRuns && (await listByRuns(ctx.db, request, ofRuns))
   if (byRuns?.page) return byRuns.page
-  const page = byRuns?.request ?? request
   const serving = indexOf(filters, ordering)
   const areFew = await fewMatch(ctx, filters, serving)
+  const search = searchOfOrders(ctx.caller, filters)
+  const page = await behindOrderOfDense(ctx, byRuns?.request ?? request, { view, ordering, filters })
   const served = areFew ? null : serving
   const starts = areFew ? {} : startsOf(ctx, filters, ordering)
   const end = (ordering[0]?.desc ?? true) ? 'last' : 'first'
-  const search = searchOfOrders(ctx.caller, filters)
   const owners = ownersOf(ctx, filters, served?.isWhole ?? false)
   const keys = areFew ? sortedKeys : indexedKeys(filters, served?.ranges)
   const source = {

@@ -1,7 +1,7 @@
 import { shortIdOfEdition } from '../../db/short-ids.ts'
 import { type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
-import { purchaseColumn, sumOfEditions } from '../../db/edition-counts.ts'
+import { areSpans, longestBits, purchaseColumn, shortBits, sumOfEditions, written } from '../../db/edition-counts.ts'
 import { idKeys, type ListState } from '../../db/lists/list-hits.ts'
 import type { ListSource, SortKey } from '../../db/lists/list-source.ts'
 import type { Counting } from '../../db/lists/page-by-number.ts'
@@ -9,9 +9,10 @@ import { paginate } from '../../db/lists/paginate.ts'
 import { paginateKept } from '../../db/lists/paginate-kept.ts'
 import { paginateFew } from '../../db/lists/paginate-search.ts'
 import type { Ranges } from '../../db/lists/ranges.ts'
+import { behindRowOfDense } from '../../db/lists/spans/dense-spans.ts'
 import { purchases } from '../../db/schema/sales/orders.ts'
 import { customersSeenBy } from '../../db/customer-visibility.ts'
-import { editionsSeenBy, visibleIn } from '../../db/visibility.ts'
+import { editionsSeenBy, inWords, visibleIn } from '../../db/visibility.ts'
 import { invalid, parameterError } from '../../domain/errors.ts'
 import { type OrderBy, type Page, type PageRequest, sortBy } from '../../domain/page.ts'
 import { type PurchaseStatus, purchaseStatuses } from '../../domain/orders/purchases.ts'
@@ -65,6 +66,12 @@ const startOf = (
 
 type PurchaseOrdering = readonly OrderBy<keyof typeof sortKeys>[]
 
+const listedOf = (ordering: PurchaseOrdering) => ({
+  from: sql`${purchases}`,
+  key: sql`${purchases.id}`,
+  sort: sortBy<keyof typeof sortKeys, SortKey['by']>(ordering, '-created', sortKeys),
+})
+
 /** The state in which a frequent search is made. */
 function stateOf(
   ctx: Ctx,
@@ -83,6 +90,41 @@ function stateOf(
   }
 }
 
+/** A request of a page as one of the page behind a row, where many purchases were made in a short time. */
+function behindPurchaseOfDense(
+  ctx: Ctx,
+  request: PageRequest,
+  { ordering, filters }: { ordering: PurchaseOrdering; filters: PurchaseFilters },
+): Promise<PageRequest> | PageRequest {
+  const { edition_id, search, vendor_code, status } = filters
+  if (!edition_id || search || vendor_code) return request
+  const isDesc = ordering[0]?.desc ?? true
+  const editions = editionsSeenBy(ctx.caller, { edition_id })
+  return behindRowOfDense(ctx.db, request, {
+    editions,
+    areMerged: status === undefined,
+    placeOf: (skipped) => startOfPurchases({ editionId: edition_id, status }, isDesc, skipped).ctes,
+    ofSpan: ({ span, from, until }) => ({
+      source: {
+        ...listedOf(ordering),
+        where: [
+          ...conditions(ctx, filters),
+          inWords(sql`${purchases.status}`, status ? [status] : purchaseStatuses),
+          sql`${purchases.created_at} >= ${from} and ${purchases.created_at} < ${until}`,
+        ],
+      },
+      state: {
+        ...stateOf(ctx, filters, ordering),
+        asked: ['purchases of a span', edition_id, status, isDesc, span],
+        version: sql`(select changes + purchase_changes from order_counts where ${areSpans(longestBits, editions)}
+          and span = ${written(span)} >> ${written(longestBits - shortBits)})`,
+        rows: sql`(select coalesce(sum(purchases), 0) from order_counts where ${areSpans(shortBits, editions)} and span = ${span})`,
+        fewest: 0,
+      },
+    }),
+  })
+}
+
 export async function listPurchases(
   ctx: Ctx,
   page: PageRequest,
@@ -94,18 +136,16 @@ export async function listPurchases(
   const where = conditions(ctx, filters)
   const isSearch = edition_id !== undefined && search !== undefined
   const source = {
-    from: sql`${purchases}`,
-    key: sql`${purchases.id}`,
+    ...listedOf(ordering),
     where: isSearch ? [isFoundBy(edition_id, search), ...where] : where,
     ranges: rangesOf(filters),
-    sort: sortBy<keyof typeof sortKeys, SortKey['by']>(ordering, '-created', sortKeys),
     columns: shownFields(view),
     joins: sql`join ${purchases} on ${purchases.id} = page.key ${shownJoins(view)}`,
     read: { table: sql`${purchases}`, joins: sql`cross ${shownJoins(view)}` },
     count: countOf(ctx, filters),
     startOf: startOf(filters, ordering[0]?.desc ?? true),
   }
-  if (!isSearch) return paginate(ctx.db, page, source)
+  if (!isSearch) return paginate(ctx.db, await behindPurchaseOfDense(ctx, page, { ordering, filters }), source)
   return paginateKept(ctx.db, page, {
     source,
     state: stateOf(ctx, filters, ordering),

@@ -20,8 +20,8 @@ const countedOrders = () => ({
 
 /**
  * Triggers and `countTogether` write it: a column of each status and type of an order, one of all purchases and one of each of
- * their statuses; in spans of `longBits` also the customers of the edition, who are in any of its spans. A generated column
- * `bought` has all purchases too.
+ * their statuses; in spans of `longBits` also the customers of the edition, who are in any of its spans. Generated columns
+ * `orders` and `bought` have all orders and all purchases.
  */
 export const orderCounts = sqliteTable(
   'order_counts',

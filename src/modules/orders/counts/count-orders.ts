@@ -1,5 +1,13 @@
 import { type SQL, sql } from 'drizzle-orm'
-import { lengthsOfSpans, longestBits, shortBits, sumBits, sumOfEditions, written } from '../../../db/edition-counts.ts'
+import {
+  areSpans,
+  lengthsOfSpans,
+  longestBits,
+  shortBits,
+  sumBits,
+  sumOfEditions,
+  written,
+} from '../../../db/edition-counts.ts'
 import { ofKinds } from '../../../db/order-kinds.ts'
 import { shortIdsOf } from '../../../db/short-ids.ts'
 import { type CountedOrders, ordersInSpan } from './spans.ts'
@@ -28,9 +36,29 @@ function sumOfSpans(counted: CountedOrders, ranges: readonly CountedSpans[]): SQ
       on span_bits = part.column1 and edition_id = one.id and span >= part.column2 and span < part.column3)`
 }
 
-const countRows = ({ editions, status, type }: CountedOrders, [from, until]: readonly [number, number]): SQL =>
-  sql`(select count(*) from orders where edition_short_id in (${shortIdsOf(editions)})
-    and created_at >= ${from} and created_at < ${until} ${status || type ? sql`and ${ofKinds({ status, type })}` : sql``})`
+/** More orders between a moment and the nearest edge are not read where fewer are on the other side. */
+const fewRows = 128
+
+const rowsIn = ({ editions, status, type }: CountedOrders, [from, until]: readonly [number, number]): SQL =>
+  sql`from orders where edition_short_id in (${shortIdsOf(editions)})
+    and created_at >= ${written(from)} and created_at < ${written(until)} ${status || type ? sql`and ${ofKinds({ status, type })}` : sql``}`
+
+/** What `counted` makes of the number `n` of rows, read up to one more than few. */
+const countUpToFew = (rows: SQL, counted: SQL): SQL =>
+  sql`(select ${counted} from (select count(*) as n from (select 1 ${rows} limit ${written(fewRows + 1)})))`
+
+/**
+ * The number of orders between a moment and the nearest edge of short spans. Where many have one moment, as of an import that
+ * knows dates alone, one side of it has few: that side is read, and taken from what the span has.
+ */
+function countRows(counted: CountedOrders, near: readonly [number, number], far: readonly [number, number]): SQL {
+  const [first] = near
+  const span = sql`(select coalesce(sum(${ordersInSpan(counted)}), 0) from order_counts
+    where ${areSpans(shortBits, counted.editions)} and span = ${written(Math.floor(first / 2 ** shortBits))})`
+  const all = sql`(select count(*) ${rowsIn(counted, near)})`
+  const byOthers = countUpToFew(rowsIn(counted, far), sql`iif(n > ${written(fewRows)}, ${all}, ${span} - n)`)
+  return countUpToFew(rowsIn(counted, near), sql`iif(n > ${written(fewRows)}, ${byOthers}, n)`)
+}
 
 /** The number of the edge of spans that is nearest to a moment. */
 const nearestEdge = (moment: number, bits: number): number => Math.round(moment / 2 ** bits)
@@ -48,8 +76,11 @@ const spansTo = (moment: number, sign: 1 | -1): CountedSpans[] =>
 
 /** From there to the moment. */
 function rowsTo(counted: CountedOrders, moment: number): SQL {
-  const { range, sign } = between(nearestEdge(moment, shortBits) * 2 ** shortBits, moment)
-  return sql`${written(sign)} * ${countRows(counted, range)}`
+  const [spanMs, edge] = [2 ** shortBits, nearestEdge(moment, shortBits) * 2 ** shortBits]
+  const { range, sign } = between(edge, moment)
+  if (edge === moment) return sql`0`
+  const far: readonly [number, number] = edge < moment ? [moment, edge + spanMs] : [edge - spanMs, moment]
+  return sql`${written(sign)} * ${countRows(counted, range, far)}`
 }
 
 const isSome = ({ spans: [from = -noSpan, until = noSpan] }: CountedSpans): boolean => from < until
@@ -69,7 +100,7 @@ const isEmpty = ({ from, until }: CountedOrders): boolean => from !== undefined 
 
 /**
  * The exact number of these orders, as an expression. It reads the longest spans between, and from the nearest edge to each
- * end at most eight spans of each other length and half a short one of orders.
+ * end at most eight spans of each other length and half a short one of orders, or the other half where it has fewer.
  */
 export function countOfOrders(counted: CountedOrders): SQL {
   if (isEmpty(counted)) return sql`0`

@@ -1,0 +1,60 @@
+import { sql } from 'drizzle-orm'
+import type { Ctx } from '../../context.ts'
+import type { CustomerView } from '../../db/customer-visibility.ts'
+import { areSpans, shortBits } from '../../db/edition-counts.ts'
+import { numberKeys } from '../../db/lists/list-hits.ts'
+import { behindRowOfDense, type ShortSpan } from '../../db/lists/spans/dense-spans.ts'
+import { ofKinds } from '../../db/order-kinds.ts'
+import { orders } from '../../db/schema/sales/orders.ts'
+import { shortIdsOf } from '../../db/short-ids.ts'
+import { editionsSeenBy } from '../../db/visibility.ts'
+import { isOrderedByOwn, type PageRequest } from '../../domain/page.ts'
+import { countedOf, withEditions } from './count.ts'
+import { ordersInSpan } from './counts/spans.ts'
+import { startOfOrders } from './counts/start-of-page.ts'
+import type { OrderFilters, OrderOrdering } from './filters.ts'
+import { sortKeys, sortOf } from './orderings.ts'
+
+/** A request of a page in the order of creation as one of the page behind a row, where many orders came in a short time. */
+export function behindOrderOfDense(
+  ctx: Ctx,
+  request: PageRequest,
+  { view, ordering, filters }: { view: CustomerView; ordering: OrderOrdering; filters: OrderFilters },
+): Promise<PageRequest> | PageRequest {
+  const counted = countedOf(filters)
+  if (!counted || !isOrderedByOwn(ordering, 'created')) return request
+  const { status, type, edition_id, organization_id } = filters
+  const [isDesc, editions] = [ordering[0]?.desc ?? true, editionsSeenBy(ctx.caller, filters)]
+  return behindRowOfDense(ctx.db, request, {
+    editions,
+    areMerged: edition_id === undefined || (status === undefined) !== (type === undefined),
+    placeOf: (skipped) => sql`${withEditions(ctx, filters)}, ${startOfOrders(counted, isDesc, skipped).ctes}`,
+    ofSpan: ({ span, from, until }: ShortSpan) => {
+      const inSpan = sql`from order_counts where ${areSpans(shortBits, editions)} and span = ${span}`
+      return {
+        source: {
+          key: sql`${orders.seq}`,
+          from: sql`${orders}`,
+          where: [
+            edition_id
+              ? sql`${orders}.edition_short_id = (${shortIdsOf(editions)})`
+              : sql`${orders}.edition_short_id in (${shortIdsOf(editions)})`,
+            sql`${orders.created_at} >= ${from} and ${orders.created_at} < ${until}`,
+            ...(status || type ? [ofKinds({ status, type })] : []),
+          ],
+          sort: sortOf(ordering, sortKeys),
+        },
+        state: {
+          asked: ['orders of a span', view.reached, edition_id, organization_id, status, type, isDesc, span],
+          keys: numberKeys,
+          version: sql`(select coalesce(sum(changes), 0) ${inSpan})`,
+          rows: sql`(select coalesce(sum(${ordersInSpan()}), 0) ${inSpan})`,
+          fewest: 0,
+          keepsOrder: true,
+          now: ctx.now,
+          afterCommit: ctx.afterCommit,
+        },
+      }
+    },
+  })
+}
