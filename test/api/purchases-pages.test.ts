@@ -27,7 +27,7 @@ beforeAll(async () => {
   const { created_at } = await purchaseRow(ticket.id)
   // Most are bought within two days, hundreds of them in one moment; the others in the year before, with weeks of none.
   const made = Array.from({ length: count }, (_, index) => ({
-    id: `pur_${String((index * 7919) % 100_003).padStart(6, '0')}-${shop.edition_id.slice(-8)}`,
+    id: `pur_${String((index * 7919) % 100_003).padStart(18, '0')}${shop.edition_id.slice(-8)}`,
     status: purchaseStatuses[index % 17 ? 1 : (index / 17) % purchaseStatuses.length],
     created_at:
       index % 4
@@ -85,6 +85,41 @@ it('a page far from both ends reads few rows', async () => {
         // Those of one short span, spans, and seven rows for each purchase of the page.
         expect([page, Math.max(rows, 500 + (most?.n ?? 0))]).toEqual([page, 500 + (most?.n ?? 0)])
       }
+})
+
+it('a page where many were bought in one moment reads few rows once they were read, and is right after any change', async () => {
+  const [moment] = await db.all(
+    sql<{
+      at: number
+      n: number
+    }>`select created_at as at, count(*) as n from purchases where edition_id = ${shop.edition_id} group by 1 order by 2 desc`,
+  )
+  expect(moment?.n).toBeGreaterThan(500)
+  const isOfMoment = sql`edition_id = ${shop.edition_id} and created_at = ${moment?.at}`
+  const one = sql`id = (select max(id) from purchases where ${isOfMoment} and status = 'active')`
+  for (const change of [
+    sql`select 1`,
+    sql`update purchases set status = 'used' where ${one}`,
+    // As many of each status as before.
+    sql`update purchases set status = iif(status = 'used', 'active', 'used')
+      where id in (select max(id) from purchases where ${isOfMoment} and status in ('active', 'used') group by status)`,
+    sql`update purchases set created_at = created_at + 1 where ${one}`,
+    sql`delete from purchases where ${one}`,
+  ]) {
+    await write(change)
+    all = await stored()
+    for (const status of [undefined, 'active'] as const) {
+      const ids = sorted(status, '-created')
+      const first = all.filter((row) => (!status || row.status === status) && row.created_at > (moment?.at ?? 0)).length
+      const page = 2 + Math.ceil((first + 300) / 50)
+      const filter = { ...(status && { status }), page: String(page) }
+      await pageOf(filter)
+      await pageOf(filter)
+      const found = await pageOf(filter)
+      expect(found.ids).toEqual(ids.slice(50 * (page - 1), 50 * page))
+      expect(found.rows).toBeLessThanOrEqual(600)
+    }
+  }
 })
 
 it('pages stay right where a version before has counted statuses alone', async () => {

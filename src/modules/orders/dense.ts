@@ -27,7 +27,6 @@ export function behindOrderOfDense(
   const [isDesc, editions] = [ordering[0]?.desc ?? true, editionsSeenBy(ctx.caller, filters)]
   return behindRowOfDense(ctx.db, request, {
     editions,
-    areMerged: edition_id === undefined || (status === undefined) !== (type === undefined),
     placeOf: (skipped) => sql`${withEditions(ctx, filters)}, ${startOfOrders(counted, isDesc, skipped).ctes}`,
     ofSpan: ({ span, from, until }: ShortSpan) => {
       const inSpan = sql`from order_counts where ${areSpans(shortBits, editions)} and span = ${span}`

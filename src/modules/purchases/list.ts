@@ -1,7 +1,7 @@
 import { shortIdOfEdition } from '../../db/short-ids.ts'
 import { type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
-import { areSpans, longestBits, purchaseColumn, shortBits, sumOfEditions, written } from '../../db/edition-counts.ts'
+import { areSpans, purchaseColumn, shortBits, sumBits, sumOfEditions, written } from '../../db/edition-counts.ts'
 import { idKeys, type ListState } from '../../db/lists/list-hits.ts'
 import type { ListSource, SortKey } from '../../db/lists/list-source.ts'
 import type { Counting } from '../../db/lists/page-by-number.ts'
@@ -102,7 +102,6 @@ function behindPurchaseOfDense(
   const editions = editionsSeenBy(ctx.caller, { edition_id })
   return behindRowOfDense(ctx.db, request, {
     editions,
-    areMerged: status === undefined,
     placeOf: (skipped) => startOfPurchases({ editionId: edition_id, status }, isDesc, skipped).ctes,
     ofSpan: ({ span, from, until }) => ({
       source: {
@@ -116,8 +115,8 @@ function behindPurchaseOfDense(
       state: {
         ...stateOf(ctx, filters, ordering),
         asked: ['purchases of a span', edition_id, status, isDesc, span],
-        version: sql`(select changes + purchase_changes from order_counts where ${areSpans(longestBits, editions)}
-          and span = ${written(span)} >> ${written(longestBits - shortBits)})`,
+        version: sql`(select changes + purchase_changes from order_counts where ${areSpans(shortBits + sumBits, editions)}
+          and span = ${written(span)} >> ${written(sumBits)})`,
         rows: sql`(select coalesce(sum(purchases), 0) from order_counts where ${areSpans(shortBits, editions)} and span = ${span})`,
         fewest: 0,
       },

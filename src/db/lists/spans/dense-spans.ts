@@ -8,8 +8,8 @@ import { keptKeyAt, type KeptSource } from '../paginate-kept.ts'
 
 /** A short span with more rows is dense. The same number is in the index of such spans. */
 const mostRows = 256
-/** More rows before a page are not passed one by one. Each that is merged is some five rows read. */
-const mostPassed = { inOrder: 256, merged: 50 }
+/** More rows before a page are not passed one by one, of a list that has more than these in the span. */
+const passed = { most: 50, of: 100 }
 
 /** Moments of a short span: the first, and the first one behind the last. Milliseconds UTC. */
 export interface ShortSpan {
@@ -23,8 +23,6 @@ interface SpannedPages {
   editions: SQL
   /** Queries up to `place` of `startInEditions`, for a page behind so many rows. */
   placeOf: (skipped: number) => SQL
-  /** Whether the list merges ranges of an index. */
-  areMerged: boolean
   /** The rows of a span in the order of the list, and the state in which their keys are kept. */
   ofSpan: (span: ShortSpan) => { source: KeptSource; state: ListState }
 }
@@ -44,14 +42,13 @@ async function haveDense(db: Database, editions: SQL): Promise<boolean> {
 export async function behindRowOfDense(
   db: Database,
   request: PageRequest,
-  { editions, placeOf, areMerged, ofSpan }: SpannedPages,
+  { editions, placeOf, ofSpan }: SpannedPages,
 ): Promise<PageRequest> {
   const skipped = request.after ? 0 : (request.page - 1) * request.size
-  const most = areMerged ? mostPassed.merged : mostPassed.inOrder
-  if (skipped <= most || !(await haveDense(db, editions))) return request
-  const place = await db.first(sql<{ span: number; ahead: number }>`with ${placeOf(skipped)}
-    select lo as span, ahead from place where size = 1 and bits = ${written(shortBits)}`)
-  if (!place || place.ahead <= most) return request
+  if (skipped <= passed.of || !(await haveDense(db, editions))) return request
+  const place = await db.first(sql<{ span: number; ahead: number; total: number }>`with ${placeOf(skipped)}
+    select lo as span, ahead, total from place where size = 1 and bits = ${written(shortBits)}`)
+  if (!place || place.ahead <= passed.most || place.total <= passed.of) return request
   const { span, ahead } = place
   const { source, state } = ofSpan({ span, from: span * 2 ** shortBits, until: (span + 1) * 2 ** shortBits })
   const key = await keptKeyAt(db, { source, state }, ahead - 1)
