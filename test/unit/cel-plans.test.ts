@@ -73,7 +73,7 @@ describe.each(scopes)('the plan in %s', (_, one) => {
   })
 
   it('finds the product of each purchase where a name is no written one, or values are packed', async () => {
-    const many = Array.from({ length: 41 }, (_, n) => `p.product_name == "Ticket ${n}"`).join(' || ')
+    const many = Array.from({ length: 41 }, (_value, n) => `p.product_name == "Ticket ${n}"`).join(' || ')
     for (const condition of ['p.product_name == p.status', many]) {
       const plan = (await planOf(`purchases.exists(p, ${condition})`)).filter((step) => step.includes('products'))
       expect(new Set(plan)).toEqual(new Set(['SEARCH products USING PRIMARY KEY (id=?)']))
