@@ -62,7 +62,7 @@ const mostOrders = 100
 const mostBought = 5000
 
 /** The values of an order, as the views have them behind its key. */
-type OrderValues = readonly [
+type ValuesOfOrder = readonly [
   created_at: number,
   edition: string,
   contact: string,
@@ -75,7 +75,7 @@ type OrderValues = readonly [
   own: string,
 ]
 
-function orderOf(key: number, values: OrderValues, customer: FoundCustomer): FoundOrder {
+function orderOf(key: number, values: ValuesOfOrder, customer: FoundCustomer): FoundOrder {
   const [created_at, edition, contact, modified_at, number_key, number_folded, status, type, amount_minor, own] = values
   const times = { created_at, modified_at }
   return { key, edition, contact, ...times, number_key, number_folded, status, type, amount_minor, own, customer }
@@ -96,7 +96,7 @@ const noTexts = sql.raw(`'["",""]'`)
 
 const ownFields = ({ editions, texts }: Compared) => ({
   key: sql<number>`orders.rowid`,
-  order: fromJson<readonly [organization_id: string, ...OrderValues]>(lookedUp('found_orders', 'orders')),
+  order: fromJson<readonly [organization_id: string, ...ValuesOfOrder]>(lookedUp('found_orders', 'orders')),
   texts: fromJson<Texts>(texts ? lookedUp('found_buyers', 'orders') : noTexts),
   editions: fromJson<readonly FoundEdition[]>(editions ? lookedUp('found_buyer_editions', 'orders') : none),
 })
@@ -112,7 +112,7 @@ const customerFields = <Bought>(table: string, { editions }: Compared) => ({
   editions: fromJson<readonly FoundEdition[]>(editions ? lookedUp('found_editions', 'customers') : none),
 })
 
-type BoughtOrder = readonly [key: number, ...OrderValues]
+type BoughtOrder = readonly [key: number, ...ValuesOfOrder]
 type BoughtRequests = readonly [readonly [key: number, edition: string, contact: string], readonly FoundRequest[]]
 
 /** The texts of a customer as `customerFields` have them. */
@@ -193,7 +193,7 @@ function judgeOf(view: FoundView, filters: OrderFilters): (order: FoundOrder) =>
     isFound(order)
 }
 
-type Entries = Pick<FoundByIndex, 'own' | 'contacts' | 'isOfText'>
+type OrderEntries = Pick<FoundByIndex, 'own' | 'contacts' | 'isOfText'>
 
 interface FewOrders<Order> extends Pick<FewEntries, 'own' | 'contacts'> {
   orders: readonly Order[] | null
@@ -206,17 +206,17 @@ interface CustomerRow<Bought> {
 }
 
 /** The first entries of both indexes, and how the rows that they lead to become orders. */
-interface Reading<Own, Bought, Order> {
+interface OrderReading<Own, Bought, Order> {
   found: Query<Own> | null
-  ownOrder: (row: Own) => Order
+  ofOwn: (row: Own) => Order
   buyers: Query<CustomerRow<Bought>> | null
-  boughtOrder: (bought: Bought, customer: FoundCustomer) => Order
+  ofBought: (bought: Bought, customer: FoundCustomer) => Order
 }
 
 /** The orders that the first entries of the index lead to; null where they are not all. */
 async function readFewOrders<Own extends { key: number }, Bought, Order extends SearchedOrder>(
   db: Database,
-  { found, ownOrder, buyers, boughtOrder }: Reading<Own, Bought, Order>,
+  { found, ofOwn, buyers, ofBought }: OrderReading<Own, Bought, Order>,
 ): Promise<FewOrders<Order>> {
   const { found: own = [], buyers: contacts = [] } = await db.batchNamed({ found, buyers })
   const isCut = contacts.some(({ bought: [, orders] }) => orders.length > mostOrders)
@@ -226,23 +226,23 @@ async function readFewOrders<Own extends { key: number }, Bought, Order extends 
   const known = new Set(own.map(({ key }) => key))
   const bought = contacts.flatMap(({ bought: [[organization_id, ...texts], orders], editions }) => {
     const customer = customerOf(organization_id, texts, editions)
-    return orders.map((order) => boughtOrder(order, customer))
+    return orders.map((order) => ofBought(order, customer))
   })
-  return { own, contacts, orders: [...own.map(ownOrder), ...bought.filter(({ key }) => !known.has(key))] }
+  return { own, contacts, orders: [...own.map(ofOwn), ...bought.filter(({ key }) => !known.has(key))] }
 }
 
 /** Orders with their refund requests, of the first entries; null where they are not all. */
 export function readFewWithRequests(
   db: Database,
-  { own, contacts }: Entries,
+  { own, contacts }: OrderEntries,
   view: FoundView,
 ): Promise<FewOrders<OrderWithRequests>> {
   const compared = { editions: view.hidesCustomers, texts: false }
   return readFewOrders(db, {
     found: own && firstEntries(ownWithRequests(compared), own),
-    ownOrder: ({ requests, ...row }) => ({ ...ownOrder(row), requests }),
+    ofOwn: ({ requests, ...row }) => ({ ...ownOrder(row), requests }),
     buyers: contacts && firstEntries(customerFields<BoughtRequests>('found_bought_requests', compared), contacts),
-    boughtOrder: boughtRequests,
+    ofBought: boughtRequests,
   })
 }
 
@@ -254,7 +254,7 @@ interface OrderList {
 
 /** How a list of orders compares what the index finds. */
 export function readFewOf(
-  { own, contacts, isOfText }: Entries,
+  { own, contacts, isOfText }: OrderEntries,
   { caller, filters, keys }: OrderList,
 ): IndexSearch['readFew'] {
   const view = viewOfFound(caller)
@@ -264,11 +264,11 @@ export function readFewOf(
   return async (db) => {
     const { orders, ...read } = await readFewOrders(db, {
       found: own && firstEntries(ownFields(compared), own),
-      ownOrder,
+      ofOwn: ownOrder,
       buyers:
         contacts &&
         firstEntries(customerFields<BoughtOrder>('found_bought', compared), contacts, isOfText?.(textOfBought)),
-      boughtOrder,
+      ofBought: boughtOrder,
     })
     const rows = orders?.filter(isMatch).map((order) =>
       matchingRow(order.key, keys, {
