@@ -33,6 +33,8 @@ interface CustomerValues {
 
 /** What a caller reaches, of rows that the search index found: as `visible` and `customersSeenBy` say it in SQL. */
 export interface FoundView {
+  /** Whether customers may be hidden: what editions were given of them is needed then. */
+  hidesCustomers: boolean
   seesOrganization: (id: string) => boolean
   seesEdition: (shortId: string) => boolean
   /** The texts by which the caller finds a customer: own ones, or those that the caller's editions were given. */
@@ -53,6 +55,7 @@ export function viewOfFound(caller: Caller): FoundView {
   const reach = reachOf(caller)
   if (reach.all)
     return {
+      hidesCustomers: false,
       seesOrganization: () => true,
       seesEdition: () => true,
       textsOf: (customer) => [customer],
@@ -64,6 +67,7 @@ export function viewOfFound(caller: Caller): FoundView {
   const isHidden = ({ organization_id, editions }: FoundCustomer): boolean =>
     mine.size > 0 && !organizations.has(organization_id) && editions.some(([edition]) => !mine.has(edition))
   return {
+    hidesCustomers: mine.size > 0,
     seesOrganization: (id) => organizations.has(id),
     seesEdition: (edition) => mine.has(edition),
     textsOf: (customer) => (isHidden(customer) ? ofMine(customer).map(textsOfEdition) : [customer]),

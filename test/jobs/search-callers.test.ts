@@ -117,6 +117,11 @@ it('finds by the index what a comparison of all rows finds, for every caller, in
         expect([few, found.count, found.ids]).toEqual([few, compared.count, compared.ids])
       },
     ),
-    { numRuns: dearRuns(150, 50), endOnFailure: true },
+    {
+      numRuns: dearRuns(150, 50),
+      endOnFailure: true,
+      // A role of an edition sees when a customer of that edition alone joined it, which is not when the organisation got them.
+      examples: [[{ list: 'user', text: 'search', ordering: '&ordering=-date_joined', filter: '' }, 2, 'edition']],
+    },
   )
 })

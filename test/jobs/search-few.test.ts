@@ -188,6 +188,39 @@ describe('orders that are found by their customers', () => {
         const { ids, count } = await walkAs(rootToken, `/v1/orders?${scope}&${filter}=often8@&page_size=50`)
         expect([filter, count, new Set(ids).size]).toEqual([filter, 160, 160])
       }
+    await write(
+      sql`insert into refund_requests (id, organization_id, edition_id, order_id, transaction_id, user_id, target, status,
+          source, reason, currency, requested_minor, created_at, modified_at)
+        select 'rfr_' || printf('%026d', seq), organization_id, edition_id, id, 'trx_1', user_id, 'order', 'rejected', 'api',
+          'customer_request', 'dkk', 1, seq, seq
+        from orders where edition_id = ${shop.edition_id}`,
+    )
+    for (const scope of [`edition_id=${shop.edition_id}`, `organization_id=${shop.organization_id}`]) {
+      const { ids, count } = await walkAs(rootToken, `/v1/refund-requests?${scope}&search=often8@&page_size=50`)
+      expect([count, new Set(ids).size]).toEqual([160, 160])
+    }
+  })
+
+  it('are no more to read where other customers have the text as something else', async () => {
+    const shop = await seedShop()
+    await seedSearchedOrders(shop, 1, 4800)
+    const ours = sql`organization_id = ${shop.organization_id}`
+    await write(
+      sql`update users set phone_number = '+45990077' || (10 + seq % 90), phone_digits = '45990077' || (10 + seq % 90)
+        where ${ours} and email like 'often%'`,
+      sql`update users set email = 'x990077-' || seq || '@example.test', email_folded = 'x990077-' || seq || '@example.test'
+        where ${ours} and email like 'seldom%'`,
+      sql`update orders set search = (select address_folded || iif(phone_digits = '', '', char(31) || phone_digits) from users
+        where id = user_id) where ${ours}`,
+    )
+    const at = `organization_id=${shop.organization_id}&page_size=50`
+    const [emails, phones] = [
+      await searched(`/v1/orders?${at}&customer_email=990077`),
+      await searched(`/v1/orders?${at}&customer_phone=990077`),
+    ]
+    expect([emails.count, phones.count]).toEqual([40, 590])
+    // Those that have it as a number are passed in the index.
+    expect(emails.rows).toBeLessThan(40 + 590 + 4 * 40 + 60)
   })
 
   it('are none of another organisation or edition with the same mark', async () => {

@@ -62,9 +62,13 @@ export interface Match {
   keys: KeyValues
 }
 
-/** One entry more than is read at once says that there are more. */
-export const firstEntries = <F extends Fields>(fields: F, { table, where }: IndexEntries) =>
-  answering(fields, sql<RowOf<F>>`select ${selection(fields)} from ${table} where ${where} limit ${mostAtOnce + 1}`)
+/** One entry more than is read at once says that there are more. Only those count for which `isAmong`, on the fields, holds. */
+export function firstEntries<F extends Fields>(fields: F, { table, match }: IndexEntries, isAmong?: SQL | null) {
+  const entries = sql<RowOf<F>>`select ${selection(fields)} from ${table} where ${match}`
+  // With its limit it is not merged into the outer query, which would look each row up twice.
+  const among = isAmong ? sql<RowOf<F>>`select * from (${entries} limit -1) where ${isAmong}` : entries
+  return answering(fields, sql<RowOf<F>>`${among} limit ${mostAtOnce + 1}`)
+}
 
 /** What the first entries of an index say. */
 export interface Few {

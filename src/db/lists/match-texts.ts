@@ -29,15 +29,22 @@ interface IndexQuery {
 export interface IndexEntries {
   table: SQL
   where: SQL
+  /** The conditions that the index alone answers, without reading a row. */
+  match: SQL
 }
+
+/** What `name` answers for the row that an entry of the index under the name `of` leads to. FTS5 reads it by itself, too. */
+export const lookedUp = (name: string, of: 'orders' | 'customers' | 'users'): SQL =>
+  sql.raw(`(select entry from ${name} where rowid = ${of}.rowid)`)
 
 function entriesOf(index: 'order_search' | 'customer_search', name: string, query: IndexQuery): IndexEntries {
   const { marks, isVisible, texts } = query
   const found = matching(texts)
-  const match = marks ? sql`'(' || ${marks} || ') AND (' || ${found} || ')'` : sql`${found}`
+  const phrases = marks ? sql`'(' || ${marks} || ') AND (' || ${found} || ')'` : sql`${found}`
   const [table, column] = [sql.raw(`${index} as ${name}`), sql.raw(`${name}.${index}`)]
   // As a condition of its own it would be joined to each entry. No row has an empty phrase.
-  return { table, where: sql`${column} match iif(${isVisible}, ${match}, '""')` }
+  const where = sql`${column} match iif(${isVisible}, ${phrases}, '""')`
+  return { table, where, match: where }
 }
 
 /** Orders with one of the texts among their numbers and ids, as `orders`. */

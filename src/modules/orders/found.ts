@@ -1,15 +1,23 @@
 import { sql } from 'drizzle-orm'
 import type { Database } from '../../db/database.ts'
-import type { ContactTexts, FoundCustomer, FoundEdition, FoundView } from '../../db/found-customers.ts'
+import {
+  type ContactTexts,
+  type FoundCustomer,
+  type FoundEdition,
+  type FoundView,
+  viewOfFound,
+} from '../../db/found-customers.ts'
 import { type FewEntries, firstEntries, matchingRow, type IndexSearch, mostAtOnce } from '../../db/lists/find-few.ts'
 import type { SortKey } from '../../db/lists/list-source.ts'
-import type { IndexEntries } from '../../db/lists/match-texts.ts'
+import { lookedUp } from '../../db/lists/match-texts.ts'
 import { foldedOrDigits } from '../../db/contains.ts'
-import { fromJson, type RowOf } from '../../db/select.ts'
+import { fromJson, type Query, type RowOf } from '../../db/select.ts'
 import { shortId } from '../../db/short-ids.ts'
 import type { OrderStatus, OrderType } from '../../domain/orders/orders.ts'
 import { fold, phoneDigits } from '../../domain/text/fold.ts'
+import type { Caller } from '../../domain/accounts/access.ts'
 import type { OrderFilters } from './filters.ts'
+import type { FoundByIndex, TextsOfCustomer } from './search.ts'
 import type { sortKeys } from './orderings.ts'
 
 /** A refund request as the index has it. */
@@ -23,113 +31,134 @@ export type FoundRequest = readonly [
   modified_at: number,
 ]
 
-/** An order as the index has it; `contact` is its copy of what the customer is found by. */
-interface IndexedOrder {
+/** An order as a search compares it; `contact` is its copy of what the customer is found by. */
+interface SearchedOrder {
   key: number
-  created_at: number
   edition: string
   contact: string
-  modified_at: number
-  number_key: string | null
-  number_folded: string
-  status: OrderStatus
-  type: OrderType
-  amount_minor: number
   own: string
-  requests: readonly FoundRequest[]
-}
-
-/** It is not found by the name of its customer. */
-export interface FoundOrder extends IndexedOrder {
+  number_folded: string
+  /** Not found by the name. */
   customer: FoundCustomer
 }
 
-/** The view `searched_customers` has one order more of a customer. */
+/** An order as a list compares and orders it. */
+interface FoundOrder extends SearchedOrder {
+  created_at: number
+  modified_at: number
+  number_key: string | null
+  status: OrderStatus
+  type: OrderType
+  amount_minor: number
+}
+
+interface OrderWithRequests extends SearchedOrder {
+  requests: readonly FoundRequest[]
+}
+
+/** The views `bought_entries` and `bought_request_entries` have one order more of a customer. */
 const mostOrders = 100
 /** Of all customers that are read at once. */
 const mostBought = 5000
 
-const ownFields = {
+/** The values of an order, as the views have them behind its key. */
+type ValuesOfOrder = readonly [
+  created_at: number,
+  edition: string,
+  contact: string,
+  modified_at: number,
+  number_key: string | null,
+  number_folded: string,
+  status: OrderStatus,
+  type: OrderType,
+  amount_minor: number,
+  own: string,
+]
+
+function orderOf(key: number, values: ValuesOfOrder, customer: FoundCustomer): FoundOrder {
+  const [created_at, edition, contact, modified_at, number_key, number_folded, status, type, amount_minor, own] = values
+  const times = { created_at, modified_at }
+  return { key, edition, contact, ...times, number_key, number_folded, status, type, amount_minor, own, customer }
+}
+
+type Texts = readonly [address_folded: string, phone_digits: string]
+
+/** What a list compares of the customers of its orders. */
+interface Compared {
+  /** What editions were given of them. */
+  editions: boolean
+  /** Their texts, where these are not those of their orders. */
+  texts: boolean
+}
+
+const none = sql.raw("'[]'")
+const noTexts = sql.raw(`'["",""]'`)
+
+const ownFields = ({ editions, texts }: Compared) => ({
   key: sql<number>`orders.rowid`,
-  created_at: sql<number>`orders.created_at`,
-  edition: sql<string>`orders.edition_short_id`,
-  contact: sql<string>`orders.contact`,
-  modified_at: sql<number>`orders.modified_at`,
-  number_key: sql<string | null>`orders.number_key`,
-  number_folded: sql<string>`orders.number_folded`,
-  status: sql<OrderStatus>`orders.status`,
-  type: sql<OrderType>`orders.type`,
-  amount_minor: sql<number>`orders.amount_minor`,
-  own: sql<string>`orders.own_search_text`,
-  requests: fromJson<readonly FoundRequest[]>(sql`orders.requests`),
-  organization_id: sql<string>`orders.organization_id`,
-  address_folded: sql<string>`orders.address_folded`,
-  phone_digits: sql<string>`orders.phone_digits`,
-  editions: fromJson<readonly FoundEdition[]>(sql`orders.customer_editions`),
-}
-
-const boughtFields = [
-  'key',
-  'created_at',
-  'edition',
-  'contact',
-  'modified_at',
-  'number_key',
-  'number_folded',
-  'status',
-  'type',
-  'amount_minor',
-  'own',
-  'requests',
-] as const satisfies readonly (keyof IndexedOrder)[]
-
-/** The values of an order in the order of `boughtFields`. */
-type BoughtOrder = readonly IndexedOrder[keyof IndexedOrder][]
-
-const customerFields = {
-  key: sql<number>`customers.rowid`,
-  organization_id: sql<string>`customers.organization_id`,
-  address_folded: sql<string>`customers.address_folded`,
-  phone_digits: sql<string>`customers.phone_digits`,
-  editions: fromJson<readonly FoundEdition[]>(sql`customers.editions`),
-  bought: fromJson<readonly BoughtOrder[]>(sql`customers.bought`),
-}
-
-const ownOrder = ({
-  organization_id,
-  address_folded,
-  phone_digits,
-  editions,
-  ...values
-}: RowOf<typeof ownFields>): FoundOrder => ({
-  ...values,
-  customer: { organization_id, name_folded: '', address_folded, phone_digits, editions },
+  order: fromJson<readonly [organization_id: string, ...ValuesOfOrder]>(lookedUp('found_orders', 'orders')),
+  texts: fromJson<Texts>(texts ? lookedUp('found_buyers', 'orders') : noTexts),
+  editions: fromJson<readonly FoundEdition[]>(editions ? lookedUp('found_buyer_editions', 'orders') : none),
 })
 
-function boughtBy({ key: _, bought, ...texts }: RowOf<typeof customerFields>): FoundOrder[] {
-  const customer = { ...texts, name_folded: '' }
-  return bought.map((values) => {
-    const order = Object.fromEntries(boughtFields.map((name, at) => [name, values[at]])) as unknown as IndexedOrder
-    return { ...order, customer }
-  })
+const ownWithRequests = (compared: Compared) => ({
+  ...ownFields(compared),
+  requests: fromJson<readonly FoundRequest[]>(lookedUp('found_requests', 'orders')),
+})
+
+const customerFields = <Bought>(table: string, { editions }: Compared) => ({
+  key: sql<number>`customers.rowid`,
+  bought: fromJson<CustomerRow<Bought>['bought']>(lookedUp(table, 'customers')),
+  editions: fromJson<readonly FoundEdition[]>(editions ? lookedUp('found_editions', 'customers') : none),
+})
+
+type BoughtOrder = readonly [key: number, ...ValuesOfOrder]
+type BoughtRequests = readonly [readonly [key: number, edition: string, contact: string], readonly FoundRequest[]]
+
+/** The texts of a customer as `customerFields` have them. */
+const textOfBought: TextsOfCustomer = (name) =>
+  name === 'address_folded' ? sql`bought ->> '$[0][1]'` : sql`bought ->> '$[0][2]'`
+
+const customerOf = (
+  organization_id: string,
+  [address_folded, phone_digits]: Texts,
+  editions: readonly FoundEdition[],
+): FoundCustomer => ({ organization_id, name_folded: '', address_folded, phone_digits, editions })
+
+function ownOrder({ key, order, texts, editions }: RowOf<ReturnType<typeof ownFields>>): FoundOrder {
+  const [organization_id, ...values] = order
+  return orderOf(key, values, customerOf(organization_id, texts, editions))
 }
+
+const boughtOrder = ([key, ...values]: BoughtOrder, customer: FoundCustomer): FoundOrder =>
+  orderOf(key, values, customer)
+
+/** It has the text by its contact: the index of orders finds it by its own. */
+const boughtRequests = (
+  [[key, edition, contact], requests]: BoughtRequests,
+  customer: FoundCustomer,
+): OrderWithRequests => ({ key, edition, contact, own: '', number_folded: '', customer, requests })
 
 const isIn = (texts: readonly string[], needles: readonly string[]): boolean =>
   needles.some((needle) => texts.some((text) => text.includes(needle)))
 
-/** Says of an order whether a list with these filters has it. It compares as the list does in SQL. */
-export function judgeOf(view: FoundView, filters: OrderFilters): (order: FoundOrder) => boolean {
-  const { edition_id, organization_id, status, type, created_after, created_before } = filters
-  const { order_number, customer_email, customer_phone, search } = filters
+type TextFilters = Pick<
+  OrderFilters,
+  'edition_id' | 'organization_id' | 'order_number' | 'customer_email' | 'customer_phone' | 'search'
+>
+
+/** Says of an order whether a search finds it. It compares as the list does in SQL. */
+export function isOrderFoundBy(view: FoundView, filters: TextFilters): (order: SearchedOrder) => boolean {
+  const { edition_id, organization_id, order_number, customer_email, customer_phone, search } = filters
   const edition = edition_id && shortId(edition_id)
-  const isOfCustomer = (order: FoundOrder, needles: readonly string[], texts: (of: ContactTexts) => string[]) =>
+  const isOfCustomer = (order: SearchedOrder, needles: readonly string[], texts: (of: ContactTexts) => string[]) =>
     view.textsOf(order.customer).some((of) => isIn(texts(of), needles))
   /** The texts of a customer who is seen whole are those that the order was given. */
-  const isOfContact = (order: FoundOrder, needles: readonly string[]): boolean =>
+  const isOfContact = (order: SearchedOrder, needles: readonly string[]): boolean =>
     view
       .textsOf(order.customer)
       .some((of) => isIn(of === order.customer ? [order.contact] : [of.address_folded, of.phone_digits], needles))
-  const texts: ((order: FoundOrder) => boolean)[] = []
+  const texts: ((order: SearchedOrder) => boolean)[] = []
   if (order_number) {
     const needles = [fold(order_number)]
     texts.push((order) => isIn([order.number_folded], needles))
@@ -150,45 +179,97 @@ export function judgeOf(view: FoundView, filters: OrderFilters): (order: FoundOr
     (!edition || order.edition === edition) &&
     (!organization_id || order.customer.organization_id === organization_id) &&
     (view.seesOrganization(order.customer.organization_id) || view.seesEdition(order.edition)) &&
+    texts.every((isFound) => isFound(order))
+}
+
+function judgeOf(view: FoundView, filters: OrderFilters): (order: FoundOrder) => boolean {
+  const { status, type, created_after, created_before } = filters
+  const isFound = isOrderFoundBy(view, filters)
+  return (order) =>
     (!status || order.status === status) &&
     (!type || order.type === type) &&
     (created_after === undefined || order.created_at >= created_after) &&
     (created_before === undefined || order.created_at <= created_before) &&
-    texts.every((isFound) => isFound(order))
+    isFound(order)
 }
 
-export interface FewOrders extends Pick<FewEntries, 'own' | 'contacts'> {
-  orders: readonly FoundOrder[] | null
+type OrderEntries = Pick<FoundByIndex, 'own' | 'contacts' | 'isOfText'>
+
+interface FewOrders<Order> extends Pick<FewEntries, 'own' | 'contacts'> {
+  orders: readonly Order[] | null
+}
+
+interface CustomerRow<Bought> {
+  key: number
+  bought: readonly [readonly [organization_id: string, ...Texts], readonly Bought[]]
+  editions: readonly FoundEdition[]
+}
+
+/** The first entries of both indexes, and how the rows that they lead to become orders. */
+interface OrderReading<Own, Bought, Order> {
+  found: Query<Own> | null
+  ofOwn: (row: Own) => Order
+  buyers: Query<CustomerRow<Bought>> | null
+  ofBought: (bought: Bought, customer: FoundCustomer) => Order
 }
 
 /** The orders that the first entries of the index lead to; null where they are not all. */
-export async function readFewOrders(
+async function readFewOrders<Own extends { key: number }, Bought, Order extends SearchedOrder>(
   db: Database,
-  { own, contacts }: { own: IndexEntries | null; contacts: IndexEntries | null },
-): Promise<FewOrders> {
-  const { found = [], customers = [] } = await db.batchNamed({
-    found: own && firstEntries(ownFields, own),
-    customers: contacts && firstEntries(customerFields, contacts),
+  { found, ofOwn, buyers, ofBought }: OrderReading<Own, Bought, Order>,
+): Promise<FewOrders<Order>> {
+  const { found: own = [], buyers: contacts = [] } = await db.batchNamed({ found, buyers })
+  const isCut = contacts.some(({ bought: [, orders] }) => orders.length > mostOrders)
+  const count = contacts.reduce((sum, { bought: [, orders] }) => sum + orders.length, 0)
+  if (isCut || count > mostBought || own.length > mostAtOnce || contacts.length > mostAtOnce)
+    return { own, contacts, orders: null }
+  const known = new Set(own.map(({ key }) => key))
+  const bought = contacts.flatMap(({ bought: [[organization_id, ...texts], orders], editions }) => {
+    const customer = customerOf(organization_id, texts, editions)
+    return orders.map((order) => ofBought(order, customer))
   })
-  const entries = { own: found, contacts: customers }
-  const isCut = customers.some(({ bought }) => bought.length > mostOrders)
-  const count = customers.reduce((sum, { bought }) => sum + bought.length, 0)
-  if (isCut || count > mostBought || found.length > mostAtOnce || customers.length > mostAtOnce)
-    return { ...entries, orders: null }
-  const known = new Set(found.map(({ key }) => key))
-  const bought = customers.flatMap(boughtBy).filter(({ key }) => !known.has(key))
-  return { ...entries, orders: [...found.map(ownOrder), ...bought] }
+  return { own, contacts, orders: [...own.map(ofOwn), ...bought.filter(({ key }) => !known.has(key))] }
+}
+
+/** Orders with their refund requests, of the first entries; null where they are not all. */
+export function readFewWithRequests(
+  db: Database,
+  { own, contacts }: OrderEntries,
+  view: FoundView,
+): Promise<FewOrders<OrderWithRequests>> {
+  const compared = { editions: view.hidesCustomers, texts: false }
+  return readFewOrders(db, {
+    found: own && firstEntries(ownWithRequests(compared), own),
+    ofOwn: ({ requests, ...row }) => ({ ...ownOrder(row), requests }),
+    buyers: contacts && firstEntries(customerFields<BoughtRequests>('found_bought_requests', compared), contacts),
+    ofBought: boughtRequests,
+  })
+}
+
+interface OrderList {
+  caller: Caller
+  filters: OrderFilters
+  keys: Readonly<Record<keyof typeof sortKeys, SortKey['by']>>
 }
 
 /** How a list of orders compares what the index finds. */
-export const readFewOf =
-  (
-    entries: Pick<IndexSearch, 'own' | 'contacts'>,
-    isMatch: (order: FoundOrder) => boolean,
-    keys: Readonly<Record<keyof typeof sortKeys, SortKey['by']>>,
-  ): IndexSearch['readFew'] =>
-  async (db) => {
-    const { orders, ...read } = await readFewOrders(db, entries)
+export function readFewOf(
+  { own, contacts, isOfText }: OrderEntries,
+  { caller, filters, keys }: OrderList,
+): IndexSearch['readFew'] {
+  const view = viewOfFound(caller)
+  const isMatch = judgeOf(view, filters)
+  const texts = filters.customer_email !== undefined || filters.customer_phone !== undefined
+  const compared = { editions: view.hidesCustomers, texts }
+  return async (db) => {
+    const { orders, ...read } = await readFewOrders(db, {
+      found: own && firstEntries(ownFields(compared), own),
+      ofOwn: ownOrder,
+      buyers:
+        contacts &&
+        firstEntries(customerFields<BoughtOrder>('found_bought', compared), contacts, isOfText?.(textOfBought)),
+      ofBought: boughtOrder,
+    })
     const rows = orders?.filter(isMatch).map((order) =>
       matchingRow(order.key, keys, {
         created: order.created_at,
@@ -201,3 +282,4 @@ export const readFewOf =
     )
     return { ...read, rows: rows ?? null }
   }
+}

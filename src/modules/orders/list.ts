@@ -1,7 +1,6 @@
 import { eq, type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { containsDigits, containsFolded, containsFoldedOrDigits } from '../../db/contains.ts'
-import { viewOfFound } from '../../db/found-customers.ts'
 import { isFarPage } from '../../db/lists/page-by-number.ts'
 import type { Owners } from '../../db/lists/list-source.ts'
 import { paginate } from '../../db/lists/paginate.ts'
@@ -29,7 +28,7 @@ import { countingOf, fewMatch, stateOf } from './count.ts'
 import { behindOrderOfDense } from './dense.ts'
 import type { OrderFilters, OrderOrdering } from './filters.ts'
 import { indexedKeys, indexOf, sortedKeys, sortKeys, sortOf } from './orderings.ts'
-import { judgeOf, readFewOf } from './found.ts'
+import { readFewOf } from './found.ts'
 import { rowsInRuns } from './runs.ts'
 import { searchOfOrders } from './search.ts'
 import { startsOf } from './starts.ts'
@@ -237,7 +236,7 @@ export async function listOrders(
   }
   if (search !== null) {
     const state = stateOf(ctx, filters, ordering, view)
-    const readFew = readFewOf(search, judgeOf(viewOfFound(ctx.caller), filters), keys)
+    const readFew = readFewOf(search, { caller: ctx.caller, filters, keys })
     return paginateSearch(ctx.db, page, { ...source, state }, { ...search, readFew })
   }
   return paginate(ctx.db, page, { ...source, from: source.table, index: served?.index, count: counting, ...starts })

@@ -20,22 +20,39 @@ interface TextFilter {
   texts: readonly string[]
   /** Whether the texts may be in what the order has itself. */
   inOrder: boolean
-  /** Says of a customer who is seen whole whether the orders may be found by them; null where no customer is looked for. */
-  ofCustomer: SQL | null
+  /** Whether they may be in what the customer has. */
+  inCustomer: boolean
+  /** Says of a customer who is seen whole whether it is the text that is looked for that has them, and not another. */
+  isOfText?: (textOf: TextsOfCustomer) => SQL
 }
 
+/** A text of a customer as a query has it. */
+export type TextsOfCustomer = (name: 'address_folded' | 'phone_digits') => SQL
+
 function textFiltersOf({ order_number, customer_email, customer_phone, search }: OrderFilters): TextFilter[] {
-  const ofAddress = (text: string) => containsFolded(sql`customers.address_folded`, text)
-  const ofNumber = (text: string) => containsDigits(sql`customers.phone_digits`, text)
   return [
-    ...(order_number ? [{ texts: [fold(order_number)], inOrder: true, ofCustomer: null }] : []),
+    ...(order_number ? [{ texts: [fold(order_number)], inOrder: true, inCustomer: false }] : []),
     ...(customer_email
-      ? [{ texts: [fold(customer_email)], inOrder: false, ofCustomer: ofAddress(customer_email) }]
+      ? [
+          {
+            texts: [fold(customer_email)],
+            inOrder: false,
+            inCustomer: true,
+            isOfText: (textOf: TextsOfCustomer) => containsFolded(textOf('address_folded'), customer_email),
+          },
+        ]
       : []),
     ...(customer_phone
-      ? [{ texts: phoneDigits(customer_phone), inOrder: false, ofCustomer: ofNumber(customer_phone) }]
+      ? [
+          {
+            texts: phoneDigits(customer_phone),
+            inOrder: false,
+            inCustomer: true,
+            isOfText: (textOf: TextsOfCustomer) => containsDigits(textOf('phone_digits'), customer_phone),
+          },
+        ]
       : []),
-    ...(search ? [{ texts: foldedOrDigits(search), inOrder: true, ofCustomer: sql`1` }] : []),
+    ...(search ? [{ texts: foldedOrDigits(search), inOrder: true, inCustomer: true }] : []),
   ]
 }
 
@@ -58,14 +75,15 @@ interface OrderSearch {
 
 /** Entries of customers by whom orders may be found. */
 function contactsOf(list: OrderSearch, by: TextFilter, isVisible: SQL): IndexEntries | null {
-  if (!by.ofCustomer) return null
+  if (!by.inCustomer) return null
   const { caller, filters } = list
   const found = customersWithContacts({ marks: organizationMark(filters), isVisible, texts: by.texts })
   // What hidden customers are found by is not theirs alone.
   if (!customersSeenBy(caller).isWhole) return found
   const { organization_id } = filters
+  const isOfText = by.isOfText?.((name) => sql`customers.${sql.raw(name)}`) ?? sql`1`
   const ofOrganization = organization_id ? sql`customers.organization_id = ${organization_id}` : sql`1`
-  return { ...found, where: sql`${found.where} and ${by.ofCustomer} and ${ofOrganization}` }
+  return { ...found, where: sql`${found.match} and ${isOfText} and ${ofOrganization}` }
 }
 
 /** The marks of the orders of a list: of its edition, or those of the editions that roles of editions alone reach. */
@@ -79,11 +97,16 @@ function marksOfOrders({ caller, filters }: OrderSearch): SQL | null {
   )
 }
 
+export interface FoundByIndex extends Omit<IndexSearch, 'readFew'> {
+  /** What else is asked of the customers among its entries; null for nothing. */
+  isOfText: ((textOf: TextsOfCustomer) => SQL) | null
+}
+
 /**
  * How the index finds the orders of a list, by its longest text: null for a list that does not need it, and `short`
  * where no text is long enough.
  */
-export function searchOfOrders(caller: Caller, filters: OrderFilters): Omit<IndexSearch, 'readFew'> | 'short' | null {
+export function searchOfOrders(caller: Caller, filters: OrderFilters): FoundByIndex | 'short' | null {
   const list = { caller, filters }
   const all = textFiltersOf(filters)
   if (all.length === 0 || all.some(({ texts }) => texts.length === 0) || isNarrow(filters)) return null
@@ -94,5 +117,6 @@ export function searchOfOrders(caller: Caller, filters: OrderFilters): Omit<Inde
     own: longest.inOrder ? ordersWithTexts({ marks: marksOfOrders(list), isVisible, texts: longest.texts }) : null,
     contacts: contactsOf(list, longest, isVisible),
     isOwn: longest.inOrder ? containsAny(sql`${orders}.own_search_text`, longest.texts) : sql`0`,
+    isOfText: (customersSeenBy(caller).isWhole && longest.isOfText) || null,
   }
 }

@@ -12,8 +12,8 @@ import { editionsSeenBy, visibilityOf, visibleIn } from '../../db/visibility.ts'
 import {
   containsText,
   type FoundRequest,
-  judgeOf,
-  readFewOrders,
+  isOrderFoundBy,
+  readFewWithRequests,
   searchOfOrders,
   versionOfOrders,
 } from '../orders/index.ts'
@@ -106,11 +106,15 @@ export function searchOf(ctx: Ctx, filters: RefundFilters): IndexSearch | 'short
   const filtersOfOrders = { edition_id, organization_id, search }
   const entries = searchOfOrders(ctx.caller, filtersOfOrders)
   if (entries === null || entries === 'short') return entries
-  const isFound = judgeOf(viewOfFound(ctx.caller), filtersOfOrders)
+  const view = viewOfFound(ctx.caller)
+  const isFound = isOrderFoundBy(view, filtersOfOrders)
   return {
     ...entries,
     readFew: async (db) => {
-      const [{ orders, ...read }, others] = await Promise.all([readFewOrders(db, entries), named(ctx, filters, search)])
+      const [{ orders, ...read }, others] = await Promise.all([
+        readFewWithRequests(db, entries, view),
+        named(ctx, filters, search),
+      ])
       if (!orders) return { ...read, rows: null }
       const requests = [...orders.filter(isFound).flatMap((order) => order.requests), ...others]
       const rows = [...new Map(requests.map((one) => [one[0], one])).values()].filter(judge(filters)).map((one) =>

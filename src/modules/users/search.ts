@@ -3,27 +3,39 @@ import type { Ctx } from '../../context.ts'
 import { type FoundCustomer, viewOfFound, type FoundEdition } from '../../db/found-customers.ts'
 import { firstEntries, matchingRow, type IndexSearch, mostAtOnce } from '../../db/lists/find-few.ts'
 import type { SortKey } from '../../db/lists/list-source.ts'
-import { customersWithTexts, markOfOrganization, marksOf } from '../../db/lists/match-texts.ts'
-import { fromJson } from '../../db/select.ts'
+import { customersWithTexts, lookedUp, markOfOrganization, marksOf } from '../../db/lists/match-texts.ts'
+import { fromJson, type RowOf } from '../../db/select.ts'
 import { shortId } from '../../db/short-ids.ts'
 import { editionsSeenBy } from '../../db/visibility.ts'
 import { type Caller, reachOf } from '../../domain/accounts/access.ts'
 import type { UserFilters } from './conditions.ts'
 import type { CustomerOrder } from './starts.ts'
 
-/** A customer as the index has them. */
+/** A customer as they are looked up. */
+type CustomerEntry = readonly [
+  readonly [
+    id: string,
+    organization_id: string,
+    name_folded: string,
+    address_folded: string,
+    phone_digits: string,
+    email: string | null,
+    phone_number: string | null,
+    created_at: number,
+    last_seen_at: number | null,
+  ],
+  editions: readonly FoundEdition[],
+]
+
 const fields = {
   key: sql<number>`users.rowid`,
-  id: sql<string>`users.id`,
-  organization_id: sql<string>`users.organization_id`,
-  name_folded: sql<string>`users.name_folded`,
-  address_folded: sql<string>`users.address_folded`,
-  phone_digits: sql<string>`users.phone_digits`,
-  email: sql<string | null>`users.email`,
-  phone_number: sql<string | null>`users.phone_number`,
-  created_at: sql<number>`users.created_at`,
-  last_seen_at: sql<number | null>`users.last_seen_at`,
-  editions: fromJson<readonly FoundEdition[]>(sql`users.editions`),
+  entry: fromJson<CustomerEntry>(lookedUp('found_customers', 'users')),
+}
+
+function foundCustomer({ key, entry: [[id, organization_id, ...values], editions] }: RowOf<typeof fields>) {
+  const [name_folded, address_folded, phone_digits, email, phone_number, created_at, last_seen_at] = values
+  const texts = { name_folded, address_folded, phone_digits }
+  return { key, id, organization_id, ...texts, email, phone_number, created_at, last_seen_at, editions }
 }
 
 /** Organisations whose customers a list may have; null for all. */
@@ -73,17 +85,20 @@ export function searchOf(ctx: Ctx, { filters, texts, keys }: CustomerSearch): In
     readFew: async (db) => {
       const found = await db.all(firstEntries(fields, own))
       if (found.length > mostAtOnce) return { own: found, rows: null }
-      const rows = found.filter(isMatch).map((customer) => {
-        const { email, phone_number, created_at, last_seen_at } = view.valuesOf(customer)
-        // An erased customer has the id in place of a number.
-        const number = phone_number === customer.id ? null : phone_number
-        return matchingRow(customer.key, keys, {
-          email,
-          phone_number: number,
-          date_joined: created_at,
-          last_seen: last_seen_at,
+      const rows = found
+        .map(foundCustomer)
+        .filter(isMatch)
+        .map((customer) => {
+          const { email, phone_number, created_at, last_seen_at } = view.valuesOf(customer)
+          // An erased customer has the id in place of a number.
+          const number = phone_number === customer.id ? null : phone_number
+          return matchingRow(customer.key, keys, {
+            email,
+            phone_number: number,
+            date_joined: created_at,
+            last_seen: last_seen_at,
+          })
         })
-      })
       return { own: found, rows }
     },
   }
