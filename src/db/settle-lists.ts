@@ -163,9 +163,7 @@ export async function divideNext(job: Job, list: SpannedList): Promise<void> {
   const name = `divide ${list.name}`
   const from = (await findSweepPosition(db, name))?.after ?? ''
   const found = await db.all(nextUndivided(list, spanOf(from), lookedAtASweep))
-  const due = found.filter((one) =>
-    isQuiet(one, job.now()) ? one.is_undivided === 1 : one.total > mostUnquiet,
-  )
+  const due = found.filter((one) => (isQuiet(one, job.now()) ? one.is_undivided === 1 : one.total > mostUnquiet))
   for (const span of due) await db.batch(divideSpan(list, span))
   const last = found.length === lookedAtASweep ? found.at(-1) : undefined
   const after = last ? keyOf(last) : ''

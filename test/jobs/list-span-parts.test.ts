@@ -111,7 +111,9 @@ describe('parts of spans of refund requests', () => {
           await expectSpansOfRequests(organization)
         }
         const seen = await readAs(token, `/v1/refund-requests?organization_id=${place.organization}&page_size=1`)
-        expect(seen.body.count).toBe(await count(sql`select 1 from refund_requests where edition_id = ${other.edition}`))
+        expect(seen.body.count).toBe(
+          await count(sql`select 1 from refund_requests where edition_id = ${other.edition}`),
+        )
         for (const hours of [10, 24, 37, 75, 143]) {
           const at = begin + hours * 3_600_000 + 1234
           await expectCount(
@@ -190,7 +192,9 @@ describe('parts of spans of refund requests', () => {
           count(sql`select 1 from list_span_parts where scope = ${scope} and bits < 28`),
         ),
       )
-    await write(sql`update refund_requests set created_at = ${begin} + created_at % 10 where edition_id = ${other.edition}`)
+    await write(
+      sql`update refund_requests set created_at = ${begin} + created_at % 10 where edition_id = ${other.edition}`,
+    )
     await divideRefundSpans(contextAt(begin + dayMs))
     const [early = 0, ofFew, ofAll = 0] = await parts()
     expect(ofFew).toBe(0)

@@ -17,14 +17,23 @@ useFilledShop((opened) => {
 const goalByNumber = 12_000
 
 /** Filters of one kind, and those of another that are asked for together with them. */
-const filters = ['status=rejected', 'status=cancelled', 'reason=customer_request', 'reason=fraud', 'source=api', 'source=customer']
+const filters = [
+  'status=rejected',
+  'status=cancelled',
+  'reason=customer_request',
+  'reason=fraud',
+  'source=api',
+  'source=customer',
+]
 const pairs = filters.flatMap((first, index) =>
-  filters.slice(index + 1).flatMap((second) => (first.split('=')[0] === second.split('=')[0] ? [] : [`${first}&${second}`])),
+  filters
+    .slice(index + 1)
+    .flatMap((second) => (first.split('=')[0] === second.split('=')[0] ? [] : [`${first}&${second}`])),
 )
 
 /** Ranges of time: of parts of the list, and of its last days. */
 async function rangesOf(list: string): Promise<string[]> {
-  const { results } = await client.get<Page<{ created: string }>>(`${list}&page_size=1&ordering=created`)
+  const { results } = await client.get<Page<{ created: string }>>(`${list}&ordering=created`)
   const first = Date.parse(results[0]?.created ?? expect.unreachable())
   const at = (part: number) => new Date(first + (Date.now() - first) * part).toISOString()
   const daysAgo = (days: number) => new Date(Date.now() - days * dayMs).toISOString()

@@ -135,7 +135,9 @@ export const mostUnquiet = 128
 
 /** The next spans behind one with their numbers of rows, and whether they have many and no parts. */
 export const nextUndivided = ({ name, mostUndivided }: SpannedList, { scope, span }: ListSpan, limit: number) =>
-  sql<ListSpan & { total: number; is_undivided: number }>`select scope, span, total, total > ${mostUndivided} and not exists (
+  sql<
+    ListSpan & { total: number; is_undivided: number }
+  >`select scope, span, total, total > ${mostUndivided} and not exists (
       select 1 from list_span_parts where list = ${name} and scope = spans.scope and ${arePartsOf(
         written(partBits[0]),
         { bits: written(longBits), first: sql`spans.span`, last: sql`spans.span` },
