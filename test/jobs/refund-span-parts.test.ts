@@ -61,7 +61,10 @@ describe('parts of spans of refund requests', () => {
       status: fc.constantFrom(...refundStatuses),
       reason: fc.constantFrom(...refundReasons),
       source: fc.constantFrom(...refundSources),
-      at: fc.option(fc.nat({ max: 9 * 24 }).map((hours) => begin + hours * 3_600_000), { freq: 1 }),
+      at: fc.option(
+        fc.nat({ max: 9 * 24 }).map((hours) => begin + hours * 3_600_000),
+        { freq: 1 },
+      ),
       edition: fc.option(fc.constantFrom(place.edition, other.edition, foreign.edition), { freq: 1 }),
       act: fc.constantFrom('change', 'change', 'change', 'delete', 'divide', 'divide early', 'come again'),
     })
