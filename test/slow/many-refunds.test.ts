@@ -48,14 +48,13 @@ async function rangesOf(list: string): Promise<string[]> {
   ]
 }
 
-/** The first page, two that follow it, and some by their number, that read more than so many rows. */
+/** The first page, the one behind it, and some by their number, that read more than so many rows. */
 async function dearPages(list: string, { most, mostByNumber }: { most: number; mostByNumber: number }) {
   const { count, next } = await client.get<Page<unknown>>(list)
   const second = next?.replace(filled.url, '')
-  const third = second && (await client.get<Page<unknown>>(second)).next?.replace(filled.url, '')
-  const numbers = new Set([0.15, 0.33, 0.5, 0.77, 0.93, 1].map((part) => Math.max(1, Math.ceil((count / 50) * part))))
+  const numbers = new Set([0.15, 0.5, 0.93, 1].map((part) => Math.max(1, Math.ceil((count / 50) * part))))
   const dear: [string, number][] = []
-  for (const path of [list, second, third]) {
+  for (const path of [list, second]) {
     const rows = path ? await filled.rowsOf(path) : 0
     if (path && rows > most) dear.push([path, rows])
   }
@@ -79,7 +78,8 @@ it('requests of four editions are there in turn', async () => {
 
 it('requests of an organisation of four editions read few rows in the order of creation, with any filter and wherever a page is', async () => {
   const ranges = await rangesOf(ofOrganization())
-  const inTime = ranges.flatMap((range) => [range, ...filters.map((filter) => `${range}&${filter}`)])
+  const someFilters = ['status=rejected', 'reason=fraud', 'source=api']
+  const inTime = ranges.flatMap((range) => [range, ...someFilters.map((filter) => `${range}&${filter}`)])
   const dear: [string, number][] = []
   for (const filter of ['', ...filters, ...pairs, ...inTime])
     for (const ordering of ['created', '-created']) {
