@@ -6,7 +6,7 @@ import { type LongOrganizations, longOrganizations } from './lists/intervals/sco
 import { type IntervalSizes, settleIntervals } from './lists/intervals/settle-intervals.ts'
 import { nextSpan, recountOf } from './lists/spans/recount-spans.ts'
 import { settleScopes } from './lists/spans/settle-spans.ts'
-import { divideSpan, isDivisible, nextUndivided } from './lists/spans/span-parts.ts'
+import { divideSpan, isQuiet, mostUnquiet, nextUndivided } from './lists/spans/span-parts.ts'
 import type { ListSpan, SpannedList } from './lists/spans/spanned-list.ts'
 import { findNightPosition } from './sweeps/nightly.ts'
 import { findSweepPosition, sweepPositionStatement } from './sweeps/sweep-positions.ts'
@@ -163,7 +163,7 @@ export async function divideNext(job: Job, list: SpannedList): Promise<void> {
   const name = `divide ${list.name}`
   const from = (await findSweepPosition(db, name))?.after ?? ''
   const found = await db.all(nextUndivided(list, spanOf(from), lookedAtASweep))
-  const due = found.filter((one) => one.is_due === 1 && isDivisible(list, one, job.now()))
+  const due = found.filter((one) => (isQuiet(one, job.now()) ? one.is_undivided === 1 : one.total > mostUnquiet))
   for (const span of due) await db.batch(divideSpan(list, span))
   const last = found.length === lookedAtASweep ? found.at(-1) : undefined
   const after = last ? keyOf(last) : ''

@@ -24,7 +24,7 @@ it('the migration of refund requests keeps every request and all references to t
 
   const migration = env.TEST_MIGRATIONS.find(({ name }) => name.startsWith('0046'))
   // Those that change the table after it follow.
-  const names = ['0066', '0085', '0127', '0130', '0145', '0175', '0190', '0210', '0250']
+  const names = ['0066', '0085', '0127', '0130', '0145', '0175', '0190', '0210', '0250', '0340']
   const later = env.TEST_MIGRATIONS.filter(({ name }) => names.includes(name.slice(0, 4)))
   const added = later.flatMap((one) =>
     one.queries.filter((query) => / on refund_requests|drop index refund_requests_by/.test(query)),
@@ -40,4 +40,29 @@ it('the migration of refund requests keeps every request and all references to t
   await expectTotalsToBeSums(body.id)
   await expectCountersToBeSums(shop)
   await expect(db.all(sql`delete from refund_requests where id = ${before[0]?.id}`)).rejects.toThrow('FOREIGN KEY')
+})
+
+it('the migration to spans of organisations counts the requests that are there', async () => {
+  const [shop, other] = [await seedShopWithAccount('test'), await seedShopWithAccount('test')]
+  for (const one of [shop, shop, other]) {
+    const { order } = await givenOrder(one)
+    expect((await ask({ order_id: order })).status).toBe(201)
+  }
+  const isTheirs = sql`list = 'organization_refund_requests'`
+  const stored = () =>
+    db.all(sql`select bits, scope, span, total, key, value from (
+        select 28 as bits, scope, span, total, counts from list_spans where ${isTheirs}
+        union all select bits, scope, span, total, counts from list_span_parts where ${isTheirs}) as span
+      cross join json_each(span.counts) where value <> 0 order by 1, 2, 3, key`)
+  const before = await stored()
+  expect(before.length).toBeGreaterThan(3)
+
+  const migration = env.TEST_MIGRATIONS.find(({ name }) => name.startsWith('0340'))
+  const made = await db.all(sql<{ type: string; name: string }>`select type, name from sqlite_master
+    where name like 'organization_refunds_%' or name like 'refund_requests_of_organization%'`)
+  expect(made).toHaveLength(11)
+  await db.all(sql`delete from list_spans where ${isTheirs}`)
+  const queries = [...made.map(({ type, name }) => `drop ${type} ${name}`), ...(migration?.queries ?? [])]
+  await env.DB.batch(queries.map((query) => env.DB.prepare(query)))
+  expect(await stored()).toEqual(before)
 })

@@ -12,7 +12,7 @@ import {
 } from '../../db/settle-lists.ts'
 import { refundIntervals, withManyRequests } from './intervals.ts'
 import { refundRunList } from './runs.ts'
-import { refundSpans } from './spans.ts'
+import { organizationRefundSpans, refundSpans } from './spans.ts'
 
 /** Counts requests of intervals that are some minutes old, so that lists need not. Requests are of orders and purchases. */
 export const settleRefunds = (job: Pick<JobCtx, 'db' | 'now'>, sizes = intervalSizes): Promise<void> =>
@@ -36,10 +36,16 @@ export const buildRefundRuns = (job: Pick<JobCtx, 'db' | 'now'>, sizes = runSize
       }),
   })
 
-export const recountRefunds = (job: Pick<JobCtx, 'db' | 'now'>): Promise<void> => recountNext(job, refundSpans)
+export async function recountRefunds(job: Pick<JobCtx, 'db' | 'now'>): Promise<void> {
+  await recountNext(job, refundSpans)
+  await recountNext(job, organizationRefundSpans)
+}
 
 /** Lets pages of requests by their number begin near their rows. */
-export const divideRefundSpans = (job: Pick<JobCtx, 'db' | 'now'>): Promise<void> => divideNext(job, refundSpans)
+export async function divideRefundSpans(job: Pick<JobCtx, 'db' | 'now'>): Promise<void> {
+  await divideNext(job, refundSpans)
+  await divideNext(job, organizationRefundSpans)
+}
 
 /** Counts intervals anew, each night the next ones, and repairs them. */
 export const recountRefundIntervals = (job: Pick<JobCtx, 'db' | 'now'>): Promise<void> =>

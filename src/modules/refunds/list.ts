@@ -3,11 +3,13 @@ import type { Ctx } from '../../context.ts'
 import type { IntervalOrdering } from '../../db/lists/intervals/interval-list.ts'
 import { findStartInIntervals } from '../../db/lists/intervals/start-in-intervals.ts'
 import type { ListSource, Owners, SortKey } from '../../db/lists/list-source.ts'
+import { isFarPage } from '../../db/lists/page-by-number.ts'
 import { inAnyRange } from '../../db/lists/ranges.ts'
 import { listByRuns } from '../../db/lists/runs/list-by-runs.ts'
 import { paginate } from '../../db/lists/paginate.ts'
 import { paginateNewest, paginateSearch } from '../../db/lists/paginate-search.ts'
 import { areCountable, countOfSpans, type SpannedRows } from '../../db/lists/spans/count-spans.ts'
+import type { SpannedList } from '../../db/lists/spans/spanned-list.ts'
 import { bySpans, startInGroups } from '../../db/lists/spans/start-of-spans.ts'
 import { refundRequests } from '../../db/schema/sales/refunds.ts'
 import { type CustomerView, customersSeenBy } from '../../db/customer-visibility.ts'
@@ -36,17 +38,18 @@ import {
 } from './queries.ts'
 import { rowsInRuns } from './runs.ts'
 import { isFoundBy, ofOrders, refundVisibility, searchOf, stateOf } from './search.ts'
-import { refundSpans } from './spans.ts'
+import { organizationRefundSpans, refundSpans } from './spans.ts'
 
 type RefundCondition = (value: string | number, view: CustomerView) => SQL
 
 const own =
-  (name: 'organization_id' | 'order_id' | 'status' | 'reason' | 'source'): RefundCondition =>
+  (name: 'order_id' | 'status' | 'reason' | 'source'): RefundCondition =>
   (value) =>
     sql`${refundRequests[name]} = ${value}`
 
 const conditionsOf: Record<Exclude<keyof RefundFilters, 'edition_id'>, RefundCondition> = {
-  organization_id: own('organization_id'),
+  // A plus excludes the indexes of the organisation, where others lead to fewer requests.
+  organization_id: (id) => sql`+${refundRequests.organization_id} = ${id}`,
   order_id: own('order_id'),
   purchase_id: (id) =>
     sql`${refundRequests.id} in (select refund_request_id from refund_items where purchase_id = ${id})`,
@@ -88,17 +91,27 @@ function conditions(ctx: Ctx, view: CustomerView, filters: RefundFilters): SQL[]
   ]
 }
 
+/** The organisation of a list of all its requests, which its own spans and indexes have. */
+const organizationOf = (ctx: Ctx, filters: RefundFilters): string | undefined =>
+  isOfEditions(filters) ? wholeScope(ctx.caller, filters) : undefined
+
+interface CountedRefunds extends SpannedRows {
+  spans: SpannedList
+}
+
 /** Requests are counted where they are written; those of an order, a purchase, a customer or a search are few. */
-function countedOf(ctx: Ctx, view: CustomerView, filters: RefundFilters): SpannedRows | null {
+function countedOf(ctx: Ctx, view: CustomerView, filters: RefundFilters): CountedRefunds | null {
   const { status, reason, source, search, created_after, created_before } = filters
   const { edition_id, organization_id, order_id, purchase_id, customer_id } = filters
   const facets = [status, reason, source]
   if (order_id || purchase_id || customer_id || search || !areCountable(facets)) return null
+  const whole = organizationOf(ctx, filters)
   return {
-    scopes: editionsSeenBy(ctx.caller, { edition_id, organization_id }),
-    isOneScope: edition_id !== undefined,
+    spans: whole === undefined ? refundSpans : organizationRefundSpans,
+    scopes: whole ?? editionsSeenBy(ctx.caller, { edition_id, organization_id }),
+    isOneScope: edition_id !== undefined || whole !== undefined,
     facets: [facets],
-    where: conditions(ctx, view, { status, reason, source }),
+    where: conditions(ctx, view, { organization_id: whole, status, reason, source }),
     from: created_after,
     until: created_before === undefined ? undefined : created_before + 1,
   }
@@ -117,7 +130,7 @@ const rowsOfPage = 51
  * Whether it is cheaper to find all matching requests and sort them than to read the index of the order until a page of them
  * is found. Of a status an index has no others, and of a range of time where it follows the creation.
  */
-async function fewMatch(ctx: Ctx, counted: SpannedRows, filters: RefundFilters, ordering: RefundOrdering) {
+async function fewMatch(ctx: Ctx, counted: CountedRefunds, filters: RefundFilters, ordering: RefundOrdering) {
   const { status } = filters
   const isByCreation = ordering.every(({ name }) => name === 'created' || name === 'status')
   const isInTime = counted.from !== undefined || counted.until !== undefined
@@ -126,8 +139,8 @@ async function fewMatch(ctx: Ctx, counted: SpannedRows, filters: RefundFilters, 
   const read = { ...counted, facets: [[status, undefined, undefined]] }
   const all = isByCreation ? read : { ...read, from: undefined, until: undefined }
   const [[matching], [total]] = await ctx.db.batch([
-    countOfSpans(refundSpans, counted).statement,
-    countOfSpans(refundSpans, all).statement,
+    countOfSpans(counted.spans, counted).statement,
+    countOfSpans(counted.spans, all).statement,
   ])
   return (matching?.n ?? 0) ** 2 < rowsOfPage * (total?.n ?? 0)
 }
@@ -138,18 +151,20 @@ const foundBy = (filters: RefundFilters): RefundIndex =>
 
 /** Where a page by number begins: in an order by the status its requests are passed by their counts. */
 function bySpansOf(
-  counted: SpannedRows | null,
+  counted: CountedRefunds | null,
   filters: RefundFilters,
   ordering: RefundOrdering,
   sort: readonly SortKey[],
-) {
+): Pick<ListSource, 'count' | 'startOf'> {
+  if (!counted) return {}
+  const { spans, from, until } = counted
   const [by] = ordering
-  const counting = bySpans(refundSpans, counted, sort)
-  const isInTime = counted?.from !== undefined || counted?.until !== undefined
-  if (!counted || isInTime || ordering.length !== 1 || by?.name !== 'status') return counting
+  const counting = bySpans(spans, counted, sort)
+  const isInTime = from !== undefined || until !== undefined
+  if (isInTime || ordering.length !== 1 || by?.name !== 'status') return counting
   const values = statusesOf(filters.status)
   const groups = { facet: 0, values: by.desc ? values.toReversed() : values, isDesc: by.desc }
-  return { ...counting, startOf: (skipped: number) => startInGroups(refundSpans, counted, groups, skipped) }
+  return { ...counting, startOf: (skipped: number) => startInGroups(spans, counted, groups, skipped) }
 }
 
 /** Where a page by number begins in an order that intervals lead through. They count requests by status alone. */
@@ -217,10 +232,11 @@ export async function listRefunds(
   const view = customersSeenBy(ctx.caller)
   if (filters.search && isOfWholeEditions(filters)) return searchRefunds(ctx, view, request, { ordering, filters })
   const counted = countedOf(ctx, view, filters)
-  const counting = counted && countOfSpans(refundSpans, counted)
-  const inRuns = rowsInRuns(counted, ordering)
+  const counting = counted && countOfSpans(counted.spans, counted)
+  const inRuns = rowsInRuns(counted, editionsSeenBy(ctx.caller, filters), ordering)
+  const shownOfPage = shownIn(shownEditions(ctx, filters), sql`edition_id`)
   const sortedSource = () => ({
-    ...shownOf(view, filters, false, shownIn(shownEditions(ctx, filters), sql`edition_id`)),
+    ...shownOf(view, filters, false, shownOfPage),
     from: sql`${refundRequests}`,
     where: conditions(ctx, view, filters),
     owners: ownersOf(ctx, filters, false),
@@ -236,16 +252,30 @@ export async function listRefunds(
   const found = areFew ? foundBy(filters) : served
   const isIndexed = !!served && !areFew
   const sort = sortOf(ordering, filters, isIndexed)
+  const { count, startOf } = bySpansOf(counted, filters, ordering, sort)
+  const shared = {
+    from: sql`${refundRequests}`,
+    ranges: isIndexed ? served.ranges : undefined,
+    sort,
+    count,
+    startOf: areFew ? undefined : startOf,
+  }
+  const whole = organizationOf(ctx, filters)
+  // Its editions are looked up in rows that are read whole.
+  if (whole !== undefined && isIndexed && served.ofOrganization && (startOf || !isFarPage(page)))
+    return paginate(ctx.db, page, {
+      ...shared,
+      ...shownOf(view, filters, false, shownOfPage),
+      index: served.ofOrganization,
+      where: [sql`${refundRequests.organization_id} = ${whole}`, ...conditions(ctx, view, filters)],
+    })
   const owners = ownersOf(ctx, filters, isIndexed)
   return paginate(ctx.db, page, {
+    ...shared,
     ...shownOf(view, filters, owners?.isOrdered === true),
-    from: sql`${refundRequests}`,
     index: found?.index,
     where: [...conditions(ctx, view, filters), ...(areFew && found?.ranges ? [inAnyRange(found.ranges)] : [])],
     owners,
-    ranges: isIndexed ? served.ranges : undefined,
-    sort,
-    ...(areFew ? { count: counting } : bySpansOf(counted, filters, ordering, sort)),
     ...(areFew ? {} : byIntervals(ctx, ordering, counted && filters)),
   })
 }

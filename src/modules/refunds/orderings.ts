@@ -57,18 +57,29 @@ function rangesOfReasons({ reason, source }: FacetFilters): Ranges {
 /** An index that has requests of editions in the order of a list. */
 export interface RefundIndex {
   index: SQL
+  /** The same of organisations, if there is one. */
+  ofOrganization?: SQL
   ranges?: Ranges | undefined
 }
 
 const indexes = {
-  created: sql`refund_requests_by_status`,
-  modified: sql`refund_requests_by_modified`,
-  requested_amount: sql`refund_requests_by_amount`,
+  created: {
+    index: sql`refund_requests_by_status`,
+    ofOrganization: sql`refund_requests_of_organization_by_status`,
+  },
+  modified: { index: sql`refund_requests_by_modified` },
+  requested_amount: { index: sql`refund_requests_by_amount` },
+} satisfies Record<string, RefundIndex>
+
+const byCreation: RefundIndex = {
+  index: sql`refund_requests_of_edition`,
+  ofOrganization: sql`refund_requests_of_organization`,
 }
 
 /** The index that leads to requests of a reason or a source. */
 export const byReason = (filters: FacetFilters): RefundIndex => ({
   index: sql`refund_requests_by_reason`,
+  ofOrganization: sql`refund_requests_of_organization_by_reason`,
   ranges: rangesOfReasons(filters),
 })
 
@@ -79,7 +90,7 @@ export function indexOf(filters: FacetFilters, [first, second, ...others]: Refun
   const isByStatus = first?.name === 'status'
   const by = isByStatus ? (second ?? { name: 'created' }) : (first ?? { name: 'created' })
   if (others.length > 0 || by.name === 'status' || (second && !isByStatus)) return null
-  if (isByStatus || filters.status !== undefined) return { index: indexes[by.name] }
-  if (by.name !== 'created') return { index: indexes[by.name], ranges: rangesOfStatuses }
-  return isOfReason(filters) ? byReason(filters) : { index: sql`refund_requests_of_edition` }
+  if (isByStatus || filters.status !== undefined) return indexes[by.name]
+  if (by.name !== 'created') return { ...indexes[by.name], ranges: rangesOfStatuses }
+  return isOfReason(filters) ? byReason(filters) : byCreation
 }

@@ -3,7 +3,6 @@ import type { PartIndex } from '../../db/lists/intervals/interval-list.ts'
 import { partOf, rangeOfTime, type RunRows } from '../../db/lists/runs/open-runs.ts'
 import { type RunList, type RunOrdering, rangesOf, youngByModified } from '../../db/lists/runs/run-list.ts'
 import type { SpannedRows } from '../../db/lists/spans/count-spans.ts'
-import { queryOf } from '../../db/lists/spans/rows-of-spans.ts'
 import type { Facets } from '../../db/lists/spans/spanned-list.ts'
 import { refundRequests } from '../../db/schema/sales/refunds.ts'
 import { lateRefundRequests, refundRuns, refundRunStates } from '../../db/schema/sales/runs.ts'
@@ -63,10 +62,9 @@ function runsOf(
 }
 
 /** The requests of a list that runs serve: one of a range of time, a reason or a source, in an order that has runs. */
-export function rowsInRuns(counted: SpannedRows | null, by: RefundOrdering): RunRows | null {
+export function rowsInRuns(counted: SpannedRows | null, editions: SQL, by: RefundOrdering): RunRows | null {
   if (!counted) return null
   const {
-    scopes,
     facets: [asked = []],
     from,
     until,
@@ -79,7 +77,7 @@ export function rowsInRuns(counted: SpannedRows | null, by: RefundOrdering): Run
   if (!found || !(isOfFew || (isInTime && found.only === undefined))) return null
   return {
     list: refundRunList,
-    editions: queryOf(scopes),
+    editions,
     ...rangeOfTime(from, until === undefined ? undefined : until - 1),
     parts: partOf(found.ordering, asked, found.only),
     isDesc: by[0]?.desc ?? true,

@@ -21,7 +21,8 @@ import { isOfWholeEditions, type RefundFilters } from './filters.ts'
 import { type RefundOrdering, sortKeys } from './orderings.ts'
 import { refundSpans } from './spans.ts'
 
-export const refundVisibility = visibilityOf(sql`${refundRequests.organization_id}`, sql`${refundRequests.edition_id}`)
+/** A plus excludes the indexes of the organisation, which has more requests than what else is asked for. */
+export const refundVisibility = visibilityOf(sql`+${refundRequests.organization_id}`, sql`${refundRequests.edition_id}`)
 
 /** The id and the reference are whole; what else a search finds are texts of orders. */
 const isNamed = (text: string) =>

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import { byMoment, type SpannedList } from '../../db/lists/spans/spanned-list.ts'
 import { refundReasons, refundSources, refundStatuses } from '../../domain/refunds/refunds.ts'
 
-/** Triggers count requests. */
+/** Triggers count the requests of editions. */
 export const refundSpans: SpannedList = {
   name: 'refund_requests',
   table: sql`refund_requests`,
@@ -20,4 +20,12 @@ export const refundSpans: SpannedList = {
   // The requests of editions are merged, where each that is passed is read several times.
   mostUndivided: 32,
   isSettled: false,
+}
+
+/** Those of organisations, whose requests indexes have together. */
+export const organizationRefundSpans: SpannedList = {
+  ...refundSpans,
+  name: 'organization_refund_requests',
+  scope: sql`refund_requests.organization_id`,
+  mostUndivided: 64,
 }

@@ -127,17 +127,21 @@ const divide = (list: SpannedList, span: ListSpan, bits: PartBits): SQL<{ total:
 /** Gives a span parts, and these parts of their own, where they have many rows. */
 export const divideSpan = (list: SpannedList, span: ListSpan): SQL[] => partBits.map((bits) => divide(list, span, bits))
 
-/** Whether a span of the list is due to have parts. Those of triggers get them when almost no row changes any more. */
-export const isDivisible = ({ isSettled }: SpannedList, { span }: ListSpan, now: number): boolean =>
-  isSettled || (span + 1) * spanMs < now - dayMs
+/** Whether almost no row of a span changes any more. */
+export const isQuiet = ({ span }: ListSpan, now: number): boolean => (span + 1) * spanMs < now - dayMs
 
-/** The next spans behind one, and whether they have many rows and no parts. */
+/** A span whose rows still change has parts where it has more, which each change writes. */
+export const mostUnquiet = 128
+
+/** The next spans behind one with their numbers of rows, and whether they have many and no parts. */
 export const nextUndivided = ({ name, mostUndivided }: SpannedList, { scope, span }: ListSpan, limit: number) =>
-  sql<ListSpan & { is_due: number }>`select scope, span, total > ${mostUndivided} and not exists (
+  sql<
+    ListSpan & { total: number; is_undivided: number }
+  >`select scope, span, total, total > ${mostUndivided} and not exists (
       select 1 from list_span_parts where list = ${name} and scope = spans.scope and ${arePartsOf(
         written(partBits[0]),
         { bits: written(longBits), first: sql`spans.span`, last: sql`spans.span` },
-      )}) as is_due
+      )}) as is_undivided
     from list_spans as spans where list = ${name} and (scope, span) > (${scope}, ${span})
     order by scope, span limit ${limit}`
 
@@ -156,7 +160,7 @@ export function recountParts(list: SpannedList, span: ListSpan, now: number): SQ
         on conflict (list, scope, bits, span) do update set counts = excluded.counts, total = excluded.total
           where (${storedCounts(sql`list_span_parts`)}, list_span_parts.total) <> (excluded.counts, excluded.total)
         returning 1 as total`,
-      ...(isDivisible(list, span, now) ? [divide(list, span, bits)] : []),
+      ...(isSettled || isQuiet(span, now) ? [divide(list, span, bits)] : []),
       sql<{ total: number }>`delete from list_span_parts as part where list = ${name} and scope = ${span.scope}
         and bits = ${length} and span >= ${span.span * size} and span < ${(span.span + 1) * size} and not ${hasRows}
         returning total`,

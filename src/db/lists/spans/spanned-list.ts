@@ -18,7 +18,14 @@ interface Facet {
 
 /** A list that `list_spans` counts. */
 export interface SpannedList {
-  name: 'audit_log' | 'audit_log_resources' | 'files' | 'refund_requests' | 'users' | 'webhook_deliveries'
+  name:
+    | 'audit_log'
+    | 'audit_log_resources'
+    | 'files'
+    | 'organization_refund_requests'
+    | 'refund_requests'
+    | 'users'
+    | 'webhook_deliveries'
   table: SQL
   /** What the facets need beside it. */
   joins: SQL

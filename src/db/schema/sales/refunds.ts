@@ -8,9 +8,11 @@ import { any } from '../list-spans.ts'
 /**
  * Indexes, with what reads them. A row writes an entry in each that it belongs to:
  * - refund_requests_of_edition, refund_requests_by_modified, refund_requests_by_amount, refund_requests_by_status: one for
- *   each ordering of a list. All but the first begin with the status, by which lists are filtered. Lists of an organisation
- *   merge those of its editions.
+ *   each ordering of a list. All but the first begin with the status, by which lists are filtered. Lists of some editions
+ *   merge theirs.
  * - refund_requests_by_reason: a list of a reason or a source, in the order of creation.
+ * - refund_requests_of_organization, refund_requests_of_organization_by_status, refund_requests_of_organization_by_reason: the
+ *   lists in the order of creation and of the status, of all editions of an organisation.
  * - refund_requests_of_order: what an order still may pay back.
  * - refund_requests_of_user: a customer with a refund stays when an import is undone; erasure.
  * - refund_requests_of_batch: a batch asks once for each order.

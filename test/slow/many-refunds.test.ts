@@ -1,0 +1,112 @@
+import { expect, it } from 'vitest'
+import type { Shop } from '../../scripts/bench/shop.ts'
+import type { Client, Page } from '../../scripts/support/client.ts'
+import { dayMs } from '../../src/domain/time/instants.ts'
+import { type FilledShop, goal, useFilledShop } from '../support/filled-shop.ts'
+import { others, spreadRequestsOverEditions } from '../support/many-refunds.ts'
+
+let filled: FilledShop
+let client: Client
+let shop: Shop
+
+useFilledShop((opened) => {
+  filled = opened
+  ;({ client, shop } = opened)
+}, spreadRequestsOverEditions)
+
+const goalByNumber = 12_000
+
+/** Filters of one kind, and those of another that are asked for together with them. */
+const filters = [
+  'status=rejected',
+  'status=cancelled',
+  'reason=customer_request',
+  'reason=fraud',
+  'source=api',
+  'source=customer',
+]
+const pairs = filters.flatMap((first, index) =>
+  filters
+    .slice(index + 1)
+    .flatMap((second) => (first.split('=')[0] === second.split('=')[0] ? [] : [`${first}&${second}`])),
+)
+
+/** Ranges of time: of parts of the list, and of its last days. */
+async function rangesOf(list: string): Promise<string[]> {
+  const { results } = await client.get<Page<{ created: string }>>(`${list}&ordering=created`)
+  const first = Date.parse(results[0]?.created ?? expect.unreachable())
+  const at = (part: number) => new Date(first + (Date.now() - first) * part).toISOString()
+  const daysAgo = (days: number) => new Date(Date.now() - days * dayMs).toISOString()
+  return [
+    `created_after=${at(0.5)}`,
+    `created_before=${at(0.5)}`,
+    `created_after=${at(0.1)}&created_before=${at(0.9)}`,
+    `created_after=${at(0.4)}&created_before=${at(0.46)}`,
+    `created_before=${at(0.02)}`,
+    `created_after=${daysAgo(2)}`,
+    `created_after=${at(0.5)}&created_before=${daysAgo(1)}`,
+  ]
+}
+
+/** The first page, the one behind it, and some by their number, that read more than so many rows. */
+async function dearPages(list: string, { most, mostByNumber }: { most: number; mostByNumber: number }) {
+  const { count, next } = await client.get<Page<unknown>>(list)
+  const second = next?.replace(filled.url, '')
+  const numbers = new Set([0.15, 0.5, 0.93, 1].map((part) => Math.max(1, Math.ceil((count / 50) * part))))
+  const dear: [string, number][] = []
+  for (const path of [list, second]) {
+    const rows = path ? await filled.rowsOf(path) : 0
+    if (path && rows > most) dear.push([path, rows])
+  }
+  for (const number of numbers) {
+    const path = `${list}&page=${number}`
+    const rows = await filled.rowsOf(path)
+    if (rows > mostByNumber) dear.push([path, rows])
+  }
+  return dear
+}
+
+const ofOrganization = () => `/v1/refund-requests?page_size=50&organization_id=${shop.organization_id}`
+
+it('requests of four editions are there in turn', async () => {
+  const counts = []
+  for (const edition of [shop.edition_id, ...others])
+    counts.push((await client.get<Page<unknown>>(`/v1/refund-requests?page_size=1&edition_id=${edition}`)).count)
+  const all = (await client.get<Page<unknown>>(ofOrganization())).count
+  for (const count of counts) expect(count).toBeGreaterThan(all / 5)
+}, 60_000)
+
+it('requests of an organisation of four editions read few rows in the order of creation, with any filter and wherever a page is', async () => {
+  const ranges = await rangesOf(ofOrganization())
+  const someFilters = ['status=rejected', 'reason=fraud', 'source=api']
+  const inTime = ranges.flatMap((range) => [range, ...someFilters.map((filter) => `${range}&${filter}`)])
+  const dear: [string, number][] = []
+  for (const filter of ['', ...filters, ...pairs, ...inTime])
+    for (const ordering of ['created', '-created']) {
+      const list = `${ofOrganization()}&ordering=${ordering}&${filter}`
+      dear.push(...(await dearPages(list, { most: goal, mostByNumber: goal })))
+    }
+  expect(dear).toEqual([])
+}, 1_200_000)
+
+it('and in other orders', async () => {
+  const ranges = await rangesOf(ofOrganization())
+  const dear: [string, number][] = []
+  for (const filter of ['', ...filters, ...pairs, ...ranges])
+    for (const ordering of ['modified', 'requested_amount', 'status'].flatMap((key) => [key, `-${key}`])) {
+      const list = `${ofOrganization()}&ordering=${ordering}&${filter}`
+      dear.push(...(await dearPages(list, { most: goal, mostByNumber: goalByNumber })))
+    }
+  expect(dear).toEqual([])
+}, 1_200_000)
+
+it('and of one of its editions in a range of time', async () => {
+  const dear: [string, number][] = []
+  for (const edition of [shop.edition_id, others[1]])
+    for (const range of await rangesOf(ofOrganization()))
+      for (const ordering of ['created', '-created']) {
+        const list = `${ofOrganization()}&edition_id=${edition}&ordering=${ordering}&${range}`
+        dear.push(...(await dearPages(list, { most: goal, mostByNumber: goal })))
+      }
+  expect(dear).toEqual([])
+}, 600_000)
