@@ -3,7 +3,7 @@ import type { Ctx } from '../../context.ts'
 import { foldedOrDigits } from '../../db/contains.ts'
 import { customerChangesOf, editionsBeside, sumOfEditions } from '../../db/edition-counts.ts'
 import { editionIdsOf } from '../../db/edition-customers.ts'
-import { shortId, shortIdOfOrganization } from '../../db/short-ids.ts'
+import { shortId, shortIdOfOrganization, shortIds } from '../../db/short-ids.ts'
 import { nullable, type NullableKey, type SortKey } from '../../db/lists/list-source.ts'
 import type { Counting } from '../../db/lists/page-by-number.ts'
 import { type ListState, numberKeys } from '../../db/lists/list-hits.ts'
@@ -16,8 +16,6 @@ import {
   type CustomerView,
   customersSeenBy,
   madeOfView,
-  ofGivenColumns,
-  ofJoinedRows,
   type ShownColumn,
   shownColumns,
 } from '../../db/customer-visibility.ts'
@@ -27,7 +25,7 @@ import { notFound } from '../../domain/errors.ts'
 import { type OrderBy, type Page, type PageRequest, sortBy } from '../../domain/page.ts'
 import { isIndexed } from '../../domain/text/trigrams.ts'
 import { conditions, organizationOf, type UserFilters, userVisibility } from './conditions.ts'
-import { type EditionList, listOfEdition } from './of-edition.ts'
+import { givenColumn, listOfEditions, readWithGiven, withGiven } from './of-editions.ts'
 import { organizationsOf, searchOf } from './search.ts'
 import { ranges } from './spans.ts'
 import { type CustomerOrder, startsOf } from './starts.ts'
@@ -52,8 +50,7 @@ const shownBy = (column: CustomerView['column']) => ({
     [Name in ShownColumn]: SQL<WholeUserRow[Name]>
   }),
 })
-const columnsOf = madeOfView((view) => shownBy(view.column))
-const columnsOfEdition = madeOfView((view) => shownBy(ofGivenColumns(view).column))
+const columnsOf = madeOfView((view) => shownBy(view.columnOfGiven(givenColumn)))
 
 /** Roles of an edition see a part of the customers of its organisation. */
 function isOfWholeOrganizations(ctx: Ctx, ids: readonly string[]): boolean {
@@ -65,9 +62,34 @@ function isOfWholeOrganizations(ctx: Ctx, ids: readonly string[]): boolean {
 const isOfEdition = ({ isWhole, reached, onlyEdition }: CustomerView, { edition_id }: UserFilters): boolean =>
   isWhole ? edition_id !== undefined : onlyEdition !== null && reached?.length === 1
 
+/** Of more editions than this a count is no short statement. */
+const mostEditions = 64
+
+/** The editions of a list of customers of several editions of a caller, none of whose organisations the caller reaches; null of others. */
+function severalEditions({ caller }: Ctx, { edition_id, organization_id }: UserFilters): string[] | null {
+  const reach = reachOf(caller)
+  if (reach.all || edition_id !== undefined || reach.editions.length === 0) return null
+  const isAsked = (id: string) => organization_id === undefined || id === organization_id
+  if (reach.organizations.some(isAsked)) return null
+  const ids = reach.editions.flatMap((grant) => (isAsked(grant.organization_id) ? (grant.edition_id ?? []) : []))
+  return ids.length > mostEditions ? null : [...new Set(ids)]
+}
+
+/** How often customers who are in several of these editions are counted too often where each edition counts its own. */
+function countedAgain(organizations: readonly string[], editions: readonly string[]): SQL {
+  const isIn = shortIds(editions).map((id) => sql.raw(`(instr(editions, '${id}') > 0)`))
+  return sql`(select coalesce(sum(customers * max(0, ${sql.join(isIn, sql` + `)} - 1)), 0) from shared_customers
+    where ${inList(sql`organization_short_id`, shortIds(organizations))})`
+}
+
 /** Customers are counted where they come in: those of an edition, or of whole organisations. */
 function countOf(ctx: Ctx, view: CustomerView, filters: UserFilters): Counting | null {
   if (filters.search) return null
+  const several = severalEditions(ctx, filters)
+  if (several && several.length > 1) {
+    const own = sumOfEditions(sql`customers`, editionsSeenBy(ctx.caller, filters))
+    return { statement: sql`select ${own} - ${countedAgain(organizationsOf(ctx, filters) ?? [], several)} as n` }
+  }
   if (isOfEdition(view, filters) || filters.edition_id)
     return { statement: sql`select ${sumOfEditions(sql`customers`, editionsSeenBy(ctx.caller, filters))} as n` }
   const ids = organizationsOf(ctx, filters)
@@ -90,12 +112,12 @@ function phoneKey(number: SQL): NullableKey {
 }
 
 /** By the values that are shown: an order by hidden ones would give them away. */
-function sortKeys(view: CustomerView) {
-  const [email, number, seen] = [view.column('email'), view.column('phone_number'), view.column('last_seen_at')]
+function sortKeys(view: CustomerView, column = view.column) {
+  const [email, number, seen] = [column('email'), column('phone_number'), column('last_seen_at')]
   return {
     email: nullable(email, { indexed: view.isWhole }),
     phone_number: view.isWhole ? phoneKey(number) : nullable(sql`nullif(${number}, users.id)`),
-    date_joined: view.column('created_at'),
+    date_joined: column('created_at'),
     last_seen: view.isWhole ? { ...nullable(seen, { indexed: true }), absent: [ranges.unseen] } : nullable(seen),
   }
 }
@@ -139,7 +161,7 @@ function stateOf(
     keys: numberKeys,
     now: ctx.now,
     afterCommit: ctx.afterCommit,
-    keepsOrder: ordering.every(({ name }) => name !== 'last_seen'),
+    keepsOrder: true,
   }
   const seen = editionsSeenBy(ctx.caller, filters)
   if (edition_id) {
@@ -156,16 +178,9 @@ function stateOf(
   return { ...place, version: sql`(${changes} + ${sizeOf('customer_changes')})`, rows }
 }
 
-async function pageOfEdition(
-  ctx: Ctx,
-  request: PageRequest,
-  asked: Pick<EditionList, 'filters' | 'ordering' | 'view'> & { count: Counting | null },
-) {
-  const joined = ofJoinedRows(asked.view)
-  const { count, ordering, view } = asked
-  if (!count) return null
-  const sort = sortOf(ordering, joined, sortKeys(joined))
-  return listOfEdition(ctx, request, { ...asked, count, key: sql`${users.seq}`, sort, columns: columnsOfEdition(view) })
+/** As `sortOf`, of customers who are read with what the caller's editions were given of them. */
+function sortOfJoined(ordering: readonly OrderBy<CustomerOrder>[], view: CustomerView): SortKey[] {
+  return sortOf(ordering, view, sortKeys(view, view.columnOfGiven(givenColumn)))
 }
 
 export async function listUsers(
@@ -175,9 +190,8 @@ export async function listUsers(
   filters: UserFilters,
 ): Promise<Page<ShownUserRow>> {
   const view = customersSeenBy(ctx.caller)
-  // Only a search and an order by contacts read which customers are hidden for all rows, not just for those of the page.
-  const isJudged = filters.search !== undefined || ordering.some(({ name }) => name !== 'date_joined')
   const keys = sortKeys(view)
+  const joins = sql`join ${users} on ${users.seq} = page.key`
   const source = {
     table: sql`users`,
     key: sql`${users.seq}`,
@@ -185,8 +199,9 @@ export async function listUsers(
     ranges: isOfRanges(view, filters) ? ranges.all : undefined,
     sort: sortOf(ordering, view, keys),
     columns: columnsOf(view),
-    joins: sql`join ${users} on ${users.seq} = page.key ${view.join}`,
-    read: { table: sql`${users}`, joins: view.join },
+    joins,
+    read: { table: sql`${users}`, joins: sql`` },
+    shown: view.isWhole ? undefined : view.given(sql`key`),
   }
   const texts = filters.search ? foldedOrDigits(filters.search) : []
   const search = texts.length > 0 && texts.every(isIndexed) ? searchOf(ctx, { filters, texts, keys }) : null
@@ -197,20 +212,27 @@ export async function listUsers(
   // Customers whom roles of an edition see in part are compared one by one.
   if (filters.search && view.isWhole) return paginateNewest(ctx.db, page, source, newestOf(ctx, filters))
   const count = countOf(ctx, view, filters)
-  const ofEdition = isOfEdition(view, filters)
-    ? await pageOfEdition(ctx, page, { filters, ordering, view, count })
-    : null
-  if (ofEdition?.page) return ofEdition.page
+  const inEditions = { filters, ordering, view, key: source.key, columns: source.columns }
+  const ofEditions =
+    count && (isOfEdition(view, filters) || severalEditions(ctx, filters))
+      ? await listOfEditions(ctx, page, { ...inEditions, count, sort: sortOfJoined(ordering, view) })
+      : null
+  if (ofEditions?.page) return ofEditions.page
+  if (view.isWhole)
+    return paginate(ctx.db, ofEditions?.request ?? page, {
+      ...source,
+      from: sql`users`,
+      count,
+      ...startsOf(ctx.db, filters, ordering),
+    })
+  // Only a search compares customers by the columns of the view.
+  const all = filters.search
+    ? { ...source, from: sql`users ${view.join}` }
+    : { ...source, from: readWithGiven(view, sql`users`, source.where), where: [], sort: sortOfJoined(ordering, view) }
+  const state = filters.search || isOfEdition(view, filters) ? null : stateOf(ctx, filters, ordering, view)
   // No index has what roles of several editions see, or of an edition and an organisation.
-  const state =
-    view.isWhole || filters.search || isOfEdition(view, filters) ? null : stateOf(ctx, filters, ordering, view)
-  const all = { ...source, from: sql`users ${isJudged ? view.join : sql``}` }
-  if (state?.keepsOrder) return paginateKept(ctx.db, page, { source: { ...all, count }, state })
-  return paginate(ctx.db, ofEdition?.request ?? page, {
-    ...all,
-    count,
-    ...(filters.search || !view.isWhole ? {} : startsOf(ctx.db, filters, ordering)),
-  })
+  if (state) return paginateKept(ctx.db, page, { source: { ...all, count }, state, table: sql`(${withGiven(view, sql`users`)}) as users` })
+  return paginate(ctx.db, ofEditions?.request ?? page, { ...all, count })
 }
 
 export interface LoadedUser extends ShownUserRow {
@@ -231,8 +253,8 @@ export async function findUser(ctx: Ctx, id: string): Promise<LoadedUser> {
   const row = await ctx.db.first(
     answering(
       fields,
-      sql<RowOf<typeof fields>>`select ${selection(fields)} from users ${view.join}
-        where ${users.id} = ${id} and ${visible(ctx.caller, userVisibility)}`,
+      sql<RowOf<typeof fields>>`select ${selection(fields)}
+        from ${readWithGiven(view, sql`users`, [sql`${users.id} = ${id}`, visible(ctx.caller, userVisibility)])}`,
     ),
   )
   if (!row) throw notFound()

@@ -47,6 +47,9 @@ const facets = [
   shownOf(sql`users.last_seen_at is not null`, sql`0`),
 ] as const
 
+/** Whether customers joined the edition at another moment than the organisation, and whether others have them: places of facets. */
+export const facetNumbers = { joined: 3, hidden: 4 } as const
+
 /** The facets of a list by their names. */
 interface AskedKinds {
   email?: 'none'
@@ -54,8 +57,8 @@ interface AskedKinds {
   seen?: 'none'
   joined?: 'same'
   hidden?: 'whole'
-  shownEmail?: 'none'
-  shownPhone?: 'none'
+  shownEmail?: 'none' | 'some'
+  shownPhone?: 'none' | 'some'
   shownSeen?: 'none'
 }
 const facetsOf = ({ email: mail, phone: tel, seen: visit, joined: at, hidden, ...shown }: AskedKinds): Facets => [
@@ -189,20 +192,47 @@ const partsOfRoles: Record<CustomerOrder, RunRows['parts']> = {
   ],
 }
 
-/** The customers of one edition in an order that has runs: as they are, or as roles of that edition see them. */
+/**
+ * The order that roles of several editions see. Who is in several editions stands wherever one of them would show the customer: the
+ * list has them once, in the place that is shown.
+ */
+const partsOfSeveral: Record<CustomerOrder, RunRows['parts']> = {
+  date_joined: partsOfRoles.date_joined,
+  email: [
+    part([0], source(email), source(givenEmail)),
+    part([1], source(number, { shownEmail: 'none' }), source(number, { shownEmail: 'some', email: 'none' })),
+  ],
+  phone_number: [
+    { ...part([0], source(phone), source(givenPhone)), ignoresCreation: true },
+    part(
+      [1],
+      source(number, { shownPhone: 'none' }),
+      source(number, { shownPhone: 'some', phone: 'none' }),
+      source(number, { shownPhone: 'some', phone: 'erased' }),
+    ),
+  ],
+  last_seen: [{ ...part([0], source(seen)), ignoresCreation: true }, part([1], source(number, { shownSeen: 'none' }))],
+}
+
+/** The customers of editions in an order that has runs: as they are, or as roles of these editions see them. */
 export function rowsInRuns(
   ctx: Ctx,
   filters: UserFilters,
-  { isWhole }: CustomerView,
+  { isWhole, onlyEdition, reached }: CustomerView,
   [by = { name: 'date_joined', desc: true }, ...others]: readonly OrderBy<CustomerOrder>[],
 ): RunRows | null {
   if (others.length > 0 || filters.search) return null
+  const isOfOne = onlyEdition !== null && reached?.length === 1
+  const partsOfEditions = isOfOne ? partsOfRoles : partsOfSeveral
+  const partsOf = isWhole ? partsOfWhole : partsOfEditions
   return {
     list: customerRunList,
     editions: editionsSeenBy(ctx.caller, filters),
     ...rangeOfTime(undefined, undefined),
-    parts: (isWhole ? partsOfWhole : partsOfRoles)[by.name],
+    parts: partsOf[by.name],
     hasBeside: !isWhole,
+    areKindsShown: true,
+    areRepeated: !isWhole && !isOfOne,
     isDesc: by.desc,
   }
 }

@@ -3,15 +3,25 @@ import type { Page, PageRequest } from '../../../domain/page.ts'
 import type { Database } from '../../database.ts'
 import type { Fields, RowOf } from '../../select.ts'
 import type { ListSource } from '../list-source.ts'
-import { listedKeys } from '../listed-keys.ts'
+import { listedKeys, listedPairs } from '../listed-keys.ts'
 import { beyond, type KeyValues, keysOf } from '../order-keys.ts'
 import { judgePage } from '../page-rows.ts'
 import { paginate } from '../paginate.ts'
 import { readBy } from '../page-statement.ts'
 import { inAnyRange, inOrderOf, union } from '../ranges.ts'
-import { allRanges, columnIn, type FacetRow, facetColumns, hasFacets, ofFacets, rowsOfKeys } from './run-list.ts'
+import {
+  allRanges,
+  columnIn,
+  type FacetRow,
+  facetColumns,
+  facetOfKind,
+  hasFacets,
+  ofFacets,
+  rowsOfKeys,
+} from './run-list.ts'
 import {
   inTime,
+  isUnnoted,
   keyInPart,
   matchingIn,
   numberOfKeysIn,
@@ -23,7 +33,8 @@ import {
 } from './open-runs.ts'
 import { LostChunk, RunReader } from './read-runs.ts'
 
-type RowKeys = readonly (number | string)[]
+/** The keys of rows, and the kinds of those that runs have as they are. */
+type RowKeys = ReadonlyMap<number | string, number | null>
 
 /** Rows that may be on the page, and the key of the list up to which there are no others; null for its end. */
 interface Candidates {
@@ -31,9 +42,14 @@ interface Candidates {
   bound: KeyValues | null
 }
 
+const ofUnknownKinds = (rows: readonly { key: number | string }[]): RowKeys =>
+  new Map(rows.map(({ key }) => [key, null]))
+
 /** So many rows are sorted rather than looked for in runs. */
 const mostSorted = 100
 const mostTries = 4
+/** Of rows that stand in several places so many more are read at once. */
+const spareRows = 16
 
 const nothing = sql<{ n: number }>`select 0 as n`
 
@@ -84,7 +100,7 @@ async function fewRows(db: Database, rows: RunRows): Promise<RowKeys | null> {
     where ${columnIn(list, list.scope)} in (${list.scopesOf(editions)}) ${ranges ? sql`and ${inAnyRange(ranges)}` : sql``}
       and ${inTime(rows)}
     limit ${mostSorted + 1}`)
-  return found.length > mostSorted ? null : found.filter((row) => hasFacets(list, row, facets)).map(({ key }) => key)
+  return found.length > mostSorted ? null : ofUnknownKinds(found.filter((row) => hasFacets(list, row, facets)))
 }
 
 interface RowWithoutValue {
@@ -130,38 +146,71 @@ const readersFrom = (db: Database, { rows, runs }: Opened, { part: begun, after 
 type Readers = ReturnType<typeof readersFrom>
 
 async function candidatesOf(db: Database, rows: RunRows, readers: Readers, count: number): Promise<Candidates> {
-  const keys: (number | string)[] = []
+  const keys = new Map<number | string, number | null>()
   for (const { part, reader } of readers) {
-    const { entries, isWhole } = await reader.take(Math.max(1, count - keys.length))
-    keys.push(...entries.map(({ key }) => key))
+    const { entries, isWhole } = await reader.take(Math.max(1, count - keys.size))
+    for (const { key, kind } of entries) keys.set(key, kind)
     const last = entries.at(-1)
     if (!isWhole && last) return { keys, bound: keyInList(part, keyInPart(part, last)) }
   }
   if (!haveRest(rows)) return { keys, bound: null }
   const others = await rowsWithoutValue(db, rows, { limit: count })
   const end = others.length === count ? others.at(-1) : undefined
-  return { keys: [...keys, ...others.map(({ key }) => key)], bound: end ? [1, 0, end.created_at, end.key] : null }
+  return { keys: new Map([...keys, ...ofUnknownKinds(others)]), bound: end ? [1, 0, end.created_at, end.key] : null }
+}
+
+/** Rows of a page to which runs led. */
+export interface FoundRows {
+  /** A table of their keys. */
+  table: SQL
+  key: SQL
+  /** Whether what the run says of a row is still so. */
+  isKnown: SQL
+  /** What it says: the place of a value of a facet. */
+  facet: (facet: number) => SQL
 }
 
 interface FoundSource<F extends Fields> {
-  source: ListSource<F>
-  /** What its order and conditions need beside the rows. */
-  joins?: SQL | undefined
+  /** It sorts rows that are found first. */
+  source: (found: FoundRows) => ListSource<F>
+  /** What it reads them from, where that is not all that belongs to each. */
+  from?: ((found: FoundRows) => SQL) | undefined
+}
+
+const foundKey = sql`found.column1`
+
+/** All rows that were found, with what belongs to each. */
+const joinedRows = ({ list }: RunRows, { table, key }: FoundRows): SQL => {
+  const how = sql`cross join`
+  return sql`${table} ${rowsOfKeys(list, how, key)} ${list.joins?.(how) ?? sql``}`
+}
+
+function foundRows({ rows, runs }: Opened, keys: RowKeys): FoundRows {
+  const table = rows.areKindsShown
+    ? sql`(select column1, iif(${isUnnoted(rows, runs)}, column2, null) as kind from ${listedPairs(keys)})`
+    : listedKeys([...keys.keys()])
+  return {
+    table: sql`${table} as found`,
+    key: foundKey,
+    isKnown: sql`(found.kind is not null)`,
+    facet: (facet) => facetOfKind(rows.list, facet, sql`found.kind`),
+  }
 }
 
 /** Some rows that are before a bound, of the editions that runs were opened of. */
 function sourceOf<F extends Fields>(
-  { rows: { list }, runs, source, joins = sql`` }: Opened & FoundSource<F>,
+  opened: Opened & FoundSource<F>,
   request: PageRequest,
   { keys: listed, bound }: Candidates,
 ): ListSource<F> {
+  const found = foundRows(opened, listed)
+  const source = opened.source(found)
   const { keys } = keysOf(source, request)
-  const editions = sql`select column1 as id from ${listedKeys([...runs.generations.keys()])}`
-  const how = sql`cross join`
+  const editions = sql`select column1 as id from ${listedKeys([...opened.runs.generations.keys()])}`
   return {
     ...source,
     owners: source.owners && { ...source.owners, ids: editions },
-    from: sql`${listedKeys(listed)} as found ${rowsOfKeys(list, how, sql`found.column1`)} ${list.joins?.(how) ?? sql``} ${joins}`,
+    from: opened.from?.(found) ?? joinedRows(opened.rows, found),
     where: [...source.where, ...(bound ? [sql`not ${beyond(keys, bound)}`] : [])],
   }
 }
@@ -177,15 +226,12 @@ async function readingRuns<Result>(read: () => Promise<Result | null>): Promise<
   return null
 }
 
-interface ListInRuns<F extends Fields> {
+interface ListInRuns<F extends Fields> extends FoundSource<F> {
   rows: RunRows
   /** Counts the list. */
   count: SQL<{ n: number }>
   /** Whether it is counted for the first page, too. */
   isCounted?: boolean
-  /** It sorts rows that are found first. */
-  source: () => ListSource<F>
-  joins?: SQL
 }
 
 interface ListedByRuns<F extends Fields> {
@@ -202,9 +248,10 @@ interface ListedByRuns<F extends Fields> {
 export async function listByRuns<F extends Fields>(
   db: Database,
   request: PageRequest,
-  { rows, count, isCounted = false, source, joins }: ListInRuns<F>,
+  { rows, count, isCounted = false, ...found }: ListInRuns<F>,
 ): Promise<ListedByRuns<F>> {
   const isNumbered = request.page > 1 && request.after === null
+  if (isNumbered && rows.areRepeated) return { page: null, request }
   if (!isNumbered && placeOf(rows, request) === undefined) return { page: null, request }
   let [placed, counted] = [request, undefined as number | undefined]
   const page = await readingRuns(async () => {
@@ -214,7 +261,7 @@ export async function listByRuns<F extends Fields>(
     if (isNumbered) placed = await behindRow(db, request, { rows, runs }, total)
     const place = placeOf(rows, placed)
     if (!place || (isNumbered && placed.after === null)) return null
-    return pageOf(db, placed, { rows, runs, place, source: source(), joins })
+    return pageOf(db, placed, { rows, runs, place, ...found })
   })
   return { page, request: placed, ...(counted === undefined ? {} : { total: counted }) }
 }
@@ -229,7 +276,8 @@ async function pageOf<F extends Fields>(
   const few = matchingIn(runs.parts) <= mostSorted ? await fewRows(db, rows) : null
   if (few) return page({ keys: few, bound: null })
   const readers = readersFrom(db, opened, place)
-  for (let count = request.size + 1; ; count *= 4) {
+  const [more, factor] = rows.areRepeated ? [spareRows, 2] : [0, 4]
+  for (let count = request.size + 1 + more; ; count *= factor) {
     const candidates = await candidatesOf(db, rows, readers, count)
     const found = await page(candidates)
     // Rows that have changed meanwhile may have left too few.

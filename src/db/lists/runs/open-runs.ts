@@ -53,6 +53,10 @@ export interface RunRows {
   parts: readonly [RunPart, ...RunPart[]]
   /** Facets or orderings need what the list has beside its rows. */
   hasBeside?: boolean
+  /** Rows of several editions stand wherever one of these has them. Their list has them once. */
+  areRepeated?: boolean
+  /** Pages take from entries what their kinds say. */
+  areKindsShown?: boolean
   isDesc: boolean
 }
 
@@ -138,18 +142,25 @@ const isChunk = (row: OpenedRow): row is ChunkRow => row.number !== null
 const inOrder = (chunks: readonly ChunkRow[]): ChunkRow[] =>
   chunks.toSorted((a, b) => compareInOrder([a.edition, a.number], [b.edition, b.number], false))
 
+/** A row of a run. Of one that runs do not have as it is the kind is not known. */
+export interface ListedEntry extends Omit<Entry, 'kind'> {
+  kind: number | null
+}
+
 /** Runs of a part as they are at a moment, without the chunks of the main ones. */
 export interface OpenPart {
   part: RunPart
   chunks: readonly RunChunk[]
   /** Of the rows that main runs may have in wrong places, those that match. */
-  entries: readonly Entry[]
+  entries: readonly ListedEntry[]
 }
 
 /** Runs of editions at a moment. */
 export interface OpenRuns {
   /** That of each edition. */
   generations: ReadonlyMap<string, number | null>
+  /** The number of the last note of each. */
+  notes: ReadonlyMap<string, number>
   /** Rows that main runs may have in wrong places, by their edition. */
   changed: ReadonlyMap<string, ReadonlySet<number | string>>
   parts: readonly OpenPart[]
@@ -189,6 +200,24 @@ function currentRows(rows: RunRows): SQL<CurrentColumns> {
     ${rowsOfEdition(list, { key: sql`changed.key`, id: sql`changed.edition` }, rows.hasBeside ?? false)}`
 }
 
+/** The numbers of the last notes of the editions, where they are asked for. */
+const newestNotes = ({ list, editions, areKindsShown = false }: RunRows): SQL<{ edition: string; late: number }> =>
+  areKindsShown
+    ? sql`select one.id as edition, coalesce((select max(number) from ${list.late} as noted
+        where ${scopeIn(list, 'noted')} = one.id), 0) as late
+      from (${list.scopesOf(editions)}) as one`
+    : sql`select null as edition, 0 as late limit 0`
+
+/** Whether rows that runs had as they were when these were opened are still so. */
+export const isUnnoted = ({ list }: RunRows, { notes }: Pick<OpenRuns, 'notes'>): SQL =>
+  sql.join(
+    [...notes].map(
+      ([edition, late]) =>
+        sql`not exists (select 1 from ${list.late} as noted where ${notedIn(list, { id: sql`${edition}`, late: sql`${late}` }).where})`,
+    ),
+    sql` and `,
+  )
+
 /** The keys of rows that are not in main runs as they are, by their edition: those in deltas too. */
 async function changedOf(rows: RunRows, chunks: readonly ChunkRow[], current: readonly CurrentColumns[]) {
   const changed = new Map(chunks.map(({ edition }) => [edition, new Set<number | string>()]))
@@ -205,8 +234,8 @@ async function changedOf(rows: RunRows, chunks: readonly ChunkRow[], current: re
   return { changed, deltas }
 }
 
-/** The rows of a source that runs do not have as they are, as they are now. Entries that match have any kind. */
-const currentOf = (rows: RunRows, index: number, found: readonly CurrentColumns[]): Entry[] =>
+/** The rows of a source that runs do not have as they are, as they are now. */
+const currentOf = (rows: RunRows, index: number, found: readonly CurrentColumns[]): ListedEntry[] =>
   found.flatMap((row) => {
     const [value, created_at] = [row[nameOfValue(index)] ?? null, Number(row.created_at)]
     const matches =
@@ -214,7 +243,7 @@ const currentOf = (rows: RunRows, index: number, found: readonly CurrentColumns[
       created_at >= rows.from &&
       created_at < rows.until &&
       hasFacets(rows.list, row, sourcesOf(rows)[index]?.facets ?? [])
-    return matches && value !== null ? [{ value, created_at, key: row.changed, kind: 0 }] : []
+    return matches && value !== null ? [{ value, created_at, key: row.changed, kind: null }] : []
   })
 
 /**
@@ -226,7 +255,7 @@ export async function openRuns(
   rows: RunRows,
   count: SQL<{ n: number }>,
 ): Promise<{ runs: OpenRuns | null; total: number }> {
-  const [ones, found, [counted]] = await db.batch([chunksOf(rows), currentRows(rows), count])
+  const [ones, found, newest, [counted]] = await db.batch([chunksOf(rows), currentRows(rows), newestNotes(rows), count])
   const total = counted?.n ?? 0
   const isWhole = ones.length > 0 && ones.every(({ generation }) => generation !== null)
   if (!isWhole || found.length > mostYoung) return { runs: null, total }
@@ -251,7 +280,9 @@ export async function openRuns(
     const ofPart = opened.splice(0, part.sources.length)
     return { part, chunks: ofPart.flatMap((one) => one.chunks), entries: ofPart.flatMap((one) => one.entries) }
   })
-  return { runs: { generations: new Map(ones.map((one) => [one.edition, one.generation])), changed, parts }, total }
+  const generations = new Map(ones.map((one) => [one.edition, one.generation]))
+  const notes = new Map(newest.map(({ edition, late }) => [edition, late]))
+  return { runs: { generations, notes, changed, parts }, total }
 }
 
 /** Estimates how many rows match. */

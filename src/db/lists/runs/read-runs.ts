@@ -1,10 +1,11 @@
 import { sql } from 'drizzle-orm'
 import type { Database } from '../../database.ts'
 import type { KeyValues } from '../order-keys.ts'
-import { type Entry, unpackEntries } from './entries.ts'
+import { unpackEntries } from './entries.ts'
 import {
   isWantedOf,
   keyInPart,
+  type ListedEntry,
   matchingIn,
   type OpenPart,
   type OpenRuns,
@@ -28,7 +29,7 @@ export class RunReader {
   readonly #part: OpenPart
   readonly #after: KeyValues | null
   /** Entries of deltas, and of the main chunks that were read: those that match, and have not changed since. */
-  #entries: Entry[]
+  #entries: ListedEntry[]
   #unread: RunChunk[]
 
   /** `after` is the key of the row before those that are asked for. */
@@ -54,14 +55,23 @@ export class RunReader {
     return compareInOrder(left, right, isDesc)
   }
 
-  #keyOf = (entry: Entry): KeyValues => keyInPart(this.#part.part, entry)
+  #keyOf = (entry: ListedEntry): KeyValues => keyInPart(this.#part.part, entry)
 
-  #sorted(entries: readonly Entry[]): Entry[] {
+  #sorted(entries: readonly ListedEntry[]): ListedEntry[] {
     const { isDesc } = this.#rows
     return entries.toSorted((a, b) => compareInOrder(this.#keyOf(a), this.#keyOf(b), isDesc))
   }
 
-  #isBehind(entry: Entry): boolean {
+  /** In the order of the list. Several editions may have a row in the same place. */
+  #onceEach(entries: readonly ListedEntry[]): ListedEntry[] {
+    const sorted = this.#sorted(entries)
+    return sorted.filter((entry, index) => {
+      const before = sorted[index - 1]
+      return !before || compareInOrder(this.#keyOf(before), this.#keyOf(entry), false) !== 0
+    })
+  }
+
+  #isBehind(entry: ListedEntry): boolean {
     return this.#after === null || compareInOrder(this.#keyOf(entry), this.#after, this.#rows.isDesc) > 0
   }
 
@@ -72,7 +82,7 @@ export class RunReader {
   }
 
   /** Whether each row before this one, and it, is among the entries. */
-  #isKnown(entry: Entry): boolean {
+  #isKnown(entry: ListedEntry): boolean {
     const [next] = this.#unread
     if (!next) return true
     const key = this.#keyOf(entry)
@@ -111,12 +121,12 @@ export class RunReader {
   }
 
   /** At least so many entries in the order of the list, or all of them. `isWhole` says that there are no others. */
-  async take(count: number): Promise<{ entries: Entry[]; isWhole: boolean }> {
+  async take(count: number): Promise<{ entries: ListedEntry[]; isWhole: boolean }> {
     const { chunks } = this.#part
     // Of rows that are spread evenly.
     const expected = Math.ceil((count * chunks.length) / Math.max(1, matchingIn([this.#part]))) + this.#ownRuns - 1
     for (let atOnce = expected; ; atOnce *= 2) {
-      const known = this.#sorted(this.#entries.filter((entry) => this.#isKnown(entry)))
+      const known = this.#onceEach(this.#entries.filter((entry) => this.#isKnown(entry)))
       if (known.length >= count || this.#unread.length === 0)
         return { entries: known.slice(0, count), isWhole: this.#unread.length === 0 && known.length <= count }
       await this.#readNext(Math.min(atOnce, mostAtOnce))
