@@ -207,16 +207,22 @@ type GivenName = (typeof givenNames)[number]
 const ofNames = (of: (name: SQL) => SQL) =>
   Object.fromEntries(givenNames.map((name) => [name, of(sql.raw(name))])) as Record<GivenName, SQL>
 
-/** Reads the editions of a customer once. Those that have none of the caller's joined none: its second value is null. */
-function givenOfAll(seq: SQL, editions: Editions): SQL {
-  const firstOf = (name: SQL): SQL => sql`(json_group_array(${name}) filter (where is_own and ${name} <> '') ->> 0)`
-  const values = givenOf(ofNames(firstOf), {
-    isElsewhere: sql`max(not is_own)`,
-    joined: sql`min(created_at) filter (where is_own)`,
-    last: firstOf(sql`edition_short_id`),
-  })
-  return sql`(select ${values} from (select *, ${editions(sql`edition_short_id`)} as is_own from edition_customers
-    where user_seq = ${seq} order by created_at desc, edition_short_id limit -1))`
+/** Behind these digits, the moment at which and the place of the edition in which it was given, the newest value is the greatest. */
+const digits = 21
+
+/** Reads the editions of a customer once. Who is in none of the caller's joined none: the second value is null. */
+function givenOfAll(seq: SQL, editionIds: readonly string[]): SQL {
+  // Written, because it is named often, and a statement has at most 100 parameters.
+  const own = sql.raw(`'${shortIds(editionIds).toSorted().join().replaceAll("'", "''")}'`)
+  const place = sql`instr(${own}, edition_short_id)`
+  const newestOf = (name: SQL): SQL =>
+    sql`substr(max(iif(${place} > 0 and ${name} <> '',
+      printf('%016d%05d', created_at + 4503599627370496, 99999 - ${place}) || ${name}, null)), ${sql.raw(String(digits + 1))})`
+  return sql`(select ${givenOf(ofNames(newestOf), {
+    isElsewhere: sql`max(${place} = 0)`,
+    joined: sql`min(iif(${place} > 0, created_at, null))`,
+    last: newestOf(sql`edition_short_id`),
+  })} from edition_customers where user_seq = ${seq})`
 }
 
 /** As `givenOfAll`, of the caller's only edition, where it is known whether others have the customer. */
@@ -228,13 +234,12 @@ export const givenOfEdition = (shortEditionId: string, seq: SQL, isElsewhere: SQ
 
 const positions = { created_at: 1, email: 2, phone_number: 3, first_name: 4, last_name: 5, locale: 6, edition: 7 } as const
 
-const givenIn = (json: SQL, onlyEdition: string | null): GivenValues => {
+const givenIn = (json: SQL, editionIds: readonly string[]): GivenValues => {
   const at = (name: keyof typeof positions) => sql`(${json} ->> ${sql.raw(String(positions[name]))})`
-  return {
-    value: at,
-    language: sql`(select default_language from editions where short_id = ${onlyEdition ?? at('edition')})`,
-    joined: at('created_at'),
-  }
+  // Those of all editions are read once for all customers.
+  const languages = sql`(select json_group_object(short_id, default_language) from editions
+    where ${inList(sql`short_id`, shortIds(editionIds))})`
+  return { value: at, language: sql`(${languages} ->> ${at('edition')})`, joined: at('created_at') }
 }
 
 /** As `hiddenColumns`, for the editions of a list. */
@@ -274,8 +279,8 @@ function partialView(reach: Extract<Reach, { all: false }>, user: SQL): Customer
       and elsewhere.edition_short_id = (select edition_short_id from edition_customers as others where others.user_seq = ${user}.seq
         and not (${editions(sql`others.edition_short_id`)}) limit 1)`,
     ...seen(hiddenColumns(givenBy(user, editions)), isHidden),
-    given: (seq) => givenOfAll(seq, editions),
-    columnOfGiven: (json) => seen(hiddenColumns(givenIn(json, onlyEdition)), sql`(coalesce(${json} ->> 0, 0) ${isOfOthers})`).column,
+    given: (seq) => givenOfAll(seq, ids),
+    columnOfGiven: (json) => seen(hiddenColumns(givenIn(json, ids)), sql`(coalesce(${json} ->> 0, 0) ${isOfOthers})`).column,
     matches: (own, ofGiven) =>
       sql`iif(${isHidden}, exists (select 1 from edition_customers as given where given.user_seq = ${user}.seq
         and ${editions(sql`given.edition_short_id`)} and ${ofGiven}), ${own})`,

@@ -75,11 +75,17 @@ function severalEditions({ caller }: Ctx, { edition_id, organization_id }: UserF
   return ids.length > mostEditions ? null : [...new Set(ids)]
 }
 
-/** How often customers who are in several of these editions are counted too often where each edition counts its own. */
-function countedAgain(organizations: readonly string[], editions: readonly string[]): SQL {
+/** Each edition counts its own customers. Those of several are counted once, and by whether other editions have them, too. */
+function countOfSeveral(own: SQL, organizations: readonly string[], editions: readonly string[]): Counting {
   const isIn = shortIds(editions).map((id) => sql.raw(`(instr(editions, '${id}') > 0)`))
-  return sql`(select coalesce(sum(customers * max(0, ${sql.join(isIn, sql` + `)} - 1)), 0) from shared_customers
-    where ${inList(sql`organization_short_id`, shortIds(organizations))})`
+  return {
+    statement: sql`select ${own} - coalesce(sum(customers * (mine - 1)), 0) as n,
+        coalesce(sum(customers) filter (where mine < every), 0) as beyond,
+        coalesce(sum(customers) filter (where mine = every), 0) as within
+      from (select customers, ${sql.join(isIn, sql` + `)} as mine, length(editions) / 9 as every from shared_customers
+        where ${inList(sql`organization_short_id`, shortIds(organizations))})
+      where mine > 0`,
+  }
 }
 
 /** Customers are counted where they come in: those of an edition, or of whole organisations. */
@@ -88,7 +94,7 @@ function countOf(ctx: Ctx, view: CustomerView, filters: UserFilters): Counting |
   const several = severalEditions(ctx, filters)
   if (several && several.length > 1) {
     const own = sumOfEditions(sql`customers`, editionsSeenBy(ctx.caller, filters))
-    return { statement: sql`select ${own} - ${countedAgain(organizationsOf(ctx, filters) ?? [], several)} as n` }
+    return countOfSeveral(own, organizationsOf(ctx, filters) ?? [], several)
   }
   if (isOfEdition(view, filters) || filters.edition_id)
     return { statement: sql`select ${sumOfEditions(sql`customers`, editionsSeenBy(ctx.caller, filters))} as n` }
@@ -112,7 +118,7 @@ function phoneKey(number: SQL): NullableKey {
 }
 
 /** By the values that are shown: an order by hidden ones would give them away. */
-function sortKeys(view: CustomerView, column = view.column) {
+function sortKeys(view: CustomerView, column: CustomerView['column']) {
   const [email, number, seen] = [column('email'), column('phone_number'), column('last_seen_at')]
   return {
     email: nullable(email, { indexed: view.isWhole }),
@@ -178,11 +184,6 @@ function stateOf(
   return { ...place, version: sql`(${changes} + ${sizeOf('customer_changes')})`, rows }
 }
 
-/** As `sortOf`, of customers who are read with what the caller's editions were given of them. */
-function sortOfJoined(ordering: readonly OrderBy<CustomerOrder>[], view: CustomerView): SortKey[] {
-  return sortOf(ordering, view, sortKeys(view, view.columnOfGiven(givenColumn)))
-}
-
 export async function listUsers(
   ctx: Ctx,
   page: PageRequest,
@@ -190,10 +191,10 @@ export async function listUsers(
   filters: UserFilters,
 ): Promise<Page<ShownUserRow>> {
   const view = customersSeenBy(ctx.caller)
-  const keys = sortKeys(view)
+  const keys = sortKeys(view, view.columnOfGiven(givenColumn))
   const joins = sql`join ${users} on ${users.seq} = page.key`
   const source = {
-    table: sql`users`,
+    table: view.isWhole ? sql`users` : sql`(${withGiven(view, sql`users`)}) as users`,
     key: sql`${users.seq}`,
     where: conditions(ctx, view, filters),
     ranges: isOfRanges(view, filters) ? ranges.all : undefined,
@@ -215,7 +216,7 @@ export async function listUsers(
   const inEditions = { filters, ordering, view, key: source.key, columns: source.columns }
   const ofEditions =
     count && (isOfEdition(view, filters) || severalEditions(ctx, filters))
-      ? await listOfEditions(ctx, page, { ...inEditions, count, sort: sortOfJoined(ordering, view) })
+      ? await listOfEditions(ctx, page, { ...inEditions, count, sort: source.sort })
       : null
   if (ofEditions?.page) return ofEditions.page
   if (view.isWhole)
@@ -227,11 +228,11 @@ export async function listUsers(
     })
   // Only a search compares customers by the columns of the view.
   const all = filters.search
-    ? { ...source, from: sql`users ${view.join}` }
-    : { ...source, from: readWithGiven(view, sql`users`, source.where), where: [], sort: sortOfJoined(ordering, view) }
+    ? { ...source, from: sql`${source.table} ${view.join}` }
+    : { ...source, from: readWithGiven(view, sql`users`, source.where), where: [] }
   const state = filters.search || isOfEdition(view, filters) ? null : stateOf(ctx, filters, ordering, view)
   // No index has what roles of several editions see, or of an edition and an organisation.
-  if (state) return paginateKept(ctx.db, page, { source: { ...all, count }, state, table: sql`(${withGiven(view, sql`users`)}) as users` })
+  if (state) return paginateKept(ctx.db, page, { source: { ...all, count }, state, table: source.table })
   return paginate(ctx.db, ofEditions?.request ?? page, { ...all, count })
 }
 

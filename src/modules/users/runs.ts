@@ -54,7 +54,7 @@ export const facetNumbers = { joined: 3, hidden: 4 } as const
 interface AskedKinds {
   email?: 'none'
   phone?: 'none' | 'erased'
-  seen?: 'none'
+  seen?: 'none' | 'some'
   joined?: 'same'
   hidden?: 'whole'
   shownEmail?: 'none' | 'some'
@@ -192,26 +192,54 @@ const partsOfRoles: Record<CustomerOrder, RunRows['parts']> = {
   ],
 }
 
+/** No customer is so. */
+const never: AskedKinds = { hidden: 'whole', shownSeen: 'none', seen: 'some' }
+
+/** Of the customers whom several editions have, who are in others than those of a role: all, some or none of them. */
+type Hidden = 'all' | 'some' | 'none'
+
 /**
- * The order that roles of several editions see. Who is in several editions stands wherever one of them would show the customer: the
- * list has them once, in the place that is shown.
+ * The order that roles of several editions see. Who is in several stands wherever one of them would show the customer: the list has
+ * them once, in the place that is shown.
  */
-const partsOfSeveral: Record<CustomerOrder, RunRows['parts']> = {
-  date_joined: partsOfRoles.date_joined,
-  email: [
-    part([0], source(email), source(givenEmail)),
-    part([1], source(number, { shownEmail: 'none' }), source(number, { shownEmail: 'some', email: 'none' })),
-  ],
-  phone_number: [
-    { ...part([0], source(phone), source(givenPhone)), ignoresCreation: true },
-    part(
-      [1],
-      source(number, { shownPhone: 'none' }),
-      source(number, { shownPhone: 'some', phone: 'none' }),
-      source(number, { shownPhone: 'some', phone: 'erased' }),
-    ),
-  ],
-  last_seen: [{ ...part([0], source(seen)), ignoresCreation: true }, part([1], source(number, { shownSeen: 'none' }))],
+function partsOfSeveral(order: CustomerOrder, hidden: Hidden): RunRows['parts'] {
+  if (order === 'date_joined') return partsOfRoles.date_joined
+  const own: AskedKinds = hidden === 'all' ? whole : {}
+  const given: AskedKinds = hidden === 'none' ? never : {}
+  // Runs of an edition say what its own roles are shown. Where another edition shows the customer's own value, that counts.
+  const alsoIf = (kinds: AskedKinds): AskedKinds => (hidden === 'some' ? kinds : never)
+  const withoutOwn = (kinds: AskedKinds, shown: AskedKinds) => (hidden === 'none' ? kinds : shown)
+  if (order === 'email')
+    return [
+      part([0], source(email, own), source(givenEmail, given)),
+      part(
+        [1],
+        source(number, withoutOwn({ email: 'none' }, { shownEmail: 'none' })),
+        source(number, alsoIf({ email: 'none', shownEmail: 'some' })),
+      ),
+    ]
+  if (order === 'phone_number') {
+    const erased: AskedKinds = { phone: 'erased' }
+    return [
+      { ...part([0], source(phone, own), source(givenPhone, given)), ignoresCreation: true },
+      part(
+        [1],
+        source(number, withoutOwn({ phone: 'none' }, { shownPhone: 'none' })),
+        source(number, alsoIf({ phone: 'none', shownPhone: 'some' })),
+        source(number, withoutOwn(erased, alsoIf({ ...erased, shownPhone: 'some' }))),
+      ),
+    ]
+  }
+  return [
+    { ...part([0], source(seen, own)), ignoresCreation: true },
+    part([1], source(number, withoutOwn({ seen: 'none' }, { shownSeen: 'none' }))),
+  ]
+}
+
+/** A list of several editions also counts their customers who are in others, too (`beyond`), and in several of these alone (`within`). */
+const hiddenOf = ({ beyond, within }: Readonly<Record<string, number>>): Hidden => {
+  if (beyond === 0) return 'none'
+  return within === 0 ? 'all' : 'some'
 }
 
 /** The customers of editions in an order that has runs: as they are, or as roles of these editions see them. */
@@ -223,16 +251,17 @@ export function rowsInRuns(
 ): RunRows | null {
   if (others.length > 0 || filters.search) return null
   const isOfOne = onlyEdition !== null && reached?.length === 1
-  const partsOfEditions = isOfOne ? partsOfRoles : partsOfSeveral
-  const partsOf = isWhole ? partsOfWhole : partsOfEditions
+  const isOfSeveral = !isWhole && !isOfOne
+  const { name } = by
+  const parts = isOfSeveral ? partsOfSeveral(name, 'some') : (isWhole ? partsOfWhole : partsOfRoles)[name]
   return {
     list: customerRunList,
     editions: editionsSeenBy(ctx.caller, filters),
     ...rangeOfTime(undefined, undefined),
-    parts: partsOf[by.name],
+    parts,
+    ...(isOfSeveral ? { areRepeated: true, partsOf: (counted) => partsOfSeveral(name, hiddenOf(counted)) } : {}),
     hasBeside: !isWhole,
     areKindsShown: true,
-    areRepeated: !isWhole && !isOfOne,
     isDesc: by.desc,
   }
 }

@@ -50,6 +50,8 @@ const mostSorted = 100
 const mostTries = 4
 /** Of rows that stand in several places so many more are read at once. */
 const spareRows = 16
+/** Where these are too few, and so many more, the list is read otherwise. */
+const mostRepeated = 400
 
 const nothing = sql<{ n: number }>`select 0 as n`
 
@@ -270,7 +272,7 @@ async function pageOf<F extends Fields>(
   db: Database,
   request: PageRequest,
   opened: Opened & FoundSource<F> & { place: RunPlace },
-): Promise<Page<RowOf<F>>> {
+): Promise<Page<RowOf<F>> | null> {
   const { rows, runs, place } = opened
   const page = (candidates: Candidates) => paginate(db, request, sourceOf(opened, request, candidates))
   const few = matchingIn(runs.parts) <= mostSorted ? await fewRows(db, rows) : null
@@ -282,6 +284,7 @@ async function pageOf<F extends Fields>(
     const found = await page(candidates)
     // Rows that have changed meanwhile may have left too few.
     if (found.after !== null || candidates.bound === null) return found
+    if (rows.areRepeated && count > mostRepeated) return null
   }
 }
 

@@ -53,6 +53,8 @@ export interface RunRows {
   parts: readonly [RunPart, ...RunPart[]]
   /** Facets or orderings need what the list has beside its rows. */
   hasBeside?: boolean
+  /** As `parts`, by what is counted of the list: others may be asked for that have as many sources. */
+  partsOf?: (counted: Readonly<Record<string, number>>) => RunRows['parts']
   /** Rows of several editions stand wherever one of these has them. Their list has them once. */
   areRepeated?: boolean
   /** Pages take from entries what their kinds say. */
@@ -192,7 +194,7 @@ function currentRows(rows: RunRows): SQL<CurrentColumns> {
     ({ ordering }, index) => sql`${valueIn(ordering)} as ${sql.raw(nameOfValue(index))}`,
   )
   return sql<CurrentColumns>`select changed.edition, changed.key as changed, ${sql.join(values, sql`, `)},
-      ${rowColumns(list, (facet) => sourcesOf(rows).some(({ facets }) => facets[facet] !== undefined))}
+      ${rowColumns(list, (facet) => rows.partsOf !== undefined || sourcesOf(rows).some(({ facets }) => facets[facet] !== undefined))}
     from (select * from (select one.id as edition, ${columnIn(list, list.key)} as key
         from ${ones} cross join ${young.from} on ${young.where} ${limit})
       union select * from (select one.id, ${keyIn(list, 'noted')} from ${ones} cross join ${noted.from} on ${noted.where} ${limit}))
@@ -252,11 +254,17 @@ const currentOf = (rows: RunRows, index: number, found: readonly CurrentColumns[
  */
 export async function openRuns(
   db: Database,
-  rows: RunRows,
+  asked: RunRows,
   count: SQL<{ n: number }>,
 ): Promise<{ runs: OpenRuns | null; total: number }> {
-  const [ones, found, newest, [counted]] = await db.batch([chunksOf(rows), currentRows(rows), newestNotes(rows), count])
+  const [ones, found, newest, [counted]] = await db.batch([
+    chunksOf(asked),
+    currentRows(asked),
+    newestNotes(asked),
+    count,
+  ])
   const total = counted?.n ?? 0
+  const rows = { ...asked, parts: asked.partsOf?.({ ...counted }) ?? asked.parts }
   const isWhole = ones.length > 0 && ones.every(({ generation }) => generation !== null)
   if (!isWhole || found.length > mostYoung) return { runs: null, total }
   const chunks = ones.filter(isChunk)
