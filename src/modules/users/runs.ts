@@ -236,10 +236,19 @@ function partsOfSeveral(order: CustomerOrder, hidden: Hidden): RunRows['parts'] 
   ]
 }
 
-/** A list of several editions also counts their customers who are in others, too (`beyond`), and in several of these alone (`within`). */
-const hiddenOf = ({ beyond, within }: Readonly<Record<string, number>>): Hidden => {
-  if (beyond === 0) return 'none'
-  return within === 0 ? 'all' : 'some'
+/**
+ * What is counted of a list of several editions says where customers stand who are in several: `beyond` are in others, too, `within` in
+ * these alone, and `twice` in more than one of these.
+ */
+function countedInSeveral(
+  order: CustomerOrder,
+  { beyond = 0, within = 0, twice = 0 }: Readonly<Record<string, number>>,
+): Pick<RunRows, 'parts' | 'repeated'> {
+  const some = within === 0 ? 'all' : 'some'
+  const hidden = beyond === 0 ? 'none' : some
+  // Their own values are the same in each edition, the moment at which they joined is not.
+  const places = hidden === 'none' && order !== 'date_joined' ? 'in one place' : 'in several places'
+  return { parts: partsOfSeveral(order, hidden), repeated: twice > 0 ? places : undefined }
 }
 
 /** The customers of editions in an order that has runs: as they are, or as roles of these editions see them. */
@@ -259,7 +268,7 @@ export function rowsInRuns(
     editions: editionsSeenBy(ctx.caller, filters),
     ...rangeOfTime(undefined, undefined),
     parts,
-    ...(isOfSeveral ? { areRepeated: true, partsOf: (counted) => partsOfSeveral(name, hiddenOf(counted)) } : {}),
+    ...(isOfSeveral ? { counted: (counted) => countedInSeveral(name, counted) } : {}),
     hasBeside: !isWhole,
     areKindsShown: true,
     isDesc: by.desc,

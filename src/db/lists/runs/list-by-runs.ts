@@ -6,7 +6,7 @@ import type { ListSource } from '../list-source.ts'
 import { listedKeys, listedPairs } from '../listed-keys.ts'
 import { beyond, type KeyValues, keysOf } from '../order-keys.ts'
 import { judgePage } from '../page-rows.ts'
-import { paginate } from '../paginate.ts'
+import { paginate, paginateSorted } from '../paginate.ts'
 import { readBy } from '../page-statement.ts'
 import { inAnyRange, inOrderOf, union } from '../ranges.ts'
 import {
@@ -250,16 +250,15 @@ interface ListedByRuns<F extends Fields> {
 export async function listByRuns<F extends Fields>(
   db: Database,
   request: PageRequest,
-  { rows, count, isCounted = false, ...found }: ListInRuns<F>,
+  { rows: asked, count, isCounted = false, ...found }: ListInRuns<F>,
 ): Promise<ListedByRuns<F>> {
   const isNumbered = request.page > 1 && request.after === null
-  if (isNumbered && rows.areRepeated) return { page: null, request }
-  if (!isNumbered && placeOf(rows, request) === undefined) return { page: null, request }
+  if (!isNumbered && placeOf(asked, request) === undefined) return { page: null, request }
   let [placed, counted] = [request, undefined as number | undefined]
   const page = await readingRuns(async () => {
-    const { runs, total } = await openRuns(db, rows, isNumbered || isCounted ? count : nothing)
+    const { runs, rows, total } = await openRuns(db, asked, isNumbered || isCounted ? count : nothing)
     counted = isNumbered || isCounted ? total : undefined
-    if (!runs) return null
+    if (!runs || (isNumbered && rows.repeated === 'in several places')) return null
     if (isNumbered) placed = await behindRow(db, request, { rows, runs }, total)
     const place = placeOf(rows, placed)
     if (!place || (isNumbered && placed.after === null)) return null
@@ -274,17 +273,21 @@ async function pageOf<F extends Fields>(
   opened: Opened & FoundSource<F> & { place: RunPlace },
 ): Promise<Page<RowOf<F>> | null> {
   const { rows, runs, place } = opened
-  const page = (candidates: Candidates) => paginate(db, request, sourceOf(opened, request, candidates))
+  const page = (candidates: Candidates) => {
+    const source = sourceOf(opened, request, candidates)
+    return rows.areKindsShown ? paginateSorted(db, request, source) : paginate(db, request, source)
+  }
   const few = matchingIn(runs.parts) <= mostSorted ? await fewRows(db, rows) : null
   if (few) return page({ keys: few, bound: null })
   const readers = readersFrom(db, opened, place)
-  const [more, factor] = rows.areRepeated ? [spareRows, 2] : [0, 4]
+  const isRepeated = rows.repeated === 'in several places'
+  const [more, factor] = isRepeated ? [spareRows, 2] : [0, 4]
   for (let count = request.size + 1 + more; ; count *= factor) {
     const candidates = await candidatesOf(db, rows, readers, count)
     const found = await page(candidates)
     // Rows that have changed meanwhile may have left too few.
     if (found.after !== null || candidates.bound === null) return found
-    if (rows.areRepeated && count > mostRepeated) return null
+    if (isRepeated && count > mostRepeated) return null
   }
 }
 

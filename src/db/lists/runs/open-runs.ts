@@ -53,10 +53,13 @@ export interface RunRows {
   parts: readonly [RunPart, ...RunPart[]]
   /** Facets or orderings need what the list has beside its rows. */
   hasBeside?: boolean
-  /** As `parts`, by what is counted of the list: others may be asked for that have as many sources. */
-  partsOf?: (counted: Readonly<Record<string, number>>) => RunRows['parts']
-  /** Rows of several editions stand wherever one of these has them. Their list has them once. */
-  areRepeated?: boolean
+  /** Says more by what is counted of the list. Other parts have as many sources. */
+  counted?: (counted: Readonly<Record<string, number>>) => Pick<RunRows, 'parts' | 'repeated'>
+  /**
+   * Rows of several editions may stand wherever one of these has them. Their list has them once: all places are the same, or one of
+   * them is that of the list.
+   */
+  repeated?: 'in one place' | 'in several places' | undefined
   /** Pages take from entries what their kinds say. */
   areKindsShown?: boolean
   isDesc: boolean
@@ -194,7 +197,7 @@ function currentRows(rows: RunRows): SQL<CurrentColumns> {
     ({ ordering }, index) => sql`${valueIn(ordering)} as ${sql.raw(nameOfValue(index))}`,
   )
   return sql<CurrentColumns>`select changed.edition, changed.key as changed, ${sql.join(values, sql`, `)},
-      ${rowColumns(list, (facet) => rows.partsOf !== undefined || sourcesOf(rows).some(({ facets }) => facets[facet] !== undefined))}
+      ${rowColumns(list, (facet) => rows.counted !== undefined || sourcesOf(rows).some(({ facets }) => facets[facet] !== undefined))}
     from (select * from (select one.id as edition, ${columnIn(list, list.key)} as key
         from ${ones} cross join ${young.from} on ${young.where} ${limit})
       union select * from (select one.id, ${keyIn(list, 'noted')} from ${ones} cross join ${noted.from} on ${noted.where} ${limit}))
@@ -256,7 +259,7 @@ export async function openRuns(
   db: Database,
   asked: RunRows,
   count: SQL<{ n: number }>,
-): Promise<{ runs: OpenRuns | null; total: number }> {
+): Promise<{ runs: OpenRuns | null; rows: RunRows; total: number }> {
   const [ones, found, newest, [counted]] = await db.batch([
     chunksOf(asked),
     currentRows(asked),
@@ -264,9 +267,9 @@ export async function openRuns(
     count,
   ])
   const total = counted?.n ?? 0
-  const rows = { ...asked, parts: asked.partsOf?.({ ...counted }) ?? asked.parts }
+  const rows: RunRows = { ...asked, ...asked.counted?.({ ...counted }) }
   const isWhole = ones.length > 0 && ones.every(({ generation }) => generation !== null)
-  if (!isWhole || found.length > mostYoung) return { runs: null, total }
+  if (!isWhole || found.length > mostYoung) return { runs: null, rows, total }
   const chunks = ones.filter(isChunk)
   const main = inOrder(chunks.filter((one) => !one.is_delta))
   const { changed, deltas } = await changedOf(rows, chunks, found)
@@ -290,7 +293,7 @@ export async function openRuns(
   })
   const generations = new Map(ones.map((one) => [one.edition, one.generation]))
   const notes = new Map(newest.map(({ edition, late }) => [edition, late]))
-  return { runs: { generations, notes, changed, parts }, total }
+  return { runs: { generations, notes, changed, parts }, rows, total }
 }
 
 /** Estimates how many rows match. */

@@ -65,6 +65,7 @@ export class RunReader {
   /** In the order of the list. Several editions may have a row in the same place. */
   #onceEach(entries: readonly ListedEntry[]): ListedEntry[] {
     const sorted = this.#sorted(entries)
+    if (!this.#rows.repeated) return sorted
     return sorted.filter((entry, index) => {
       const before = sorted[index - 1]
       return !before || compareInOrder(this.#keyOf(before), this.#keyOf(entry), false) !== 0
@@ -139,9 +140,10 @@ export class RunReader {
       const { known = [], others = [] } = Object.groupBy(this.#entries, (one) =>
         this.#isKnown(one) ? 'known' : 'others',
       )
-      const found = passed + known.length > count ? this.#sorted(known)[count - passed] : undefined
+      const length = this.#rows.repeated ? new Set(known.map(({ key }) => key)).size : known.length
+      const found = passed + length > count ? this.#onceEach(known)[count - passed] : undefined
       if (found) return { key: this.#keyOf(found), passed: count }
-      passed += known.length
+      passed += length
       if (this.#unread.length === 0) return { key: null, passed }
       this.#entries = others
       await this.#readNext(atOnceInPassing)
