@@ -246,9 +246,9 @@ function countedInSeveral(
 ): Pick<RunRows, 'parts' | 'repeated'> {
   const some = within === 0 ? 'all' : 'some'
   const hidden = beyond === 0 ? 'none' : some
-  // Their own values are the same in each edition, the moment at which they joined is not.
-  const places = hidden === 'none' && order !== 'date_joined' ? 'in one place' : 'in several places'
-  return { parts: partsOfSeveral(order, hidden), repeated: twice > 0 ? places : undefined }
+  const ofValues = hidden === 'none' ? 'in one place' : 'anywhere'
+  const repeated = order === 'date_joined' ? 'at the least' : ofValues
+  return { parts: partsOfSeveral(order, hidden), repeated: twice > 0 ? repeated : undefined }
 }
 
 /** The customers of editions in an order that has runs: as they are, or as roles of these editions see them. */

@@ -50,8 +50,6 @@ const mostSorted = 100
 const mostTries = 4
 /** Of rows that stand in several places so many more are read at once. */
 const spareRows = 16
-/** Where these are too few, and so many more, the list is read otherwise. */
-const mostRepeated = 400
 
 const nothing = sql<{ n: number }>`select 0 as n`
 
@@ -258,7 +256,7 @@ export async function listByRuns<F extends Fields>(
   const page = await readingRuns(async () => {
     const { runs, rows, total } = await openRuns(db, asked, isNumbered || isCounted ? count : nothing)
     counted = isNumbered || isCounted ? total : undefined
-    if (!runs || (isNumbered && rows.repeated === 'in several places')) return null
+    if (!runs || (isNumbered && rows.repeated === 'anywhere')) return null
     if (isNumbered) placed = await behindRow(db, request, { rows, runs }, total)
     const place = placeOf(rows, placed)
     if (!place || (isNumbered && placed.after === null)) return null
@@ -280,14 +278,14 @@ async function pageOf<F extends Fields>(
   const few = matchingIn(runs.parts) <= mostSorted ? await fewRows(db, rows) : null
   if (few) return page({ keys: few, bound: null })
   const readers = readersFrom(db, opened, place)
-  const isRepeated = rows.repeated === 'in several places'
-  const [more, factor] = isRepeated ? [spareRows, 2] : [0, 4]
-  for (let count = request.size + 1 + more; ; count *= factor) {
+  const areElsewhere = rows.repeated === 'at the least' || rows.repeated === 'anywhere'
+  for (let count = request.size + 1 + (areElsewhere ? spareRows : 0); ; count *= 4) {
     const candidates = await candidatesOf(db, rows, readers, count)
     const found = await page(candidates)
     // Rows that have changed meanwhile may have left too few.
     if (found.after !== null || candidates.bound === null) return found
-    if (isRepeated && count > mostRepeated) return null
+    // Where most of them are elsewhere the list is read otherwise.
+    if (areElsewhere && (4 * found.rows.length < request.size || count > 4 * request.size)) return null
   }
 }
 
@@ -299,7 +297,8 @@ async function keyBefore(
 ): Promise<KeyValues | null> {
   const reversed = { ...rows, isDesc: !rows.isDesc }
   const [before, behind] = [skipped - 1, total - skipped]
-  const isFromEnd = behind < before && !haveRest(rows)
+  // The least key of a row is the first one of it that is passed.
+  const isFromEnd = rows.repeated === 'at the least' ? rows.isDesc : behind < before && !haveRest(rows)
   const readers = readersFrom(db, { rows: isFromEnd ? reversed : rows, runs }, firstPlace)
   let passed = 0
   for (const { part, reader } of isFromEnd ? readers.toReversed() : readers) {

@@ -56,10 +56,10 @@ export interface RunRows {
   /** Says more by what is counted of the list. Other parts have as many sources. */
   counted?: (counted: Readonly<Record<string, number>>) => Pick<RunRows, 'parts' | 'repeated'>
   /**
-   * Rows of several editions may stand wherever one of these has them. Their list has them once: all places are the same, or one of
-   * them is that of the list.
+   * Rows of several editions may stand wherever one of these has them. Their list has them once: where all have them, at the least of
+   * their keys, or at one of them that runs do not tell.
    */
-  repeated?: 'in one place' | 'in several places' | undefined
+  repeated?: 'in one place' | 'at the least' | 'anywhere' | undefined
   /** Pages take from entries what their kinds say. */
   areKindsShown?: boolean
   isDesc: boolean

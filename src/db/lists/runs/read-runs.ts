@@ -72,6 +72,17 @@ export class RunReader {
     })
   }
 
+  /** Those of rows that are not among others, each once: the first one in the order of the entries. */
+  #withoutSeen(entries: readonly ListedEntry[], seen: ReadonlySet<number | string>): ListedEntry[] {
+    if (!this.#rows.repeated) return [...entries]
+    const own = new Set<number | string>()
+    return entries.filter(({ key }) => {
+      if (seen.has(key) || own.has(key)) return false
+      own.add(key)
+      return true
+    })
+  }
+
   #isBehind(entry: ListedEntry): boolean {
     return this.#after === null || compareInOrder(this.#keyOf(entry), this.#after, this.#rows.isDesc) > 0
   }
@@ -136,14 +147,17 @@ export class RunReader {
 
   /** The key of the row behind so many others. Those are dropped. Null where there are fewer: `passed` says how many. */
   async keyBehind(count: number): Promise<{ key: KeyValues | null; passed: number }> {
+    const seen = new Set<number | string>()
     for (let passed = 0; ;) {
       const { known = [], others = [] } = Object.groupBy(this.#entries, (one) =>
         this.#isKnown(one) ? 'known' : 'others',
       )
-      const length = this.#rows.repeated ? new Set(known.map(({ key }) => key)).size : known.length
-      const found = passed + length > count ? this.#onceEach(known)[count - passed] : undefined
+      const rows = this.#withoutSeen(known, seen)
+      const found =
+        passed + rows.length > count ? this.#withoutSeen(this.#sorted(known), seen)[count - passed] : undefined
       if (found) return { key: this.#keyOf(found), passed: count }
-      passed += length
+      passed += rows.length
+      if (this.#rows.repeated) for (const { key } of rows) seen.add(key)
       if (this.#unread.length === 0) return { key: null, passed }
       this.#entries = others
       await this.#readNext(atOnceInPassing)
