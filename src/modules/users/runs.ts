@@ -56,7 +56,7 @@ interface AskedKinds {
   phone?: 'none' | 'erased'
   seen?: 'none' | 'some'
   joined?: 'same'
-  hidden?: 'whole'
+  hidden?: 'whole' | 'hidden'
   shownEmail?: 'none' | 'some'
   shownPhone?: 'none' | 'some'
   shownSeen?: 'none'
@@ -236,6 +236,9 @@ function partsOfSeveral(order: CustomerOrder, hidden: Hidden): RunRows['parts'] 
   ]
 }
 
+/** Each is read with its row in each edition. */
+const mostLookedUp = 1_000
+
 /**
  * What is counted of a list of several editions says where customers stand who are in several: `beyond` are in others, too, `within` in
  * these alone, and `twice` in more than one of these.
@@ -243,12 +246,16 @@ function partsOfSeveral(order: CustomerOrder, hidden: Hidden): RunRows['parts'] 
 function countedInSeveral(
   order: CustomerOrder,
   { beyond = 0, within = 0, twice = 0 }: Readonly<Record<string, number>>,
-): Pick<RunRows, 'parts' | 'repeated'> {
+): Pick<RunRows, 'parts' | 'repeated' | 'lookedUp'> {
   const some = within === 0 ? 'all' : 'some'
   const hidden = beyond === 0 ? 'none' : some
   const ofValues = hidden === 'none' ? 'in one place' : 'anywhere'
   const repeated = order === 'date_joined' ? 'at the least' : ofValues
-  return { parts: partsOfSeveral(order, hidden), repeated: twice > 0 ? repeated : undefined }
+  return {
+    parts: partsOfSeveral(order, hidden),
+    repeated: twice > 0 ? repeated : undefined,
+    lookedUp: beyond + within > mostLookedUp ? undefined : facetsOf({ hidden: 'hidden' }),
+  }
 }
 
 /** The customers of editions in an order that has runs: as they are, or as roles of these editions see them. */

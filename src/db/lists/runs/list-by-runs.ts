@@ -4,7 +4,7 @@ import type { Database } from '../../database.ts'
 import type { Fields, RowOf } from '../../select.ts'
 import type { ListSource } from '../list-source.ts'
 import { listedKeys, listedPairs } from '../listed-keys.ts'
-import { beyond, type KeyValues, keysOf } from '../order-keys.ts'
+import { and, beyond, keyColumns, type KeyValues, keysOf } from '../order-keys.ts'
 import { judgePage } from '../page-rows.ts'
 import { paginate, paginateSorted } from '../paginate.ts'
 import { readBy } from '../page-statement.ts'
@@ -12,17 +12,20 @@ import { inAnyRange, inOrderOf, union } from '../ranges.ts'
 import {
   allRanges,
   columnIn,
+  compareInOrder,
   type FacetRow,
   facetColumns,
   facetOfKind,
   hasFacets,
   ofFacets,
   rowsOfKeys,
+  wantedKinds,
 } from './run-list.ts'
 import {
   inTime,
   isUnnoted,
   keyInPart,
+  type ListedEntry,
   matchingIn,
   numberOfKeysIn,
   type OpenRuns,
@@ -31,7 +34,7 @@ import {
   type RunPart,
   type RunRows,
 } from './open-runs.ts'
-import { LostChunk, RunReader } from './read-runs.ts'
+import { type InPlace, LostChunk, RunReader } from './read-runs.ts'
 
 /** The keys of rows, and the kinds of those that runs have as they are. */
 type RowKeys = ReadonlyMap<number | string, number | null>
@@ -256,8 +259,8 @@ export async function listByRuns<F extends Fields>(
   const page = await readingRuns(async () => {
     const { runs, rows, total } = await openRuns(db, asked, isNumbered || isCounted ? count : nothing)
     counted = isNumbered || isCounted ? total : undefined
-    if (!runs || (isNumbered && rows.repeated === 'anywhere')) return null
-    if (isNumbered) placed = await behindRow(db, request, { rows, runs }, total)
+    if (!runs || (isNumbered && rows.repeated === 'anywhere' && !rows.lookedUp)) return null
+    if (isNumbered) placed = await behindRow(db, request, { rows, runs, ...found }, total)
     const place = placeOf(rows, placed)
     if (!place || (isNumbered && placed.after === null)) return null
     return pageOf(db, placed, { rows, runs, place, ...found })
@@ -289,11 +292,42 @@ async function pageOf<F extends Fields>(
   }
 }
 
+/** Looks the rows up that may stand elsewhere. */
+function inPlaceOf<F extends Fields>(
+  db: Database,
+  opened: Opened & FoundSource<F>,
+  request: PageRequest,
+): InPlace | undefined {
+  const { repeated, lookedUp, list } = opened.rows
+  if (repeated !== 'anywhere' || !lookedUp) return undefined
+  const kinds = wantedKinds(list, lookedUp)
+  const places = new Map<number | string, KeyValues>()
+  const lookUp = async (unknown: readonly ListedEntry[]): Promise<void> => {
+    const source = sourceOf(opened, request, { keys: ofUnknownKinds(unknown), bound: null })
+    const { keys } = keysOf(source, request)
+    const found = await db.all(sql<Record<string, number | string>>`select ${keyColumns(keys.map(({ by }) => by))}
+      from ${source.from} where ${and(source.where)}`)
+    for (const row of found) {
+      const place = keys.map((_, index) => row[`k${index}`] ?? '')
+      places.set(place.at(-1) ?? '', place)
+    }
+  }
+  return async (part, entries) => {
+    const isSure = ({ kind }: ListedEntry): boolean => kind !== null && !kinds[kind]
+    const unknown = entries.filter((entry) => !isSure(entry) && !places.has(entry.key))
+    if (unknown.length > 0) await lookUp(unknown)
+    return entries.filter((entry) => {
+      const place = isSure(entry) ? null : places.get(entry.key)
+      return place === null || (place && compareInOrder(place, keyInList(part, keyInPart(part, entry)), false) === 0)
+    })
+  }
+}
+
 /** The key of the row before a page, of a list of so many rows. It is looked for from the nearer end. */
 async function keyBefore(
   db: Database,
   { rows, runs }: Opened,
-  { total, skipped }: { total: number; skipped: number },
+  { total, skipped, inPlace }: { total: number; skipped: number; inPlace?: InPlace | undefined },
 ): Promise<KeyValues | null> {
   const reversed = { ...rows, isDesc: !rows.isDesc }
   const [before, behind] = [skipped - 1, total - skipped]
@@ -302,7 +336,7 @@ async function keyBefore(
   const readers = readersFrom(db, { rows: isFromEnd ? reversed : rows, runs }, firstPlace)
   let passed = 0
   for (const { part, reader } of isFromEnd ? readers.toReversed() : readers) {
-    const found = await reader.keyBehind((isFromEnd ? behind : before) - passed)
+    const found = await reader.keyBehind((isFromEnd ? behind : before) - passed, inPlace)
     if (found.key) return keyInList(part, found.key)
     passed += found.passed
   }
@@ -316,8 +350,14 @@ async function keyBefore(
 }
 
 /** A request of a page by its number as one of the page behind a row, where runs lead to it. */
-async function behindRow(db: Database, request: PageRequest, opened: Opened, total: number): Promise<PageRequest> {
+async function behindRow<F extends Fields>(
+  db: Database,
+  request: PageRequest,
+  opened: Opened & FoundSource<F>,
+  total: number,
+): Promise<PageRequest> {
   judgePage(request, null, total)
-  const after = await keyBefore(db, opened, { total, skipped: (request.page - 1) * request.size })
+  const skipped = (request.page - 1) * request.size
+  const after = await keyBefore(db, opened, { total, skipped, inPlace: inPlaceOf(db, opened, request) })
   return after ? { ...request, after } : request
 }

@@ -54,12 +54,14 @@ export interface RunRows {
   /** Facets or orderings need what the list has beside its rows. */
   hasBeside?: boolean
   /** Says more by what is counted of the list. Other parts have as many sources. */
-  counted?: (counted: Readonly<Record<string, number>>) => Pick<RunRows, 'parts' | 'repeated'>
+  counted?: (counted: Readonly<Record<string, number>>) => Pick<RunRows, 'parts' | 'repeated' | 'lookedUp'>
   /**
    * Rows of several editions may stand wherever one of these has them. Their list has them once: where all have them, at the least of
    * their keys, or at one of them that runs do not tell.
    */
   repeated?: 'in one place' | 'at the least' | 'anywhere' | undefined
+  /** Facets of the rows that may stand elsewhere. They are few: each that is passed is looked up. */
+  lookedUp?: Facets | undefined
   /** Pages take from entries what their kinds say. */
   areKindsShown?: boolean
   isDesc: boolean

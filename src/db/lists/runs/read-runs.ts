@@ -10,6 +10,7 @@ import {
   type OpenPart,
   type OpenRuns,
   type RunChunk,
+  type RunPart,
   type RunRows,
 } from './open-runs.ts'
 import { compareInOrder, formatOf, scopeIn } from './run-list.ts'
@@ -20,6 +21,9 @@ const atOnceInPassing = 6
 
 /** A chunk that was deleted since its run was begun: the next generation has replaced it. */
 export class LostChunk extends Error {}
+
+/** Leaves those entries of a part that stand where the list has their rows. */
+export type InPlace = (part: RunPart, entries: readonly ListedEntry[]) => Promise<readonly ListedEntry[]>
 
 /** Reads runs of a part of a list as far as a page needs. */
 export class RunReader {
@@ -146,15 +150,16 @@ export class RunReader {
   }
 
   /** The key of the row behind so many others. Those are dropped. Null where there are fewer: `passed` says how many. */
-  async keyBehind(count: number): Promise<{ key: KeyValues | null; passed: number }> {
+  async keyBehind(count: number, inPlace?: InPlace): Promise<{ key: KeyValues | null; passed: number }> {
     const seen = new Set<number | string>()
     for (let passed = 0; ;) {
       const { known = [], others = [] } = Object.groupBy(this.#entries, (one) =>
         this.#isKnown(one) ? 'known' : 'others',
       )
-      const rows = this.#withoutSeen(known, seen)
+      const ones = inPlace ? await inPlace(this.#part.part, known) : known
+      const rows = this.#withoutSeen(ones, seen)
       const found =
-        passed + rows.length > count ? this.#withoutSeen(this.#sorted(known), seen)[count - passed] : undefined
+        passed + rows.length > count ? this.#withoutSeen(this.#sorted(ones), seen)[count - passed] : undefined
       if (found) return { key: this.#keyOf(found), passed: count }
       passed += rows.length
       if (this.#rows.repeated) for (const { key } of rows) seen.add(key)
