@@ -204,6 +204,7 @@ export async function listUsers(
     joins,
     read: { table: sql`${users}`, joins: sql`` },
     shown: view.isWhole ? undefined : view.given(sql`key`),
+    areReadBehind: !view.isWhole,
   }
   const texts = filters.search ? foldedOrDigits(filters.search) : []
   const search = texts.length > 0 && texts.every(isIndexed) ? searchOf(ctx, { filters, texts, keys }) : null
