@@ -163,7 +163,7 @@ export function addSiblings(database: DatabaseSync): void {
         last_seen_at, created_at, modified_at)
       select 'usr_7' || substr(id, 6), organization_id, 'apart-' || email, iif(seq % 3, null, '+4611' || seq), first_name,
         last_name, locale, msg_channel, search, iif(seq % 5, null, created_at), created_at + seq * 1000, modified_at
-      from users where organization_id = (select organization_id from editions where id = '${apart.left.id}')
+      from users where organization_id = (select organization_id from editions where id = '${siblings.few.id}')
         and email is not null and seq % 4 = 0;
     commit`)
   for (const [slug, { id, customers }] of Object.entries(apart))

@@ -55,7 +55,7 @@ export interface EditionsList<F extends Fields = Fields> {
 function givenOfFound(view: CustomerView, { isKnown, facet }: FoundRows): SQL {
   const [hidden, joined] = [facet(facetNumbers.hidden), facet(facetNumbers.joined)]
   const ofOne = view.onlyEdition
-    ? sql`when ${isKnown} then ${givenOfEdition(view.onlyEdition, sql`users.seq`, hidden)}`
+    ? sql`when ${isKnown} then coalesce(${givenOfEdition(view.onlyEdition, sql`users.seq`, hidden)}, '[1,null]')`
     : sql``
   return sql`case when ${isKnown} and ${hidden} = 0 and ${joined} = 0 then null ${ofOne} else ${view.given(sql`users.seq`)} end`
 }

@@ -10,7 +10,7 @@ import { type ListState, numberKeys } from '../../db/lists/list-hits.ts'
 import { paginate } from '../../db/lists/paginate.ts'
 import { paginateKept } from '../../db/lists/paginate-kept.ts'
 import { type NewestRows, paginateNewest, paginateSearch } from '../../db/lists/paginate-search.ts'
-import { users } from '../../db/schema/users.ts'
+import { sharedCustomers, users } from '../../db/schema/users.ts'
 import { answering, type RowOf, selection } from '../../db/select.ts'
 import {
   type CustomerView,
@@ -83,7 +83,7 @@ function countOfSeveral(own: SQL, organizations: readonly string[], editions: re
         coalesce(sum(customers) filter (where mine < every), 0) as beyond,
         coalesce(sum(customers) filter (where mine = every), 0) as within,
         coalesce(sum(customers) filter (where mine > 1), 0) as twice
-      from (select customers, ${sql.join(isIn, sql` + `)} as mine, length(editions) / 9 as every from shared_customers
+      from (select customers, ${sql.join(isIn, sql` + `)} as mine, length(editions) / 9 as every from ${sharedCustomers}
         where ${inList(sql`organization_short_id`, shortIds(organizations))})
       where mine > 0`,
   }
@@ -92,14 +92,12 @@ function countOfSeveral(own: SQL, organizations: readonly string[], editions: re
 /** Customers are counted where they come in: those of an edition, or of whole organisations. */
 function countOf(ctx: Ctx, view: CustomerView, filters: UserFilters): Counting | null {
   if (filters.search) return null
-  const several = severalEditions(ctx, filters)
-  if (several && several.length > 1) {
-    const own = sumOfEditions(sql`customers`, editionsSeenBy(ctx.caller, filters))
-    return countOfSeveral(own, organizationsOf(ctx, filters) ?? [], several)
-  }
   if (isOfEdition(view, filters) || filters.edition_id)
     return { statement: sql`select ${sumOfEditions(sql`customers`, editionsSeenBy(ctx.caller, filters))} as n` }
   const ids = organizationsOf(ctx, filters)
+  const several = severalEditions(ctx, filters)
+  if (several?.length)
+    return countOfSeveral(sumOfEditions(sql`customers`, editionsSeenBy(ctx.caller, filters)), ids ?? [], several)
   if (ids !== null && !isOfWholeOrganizations(ctx, ids)) return null
   const chosen = ids === null ? sql`1` : inList(sql`organization_id`, ids)
   return { statement: sql`select coalesce(sum(customers), 0) as n from list_sizes where ${chosen}` }
