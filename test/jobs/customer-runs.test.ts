@@ -151,6 +151,19 @@ describe('roles of several editions', () => {
       }
   })
 
+  it('have them where they joined first, though an edition took all of them in later', async () => {
+    await forgetRuns()
+    const { organization, editions } = await seedEditionCustomers(900)
+    const [all = '', third = ''] = editions
+    await write(sql`update edition_customers set created_at = created_at + ${400 * dayMs} where edition_short_id = ${shortId(third)}`)
+    await build(later)
+    const token = await tokenOfEditions(organization, [all, third])
+    for (const ordering of ['date_joined', '-date_joined'])
+      await expectRole({ token, editions: [all, third] }, ordering, `organization_id=${organization}`)
+    const newest = `/v1/user?organization_id=${organization}&page_size=100&ordering=-date_joined`
+    for (const page of [1, 4]) expect(costOf(await readAs(token, `${newest}&page=${page}`)).rows_read).toBeLessThan(2_000)
+  })
+
   it('have them without runs, too, found once for each state', async () => {
     await forgetRuns()
     const place = await seedEditionCustomers(3_000)

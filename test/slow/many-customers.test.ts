@@ -1,13 +1,16 @@
 import { expect, it } from 'vitest'
 import { createClient, type Page } from '../../scripts/support/client.ts'
 import { type FilledShop, goal, useFilledShop } from '../support/filled-shop.ts'
-import { addSiblings, apart, siblings } from '../support/many-rows.ts'
+import { addApart, addSiblings, apart, siblings } from '../support/many-rows.ts'
 
 let filled: FilledShop
 
 useFilledShop((opened) => {
   filled = opened
-}, addSiblings)
+}, (database) => {
+  addSiblings(database)
+  addApart(database)
+})
 
 const orderings = ['date_joined', 'email', 'phone_number', 'last_seen'].flatMap((key) => [key, `-${key}`])
 const idsOf = (editions: Readonly<Record<string, { id: string }>>): string[] => Object.values(editions).map(({ id }) => id)

@@ -287,8 +287,9 @@ async function pageOf<F extends Fields>(
     const found = await page(candidates)
     // Rows that have changed meanwhile may have left too few.
     if (found.after !== null || candidates.bound === null) return found
-    // Where most of them are elsewhere the list is read otherwise.
-    if (areElsewhere && (4 * found.rows.length < request.size || count > 4 * request.size)) return null
+    // Where most of them are elsewhere all before the page are passed, or the list is read otherwise.
+    if (areElsewhere && (4 * found.rows.length < request.size || count > 4 * request.size))
+      return rows.repeated === 'at the least' ? pageOfLeast(db, request, opened, page) : null
   }
 }
 
@@ -321,6 +322,26 @@ function inPlaceOf<F extends Fields>(
       return place === null || (place && compareInOrder(place, keyInList(part, keyInPart(part, entry)), false) === 0)
     })
   }
+}
+
+/** A page of rows that stand at the least of their keys: the first of each that is passed from the first row of the list on. */
+async function pageOfLeast<Found extends Page<unknown>>(
+  db: Database,
+  request: PageRequest,
+  { rows, runs, place }: Opened & { place: RunPlace },
+  page: (candidates: Candidates) => Promise<Found>,
+): Promise<Found | null> {
+  const { isDesc } = rows
+  const [part] = runs.parts
+  for (let count = request.size + 1; part; count *= 4) {
+    const reader = new RunReader(db, { rows: { ...rows, isDesc: false }, runs, part, after: null })
+    const entries = await reader.leastNextTo(place.after, count, isDesc)
+    const last = isDesc ? entries.at(0) : entries.at(-1)
+    const bound = last && entries.length === count ? keyInList(part.part, keyInPart(part.part, last)) : null
+    const found = await page({ keys: new Map(entries.map(({ key, kind }) => [key, kind])), bound })
+    if (found.after !== null || bound === null) return found
+  }
+  return null
 }
 
 /** The key of the row before a page, of a list of so many rows. It is looked for from the nearer end. */

@@ -149,6 +149,40 @@ export class RunReader {
     }
   }
 
+  /** The place of each row at the least of its keys, of those that were not seen before. */
+  #leastOfEach(entries: readonly ListedEntry[], seen: Set<number | string>): ListedEntry[] {
+    const least = new Map<number | string, ListedEntry>()
+    for (const entry of entries) {
+      if (seen.has(entry.key)) continue
+      const other = least.get(entry.key)
+      if (!other || compareInOrder(this.#keyOf(entry), this.#keyOf(other), false) < 0) least.set(entry.key, entry)
+    }
+    for (const key of least.keys()) seen.add(key)
+    return [...least.values()]
+  }
+
+  /** Of rows that stand at the least of their keys so many next to a key: the first ones behind it, or the last ones before it. */
+  async leastNextTo(key: KeyValues | null, count: number, isBefore: boolean): Promise<ListedEntry[]> {
+    const seen = new Set<number | string>()
+    for (let kept: ListedEntry[] = []; ;) {
+      const { known = [], others = [] } = Object.groupBy(this.#entries, (one) =>
+        this.#isKnown(one) ? 'known' : 'others',
+      )
+      const rows = this.#leastOfEach(known, seen)
+      const wanted = rows.filter((entry) => {
+        const compared = key ? compareInOrder(this.#keyOf(entry), key, false) : 0
+        return !key || (isBefore ? compared < 0 : compared > 0)
+      })
+      // All that are known now stand behind those of before.
+      kept = isBefore && wanted.length >= count ? wanted : [...kept, ...wanted]
+      const isDone = isBefore ? wanted.length < rows.length : kept.length >= count
+      if (isDone || this.#unread.length === 0)
+        return isBefore ? this.#sorted(kept).slice(-count) : this.#sorted(kept).slice(0, count)
+      this.#entries = others
+      await this.#readNext(atOnceInPassing)
+    }
+  }
+
   /** The key of the row behind so many others. Those are dropped. Null where there are fewer: `passed` says how many. */
   async keyBehind(count: number, inPlace?: InPlace): Promise<{ key: KeyValues | null; passed: number }> {
     const seen = new Set<number | string>()
