@@ -198,7 +198,10 @@ const givenBy = (user: SQL, editions: Editions): GivenValues => ({
 })
 
 /** A JSON array of what editions of the caller were given of a customer, behind whether others have the customer, too. */
-const givenOf = ({ email, phone_number, first_name, last_name, locale }: Record<GivenName, SQL>, more: { isElsewhere: SQL; joined: SQL; last: SQL }) =>
+const givenOf = (
+  { email, phone_number, first_name, last_name, locale }: Record<GivenName, SQL>,
+  more: { isElsewhere: SQL; joined: SQL; last: SQL },
+) =>
   sql`json_array(${more.isElsewhere}, ${more.joined}, ${email}, ${phone_number}, ${first_name}, ${last_name}, ${locale}, ${more.last})`
 
 const givenNames = ['email', 'phone_number', 'first_name', 'last_name', 'locale'] as const
@@ -232,7 +235,15 @@ export const givenOfEdition = (shortEditionId: string, seq: SQL, isElsewhere: SQ
     { isElsewhere, joined: sql`created_at`, last: sql`edition_short_id` },
   )} from edition_customers where edition_short_id = ${shortEditionId} and user_seq = ${seq})`
 
-const positions = { created_at: 1, email: 2, phone_number: 3, first_name: 4, last_name: 5, locale: 6, edition: 7 } as const
+const positions = {
+  created_at: 1,
+  email: 2,
+  phone_number: 3,
+  first_name: 4,
+  last_name: 5,
+  locale: 6,
+  edition: 7,
+} as const
 
 const givenIn = (json: SQL, editionIds: readonly string[]): GivenValues => {
   const at = (name: keyof typeof positions) => sql`(${json} ->> ${sql.raw(String(positions[name]))})`
@@ -280,7 +291,8 @@ function partialView(reach: Extract<Reach, { all: false }>, user: SQL): Customer
         and not (${editions(sql`others.edition_short_id`)}) limit 1)`,
     ...seen(hiddenColumns(givenBy(user, editions)), isHidden),
     given: (seq) => givenOfAll(seq, ids),
-    columnOfGiven: (json) => seen(hiddenColumns(givenIn(json, ids)), sql`(coalesce(${json} ->> 0, 0) ${isOfOthers})`).column,
+    columnOfGiven: (json) =>
+      seen(hiddenColumns(givenIn(json, ids)), sql`(coalesce(${json} ->> 0, 0) ${isOfOthers})`).column,
     matches: (own, ofGiven) =>
       sql`iif(${isHidden}, exists (select 1 from edition_customers as given where given.user_seq = ${user}.seq
         and ${editions(sql`given.edition_short_id`)} and ${ofGiven}), ${own})`,

@@ -5,15 +5,19 @@ import { addApart, addSiblings, apart, siblings } from '../support/many-rows.ts'
 
 let filled: FilledShop
 
-useFilledShop((opened) => {
-  filled = opened
-}, (database) => {
-  addSiblings(database)
-  addApart(database)
-})
+useFilledShop(
+  (opened) => {
+    filled = opened
+  },
+  (database) => {
+    addSiblings(database)
+    addApart(database)
+  },
+)
 
 const orderings = ['date_joined', 'email', 'phone_number', 'last_seen'].flatMap((key) => [key, `-${key}`])
-const idsOf = (editions: Readonly<Record<string, { id: string }>>): string[] => Object.values(editions).map(({ id }) => id)
+const idsOf = (editions: Readonly<Record<string, { id: string }>>): string[] =>
+  Object.values(editions).map(({ id }) => id)
 
 /** Rows that pages of a list may read: by `next`, by numbers in the order of joining, and in others. */
 interface Most {

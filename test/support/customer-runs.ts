@@ -78,7 +78,7 @@ interface ShownCustomer extends StoredCustomer {
 }
 
 /** As a role of some editions sees their customers: of those who are in others what these were given. */
-export const customersShownIn = (editions: readonly string[]): Promise<ShownCustomer[]> => {
+const customersShownIn = (editions: readonly string[]): Promise<ShownCustomer[]> => {
   const isOwn = sql`edition_short_id in (select value from json_each(${JSON.stringify(editions.map(shortId))}))`
   const newest = sql`order by created_at desc, edition_short_id limit 1`
   const given = (name: string) => sql`(select ${sql.raw(name)} from edition_customers
@@ -100,7 +100,7 @@ export const customersShownIn = (editions: readonly string[]): Promise<ShownCust
 }
 
 /** The first page of a list has of each customer what is shown, and nothing else. */
-export async function expectShown(token: string, list: string, customers: readonly ShownCustomer[]): Promise<void> {
+async function expectShown(token: string, list: string, customers: readonly ShownCustomer[]): Promise<void> {
   const { body } = await readAs(token, list)
   const rows = body.results as { id: string }[]
   const byId = new Map(customers.map((one) => [one.id, one]))
@@ -121,7 +121,7 @@ export async function expectShown(token: string, list: string, customers: readon
 }
 
 /** Their ids in an order of roles of the edition. */
-export function listedToRole(customers: readonly StoredCustomer[], ordering: string): string[] {
+function listedToRole(customers: readonly StoredCustomer[], ordering: string): string[] {
   const compare = nullsLast(ordering.startsWith('-'))
   const field = ordering.replace('-', '') as (typeof fields)[number]
   return customers
@@ -140,7 +140,11 @@ async function expectList(list: string, ids: readonly string[], token: string): 
 
 /** The pages of a list, by `next` and by numbers, are all customers in the order, and each says how many there are. */
 export async function expectEdition(edition: string, ordering: string, token = rootToken): Promise<void> {
-  await expectList(`/v1/user?edition_id=${edition}&ordering=${ordering}`, listed(await customersOf(edition), ordering), token)
+  await expectList(
+    `/v1/user?edition_id=${edition}&ordering=${ordering}`,
+    listed(await customersOf(edition), ordering),
+    token,
+  )
 }
 
 /** The same for a role of some editions, with what it is shown of each customer. */

@@ -205,13 +205,13 @@ type Hidden = 'all' | 'some' | 'none'
 function partsOfSeveral(order: CustomerOrder, hidden: Hidden): RunRows['parts'] {
   if (order === 'date_joined') return partsOfRoles.date_joined
   const own: AskedKinds = hidden === 'all' ? whole : {}
-  const given: AskedKinds = hidden === 'none' ? never : {}
+  const ofGiven: AskedKinds = hidden === 'none' ? never : {}
   // Runs of an edition say what its own roles are shown. Where another edition shows the customer's own value, that counts.
   const alsoIf = (kinds: AskedKinds): AskedKinds => (hidden === 'some' ? kinds : never)
   const withoutOwn = (kinds: AskedKinds, shown: AskedKinds) => (hidden === 'none' ? kinds : shown)
   if (order === 'email')
     return [
-      part([0], source(email, own), source(givenEmail, given)),
+      part([0], source(email, own), source(givenEmail, ofGiven)),
       part(
         [1],
         source(number, withoutOwn({ email: 'none' }, { shownEmail: 'none' })),
@@ -221,7 +221,7 @@ function partsOfSeveral(order: CustomerOrder, hidden: Hidden): RunRows['parts'] 
   if (order === 'phone_number') {
     const erased: AskedKinds = { phone: 'erased' }
     return [
-      { ...part([0], source(phone, own), source(givenPhone, given)), ignoresCreation: true },
+      { ...part([0], source(phone, own), source(givenPhone, ofGiven)), ignoresCreation: true },
       part(
         [1],
         source(number, withoutOwn({ phone: 'none' }, { shownPhone: 'none' })),
