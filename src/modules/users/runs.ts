@@ -7,7 +7,7 @@ import type { Ranges } from '../../db/lists/ranges.ts'
 import { customerRuns, customerRunStates, lateCustomers } from '../../db/schema/sales/runs.ts'
 import { editionCustomers, users } from '../../db/schema/users.ts'
 import { shortIdsOf } from '../../db/short-ids.ts'
-import { editionsSeenBy, inList } from '../../db/visibility.ts'
+import { editionsSeenBy } from '../../db/visibility.ts'
 import type { Ctx } from '../../context.ts'
 import type { OrderBy } from '../../domain/page.ts'
 import type { CustomerView } from '../../db/customer-visibility.ts'
@@ -112,7 +112,7 @@ const indexesOf: Record<string, { index: SQL; ranges?: Ranges }> = {
 /** Of customers who are sorted, so many chunks are made at once. */
 const chunksSorted = 4
 
-const customersOf = (edition: SQL): SQL => sumOfEditions(sql`customers`, edition)
+export const customersOf = (edition: SQL): SQL => sumOfEditions(sql`customers`, edition)
 
 /**
  * The index of the organisation has customers in their order. Where the edition has few of them, they are all
@@ -284,20 +284,3 @@ export function rowsInRuns(
 
 /** Fewer customers are read and sorted. */
 export const fewestInEdition = 80
-
-/** Editions of these organisations with so many customers have runs from now on. */
-export const beginRuns = (organizations: readonly string[], fewest: number): SQL =>
-  sql`insert into customer_run_states (edition_short_id)
-    select short_id from editions
-    where ${inList(sql`organization_id`, organizations)} and
-      case when exists (select 1 from customer_run_states where edition_short_id = short_id) then 0
-        else ${customersOf(sql`editions.id`)} >= ${fewest} end`
-
-/** Those of some editions whose organisations have no import at work. */
-export const withoutImport = async (db: Database, shortIds: readonly string[]): Promise<string[]> =>
-  (
-    await db.all(sql<{ id: string }>`select short_id as id from editions
-      where ${inList(sql`short_id`, shortIds)} and not exists (select 1 from data_imports
-        where data_imports.organization_id = editions.organization_id
-          and phase is not null and phase in ('import', 'undo')) order by short_id`)
-  ).map(({ id }) => id)

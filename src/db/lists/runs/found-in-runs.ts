@@ -5,7 +5,8 @@ import type { ListSource } from '../list-source.ts'
 import { listedKeys, listedPairs } from '../listed-keys.ts'
 import { beyond, type KeyValues, keysOf } from '../order-keys.ts'
 import { facetOfKind, rowsOfKeys } from './run-list.ts'
-import { isUnnoted, type OpenRuns, type RunPart, type RunRows } from './open-runs.ts'
+import { isUnnoted } from './run-notes.ts'
+import type { OpenRuns, RunPart, RunRows } from './open-runs.ts'
 
 /** The keys of rows, and the kinds of those that runs have as they are. */
 export type RowKeys = ReadonlyMap<number | string, number | null>
@@ -58,7 +59,7 @@ const joinedRows = ({ list }: RunRows, { table, key }: FoundRows): SQL => {
 
 function foundRows({ rows, runs }: Opened, keys: RowKeys): FoundRows {
   const table = rows.areKindsShown
-    ? sql`(select column1, iif(${isUnnoted(rows, runs)}, column2, null) as kind from ${listedPairs(keys)})`
+    ? sql`(select column1, iif(${isUnnoted(rows.list, runs.notes)}, column2, null) as kind from ${listedPairs(keys)})`
     : listedKeys([...keys.keys()])
   return {
     table: sql`${table} as found`,
@@ -85,3 +86,6 @@ export function sourceOf<F extends Fields>(
     where: [...source.where, ...(bound ? [sql`not ${beyond(keys, bound)}`] : [])],
   }
 }
+
+export const inTime = ({ list, from, until }: RunRows): SQL =>
+  sql`${list.createdAt} >= ${from} and ${list.createdAt} < ${until}`

@@ -9,6 +9,7 @@ import { inAnyRange } from '../ranges.ts'
 import {
   type Candidates,
   type FoundSource,
+  inTime,
   keyInList,
   type Opened,
   ofUnknownKinds,
@@ -25,8 +26,8 @@ import {
   type RunPlace,
 } from './number-in-runs.ts'
 import { columnIn, type FacetRow, facetColumns, hasFacets } from './run-list.ts'
-import { inTime, keyInPart, matchingIn, numberOfKeysIn, openRuns, type RunRows } from './open-runs.ts'
-import { LostChunk, RunReader } from './read-runs.ts'
+import { keyInPart, openRuns, orderingOf, type RunPart, type RunRows } from './open-runs.ts'
+import { LostChunk, matchingIn, RunReader } from './read-runs.ts'
 
 /** So many rows are sorted rather than looked for in runs. */
 const mostSorted = 100
@@ -35,6 +36,8 @@ const mostTries = 4
 const spareRows = 16
 
 const nothing = sql<{ n: number }>`select 0 as n`
+
+const numberOfKeysIn = (part: RunPart): number => (part.ignoresCreation || !orderingOf(part).isByCreation ? 2 : 3)
 
 /** The place behind a key of the list; undefined where it is of no row in a run. */
 function placeBehind({ parts }: RunRows, after: KeyValues): RunPlace | undefined {

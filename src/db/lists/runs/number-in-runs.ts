@@ -6,9 +6,10 @@ import { and, keyColumns, type KeyValues, keysOf } from '../order-keys.ts'
 import { judgePage } from '../page-rows.ts'
 import { readBy } from '../page-statement.ts'
 import { inOrderOf, union } from '../ranges.ts'
-import { type FoundSource, keyInList, type Opened, ofUnknownKinds, sourceOf } from './found-in-runs.ts'
+import { type FoundSource, inTime, keyInList, type Opened, ofUnknownKinds, sourceOf } from './found-in-runs.ts'
+import type { ListedEntry } from './entries.ts'
 import { allRanges, columnIn, compareInOrder, ofFacets, wantedKinds } from './run-list.ts'
-import { inTime, keyInPart, type ListedEntry, orderingOf, type RunPart, type RunRows } from './open-runs.ts'
+import { keyInPart, orderingOf, type RunPart, type RunRows } from './open-runs.ts'
 import { type InPlace, RunReader } from './read-runs.ts'
 
 /** A place in a list: the key of the row before it, and the part that has it. */

@@ -3,7 +3,7 @@ import type { Database } from '../../database.ts'
 import { storedIn } from '../../select.ts'
 import type { KeyValues } from '../order-keys.ts'
 import type { Facets } from '../spans/spanned-list.ts'
-import { type Entry, unpackEntries } from './entries.ts'
+import { type Entry, type ListedEntry, unpackEntries } from './entries.ts'
 import {
   columnIn,
   compareInOrder,
@@ -20,7 +20,7 @@ import {
   valueIn,
   wantedKinds,
 } from './run-list.ts'
-import { notedIn, youngIn } from './run-notes.ts'
+import { newestNotes, noNotes, notedIn, youngIn } from './run-notes.ts'
 import { rowColumns } from './write-chunk.ts'
 import { inWords } from '../../visibility.ts'
 
@@ -74,9 +74,6 @@ export const orderingOf = ({ sources: [{ ordering }] }: RunPart): RunOrdering =>
 export const keyInPart = (part: RunPart, entry: Omit<Entry, 'kind'>): KeyValues =>
   part.ignoresCreation ? [entry.value, entry.key] : keyOfEntry(orderingOf(part), entry)
 
-export const numberOfKeysIn = (part: RunPart): number =>
-  part.ignoresCreation || !orderingOf(part).isByCreation ? 2 : 3
-
 /** A list of one part, and of the rows without a value where its order has such. */
 export const partOf = (ordering: RunOrdering, facets: Facets, only?: string): RunRows['parts'] => [
   { sources: [{ ordering, facets }], prefix: ordering.isNullable ? [0] : [], only },
@@ -126,9 +123,6 @@ export interface RunChunk {
   matching: number
 }
 
-export const inTime = ({ list, from, until }: RunRows): SQL =>
-  sql`${list.createdAt} >= ${from} and ${list.createdAt} < ${until}`
-
 const sourcesOf = ({ parts }: RunRows): RunSource[] => parts.flatMap(({ sources }) => sources)
 
 /** The editions of a list with their chunks without the rows, and their deltas with them. */
@@ -148,11 +142,6 @@ const isChunk = (row: OpenedRow): row is ChunkRow => row.number !== null
 /** The next chunk of an edition stands behind each. SQL would read each row once more to sort them. */
 const inOrder = (chunks: readonly ChunkRow[]): ChunkRow[] =>
   chunks.toSorted((a, b) => compareInOrder([a.edition, a.number], [b.edition, b.number], false))
-
-/** A row of a run. Of one that runs do not have as it is the kind is not known. */
-export interface ListedEntry extends Omit<Entry, 'kind'> {
-  kind: number | null
-}
 
 /** Runs of a part as they are at a moment, without the chunks of the main ones. */
 export interface OpenPart {
@@ -207,24 +196,6 @@ function currentRows(rows: RunRows): SQL<CurrentColumns> {
     ${rowsOfEdition(list, { key: sql`changed.key`, id: sql`changed.edition` }, rows.hasBeside ?? false)}`
 }
 
-/** The numbers of the last notes of the editions, where they are asked for. */
-const newestNotes = ({ list, editions, areKindsShown = false }: RunRows): SQL<{ edition: string; late: number }> =>
-  areKindsShown
-    ? sql`select one.id as edition, coalesce((select max(number) from ${list.late} as noted
-        where ${scopeIn(list, 'noted')} = one.id), 0) as late
-      from (${list.scopesOf(editions)}) as one`
-    : sql`select null as edition, 0 as late limit 0`
-
-/** Whether rows that runs had as they were when these were opened are still so. */
-export const isUnnoted = ({ list }: RunRows, { notes }: Pick<OpenRuns, 'notes'>): SQL =>
-  sql.join(
-    [...notes].map(
-      ([edition, late]) =>
-        sql`not exists (select 1 from ${list.late} as noted where ${notedIn(list, { id: sql`${edition}`, late: sql`${late}` }).where})`,
-    ),
-    sql` and `,
-  )
-
 /** The keys of rows that are not in main runs as they are, by their edition: those in deltas too. */
 async function changedOf(rows: RunRows, chunks: readonly ChunkRow[], current: readonly CurrentColumns[]) {
   const changed = new Map(chunks.map(({ edition }) => [edition, new Set<number | string>()]))
@@ -265,7 +236,7 @@ export async function openRuns(
   const [ones, found, newest, [counted]] = await db.batch([
     chunksOf(asked),
     currentRows(asked),
-    newestNotes(asked),
+    asked.areKindsShown ? newestNotes(asked.list, asked.editions) : noNotes,
     count,
   ])
   const total = counted?.n ?? 0
@@ -297,10 +268,6 @@ export async function openRuns(
   const notes = new Map(newest.map(({ edition, late }) => [edition, late]))
   return { runs: { generations, notes, changed, parts }, rows, total }
 }
-
-/** Estimates how many rows match. */
-export const matchingIn = (parts: readonly Pick<OpenPart, 'chunks'>[]): number =>
-  parts.reduce((sum, { chunks }) => sum + chunks.reduce((ofPart, { matching }) => ofPart + matching, 0), 0)
 
 function chunkOf(
   rows: RunRows,

@@ -1,12 +1,10 @@
 import { sql } from 'drizzle-orm'
 import type { Database } from '../../database.ts'
 import type { KeyValues } from '../order-keys.ts'
-import { unpackEntries } from './entries.ts'
+import { type ListedEntry, unpackEntries } from './entries.ts'
 import {
   isWantedOf,
   keyInPart,
-  type ListedEntry,
-  matchingIn,
   type OpenPart,
   type OpenRuns,
   type RunChunk,
@@ -21,6 +19,10 @@ const atOnceInPassing = 6
 
 /** A chunk that was deleted since its run was begun: the next generation has replaced it. */
 export class LostChunk extends Error {}
+
+/** Estimates how many rows match. */
+export const matchingIn = (parts: readonly Pick<OpenPart, 'chunks'>[]): number =>
+  parts.reduce((sum, { chunks }) => sum + chunks.reduce((ofPart, { matching }) => ofPart + matching, 0), 0)
 
 /** Leaves those entries of a part that stand where the list has their rows. */
 export type InPlace = (part: RunPart, entries: readonly ListedEntry[]) => Promise<readonly ListedEntry[]>
