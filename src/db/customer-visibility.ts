@@ -94,6 +94,10 @@ export interface CustomerView {
   column: (name: ShownColumn) => SQL
   /** Columns under their own names. */
   columns: (names: readonly ShownColumn[]) => SQL
+  /** What the caller's editions were given of the customer with a number, as one value. */
+  given: (seq: SQL) => SQL
+  /** As `column`, without the join, where a column has this value. It is null of who is seen as the organisation has them. */
+  columnOfGiven: (given: SQL) => CustomerView['column']
   /** A condition on the customer: `own` for who is seen whole, `ofGiven` for any row of what the editions said. */
   matches: (own: SQL, ofGiven: SQL) => SQL
 }
@@ -136,6 +140,8 @@ function wholeView(user: SQL): CustomerView {
     isHidden: sql`0`,
     column,
     columns: named(column),
+    given: () => sql`null`,
+    columnOfGiven: () => column,
     matches: (own) => own,
   }
 }
@@ -183,7 +189,7 @@ const hiddenColumns = ({ value, language, joined }: GivenValues): Record<ShownCo
   last_seen_at: sql`null`,
 })
 
-const givenIn = (user: SQL, editions: Editions): GivenValues => ({
+const givenBy = (user: SQL, editions: Editions): GivenValues => ({
   value: (name) => given(user, name, editions),
   language: sql`(select default_language from editions where short_id =
     (select given.edition_short_id from edition_customers as given where given.user_seq = ${user}.seq
@@ -191,45 +197,65 @@ const givenIn = (user: SQL, editions: Editions): GivenValues => ({
   joined: joinedAt(user, editions),
 })
 
-const givenNames = ['email', 'phone_number', 'first_name', 'last_name', 'locale', 'created_at'] as const
+/** A JSON array of what editions of the caller were given of a customer, behind whether others have the customer, too. */
+const givenOf = (
+  { email, phone_number, first_name, last_name, locale }: Record<GivenName, SQL>,
+  more: { isElsewhere: SQL; joined: SQL; last: SQL },
+) =>
+  sql`json_array(${more.isElsewhere}, ${more.joined}, ${email}, ${phone_number}, ${first_name}, ${last_name}, ${locale}, ${more.last})`
 
-/** Columns of `edition_customers` that `columnsOfRow` needs beside those of `users`, and whether the row is hidden. */
-export const givenColumns = (isHidden: SQL): SQL =>
-  sql.join(
-    [...givenNames.map((name) => sql.raw(`edition_customers.${name} as given_${name}`)), sql`${isHidden} as is_hidden`],
-    sql`, `,
-  )
+const givenNames = ['email', 'phone_number', 'first_name', 'last_name', 'locale'] as const
+type GivenName = (typeof givenNames)[number]
 
-/** The columns of a view of one edition, where a row has what that edition was given and whether it is hidden. */
-const columnsGiven =
-  (shortEditionId: string, valueOf: (name: string) => SQL, isHidden: SQL): CustomerView['column'] =>
-  (name) => {
-    const hidden = hiddenColumns({
-      value: (column) => sql`nullif(${valueOf(column)}, '')`,
-      language: sql`(select default_language from editions where short_id = ${shortEditionId})`,
-      joined: valueOf('created_at'),
-    })
-    return name === 'created_at' ? hidden[name] : sql`iif(${isHidden}, ${hidden[name]}, users.${sql.raw(name)})`
-  }
+const ofNames = (of: (name: SQL) => SQL) =>
+  Object.fromEntries(givenNames.map((name) => [name, of(sql.raw(name))])) as Record<GivenName, SQL>
 
-/** A view of one edition, of its rows of `edition_customers` with those of `users` and its join. */
-export const ofJoinedRows = (view: CustomerView): CustomerView =>
-  view.onlyEdition === null
-    ? view
-    : { ...view, column: columnsGiven(view.onlyEdition, (name) => sql.raw(`edition_customers.${name}`), view.isHidden) }
+/** Behind these digits, the moment at which and the place of the edition in which it was given, the newest value is the greatest. */
+const digits = 21
 
-/** The same, of rows of `users` that have `givenColumns`, too. */
-export const ofGivenColumns = (view: CustomerView): CustomerView =>
-  view.onlyEdition === null
-    ? view
-    : {
-        ...view,
-        column: columnsGiven(view.onlyEdition, (name) => sql.raw(`users.given_${name}`), sql`users.is_hidden`),
-      }
+/** Reads the editions of a customer once. Who is in none of the caller's joined none: the second value is null. */
+function givenOfAll(seq: SQL, editionIds: readonly string[]): SQL {
+  // Written, because it is named often, and a statement has at most 100 parameters.
+  const own = sql.raw(`'${shortIds(editionIds).toSorted().join().replaceAll("'", "''")}'`)
+  const place = sql`instr(${own}, edition_short_id)`
+  const newestOf = (name: SQL): SQL =>
+    sql`substr(max(iif(${place} > 0 and ${name} <> '',
+      printf('%016d%05d', created_at + 4503599627370496, 99999 - ${place}) || ${name}, null)), ${sql.raw(String(digits + 1))})`
+  return sql`(select ${givenOf(ofNames(newestOf), {
+    isElsewhere: sql`max(${place} = 0)`,
+    joined: sql`min(iif(${place} > 0, created_at, null))`,
+    last: newestOf(sql`edition_short_id`),
+  })} from edition_customers where user_seq = ${seq})`
+}
+
+/** As `givenOfAll`, of the caller's only edition, where it is known whether others have the customer. */
+export const givenOfEdition = (shortEditionId: string, seq: SQL, isElsewhere: SQL): SQL =>
+  sql`(select ${givenOf(
+    ofNames((name) => sql`nullif(${name}, '')`),
+    { isElsewhere, joined: sql`created_at`, last: sql`edition_short_id` },
+  )} from edition_customers where edition_short_id = ${shortEditionId} and user_seq = ${seq})`
+
+const positions = {
+  created_at: 1,
+  email: 2,
+  phone_number: 3,
+  first_name: 4,
+  last_name: 5,
+  locale: 6,
+  edition: 7,
+} as const
+
+const givenIn = (json: SQL, editionIds: readonly string[]): GivenValues => {
+  const at = (name: keyof typeof positions) => sql`(${json} ->> ${sql.raw(String(positions[name]))})`
+  // Those of all editions are read once for all customers.
+  const languages = sql`(select json_group_object(short_id, default_language) from editions
+    where ${inList(sql`short_id`, shortIds(editionIds))})`
+  return { value: at, language: sql`(${languages} ->> ${at('edition')})`, joined: at('created_at') }
+}
 
 /** As `hiddenColumns`, for the editions of a list. */
 export const hiddenColumnsIn = (user: SQL, editionIds: readonly string[]): Record<ShownColumn, SQL> =>
-  hiddenColumns(givenIn(user, listed(editionIds)))
+  hiddenColumns(givenBy(user, listed(editionIds)))
 
 /** Customers as they are shown to the caller, through all roles together. */
 export function customersSeenBy(caller: Caller, user?: SQL): CustomerView {
@@ -244,25 +270,29 @@ function partialView(reach: Extract<Reach, { all: false }>, user: SQL): Customer
   const isOfOthers = reach.organizations.length
     ? sql`and not (${inList(sql`${user}.organization_id`, reach.organizations)})`
     : sql``
-  const isHidden = sql`elsewhere.user_seq is not null`
-  const hidden = hiddenColumns(givenIn(user, editions))
-  const column = (name: ShownColumn) => {
-    const own = sql`${user}.${sql.raw(name)}`
-    // Whether hidden or not, customers joined when an edition of the caller's took them in: lists are ordered by it.
-    return name === 'created_at'
-      ? sql`coalesce(${hidden[name]}, ${own})`
-      : sql`iif(${isHidden}, ${hidden[name]}, ${own})`
+  const onlyEdition = ids[0] && ids.length === 1 ? shortId(ids[0]) : null
+  const seen = (hidden: Record<ShownColumn, SQL>, isHidden: SQL) => {
+    const column = (name: ShownColumn) => {
+      const own = sql`${user}.${sql.raw(name)}`
+      // Whether hidden or not, customers joined when an edition of the caller's took them in: lists are ordered by it.
+      return name === 'created_at'
+        ? sql`coalesce(${hidden[name]}, ${own})`
+        : sql`iif(${isHidden}, ${hidden[name]}, ${own})`
+    }
+    return { isHidden, column, columns: named(column) }
   }
+  const isHidden = sql`elsewhere.user_seq is not null`
   return {
     isWhole: false,
-    onlyEdition: ids[0] && ids.length === 1 ? shortId(ids[0]) : null,
+    onlyEdition,
     reached: [...reach.organizations, ...ids].toSorted(),
     join: sql`left join edition_customers as elsewhere on elsewhere.user_seq = ${user}.seq ${isOfOthers}
       and elsewhere.edition_short_id = (select edition_short_id from edition_customers as others where others.user_seq = ${user}.seq
         and not (${editions(sql`others.edition_short_id`)}) limit 1)`,
-    isHidden,
-    column,
-    columns: named(column),
+    ...seen(hiddenColumns(givenBy(user, editions)), isHidden),
+    given: (seq) => givenOfAll(seq, ids),
+    columnOfGiven: (json) =>
+      seen(hiddenColumns(givenIn(json, ids)), sql`(coalesce(${json} ->> 0, 0) ${isOfOthers})`).column,
     matches: (own, ofGiven) =>
       sql`iif(${isHidden}, exists (select 1 from edition_customers as given where given.user_seq = ${user}.seq
         and ${editions(sql`given.edition_short_id`)} and ${ofGiven}), ${own})`,

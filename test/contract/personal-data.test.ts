@@ -98,6 +98,7 @@ const kept: Record<string, string> = {
   'list_sizes.customers': 'a number',
   'list_sizes.customer_changes': 'a number',
   'order_counts.customers': 'a number',
+  'shared_customers.customers': 'a number',
   'order_counts.pending_in_person': 'a number',
   'order_counts.confirmed_in_person': 'a number',
   'order_counts.completed_in_person': 'a number',

@@ -1,54 +1,91 @@
 import { expect, it } from 'vitest'
-import { type Client, createClient, type Page } from '../../scripts/support/client.ts'
+import { createClient, type Page } from '../../scripts/support/client.ts'
 import { type FilledShop, goal, useFilledShop } from '../support/filled-shop.ts'
-import { addSiblings, siblings } from '../support/many-rows.ts'
+import { addApart, addSiblings, apart, siblings } from '../support/many-rows.ts'
 
 let filled: FilledShop
 
-useFilledShop((opened) => {
-  filled = opened
-}, addSiblings)
+useFilledShop(
+  (opened) => {
+    filled = opened
+  },
+  (database) => {
+    addSiblings(database)
+    addApart(database)
+  },
+)
 
-/** Of roles of an edition, whose pages look up for each customer whether others know them. */
-const goalOfRoles = 800
+const orderings = ['date_joined', 'email', 'phone_number', 'last_seen'].flatMap((key) => [key, `-${key}`])
+const idsOf = (editions: Readonly<Record<string, { id: string }>>): string[] =>
+  Object.values(editions).map(({ id }) => id)
 
-interface Viewer {
-  client: Client
-  token: string
-  most: number
+/** Rows that pages of a list may read: by `next`, by numbers in the order of joining, and in others. */
+interface Most {
+  next: number
+  joined: number
+  others: number
 }
+const few: Most = { next: goal, joined: goal, others: goal }
 
-/** First pages, those behind them by `next`, and pages by number, of all editions in all orders. */
-async function dearPages(viewersOf: (edition: string) => Promise<Viewer>): Promise<[string, number][]> {
+/** First pages, those behind them by `next`, and pages by number in all orders. */
+async function dearPages(path: string, token: string, most: Most): Promise<[string, number][]> {
   const dear: [string, number][] = []
-  const { shop, url, rowsOf } = filled
-  for (const edition of [shop.edition_id, ...Object.values(siblings).map(({ id }) => id)]) {
-    const { client, token, most } = await viewersOf(edition)
-    for (const ordering of ['date_joined', 'email', 'phone_number', 'last_seen'].flatMap((key) => [key, `-${key}`])) {
-      const list = `/v1/user?edition_id=${edition}&page_size=100&ordering=${ordering}`
-      const { count } = await client.get<Page<unknown>>(list)
-      const numbers = [0.25, 0.5, 0.77, 0.999].map(
-        (part) => `${list}&page=${Math.max(1, Math.ceil((count / 100) * part))}`,
-      )
-      const { next } = await client.get<Page<unknown>>(numbers[1] ?? list)
-      for (const path of [list, ...numbers, ...(next === null ? [] : [next.replace(url, '')])]) {
-        const rows = await rowsOf(path, token)
-        if (rows > most) dear.push([path, rows])
-      }
+  const { url, rowsOf } = filled
+  const client = createClient(url, token)
+  for (const ordering of orderings) {
+    const list = `${path}&page_size=100&ordering=${ordering}`
+    const { count, next: second } = await client.get<Page<unknown>>(list)
+    expect(count).toBeGreaterThan(100)
+    const numbers = [0.25, 0.5, 0.77, 0.999].map(
+      (part) => `${list}&page=${Math.max(2, Math.ceil((count / 100) * part))}`,
+    )
+    const { next } = await client.get<Page<unknown>>(numbers[1] ?? list)
+    const behind = [second, next].flatMap((address) => (address === null ? [] : [address.replace(url, '')]))
+    const numbered = ordering.endsWith('date_joined') ? most.joined : most.others
+    for (const [asked, limit] of [
+      ...[list, ...behind].map((one) => [one, most.next] as const),
+      ...numbers.map((one) => [one, numbered] as const),
+    ]) {
+      const rows = await rowsOf(asked, token)
+      if (rows > limit) dear.push([asked, rows])
     }
   }
   return dear
 }
 
+const editions = () => [filled.shop.edition_id, ...idsOf(siblings), apart.left.id, apart.right.id]
+
 it('a list of the customers of an edition reads few rows in any order, whichever customers it has', async () => {
-  const { client, shop } = filled
-  expect(await dearPages(async () => ({ client, token: shop.token, most: goal }))).toEqual([])
+  for (const edition of editions())
+    expect(await dearPages(`/v1/user?edition_id=${edition}`, filled.shop.token, few)).toEqual([])
 }, 600_000)
 
 it('a role of that edition has the same list by few rows', async () => {
-  const found = await dearPages(async (edition) => {
+  for (const edition of editions())
+    expect(await dearPages(`/v1/user?edition_id=${edition}`, await filled.tokenOf(edition), few)).toEqual([])
+}, 600_000)
+
+it('a role of several editions has their customers by few rows where few are in several', async () => {
+  const token = await filled.tokenOf(apart.left.id, apart.right.id)
+  const list = `/v1/user?organization_id=${filled.shop.organization_id}`
+  expect(await dearPages(list, token, { ...few, others: 1_200 })).toEqual([])
+}, 600_000)
+
+it('and by a few more where most are', async () => {
+  const token = await filled.tokenOf(filled.shop.edition_id, siblings.third.id)
+  const list = `/v1/user?organization_id=${filled.shop.organization_id}`
+  // Pages by number in other orders than that of joining are found once for each state.
+  expect(await dearPages(list, token, { next: 1_200, joined: 3_000, others: Infinity })).toEqual([])
+}, 600_000)
+
+it('a role of an edition has customers whom a frequent text finds by few rows behind the first request', async () => {
+  for (const edition of [filled.shop.edition_id, siblings.third.id]) {
     const token = await filled.tokenOf(edition)
-    return { client: createClient(filled.url, token), token, most: goalOfRoles }
-  })
-  expect(found).toEqual([])
+    for (const ordering of orderings) {
+      const list = `/v1/user?edition_id=${edition}&search=example&page_size=100&ordering=${ordering}`
+      // Another search may have taken the place of the first.
+      for (let times = 0; times < 2; times++) await createClient(filled.url, token).get<Page<unknown>>(list)
+      for (const page of [1, 2, 7]) expect(await filled.rowsOf(`${list}&page=${page}`, token)).toBeLessThanOrEqual(goal)
+    }
+  }
 }, 600_000)

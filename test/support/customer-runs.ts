@@ -5,7 +5,7 @@ import { beginCustomerRuns, buildCustomerRuns } from '../../src/modules/users/jo
 import { shortId } from '../../src/db/short-ids.ts'
 import { rootToken } from './api.ts'
 import { listed, seedManyCustomers, type StoredCustomer } from './customer-intervals.ts'
-import { expectNumbers, nullsLast, walkAs } from './lists.ts'
+import { expectNumbers, nullsLast, readAs, walkAs } from './lists.ts'
 import { manyFrom } from './seeding/many-orders.ts'
 import { seedEdition } from './seeding/editions.ts'
 import { givenOrganization } from './seeding/organizations.ts'
@@ -42,10 +42,11 @@ export interface ManyCustomers {
 
 /** Customers of an organisation join an edition, those with a number that leaves this rest, or all of them. */
 const join = (organization: string, edition: string, { part, rest }: { part: number; rest: number }) =>
-  write(sql`insert or ignore into edition_customers (edition_short_id, user_seq, created_at, email, phone_number)
+  write(sql`insert or ignore into edition_customers (edition_short_id, user_seq, created_at, email, phone_number, first_name, locale)
     select ${shortId(edition)}, seq, iif(seq % 2, created_at, created_at + seq % 7 * 1000000),
       case seq % 5 when 0 then 'given-' || seq % 31 || '@example.dk' when 1 then null when 2 then '' else email end,
-      case seq % 4 when 0 then '+4599' || seq % 3 when 1 then '' else null end
+      case seq % 4 when 0 then '+4599' || seq % 3 when 1 then '' else null end,
+      iif(seq % 3, '', 'Given ' || seq % 11), iif(seq % 6, null, 'sv')
     from users where organization_id = ${organization} and seq % ${part} = ${rest % part}`)
 
 /** An organisation with editions: one with all its customers, one with a third of them, one with few. */
@@ -66,30 +67,61 @@ export const customersOf = (edition: string): Promise<StoredCustomer[]> =>
       users.created_at as date_joined
     from edition_customers join users on seq = user_seq where edition_short_id = ${shortId(edition)}`)
 
-/** As roles of the edition see them: of those who are in several editions what this one was given. */
-const customersShownIn = (edition: string): Promise<StoredCustomer[]> =>
-  db.all(sql<StoredCustomer>`select id, seq, created_at as date_joined, iif(is_hidden, null, last_seen_at) as last_seen,
-      iif(is_hidden, nullif(given_email, ''), email) as email,
-      iif(is_hidden, nullif(given_phone, ''), nullif(phone_number, id)) as phone_number
-    from (select users.id, seq, users.email, users.phone_number, last_seen_at, own.created_at, own.email as given_email,
-        own.phone_number as given_phone,
-        (select count(*) from edition_customers as others where others.user_seq = own.user_seq) > 1 as is_hidden
-      from edition_customers as own join users on seq = user_seq where edition_short_id = ${shortId(edition)})`)
+/** What lists show of a customer. */
+interface ShownCustomer extends StoredCustomer {
+  first_name: string
+  last_name: string
+  locale: string
+  msg_channel: string
+  is_verified: number
+  metadata: string
+}
 
-/** As a role of some editions sees their customers, of whom each is in another one too. */
-export const customersShownInAll = (editions: readonly string[]): Promise<StoredCustomer[]> => {
-  const own = sql`user_seq = seq and edition_short_id in (select value from json_each(${JSON.stringify(editions.map(shortId))}))`
-  const given = (
-    name: string,
-  ) => sql`(select ${sql.raw(name)} from edition_customers where ${own} and coalesce(${sql.raw(name)}, '') <> ''
-    order by created_at desc, edition_short_id limit 1)`
-  return db.all(sql<StoredCustomer>`select id, seq, null as last_seen, ${given('email')} as email, ${given('phone_number')} as phone_number,
-      (select min(created_at) from edition_customers where ${own}) as date_joined
-    from users where exists (select 1 from edition_customers where ${own})`)
+/** As a role of some editions sees their customers: of those who are in others what these were given. */
+const customersShownIn = (editions: readonly string[]): Promise<ShownCustomer[]> => {
+  const isOwn = sql`edition_short_id in (select value from json_each(${JSON.stringify(editions.map(shortId))}))`
+  const newest = sql`order by created_at desc, edition_short_id limit 1`
+  const given = (name: string) => sql`(select ${sql.raw(name)} from edition_customers
+    where user_seq = seq and ${isOwn} and coalesce(${sql.raw(name)}, '') <> '' ${newest})`
+  const language = sql`(select default_language from editions where substr(id, -8) =
+    (select edition_short_id from edition_customers where user_seq = seq and ${isOwn} ${newest}))`
+  return db.all(sql<ShownCustomer>`select id, seq,
+      (select min(created_at) from edition_customers where user_seq = seq and ${isOwn}) as date_joined,
+      iif(is_hidden, null, last_seen_at) as last_seen,
+      iif(is_hidden, ${given('email')}, email) as email,
+      iif(is_hidden, ${given('phone_number')}, nullif(phone_number, id)) as phone_number,
+      iif(is_hidden, coalesce(${given('first_name')}, ''), first_name) as first_name,
+      iif(is_hidden, coalesce(${given('last_name')}, ''), last_name) as last_name,
+      iif(is_hidden, coalesce(${given('locale')}, ${language}), locale) as locale,
+      iif(is_hidden, iif(${given('email')} is null, 'sms', 'email'), msg_channel) as msg_channel,
+      iif(is_hidden, 0, is_verified) as is_verified, iif(is_hidden, '{}', metadata) as metadata
+    from (select *, exists (select 1 from edition_customers where user_seq = seq and not ${isOwn}) as is_hidden
+      from users where exists (select 1 from edition_customers where user_seq = seq and ${isOwn}))`)
+}
+
+/** The first page of a list has of each customer what is shown, and nothing else. */
+async function expectShown(token: string, list: string, customers: readonly ShownCustomer[]): Promise<void> {
+  const { body } = await readAs(token, list)
+  const rows = body.results as { id: string }[]
+  const byId = new Map(customers.map((one) => [one.id, one]))
+  expect([list, rows]).toEqual([
+    list,
+    rows.map(({ id }) => {
+      const { seq: _, date_joined, last_seen, is_verified, metadata, ...texts } = byId.get(id) ?? ({} as ShownCustomer)
+      return {
+        ...texts,
+        is_active: true,
+        is_verified: is_verified === 1,
+        metadata: JSON.parse(metadata),
+        date_joined: new Date(date_joined).toISOString(),
+        last_seen: last_seen === null ? null : new Date(last_seen).toISOString(),
+      }
+    }),
+  ])
 }
 
 /** Their ids in an order of roles of the edition. */
-export function listedToRole(customers: readonly StoredCustomer[], ordering: string): string[] {
+function listedToRole(customers: readonly StoredCustomer[], ordering: string): string[] {
   const compare = nullsLast(ordering.startsWith('-'))
   const field = ordering.replace('-', '') as (typeof fields)[number]
   return customers
@@ -100,19 +132,31 @@ export function listedToRole(customers: readonly StoredCustomer[], ordering: str
 const fields = ['date_joined', 'email', 'phone_number', 'last_seen'] as const
 export const orderings = fields.flatMap((field) => [field, `-${field}`])
 
-/** The pages of a list, by `next` and by numbers, are all customers in the order, and each says how many there are. */
-export async function expectEdition(
-  edition: string,
-  ordering: string,
-  { token = rootToken, isRole = false, asked = `edition_id=${edition}` } = {},
-): Promise<void> {
-  const ids = isRole
-    ? listedToRole(await customersShownIn(edition), ordering)
-    : listed(await customersOf(edition), ordering)
-  const list = `/v1/user?${asked}&ordering=${ordering}`
+async function expectList(list: string, ids: readonly string[], token: string): Promise<void> {
   const { ids: found, count } = await walkAs(token, `${list}&page_size=100`)
   expect([list, count, found]).toEqual([list, ids.length, ids])
   await expectNumbers(list, ids, { size: 100, token })
+}
+
+/** The pages of a list, by `next` and by numbers, are all customers in the order, and each says how many there are. */
+export async function expectEdition(edition: string, ordering: string, token = rootToken): Promise<void> {
+  await expectList(
+    `/v1/user?edition_id=${edition}&ordering=${ordering}`,
+    listed(await customersOf(edition), ordering),
+    token,
+  )
+}
+
+/** The same for a role of some editions, with what it is shown of each customer. */
+export async function expectRole(
+  { token, editions }: { token: string; editions: readonly string[] },
+  ordering: string,
+  asked = `edition_id=${editions[0]}`,
+): Promise<void> {
+  const customers = await customersShownIn(editions)
+  const list = `/v1/user?${asked}&ordering=${ordering}`
+  await expectList(list, listedToRole(customers, ordering), token)
+  await expectShown(token, `${list}&page_size=100`, customers)
 }
 
 const some = fc.record({ part: fc.constantFrom(3, 40, 700), rest: fc.nat({ max: 700 }) })

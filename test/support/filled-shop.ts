@@ -22,8 +22,8 @@ export interface FilledShop {
   shop: Shop
   /** A token with a role in the edition alone. */
   editionToken: string
-  /** A token with a role in another edition of the organisation alone. */
-  tokenOf: (editionId: string) => Promise<string>
+  /** A token with a role in each of these editions of the organisation alone. */
+  tokenOf: (...editionIds: readonly string[]) => Promise<string>
   /** Rows that a request reads, its count and the look-up of its caller included. */
   rowsOf: (path: string, token?: string) => Promise<number>
   close: () => Promise<void>
@@ -47,12 +47,14 @@ async function openFilledShop(add?: (database: DatabaseSync) => void): Promise<F
   // Sweeps count what is some minutes old, a part each minute.
   while ((await client.post<{ rows_written: number }>('/floor/sweeps', {})).rows_written > 0);
   const superuser = createClient(server.url, server.rootToken)
-  const tokenOf = async (edition_id: string): Promise<string> => {
-    const viewer = { email: `viewer-${edition_id}-${Date.now()}@example.com`, role: 'viewer', edition_id }
-    const { id: member_id } = await superuser.post<{ id: string }>(
-      `/v1/organizations/${shop.organization_id}/members`,
-      viewer,
-    )
+  const tokenOf = async (...editionIds: readonly string[]): Promise<string> => {
+    const email = `viewer-${editionIds[0]}-${Date.now()}@example.com`
+    let member_id = ''
+    for (const edition_id of editionIds) {
+      const viewer = { email, role: 'viewer', edition_id }
+      const made = await superuser.post<{ id: string }>(`/v1/organizations/${shop.organization_id}/members`, viewer)
+      member_id = made.id
+    }
     const { token } = await superuser.post<{ token: string }>('/v1/auth/tokens', { name: 'viewer', member_id })
     return token
   }

@@ -114,6 +114,18 @@ export function databaseEndingAfter(transactions: number): Database {
   return database
 }
 
+/** A database where something else comes between some transactions and the next. */
+export function databaseThatWaits(transactions: number, meanwhile: () => Promise<unknown>): Database {
+  const database = new Database(env.DB, newMeter())
+  let left = transactions
+  const commit = database.batch.bind(database)
+  database.batch = async (statements) => {
+    if (left-- === 0) await meanwhile()
+    return commit(statements)
+  }
+  return database
+}
+
 /** The database of a sweep, and the rows that each of its transactions has read. */
 export function databaseThatNotes() {
   const database = new Database(env.DB, newMeter())

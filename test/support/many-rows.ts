@@ -135,19 +135,59 @@ export const siblings = {
   few: { id: 'edt_01KAJ3Z8Q2M4T6V8X0Z2B4D6F4', customers: 'seq > 2000 and seq <= 2149' },
 } as const
 
-/** Customers of the shop are in other editions too. */
-export function addSiblings(database: DatabaseSync): void {
-  if (database.prepare('select 1 from editions where id = ?').get(siblings.evenly.id)) return
+/** Editions with customers of their own: halves that have twenty in common, of whom `beside` has a few. */
+export const apart = {
+  left: { id: 'edt_01KAJ3Z8Q2M4T6V8X0Z2B4D6F5', customers: 'i % 2 = 0' },
+  right: { id: 'edt_01KAJ3Z8Q2M4T6V8X0Z2B4D6F6', customers: 'i % 2 = 1 or i % (total / 20) = 4' },
+  beside: { id: 'edt_01KAJ3Z8Q2M4T6V8X0Z2B4D6F7', customers: 'i % (total / 40) = 4' },
+} as const
+
+/** Makes an edition like that of the shop. */
+function addEdition(database: DatabaseSync, id: string, slug: string): void {
   const names = database
     .prepare(`select name from pragma_table_info('editions') where name not in ('id', 'slug')`)
     .all()
     .map(({ name }) => String(name))
     .join(', ')
-  for (const [slug, { id, customers }] of Object.entries(siblings))
+  database.exec(
+    `insert into editions (id, slug, ${names}) select '${id}', '${slug}', ${names} from editions order by id limit 1`,
+  )
+}
+
+const hasEdition = (database: DatabaseSync, id: string): boolean =>
+  database.prepare('select 1 from editions where id = ?').get(id) !== undefined
+
+/** Customers of the shop are in other editions too. */
+export function addSiblings(database: DatabaseSync): void {
+  if (hasEdition(database, siblings.evenly.id)) return
+  for (const [slug, { id, customers }] of Object.entries(siblings)) {
+    addEdition(database, id, slug)
     database.exec(`begin;
-      insert into editions (id, slug, ${names}) select '${id}', '${slug}', ${names} from editions order by id limit 1;
       insert into edition_customers (edition_short_id, user_seq, created_at, email)
         select substr('${id}', -8), seq, created_at + 86400000, iif(seq % 3, null, 'given-' || seq || '@example.com')
         from users where organization_id = (select organization_id from editions where id = '${id}') and ${customers};
       commit; pragma wal_checkpoint(truncate)`)
+  }
+}
+
+/** A fourth as many customers as those of the shop are in editions of their own. */
+export function addApart(database: DatabaseSync): void {
+  if (hasEdition(database, apart.left.id)) return
+  database.exec(`begin;
+    insert into users (id, organization_id, email, phone_number, first_name, last_name, locale, msg_channel, search,
+        last_seen_at, created_at, modified_at)
+      select 'usr_7' || substr(id, 6), organization_id, 'apart-' || email, iif(seq % 3, null, '+4611' || seq), first_name,
+        last_name, locale, msg_channel, search, iif(seq % 5, null, created_at), created_at + seq * 1000, modified_at
+      from users where organization_id = (select organization_id from editions order by id limit 1)
+        and email is not null and seq % 4 = 0;
+    commit`)
+  for (const [slug, { id, customers }] of Object.entries(apart)) {
+    addEdition(database, id, slug)
+    database.exec(`begin;
+      insert into edition_customers (edition_short_id, user_seq, created_at, email, phone_number)
+        select substr('${id}', -8), seq, created_at, email, phone_number
+        from (select *, row_number() over (order by seq) as i, count(*) over () as total from users where id like 'usr_7%')
+        where ${customers};
+      commit; pragma wal_checkpoint(truncate)`)
+  }
 }

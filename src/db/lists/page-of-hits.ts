@@ -4,8 +4,9 @@ import type { Database } from '../database.ts'
 import type { Fields, RowOf } from '../select.ts'
 import { type Found, type HitList, keysOfSlice, sliceOfHits } from './list-hits.ts'
 import type { ListSource } from './list-source.ts'
-import { and, keysOf } from './order-keys.ts'
-import { judgePage, pageFrom } from './page-rows.ts'
+import { listedKeys } from './listed-keys.ts'
+import { and, keysOf, type OrderKey } from './order-keys.ts'
+import { judgePage, type Keyed, pageFrom } from './page-rows.ts'
 import { selectRowsOf } from './page-statement.ts'
 
 /** A list of which the keys of all rows may be kept. */
@@ -13,6 +14,36 @@ export type HitsSource<F extends Fields> = Pick<ListSource<F>, 'key' | 'sort' | 
   table: SQL
   /** Joins of what keys name beside the table. */
   judged?: SQL | undefined
+  /** Rows are read behind their keys, by a query of its own: SQL would count each key as a row, and the state twice. */
+  areReadBehind?: boolean | undefined
+}
+
+interface Known {
+  total: number
+  is_placed: number
+}
+
+/** What is known of a list, and the rows of a page of it. */
+async function readPage<F extends Fields>(
+  db: Database,
+  source: HitsSource<F>,
+  keys: readonly OrderKey[],
+  { list, ctes }: { list: HitList; ctes: SQL },
+): Promise<{ known: Known | undefined; rows: Keyed<RowOf<F>>[] }> {
+  const ofKnown = sql`total, total = 0 or (select keys from slice) is not null as is_placed`
+  if (!source.areReadBehind) {
+    const [rows, [known]] = await db.batch([
+      selectRowsOf<RowOf<F>>(source, keys, keysOfSlice(list.state.keys), ctes),
+      sql<Known>`with ${ctes} select ${ofKnown} from known`,
+    ])
+    return { known, rows }
+  }
+  const known = await db.first(
+    sql<Known & { keys: string | null }>`with ${ctes} select ${ofKnown}, (select keys from slice) as keys from known`,
+  )
+  const found = known?.keys?.split(',').slice(1).map(Number) ?? []
+  if (found.length === 0) return { known, rows: [] }
+  return { known, rows: await db.all(selectRowsOf(source, keys, sql`select column1 as key from ${listedKeys(found)}`)) }
 }
 
 /** A page of what is stored or was just found in the present state; null where neither is of it. */
@@ -30,11 +61,7 @@ export async function pageOfHits<F extends Fields>(
   const isSame = keys.length === 1 ? sql`1` : sql`exists (select 1 from ${table} ${judged} where ${and(same)})`
   const place = { skipped, limit: request.size + 1, after: after && { keys: after, isSame } }
   const ctes = sliceOfHits(list, place, found)
-  const [rows, [known]] = await db.batch([
-    selectRowsOf<RowOf<F>>(source, keys, keysOfSlice(list.state.keys), ctes),
-    sql<{ total: number; is_placed: number }>`with ${ctes}
-      select total, total = 0 or (select keys from slice) is not null as is_placed from known`,
-  ])
+  const { known, rows } = await readPage(db, source, keys, { list, ctes })
   if (!known) return null
   const { total, is_placed } = known
   judgePage(request, after, total)

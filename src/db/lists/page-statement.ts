@@ -278,12 +278,12 @@ export const selectRowsOf = <Row>(
   { key, columns, joins, shown }: Pick<ListSource<Fields>, 'key' | 'columns' | 'joins' | 'shown'>,
   keys: readonly OrderKey[],
   ofPage: SQL,
-  ctes: SQL,
+  ctes?: SQL,
 ): Query<Keyed<Row>> =>
   answering(
     columns,
     sql<
       Keyed<Row>
-    >`with ${ctes} select ${keyColumns(keys.map(({ by }) => (by === key ? sql`page.key` : by)))}, ${selection(columns)}
+    >`${ctes ? sql`with ${ctes}` : sql``} select ${keyColumns(keys.map(({ by }) => (by === key ? sql`page.key` : by)))}, ${selection(columns)}
       from (${shown ? sql`select *, ${shown} as shown from (${ofPage}) limit -1` : ofPage}) as page cross ${joins}`,
   )

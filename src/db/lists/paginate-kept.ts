@@ -12,6 +12,8 @@ import { paginate } from './paginate.ts'
 interface ListOfKept<F extends Fields> {
   source: ListSource<F>
   state: ListState
+  /** The table of the rows, where they are read otherwise to be found. Keys name its columns. */
+  table?: SQL
   /** Answers a page of few rows, which are not kept; null where they are more. */
   few?: (() => Promise<Page<RowOf<F>> | null>) | undefined
 }
@@ -27,10 +29,10 @@ const allOf = (source: KeptSource): SQL => sql`select ${source.key} as key from 
 export async function paginateKept<F extends Fields>(
   db: Database,
   request: PageRequest,
-  { source, state, few }: ListOfKept<F>,
+  { source, state, table, few }: ListOfKept<F>,
 ): Promise<Page<RowOf<F>>> {
   const list = await hitListOf(state)
-  const hits = { ...source, table: source.from }
+  const hits = { ...source, table: table ?? source.from }
   const walk = (count: ListSource['count']) => paginate(db, request, { ...source, count })
   const known = await pageOfHits(db, request, hits, { list })
   if (known) return known.page ?? walk(known.total)

@@ -1,11 +1,12 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { Page, PageRequest } from '../../domain/page.ts'
+import { compareKeys } from '../../domain/text/compare-keys.ts'
 import type { Database } from '../database.ts'
-import type { Fields, RowOf } from '../select.ts'
+import { answering, type Fields, type RowOf, selection } from '../select.ts'
 import type { ListSource } from './list-source.ts'
-import { and, isNullable, keysOf, type KeyValues, wholeSort } from './order-keys.ts'
+import { and, beyond, isNullable, keyColumns, keysOf, type KeyValues, wholeSort } from './order-keys.ts'
 import { type Counting, isFarPage, routeTo, shortSkipOfTwice } from './page-by-number.ts'
-import { judgePage, pageFrom } from './page-rows.ts'
+import { judgePage, type Keyed, pageFrom } from './page-rows.ts'
 import { inAnyRange } from './ranges.ts'
 import { isInOrder, ofOwners, selectPageKeys, selectPageRows } from './page-statement.ts'
 
@@ -62,6 +63,32 @@ export async function paginate<Row>(
   const n = total?.n ?? 0
   judgePage(request, after, n)
   return pageFrom<Row>(request, keys.length, found, n)
+}
+
+/**
+ * As `paginate`, of a list whose rows are few, all of which are read: they are sorted here. SQL would read each once more to do so. Their
+ * columns are those of `from`.
+ */
+export async function paginateSorted<F extends Fields>(
+  db: Database,
+  request: PageRequest,
+  source: ListSource<F>,
+): Promise<Page<RowOf<F>>> {
+  const { keys, after } = keysOf(source, request)
+  const where = [...(after ? [beyond(keys, after)] : []), ...source.where]
+  const columns = keyColumns(keys.map(({ by }) => by))
+  const [found, [total]] = await db.batch([
+    answering(
+      source.columns,
+      sql<Keyed<RowOf<F>>>`select ${columns}, ${selection(source.columns)} from ${source.from} where ${and(where)}`,
+    ),
+    countingOf(source).statement,
+  ])
+  const n = total?.n ?? 0
+  judgePage(request, after, n)
+  const valuesOf = (row: Keyed<RowOf<F>>): KeyValues => keys.map((_, index) => row[`k${index}`] ?? '')
+  const sorted = found.toSorted((a, b) => compareKeys(valuesOf(a), valuesOf(b), keys))
+  return pageFrom<RowOf<F>>(request, keys.length, sorted.slice(0, request.size + 1), n)
 }
 
 /** The keys of the row at a place of the list, of which none are read but those before it; null behind the end. */

@@ -66,6 +66,18 @@ export const editionCustomers = sqliteTable(
   (table) => [primaryKey({ columns: [table.edition_short_id, table.user_seq] })],
 )
 
+/** How many customers are in exactly these editions, two or more. Triggers count them. */
+export const sharedCustomers = sqliteTable(
+  'shared_customers',
+  {
+    organization_short_id: text().notNull(),
+    /** Short ids in their order, each behind a comma. */
+    editions: text().notNull(),
+    customers: integer().notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.organization_short_id, table.editions] })],
+)
+
 /**
  * Of an organisation, in an ordering: how many settled customers stand from a key up to that of the next row. A sweep and
  * triggers write it. Keys are those of customers, and go with them.

@@ -3,8 +3,8 @@ import type { Ctx } from '../../context.ts'
 import { containsFoldedOrDigits } from '../../db/contains.ts'
 import { type CustomerView, searchedTexts } from '../../db/customer-visibility.ts'
 import { users } from '../../db/schema/users.ts'
-import { shortId, shortIdOf, shortIdOfOrganization, shortIds, shortIdsOf } from '../../db/short-ids.ts'
-import { editionsSeenBy, inList, visibleIn } from '../../db/visibility.ts'
+import { shortId, shortIdOf, shortIdOfOrganization, shortIds } from '../../db/short-ids.ts'
+import { inList, visibleIn } from '../../db/visibility.ts'
 
 export interface UserFilters {
   edition_id?: string | undefined
@@ -47,11 +47,6 @@ function textCondition(view: CustomerView, search: string | undefined): SQL[] {
     containsFoldedOrDigits(searchedTexts(row, 'name_folded', 'address_folded', 'phone_digits'), search)
   return [view.matches(contains('users'), contains('given'))]
 }
-
-/** Conditions on customers with their rows of `edition_customers`, of the one edition that the caller sees of the list. */
-export const conditionsOfEdition = (ctx: Ctx, filters: UserFilters): SQL[] => [
-  sql`edition_customers.edition_short_id = (${shortIdsOf(editionsSeenBy(ctx.caller, filters))})`,
-]
 
 export function conditions(ctx: Ctx, view: CustomerView, filters: UserFilters): SQL[] {
   const { edition_id, organization_id, search } = filters

@@ -13,7 +13,8 @@ import { dueEditions } from '../../db/lists/runs/due-rows.ts'
 import { runSizes } from '../../db/lists/runs/run-sizes.ts'
 import { longOrganizations } from '../../db/lists/intervals/scopes-of-intervals.ts'
 import { customerIntervals } from './intervals.ts'
-import { beginRuns, customerRunList, fewestInEdition, withoutImport } from './runs.ts'
+import { beginRuns, withoutImport } from './begin-runs.ts'
+import { customerRunList, fewestInEdition } from './runs.ts'
 import { customerSpans } from './spans.ts'
 
 /** Pages of fewer customers are near an end. */

@@ -3,21 +3,19 @@ import type { Ctx } from '../../context.ts'
 import { foldedOrDigits } from '../../db/contains.ts'
 import { customerChangesOf, editionsBeside, sumOfEditions } from '../../db/edition-counts.ts'
 import { editionIdsOf } from '../../db/edition-customers.ts'
-import { shortId, shortIdOfOrganization } from '../../db/short-ids.ts'
+import { shortId, shortIdOfOrganization, shortIds } from '../../db/short-ids.ts'
 import { nullable, type NullableKey, type SortKey } from '../../db/lists/list-source.ts'
 import type { Counting } from '../../db/lists/page-by-number.ts'
 import { type ListState, numberKeys } from '../../db/lists/list-hits.ts'
 import { paginate } from '../../db/lists/paginate.ts'
 import { paginateKept } from '../../db/lists/paginate-kept.ts'
 import { type NewestRows, paginateNewest, paginateSearch } from '../../db/lists/paginate-search.ts'
-import { users } from '../../db/schema/users.ts'
+import { sharedCustomers, users } from '../../db/schema/users.ts'
 import { answering, type RowOf, selection } from '../../db/select.ts'
 import {
   type CustomerView,
   customersSeenBy,
   madeOfView,
-  ofGivenColumns,
-  ofJoinedRows,
   type ShownColumn,
   shownColumns,
 } from '../../db/customer-visibility.ts'
@@ -27,7 +25,7 @@ import { notFound } from '../../domain/errors.ts'
 import { type OrderBy, type Page, type PageRequest, sortBy } from '../../domain/page.ts'
 import { isIndexed } from '../../domain/text/trigrams.ts'
 import { conditions, organizationOf, type UserFilters, userVisibility } from './conditions.ts'
-import { type EditionList, listOfEdition } from './of-edition.ts'
+import { givenColumn, listOfEditions, readWithGiven, withGiven } from './of-editions.ts'
 import { organizationsOf, searchOf } from './search.ts'
 import { ranges } from './spans.ts'
 import { type CustomerOrder, startsOf } from './starts.ts'
@@ -52,8 +50,7 @@ const shownBy = (column: CustomerView['column']) => ({
     [Name in ShownColumn]: SQL<WholeUserRow[Name]>
   }),
 })
-const columnsOf = madeOfView((view) => shownBy(view.column))
-const columnsOfEdition = madeOfView((view) => shownBy(ofGivenColumns(view).column))
+const columnsOf = madeOfView((view) => shownBy(view.columnOfGiven(givenColumn)))
 
 /** Roles of an edition see a part of the customers of its organisation. */
 function isOfWholeOrganizations(ctx: Ctx, ids: readonly string[]): boolean {
@@ -65,12 +62,42 @@ function isOfWholeOrganizations(ctx: Ctx, ids: readonly string[]): boolean {
 const isOfEdition = ({ isWhole, reached, onlyEdition }: CustomerView, { edition_id }: UserFilters): boolean =>
   isWhole ? edition_id !== undefined : onlyEdition !== null && reached?.length === 1
 
+/** Of more editions than this a count is no short statement. */
+const mostEditions = 64
+
+/** The editions of a list of customers of several editions of a caller, none of whose organisations the caller reaches; null of others. */
+function severalEditions({ caller }: Ctx, { edition_id, organization_id }: UserFilters): string[] | null {
+  const reach = reachOf(caller)
+  if (reach.all || edition_id !== undefined || reach.editions.length === 0) return null
+  const isAsked = (id: string) => organization_id === undefined || id === organization_id
+  if (reach.organizations.some(isAsked)) return null
+  const ids = reach.editions.flatMap((grant) => (isAsked(grant.organization_id) ? (grant.edition_id ?? []) : []))
+  return ids.length > mostEditions ? null : [...new Set(ids)]
+}
+
+/** Each edition counts its own customers. Those of several are counted once, and by whether other editions have them, too. */
+function countOfSeveral(own: SQL, organizations: readonly string[], editions: readonly string[]): Counting {
+  const isIn = shortIds(editions).map((id) => sql.raw(`(instr(editions, '${id}') > 0)`))
+  return {
+    statement: sql`select ${own} - coalesce(sum(customers * (mine - 1)), 0) as n,
+        coalesce(sum(customers) filter (where mine < every), 0) as beyond,
+        coalesce(sum(customers) filter (where mine = every), 0) as within,
+        coalesce(sum(customers) filter (where mine > 1), 0) as twice
+      from (select customers, ${sql.join(isIn, sql` + `)} as mine, length(editions) / 9 as every from ${sharedCustomers}
+        where ${inList(sql`organization_short_id`, shortIds(organizations))})
+      where mine > 0`,
+  }
+}
+
 /** Customers are counted where they come in: those of an edition, or of whole organisations. */
 function countOf(ctx: Ctx, view: CustomerView, filters: UserFilters): Counting | null {
   if (filters.search) return null
   if (isOfEdition(view, filters) || filters.edition_id)
     return { statement: sql`select ${sumOfEditions(sql`customers`, editionsSeenBy(ctx.caller, filters))} as n` }
   const ids = organizationsOf(ctx, filters)
+  const several = severalEditions(ctx, filters)
+  if (several?.length)
+    return countOfSeveral(sumOfEditions(sql`customers`, editionsSeenBy(ctx.caller, filters)), ids ?? [], several)
   if (ids !== null && !isOfWholeOrganizations(ctx, ids)) return null
   const chosen = ids === null ? sql`1` : inList(sql`organization_id`, ids)
   return { statement: sql`select coalesce(sum(customers), 0) as n from list_sizes where ${chosen}` }
@@ -90,12 +117,12 @@ function phoneKey(number: SQL): NullableKey {
 }
 
 /** By the values that are shown: an order by hidden ones would give them away. */
-function sortKeys(view: CustomerView) {
-  const [email, number, seen] = [view.column('email'), view.column('phone_number'), view.column('last_seen_at')]
+function sortKeys(view: CustomerView, column: CustomerView['column']) {
+  const [email, number, seen] = [column('email'), column('phone_number'), column('last_seen_at')]
   return {
     email: nullable(email, { indexed: view.isWhole }),
     phone_number: view.isWhole ? phoneKey(number) : nullable(sql`nullif(${number}, users.id)`),
-    date_joined: view.column('created_at'),
+    date_joined: column('created_at'),
     last_seen: view.isWhole ? { ...nullable(seen, { indexed: true }), absent: [ranges.unseen] } : nullable(seen),
   }
 }
@@ -139,7 +166,7 @@ function stateOf(
     keys: numberKeys,
     now: ctx.now,
     afterCommit: ctx.afterCommit,
-    keepsOrder: ordering.every(({ name }) => name !== 'last_seen'),
+    keepsOrder: true,
   }
   const seen = editionsSeenBy(ctx.caller, filters)
   if (edition_id) {
@@ -156,18 +183,6 @@ function stateOf(
   return { ...place, version: sql`(${changes} + ${sizeOf('customer_changes')})`, rows }
 }
 
-async function pageOfEdition(
-  ctx: Ctx,
-  request: PageRequest,
-  asked: Pick<EditionList, 'filters' | 'ordering' | 'view'> & { count: Counting | null },
-) {
-  const joined = ofJoinedRows(asked.view)
-  const { count, ordering, view } = asked
-  if (!count) return null
-  const sort = sortOf(ordering, joined, sortKeys(joined))
-  return listOfEdition(ctx, request, { ...asked, count, key: sql`${users.seq}`, sort, columns: columnsOfEdition(view) })
-}
-
 export async function listUsers(
   ctx: Ctx,
   page: PageRequest,
@@ -175,18 +190,19 @@ export async function listUsers(
   filters: UserFilters,
 ): Promise<Page<ShownUserRow>> {
   const view = customersSeenBy(ctx.caller)
-  // Only a search and an order by contacts read which customers are hidden for all rows, not just for those of the page.
-  const isJudged = filters.search !== undefined || ordering.some(({ name }) => name !== 'date_joined')
-  const keys = sortKeys(view)
+  const keys = sortKeys(view, view.columnOfGiven(givenColumn))
+  const joins = sql`join ${users} on ${users.seq} = page.key`
   const source = {
-    table: sql`users`,
+    table: view.isWhole ? sql`users` : sql`(${withGiven(view, sql`users`)}) as users`,
     key: sql`${users.seq}`,
     where: conditions(ctx, view, filters),
     ranges: isOfRanges(view, filters) ? ranges.all : undefined,
     sort: sortOf(ordering, view, keys),
     columns: columnsOf(view),
-    joins: sql`join ${users} on ${users.seq} = page.key ${view.join}`,
-    read: { table: sql`${users}`, joins: view.join },
+    joins,
+    read: { table: sql`${users}`, joins: sql`` },
+    shown: view.isWhole ? undefined : view.given(sql`key`),
+    areReadBehind: !view.isWhole,
   }
   const texts = filters.search ? foldedOrDigits(filters.search) : []
   const search = texts.length > 0 && texts.every(isIndexed) ? searchOf(ctx, { filters, texts, keys }) : null
@@ -197,20 +213,27 @@ export async function listUsers(
   // Customers whom roles of an edition see in part are compared one by one.
   if (filters.search && view.isWhole) return paginateNewest(ctx.db, page, source, newestOf(ctx, filters))
   const count = countOf(ctx, view, filters)
-  const ofEdition = isOfEdition(view, filters)
-    ? await pageOfEdition(ctx, page, { filters, ordering, view, count })
-    : null
-  if (ofEdition?.page) return ofEdition.page
+  const inEditions = { filters, ordering, view, key: source.key, columns: source.columns }
+  const ofEditions =
+    count && (isOfEdition(view, filters) || severalEditions(ctx, filters))
+      ? await listOfEditions(ctx, page, { ...inEditions, count, sort: source.sort })
+      : null
+  if (ofEditions?.page) return ofEditions.page
+  if (view.isWhole)
+    return paginate(ctx.db, ofEditions?.request ?? page, {
+      ...source,
+      from: sql`users`,
+      count,
+      ...startsOf(ctx.db, filters, ordering),
+    })
+  // Only a search compares customers by the columns of the view.
+  const all = filters.search
+    ? { ...source, from: sql`${source.table} ${view.join}` }
+    : { ...source, from: readWithGiven(view, sql`users`, source.where), where: [] }
+  const state = filters.search || isOfEdition(view, filters) ? null : stateOf(ctx, filters, ordering, view)
   // No index has what roles of several editions see, or of an edition and an organisation.
-  const state =
-    view.isWhole || filters.search || isOfEdition(view, filters) ? null : stateOf(ctx, filters, ordering, view)
-  const all = { ...source, from: sql`users ${isJudged ? view.join : sql``}` }
-  if (state?.keepsOrder) return paginateKept(ctx.db, page, { source: { ...all, count }, state })
-  return paginate(ctx.db, ofEdition?.request ?? page, {
-    ...all,
-    count,
-    ...(filters.search || !view.isWhole ? {} : startsOf(ctx.db, filters, ordering)),
-  })
+  if (state) return paginateKept(ctx.db, page, { source: { ...all, count }, state, table: source.table })
+  return paginate(ctx.db, ofEditions?.request ?? page, { ...all, count })
 }
 
 export interface LoadedUser extends ShownUserRow {
@@ -231,8 +254,8 @@ export async function findUser(ctx: Ctx, id: string): Promise<LoadedUser> {
   const row = await ctx.db.first(
     answering(
       fields,
-      sql<RowOf<typeof fields>>`select ${selection(fields)} from users ${view.join}
-        where ${users.id} = ${id} and ${visible(ctx.caller, userVisibility)}`,
+      sql<RowOf<typeof fields>>`select ${selection(fields)}
+        from ${readWithGiven(view, sql`users`, [sql`${users.id} = ${id}`, visible(ctx.caller, userVisibility)])}`,
     ),
   )
   if (!row) throw notFound()

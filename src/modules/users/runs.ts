@@ -7,7 +7,7 @@ import type { Ranges } from '../../db/lists/ranges.ts'
 import { customerRuns, customerRunStates, lateCustomers } from '../../db/schema/sales/runs.ts'
 import { editionCustomers, users } from '../../db/schema/users.ts'
 import { shortIdsOf } from '../../db/short-ids.ts'
-import { editionsSeenBy, inList } from '../../db/visibility.ts'
+import { editionsSeenBy } from '../../db/visibility.ts'
 import type { Ctx } from '../../context.ts'
 import type { OrderBy } from '../../domain/page.ts'
 import type { CustomerView } from '../../db/customer-visibility.ts'
@@ -47,15 +47,18 @@ const facets = [
   shownOf(sql`users.last_seen_at is not null`, sql`0`),
 ] as const
 
+/** Whether customers joined the edition at another moment than the organisation, and whether others have them: places of facets. */
+export const facetNumbers = { joined: 3, hidden: 4 } as const
+
 /** The facets of a list by their names. */
 interface AskedKinds {
   email?: 'none'
   phone?: 'none' | 'erased'
-  seen?: 'none'
+  seen?: 'none' | 'some'
   joined?: 'same'
-  hidden?: 'whole'
-  shownEmail?: 'none'
-  shownPhone?: 'none'
+  hidden?: 'whole' | 'hidden'
+  shownEmail?: 'none' | 'some'
+  shownPhone?: 'none' | 'some'
   shownSeen?: 'none'
 }
 const facetsOf = ({ email: mail, phone: tel, seen: visit, joined: at, hidden, ...shown }: AskedKinds): Facets => [
@@ -109,7 +112,7 @@ const indexesOf: Record<string, { index: SQL; ranges?: Ranges }> = {
 /** Of customers who are sorted, so many chunks are made at once. */
 const chunksSorted = 4
 
-const customersOf = (edition: SQL): SQL => sumOfEditions(sql`customers`, edition)
+export const customersOf = (edition: SQL): SQL => sumOfEditions(sql`customers`, edition)
 
 /**
  * The index of the organisation has customers in their order. Where the edition has few of them, they are all
@@ -189,40 +192,95 @@ const partsOfRoles: Record<CustomerOrder, RunRows['parts']> = {
   ],
 }
 
-/** The customers of one edition in an order that has runs: as they are, or as roles of that edition see them. */
+/** No customer is so. */
+const never: AskedKinds = { hidden: 'whole', shownSeen: 'none', seen: 'some' }
+
+/** Of the customers whom several editions have, who are in others than those of a role: all, some or none of them. */
+type Hidden = 'all' | 'some' | 'none'
+
+/**
+ * The order that roles of several editions see. Who is in several stands wherever one of them would show the customer: the list has
+ * them once, in the place that is shown.
+ */
+function partsOfSeveral(order: CustomerOrder, hidden: Hidden): RunRows['parts'] {
+  if (order === 'date_joined') return partsOfRoles.date_joined
+  const own: AskedKinds = hidden === 'all' ? whole : {}
+  const ofGiven: AskedKinds = hidden === 'none' ? never : {}
+  // Runs of an edition say what its own roles are shown. Where another edition shows the customer's own value, that counts.
+  const alsoIf = (kinds: AskedKinds): AskedKinds => (hidden === 'some' ? kinds : never)
+  const withoutOwn = (kinds: AskedKinds, shown: AskedKinds) => (hidden === 'none' ? kinds : shown)
+  if (order === 'email')
+    return [
+      part([0], source(email, own), source(givenEmail, ofGiven)),
+      part(
+        [1],
+        source(number, withoutOwn({ email: 'none' }, { shownEmail: 'none' })),
+        source(number, alsoIf({ email: 'none', shownEmail: 'some' })),
+      ),
+    ]
+  if (order === 'phone_number') {
+    const erased: AskedKinds = { phone: 'erased' }
+    return [
+      { ...part([0], source(phone, own), source(givenPhone, ofGiven)), ignoresCreation: true },
+      part(
+        [1],
+        source(number, withoutOwn({ phone: 'none' }, { shownPhone: 'none' })),
+        source(number, alsoIf({ phone: 'none', shownPhone: 'some' })),
+        source(number, withoutOwn(erased, alsoIf({ ...erased, shownPhone: 'some' }))),
+      ),
+    ]
+  }
+  return [
+    { ...part([0], source(seen, own)), ignoresCreation: true },
+    part([1], source(number, withoutOwn({ seen: 'none' }, { shownSeen: 'none' }))),
+  ]
+}
+
+/** Each is read with its row in each edition. */
+const mostLookedUp = 1_000
+
+/**
+ * What is counted of a list of several editions says where customers stand who are in several: `beyond` are in others, too, `within` in
+ * these alone, and `twice` in more than one of these.
+ */
+function countedInSeveral(
+  order: CustomerOrder,
+  { beyond = 0, within = 0, twice = 0 }: Readonly<Record<string, number>>,
+): Pick<RunRows, 'parts' | 'repeated' | 'lookedUp'> {
+  const some = within === 0 ? 'all' : 'some'
+  const hidden = beyond === 0 ? 'none' : some
+  const ofValues = hidden === 'none' ? 'in one place' : 'anywhere'
+  const repeated = order === 'date_joined' ? 'at the least' : ofValues
+  return {
+    parts: partsOfSeveral(order, hidden),
+    repeated: twice > 0 ? repeated : undefined,
+    lookedUp: beyond + within > mostLookedUp ? undefined : facetsOf({ hidden: 'hidden' }),
+  }
+}
+
+/** The customers of editions in an order that has runs: as they are, or as roles of these editions see them. */
 export function rowsInRuns(
   ctx: Ctx,
   filters: UserFilters,
-  { isWhole }: CustomerView,
+  { isWhole, onlyEdition, reached }: CustomerView,
   [by = { name: 'date_joined', desc: true }, ...others]: readonly OrderBy<CustomerOrder>[],
 ): RunRows | null {
   if (others.length > 0 || filters.search) return null
+  const isOfOne = onlyEdition !== null && reached?.length === 1
+  const isOfSeveral = !isWhole && !isOfOne
+  const { name } = by
+  const parts = isOfSeveral ? partsOfSeveral(name, 'some') : (isWhole ? partsOfWhole : partsOfRoles)[name]
   return {
     list: customerRunList,
     editions: editionsSeenBy(ctx.caller, filters),
     ...rangeOfTime(undefined, undefined),
-    parts: (isWhole ? partsOfWhole : partsOfRoles)[by.name],
+    parts,
+    ...(isOfSeveral ? { counted: (counted) => countedInSeveral(name, counted) } : {}),
     hasBeside: !isWhole,
+    areKindsShown: true,
     isDesc: by.desc,
   }
 }
 
 /** Fewer customers are read and sorted. */
 export const fewestInEdition = 80
-
-/** Editions of these organisations with so many customers have runs from now on. */
-export const beginRuns = (organizations: readonly string[], fewest: number): SQL =>
-  sql`insert into customer_run_states (edition_short_id)
-    select short_id from editions
-    where ${inList(sql`organization_id`, organizations)} and
-      case when exists (select 1 from customer_run_states where edition_short_id = short_id) then 0
-        else ${customersOf(sql`editions.id`)} >= ${fewest} end`
-
-/** Those of some editions whose organisations have no import at work. */
-export const withoutImport = async (db: Database, shortIds: readonly string[]): Promise<string[]> =>
-  (
-    await db.all(sql<{ id: string }>`select short_id as id from editions
-      where ${inList(sql`short_id`, shortIds)} and not exists (select 1 from data_imports
-        where data_imports.organization_id = editions.organization_id
-          and phase is not null and phase in ('import', 'undo')) order by short_id`)
-  ).map(({ id }) => id)

@@ -10,6 +10,11 @@ export interface Entry {
   kind: number
 }
 
+/** A row of a run. Of one that runs do not have as it is the kind is not known. */
+export interface ListedEntry extends Omit<Entry, 'kind'> {
+  kind: number | null
+}
+
 export interface EntryFormat {
   hasTextValues: boolean
   hasTextKeys: boolean

@@ -2,53 +2,42 @@ import { type SQL, sql } from 'drizzle-orm'
 import type { Page, PageRequest } from '../../../domain/page.ts'
 import type { Database } from '../../database.ts'
 import type { Fields, RowOf } from '../../select.ts'
-import type { ListSource } from '../list-source.ts'
-import { listedKeys } from '../listed-keys.ts'
-import { beyond, type KeyValues, keysOf } from '../order-keys.ts'
-import { judgePage } from '../page-rows.ts'
-import { paginate } from '../paginate.ts'
+import type { KeyValues } from '../order-keys.ts'
+import { paginate, paginateSorted } from '../paginate.ts'
 import { readBy } from '../page-statement.ts'
-import { inAnyRange, inOrderOf, union } from '../ranges.ts'
-import { allRanges, columnIn, type FacetRow, facetColumns, hasFacets, ofFacets, rowsOfKeys } from './run-list.ts'
+import { inAnyRange } from '../ranges.ts'
 import {
+  type Candidates,
+  type FoundSource,
   inTime,
-  keyInPart,
-  matchingIn,
-  numberOfKeysIn,
-  type OpenRuns,
-  openRuns,
-  orderingOf,
-  type RunPart,
-  type RunRows,
-} from './open-runs.ts'
-import { LostChunk, RunReader } from './read-runs.ts'
-
-type RowKeys = readonly (number | string)[]
-
-/** Rows that may be on the page, and the key of the list up to which there are no others; null for its end. */
-interface Candidates {
-  keys: RowKeys
-  bound: KeyValues | null
-}
+  keyInList,
+  type Opened,
+  ofUnknownKinds,
+  type RowKeys,
+  sourceOf,
+} from './found-in-runs.ts'
+import {
+  behindRow,
+  firstPlace,
+  haveRest,
+  type Readers,
+  readersFrom,
+  rowsWithoutValue,
+  type RunPlace,
+} from './number-in-runs.ts'
+import { columnIn, type FacetRow, facetColumns, hasFacets } from './run-list.ts'
+import { keyInPart, openRuns, orderingOf, type RunPart, type RunRows } from './open-runs.ts'
+import { LostChunk, matchingIn, RunReader } from './read-runs.ts'
 
 /** So many rows are sorted rather than looked for in runs. */
 const mostSorted = 100
 const mostTries = 4
+/** Of rows that stand in several places so many more are read at once. */
+const spareRows = 16
 
 const nothing = sql<{ n: number }>`select 0 as n`
 
-/** A place in a list: the key of the row before it, and the part that has it. */
-interface RunPlace {
-  part: number
-  after: KeyValues | null
-}
-
-const firstPlace: RunPlace = { part: 0, after: null }
-
-const lastOf = ({ parts }: RunRows): RunPart => parts.at(-1) ?? parts[0]
-
-/** Rows without a value stand behind all parts, where an index has them in the order of their creation. */
-const haveRest = (rows: RunRows): boolean => orderingOf(lastOf(rows)).isNullable === true
+const numberOfKeysIn = (part: RunPart): number => (part.ignoresCreation || !orderingOf(part).isByCreation ? 2 : 3)
 
 /** The place behind a key of the list; undefined where it is of no row in a run. */
 function placeBehind({ parts }: RunRows, after: KeyValues): RunPlace | undefined {
@@ -65,12 +54,6 @@ function placeBehind({ parts }: RunRows, after: KeyValues): RunPlace | undefined
 const placeOf = (rows: RunRows, { after }: PageRequest): RunPlace | undefined =>
   after === null ? firstPlace : placeBehind(rows, after)
 
-/** The key of the list that a row of a run has. */
-const keyInList = ({ prefix, only }: RunPart, key: KeyValues): KeyValues => [
-  ...prefix,
-  ...(only === undefined ? key : key.slice(1)),
-]
-
 /** The rows of a range of time, if it has few. */
 async function fewRows(db: Database, rows: RunRows): Promise<RowKeys | null> {
   const { list, editions, parts } = rows
@@ -84,86 +67,21 @@ async function fewRows(db: Database, rows: RunRows): Promise<RowKeys | null> {
     where ${columnIn(list, list.scope)} in (${list.scopesOf(editions)}) ${ranges ? sql`and ${inAnyRange(ranges)}` : sql``}
       and ${inTime(rows)}
     limit ${mostSorted + 1}`)
-  return found.length > mostSorted ? null : found.filter((row) => hasFacets(list, row, facets)).map(({ key }) => key)
+  return found.length > mostSorted ? null : ofUnknownKinds(found.filter((row) => hasFacets(list, row, facets)))
 }
-
-interface RowWithoutValue {
-  key: number | string
-  created_at: number
-}
-
-/** Some of the rows without a value, which stand behind those with one. */
-async function rowsWithoutValue(db: Database, rows: RunRows, window: { limit: number; offset?: number }) {
-  const { list, editions, isDesc } = rows
-  const [{ ordering, facets }] = lastOf(rows).sources
-  const { limit, offset = 0 } = window
-  const direction = sql.raw(isDesc ? 'desc' : 'asc')
-  const order = sql`created_at ${direction}, key ${direction}`
-  const selected =
-    (id: string) =>
-    (range: readonly SQL[]): SQL =>
-      sql`select ${columnIn(list, list.key)} as key, ${list.createdAt} as created_at
-        from ${readBy({ from: list.table, index: ordering.indexed?.index })}
-        where ${sql.join([...range, ofFacets(list, { leading: 0 }, facets)], sql` and `)}
-          and ${columnIn(list, list.scope)} = ${id} and ${ordering.value} is null and ${inTime(rows)}`
-  const ids = await db.all(sql<{ id: string }>`${list.scopesOf(editions)}`)
-  const parts = ids.map(
-    ({ id }) =>
-      sql`select * from (${inOrderOf(ordering.indexed && allRanges(list, ordering.indexed), selected(id), order)} limit ${limit + offset})`,
-  )
-  if (parts.length === 0) return []
-  return db.all(sql<RowWithoutValue>`select * from (${union(parts)}) order by ${order} limit ${limit} offset ${offset}`)
-}
-
-interface Opened {
-  rows: RunRows
-  runs: OpenRuns
-}
-
-/** A reader of each part from a place on. */
-const readersFrom = (db: Database, { rows, runs }: Opened, { part: begun, after }: RunPlace) =>
-  runs.parts.slice(begun).map((part, index) => ({
-    part: part.part,
-    reader: new RunReader(db, { rows, runs, part, after: index === 0 ? after : null }),
-  }))
-
-type Readers = ReturnType<typeof readersFrom>
 
 async function candidatesOf(db: Database, rows: RunRows, readers: Readers, count: number): Promise<Candidates> {
-  const keys: (number | string)[] = []
+  const keys = new Map<number | string, number | null>()
   for (const { part, reader } of readers) {
-    const { entries, isWhole } = await reader.take(Math.max(1, count - keys.length))
-    keys.push(...entries.map(({ key }) => key))
+    const { entries, isWhole } = await reader.take(Math.max(1, count - keys.size))
+    for (const { key, kind } of entries) keys.set(key, kind)
     const last = entries.at(-1)
     if (!isWhole && last) return { keys, bound: keyInList(part, keyInPart(part, last)) }
   }
   if (!haveRest(rows)) return { keys, bound: null }
   const others = await rowsWithoutValue(db, rows, { limit: count })
   const end = others.length === count ? others.at(-1) : undefined
-  return { keys: [...keys, ...others.map(({ key }) => key)], bound: end ? [1, 0, end.created_at, end.key] : null }
-}
-
-interface FoundSource<F extends Fields> {
-  source: ListSource<F>
-  /** What its order and conditions need beside the rows. */
-  joins?: SQL | undefined
-}
-
-/** Some rows that are before a bound, of the editions that runs were opened of. */
-function sourceOf<F extends Fields>(
-  { rows: { list }, runs, source, joins = sql`` }: Opened & FoundSource<F>,
-  request: PageRequest,
-  { keys: listed, bound }: Candidates,
-): ListSource<F> {
-  const { keys } = keysOf(source, request)
-  const editions = sql`select column1 as id from ${listedKeys([...runs.generations.keys()])}`
-  const how = sql`cross join`
-  return {
-    ...source,
-    owners: source.owners && { ...source.owners, ids: editions },
-    from: sql`${listedKeys(listed)} as found ${rowsOfKeys(list, how, sql`found.column1`)} ${list.joins?.(how) ?? sql``} ${joins}`,
-    where: [...source.where, ...(bound ? [sql`not ${beyond(keys, bound)}`] : [])],
-  }
+  return { keys: new Map([...keys, ...ofUnknownKinds(others)]), bound: end ? [1, 0, end.created_at, end.key] : null }
 }
 
 /** Does what reads runs, anew where a new generation has replaced them meanwhile; null where that is so again and again. */
@@ -177,15 +95,12 @@ async function readingRuns<Result>(read: () => Promise<Result | null>): Promise<
   return null
 }
 
-interface ListInRuns<F extends Fields> {
+interface ListInRuns<F extends Fields> extends FoundSource<F> {
   rows: RunRows
   /** Counts the list. */
   count: SQL<{ n: number }>
   /** Whether it is counted for the first page, too. */
   isCounted?: boolean
-  /** It sorts rows that are found first. */
-  source: () => ListSource<F>
-  joins?: SQL
 }
 
 interface ListedByRuns<F extends Fields> {
@@ -202,19 +117,19 @@ interface ListedByRuns<F extends Fields> {
 export async function listByRuns<F extends Fields>(
   db: Database,
   request: PageRequest,
-  { rows, count, isCounted = false, source, joins }: ListInRuns<F>,
+  { rows: asked, count, isCounted = false, ...found }: ListInRuns<F>,
 ): Promise<ListedByRuns<F>> {
   const isNumbered = request.page > 1 && request.after === null
-  if (!isNumbered && placeOf(rows, request) === undefined) return { page: null, request }
+  if (!isNumbered && placeOf(asked, request) === undefined) return { page: null, request }
   let [placed, counted] = [request, undefined as number | undefined]
   const page = await readingRuns(async () => {
-    const { runs, total } = await openRuns(db, rows, isNumbered || isCounted ? count : nothing)
+    const { runs, rows, total } = await openRuns(db, asked, isNumbered || isCounted ? count : nothing)
     counted = isNumbered || isCounted ? total : undefined
-    if (!runs) return null
-    if (isNumbered) placed = await behindRow(db, request, { rows, runs }, total)
+    if (!runs || (isNumbered && rows.repeated === 'anywhere' && !rows.lookedUp)) return null
+    if (isNumbered) placed = await behindRow(db, request, { rows, runs, ...found }, total)
     const place = placeOf(rows, placed)
     if (!place || (isNumbered && placed.after === null)) return null
-    return pageOf(db, placed, { rows, runs, place, source: source(), joins })
+    return pageOf(db, placed, { rows, runs, place, ...found })
   })
   return { page, request: placed, ...(counted === undefined ? {} : { total: counted }) }
 }
@@ -223,48 +138,43 @@ async function pageOf<F extends Fields>(
   db: Database,
   request: PageRequest,
   opened: Opened & FoundSource<F> & { place: RunPlace },
-): Promise<Page<RowOf<F>>> {
+): Promise<Page<RowOf<F>> | null> {
   const { rows, runs, place } = opened
-  const page = (candidates: Candidates) => paginate(db, request, sourceOf(opened, request, candidates))
+  const page = (candidates: Candidates) => {
+    const source = sourceOf(opened, request, candidates)
+    return rows.areKindsShown ? paginateSorted(db, request, source) : paginate(db, request, source)
+  }
   const few = matchingIn(runs.parts) <= mostSorted ? await fewRows(db, rows) : null
   if (few) return page({ keys: few, bound: null })
   const readers = readersFrom(db, opened, place)
-  for (let count = request.size + 1; ; count *= 4) {
+  const areElsewhere = rows.repeated === 'at the least' || rows.repeated === 'anywhere'
+  for (let count = request.size + 1 + (areElsewhere ? spareRows : 0); ; count *= 4) {
     const candidates = await candidatesOf(db, rows, readers, count)
     const found = await page(candidates)
     // Rows that have changed meanwhile may have left too few.
     if (found.after !== null || candidates.bound === null) return found
+    // Where most of them are elsewhere all before the page are passed, or the list is read otherwise.
+    if (areElsewhere && (4 * found.rows.length < request.size || count > 4 * request.size))
+      return rows.repeated === 'at the least' ? pageOfLeast(db, request, opened, page) : null
   }
 }
 
-/** The key of the row before a page, of a list of so many rows. It is looked for from the nearer end. */
-async function keyBefore(
+/** A page of rows that stand at the least of their keys: the first of each that is passed from the first row of the list on. */
+async function pageOfLeast<Found extends Page<unknown>>(
   db: Database,
-  { rows, runs }: Opened,
-  { total, skipped }: { total: number; skipped: number },
-): Promise<KeyValues | null> {
-  const reversed = { ...rows, isDesc: !rows.isDesc }
-  const [before, behind] = [skipped - 1, total - skipped]
-  const isFromEnd = behind < before && !haveRest(rows)
-  const readers = readersFrom(db, { rows: isFromEnd ? reversed : rows, runs }, firstPlace)
-  let passed = 0
-  for (const { part, reader } of isFromEnd ? readers.toReversed() : readers) {
-    const found = await reader.keyBehind((isFromEnd ? behind : before) - passed)
-    if (found.key) return keyInList(part, found.key)
-    passed += found.passed
+  request: PageRequest,
+  { rows, runs, place }: Opened & { place: RunPlace },
+  page: (candidates: Candidates) => Promise<Found>,
+): Promise<Found | null> {
+  const { isDesc } = rows
+  const [part] = runs.parts
+  if (!part) return null
+  for (let count = request.size + 1; ; count *= 4) {
+    const reader = new RunReader(db, { rows: { ...rows, isDesc: false }, runs, part, after: null })
+    const entries = await reader.leastNextTo(place.after, count, isDesc)
+    const last = isDesc ? entries.at(0) : entries.at(-1)
+    const bound = last && entries.length === count ? keyInList(part.part, keyInPart(part.part, last)) : null
+    const found = await page({ keys: new Map(entries.map(({ key, kind }) => [key, kind])), bound })
+    if (found.after !== null || bound === null) return found
   }
-  if (!haveRest(rows)) return null
-  const rest = before - passed
-  const [found] =
-    behind < rest
-      ? await rowsWithoutValue(db, reversed, { limit: 1, offset: behind })
-      : await rowsWithoutValue(db, rows, { limit: 1, offset: rest })
-  return found ? [1, 0, found.created_at, found.key] : null
-}
-
-/** A request of a page by its number as one of the page behind a row, where runs lead to it. */
-async function behindRow(db: Database, request: PageRequest, opened: Opened, total: number): Promise<PageRequest> {
-  judgePage(request, null, total)
-  const after = await keyBefore(db, opened, { total, skipped: (request.page - 1) * request.size })
-  return after ? { ...request, after } : request
 }

@@ -3,7 +3,7 @@ import type { Database } from '../../database.ts'
 import { storedIn } from '../../select.ts'
 import type { KeyValues } from '../order-keys.ts'
 import type { Facets } from '../spans/spanned-list.ts'
-import { type Entry, unpackEntries } from './entries.ts'
+import { type Entry, type ListedEntry, unpackEntries } from './entries.ts'
 import {
   columnIn,
   compareInOrder,
@@ -20,7 +20,7 @@ import {
   valueIn,
   wantedKinds,
 } from './run-list.ts'
-import { notedIn, youngIn } from './run-notes.ts'
+import { newestNotes, noNotes, notedIn, youngIn } from './run-notes.ts'
 import { rowColumns } from './write-chunk.ts'
 import { inWords } from '../../visibility.ts'
 
@@ -53,6 +53,17 @@ export interface RunRows {
   parts: readonly [RunPart, ...RunPart[]]
   /** Facets or orderings need what the list has beside its rows. */
   hasBeside?: boolean
+  /** Says more by what is counted of the list. Other parts have as many sources. */
+  counted?: (counted: Readonly<Record<string, number>>) => Pick<RunRows, 'parts' | 'repeated' | 'lookedUp'>
+  /**
+   * Rows of several editions may stand wherever one of these has them. Their list has them once: where all have them, at the least of
+   * their keys, or at one of them that runs do not tell.
+   */
+  repeated?: 'in one place' | 'at the least' | 'anywhere' | undefined
+  /** Facets of the rows that may stand elsewhere. They are few: each that is passed is looked up. */
+  lookedUp?: Facets | undefined
+  /** Pages take from entries what their kinds say. */
+  areKindsShown?: boolean
   isDesc: boolean
 }
 
@@ -62,9 +73,6 @@ export const orderingOf = ({ sources: [{ ordering }] }: RunPart): RunOrdering =>
 /** The key of a row in a part. */
 export const keyInPart = (part: RunPart, entry: Omit<Entry, 'kind'>): KeyValues =>
   part.ignoresCreation ? [entry.value, entry.key] : keyOfEntry(orderingOf(part), entry)
-
-export const numberOfKeysIn = (part: RunPart): number =>
-  part.ignoresCreation || !orderingOf(part).isByCreation ? 2 : 3
 
 /** A list of one part, and of the rows without a value where its order has such. */
 export const partOf = (ordering: RunOrdering, facets: Facets, only?: string): RunRows['parts'] => [
@@ -115,9 +123,6 @@ export interface RunChunk {
   matching: number
 }
 
-export const inTime = ({ list, from, until }: RunRows): SQL =>
-  sql`${list.createdAt} >= ${from} and ${list.createdAt} < ${until}`
-
 const sourcesOf = ({ parts }: RunRows): RunSource[] => parts.flatMap(({ sources }) => sources)
 
 /** The editions of a list with their chunks without the rows, and their deltas with them. */
@@ -143,13 +148,15 @@ export interface OpenPart {
   part: RunPart
   chunks: readonly RunChunk[]
   /** Of the rows that main runs may have in wrong places, those that match. */
-  entries: readonly Entry[]
+  entries: readonly ListedEntry[]
 }
 
 /** Runs of editions at a moment. */
 export interface OpenRuns {
   /** That of each edition. */
   generations: ReadonlyMap<string, number | null>
+  /** The number of the last note of each. */
+  notes: ReadonlyMap<string, number>
   /** Rows that main runs may have in wrong places, by their edition. */
   changed: ReadonlyMap<string, ReadonlySet<number | string>>
   parts: readonly OpenPart[]
@@ -181,7 +188,7 @@ function currentRows(rows: RunRows): SQL<CurrentColumns> {
     ({ ordering }, index) => sql`${valueIn(ordering)} as ${sql.raw(nameOfValue(index))}`,
   )
   return sql<CurrentColumns>`select changed.edition, changed.key as changed, ${sql.join(values, sql`, `)},
-      ${rowColumns(list, (facet) => sourcesOf(rows).some(({ facets }) => facets[facet] !== undefined))}
+      ${rowColumns(list, (facet) => rows.counted !== undefined || sourcesOf(rows).some(({ facets }) => facets[facet] !== undefined))}
     from (select * from (select one.id as edition, ${columnIn(list, list.key)} as key
         from ${ones} cross join ${young.from} on ${young.where} ${limit})
       union select * from (select one.id, ${keyIn(list, 'noted')} from ${ones} cross join ${noted.from} on ${noted.where} ${limit}))
@@ -205,8 +212,8 @@ async function changedOf(rows: RunRows, chunks: readonly ChunkRow[], current: re
   return { changed, deltas }
 }
 
-/** The rows of a source that runs do not have as they are, as they are now. Entries that match have any kind. */
-const currentOf = (rows: RunRows, index: number, found: readonly CurrentColumns[]): Entry[] =>
+/** The rows of a source that runs do not have as they are, as they are now. */
+const currentOf = (rows: RunRows, index: number, found: readonly CurrentColumns[]): ListedEntry[] =>
   found.flatMap((row) => {
     const [value, created_at] = [row[nameOfValue(index)] ?? null, Number(row.created_at)]
     const matches =
@@ -214,7 +221,7 @@ const currentOf = (rows: RunRows, index: number, found: readonly CurrentColumns[
       created_at >= rows.from &&
       created_at < rows.until &&
       hasFacets(rows.list, row, sourcesOf(rows)[index]?.facets ?? [])
-    return matches && value !== null ? [{ value, created_at, key: row.changed, kind: 0 }] : []
+    return matches && value !== null ? [{ value, created_at, key: row.changed, kind: null }] : []
   })
 
 /**
@@ -223,13 +230,19 @@ const currentOf = (rows: RunRows, index: number, found: readonly CurrentColumns[
  */
 export async function openRuns(
   db: Database,
-  rows: RunRows,
+  asked: RunRows,
   count: SQL<{ n: number }>,
-): Promise<{ runs: OpenRuns | null; total: number }> {
-  const [ones, found, [counted]] = await db.batch([chunksOf(rows), currentRows(rows), count])
+): Promise<{ runs: OpenRuns | null; rows: RunRows; total: number }> {
+  const [ones, found, newest, [counted]] = await db.batch([
+    chunksOf(asked),
+    currentRows(asked),
+    asked.areKindsShown ? newestNotes(asked.list, asked.editions) : noNotes,
+    count,
+  ])
   const total = counted?.n ?? 0
+  const rows: RunRows = { ...asked, ...asked.counted?.({ ...counted }) }
   const isWhole = ones.length > 0 && ones.every(({ generation }) => generation !== null)
-  if (!isWhole || found.length > mostYoung) return { runs: null, total }
+  if (!isWhole || found.length > mostYoung) return { runs: null, rows, total }
   const chunks = ones.filter(isChunk)
   const main = inOrder(chunks.filter((one) => !one.is_delta))
   const { changed, deltas } = await changedOf(rows, chunks, found)
@@ -251,12 +264,10 @@ export async function openRuns(
     const ofPart = opened.splice(0, part.sources.length)
     return { part, chunks: ofPart.flatMap((one) => one.chunks), entries: ofPart.flatMap((one) => one.entries) }
   })
-  return { runs: { generations: new Map(ones.map((one) => [one.edition, one.generation])), changed, parts }, total }
+  const generations = new Map(ones.map((one) => [one.edition, one.generation]))
+  const notes = new Map(newest.map(({ edition, late }) => [edition, late]))
+  return { runs: { generations, notes, changed, parts }, rows, total }
 }
-
-/** Estimates how many rows match. */
-export const matchingIn = (parts: readonly Pick<OpenPart, 'chunks'>[]): number =>
-  parts.reduce((sum, { chunks }) => sum + chunks.reduce((ofPart, { matching }) => ofPart + matching, 0), 0)
 
 function chunkOf(
   rows: RunRows,

@@ -205,6 +205,12 @@ export type FacetRow = Readonly<Record<string, string | number | null>>
 export const kindOf = ({ facets }: RunList, row: FacetRow): number =>
   facets.reduce((kind, { values }, index) => kind * values.length + values.indexOf(String(row[facetName(index)])), 0)
 
+/** The place of a kind's value among those of a facet. */
+export const facetOfKind = ({ facets }: RunList, facet: number, kind: SQL): SQL => {
+  const width = facets.slice(facet + 1).reduce((product, { values }) => product * values.length, 1)
+  return sql`(${kind} / ${sql.raw(String(width))} % ${sql.raw(String(facets[facet]?.values.length ?? 1))})`
+}
+
 export const hasFacets = ({ facets }: RunList, row: FacetRow, asked: Facets): boolean =>
   facets.every((_, index) => asked[index] === undefined || row[facetName(index)] === asked[index])
 

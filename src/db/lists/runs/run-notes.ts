@@ -28,3 +28,23 @@ export function changedSince(list: RunList, since: Since): SQL {
   return sql`select ${columnIn(list, list.key)} as key from ${young.from} where ${young.where}
     union select ${keyIn(list, 'noted')} from ${noted.from} where ${noted.where}`
 }
+
+/** The numbers of the last notes of some editions. */
+export const newestNotes = (list: RunList, editions: SQL): SQL<{ edition: string; late: number }> =>
+  sql`select one.id as edition, coalesce((select max(number) from ${list.late} as noted
+      where ${scopeIn(list, 'noted')} = one.id), 0) as late
+    from (${list.scopesOf(editions)}) as one`
+
+/** As `newestNotes`, where they are not asked for. */
+export const noNotes = sql<{ edition: string; late: number }>`select null as edition, 0 as late limit 0`
+
+/** Whether nothing was noted in editions since: rows that runs had as they were are still so. */
+export const isUnnoted = (list: RunList, notes: ReadonlyMap<string, number>): SQL =>
+  sql.join(
+    [...notes].map(
+      ([edition, late]) =>
+        sql`not exists (select 1 from ${list.late} as noted
+          where ${notedIn(list, { id: sql`${edition}`, late: sql`${late}` }).where})`,
+    ),
+    sql` and `,
+  )
