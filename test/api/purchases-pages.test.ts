@@ -67,7 +67,7 @@ it.each(cases)('each page of purchases is found by its number: $status, $orderin
   const ids = sorted(status, ordering)
   const size = 50
   const last = Math.ceil(ids.length / size)
-  const pages = [...new Set(Array.from({ length: 24 }, (_, index) => 1 + Math.floor((index * (last - 1)) / 23)))]
+  const pages = [...new Set(Array.from({ length: 12 }, (_, index) => 1 + Math.floor((index * (last - 1)) / 11)))]
   for (const page of pages) {
     const found = await pageOf({ ...(status && { status }), ordering, page: String(page) })
     expect([page, found.ids]).toEqual([page, ids.slice(size * (page - 1), size * page)])

@@ -146,15 +146,16 @@ describe('createPurchaseRefundRequest', () => {
     ])
   })
 
-  it('writes four statements and nineteen rows with the audit entry, and the webhook events', async () => {
+  it('writes four statements and 24 rows with the audit entry, and the webhook events', async () => {
     const { purchases } = await givenOrder(shop, oneTicket)
     const cost = costOf(await askFor(purchases[0] ?? ''))
     // Reads: the purchase's place, the order, its purchases. Beside: the entry, and the event with its deliveries, which are claimed as they are added.
     expect(cost.queries - 3 - 1 - 2).toBe(4)
-    // Nobody listens to the event, which is a row. The others: the request with seven indexes, the purchase, the payment,
-    // the item with one index, the counts of its span and of eight spans, the number of changes, and the entry with two.
+    // Nobody listens to the event, which is a row. The others: the request with ten indexes, the purchase, the payment,
+    // the item with one index, the counts of its span and of eight spans, the same of the organisation, the number of changes, and
+    // the entry with two.
     const event = 1
-    expect(cost.rows_written - event).toBe(8 + 1 + 1 + 2 + 2 + 1 + 4)
+    expect(cost.rows_written - event).toBe(11 + 1 + 1 + 2 + 4 + 1 + 4)
   })
 })
 

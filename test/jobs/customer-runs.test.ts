@@ -99,7 +99,7 @@ it('pages by runs of customers are exact through every change', async () => {
   let served = 0
   await fc.assert(
     fc.asyncProperty(
-      fc.array(act, { minLength: 5, maxLength: 10 }),
+      fc.array(act, { minLength: 5, maxLength: dearRuns(10, 6) }),
       fc.tuple(fc.constantFrom(...orderings), fc.constantFrom(...orderings)),
       async (acts, asked) => {
         await forgetRuns()
@@ -139,7 +139,7 @@ describe('roles of several editions', () => {
     const others = await seedEditionCustomers(300)
     await build(later)
     for (const [index, ordering] of orderings.entries())
-      for (const some of [places[index % 2] ?? [], [0, 1, 2]]) {
+      for (const some of [places[index % 2] ?? [], [0, 1, 2]].slice(0, dearRuns(2))) {
         const editions = some.map((one) => place.editions[one] ?? '')
         const asked = index % 4 < 2 ? `organization_id=${place.organization}` : ''
         const token = await tokenOfEditions(place.organization, editions)
@@ -170,7 +170,8 @@ describe('roles of several editions', () => {
     const editions = place.editions.slice(1)
     const token = await tokenOfEditions(place.organization, editions)
     const asked = `organization_id=${place.organization}`
-    for (const ordering of orderings) await expectRole({ token, editions }, ordering, asked)
+    for (const ordering of orderings.slice(0, dearRuns(orderings.length, 4)))
+      await expectRole({ token, editions }, ordering, asked)
     const page = `/v1/user?${asked}&ordering=email&page=6`
     // Another order of before may have taken the slot of this one.
     await readAs(token, page)
@@ -183,7 +184,7 @@ describe('roles of several editions', () => {
       { act: 'change', some: { part: 3, rest: 2 }, set: 'seen' },
     ] as const) {
       await changeCustomers(one, place)
-      for (const ordering of ['date_joined', '-email', 'last_seen'])
+      for (const ordering of ['-email', 'date_joined', 'last_seen'].slice(0, dearRuns(3)))
         await expectRole({ token, editions }, ordering, asked)
     }
   })

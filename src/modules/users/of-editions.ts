@@ -37,9 +37,9 @@ export const givenColumn = sql`shown`
 export const withGiven = (view: CustomerView, from: SQL, given = view.given(sql`users.seq`)): SQL =>
   sql`select users.*${view.isWhole ? sql`` : sql`, ${given} as ${givenColumn}`} from ${from}`
 
-/** The same, which is read once for each of them. */
+/** The same, which is read once for each of them: without an offset SQLite may read it once for each column that names it. */
 export const readWithGiven = (view: CustomerView, from: SQL, where: readonly SQL[], given?: SQL): SQL =>
-  sql`(${withGiven(view, from, given)} where ${and(where)} limit -1) as users`
+  sql`(${withGiven(view, from, given)} where ${and(where)} limit -1 offset 0) as users`
 
 export interface EditionsList<F extends Fields = Fields> {
   filters: UserFilters
