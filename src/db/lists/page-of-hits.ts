@@ -14,7 +14,10 @@ export type HitsSource<F extends Fields> = Pick<ListSource<F>, 'key' | 'sort' | 
   table: SQL
   /** Joins of what keys name beside the table. */
   judged?: SQL | undefined
-  /** Rows are read behind their keys, by a query of its own: SQL would count each key as a row, and the state twice. */
+  /**
+   * Rows are read behind their keys, which are numbers, by a query of its own: SQL would count each key as a row, and the state
+   * twice.
+   */
   areReadBehind?: boolean | undefined
 }
 
