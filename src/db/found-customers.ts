@@ -1,9 +1,8 @@
 import { type Caller, reachOf } from '../domain/accounts/access.ts'
 import { shortIds } from './short-ids.ts'
 
-/** An edition of a customer as the search index has it: its short id, and what it was given. */
-export type FoundEdition = readonly [
-  edition: string,
+/** What a customer is found, shown and ordered by, as it is looked up. */
+export type ValuesOfCustomer = readonly [
   name_folded: string,
   address_folded: string,
   phone_digits: string,
@@ -11,6 +10,9 @@ export type FoundEdition = readonly [
   phone_number: string | null,
   created_at: number,
 ]
+
+/** An edition of a customer as it is looked up: its short id, and what it was given. */
+export type FoundEdition = readonly [edition: string, ...ValuesOfCustomer]
 
 /** By what a customer is found. */
 export interface ContactTexts {

@@ -35,9 +35,8 @@ export function behindOrderOfDense(
           key: sql`${orders.seq}`,
           from: sql`${orders}`,
           where: [
-            edition_id
-              ? sql`${orders}.edition_short_id = (${shortIdsOf(editions)})`
-              : sql`${orders}.edition_short_id in (${shortIdsOf(editions)})`,
+            // Orders of one edition are in the order of an index. Those of several are sorted.
+            sql`${orders}.edition_short_id ${edition_id ? sql`=` : sql`in`} (${shortIdsOf(editions)})`,
             sql`${orders.created_at} >= ${from} and ${orders.created_at} < ${until}`,
             ...(status || type ? [ofKinds({ status, type })] : []),
           ],

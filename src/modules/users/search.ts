@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
-import { type FoundCustomer, viewOfFound, type FoundEdition } from '../../db/found-customers.ts'
+import { type FoundCustomer, type FoundEdition, type ValuesOfCustomer, viewOfFound } from '../../db/found-customers.ts'
 import { firstEntries, matchingRow, type IndexSearch, mostAtOnce } from '../../db/lists/find-few.ts'
 import type { SortKey } from '../../db/lists/list-source.ts'
 import { customersWithTexts, lookedUp, markOfOrganization, marksOf } from '../../db/lists/match-texts.ts'
@@ -13,17 +13,7 @@ import type { CustomerOrder } from './starts.ts'
 
 /** A customer as they are looked up. */
 type CustomerEntry = readonly [
-  readonly [
-    id: string,
-    organization_id: string,
-    name_folded: string,
-    address_folded: string,
-    phone_digits: string,
-    email: string | null,
-    phone_number: string | null,
-    created_at: number,
-    last_seen_at: number | null,
-  ],
+  readonly [id: string, organization_id: string, ...ValuesOfCustomer, last_seen_at: number | null],
   editions: readonly FoundEdition[],
 ]
 
