@@ -149,10 +149,13 @@ segmentsBench.post('/floor/segments/sizes', async (c) => {
     sql`(select max(n) from (select count(*) as n from ${sql.raw(table)} ${ours} group by user_id))`
   const all = (table: string) => sql`(select count(*) from ${sql.raw(table)} ${ours})`
   await openJob(c.env).db.batch([
-    sql`insert or replace into list_sizes (organization_id, orders, purchases, options, user_metadata, order_metadata,
+    sql`insert into list_sizes (organization_id, orders, purchases, options, user_metadata, order_metadata,
         people, all_orders, all_purchases)
       values (${organization_id}, ${most('orders')}, ${most('purchases')}, 2, 1, 1, ${all('users')}, ${all('orders')},
-        ${all('purchases')})`,
+        ${all('purchases')})
+      on conflict do update set orders = excluded.orders, purchases = excluded.purchases, options = excluded.options,
+        user_metadata = excluded.user_metadata, order_metadata = excluded.order_metadata, people = excluded.people,
+        all_orders = excluded.all_orders, all_purchases = excluded.all_purchases`,
   ])
   return c.json({}, 201)
 })

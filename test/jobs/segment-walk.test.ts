@@ -1,7 +1,11 @@
 import { sql } from 'drizzle-orm'
+import * as fc from 'fast-check'
 import { beforeEach, describe, expect, it } from 'vitest'
+import { findCalculation, stepOf } from '../../src/modules/segments/calculation/calculation.ts'
+import { mostInStep } from '../../src/modules/segments/calculation/walk.ts'
 import { post } from '../support/api.ts'
 import { givenOrganization } from '../support/seeding/organizations.ts'
+import { dearRuns } from '../support/dear-runs.ts'
 import { calculator, membersNow, messageFor, segmentNow } from '../support/segments.ts'
 import { seedEdition } from '../support/seeding/editions.ts'
 import { seedPeople } from '../support/seeding/customers.ts'
@@ -85,8 +89,82 @@ describe('the walk of a calculation through an organisation', () => {
     ].entries())
       await db.batch([sql`update users set ${change}, created_at = ${-index} where id = ${ids[index]}`])
     await calculator().take([await begin()], size)
-    expect(await segmentNow(id)).toMatchObject({ status: 'ready', user_count: 5, walked_count: 6 })
+    expect(await segmentNow(id)).toMatchObject({ status: 'ready', user_count: 5, walked_count: 5 })
     expect((await membersNow(id)).toSorted()).toEqual(ids)
+  })
+})
+
+/** Takes all steps of the calculation that has begun: how many people each has added, and the position at which it ended. */
+async function takeSteps(segment: string, peopleAStep: number) {
+  const machine = calculator()
+  const { epoch } = await segmentNow(segment)
+  const taken: { people: number; end: string }[] = []
+  let calculation = await findCalculation(machine.job, segment, epoch)
+  while (calculation) {
+    const { matched_count } = await segmentNow(segment)
+    const step = await stepOf(machine.job, calculation, peopleAStep)
+    expect(['calculating', 'ready']).toContain(step.state)
+    const now = await segmentNow(segment)
+    taken.push({ people: now.matched_count - matched_count, end: now.cursor_id })
+    calculation = step.state === 'calculating' ? step.calculation : null
+  }
+  return taken
+}
+
+describe('the steps of a calculation through an organisation', () => {
+  it('end at moments where people joined evenly', async () => {
+    const joined = Array.from({ length: 59 }, (_, at) => ({
+      created_at: at * 1000,
+      phone_number: at % 2 ? null : `+4540${at + 100_000}`,
+      last_seen_at: at % 3 ? at : null,
+    }))
+    const place = (await givenOrganization()).id
+    await seedPeople({ organization: place }, joined)
+    const { id: segment } = (await givenSegment({ organization_id: place })) as { id: string }
+    expect((await post(`/v1/segments/${segment}/recalculate`, undefined)).status).toBe(200)
+    const atMoment: unknown = expect.stringContaining(`,${Number.MAX_SAFE_INTEGER}]`)
+    expect(await takeSteps(segment, 20)).toEqual([
+      { people: 20, end: atMoment },
+      { people: 20, end: atMoment },
+      { people: 19, end: (await segmentNow(segment)).last_id },
+    ])
+  })
+
+  it('have no more people than they may, and each person once, whenever people joined', async () => {
+    const person = fc.record({
+      created_at: fc.oneof(fc.constantFrom(-5, 0, 7), fc.integer({ min: -50, max: 50 }), fc.integer({ max: 1e12 })),
+      phone_number: fc.boolean(),
+      last_seen_at: fc.boolean(),
+    })
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(person, { minLength: 1, maxLength: 40 }),
+        fc.integer({ min: 1, max: 20 }),
+        fc.boolean(),
+        async (joined, peopleAStep, isCounted) => {
+          const place = (await givenOrganization()).id
+          const seeded = await seedPeople(
+            { organization: place },
+            joined.map(({ created_at, phone_number, last_seen_at }, index) => ({
+              created_at,
+              phone_number: phone_number ? `+4540${index + 100_000}` : null,
+              last_seen_at: last_seen_at ? index : null,
+            })),
+          )
+          const { id: segment } = (await givenSegment({ organization_id: place })) as { id: string }
+          expect((await post(`/v1/segments/${segment}/recalculate`, undefined)).status).toBe(200)
+          // The version before did not know the number of people.
+          if (!isCounted) await db.batch([sql`update segments set population_count = 0 where id = ${segment}`])
+          for (const { people } of await takeSteps(segment, peopleAStep))
+            expect(people).toBeLessThanOrEqual(mostInStep(peopleAStep))
+          expect(await segmentNow(segment)).toMatchObject({ status: 'ready', matched_count: seeded.length })
+          expect((await membersNow(segment)).length).toBe(
+            seeded.filter(({ email, is_active }) => email !== null && is_active).length,
+          )
+        },
+      ),
+      { numRuns: dearRuns(60, 12) },
+    )
   })
 })
 

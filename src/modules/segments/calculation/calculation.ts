@@ -11,7 +11,7 @@ import { checkExpression, costError, type Expression, meanWork, peopleAStatement
 import { AppError, LostRace } from '../../../domain/errors.ts'
 import { exclusionReasons, type SegmentStatus } from '../../../domain/segments.ts'
 import { type Audience, audienceReason, numberOfPeople, scopeOf } from './audience.ts'
-import { walkOf } from './walk.ts'
+import { mostInStep, walkOf } from './walk.ts'
 
 /** A running calculation, as it was read. */
 export interface Calculation extends Audience {
@@ -66,8 +66,8 @@ export const beginning = (
 ) => {
   const walk = walkOf(segment, null)
   return [
-    sql`update segments set ${hasStatus('calculating')}, epoch = epoch + 1, version = version + 1, cursor_id = ${walk.start},
-        last_id = coalesce((${walk.last}), ${walk.start}), walked_count = 0, matched_count = 0,
+    sql`update segments set ${hasStatus('calculating')}, epoch = epoch + 1, version = version + 1, cursor_id = (${walk.start}),
+        last_id = coalesce((${walk.last}), (${walk.start})), walked_count = 0, matched_count = 0,
         population_count = ${numberOfPeople(segment)},
         calculation_started_at = ${now}, heartbeat_at = ${now}, error_message = ''
       where id = ${segment.id} and version = ${segment.version}`,
@@ -96,12 +96,21 @@ function stepStatements(calculation: Calculation, expression: Expression, now: n
   const walk = walkOf(calculation, calculation.last_id)
   const people = walk.part(calculation.cursor_id, sql`select cursor_id as position from segments where seq = ${seq}`)
   const predicate = predicateOf(expression, scopeOf(calculation, started_at))
+  const [total, walked] = [sql`population_count`, sql`walked_count`]
+  const isAllThatIsLeft = sql`${walked} + ${mostInStep(size)} >= ${total} and ${total} > 0`
+  const ends = [
+    sql`select null as position, ${size} as people where ${isAllThatIsLeft}`,
+    ...walk.ends({ after: calculation.cursor_id, until: calculation.last_id, size, total, walked }),
+  ]
   const isLast = sql`${running(calculation)} and cursor_id = last_id`
   return [
     sql`update segments set heartbeat_at = ${now},
-        cursor_id = iif(walked_count + ${size} >= population_count and population_count > 0, last_id,
-          coalesce((${walk.step(calculation.cursor_id, calculation.last_id, size)}), last_id)),
-        walked_count = walked_count + ${size}
+        (cursor_id, walked_count) = (
+          select coalesce(position, last_id), walked_count + people
+          from (${sql.join(
+            ends.map((end) => sql`select * from (${end})`),
+            sql` union all `,
+          )}) limit 1)
       where ${running(calculation)} and cursor_id = ${calculation.cursor_id}`,
     changedOne(),
     sql`insert into segment_members (segment_seq, epoch, user_seq, excluded_for)
