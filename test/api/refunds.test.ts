@@ -153,7 +153,7 @@ describe('createPurchaseRefundRequest', () => {
     expect(cost.queries - 3 - 1 - 2).toBe(4)
     // Nobody listens to the event, which is a row. The others: the request with ten indexes, the purchase, the payment,
     // the item with one index, the counts of its span and of eight spans, the same of the organisation, the number of changes, and
-    // the entry with two.
+    // the entry with three.
     const event = 1
     expect(cost.rows_written - event).toBe(11 + 1 + 1 + 2 + 4 + 1 + 4)
   })

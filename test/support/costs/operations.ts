@@ -45,7 +45,7 @@ export const operationCosts: Record<string, OperationCost> = {
   revertPurchaseUse: { queries: 11, rows_read: 50, rows_written: 14 },
   // A purchase, a payment, a transaction, an event and its delivery, a mail and the audit entry.
   settleRefundRequest: { queries: 14, rows_read: 85, rows_written: 30 },
-  // Of a request for one purchase: four statements and sixteen rows, six of them in indexes of orderings, and the event with its delivery to one endpoint.
+  // `test/api/refunds.test.ts` names the rows of a request; the event has a delivery to one endpoint.
   createPurchaseRefundRequest: { queries: 10, rows_read: 61, rows_written: 26 },
   createRefundRequest: { queries: 10, rows_read: 59, rows_written: 26 },
   listRefundRequests: { queries: 3, rows_read: 19, rows_written: 0 },
