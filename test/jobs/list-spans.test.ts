@@ -100,6 +100,7 @@ describe('counts of the audit log', () => {
             [{ resource_id: 'ord_many' }, sql`resource_id = 'ord_many'`],
             [{ actor_id: 'usr_a' }, sql`actor_id = 'usr_a'`],
             [{ actor_id: 'usr_b', resource_type: 'order' }, sql`actor_id = 'usr_b' and resource_type = 'order'`],
+            [{ actor_id: 'usr_b', resource_id: 'ord_many' }, sql`actor_id = 'usr_b' and resource_id = 'ord_many'`],
             ...questions.slice(0, 3).map(
               ({ created_after: from = begin, created_before: until = now }) =>
                 [
@@ -176,6 +177,49 @@ describe('counts of the audit log', () => {
     await write(sql`update list_spans set counts = '{}', total = 0 where scope = ${`${organization}/edt_many`}`)
     await expect(recountEntries(contextAt(Date.UTC(2026, 7, 1, 3)))).rejects.toThrow('audit_log_resources were wrong')
     await expectCount(`${log}&resource_id=edt_many`, many)
+  })
+
+  it('lead to the few entries of a long resource by an actor or an action, and to none by no row of it', async () => {
+    const { organization } = await seedPlace()
+    const created_at = begin
+    const ofResource = { created_at, resource_type: 'edition', resource_id: 'edt_many' }
+    await seedEntries(organization, 1500, { ...ofResource, actor_id: 'usr_often', action: 'updateEdition' })
+    await seedEntries(organization, 3, { ...ofResource, actor_id: 'usr_seldom', action: 'updateEdition' })
+    await seedEntries(organization, 40, { created_at, resource_id: 'edt_other', actor_id: 'usr_seldom', action: 'x' })
+    await seedEntries(organization, 30, {
+      created_at,
+      resource_type: 'order',
+      resource_id: 'ord_1',
+      actor_id: 'usr_order',
+    })
+    await settleEntries(contextAt(begin + 60 * dayMs))
+    // Not counted yet.
+    await seedEntries(organization, 2, {
+      ...ofResource,
+      created_at: begin + 60 * dayMs,
+      actor_id: 'usr_seldom',
+      action: 'updateEdition',
+    })
+    const log = `/v1/audit-log?organization_id=${organization}&resource_id=edt_many`
+    for (const [filter, condition, most] of [
+      ['&actor_id=usr_seldom', sql`actor_id = 'usr_seldom'`, 200],
+      ['&actor_id=usr_seldom&action=updateEdition', sql`actor_id = 'usr_seldom'`, 200],
+      ['&actor_id=usr_often', sql`actor_id = 'usr_often'`, 600],
+      ['&action=updateOrder', sql`0`, 60],
+      ['&actor_id=usr_order&resource_type=edition', sql`0`, 60],
+    ] as const)
+      for (const [ordering, order] of [
+        ['created', sql`asc`],
+        ['-created', sql`desc`],
+      ] as const) {
+        const list = `${log}${filter}&ordering=${ordering}`
+        const all = sql<{ id: string }>`select id from audit_log where organization_id = ${organization}
+          and resource_id = 'edt_many' and ${condition} order by id ${order}`
+        await expectPages(list, all, 100)
+        await expectCount(list, all)
+        const { rows_read } = costOf(await readAs(rootToken, `${list}&page_size=50`))
+        expect([filter, Math.max(most, rows_read)]).toEqual([filter, most])
+      }
   })
 
   const filters = [

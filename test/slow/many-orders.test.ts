@@ -60,6 +60,8 @@ it('lists that grow for ever read few rows with a filter, too', async () => {
       `resource_id=${shop.edition_id}`,
       `resource_id=${shop.edition_id}&ordering=created`,
       `resource_id=${shop.edition_id}&action=updateEdition`,
+      `resource_id=${shop.edition_id}&action=updateOrder`,
+      `resource_id=${shop.edition_id}&resource_type=order`,
     ].map((filter) => `/v1/audit-log?${ofOrganization}&${filter}`),
     ...['status=rejected', 'reason=customer_request', 'status=cancelled&source=api'].map(
       (filter) => `/v1/refund-requests?${ofOrganization}&${filter}`,

@@ -3,7 +3,7 @@ import type { Ctx } from '../../context.ts'
 import type { Owners } from '../../db/lists/list-source.ts'
 import { ofOwners } from '../../db/lists/page-statement.ts'
 import { paginate } from '../../db/lists/paginate.ts'
-import { areCountable, type SpannedRows } from '../../db/lists/spans/count-spans.ts'
+import { areCountable, countOfSpans, type SpannedRows } from '../../db/lists/spans/count-spans.ts'
 import { bySpans } from '../../db/lists/spans/start-of-spans.ts'
 import { valuesOfIndex } from '../../db/lists/values-of-index.ts'
 import { auditLog } from '../../db/schema/audit-log.ts'
@@ -90,24 +90,28 @@ interface FoundEntries {
   owners?: Owners
 }
 
-/** How the entries of an actor, an action or a kind are found. */
-function foundBy(filters: AuditFilters, organizationId: string): FoundEntries {
-  const { actor_id, action, resource_type, resource_id } = filters
-  if (resource_id !== undefined) {
-    const ofResource = [eq(columns.organization_id, organizationId), eq(columns.resource_id, resource_id)]
-    return { facets: [...ofResource, ...ofFacets(filters)], index: sql`audit_log_of_resource` }
-  }
-  if (actor_id === undefined && action === undefined && resource_type === undefined) return { facets: [] }
+const ofResource = ({ resource_id }: AuditFilters): SQL[] =>
+  resource_id === undefined ? [] : [eq(columns.resource_id, resource_id)]
+
+function foundByResource(filters: AuditFilters, organizationId: string): FoundEntries {
+  const facets = [eq(columns.organization_id, organizationId), ...ofResource(filters), ...ofFacets(filters)]
+  return { facets, index: sql`audit_log_of_resource` }
+}
+
+function foundByFacets(filters: AuditFilters, organizationId: string): FoundEntries {
+  const { actor_id } = filters
   const index = actor_id === undefined ? sql`audit_log_of_action` : sql`audit_log_of_actor`
   const owners = {
     column: sql`(${kindAndAction})`,
     ids: kindsAndActions(filters, organizationId, index),
     isOrdered: true,
   }
-  return { index, owners, facets: ofFacets({ actor_id }) }
+  return { index, owners, facets: [...ofFacets({ actor_id }), ...ofResource(filters)] }
 }
 
 /** Entries are counted in spans: those of an organisation, or of a resource. */
+const spansOf = ({ resource_id }: AuditFilters) => (resource_id === undefined ? entrySpans : resourceSpans)
+
 function countedOf(
   ctx: Ctx,
   filters: AuditFilters,
@@ -117,15 +121,48 @@ function countedOf(
   const { actor_id, action, resource_type, resource_id, created_after, created_before } = filters
   const facets = [actor_id, action, resource_type]
   if (!areCountable(facets) || !seesOrganization(ctx.caller, organizationId, readers)) return null
+  const others = [...ofFacets(filters), ...ofResource(filters)]
   return {
     scopes: resource_id === undefined ? organizationId : scopeOfResource(organizationId, resource_id),
     facets: [facets],
     where: [...where, ...ofOwners({ owners })],
     index,
-    byKey: owners && [eq(columns.organization_id, organizationId), ...ofFacets(filters).map((facet) => sql`+${facet}`)],
+    byKey: owners && [eq(columns.organization_id, organizationId), ...others.map((other) => sql`+${other}`)],
     from: created_after,
     until: created_before,
   }
+}
+
+/** A resource with no more entries is looked through for those of an actor, an action or a kind. */
+const fewEntries = 1000
+
+/**
+ * How entries of a resource that are also of an actor, an action or a kind are found. No index has both. Of a resource with
+ * many entries, they are looked for among the fewer: those of the resource, or the others of the organisation.
+ */
+async function foundByFewer(ctx: Ctx, filters: AuditFilters, organizationId: string): Promise<FoundEntries> {
+  const byResource = foundByResource(filters, organizationId)
+  const { actor_id: _actor, action: _action, resource_type: _type, ...resource } = filters
+  const { resource_id: _resource, ...facets } = filters
+  const counts = [
+    { asked: resource, found: foundByResource(resource, organizationId) },
+    { asked: filters, found: byResource },
+    { asked: facets, found: foundByFacets(facets, organizationId) },
+  ].flatMap(({ asked, found }) => {
+    const counted = countedOf(ctx, asked, organizationId, found)
+    return counted ? [countOfSpans(spansOf(asked), counted).statement] : []
+  })
+  if (counts.length < 3) return byResource
+  const [ofResources = 0, matching = 0, ofOthers = 0] = (await ctx.db.batch(counts)).map(([row]) => row?.n ?? 0)
+  if (matching === 0) return { ...byResource, facets: [...byResource.facets, sql`0`] }
+  return ofResources > fewEntries && ofOthers < ofResources ? foundByFacets(filters, organizationId) : byResource
+}
+
+function foundBy(ctx: Ctx, filters: AuditFilters, organizationId: string): FoundEntries | Promise<FoundEntries> {
+  const { actor_id, action, resource_type, resource_id } = filters
+  const haveFacets = actor_id !== undefined || action !== undefined || resource_type !== undefined
+  if (resource_id === undefined) return haveFacets ? foundByFacets(filters, organizationId) : { facets: [] }
+  return haveFacets ? foundByFewer(ctx, filters, organizationId) : foundByResource(filters, organizationId)
 }
 
 export async function listEntries(
@@ -138,7 +175,7 @@ export async function listEntries(
     throw invalid(parameterError('organization_id', 'required', 'The organisation is needed.'))
   const organizationId = filters.organization_id ?? ''
   const sort = sortBy(ordering, '-created', { created: key })
-  const found = foundBy(filters, organizationId)
+  const found = await foundBy(ctx, filters, organizationId)
   return paginate(ctx.db, page, {
     from: sql`${auditLog}`,
     index: found.index,
@@ -147,11 +184,7 @@ export async function listEntries(
     owners: found.owners,
     sort,
     columns: fields,
-    ...bySpans(
-      filters.resource_id === undefined ? entrySpans : resourceSpans,
-      countedOf(ctx, filters, organizationId, found),
-      sort,
-    ),
+    ...bySpans(spansOf(filters), countedOf(ctx, filters, organizationId, found), sort),
     joins: sql`join ${auditLog} on ${columns.organization_id} = ${organizationId} and ${columns.id} = page.key ${ofActors}`,
     read: { table: sql`${auditLog}`, joins: ofActors },
   })
