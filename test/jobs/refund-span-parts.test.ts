@@ -6,6 +6,7 @@ import { dayMs } from '../../src/domain/time/instants.ts'
 import { divideRefundSpans, recountRefunds } from '../../src/modules/refunds/jobs.ts'
 import { contextAt } from '../support/context.ts'
 import { dearRuns } from '../support/dear-runs.ts'
+import { expectSpansOfRequests } from '../support/refund-spans.ts'
 import { begin, expectCount, expectPages, expectPartsToAddUp, queryOf } from '../support/list-spans.ts'
 import { readAs } from '../support/lists.ts'
 import { count, seedPlace } from '../support/retention.ts'
@@ -37,16 +38,6 @@ async function seedRequests(): Promise<SeededRequests> {
   await write(sql`update refund_requests set created_at = ${begin} + iif(seq.key % 3, seq.key * 1900000, 86400000)
     from json_each(${JSON.stringify(made.map(({ refund }) => refund))}) as seq where refund_requests.id = seq.value`)
   return { place, other, foreign, requests: made.map(({ refund }) => refund) }
-}
-
-/** The spans of an organisation have what its requests are counted by. */
-async function expectSpansOfRequests(organization: string): Promise<void> {
-  const spans = await db.all(sql`select span, key as facets, value as n from list_spans cross join json_each(counts)
-    where list = 'organization_refund_requests' and scope = ${organization} and value <> 0 order by 1, 2`)
-  const rows = await db.all(sql`select created_at >> 28 as span, status || ' ' || reason || ' ' || source as facets,
-      count(*) as n
-    from refund_requests where organization_id = ${organization} group by 1, 2 order by 1, 2`)
-  expect(spans).toEqual(rows)
 }
 
 describe('parts of spans of refund requests', () => {

@@ -44,17 +44,17 @@ export const operationCosts: Record<string, OperationCost> = {
   createPurchaseUse: { queries: 9, rows_read: 46, rows_written: 10 },
   revertPurchaseUse: { queries: 11, rows_read: 50, rows_written: 14 },
   // A purchase, a payment, a transaction, an event and its delivery, a mail and the audit entry.
-  settleRefundRequest: { queries: 14, rows_read: 85, rows_written: 30 },
+  settleRefundRequest: { queries: 14, rows_read: 167, rows_written: 30 },
   // Of a request for one purchase: four statements and sixteen rows, six of them in indexes of orderings, and the event with its delivery to one endpoint.
   createPurchaseRefundRequest: { queries: 10, rows_read: 61, rows_written: 26 },
-  createRefundRequest: { queries: 10, rows_read: 59, rows_written: 26 },
+  createRefundRequest: { queries: 10, rows_read: 95, rows_written: 26 },
   listRefundRequests: { queries: 3, rows_read: 19, rows_written: 0 },
   getRefundRequest: { queries: 2, rows_read: 12, rows_written: 0 },
   // They complete at once: two events, the row of the refund and its confirmation.
-  approveRefundRequest: { queries: 24, rows_read: 177, rows_written: 52 },
-  retryRefundRequest: { queries: 22, rows_read: 251, rows_written: 49 },
-  rejectRefundRequest: { queries: 13, rows_read: 95, rows_written: 23 },
-  cancelRefundRequest: { queries: 7, rows_read: 72, rows_written: 12 },
+  approveRefundRequest: { queries: 24, rows_read: 329, rows_written: 52 },
+  retryRefundRequest: { queries: 22, rows_read: 495, rows_written: 49 },
+  rejectRefundRequest: { queries: 13, rows_read: 185, rows_written: 23 },
+  cancelRefundRequest: { queries: 7, rows_read: 174, rows_written: 12 },
   createRefundBatch: { queries: 5, rows_read: 122, rows_written: 2 },
   listRefundBatches: { queries: 4, rows_read: 6, rows_written: 0 },
   getRefundBatch: { queries: 2, rows_read: 7, rows_written: 0 },

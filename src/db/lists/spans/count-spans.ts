@@ -16,7 +16,16 @@ import {
   wholeSpans,
 } from './rows-of-spans.ts'
 import { bitsOfParts } from './span-parts.ts'
-import { type Facets, hasScope, inRangesOf, longBits, type SpannedList, sumOf, untilOf } from './spanned-list.ts'
+import {
+  type Facets,
+  hasScope,
+  inRangesOf,
+  isNamedOfOwners,
+  longBits,
+  type SpannedList,
+  sumOf,
+  untilOf,
+} from './spanned-list.ts'
 
 /** The rows of a list that are counted. */
 export interface SpannedRows {
@@ -62,16 +71,20 @@ const mostNames = 64
 type AskedFacets = readonly (Facets[number] | SQL)[]
 
 /** The names of the counts of a filter. Null where they are too many, or where code does not know all values of a facet. */
-function namesOf({ facets }: SpannedList, asked: AskedFacets): readonly SQL[] | null {
-  const [first = [], ...rest] = facets.map(({ values }, index): readonly SQL[] => {
+function namesOf(list: SpannedList, asked: AskedFacets): readonly SQL[] | null {
+  const { facets, owners } = list
+  const isOwned = owners !== undefined && isNamedOfOwners(list, asked)
+  const words = facets.map(({ values = [] }, index): readonly SQL[] => {
     const value = asked[index]
     if (is(value, SQL)) return [value]
     // Words of the domain are written out, because a statement has at most a hundred bound values.
-    if (value !== undefined) return [values?.includes(value) ? sql.raw(`'${value}'`) : sql`${value}`]
-    return (values ?? []).map((one) => sql.raw(`'${one}'`))
+    if (value !== undefined) return [values.includes(value) ? sql.raw(`'${value}'`) : sql`${value}`]
+    return isOwned ? [sql`''`] : values.map((one) => sql.raw(`'${one}'`))
   })
+  const [first = [], ...rest] = owners ? [owners.map((owner) => sql.raw(`'${owner}'`)), ...words] : words
+  const between = owners ? sql`','` : sql`' '`
   const names = rest.reduce(
-    (begun, values) => begun.flatMap((name) => values.map((value) => sql`${name} || ' ' || ${value}`)),
+    (begun, next) => begun.flatMap((name) => next.map((value) => sql`${name} || ${between} || ${value}`)),
     first,
   )
   return names.length > 0 && names.length <= mostNames ? names : null
@@ -101,7 +114,7 @@ function sumOfSums(list: SpannedList, facets: readonly Facets[], table: SQL): SQ
 
 /** The number of rows that match one of some facets, which are no rows of another, of a row of spans or of parts. */
 export function numberOfMatches(list: SpannedList, facets: readonly Facets[], table: SQL): SQL {
-  if (facets.some((one) => one.every((value) => value === undefined))) return sql`${table}.total`
+  if (!list.owners && facets.some((one) => one.every((value) => value === undefined))) return sql`${table}.total`
   const [first] = facets
   const names = facets.length === 1 && first ? namesOf(list, first) : null
   if (names) return sumOfAll(names.map((name) => countAt(table, name)))

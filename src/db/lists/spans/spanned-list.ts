@@ -45,6 +45,10 @@ export interface SpannedList {
   facets: readonly Facet[]
   /** `counts` also has the sum for each filter by some facets, so that no filter reads all combinations of their values. */
   hasSums: boolean
+  /** What the rows of a scope are of. `counts` has those of each, by no facet, one of them or all. Its values are short ids. */
+  owner?: SQL
+  /** Of the rows of a scope those of these owners are counted. */
+  owners?: readonly string[]
   /** Its spans are added up in rows of `sumBits`. */
   hasLongSums?: boolean
   /** Rows are counted by a sweep, up to `settled_lists.until`. Otherwise triggers count all of them at once. */
@@ -86,6 +90,37 @@ const facetColumn = (index: number): SQL => sql.raw(`facet${index}`)
 /** Names of sums have commas, names of combinations have spaces: a sum matches no pattern of combinations. */
 export const sumOf = (facets: Facets): string => facets.map((value) => value ?? '*').join(',')
 
+/** The facets that a number of an owner is by. */
+const facetsOfOwners = ({ facets }: SpannedList): number[][] => [
+  [],
+  ...facets.map((_, index) => [index]),
+  facets.map((_, index) => index),
+]
+
+/** Whether the numbers of owners are by these facets. Those by others are added up. */
+export const isNamedOfOwners = ({ facets }: SpannedList, asked: readonly unknown[]): boolean => {
+  const known = asked.filter((value) => value !== undefined).length
+  return known <= 1 || known === facets.length
+}
+
+/** The name of how many rows of a scope are counted with their owners, which all are. */
+const nameOfOwned = ({ facets }: SpannedList): string => ','.repeat(facets.length)
+
+/** As `countedFacets`, from combinations with `owner`. */
+function namedByOwner(list: SpannedList, combinations: SQL, whole: SQL): SQL {
+  const names = facetsOfOwners(list).map((known) => {
+    const values = list.facets.map(
+      (_, index) => sql`',' ${known.includes(index) ? sql`|| ${facetColumn(index)}` : sql``}`,
+    )
+    return sql`owner || ${sql.join(values, sql` || `)}`
+  })
+  const all = [whole, sql.raw(`'${nameOfOwned(list)}'`), ...names]
+  const cases = all.map((name, index) => sql`when ${sql.raw(String(index))} then ${name}`)
+  return sql`select scope, bits, span, case shown.value ${sql.join(cases, sql` `)} end as facets, sum(n) as n
+    from (${combinations}) cross join json_each('${sql.raw(JSON.stringify(all.map((_, index) => index)))}') as shown
+    group by 1, 2, 3, 4`
+}
+
 /**
  * A query of `facets`, as `counts` names them, and of their number `n` among the rows that meet a condition. `by` are the
  * columns that are grouped by before.
@@ -94,10 +129,13 @@ export function countedFacets(list: SpannedList, where: SQL, by: { scope: SQL; b
   const bits = by.bits ?? spanBits
   const columns = list.facets.map((_, index) => facetColumn(index))
   const named = list.facets.map(({ column }, index) => sql`${column} as ${columns[index]}`)
-  const combinations = sql`select ${by.scope} as scope, ${bits} as bits, ${by.span} as span, ${sql.join(named, sql`, `)},
+  const owner = list.owner ? sql`${list.owner} as owner,` : sql``
+  const combinations = sql`select ${by.scope} as scope, ${bits} as bits, ${by.span} as span, ${owner} ${sql.join(named, sql`, `)},
       count(*) as n
-    from ${list.table} ${list.joins} where ${where} group by 1, 2, 3, ${sql.join(columns, sql`, `)}`
+    from ${list.table} ${list.joins} where ${where}
+    group by 1, 2, 3, ${list.owner ? sql`owner,` : sql``} ${sql.join(columns, sql`, `)}`
   const whole = sql.join(columns, sql` || ' ' || `)
+  if (list.owner) return namedByOwner(list, combinations, whole)
   if (!list.hasSums) return sql`select scope, bits, span, ${whole} as facets, n from (${combinations})`
   const all = 2 ** columns.length - 1
   const shown = columns.map((column, index) => sql`iif(shown.value & ${sql.raw(String(2 ** index))}, ${column}, '*')`)
