@@ -1,7 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm'
 import { type Caller, type Reach, reachOf, type RoleCode } from '../domain/accounts/access.ts'
 import { searchSeparator } from '../domain/text/fold.ts'
-import { inList } from './visibility.ts'
+import { inList, inWords } from './visibility.ts'
 import { shortId, shortIds, shortIdOf } from './short-ids.ts'
 
 /** Contact columns of a customer, as `users` and, for what an edition's imports said, `edition_customers` have them. */
@@ -10,24 +10,23 @@ export type ContactColumn = 'email' | 'phone_number' | 'first_name' | 'last_name
 /** Which editions are meant: a condition on a column of their short ids. */
 type Editions = (column: SQL) => SQL
 
-const listed =
-  (editionIds: readonly string[]): Editions =>
-  (column) =>
-    // One edition is found by the table's key.
-    editionIds[0] && editionIds.length === 1
-      ? sql`${column} = ${shortId(editionIds[0])}`
-      : inList(column, shortIds(editionIds))
+function listed(editionIds: readonly string[]): Editions {
+  return (column) => inWords(column, shortIds(editionIds))
+}
 
-const isSharedBeyond = (user: SQL, editions: Editions): SQL =>
+/** All others. What is looked for in a text reads no list, of which each row would be one more. */
+function beside(editionIds: readonly string[]): Editions {
+  const own = sql.raw(`'${shortIds(editionIds).join()}'`)
+  return (column) => sql`instr(${own}, ${column}) = 0`
+}
+
+const isSharedBeyond = (user: SQL, others: Editions): SQL =>
   sql`exists (select 1 from edition_customers as others where others.user_seq = ${user}.seq
-    and not (${editions(sql`others.edition_short_id`)}))`
+    and ${others(sql`others.edition_short_id`)})`
 
-/**
- * Holds for a row of `users` that also belongs to an edition outside `editionIds`. `user` is the row's name in the
- * query.
- */
+/** Holds for a row of `users`, `user` in the query, that also belongs to an edition outside `editionIds`. */
 export const isSharedOutside = (user: SQL, editionIds: readonly string[]): SQL =>
-  isSharedBeyond(user, listed(editionIds))
+  isSharedBeyond(user, beside(editionIds))
 
 const given = (user: SQL, column: string, editions: Editions): SQL => {
   const name = sql.raw(column)
@@ -42,7 +41,7 @@ const contactGiven = (user: SQL, column: ContactColumn, editions: Editions): SQL
     : sql`coalesce(${given(user, column, editions)}, '')`
 
 const contactSeen = (user: SQL, column: ContactColumn, editions: Editions): SQL =>
-  sql`iif(${isSharedBeyond(user, editions)}, ${contactGiven(user, column, editions)}, ${user}.${sql.raw(column)})`
+  sql`iif(${isSharedBeyond(user, (one) => sql`not (${editions(one)})`)}, ${contactGiven(user, column, editions)}, ${user}.${sql.raw(column)})`
 
 /**
  * A contact column as it is shown to roles of the edition that a column names; where that is null, the customer's own.
@@ -288,7 +287,7 @@ function partialView(reach: Extract<Reach, { all: false }>, user: SQL): Customer
     reached: [...reach.organizations, ...ids].toSorted(),
     join: sql`left join edition_customers as elsewhere on elsewhere.user_seq = ${user}.seq ${isOfOthers}
       and elsewhere.edition_short_id = (select edition_short_id from edition_customers as others where others.user_seq = ${user}.seq
-        and not (${editions(sql`others.edition_short_id`)}) limit 1)`,
+        and ${beside(ids)(sql`others.edition_short_id`)} limit 1)`,
     ...seen(hiddenColumns(givenBy(user, editions)), isHidden),
     given: (seq) => givenOfAll(seq, ids),
     columnOfGiven: (json) =>

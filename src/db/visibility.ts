@@ -64,6 +64,36 @@ interface AskedTenant {
   edition_id?: string | undefined
 }
 
+/** The ids of the organisations that a caller reaches, as a whole or some editions of them; null for all. */
+export function organizationsReached(caller: Caller): string[] | null {
+  const reach = reachOf(caller)
+  if (reach.all) return null
+  return [...new Set([...reach.organizations, ...reach.editions.map((grant) => grant.organization_id)])]
+}
+
+/**
+ * What a list is asked for, with its organisation where none is named and the caller reaches no other: indexes and counts have
+ * the rows of one together. An edition says as much.
+ */
+export function inOnlyOrganization<Asked extends AskedTenant>(caller: Caller, asked: Asked): Asked {
+  const [only, ...others] = organizationsReached(caller) ?? []
+  if (asked.organization_id !== undefined || asked.edition_id !== undefined || others.length > 0) return asked
+  return only === undefined ? asked : { ...asked, organization_id: only }
+}
+
+/**
+ * The ids of the editions of a list that names none, where the caller reaches the whole of no organisation that it is of; null
+ * of others.
+ */
+export function editionsReached(caller: Caller, { edition_id, organization_id }: AskedTenant): string[] | null {
+  const reach = reachOf(caller)
+  if (reach.all || edition_id !== undefined || reach.editions.length === 0) return null
+  const isAsked = (id: string) => organization_id === undefined || id === organization_id
+  if (reach.organizations.some(isAsked)) return null
+  const ids = reach.editions.flatMap((grant) => (isAsked(grant.organization_id) ? (grant.edition_id ?? []) : []))
+  return [...new Set(ids)]
+}
+
 /** The edition of a list, or its organisation, if the caller sees all editions of that. */
 export function wholeScope(caller: Caller, { edition_id, organization_id }: AskedTenant): string | undefined {
   if (edition_id) return edition_id

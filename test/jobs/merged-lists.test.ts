@@ -118,6 +118,22 @@ const ofOne = (source: ListSource): ListSource => ({
   read: { table: sql`owned_rows`, joins: sql`` },
 })
 
+/** As `sourceOf`, of owners that are known, each of which is a range. */
+function ofKnown({ sort, ranges }: Order, desc: boolean): ListSource {
+  const { columns = [], values = [[]] } = ranges ?? {}
+  return {
+    ...sourceOf({ sort, keys: () => [] }, desc),
+    owners: undefined,
+    ranges: {
+      columns: [sql`owned_rows.owner`, ...columns],
+      values: [...owners, 'nobody'].flatMap((owner) => values.map((ofRange) => [owner, ...ofRange])),
+      areWords: true,
+    },
+    carried: sql`owned_rows.owner`,
+    shown: sql`'of ' || owner`,
+  }
+}
+
 function naive(rows: readonly Made[], { sort, keys }: Order, desc: boolean): Shown[] {
   const whole = sort(desc)
   const order = orderKeysOf([...whole, { by: sql`owned_rows.seq`, desc: whole.at(-1)?.desc ?? false }])
@@ -166,6 +182,11 @@ it.each(Object.keys(orders))('a list of several owners is the naive list, in an 
       const made = await add(rows)
       const source = sourceOf(order, desc)
       await expectList(source, size, naive(made, order, desc))
+      if (name !== 'values, then rows without one') {
+        await expectList(ofKnown(order, desc), size, naive(made, order, desc))
+        const whole = { table: sql`owned_rows`, joins: sql`` }
+        await expectList({ ...ofKnown(order, desc), read: whole }, size, naive(made, order, desc))
+      }
       const own = made.filter(({ owner }) => owner === 'one')
       await expectList(ofOne(source), size, naive(own, order, desc))
     }),

@@ -19,7 +19,7 @@ import {
 } from '../support/refund-intervals.ts'
 import { expectRefundWalk, type RefundFilter } from '../support/refund-runs.ts'
 import { requestsOf } from '../support/refunds.ts'
-import { givenMember } from '../support/seeding/members.ts'
+import { givenMember, seedAccount, seedMember, seedToken } from '../support/seeding/members.ts'
 import { seedShop } from '../support/seeding/sales/orders.ts'
 import { db, write } from '../support/seeding/rows.ts'
 
@@ -52,6 +52,7 @@ const filters: RefundFilter[] = [
   { created_after: day(30, 1), created_before: day(120, 7_654_321), status: 'rejected' },
   { created_after: day(90), reason: 'other' },
   { created_after: day(1000) },
+  {},
 ]
 
 const forgetRuns = () =>
@@ -65,6 +66,13 @@ const generations = async (): Promise<number[]> =>
   (await db.all(sql<{ generation: number }>`select generation from refund_run_states order by generation`)).map(
     ({ generation }) => generation,
   )
+
+/** A token of who has a role in each of these editions. */
+async function tokenOf(organization: string, editions: readonly string[]): Promise<string> {
+  const account = await seedAccount()
+  for (const edition of editions) await seedMember(account, { organization, edition, role: 'viewer' })
+  return (await seedToken(account)).token
+}
 
 const ofEdition = (requests: readonly StoredRefund[], edition: string) =>
   requests.filter((one) => one.edition_id === edition)
@@ -100,6 +108,15 @@ describe('a list of refund requests that runs serve', () => {
         await expectRefundWalk({ scope, filter: { source: 'customer' }, ordering }, { requests: own, size: 100, token })
   })
 
+  it('shows those of several editions of a caller, in orders that nothing else leads through, too', async () => {
+    const some = place.editions.slice(0, 2)
+    const token = await tokenOf(place.organization, some)
+    const own = requests.filter(({ edition_id }) => some.includes(edition_id))
+    for (const ordering of ['requested_amount', '-modified', 'status', '-created'])
+      for (const filter of [{}, { status: 'rejected' }, { source: 'customer' }, { created_after: day(40) }])
+        await expectRefundWalk({ scope: {}, filter, ordering }, { requests: own, size: 100, token })
+  })
+
   it('costs few rows wherever its requests stand', async () => {
     const dear: [string, number][] = []
     for (const ordering of orderings)
@@ -117,7 +134,7 @@ describe('a list of refund requests that runs serve', () => {
 const list = fc.record({
   ordering: fc.constantFrom(...orderings),
   filter: fc.constantFrom(...filters),
-  isOfEdition: fc.boolean(),
+  of: fc.constantFrom('edition', 'editions', 'organization'),
 })
 
 it('pages of refund requests by runs are exact through every change', async () => {
@@ -137,10 +154,13 @@ it('pages of refund requests by runs are exact through every change', async () =
           await changeRefunds(one, place, now)
           const requests = await storedRefunds(place.organization)
           const [edition_id = ''] = place.editions
-          const { ordering, filter, isOfEdition } = lists[index % 2 ? 0 : 1]
-          const scope: Record<string, string> = isOfEdition ? { edition_id } : { organization_id: place.organization }
-          const listed = isOfEdition ? ofEdition(requests, edition_id) : requests
-          await expectRefundWalk({ scope, filter, ordering }, { requests: listed, size: 100 })
+          const { ordering, filter, of } = lists[index % 2 ? 0 : 1]
+          const scope: Record<string, string> =
+            of === 'edition' ? { edition_id } : { organization_id: place.organization }
+          const seen = of === 'organization' ? place.editions : place.editions.slice(0, of === 'edition' ? 1 : 2)
+          const listed = requests.filter(({ edition_id: edition }) => seen.includes(edition))
+          const token = of === 'editions' ? await tokenOf(place.organization, seen) : undefined
+          await expectRefundWalk({ scope, filter, ordering }, { requests: listed, size: 100, token })
         }
         served = Math.max(served, ...(await generations()))
         await write(

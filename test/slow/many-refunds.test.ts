@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import type { Shop } from '../../scripts/bench/shop.ts'
-import type { Client, Page } from '../../scripts/support/client.ts'
+import { type Client, createClient, type Page } from '../../scripts/support/client.ts'
 import { dayMs } from '../../src/domain/time/instants.ts'
 import { type FilledShop, goal, useFilledShop } from '../support/filled-shop.ts'
 import { others, spreadRequestsOverEditions } from '../support/many-refunds.ts'
@@ -48,19 +48,25 @@ async function rangesOf(list: string): Promise<string[]> {
   ]
 }
 
+interface Goals {
+  most: number
+  mostByNumber: number
+  token?: string
+}
+
 /** The first page, the one behind it, and some by their number, that read more than so many rows. */
-async function dearPages(list: string, { most, mostByNumber }: { most: number; mostByNumber: number }) {
-  const { count, next } = await client.get<Page<unknown>>(list)
+async function dearPages(list: string, { most, mostByNumber, token = shop.token }: Goals) {
+  const { count, next } = await createClient(filled.url, token).get<Page<unknown>>(list)
   const second = next?.replace(filled.url, '')
   const numbers = new Set([0.15, 0.5, 0.93, 1].map((part) => Math.max(1, Math.ceil((count / 50) * part))))
   const dear: [string, number][] = []
   for (const path of [list, second]) {
-    const rows = path ? await filled.rowsOf(path) : 0
+    const rows = path ? await filled.rowsOf(path, token) : 0
     if (path && rows > most) dear.push([path, rows])
   }
   for (const number of numbers) {
     const path = `${list}&page=${number}`
-    const rows = await filled.rowsOf(path)
+    const rows = await filled.rowsOf(path, token)
     if (rows > mostByNumber) dear.push([path, rows])
   }
   return dear
@@ -110,3 +116,31 @@ it('and of one of its editions in a range of time', async () => {
       }
   expect(dear).toEqual([])
 }, 600_000)
+
+/** Of several editions a page by its number in a range of time, with a filter: both ends and the page are looked for in spans. */
+const goalInTime = 700
+
+it('callers who name no organisation read few rows, too', async () => {
+  const [early, , , short] = await rangesOf(ofOrganization())
+  const all = [shop.edition_id, ...others]
+  const tokens = [shop.token, filled.editionToken]
+  for (const many of [2, 4]) tokens.push(await filled.tokenOf(...all.slice(0, many)))
+  const inTime = [early, short, `${early}&source=api`, `${short}&status=rejected`]
+  const byCreation = ['', 'status=rejected', 'source=api', 'status=rejected&source=api', ...inTime]
+  const dear: [string, number][] = []
+  const add = async (query: string, goals: Goals) => {
+    dear.push(...(await dearPages(`/v1/refund-requests?page_size=50&${query}`, goals)))
+  }
+  for (const token of tokens) {
+    for (const filter of byCreation)
+      await add(`ordering=-created&${filter}`, {
+        most: goal,
+        mostByNumber: inTime.includes(filter) ? goalInTime : goal,
+        token,
+      })
+    for (const ordering of ['-modified', 'status'])
+      for (const filter of ['', 'source=api', early])
+        await add(`ordering=${ordering}&${filter}`, { most: goal, mostByNumber: goalByNumber, token })
+  }
+  expect(dear).toEqual([])
+}, 1_200_000)

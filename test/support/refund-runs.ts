@@ -43,7 +43,11 @@ interface AskedList {
 /** The pages of a list, by `next` and by numbers, are all its requests in the order, and each says how many there are. */
 export async function expectRefundWalk(
   { scope, filter, ordering }: AskedList,
-  { requests, size, token = rootToken }: { requests: readonly StoredRefund[]; size: number; token?: string },
+  {
+    requests,
+    size,
+    token = rootToken,
+  }: { requests: readonly StoredRefund[]; size: number; token?: string | undefined },
 ): Promise<void> {
   const ids = sorted(matching(requests, filter), ordering).map(({ id }) => id)
   const query = queryOf({ ...scope, ...filter, ordering, page_size: size })

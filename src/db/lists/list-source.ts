@@ -77,6 +77,8 @@ export interface ListSource<Columns extends SQL | Fields = SQL> {
    * and not looked up through `page.key`. `more` are columns that they have then beside those of the table.
    */
   read?: { table: SQL; joins: SQL; more?: SQL } | undefined
+  /** Columns that a page has of its rows beside their keys, where these are not read whole. */
+  carried?: SQL | undefined
   /** A value that all rows have as `shown`, from queries that are read once. It may name columns of rows that are read whole. */
   shown?: SQL | undefined
   /** The owners of the rows, in addition to `where`. */

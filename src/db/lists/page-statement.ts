@@ -18,9 +18,9 @@ import {
 } from './order-keys.ts'
 import { type PageRoute, type Window, windowFromEnd } from './page-by-number.ts'
 import type { Keyed } from './page-rows.ts'
-import { type Ranges, union, united } from './ranges.ts'
+import { type Ranges, union, united, valueInRanges } from './ranges.ts'
 
-type Listed = Pick<ListSource, 'from' | 'index' | 'key' | 'where' | 'owners' | 'ranges'> & {
+type Listed = Pick<ListSource, 'from' | 'index' | 'key' | 'where' | 'owners' | 'ranges' | 'carried'> & {
   /** The table that the page has all columns of, beside its keys. */
   whole?: ListSource['read']
 }
@@ -54,17 +54,20 @@ interface Run {
 const namedKeys = (shown: readonly SQL[], order: readonly OrderKey[]): OrderKey[] =>
   order.map(({ desc }, index) => ({ by: keyName(shown.length - order.length + index), desc }))
 
-const wholeColumns = ({ whole }: Listed): SQL =>
-  whole ? sql`${whole.table}.*, ${whole.more ? sql`${whole.more}, ` : sql``}` : sql``
+function columnsBeside({ whole, carried }: Listed): SQL {
+  if (whole) return sql`${whole.table}.*, ${whole.more ? sql`${whole.more}, ` : sql``}`
+  return carried ? sql`${carried}, ` : sql``
+}
 
 /** The first rows of a run, with their keys. */
 function selectRun(source: Listed, run: Run, window: Window): SQL {
   const { sort, shown, where, begin = [], ranges, after } = run
   if (source.owners?.isOrdered) return mergeOwners(source, source.owners, run, window)
   // Of two bounds of one column SQLite seeks by the first.
-  const conditions = [...(after ? [beyond(sort, after)] : []), ...begin, ...ofOwners(source), ...source.where, ...where]
+  const given = ranges && after ? after.map(valueInRanges) : after
+  const conditions = [...(given ? [beyond(sort, given)] : []), ...begin, ...ofOwners(source), ...source.where, ...where]
   const selected = (range: readonly SQL[]): SQL =>
-    sql`select ${wholeColumns(source)}${source.key} as key, ${keyColumns(shown)}
+    sql`select ${columnsBeside(source)}${source.key} as key, ${keyColumns(shown)}
       from ${readBy(source)} where ${and([...range, ...conditions])}`
   const ordered = ranges
     ? united(ranges, selected, orderOf(namedKeys(shown, sort)))

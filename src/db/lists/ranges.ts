@@ -12,6 +12,14 @@ export interface Ranges {
   areWords?: boolean
 }
 
+export const isWord = (value: string): boolean => /^\w+$/.test(value)
+
+/** A value of each range of a statement. Numbers and words are written out, as those of the ranges are. */
+export function valueInRanges(value: string | number): SQL {
+  if (typeof value === 'number') return Number.isFinite(value) ? sql.raw(String(value)) : sql`${value}`
+  return isWord(value) ? sql.raw(`'${value}'`) : sql`${value}`
+}
+
 function valueOf({ areWords }: Ranges, value: string | number | undefined): SQL {
   if (typeof value === 'number') return sql.raw(String(value))
   return areWords ? sql.raw(`'${value}'`) : sql`${value}`

@@ -15,6 +15,7 @@ import { fromJson, type RowOf, select } from '../../db/select.ts'
 import {
   editionVisibility,
   inList,
+  inOnlyOrganization,
   seesOrganization,
   type Visibility,
   visible,
@@ -61,11 +62,7 @@ interface FileFacets {
 
 /** A query of the organisation whose files are listed; null where there may be several. */
 function organizationOf(ctx: Ctx, { organization_id, edition_id }: FileFilters): SQL | string | null {
-  if (edition_id === undefined) {
-    const reach = reachOf(ctx.caller)
-    const isOfOne = !reach.all && reach.organizations.length === 1 && reach.editions.length === 0
-    return organization_id ?? (isOfOne ? (reach.organizations[0] ?? null) : null)
-  }
+  if (edition_id === undefined) return organization_id ?? null
   const asked = { organization_id, edition_id }
   return sql`select organization_id as id from editions where id = ${edition_id}
     and ${organization_id === undefined ? sql`1` : sql`organization_id = ${organization_id}`}
@@ -232,8 +229,9 @@ export async function listFiles(
   ctx: Ctx,
   page: PageRequest,
   ordering: FileOrdering,
-  filters: FileFilters,
+  asked: FileFilters,
 ): Promise<Page<FileRow>> {
+  const filters = inOnlyOrganization(ctx.caller, asked)
   const { purpose, mime_type } = filters
   const sort = sortBy(ordering, '-created', keys)
   const served = servedBy(ctx, filters, sort)

@@ -3,20 +3,23 @@ import type { Ctx } from '../../context.ts'
 import type { IntervalOrdering } from '../../db/lists/intervals/interval-list.ts'
 import { findStartInIntervals } from '../../db/lists/intervals/start-in-intervals.ts'
 import type { ListSource, Owners, SortKey } from '../../db/lists/list-source.ts'
-import { isFarPage } from '../../db/lists/page-by-number.ts'
+import { isFarPage, shortSkipOfTwice } from '../../db/lists/page-by-number.ts'
+import { listedKeys } from '../../db/lists/listed-keys.ts'
 import { inAnyRange } from '../../db/lists/ranges.ts'
 import { listByRuns } from '../../db/lists/runs/list-by-runs.ts'
 import { paginate } from '../../db/lists/paginate.ts'
 import { paginateNewest, paginateSearch } from '../../db/lists/paginate-search.ts'
-import { areCountable, countOfSpans, type SpannedRows } from '../../db/lists/spans/count-spans.ts'
-import type { SpannedList } from '../../db/lists/spans/spanned-list.ts'
+import { countOfSpans } from '../../db/lists/spans/count-spans.ts'
 import { bySpans, startInGroups } from '../../db/lists/spans/start-of-spans.ts'
+import { editions } from '../../db/schema/editions.ts'
 import { refundRequests } from '../../db/schema/sales/refunds.ts'
 import { type CustomerView, customersSeenBy } from '../../db/customer-visibility.ts'
-import { editionsSeenBy, visibleIn, wholeScope } from '../../db/visibility.ts'
-import { isOrderedByOwn, type Page, type PageRequest } from '../../domain/page.ts'
+import { editionsSeenBy, inWords, wholeScope } from '../../db/visibility.ts'
+import type { Page, PageRequest } from '../../domain/page.ts'
 import { shownEdition, shownIn, shownOfEdition } from '../editions/index.ts'
 import { organizationSummaryOf } from '../organizations/index.ts'
+import { askedOf, conditions } from './conditions.ts'
+import { type CountedRefunds, countedOf, fewMatch, isOfTime } from './count.ts'
 import { isOfWholeEditions, type RefundFilters } from './filters.ts'
 import { refundIntervals } from './intervals.ts'
 import {
@@ -37,84 +40,19 @@ import {
   type RefundDetailRow,
 } from './queries.ts'
 import { rowsInRuns } from './runs.ts'
-import { isFoundBy, ofOrders, refundVisibility, searchOf, stateOf } from './search.ts'
-import { organizationRefundSpans, refundSpans } from './spans.ts'
-
-type RefundCondition = (value: string | number, view: CustomerView) => SQL
-
-const own =
-  (name: 'order_id' | 'status' | 'reason' | 'source'): RefundCondition =>
-  (value) =>
-    sql`${refundRequests[name]} = ${value}`
-
-const conditionsOf: Record<Exclude<keyof RefundFilters, 'edition_id'>, RefundCondition> = {
-  // A plus excludes the indexes of the organisation, where others lead to fewer requests.
-  organization_id: (id) => sql`+${refundRequests.organization_id} = ${id}`,
-  order_id: own('order_id'),
-  purchase_id: (id) =>
-    sql`${refundRequests.id} in (select refund_request_id from refund_items where purchase_id = ${id})`,
-  customer_id: (id) => sql`${refundRequests.order_id} in (select id from orders where user_id = ${id})`,
-  status: own('status'),
-  reason: own('reason'),
-  source: own('source'),
-  search: (text, view) => isFoundBy(view, String(text)),
-  created_after: (at) => sql`${refundRequests.created_at} >= ${at}`,
-  created_before: (at) => sql`${refundRequests.created_at} <= ${at}`,
-}
-
-/** A list that names no edition and nothing inside one is read as those of its editions. */
-const isOfEditions = (filters: RefundFilters): boolean => !filters.edition_id && isOfWholeEditions(filters)
+import { ofOrders, searchOf, stateOf } from './search.ts'
+import { fewEditionsOf, inReach, isOfEditions, organizationOf, rangesOfEditions } from './scope.ts'
 
 /** The editions of a list, with what is shown of each. */
-const shownEditions = (ctx: Ctx, filters: RefundFilters): SQL => editionsSeenBy(ctx.caller, filters, shownEdition)
+function shownEditions(ctx: Ctx, filters: RefundFilters): SQL {
+  const few = fewEditionsOf(ctx, filters)
+  if (!few) return editionsSeenBy(ctx.caller, filters, shownEdition)
+  return sql`select ${editions.id} as id, ${shownEdition} as shown from ${editions} where ${inWords(sql`${editions.id}`, few)}`
+}
 
 function ownersOf(ctx: Ctx, filters: RefundFilters, isOrdered: boolean): Owners | undefined {
   if (!isOfEditions(filters)) return undefined
   return { column: sql`${refundRequests.edition_id}`, ids: shownEditions(ctx, filters), isOrdered, areShown: true }
-}
-
-/** A plus excludes the indexes of the edition, where others lead to fewer requests. */
-const isOfEdition = (filters: RefundFilters, id: string): SQL =>
-  isOfWholeEditions(filters) ? sql`${refundRequests.edition_id} = ${id}` : sql`+${refundRequests.edition_id} = ${id}`
-
-function conditions(ctx: Ctx, view: CustomerView, filters: RefundFilters): SQL[] {
-  const { edition_id } = filters
-  const asked = (Object.keys(conditionsOf) as (keyof typeof conditionsOf)[]).flatMap((name) => {
-    const value = filters[name]
-    if (value === undefined || (name === 'organization_id' && isOfEditions(filters))) return []
-    return [conditionsOf[name](value, view)]
-  })
-  return [
-    ...(edition_id ? [isOfEdition(filters, edition_id)] : []),
-    ...asked,
-    visibleIn(ctx.caller, refundVisibility, filters),
-  ]
-}
-
-/** The organisation of a list of all its requests, which its own spans and indexes have. */
-const organizationOf = (ctx: Ctx, filters: RefundFilters): string | undefined =>
-  isOfEditions(filters) ? wholeScope(ctx.caller, filters) : undefined
-
-interface CountedRefunds extends SpannedRows {
-  spans: SpannedList
-}
-
-/** Requests are counted where they are written; those of an order, a purchase, a customer or a search are few. */
-function countedOf(ctx: Ctx, view: CustomerView, filters: RefundFilters): CountedRefunds | null {
-  const { status, reason, source, search, created_after, created_before } = filters
-  const { edition_id, organization_id, order_id, purchase_id, customer_id } = filters
-  const facets = [status, reason, source]
-  if (order_id || purchase_id || customer_id || search || !areCountable(facets)) return null
-  const whole = organizationOf(ctx, filters)
-  return {
-    spans: whole === undefined ? refundSpans : organizationRefundSpans,
-    scopes: whole ?? editionsSeenBy(ctx.caller, { edition_id, organization_id }),
-    isOneScope: edition_id !== undefined || whole !== undefined,
-    facets: [facets],
-    where: conditions(ctx, view, { organization_id: whole, status, reason, source }),
-    from: created_after,
-    until: created_before === undefined ? undefined : created_before + 1,
-  }
 }
 
 /** The ordering of intervals that an order of lists reads. */
@@ -123,31 +61,16 @@ const orderingsOf: Partial<Record<RefundOrdering[number]['name'], IntervalOrderi
   requested_amount: refundIntervals.orderings.amount,
 }
 
-/** Rows of a page, and one more. */
-const rowsOfPage = 51
-
-/**
- * Whether it is cheaper to find all matching requests and sort them than to read the index of the order until a page of them
- * is found. Of a status an index has no others, and of a range of time where it follows the creation.
- */
-async function fewMatch(ctx: Ctx, counted: CountedRefunds, filters: RefundFilters, ordering: RefundOrdering) {
-  const { status } = filters
-  const isByCreation = ordering.every(({ name }) => name === 'created' || name === 'status')
-  const isInTime = counted.from !== undefined || counted.until !== undefined
-  const isServed = !isOfReason(filters) || (isOrderedByOwn(ordering, 'created') && status === undefined)
-  if (isServed && (isByCreation || !isInTime)) return false
-  const read = { ...counted, facets: [[status, undefined, undefined]] }
-  const all = isByCreation ? read : { ...read, from: undefined, until: undefined }
-  const [[matching], [total]] = await ctx.db.batch([
-    countOfSpans(counted.spans, counted).statement,
-    countOfSpans(counted.spans, all).statement,
-  ])
-  return (matching?.n ?? 0) ** 2 < rowsOfPage * (total?.n ?? 0)
-}
-
 /** How requests are found that are sorted then. */
 const foundBy = (filters: RefundFilters): RefundIndex =>
   isOfReason(filters) ? byReason(filters) : { index: sql`refund_requests_of_edition` }
+
+/** Whether an index has all that is asked for, so that no request is read to compare it. */
+const knowsAll = (
+  { hasReason = false, hasCreation = false }: RefundIndex,
+  filters: RefundFilters,
+  counted: CountedRefunds,
+) => (hasReason || !isOfReason(filters)) && (hasCreation || !isOfTime(counted))
 
 /** Where a page by number begins: in an order by the status its requests are passed by their counts. */
 function bySpansOf(
@@ -157,11 +80,10 @@ function bySpansOf(
   sort: readonly SortKey[],
 ): Pick<ListSource, 'count' | 'startOf'> {
   if (!counted) return {}
-  const { spans, from, until } = counted
+  const { spans } = counted
   const [by] = ordering
   const counting = bySpans(spans, counted, sort)
-  const isInTime = from !== undefined || until !== undefined
-  if (isInTime || ordering.length !== 1 || by?.name !== 'status') return counting
+  if (isOfTime(counted) || ordering.length !== 1 || by?.name !== 'status') return counting
   const values = statusesOf(filters.status)
   const groups = { facet: 0, values: by.desc ? values.toReversed() : values, isDesc: by.desc }
   return { ...counting, startOf: (skipped: number) => startInGroups(spans, counted, groups, skipped) }
@@ -223,30 +145,36 @@ function searchRefunds(ctx: Ctx, view: CustomerView, request: PageRequest, { ord
   })
 }
 
-export async function listRefunds(
-  ctx: Ctx,
-  request: PageRequest,
-  ordering: RefundOrdering,
-  filters: RefundFilters,
-): Promise<Page<RefundDetailRow>> {
-  const view = customersSeenBy(ctx.caller)
-  if (filters.search && isOfWholeEditions(filters)) return searchRefunds(ctx, view, request, { ordering, filters })
-  const counted = countedOf(ctx, view, filters)
-  const counting = counted && countOfSpans(counted.spans, counted)
-  const inRuns = rowsInRuns(counted, editionsSeenBy(ctx.caller, filters), ordering)
-  const shownOfPage = shownIn(shownEditions(ctx, filters), sql`edition_id`)
-  const sortedSource = () => ({
-    ...shownOf(view, filters, false, shownOfPage),
+interface ReadRefunds extends RefundQuery {
+  view: CustomerView
+  counted: CountedRefunds | null
+  /** The editions of the caller, where they are few and all of them are listed. */
+  few: readonly string[] | null
+}
+
+const shownOfPage = (ctx: Ctx, filters: RefundFilters): SQL => shownIn(shownEditions(ctx, filters), sql`edition_id`)
+
+/** A page to which runs led, or a request of the one behind a row to which they led; null where they serve no list like this. */
+async function readRuns(ctx: Ctx, request: PageRequest, { view, filters, ordering, counted, few }: ReadRefunds) {
+  const ids = few ? sql`select column1 as id from ${listedKeys(few)}` : editionsSeenBy(ctx.caller, filters)
+  const rows = rowsInRuns(counted, { editions: ids, by: ordering, isFar: few !== null && isFarPage(request) })
+  if (!rows || !counted) return null
+  const count = countOfSpans(counted.spans, counted)
+  const source = () => ({
+    ...shownOf(view, filters, false, shownOfPage(ctx, filters)),
     from: sql`${refundRequests}`,
-    where: conditions(ctx, view, filters),
-    owners: ownersOf(ctx, filters, false),
+    where: few
+      ? [inWords(sql`${refundRequests.edition_id}`, few), ...askedOf(view, filters)]
+      : conditions(ctx, view, filters),
+    owners: few ? undefined : ownersOf(ctx, filters, false),
     sort: sortOf(ordering, filters, false),
-    count: counting,
+    count,
   })
-  const ofRuns = inRuns && counting && { rows: inRuns, count: counting.statement, source: sortedSource }
-  const byRuns = ofRuns && (await listByRuns(ctx.db, request, ofRuns))
-  if (byRuns?.page) return byRuns.page
-  const page = byRuns?.request ?? request
+  const isSortedHere = few !== null || !isOfEditions(filters)
+  return listByRuns(ctx.db, request, { rows, count: count.statement, source, isSortedHere })
+}
+
+async function readIndexes(ctx: Ctx, page: PageRequest, { view, filters, ordering, counted, few }: ReadRefunds) {
   const served = isOfWholeEditions(filters) ? indexOf(filters, ordering) : null
   const areFew = !!served && !!counted && (await fewMatch(ctx, counted, filters, ordering))
   const found = areFew ? foundBy(filters) : served
@@ -259,15 +187,29 @@ export async function listRefunds(
     sort,
     count,
     startOf: areFew ? undefined : startOf,
+    // Rows that are passed are read whole.
+    shortSkip: startOf && !areFew ? shortSkipOfTwice : undefined,
   }
+  const isNear = !!startOf || !isFarPage(page)
   const whole = organizationOf(ctx, filters)
   // Its editions are looked up in rows that are read whole.
-  if (whole !== undefined && isIndexed && served.ofOrganization && (startOf || !isFarPage(page)))
+  if (whole !== undefined && isIndexed && served.ofOrganization && isNear)
     return paginate(ctx.db, page, {
       ...shared,
-      ...shownOf(view, filters, false, shownOfPage),
+      ...shownOf(view, filters, false, shownOfPage(ctx, filters)),
       index: served.ofOrganization,
       where: [sql`${refundRequests.organization_id} = ${whole}`, ...conditions(ctx, view, filters)],
+    })
+  const ofFew = few && counted && isIndexed ? rangesOfEditions(few, served.ranges) : null
+  // Rows that are passed one by one are not read, where the index has all that is asked for.
+  if (ofFew && isIndexed && counted && (isNear || knowsAll(served, filters, counted)))
+    return paginate(ctx.db, page, {
+      ...shared,
+      ...shownOf(view, filters, false, shownOfPage(ctx, filters)),
+      ...(isNear ? {} : { read: undefined, carried: sql`${refundRequests.edition_id}` }),
+      index: served.index,
+      ranges: ofFew,
+      where: askedOf(view, filters),
     })
   const owners = ownersOf(ctx, filters, isIndexed)
   return paginate(ctx.db, page, {
@@ -278,4 +220,24 @@ export async function listRefunds(
     owners,
     ...(areFew ? {} : byIntervals(ctx, ordering, counted && filters)),
   })
+}
+
+export async function listRefunds(
+  ctx: Ctx,
+  request: PageRequest,
+  ordering: RefundOrdering,
+  asked: RefundFilters,
+): Promise<Page<RefundDetailRow>> {
+  const filters = inReach(ctx, asked)
+  const view = customersSeenBy(ctx.caller)
+  if (filters.search && isOfWholeEditions(filters)) return searchRefunds(ctx, view, request, { ordering, filters })
+  const read = {
+    view,
+    filters,
+    ordering,
+    counted: countedOf(ctx, view, filters),
+    few: fewEditionsOf(ctx, filters),
+  }
+  const byRuns = await readRuns(ctx, request, read)
+  return byRuns?.page ?? readIndexes(ctx, byRuns?.request ?? request, read)
 }

@@ -59,12 +59,16 @@ export interface RefundIndex {
   index: SQL
   /** The same of organisations, if there is one. */
   ofOrganization?: SQL
+  /** Whether it has the reason and the source, and the moment of creation. */
+  hasReason?: boolean
+  hasCreation?: boolean
   ranges?: Ranges | undefined
 }
 
 const indexes = {
   created: {
     index: sql`refund_requests_by_status`,
+    hasCreation: true,
     ofOrganization: sql`refund_requests_of_organization_by_status`,
   },
   modified: { index: sql`refund_requests_by_modified` },
@@ -73,12 +77,15 @@ const indexes = {
 
 const byCreation: RefundIndex = {
   index: sql`refund_requests_of_edition`,
+  hasCreation: true,
   ofOrganization: sql`refund_requests_of_organization`,
 }
 
 /** The index that leads to requests of a reason or a source. */
 export const byReason = (filters: FacetFilters): RefundIndex => ({
   index: sql`refund_requests_by_reason`,
+  hasReason: true,
+  hasCreation: true,
   ofOrganization: sql`refund_requests_of_organization_by_reason`,
   ranges: rangesOfReasons(filters),
 })

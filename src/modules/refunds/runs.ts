@@ -61,8 +61,19 @@ function runsOf(
   return status === undefined ? null : { ordering: byStatus, only: status }
 }
 
-/** The requests of a list that runs serve: one of a range of time, a reason or a source, in an order that has runs. */
-export function rowsInRuns(counted: SpannedRows | null, editions: SQL, by: RefundOrdering): RunRows | null {
+interface RefundRuns {
+  /** A query of the ids of the editions. */
+  editions: SQL
+  by: RefundOrdering
+  /** Whether no intervals lead to the page: it is asked for by a number, of several editions. */
+  isFar: boolean
+}
+
+/**
+ * The requests of a list that runs serve, in an order that has runs: one of a range of time, a reason or a source, and any where
+ * nothing else leads to the page.
+ */
+export function rowsInRuns(counted: SpannedRows | null, { editions, by, isFar }: RefundRuns): RunRows | null {
   if (!counted) return null
   const {
     facets: [asked = []],
@@ -74,7 +85,8 @@ export function rowsInRuns(counted: SpannedRows | null, editions: SQL, by: Refun
   const isOfFew = isOfReason({ reason, source })
   const isInTime = from !== undefined || until !== undefined
   // An index has requests of one status, and those of a reason or a source, in the order of creation.
-  if (!found || !(isOfFew || (isInTime && found.only === undefined))) return null
+  const isServed = isOfFew || (isInTime && found?.only === undefined)
+  if (!found || !(isServed || (isFar && found.ordering !== byStatus))) return null
   return {
     list: refundRunList,
     editions,

@@ -19,7 +19,7 @@ import {
   type ShownColumn,
   shownColumns,
 } from '../../db/customer-visibility.ts'
-import { editionsSeenBy, inList, visible } from '../../db/visibility.ts'
+import { editionsReached, editionsSeenBy, inList, inOnlyOrganization, visible } from '../../db/visibility.ts'
 import { reachOf, type Tenant } from '../../domain/accounts/access.ts'
 import { notFound } from '../../domain/errors.ts'
 import { type OrderBy, type Page, type PageRequest, sortBy } from '../../domain/page.ts'
@@ -66,13 +66,9 @@ const isOfEdition = ({ isWhole, reached, onlyEdition }: CustomerView, { edition_
 const mostEditions = 64
 
 /** The editions of a list of customers of several editions of a caller, none of whose organisations the caller reaches; null of others. */
-function severalEditions({ caller }: Ctx, { edition_id, organization_id }: UserFilters): string[] | null {
-  const reach = reachOf(caller)
-  if (reach.all || edition_id !== undefined || reach.editions.length === 0) return null
-  const isAsked = (id: string) => organization_id === undefined || id === organization_id
-  if (reach.organizations.some(isAsked)) return null
-  const ids = reach.editions.flatMap((grant) => (isAsked(grant.organization_id) ? (grant.edition_id ?? []) : []))
-  return ids.length > mostEditions ? null : [...new Set(ids)]
+function severalEditions({ caller }: Ctx, filters: UserFilters): string[] | null {
+  const ids = editionsReached(caller, filters)
+  return ids && ids.length <= mostEditions ? ids : null
 }
 
 /** Each edition counts its own customers. Those of several are counted once, and by whether other editions have them, too. */
@@ -187,8 +183,9 @@ export async function listUsers(
   ctx: Ctx,
   page: PageRequest,
   ordering: readonly OrderBy<CustomerOrder>[],
-  filters: UserFilters,
+  asked: UserFilters,
 ): Promise<Page<ShownUserRow>> {
+  const filters = inOnlyOrganization(ctx.caller, asked)
   const view = customersSeenBy(ctx.caller)
   const keys = sortKeys(view, view.columnOfGiven(givenColumn))
   const joins = sql`join ${users} on ${users.seq} = page.key`

@@ -6,8 +6,8 @@ import type { SortKey } from '../../db/lists/list-source.ts'
 import { customersWithTexts, lookedUp, markOfOrganization, marksOf } from '../../db/lists/match-texts.ts'
 import { fromJson, type RowOf } from '../../db/select.ts'
 import { shortId } from '../../db/short-ids.ts'
-import { editionsSeenBy } from '../../db/visibility.ts'
-import { type Caller, reachOf } from '../../domain/accounts/access.ts'
+import { editionsSeenBy, organizationsReached } from '../../db/visibility.ts'
+import type { Caller } from '../../domain/accounts/access.ts'
 import type { UserFilters } from './conditions.ts'
 import type { CustomerOrder } from './starts.ts'
 
@@ -30,10 +30,9 @@ function foundCustomer({ key, entry: [[id, organization_id, ...values], editions
 
 /** Organisations whose customers a list may have; null for all. */
 export function organizationsOf(ctx: Ctx, { organization_id }: UserFilters): string[] | null {
-  const reach = reachOf(ctx.caller)
-  if (reach.all) return organization_id === undefined ? null : [organization_id]
-  const reached = [...reach.organizations, ...reach.editions.map((grant) => grant.organization_id)]
-  return [...new Set(reached)].filter((id) => organization_id === undefined || id === organization_id)
+  const reached = organizationsReached(ctx.caller)
+  if (reached === null) return organization_id === undefined ? null : [organization_id]
+  return reached.filter((id) => organization_id === undefined || id === organization_id)
 }
 
 /** Says of a customer whether a list has them. It compares as the list does in SQL. */

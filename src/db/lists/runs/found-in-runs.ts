@@ -47,6 +47,8 @@ export interface FoundSource<F extends Fields> {
   source: (found: FoundRows) => ListSource<F>
   /** What it reads them from, where that is not all that belongs to each. */
   from?: ((found: FoundRows) => SQL) | undefined
+  /** Rows of `read` are sorted behind SQL, which would read each once more. `where` has all of their conditions. */
+  isSortedHere?: boolean | undefined
 }
 
 const foundKey = sql`found.column1`
@@ -56,6 +58,12 @@ const joinedRows = ({ list }: RunRows, { table, key }: FoundRows): SQL => {
   const how = sql`cross join`
   return sql`${table} ${rowsOfKeys(list, how, key)} ${list.joins?.(how) ?? sql``}`
 }
+
+/** As `joinedRows`, with what is shown of each. */
+const rowsWithJoins = ({ rows }: Opened, { read, shown }: Pick<ListSource, 'read' | 'shown'>, found: FoundRows): SQL =>
+  read
+    ? sql`(select ${read.table}.*, ${shown ?? sql`null`} as shown from ${joinedRows(rows, found)} limit -1) as ${read.table} ${read.joins}`
+    : joinedRows(rows, found)
 
 function foundRows({ rows, runs }: Opened, keys: RowKeys): FoundRows {
   const table = rows.areKindsShown
@@ -82,7 +90,9 @@ export function sourceOf<F extends Fields>(
   return {
     ...source,
     owners: source.owners && { ...source.owners, ids: editions },
-    from: opened.from?.(found) ?? joinedRows(opened.rows, found),
+    from:
+      opened.from?.(found) ??
+      (opened.isSortedHere ? rowsWithJoins(opened, source, found) : joinedRows(opened.rows, found)),
     where: [...source.where, ...(bound ? [sql`not ${beyond(keys, bound)}`] : [])],
   }
 }

@@ -141,8 +141,10 @@ async function pageOf<F extends Fields>(
 ): Promise<Page<RowOf<F>> | null> {
   const { rows, runs, place } = opened
   const page = (candidates: Candidates) => {
-    const source = sourceOf(opened, request, candidates)
-    return rows.areKindsShown ? paginateSorted(db, request, source) : paginate(db, request, source)
+    // Of more than a page needs what belongs to each is not read.
+    const isSortedHere = opened.isSortedHere && candidates.keys.size <= request.size + 1
+    const source = sourceOf({ ...opened, isSortedHere }, request, candidates)
+    return rows.areKindsShown || isSortedHere ? paginateSorted(db, request, source) : paginate(db, request, source)
   }
   const few = matchingIn(runs.parts) <= mostSorted ? await fewRows(db, rows) : null
   if (few) return page({ keys: few, bound: null })

@@ -3,6 +3,7 @@ import { written } from '../../edition-counts.ts'
 import type { Database } from '../../database.ts'
 import { and } from '../order-keys.ts'
 import type { ListSource, SortKey } from '../list-source.ts'
+import { valueInRanges } from '../ranges.ts'
 import type { PageStart } from '../page-by-number.ts'
 import {
   countOfSpans,
@@ -97,8 +98,8 @@ export function startOfSpans(list: SpannedList, counted: SpannedRows, isDesc: bo
     ),
     where: [
       isDesc
-        ? sql`${key} < coalesce((select edge from start), ${keyAt(never)})`
-        : sql`${key} >= coalesce((select edge from start), ${keyAt(0)})`,
+        ? sql`${key} < coalesce((select edge from start), ${valueInRanges(keyAt(never))})`
+        : sql`${key} >= coalesce((select edge from start), ${valueInRanges(keyAt(0))})`,
     ],
     offset: sql`coalesce((select ahead from start), ${offset})`,
   }
