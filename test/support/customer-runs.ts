@@ -8,6 +8,7 @@ import { listed, seedManyCustomers, type StoredCustomer } from './customer-inter
 import { expectNumbers, nullsLast, readAs, walkAs } from './lists.ts'
 import { manyFrom } from './seeding/many-orders.ts'
 import { seedEdition } from './seeding/editions.ts'
+import { seedAccount, seedMember, seedToken } from './seeding/members.ts'
 import { givenOrganization } from './seeding/organizations.ts'
 import { db, write } from './seeding/rows.ts'
 
@@ -62,13 +63,20 @@ export async function seedEditionCustomers(count: number): Promise<ManyCustomers
   return { organization: organization.id, editions }
 }
 
+/** A token of one with a role in each of some editions. */
+export async function tokenOfEditions(organization: string, editions: readonly string[]): Promise<string> {
+  const account = await seedAccount()
+  for (const edition of editions) await seedMember(account, { organization, edition, role: 'viewer' })
+  return (await seedToken(account)).token
+}
+
 export const customersOf = (edition: string): Promise<StoredCustomer[]> =>
   db.all(sql<StoredCustomer>`select users.id, seq, users.email, users.phone_number, last_seen_at as last_seen,
       users.created_at as date_joined
     from edition_customers join users on seq = user_seq where edition_short_id = ${shortId(edition)}`)
 
 /** What lists show of a customer. */
-interface ShownCustomer extends StoredCustomer {
+export interface ShownCustomer extends StoredCustomer {
   first_name: string
   last_name: string
   locale: string
@@ -78,7 +86,7 @@ interface ShownCustomer extends StoredCustomer {
 }
 
 /** As a role of some editions sees their customers: of those who are in others what these were given. */
-const customersShownIn = (editions: readonly string[]): Promise<ShownCustomer[]> => {
+export const customersShownIn = (editions: readonly string[]): Promise<ShownCustomer[]> => {
   const isOwn = sql`edition_short_id in (select value from json_each(${JSON.stringify(editions.map(shortId))}))`
   const newest = sql`order by created_at desc, edition_short_id limit 1`
   const given = (name: string) => sql`(select ${sql.raw(name)} from edition_customers
@@ -175,7 +183,10 @@ const changes = {
 const given = {
   email: sql`email = 'other-' || user_seq % 17 || '@example.dk'`,
   'no email': sql`email = null`,
+  'empty email': sql`email = ''`,
   phone: sql`phone_number = '+4588' || user_seq % 5`,
+  'no phone': sql`phone_number = null`,
+  sooner: sql`created_at = created_at - 90000000 - user_seq % 5 * 1000`,
   joined: sql`created_at = created_at * 7 % ${later}`,
 }
 const edition = fc.nat({ max: 2 })
@@ -194,6 +205,8 @@ export const act = fc.oneof(
     act: fc.constant('give' as const),
     some,
     set: fc.constantFrom(...(Object.keys(given) as (keyof typeof given)[])),
+    /** Otherwise in all of them. */
+    edition: fc.option(edition, { nil: undefined }),
   }),
   fc.record({ act: fc.constant('delete' as const), some }),
   fc.record({ act: fc.constant('delete newest' as const), many: fc.constantFrom(1, 4, 30) }),
@@ -228,7 +241,8 @@ export async function changeCustomers(one: Act, { organization, editions }: Many
     await write(sql`update users set ${changes[one.set]} where ${own} and ${areSome('seq', one.some)}`)
   if (one.act === 'give')
     await write(sql`update edition_customers set ${given[one.set]}
-      where edition_short_id in ${shortIds} and ${areSome('user_seq', one.some)}`)
+      where edition_short_id in ${one.edition === undefined ? shortIds : sql`(${shortId(editions[one.edition] ?? '')})`}
+        and ${areSome('user_seq', one.some)}`)
   if (one.act === 'delete') await remove(sql`${own} and ${areSome('seq', one.some)}`)
   if (one.act === 'delete newest')
     await remove(sql`${own} and seq > (select max(seq) - ${one.many} from users where ${own})`)

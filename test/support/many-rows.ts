@@ -191,3 +191,25 @@ export function addApart(database: DatabaseSync): void {
       commit; pragma wal_checkpoint(truncate)`)
   }
 }
+
+/** Editions that have all customers of the shop: one was given the same of each, one other things. */
+export const twins = {
+  same: { id: 'edt_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8', given: 'created_at, email, phone_number' },
+  other: {
+    id: 'edt_01KAJ3Z8Q2M4T6V8X0Z2B4D6F9',
+    given:
+      "created_at + (user_seq * 7919 % 1000 - 500) * 86400000, 'twin-' || user_seq * 7919 % 100003, iif(user_seq % 3, null, '+4622' || user_seq)",
+  },
+} as const
+
+export function addTwins(database: DatabaseSync): void {
+  if (hasEdition(database, twins.same.id)) return
+  const shop = String(database.prepare('select id from editions order by id limit 1').get()?.['id'])
+  for (const [slug, { id, given }] of Object.entries(twins)) {
+    addEdition(database, id, `twin-${slug}`)
+    database.exec(`begin;
+      insert into edition_customers (edition_short_id, user_seq, created_at, email, phone_number)
+        select substr('${id}', -8), user_seq, ${given} from edition_customers where edition_short_id = substr('${shop}', -8);
+      commit; pragma wal_checkpoint(truncate)`)
+  }
+}
