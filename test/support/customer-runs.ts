@@ -201,13 +201,16 @@ export const act = fc.oneof(
     some,
     set: fc.constantFrom(...(Object.keys(changes) as (keyof typeof changes)[])),
   }),
-  fc.record({
-    act: fc.constant('give' as const),
-    some,
-    set: fc.constantFrom(...(Object.keys(given) as (keyof typeof given)[])),
-    /** Otherwise in all of them. */
-    edition: fc.option(edition, { nil: undefined }),
-  }),
+  fc.record(
+    {
+      act: fc.constant('give' as const),
+      some,
+      set: fc.constantFrom(...(Object.keys(given) as (keyof typeof given)[])),
+      /** Otherwise in all of them. */
+      edition,
+    },
+    { requiredKeys: ['act', 'some', 'set'] },
+  ),
   fc.record({ act: fc.constant('delete' as const), some }),
   fc.record({ act: fc.constant('delete newest' as const), many: fc.constantFrom(1, 4, 30) }),
   fc.record({ act: fc.constant('settle' as const), steps: fc.constantFrom(1, 3, 10_000), isNextDay: fc.boolean() }),
