@@ -77,6 +77,24 @@ it('and where they were given the same, or other things, or nothing at all', asy
   }
 })
 
+it('what one edition is given moves customers to the places of others at once', async () => {
+  const moves = {
+    email: 'email',
+    'no email': 'email',
+    'no phone': 'phone_number',
+    phone: 'phone_number',
+    sooner: 'date_joined',
+  } as const
+  // They are in another edition, too, so that the role is shown what its own were given.
+  await changeCustomers({ act: 'join', some: { part: 3, rest: 0 }, edition: 2 }, place)
+  for (const edition of [0, 1])
+    for (const set of ['sooner', 'no email', 'email', 'no phone', 'phone'] as const) {
+      await build(later + 1)
+      await changeCustomers({ act: 'give', some: { part: 40, rest: 3 * edition }, set, edition }, place)
+      await expectRole({ token, editions }, moves[set], asked())
+    }
+})
+
 it('runs that the version before has built are exact, and are made anew', async () => {
   const [edition = ''] = editions
   for (const isDelta of [0, 1]) {

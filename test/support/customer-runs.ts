@@ -44,9 +44,10 @@ export interface ManyCustomers {
 /** Customers of an organisation join an edition, those with a number that leaves this rest, or all of them. */
 const join = (organization: string, edition: string, { part, rest }: { part: number; rest: number }) =>
   write(sql`insert or ignore into edition_customers (edition_short_id, user_seq, created_at, email, phone_number, first_name, locale)
-    select ${shortId(edition)}, seq, iif(seq % 2, created_at, created_at + seq % 7 * 1000000),
-      case seq % 5 when 0 then 'given-' || seq % 31 || '@example.dk' when 1 then null when 2 then '' else email end,
-      case seq % 4 when 0 then '+4599' || seq % 3 when 1 then '' else null end,
+    select ${shortId(edition)}, seq, iif(seq % 2, created_at, created_at + seq * ${part} % 7 * 1000000),
+      case (seq + ${part}) % 5 when 0 then 'given-' || seq % 31 || '@example.dk' when 1 then null when 2 then ''
+        when 3 then ${part} || '-' || seq % 13 || '@example.dk' else email end,
+      case (seq + ${part}) % 4 when 0 then '+4599' || seq % 3 when 1 then '' when 2 then '+4598' || (seq + ${part}) % 7 else null end,
       iif(seq % 3, '', 'Given ' || seq % 11), iif(seq % 6, null, 'sv')
     from users where organization_id = ${organization} and seq % ${part} = ${rest % part}`)
 
