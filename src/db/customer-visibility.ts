@@ -223,15 +223,15 @@ function givenOfAll(seq: SQL, editionIds: readonly string[], isElsewhere?: SQL):
   const newestOf = (name: SQL): SQL =>
     sql`substr(max(iif(${place} > 0 and ${name} <> '',
       printf('%016d%05d', created_at + 4503599627370496, 99999 - ${place}) || ${name}, null)), ${sql.raw(String(digits + 1))})`
-  const given = givenOf(ofNames(newestOf), {
+  const values = givenOf(ofNames(newestOf), {
     isElsewhere: isElsewhere ?? sql`max(${place} = 0)`,
     joined: sql`min(iif(${place} > 0, created_at, null))`,
     last: newestOf(sql`edition_short_id`),
   })
   return isElsewhere
-    ? sql`(select ${given} from ${listedKeys(ids)} as own cross join edition_customers
+    ? sql`(select ${values} from ${listedKeys(ids)} as own cross join edition_customers
         on edition_short_id = own.column1 and user_seq = ${seq})`
-    : sql`(select ${given} from edition_customers where user_seq = ${seq})`
+    : sql`(select ${values} from edition_customers where user_seq = ${seq})`
 }
 
 const positions = {

@@ -81,12 +81,12 @@ it('and where most are', async () => {
 it('and where all are, who were given the same or other things', async () => {
   const { one, same, other } = twins
   const list = `/v1/user?organization_id=${filled.shop.organization_id}`
-  for (const editions of [
+  for (const pair of [
     [one, same],
     [one, other],
     [same, other],
   ]) {
-    const token = await filled.tokenOf(...editions.map(({ id }) => id))
+    const token = await filled.tokenOf(...pair.map(({ id }) => id))
     expect(await dearPages(list, token, few)).toEqual([])
   }
   const token = await filled.tokenOf(one.id, same.id, other.id)
