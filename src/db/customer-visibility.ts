@@ -1,6 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm'
 import { type Caller, type Reach, reachOf, type RoleCode } from '../domain/accounts/access.ts'
 import { searchSeparator } from '../domain/text/fold.ts'
+import { listedKeys } from './lists/listed-keys.ts'
 import { inList, inWords } from './visibility.ts'
 import { shortId, shortIds, shortIdOf } from './short-ids.ts'
 
@@ -93,8 +94,8 @@ export interface CustomerView {
   column: (name: ShownColumn) => SQL
   /** Columns under their own names. */
   columns: (names: readonly ShownColumn[]) => SQL
-  /** What the caller's editions were given of the customer with a number, as one value. */
-  given: (seq: SQL) => SQL
+  /** What the caller's editions were given of the customer with a number, as one value. Rows of others are read to know whether they exist. */
+  given: (seq: SQL, isElsewhere?: SQL) => SQL
   /** As `column`, without the join, where a column has this value. It is null of who is seen as the organisation has them. */
   columnOfGiven: (given: SQL) => CustomerView['column']
   /** A condition on the customer: `own` for who is seen whole, `ofGiven` for any row of what the editions said. */
@@ -213,26 +214,24 @@ const ofNames = (of: (name: SQL) => SQL) =>
 const digits = 21
 
 /** Reads the editions of a customer once. Who is in none of the caller's joined none: the second value is null. */
-function givenOfAll(seq: SQL, editionIds: readonly string[]): SQL {
+function givenOfAll(seq: SQL, editionIds: readonly string[], isElsewhere?: SQL): SQL {
   // Written, because it is named often, and a statement has at most 100 parameters.
-  const own = sql.raw(`'${shortIds(editionIds).toSorted().join().replaceAll("'", "''")}'`)
+  const ids = shortIds(editionIds).toSorted()
+  const own = sql.raw(`'${ids.join().replaceAll("'", "''")}'`)
   const place = sql`instr(${own}, edition_short_id)`
   const newestOf = (name: SQL): SQL =>
     sql`substr(max(iif(${place} > 0 and ${name} <> '',
       printf('%016d%05d', created_at + 4503599627370496, 99999 - ${place}) || ${name}, null)), ${sql.raw(String(digits + 1))})`
-  return sql`(select ${givenOf(ofNames(newestOf), {
-    isElsewhere: sql`max(${place} = 0)`,
+  const values = givenOf(ofNames(newestOf), {
+    isElsewhere: isElsewhere ?? sql`max(${place} = 0)`,
     joined: sql`min(iif(${place} > 0, created_at, null))`,
     last: newestOf(sql`edition_short_id`),
-  })} from edition_customers where user_seq = ${seq})`
+  })
+  return isElsewhere
+    ? sql`(select ${values} from ${listedKeys(ids)} as own cross join edition_customers
+        on edition_short_id = own.column1 and user_seq = ${seq})`
+    : sql`(select ${values} from edition_customers where user_seq = ${seq})`
 }
-
-/** As `givenOfAll`, of the caller's only edition, where it is known whether others have the customer. */
-export const givenOfEdition = (shortEditionId: string, seq: SQL, isElsewhere: SQL): SQL =>
-  sql`(select ${givenOf(
-    ofNames((name) => sql`nullif(${name}, '')`),
-    { isElsewhere, joined: sql`created_at`, last: sql`edition_short_id` },
-  )} from edition_customers where edition_short_id = ${shortEditionId} and user_seq = ${seq})`
 
 const positions = {
   created_at: 1,
@@ -289,7 +288,7 @@ function partialView(reach: Extract<Reach, { all: false }>, user: SQL): Customer
       and elsewhere.edition_short_id = (select edition_short_id from edition_customers as others where others.user_seq = ${user}.seq
         and ${beside(ids)(sql`others.edition_short_id`)} limit 1)`,
     ...seen(hiddenColumns(givenBy(user, editions)), isHidden),
-    given: (seq) => givenOfAll(seq, ids),
+    given: (seq, isElsewhere) => givenOfAll(seq, ids, isElsewhere),
     columnOfGiven: (json) =>
       seen(hiddenColumns(givenIn(json, ids)), sql`(coalesce(${json} ->> 0, 0) ${isOfOthers})`).column,
     matches: (own, ofGiven) =>

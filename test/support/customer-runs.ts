@@ -8,6 +8,7 @@ import { listed, seedManyCustomers, type StoredCustomer } from './customer-inter
 import { expectNumbers, nullsLast, readAs, walkAs } from './lists.ts'
 import { manyFrom } from './seeding/many-orders.ts'
 import { seedEdition } from './seeding/editions.ts'
+import { seedAccount, seedMember, seedToken } from './seeding/members.ts'
 import { givenOrganization } from './seeding/organizations.ts'
 import { db, write } from './seeding/rows.ts'
 
@@ -43,9 +44,10 @@ export interface ManyCustomers {
 /** Customers of an organisation join an edition, those with a number that leaves this rest, or all of them. */
 const join = (organization: string, edition: string, { part, rest }: { part: number; rest: number }) =>
   write(sql`insert or ignore into edition_customers (edition_short_id, user_seq, created_at, email, phone_number, first_name, locale)
-    select ${shortId(edition)}, seq, iif(seq % 2, created_at, created_at + seq % 7 * 1000000),
-      case seq % 5 when 0 then 'given-' || seq % 31 || '@example.dk' when 1 then null when 2 then '' else email end,
-      case seq % 4 when 0 then '+4599' || seq % 3 when 1 then '' else null end,
+    select ${shortId(edition)}, seq, iif(seq % 2, created_at, created_at + seq * ${part} % 7 * 1000000),
+      case (seq + ${part}) % 5 when 0 then 'given-' || seq % 31 || '@example.dk' when 1 then null when 2 then ''
+        when 3 then ${part} || '-' || seq % 13 || '@example.dk' else email end,
+      case (seq + ${part}) % 4 when 0 then '+4599' || seq % 3 when 1 then '' when 2 then '+4598' || (seq + ${part}) % 7 else null end,
       iif(seq % 3, '', 'Given ' || seq % 11), iif(seq % 6, null, 'sv')
     from users where organization_id = ${organization} and seq % ${part} = ${rest % part}`)
 
@@ -62,13 +64,20 @@ export async function seedEditionCustomers(count: number): Promise<ManyCustomers
   return { organization: organization.id, editions }
 }
 
+/** A token of one with a role in each of some editions. */
+export async function tokenOfEditions(organization: string, editions: readonly string[]): Promise<string> {
+  const account = await seedAccount()
+  for (const edition of editions) await seedMember(account, { organization, edition, role: 'viewer' })
+  return (await seedToken(account)).token
+}
+
 export const customersOf = (edition: string): Promise<StoredCustomer[]> =>
   db.all(sql<StoredCustomer>`select users.id, seq, users.email, users.phone_number, last_seen_at as last_seen,
       users.created_at as date_joined
     from edition_customers join users on seq = user_seq where edition_short_id = ${shortId(edition)}`)
 
 /** What lists show of a customer. */
-interface ShownCustomer extends StoredCustomer {
+export interface ShownCustomer extends StoredCustomer {
   first_name: string
   last_name: string
   locale: string
@@ -78,7 +87,7 @@ interface ShownCustomer extends StoredCustomer {
 }
 
 /** As a role of some editions sees their customers: of those who are in others what these were given. */
-const customersShownIn = (editions: readonly string[]): Promise<ShownCustomer[]> => {
+export const customersShownIn = (editions: readonly string[]): Promise<ShownCustomer[]> => {
   const isOwn = sql`edition_short_id in (select value from json_each(${JSON.stringify(editions.map(shortId))}))`
   const newest = sql`order by created_at desc, edition_short_id limit 1`
   const given = (name: string) => sql`(select ${sql.raw(name)} from edition_customers
@@ -175,7 +184,10 @@ const changes = {
 const given = {
   email: sql`email = 'other-' || user_seq % 17 || '@example.dk'`,
   'no email': sql`email = null`,
+  'empty email': sql`email = ''`,
   phone: sql`phone_number = '+4588' || user_seq % 5`,
+  'no phone': sql`phone_number = null`,
+  sooner: sql`created_at = created_at - 90000000 - user_seq % 5 * 1000`,
   joined: sql`created_at = created_at * 7 % ${later}`,
 }
 const edition = fc.nat({ max: 2 })
@@ -190,11 +202,16 @@ export const act = fc.oneof(
     some,
     set: fc.constantFrom(...(Object.keys(changes) as (keyof typeof changes)[])),
   }),
-  fc.record({
-    act: fc.constant('give' as const),
-    some,
-    set: fc.constantFrom(...(Object.keys(given) as (keyof typeof given)[])),
-  }),
+  fc.record(
+    {
+      act: fc.constant('give' as const),
+      some,
+      set: fc.constantFrom(...(Object.keys(given) as (keyof typeof given)[])),
+      /** Otherwise in all of them. */
+      edition,
+    },
+    { requiredKeys: ['act', 'some', 'set'] },
+  ),
   fc.record({ act: fc.constant('delete' as const), some }),
   fc.record({ act: fc.constant('delete newest' as const), many: fc.constantFrom(1, 4, 30) }),
   fc.record({ act: fc.constant('settle' as const), steps: fc.constantFrom(1, 3, 10_000), isNextDay: fc.boolean() }),
@@ -228,7 +245,8 @@ export async function changeCustomers(one: Act, { organization, editions }: Many
     await write(sql`update users set ${changes[one.set]} where ${own} and ${areSome('seq', one.some)}`)
   if (one.act === 'give')
     await write(sql`update edition_customers set ${given[one.set]}
-      where edition_short_id in ${shortIds} and ${areSome('user_seq', one.some)}`)
+      where edition_short_id in ${one.edition === undefined ? shortIds : sql`(${shortId(editions[one.edition] ?? '')})`}
+        and ${areSome('user_seq', one.some)}`)
   if (one.act === 'delete') await remove(sql`${own} and ${areSome('seq', one.some)}`)
   if (one.act === 'delete newest')
     await remove(sql`${own} and seq > (select max(seq) - ${one.many} from users where ${own})`)

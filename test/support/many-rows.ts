@@ -170,24 +170,55 @@ export function addSiblings(database: DatabaseSync): void {
   }
 }
 
-/** A fourth as many customers as those of the shop are in editions of their own. */
-export function addApart(database: DatabaseSync): void {
-  if (hasEdition(database, apart.left.id)) return
+/** A fourth as many customers as those of the shop, of their own. Their ids begin with `prefix`. */
+const addCustomers = (database: DatabaseSync, prefix: string, slug: string, rest: number): void =>
   database.exec(`begin;
     insert into users (id, organization_id, email, phone_number, first_name, last_name, locale, msg_channel, search,
         last_seen_at, created_at, modified_at)
-      select 'usr_7' || substr(id, 6), organization_id, 'apart-' || email, iif(seq % 3, null, '+4611' || seq), first_name,
+      select '${prefix}' || substr(id, 6), organization_id, '${slug}-' || email, iif(seq % 3, null, '+4611' || seq), first_name,
         last_name, locale, msg_channel, search, iif(seq % 5, null, created_at), created_at + seq * 1000, modified_at
       from users where organization_id = (select organization_id from editions order by id limit 1)
-        and email is not null and seq % 4 = 0;
+        and email is not null and seq % 4 = ${rest} and id < 'usr_2';
     commit`)
-  for (const [slug, { id, customers }] of Object.entries(apart)) {
+
+/** Those customers are in some editions. */
+function addToEditions(
+  database: DatabaseSync,
+  prefix: string,
+  editions: Readonly<Record<string, { id: string; customers: string; given?: string }>>,
+): void {
+  for (const [slug, { id, customers, given = 'created_at, email, phone_number' }] of Object.entries(editions)) {
     addEdition(database, id, slug)
     database.exec(`begin;
       insert into edition_customers (edition_short_id, user_seq, created_at, email, phone_number)
-        select substr('${id}', -8), seq, created_at, email, phone_number
-        from (select *, row_number() over (order by seq) as i, count(*) over () as total from users where id like 'usr_7%')
+        select substr('${id}', -8), seq, ${given}
+        from (select *, row_number() over (order by seq) as i, count(*) over () as total from users where id like '${prefix}%')
         where ${customers};
       commit; pragma wal_checkpoint(truncate)`)
   }
+}
+
+/** They are in editions of their own. */
+export function addApart(database: DatabaseSync): void {
+  if (hasEdition(database, apart.left.id)) return
+  addCustomers(database, 'usr_7', 'apart', 0)
+  addToEditions(database, 'usr_7', apart)
+}
+
+/** Editions that have all customers of each other: one was given the same of them, and one at other moments other things. */
+export const twins = {
+  one: { id: 'edt_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8', customers: '1' },
+  same: { id: 'edt_01KAJ3Z8Q2M4T6V8X0Z2B4D6F9', customers: '1' },
+  other: {
+    id: 'edt_01KAJ3Z8Q2M4T6V8X0Z2B4D6FA',
+    customers: '1',
+    given: `created_at + (seq * 7919 % 1000 - 500) * 86400000, 'twin-' || seq * 7919 % 100003,
+      iif(seq % 3, null, '+4622' || seq)`,
+  },
+} as const
+
+export function addTwins(database: DatabaseSync): void {
+  if (hasEdition(database, twins.one.id)) return
+  addCustomers(database, 'usr_6', 'twin', 1)
+  addToEditions(database, 'usr_6', twins)
 }

@@ -1,7 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { type RunList, type RunOrdering, rangesOf, youngByModified } from '../../db/lists/runs/run-list.ts'
-import { partOf, rangeOfTime, type RunRows } from '../../db/lists/runs/open-runs.ts'
+import { partOf, rangeOfTime, type RunRows } from '../../db/lists/runs/run-rows.ts'
 import { orders } from '../../db/schema/sales/orders.ts'
 import { lateOrders, orderRuns, orderRunStates } from '../../db/schema/sales/runs.ts'
 import { shortIdsOf } from '../../db/short-ids.ts'

@@ -1,6 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { PartIndex } from '../../db/lists/intervals/interval-list.ts'
-import { partOf, rangeOfTime, type RunRows } from '../../db/lists/runs/open-runs.ts'
+import { partOf, rangeOfTime, type RunRows } from '../../db/lists/runs/run-rows.ts'
 import { type RunList, type RunOrdering, rangesOf, youngByModified } from '../../db/lists/runs/run-list.ts'
 import type { SpannedRows } from '../../db/lists/spans/count-spans.ts'
 import type { Facets } from '../../db/lists/spans/spanned-list.ts'

@@ -1,7 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { Database } from '../../db/database.ts'
 import { inList } from '../../db/visibility.ts'
-import { customersOf } from './runs.ts'
+import { customersOf } from './run-list.ts'
 
 /** Editions of these organisations with so many customers have runs from now on. */
 export const beginRuns = (organizations: readonly string[], fewest: number): SQL =>

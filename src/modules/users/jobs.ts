@@ -14,7 +14,7 @@ import { runSizes } from '../../db/lists/runs/run-sizes.ts'
 import { longOrganizations } from '../../db/lists/intervals/scopes-of-intervals.ts'
 import { customerIntervals } from './intervals.ts'
 import { beginRuns, withoutImport } from './begin-runs.ts'
-import { customerRunList, fewestInEdition } from './runs.ts'
+import { customerRunList, fewestInEdition } from './run-list.ts'
 import { customerSpans } from './spans.ts'
 
 /** Pages of fewer customers are near an end. */

@@ -8,12 +8,13 @@ import type { FoundRows } from '../../db/lists/runs/found-in-runs.ts'
 import { listByRuns } from '../../db/lists/runs/list-by-runs.ts'
 import type { Fields, RowOf } from '../../db/select.ts'
 import type { OrderBy, Page, PageRequest } from '../../domain/page.ts'
-import { type CustomerView, givenOfEdition } from '../../db/customer-visibility.ts'
+import type { CustomerView } from '../../db/customer-visibility.ts'
 import type { UserFilters } from './conditions.ts'
 import { and } from '../../db/lists/order-keys.ts'
 import { editionsSeenBy } from '../../db/visibility.ts'
 import { shortIdsOf } from '../../db/short-ids.ts'
-import { facetNumbers, fewestInEdition, rowsInRuns } from './runs.ts'
+import { facetNumbers, fewestInEdition } from './run-list.ts'
+import { rowsInRuns } from './runs.ts'
 import type { CustomerOrder } from './starts.ts'
 
 /** The keys of the list, of customers who are found first and sorted. */
@@ -55,10 +56,9 @@ export interface EditionsList<F extends Fields = Fields> {
 /** What the caller's editions were given of customers to whom runs led. It is not read of those who are seen as the organisation has them. */
 function givenOfFound(view: CustomerView, { isKnown, facet }: FoundRows): SQL {
   const [hidden, joined] = [facet(facetNumbers.hidden), facet(facetNumbers.joined)]
-  const ofOne = view.onlyEdition
-    ? sql`when ${isKnown} then coalesce(${givenOfEdition(view.onlyEdition, sql`users.seq`, hidden)}, '[1,null]')`
-    : sql``
-  return sql`case when ${isKnown} and ${hidden} = 0 and ${joined} = 0 then null ${ofOne} else ${view.given(sql`users.seq`)} end`
+  const seq = sql`users.seq`
+  return sql`case when not ${isKnown} then ${view.given(seq)} when ${hidden} = 0 and ${joined} = 0 then null
+    else ${view.given(seq, hidden)} end`
 }
 
 /**

@@ -77,8 +77,7 @@ function countOfSeveral(own: SQL, organizations: readonly string[], editions: re
   return {
     statement: sql`select ${own} - coalesce(sum(customers * (mine - 1)), 0) as n,
         coalesce(sum(customers) filter (where mine < every), 0) as beyond,
-        coalesce(sum(customers) filter (where mine = every), 0) as within,
-        coalesce(sum(customers) filter (where mine > 1), 0) as twice
+        coalesce(sum(customers) filter (where mine = every), 0) as within
       from (select customers, ${sql.join(isIn, sql` + `)} as mine, length(editions) / 9 as every from ${sharedCustomers}
         where ${inList(sql`organization_short_id`, shortIds(organizations))})
       where mine > 0`,

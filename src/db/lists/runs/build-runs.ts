@@ -10,6 +10,7 @@ import type { Entry } from './entries.ts'
 import {
   compareInOrder,
   goneKind,
+  haveOwners,
   haveValue,
   inOrderOf,
   keyOfEntry,
@@ -37,6 +38,7 @@ interface BuildingWork {
 interface KindRow {
   created_at: number
   key: number | string
+  owners?: string
   [facet: `facet${number}`]: string
 }
 
@@ -64,11 +66,12 @@ async function nextEntries(
   const rows = await db.all(
     sql<KindRow & { value: number | string }>`${inOrderOfRanges(ranges, selected, order)} limit ${sizes.rows * chunks}`,
   )
-  const entries = rows.map(({ value, created_at, key, ...row }): Entry => ({
+  const entries = rows.map(({ value, created_at, key, owners, ...row }): Entry => ({
     value,
     created_at,
     key,
     kind: kindOf(list, row),
+    owners,
   }))
   return { entries, isWhole: rows.length < sizes.rows * chunks }
 }
@@ -89,7 +92,8 @@ const entriesOf = (list: RunList, ordering: RunOrdering, rows: readonly ChangedR
       const value = row.key === null ? null : (row[ordering.name] ?? null)
       if (value === null)
         return { value: ordering.isText ? '' : 0, created_at: 0, key: row.changed, kind: goneKind(list) }
-      return { value, created_at: Number(row.created_at), key: row.changed, kind: kindOf(list, row) }
+      const owners = String(row['owners'] ?? '')
+      return { value, created_at: Number(row.created_at), key: row.changed, kind: kindOf(list, row), owners }
     })
     .toSorted((a, b) => compareInOrder(keyOfEntry(ordering, a), keyOfEntry(ordering, b), false))
 
@@ -177,10 +181,17 @@ async function endWalk(work: BuildingWork, state: State, walk: RunWalk): Promise
     sql`delete from ${list.late} where ${isOf(list, state)} and number <= ${state.main_late}
       and number < (select max(number) from ${list.late} where ${isOf(list, state)})`,
     sql`update ${list.states} set generation = ${walk.generation}, main_until = ${walk.until}, main_late = ${walk.late},
-        main_size = ${walk.size}, ${set}, walk = null
+        main_size = ${walk.size}, ${set}, ${ownersSince(list, state, walk)} walk = null
       where ${isOf(list, state)}`,
   ])
 }
+
+/** The version before stores chunks without owners. */
+const ownersSince = (list: RunList, state: State, { generation }: RunWalk): SQL =>
+  list.owners
+    ? sql`owners_generation = iif(exists (select 1 from ${list.runs}
+        where ${isOf(list, state)} and generation = ${generation} and has_owners = 0), 0, ${generation}),`
+    : sql``
 
 async function walkStep(work: BuildingWork, state: State, walk: RunWalk): Promise<void> {
   const { list, sizes } = work
@@ -204,7 +215,7 @@ async function walkStep(work: BuildingWork, state: State, walk: RunWalk): Promis
 
 const stateOf = async ({ db, list, now }: BuildingWork, id: string): Promise<State | undefined> =>
   db.first(sql<State>`select *, ${scopeIn(list)} as id, ${list.young.horizon(sql`${id}`, now)} as horizon,
-      ${haveFormer(list, now)} as has_former
+      ${haveFormer(list, now)} as has_former, not ${haveOwners(list)} as lacks_owners
     from ${list.states} as state where ${scopeIn(list)} = ${id}`)
 
 /** Builds what is due of an edition. True where more is due than steps are left. */
@@ -218,7 +229,10 @@ async function buildRuns(work: BuildingWork, id: string): Promise<boolean> {
   if (!state) return false
   const due = await dueRows(work, state, sizes.mostInDelta + 1)
   const isBehind =
-    state.generation === 0 || state.has_former === 1 || (due > sizes.fewestDue && isOld(state, due, sizes))
+    state.generation === 0 ||
+    state.has_former === 1 ||
+    state.lacks_owners === 1 ||
+    (due > sizes.fewestDue && isOld(state, due, sizes))
   // While the next main run is made, lists read the former one.
   if (state.generation > 0 && due > sizes.fewestDue && state.delta_size + due <= 2 * sizes.mostInDelta)
     await buildDelta(work, state)

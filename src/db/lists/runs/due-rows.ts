@@ -2,7 +2,7 @@ import { type SQL, sql } from 'drizzle-orm'
 import { dayMs } from '../../../domain/time/instants.ts'
 import type { Database } from '../../database.ts'
 import { inList } from '../../visibility.ts'
-import { columnIn, type RunList, scopeIn } from './run-list.ts'
+import { columnIn, haveOwners, type RunList, scopeIn } from './run-list.ts'
 import { notedIn, youngIn } from './run-notes.ts'
 import type { RunSizes } from './run-sizes.ts'
 import type { State } from './write-chunk.ts'
@@ -49,7 +49,7 @@ export const dueEditions = async (
 ): Promise<readonly string[]> =>
   (
     await db.all(sql<{ id: string }>`select ${scopeIn(list, 'state')} as id from ${list.states} as state
-      where ${inList(scopeIn(list, 'state'), ids)} and (generation = 0 or walk is not null or ${haveFormer(list, now)}
+      where ${inList(scopeIn(list, 'state'), ids)} and (generation = 0 or walk is not null or not ${haveOwners(list)} or ${haveFormer(list, now)}
         or ${dueOf(list, now, sizes.fewestDue + 1)} > ${sizes.fewestDue})
       order by id`)
   ).map(({ id }) => id)

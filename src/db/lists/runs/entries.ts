@@ -1,3 +1,6 @@
+import { Reader, Writer } from './bytes.ts'
+import { packOwners, type RowOwner, unpackOwners } from './row-owners.ts'
+
 /** A row in a run. Those of a run stand in the order of their keys. */
 export interface Entry {
   /** An integer in some orderings, a text in others. */
@@ -8,10 +11,12 @@ export interface Entry {
   key: number | string
   /** Which values it has in the facets of its list, as a number. */
   kind: number
+  /** The editions that have the row, as `ownersIn` reads them, where several do and the list says so. */
+  owners?: string | undefined
 }
 
 /** A row of a run. Of one that runs do not have as it is the kind is not known. */
-export interface ListedEntry extends Omit<Entry, 'kind'> {
+export interface ListedEntry extends Omit<Entry, 'kind' | 'owners'> {
   kind: number | null
 }
 
@@ -27,60 +32,6 @@ export interface EntryFormat {
 }
 
 const [encoder, decoder] = [new TextEncoder(), new TextDecoder()]
-
-/** Small numbers in few bytes: seven bits each, the lowest first. Negative ones alternate with positive ones. */
-class Writer {
-  readonly #bytes: number[] = []
-
-  natural(value: number): void {
-    let rest = value
-    for (; rest >= 128; rest = Math.floor(rest / 128)) this.#bytes.push(128 + (rest % 128))
-    this.#bytes.push(rest)
-  }
-
-  integer(value: number): void {
-    this.natural(value < 0 ? -2 * value - 1 : 2 * value)
-  }
-
-  bytes(bytes: Uint8Array): void {
-    for (const byte of bytes) this.#bytes.push(byte)
-  }
-
-  done = (): Uint8Array<ArrayBuffer> => Uint8Array.from(this.#bytes)
-}
-
-class Reader {
-  readonly #bytes: Uint8Array
-  #at = 0
-
-  constructor(bytes: Uint8Array) {
-    this.#bytes = bytes
-  }
-
-  get isAtEnd(): boolean {
-    return this.#at >= this.#bytes.length
-  }
-
-  natural(): number {
-    let [value, factor] = [0, 1]
-    for (;;) {
-      const byte = this.#bytes[this.#at++] ?? 0
-      if (byte < 128) return value + byte * factor
-      value += (byte - 128) * factor
-      factor *= 128
-    }
-  }
-
-  integer(): number {
-    const value = this.natural()
-    return value % 2 ? -(value + 1) / 2 : value / 2
-  }
-
-  bytes(length: number): Uint8Array {
-    this.#at += length
-    return this.#bytes.subarray(this.#at - length, this.#at)
-  }
-}
 
 function sharedLength(a: Uint8Array, b: Uint8Array): number {
   const most = Math.min(a.length, b.length)
@@ -122,7 +73,8 @@ class PackedTexts {
   text = (): string => decoder.decode(this.#bytes.subarray(0, this.#length))
 }
 
-const columns = ['values', 'texts', 'moments', 'keys', 'kinds'] as const
+/** `owners` has a number for each entry: that of one of the texts in `sets`, or 0. */
+const columns = ['values', 'texts', 'moments', 'keys', 'kinds', 'owners', 'sets'] as const
 type EntryColumns<Of> = Record<(typeof columns)[number], Of>
 
 const columnsOf = <Of>(of: () => Of): EntryColumns<Of> => ({
@@ -131,6 +83,8 @@ const columnsOf = <Of>(of: () => Of): EntryColumns<Of> => ({
   moments: of(),
   keys: of(),
   kinds: of(),
+  owners: of(),
+  sets: of(),
 })
 
 const throughStream = async (
@@ -163,8 +117,9 @@ export async function packEntries(
   const one = new Writer()
   const to = columnsOf(() => (isDeflated ? new Writer() : one))
   const [values, keys] = [new TextsPacker(), new TextsPacker()]
+  const sets = new Map<string, number>([['', 0]])
   let last = { value: 0, created_at: 0, key: 0 }
-  for (const { value, created_at, key, kind } of entries) {
+  for (const { value, created_at, key, kind, owners = '' } of entries) {
     const numbers = { value: hasTextValues ? 0 : Number(value), created_at, key: hasTextKeys ? 0 : Number(key) }
     if (hasTextValues) values.write(to.values, to.texts, String(value))
     else to.values.integer(numbers.value - last.value)
@@ -172,20 +127,28 @@ export async function packEntries(
     if (hasTextKeys) keys.write(to.keys, to.keys, String(key))
     else to.keys.integer((numbers.key - last.key) * (isDeflated ? 1 : kinds) + (isDeflated ? 0 : kind))
     if (hasTextKeys || isDeflated) to.kinds.natural(kind)
+    const set = sets.get(owners) ?? sets.size
+    sets.set(owners, set)
+    if (isDeflated) to.owners.natural(set)
     last = numbers
   }
+  if (isDeflated) packOwners(to.sets, [...sets.keys()])
   return isDeflated ? deflated(to) : one.done()
 }
 
-/** The entries of a moment and a kind that are asked for, in their order. */
+/** Says of a row whether it is wanted: its kind, or another one as which it is seen, otherwise null. */
+export type JudgeEntry = (created_at: number, kind: number, owners: readonly RowOwner[] | null) => number | null
+
+/** The entries that are wanted, in their order. */
 export async function unpackEntries(
   bytes: Uint8Array<ArrayBuffer>,
   { hasTextValues, hasTextKeys, hasMoments, isDeflated, kinds }: EntryFormat,
-  isWanted: (created_at: number, kind: number) => boolean,
+  judge: JudgeEntry,
 ): Promise<Entry[]> {
   const one = new Reader(bytes)
   const from = isDeflated ? await inflated(bytes) : columnsOf(() => one)
   const [values, keys] = [new PackedTexts(), new PackedTexts()]
+  const sets = isDeflated ? unpackOwners(from.sets) : [null]
   const found: Entry[] = []
   let [value, created_at, key, kind] = [0, 0, 0, 0]
   while (!from.keys.isAtEnd) {
@@ -200,12 +163,14 @@ export async function unpackEntries(
       kind = change - step * kinds
     }
     if (hasTextKeys || isDeflated) kind = from.kinds.natural()
-    if (isWanted(created_at, kind))
+    const owners = isDeflated ? (sets[from.owners.natural()] ?? null) : null
+    const seen = judge(created_at, kind, owners)
+    if (seen !== null)
       found.push({
         value: hasTextValues ? values.text() : value,
         created_at,
         key: hasTextKeys ? keys.text() : key,
-        kind,
+        kind: seen,
       })
   }
   return found

@@ -6,7 +6,8 @@ import { listedKeys, listedPairs } from '../listed-keys.ts'
 import { beyond, type KeyValues, keysOf } from '../order-keys.ts'
 import { facetOfKind, rowsOfKeys } from './run-list.ts'
 import { isUnnoted } from './run-notes.ts'
-import type { OpenRuns, RunPart, RunRows } from './open-runs.ts'
+import type { OpenRuns } from './open-runs.ts'
+import type { RunPart, RunRows } from './run-rows.ts'
 
 /** The keys of rows, and the kinds of those that runs have as they are. */
 export type RowKeys = ReadonlyMap<number | string, number | null>

@@ -26,14 +26,13 @@ import {
   type RunPlace,
 } from './number-in-runs.ts'
 import { columnIn, type FacetRow, facetColumns, hasFacets } from './run-list.ts'
-import { keyInPart, openRuns, orderingOf, type RunPart, type RunRows } from './open-runs.ts'
-import { LostChunk, matchingIn, RunReader } from './read-runs.ts'
+import { openRuns } from './open-runs.ts'
+import { matchingIn } from './read-runs.ts'
+import { keyInPart, LostChunk, orderingOf, type RunPart, type RunRows } from './run-rows.ts'
 
 /** So many rows are sorted rather than looked for in runs. */
 const mostSorted = 100
 const mostTries = 4
-/** Of rows that stand in several places so many more are read at once. */
-const spareRows = 16
 
 const nothing = sql<{ n: number }>`select 0 as n`
 
@@ -125,8 +124,8 @@ export async function listByRuns<F extends Fields>(
   const page = await readingRuns(async () => {
     const { runs, rows, total } = await openRuns(db, asked, isNumbered || isCounted ? count : nothing)
     counted = isNumbered || isCounted ? total : undefined
-    if (!runs || (isNumbered && rows.repeated === 'anywhere' && !rows.lookedUp)) return null
-    if (isNumbered) placed = await behindRow(db, request, { rows, runs, ...found }, total)
+    if (!runs) return null
+    if (isNumbered) placed = await behindRow(db, request, { rows, runs }, total)
     const place = placeOf(rows, placed)
     if (!place || (isNumbered && placed.after === null)) return null
     return pageOf(db, placed, { rows, runs, place, ...found })
@@ -149,34 +148,10 @@ async function pageOf<F extends Fields>(
   const few = matchingIn(runs.parts) <= mostSorted ? await fewRows(db, rows) : null
   if (few) return page({ keys: few, bound: null })
   const readers = readersFrom(db, opened, place)
-  const areElsewhere = rows.repeated === 'at the least' || rows.repeated === 'anywhere'
-  for (let count = request.size + 1 + (areElsewhere ? spareRows : 0); ; count *= 4) {
+  for (let count = request.size + 1; ; count *= 4) {
     const candidates = await candidatesOf(db, rows, readers, count)
     const found = await page(candidates)
     // Rows that have changed meanwhile may have left too few.
     if (found.after !== null || candidates.bound === null) return found
-    // Where most of them are elsewhere all before the page are passed, or the list is read otherwise.
-    if (areElsewhere && (4 * found.rows.length < request.size || count > 4 * request.size))
-      return rows.repeated === 'at the least' ? pageOfLeast(db, request, opened, page) : null
-  }
-}
-
-/** A page of rows that stand at the least of their keys: the first of each that is passed from the first row of the list on. */
-async function pageOfLeast<Found extends Page<unknown>>(
-  db: Database,
-  request: PageRequest,
-  { rows, runs, place }: Opened & { place: RunPlace },
-  page: (candidates: Candidates) => Promise<Found>,
-): Promise<Found | null> {
-  const { isDesc } = rows
-  const [part] = runs.parts
-  if (!part) return null
-  for (let count = request.size + 1; ; count *= 4) {
-    const reader = new RunReader(db, { rows: { ...rows, isDesc: false }, runs, part, after: null })
-    const entries = await reader.leastNextTo(place.after, count, isDesc)
-    const last = isDesc ? entries.at(0) : entries.at(-1)
-    const bound = last && entries.length === count ? keyInList(part.part, keyInPart(part.part, last)) : null
-    const found = await page({ keys: new Map(entries.map(({ key, kind }) => [key, kind])), bound })
-    if (found.after !== null || bound === null) return found
   }
 }

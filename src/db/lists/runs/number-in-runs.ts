@@ -1,16 +1,14 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { PageRequest } from '../../../domain/page.ts'
 import type { Database } from '../../database.ts'
-import type { Fields } from '../../select.ts'
-import { and, keyColumns, type KeyValues, keysOf } from '../order-keys.ts'
+import type { KeyValues } from '../order-keys.ts'
 import { judgePage } from '../page-rows.ts'
 import { readBy } from '../page-statement.ts'
 import { inOrderOf, union } from '../ranges.ts'
-import { type FoundSource, inTime, keyInList, type Opened, ofUnknownKinds, sourceOf } from './found-in-runs.ts'
-import type { ListedEntry } from './entries.ts'
-import { allRanges, columnIn, compareInOrder, ofFacets, wantedKinds } from './run-list.ts'
-import { keyInPart, orderingOf, type RunPart, type RunRows } from './open-runs.ts'
-import { type InPlace, RunReader } from './read-runs.ts'
+import { inTime, keyInList, type Opened } from './found-in-runs.ts'
+import { allRanges, columnIn, ofFacets } from './run-list.ts'
+import { orderingOf, type RunPart, type RunRows } from './run-rows.ts'
+import { RunReader } from './read-runs.ts'
 
 /** A place in a list: the key of the row before it, and the part that has it. */
 export interface RunPlace {
@@ -62,51 +60,19 @@ export const readersFrom = (db: Database, { rows, runs }: Opened, { part: begun,
 
 export type Readers = ReturnType<typeof readersFrom>
 
-/** Looks the rows up that may stand elsewhere. */
-function inPlaceOf<F extends Fields>(
-  db: Database,
-  opened: Opened & FoundSource<F>,
-  request: PageRequest,
-): InPlace | undefined {
-  const { repeated, lookedUp, list } = opened.rows
-  if (repeated !== 'anywhere' || !lookedUp) return undefined
-  const kinds = wantedKinds(list, lookedUp)
-  const places = new Map<number | string, KeyValues>()
-  const lookUp = async (unknown: readonly ListedEntry[]): Promise<void> => {
-    const source = sourceOf(opened, request, { keys: ofUnknownKinds(unknown), bound: null })
-    const { keys } = keysOf(source, request)
-    const found = await db.all(sql<Record<string, number | string>>`select ${keyColumns(keys.map(({ by }) => by))}
-      from ${source.from} where ${and(source.where)}`)
-    for (const row of found) {
-      const place = keys.map((_, index) => row[`k${index}`] ?? '')
-      places.set(place.at(-1) ?? '', place)
-    }
-  }
-  return async (part, entries) => {
-    const isSure = ({ kind }: ListedEntry): boolean => kind !== null && !kinds[kind]
-    const unknown = entries.filter((entry) => !isSure(entry) && !places.has(entry.key))
-    if (unknown.length > 0) await lookUp(unknown)
-    return entries.filter((entry) => {
-      const place = isSure(entry) ? null : places.get(entry.key)
-      return place === null || (place && compareInOrder(place, keyInList(part, keyInPart(part, entry)), false) === 0)
-    })
-  }
-}
-
 /** The key of the row before a page, of a list of so many rows. It is looked for from the nearer end. */
 async function keyBefore(
   db: Database,
   { rows, runs }: Opened,
-  { total, skipped, inPlace }: { total: number; skipped: number; inPlace?: InPlace | undefined },
+  { total, skipped }: { total: number; skipped: number },
 ): Promise<KeyValues | null> {
   const reversed = { ...rows, isDesc: !rows.isDesc }
   const [before, behind] = [skipped - 1, total - skipped]
-  // The least key of a row is the first one of it that is passed.
-  const isFromEnd = rows.repeated === 'at the least' ? rows.isDesc : behind < before && !haveRest(rows)
+  const isFromEnd = behind < before && !haveRest(rows)
   const readers = readersFrom(db, { rows: isFromEnd ? reversed : rows, runs }, firstPlace)
   let passed = 0
   for (const { part, reader } of isFromEnd ? readers.toReversed() : readers) {
-    const found = await reader.keyBehind((isFromEnd ? behind : before) - passed, inPlace)
+    const found = await reader.keyBehind((isFromEnd ? behind : before) - passed)
     if (found.key) return keyInList(part, found.key)
     passed += found.passed
   }
@@ -120,14 +86,14 @@ async function keyBefore(
 }
 
 /** A request of a page by its number as one of the page behind a row, where runs lead to it. */
-export async function behindRow<F extends Fields>(
+export async function behindRow(
   db: Database,
   request: PageRequest,
-  opened: Opened & FoundSource<F>,
+  opened: Opened,
   total: number,
 ): Promise<PageRequest> {
   judgePage(request, null, total)
   const skipped = (request.page - 1) * request.size
-  const after = await keyBefore(db, opened, { total, skipped, inPlace: inPlaceOf(db, opened, request) })
+  const after = await keyBefore(db, opened, { total, skipped })
   return after ? { ...request, after } : request
 }

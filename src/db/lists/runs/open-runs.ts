@@ -2,17 +2,15 @@ import { type SQL, sql } from 'drizzle-orm'
 import type { Database } from '../../database.ts'
 import { storedIn } from '../../select.ts'
 import type { KeyValues } from '../order-keys.ts'
-import type { Facets } from '../spans/spanned-list.ts'
 import { type Entry, type ListedEntry, unpackEntries } from './entries.ts'
 import {
   columnIn,
   compareInOrder,
   formatOf,
   hasFacets,
+  haveOwners,
   keyIn,
-  keyOfEntry,
-  type RunList,
-  type RunOrdering,
+  kindOf,
   rowsOfEdition,
   scopeIn,
   shareWithin,
@@ -21,74 +19,19 @@ import {
   wantedKinds,
 } from './run-list.ts'
 import { newestNotes, noNotes, notedIn, youngIn } from './run-notes.ts'
+import {
+  asksOwners,
+  judgeOf,
+  keyInPart,
+  noMoment,
+  type RunPart,
+  type RunRows,
+  type RunSource,
+  sourcesOf,
+} from './run-rows.ts'
+import { ownersIn, type RowOwner } from './row-owners.ts'
 import { rowColumns } from './write-chunk.ts'
 import { inWords } from '../../visibility.ts'
-
-/** Rows of some facets in an order that runs have. */
-export interface RunSource {
-  ordering: RunOrdering
-  facets: Facets
-}
-
-/** Rows that are listed one after the other. Those of several sources, whose keys are alike, are merged. */
-export interface RunPart {
-  sources: readonly [RunSource, ...RunSource[]]
-  /** With what the key of each of its rows begins in the list, before that of a run. */
-  prefix: KeyValues
-  /** The value that all rows have in this order. The list is in the order of what follows it. */
-  only?: string | undefined
-  /** Rows of the same value follow their keys, though runs have them in the order of their creation. */
-  ignoresCreation?: boolean
-}
-
-/** Rows of editions in an order that runs have. */
-export interface RunRows {
-  list: RunList
-  /** A query of the ids of the editions. */
-  editions: SQL
-  /** The first moment of creation, and the first one behind the last. */
-  from: number
-  until: number
-  /** One behind the other. */
-  parts: readonly [RunPart, ...RunPart[]]
-  /** Facets or orderings need what the list has beside its rows. */
-  hasBeside?: boolean
-  /** Says more by what is counted of the list. Other parts have as many sources. */
-  counted?: (counted: Readonly<Record<string, number>>) => Pick<RunRows, 'parts' | 'repeated' | 'lookedUp'>
-  /**
-   * Rows of several editions may stand wherever one of these has them. Their list has them once: where all have them, at the least of
-   * their keys, or at one of them that runs do not tell.
-   */
-  repeated?: 'in one place' | 'at the least' | 'anywhere' | undefined
-  /** Facets of the rows that may stand elsewhere. They are few: each that is passed is looked up. */
-  lookedUp?: Facets | undefined
-  /** Pages take from entries what their kinds say. */
-  areKindsShown?: boolean
-  isDesc: boolean
-}
-
-/** The order of a part. */
-export const orderingOf = ({ sources: [{ ordering }] }: RunPart): RunOrdering => ordering
-
-/** The key of a row in a part. */
-export const keyInPart = (part: RunPart, entry: Omit<Entry, 'kind'>): KeyValues =>
-  part.ignoresCreation ? [entry.value, entry.key] : keyOfEntry(orderingOf(part), entry)
-
-/** A list of one part, and of the rows without a value where its order has such. */
-export const partOf = (ordering: RunOrdering, facets: Facets, only?: string): RunRows['parts'] => [
-  { sources: [{ ordering, facets }], prefix: ordering.isNullable ? [0] : [], only },
-]
-
-const noMoment = 2 ** 53
-
-/** The moments of creation of a list, both ends included. */
-export const rangeOfTime = (
-  after: number | undefined,
-  before: number | undefined,
-): Pick<RunRows, 'from' | 'until'> => ({
-  from: after ?? -noMoment,
-  until: before === undefined ? noMoment : before + 1,
-})
 
 /** So many rows that may be in no run are read one by one, each two or three times: an organisation with runs has five times as
  * many. */
@@ -110,7 +53,10 @@ interface ChunkRow {
 }
 
 /** Of an edition without runs the generation is null, of one without rows in this order the number of the chunk alone. */
-type OpenedRow = ChunkRow | { edition: string; generation: number | null; number: null }
+type OpenedRow = (ChunkRow | { edition: string; generation: number | null; number: null }) & {
+  /** Whether they say which editions have their rows. */
+  have_owners: number
+}
 
 export interface RunChunk {
   edition: string
@@ -123,21 +69,19 @@ export interface RunChunk {
   matching: number
 }
 
-const sourcesOf = ({ parts }: RunRows): RunSource[] => parts.flatMap(({ sources }) => sources)
-
 /** The editions of a list with their chunks without the rows, and their deltas with them. */
 const chunksOf = (rows: RunRows): SQL<OpenedRow> => {
   const { list, editions } = rows
   const orderings = new Set(sourcesOf(rows).map(({ ordering }) => ordering.name))
   return sql<OpenedRow>`select one.id as edition, nullif(state.generation, 0) as generation, run.ordering, is_delta, number,
-      first_value, first_created_at, first_${keyIn(list)} as first_key, spans, kinds, iif(is_delta, hex(entries), null) as entries
+      ${haveOwners(list)} as have_owners, first_value, first_created_at, first_${keyIn(list)} as first_key, spans, kinds, iif(is_delta, hex(entries), null) as entries
     from (${list.scopesOf(editions)}) as one
       left join ${list.states} as state on ${scopeIn(list, 'state')} = one.id
       left join ${list.runs} as run on ${scopeIn(list, 'run')} = one.id and ${inWords(sql`run.ordering`, [...orderings])}
         and run.generation = state.generation`
 }
 
-const isChunk = (row: OpenedRow): row is ChunkRow => row.number !== null
+const isChunk = <Row extends OpenedRow>(row: Row): row is Row & ChunkRow => row.number !== null
 
 /** The next chunk of an edition stands behind each. SQL would read each row once more to sort them. */
 const inOrder = (chunks: readonly ChunkRow[]): ChunkRow[] =>
@@ -162,13 +106,6 @@ export interface OpenRuns {
   parts: readonly OpenPart[]
 }
 
-/** Says of the moment and the kind of a row whether it matches. */
-export const isWantedOf = ({ list, from, until }: RunRows, { facets }: RunSource) => {
-  const kinds = wantedKinds(list, facets)
-  return (created_at: number, kind: number): boolean =>
-    created_at >= from && created_at < until && (kinds[kind] ?? false)
-}
-
 type CurrentColumns = Record<string, string | number | null> & {
   edition: string
   changed: number | string
@@ -184,11 +121,13 @@ function currentRows(rows: RunRows): SQL<CurrentColumns> {
   const [young, noted] = [youngIn(list, { id, until: sql`state.until` }), notedIn(list, { id, late: sql`state.late` })]
   const ones = sql`(${list.scopesOf(editions)}) as one cross join ${list.states} as state on ${scopeIn(list, 'state')} = one.id`
   const limit = sql`limit ${mostYoung + 1}`
+  const isAsked = (facet: number): boolean =>
+    rows.counted !== undefined || sourcesOf(rows).some(({ facets }) => facets[facet] !== undefined)
   const values = sourcesOf(rows).map(
     ({ ordering }, index) => sql`${valueIn(ordering)} as ${sql.raw(nameOfValue(index))}`,
   )
   return sql<CurrentColumns>`select changed.edition, changed.key as changed, ${sql.join(values, sql`, `)},
-      ${rowColumns(list, (facet) => rows.counted !== undefined || sourcesOf(rows).some(({ facets }) => facets[facet] !== undefined))}
+      ${rowColumns(list, isAsked, asksOwners(rows))}
     from (select * from (select one.id as edition, ${columnIn(list, list.key)} as key
         from ${ones} cross join ${young.from} on ${young.where} ${limit})
       union select * from (select one.id, ${keyIn(list, 'noted')} from ${ones} cross join ${noted.from} on ${noted.where} ${limit}))
@@ -196,33 +135,64 @@ function currentRows(rows: RunRows): SQL<CurrentColumns> {
     ${rowsOfEdition(list, { key: sql`changed.key`, id: sql`changed.edition` }, rows.hasBeside ?? false)}`
 }
 
+interface DeltaEntry extends Omit<Entry, 'owners'> {
+  ownedBy: readonly RowOwner[] | null
+}
+
+interface OpenDelta {
+  edition: string
+  ordering: string
+  entries: readonly DeltaEntry[]
+}
+
+/** Of the entries of deltas those of a source. */
+const entriesOfDeltas = (rows: RunRows, source: RunSource, deltas: readonly OpenDelta[]): ListedEntry[] =>
+  deltas
+    .filter(({ ordering }) => ordering === source.ordering.name)
+    .flatMap(({ edition, entries }) => {
+      const judge = judgeOf(rows, source, edition)
+      return entries.flatMap(({ ownedBy, ...entry }) => {
+        const kind = judge(entry.created_at, entry.kind, ownedBy)
+        return kind === null ? [] : [{ ...entry, kind }]
+      })
+    })
+
 /** The keys of rows that are not in main runs as they are, by their edition: those in deltas too. */
 async function changedOf(rows: RunRows, chunks: readonly ChunkRow[], current: readonly CurrentColumns[]) {
   const changed = new Map(chunks.map(({ edition }) => [edition, new Set<number | string>()]))
   for (const { edition, changed: key } of current) changed.set(edition, (changed.get(edition) ?? new Set()).add(key))
   const known = new Map([...changed].map(([edition, keys]) => [edition, new Set(keys)]))
-  const deltas = []
+  const deltas: OpenDelta[] = []
   for (const { edition, ordering, entries: hex } of chunks.filter((one) => one.is_delta)) {
     const source = sourcesOf(rows).find((one) => one.ordering.name === ordering)
     if (!source) continue
-    const entries = await unpackEntries(Uint8Array.fromHex(hex ?? ''), formatOf(rows.list, source.ordering), () => true)
+    const ownersOf: (readonly RowOwner[] | null)[] = []
+    const format = formatOf(rows.list, source.ordering)
+    const entries = await unpackEntries(Uint8Array.fromHex(hex ?? ''), format, (_, kind, owners) => {
+      ownersOf.push(owners)
+      return kind
+    })
     for (const { key } of entries) changed.get(edition)?.add(key)
-    deltas.push({ ordering, entries: entries.filter(({ key }) => !known.get(edition)?.has(key)) })
+    const own = entries.map((entry, index): DeltaEntry => ({ ...entry, ownedBy: ownersOf[index] ?? null }))
+    deltas.push({ edition, ordering, entries: own.filter(({ key }) => !known.get(edition)?.has(key)) })
   }
   return { changed, deltas }
 }
 
 /** The rows of a source that runs do not have as they are, as they are now. */
-const currentOf = (rows: RunRows, index: number, found: readonly CurrentColumns[]): ListedEntry[] =>
-  found.flatMap((row) => {
+function currentOf(rows: RunRows, index: number, found: readonly CurrentColumns[]): ListedEntry[] {
+  const { facets = [], seenAs } = sourcesOf(rows)[index] ?? {}
+  return found.flatMap((row) => {
     const [value, created_at] = [row[nameOfValue(index)] ?? null, Number(row.created_at)]
     const matches =
       row.key !== null &&
       created_at >= rows.from &&
       created_at < rows.until &&
-      hasFacets(rows.list, row, sourcesOf(rows)[index]?.facets ?? [])
+      hasFacets(rows.list, row, facets) &&
+      seenAs?.(row.edition, kindOf(rows.list, row), ownersIn(String(row['owners'] ?? ''))) !== null
     return matches && value !== null ? [{ value, created_at, key: row.changed, kind: null }] : []
   })
+}
 
 /**
  * The runs of a list at one moment, with what `count` counts then. `runs` is null where an edition has none, or many young
@@ -241,7 +211,10 @@ export async function openRuns(
   ])
   const total = counted?.n ?? 0
   const rows: RunRows = { ...asked, ...asked.counted?.({ ...counted }) }
-  const isWhole = ones.length > 0 && ones.every(({ generation }) => generation !== null)
+  const mayLackOwners = asksOwners(rows)
+  const isWhole =
+    ones.length > 0 &&
+    ones.every(({ generation, have_owners }) => generation !== null && (!mayLackOwners || have_owners === 1))
   if (!isWhole || found.length > mostYoung) return { runs: null, rows, total }
   const chunks = ones.filter(isChunk)
   const main = inOrder(chunks.filter((one) => !one.is_delta))
@@ -249,15 +222,10 @@ export async function openRuns(
   const all = rows.parts.flatMap((part) => part.sources.map((source) => ({ part, source })))
   const opened = all.map(({ part, source }, index) => {
     const { name } = source.ordering
-    const isWanted = isWantedOf(rows, source)
-    const inDeltas = deltas.flatMap((one) => (one.ordering === name ? one.entries : []))
     const own = main.filter(({ ordering }) => ordering === name)
     return {
       chunks: own.map((one, at) => chunkOf(rows, { part, source }, one, own[at + 1])),
-      entries: [
-        ...currentOf(rows, index, found),
-        ...inDeltas.filter(({ created_at, kind }) => isWanted(created_at, kind)),
-      ],
+      entries: [...currentOf(rows, index, found), ...entriesOfDeltas(rows, source, deltas)],
     }
   })
   const parts = rows.parts.map((part): OpenPart => {

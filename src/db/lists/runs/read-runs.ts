@@ -2,30 +2,17 @@ import { sql } from 'drizzle-orm'
 import type { Database } from '../../database.ts'
 import type { KeyValues } from '../order-keys.ts'
 import { type ListedEntry, unpackEntries } from './entries.ts'
-import {
-  isWantedOf,
-  keyInPart,
-  type OpenPart,
-  type OpenRuns,
-  type RunChunk,
-  type RunPart,
-  type RunRows,
-} from './open-runs.ts'
+import type { OpenPart, OpenRuns, RunChunk } from './open-runs.ts'
 import { compareInOrder, formatOf, scopeIn } from './run-list.ts'
+import { judgeOf, keyInPart, LostChunk, type RunRows } from './run-rows.ts'
 
 /** So many chunks are read at once, fewer where all their rows are passed. */
 const mostAtOnce = 16
 const atOnceInPassing = 6
 
-/** A chunk that was deleted since its run was begun: the next generation has replaced it. */
-export class LostChunk extends Error {}
-
 /** Estimates how many rows match. */
 export const matchingIn = (parts: readonly Pick<OpenPart, 'chunks'>[]): number =>
   parts.reduce((sum, { chunks }) => sum + chunks.reduce((ofPart, { matching }) => ofPart + matching, 0), 0)
-
-/** Leaves those entries of a part that stand where the list has their rows. */
-export type InPlace = (part: RunPart, entries: readonly ListedEntry[]) => Promise<readonly ListedEntry[]>
 
 /** Reads runs of a part of a list as far as a page needs. */
 export class RunReader {
@@ -68,27 +55,6 @@ export class RunReader {
     return entries.toSorted((a, b) => compareInOrder(this.#keyOf(a), this.#keyOf(b), isDesc))
   }
 
-  /** In the order of the list. Several editions may have a row in the same place. */
-  #onceEach(entries: readonly ListedEntry[]): ListedEntry[] {
-    const sorted = this.#sorted(entries)
-    if (!this.#rows.repeated) return sorted
-    return sorted.filter((entry, index) => {
-      const before = sorted[index - 1]
-      return !before || compareInOrder(this.#keyOf(before), this.#keyOf(entry), false) !== 0
-    })
-  }
-
-  /** Those of rows that are not among others, each once: the first one in the order of the entries. */
-  #withoutSeen(entries: readonly ListedEntry[], seen: ReadonlySet<number | string>): ListedEntry[] {
-    if (!this.#rows.repeated) return [...entries]
-    const own = new Set<number | string>()
-    return entries.filter(({ key }) => {
-      if (seen.has(key) || own.has(key)) return false
-      own.add(key)
-      return true
-    })
-  }
-
   #isBehind(entry: ListedEntry): boolean {
     return this.#after === null || compareInOrder(this.#keyOf(entry), this.#after, this.#rows.isDesc) > 0
   }
@@ -126,7 +92,7 @@ export class RunReader {
       const wanted = await unpackEntries(
         Uint8Array.fromHex(chunk.entries),
         formatOf(list, of.source.ordering),
-        isWantedOf(this.#rows, of.source),
+        judgeOf(this.#rows, of.source, of.edition),
       )
       for (const entry of wanted) if (!others?.has(entry.key) && this.#isBehind(entry)) this.#entries.push(entry)
     }
@@ -144,61 +110,22 @@ export class RunReader {
     // Of rows that are spread evenly.
     const expected = Math.ceil((count * chunks.length) / Math.max(1, matchingIn([this.#part]))) + this.#ownRuns - 1
     for (let atOnce = expected; ; atOnce *= 2) {
-      const known = this.#onceEach(this.#entries.filter((entry) => this.#isKnown(entry)))
+      const known = this.#sorted(this.#entries.filter((entry) => this.#isKnown(entry)))
       if (known.length >= count || this.#unread.length === 0)
         return { entries: known.slice(0, count), isWhole: this.#unread.length === 0 && known.length <= count }
       await this.#readNext(Math.min(atOnce, mostAtOnce))
     }
   }
 
-  /** The place of each row at the least of its keys, of those that were not seen before. */
-  #leastOfEach(entries: readonly ListedEntry[], seen: Set<number | string>): ListedEntry[] {
-    const least = new Map<number | string, ListedEntry>()
-    for (const entry of entries) {
-      if (seen.has(entry.key)) continue
-      const other = least.get(entry.key)
-      if (!other || compareInOrder(this.#keyOf(entry), this.#keyOf(other), false) < 0) least.set(entry.key, entry)
-    }
-    for (const key of least.keys()) seen.add(key)
-    return [...least.values()]
-  }
-
-  /** Of rows that stand at the least of their keys so many next to a key: the first ones behind it, or the last ones before it. */
-  async leastNextTo(key: KeyValues | null, count: number, isBefore: boolean): Promise<ListedEntry[]> {
-    const seen = new Set<number | string>()
-    for (let kept: ListedEntry[] = []; ;) {
-      const { known = [], others = [] } = Object.groupBy(this.#entries, (one) =>
-        this.#isKnown(one) ? 'known' : 'others',
-      )
-      const rows = this.#leastOfEach(known, seen)
-      const wanted = rows.filter((entry) => {
-        const compared = key ? compareInOrder(this.#keyOf(entry), key, false) : 0
-        return !key || (isBefore ? compared < 0 : compared > 0)
-      })
-      // All that are known now stand behind those of before.
-      kept = isBefore && wanted.length >= count ? wanted : [...kept, ...wanted]
-      const isDone = isBefore ? wanted.length < rows.length : kept.length >= count
-      if (isDone || this.#unread.length === 0)
-        return isBefore ? this.#sorted(kept).slice(-count) : this.#sorted(kept).slice(0, count)
-      this.#entries = others
-      await this.#readNext(atOnceInPassing)
-    }
-  }
-
   /** The key of the row behind so many others. Those are dropped. Null where there are fewer: `passed` says how many. */
-  async keyBehind(count: number, inPlace?: InPlace): Promise<{ key: KeyValues | null; passed: number }> {
-    const seen = new Set<number | string>()
+  async keyBehind(count: number): Promise<{ key: KeyValues | null; passed: number }> {
     for (let passed = 0; ;) {
       const { known = [], others = [] } = Object.groupBy(this.#entries, (one) =>
         this.#isKnown(one) ? 'known' : 'others',
       )
-      const ones = inPlace ? await inPlace(this.#part.part, known) : known
-      const rows = this.#withoutSeen(ones, seen)
-      const found =
-        passed + rows.length > count ? this.#withoutSeen(this.#sorted(ones), seen)[count - passed] : undefined
+      const found = passed + known.length > count ? this.#sorted(known)[count - passed] : undefined
       if (found) return { key: this.#keyOf(found), passed: count }
-      passed += rows.length
-      if (this.#rows.repeated) for (const { key } of rows) seen.add(key)
+      passed += known.length
       if (this.#unread.length === 0) return { key: null, passed }
       this.#entries = others
       await this.#readNext(atOnceInPassing)

@@ -76,6 +76,11 @@ export interface RunList {
   joins?: (how: SQL) => SQL
   /** What some facets and orderings need beside that. */
   beside?: SQL
+  /**
+   * A text of all editions of a row, as `ownersIn` reads it, where several have it: empty where one has it, and where they are too
+   * many. It may need what is beside. Notes say of a row in all its editions that it has changed.
+   */
+  owners?: SQL
   /** Tables of chunks, of what editions have, and of notes of late changes. */
   runs: typeof orderRuns | typeof refundRuns | typeof customerRuns
   states: typeof orderRunStates | typeof refundRunStates | typeof customerRunStates
@@ -116,6 +121,10 @@ export const keyIn = ({ key }: RunList, table?: string): SQL => sql.raw(table ? 
 
 /** A column of the rows. */
 export const columnIn = ({ table }: RunList, name: string): SQL => sql`${table}.${sql.raw(name)}`
+
+/** Whether all chunks that lists read of an edition say which others have its rows: of the row `state`. */
+export const haveOwners = ({ owners }: RunList): SQL =>
+  owners ? sql`(state.owners_generation = state.generation)` : sql`1`
 
 /** Joins the rows of these keys. */
 export const rowsOfKeys = (list: RunList, how: SQL, key: SQL): SQL =>
@@ -205,10 +214,18 @@ export type FacetRow = Readonly<Record<string, string | number | null>>
 export const kindOf = ({ facets }: RunList, row: FacetRow): number =>
   facets.reduce((kind, { values }, index) => kind * values.length + values.indexOf(String(row[facetName(index)])), 0)
 
+const widthOfFacet = ({ facets }: RunList, facet: number): number =>
+  facets.slice(facet + 1).reduce((product, { values }) => product * values.length, 1)
+
 /** The place of a kind's value among those of a facet. */
-export const facetOfKind = ({ facets }: RunList, facet: number, kind: SQL): SQL => {
-  const width = facets.slice(facet + 1).reduce((product, { values }) => product * values.length, 1)
-  return sql`(${kind} / ${sql.raw(String(width))} % ${sql.raw(String(facets[facet]?.values.length ?? 1))})`
+export const facetOfKind = (list: RunList, facet: number, kind: SQL): SQL =>
+  sql`(${kind} / ${sql.raw(String(widthOfFacet(list, facet)))} % ${sql.raw(String(list.facets[facet]?.values.length ?? 1))})`
+
+/** A kind with another value of a facet, by its place among those. */
+export function kindWith(list: RunList, kind: number, facet: number, value: number): number {
+  const width = widthOfFacet(list, facet)
+  const former = Math.floor(kind / width) % (list.facets[facet]?.values.length ?? 1)
+  return kind + (value - former) * width
 }
 
 export const hasFacets = ({ facets }: RunList, row: FacetRow, asked: Facets): boolean =>

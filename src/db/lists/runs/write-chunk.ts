@@ -18,6 +18,8 @@ export interface State {
   horizon: number
   /** Main runs have values of people that have to go. */
   has_former: number
+  /** Its chunks do not say which editions have its rows. */
+  lacks_owners: number
 }
 
 /** Condition of what an edition has in any of the tables. */
@@ -43,13 +45,14 @@ export async function insertChunk(
   const [first] = entries
   const bytes = await packEntries(entries, formatOf(list, ordering))
   const columns = sql.raw(`${list.scope}, ordering, generation, is_delta, number, first_value, first_created_at,
-      first_${list.key}, spans, kinds, entries`)
+      first_${list.key}, spans, kinds, entries${list.owners ? ', has_owners' : ''}`)
   return sql`insert or replace into ${list.runs} (${columns})
     values (${state.id}, ${ordering.name}, ${generation}, ${Number(isDelta)}, ${number}, ${first?.value},
       ${first?.created_at}, ${first?.key}, ${numbersOf(entries, ({ created_at }) => spanOf(created_at))},
-      ${numbersOf(entries, ({ kind }) => kind)}, ${sql.param(bytes)})`
+      ${numbersOf(entries, ({ kind }) => kind)}, ${sql.param(bytes)}${list.owners ? sql`, 1` : sql``})`
 }
 
 /** The columns of an entry but for its value, its kind as facets. */
-export const rowColumns = (list: RunList, isAsked?: (facet: number) => boolean): SQL =>
-  sql`${list.createdAt} as created_at, ${columnIn(list, list.key)} as key, ${facetColumns(list, isAsked)}`
+export const rowColumns = (list: RunList, isAsked?: (facet: number) => boolean, areOwnersAsked = true): SQL =>
+  sql`${list.createdAt} as created_at, ${columnIn(list, list.key)} as key, ${facetColumns(list, isAsked)}
+    ${areOwnersAsked && list.owners ? sql`, ${list.owners} as owners` : sql``}`

@@ -134,6 +134,8 @@ export const customerRuns = sqliteTable(
     first_user_seq: integer().notNull(),
     ...packedColumns,
     kinds: text({ mode: 'json' }).$type<Numbers>(),
+    /** Entries say which editions have a customer, where several do. */
+    has_owners: integer({ mode: 'boolean' }).notNull().default(false),
   },
   (table) => [
     primaryKey({ columns: [table.edition_short_id, table.ordering, table.generation, table.is_delta, table.number] }),
@@ -145,6 +147,8 @@ export const customerRunStates = sqliteTable('customer_run_states', {
   ...stateColumns,
   /** When the walk of its main runs began. */
   walked_at: integer().notNull().default(0),
+  /** The generation all of whose chunks have owners. */
+  owners_generation: integer().notNull().default(0),
 })
 
 /**
