@@ -131,7 +131,7 @@ it.each(meanwhile)(
         },
       ),
       {
-        numRuns: dearRuns(8, 3),
+        numRuns: dearRuns(8, 2),
         examples: [1, 2].map((before) => [{ before, page: 1, name: 'email', desc: false }]),
       },
     )

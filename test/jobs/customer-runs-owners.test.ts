@@ -2,6 +2,7 @@ import { sql } from 'drizzle-orm'
 import { beforeEach, expect, it } from 'vitest'
 import { shortId } from '../../src/db/short-ids.ts'
 import { costOf } from '../support/cost.ts'
+import { dearRuns } from '../support/dear-runs.ts'
 import {
   build,
   changeCustomers,
@@ -37,13 +38,14 @@ const asked = () => `organization_id=${place.organization}`
 const dearest = async (): Promise<number> => {
   const rows = []
   for (const ordering of orderings)
-    for (const page of [1, 2, 7, 12])
+    for (const page of [1, 2, 7, 12].slice(0, dearRuns(4, 3)))
       rows.push(costOf(await readAs(token, `/v1/user?${asked()}&ordering=${ordering}&page=${page}`)).rows_read)
   return Math.max(...rows)
 }
 
 const expectExact = async (): Promise<void> => {
-  for (const ordering of ['email', '-date_joined']) await expectRole({ token, editions }, ordering, asked())
+  for (const ordering of ['email', '-date_joined'].slice(0, dearRuns(2)))
+    await expectRole({ token, editions }, ordering, asked())
 }
 
 /** Chunks of an edition as the version before stores them. */
@@ -69,7 +71,8 @@ it('and where they were given the same, or other things, or nothing at all', asy
   await build(later)
   expect(await dearest()).toBeLessThan(mostRows)
   await expectExact()
-  for (const [rest, set] of (['email', 'no phone', 'joined', 'no email'] as const).entries()) {
+  const gifts = ['joined', 'no email', 'email', 'no phone'] as const
+  for (const [rest, set] of gifts.slice(0, dearRuns(4)).entries()) {
     await changeCustomers({ act: 'give', some: { part: 3, rest }, set, edition: 1 }, place)
     await build(later)
     expect(await dearest()).toBeLessThan(mostRows)
@@ -87,7 +90,7 @@ it('what one edition is given moves customers to the places of others at once', 
   } as const
   // They are in another edition, too, so that the role is shown what its own were given.
   await changeCustomers({ act: 'join', some: { part: 3, rest: 0 }, edition: 2 }, place)
-  for (const edition of [0, 1])
+  for (const edition of [1, 0].slice(0, dearRuns(2)))
     for (const set of ['sooner', 'no email', 'email', 'no phone', 'phone'] as const) {
       await build(later + 1)
       await changeCustomers({ act: 'give', some: { part: 40, rest: 3 * edition }, set, edition }, place)
@@ -100,7 +103,6 @@ it('runs that the version before has built are exact, and are made anew', async 
   for (const isDelta of [0, 1]) {
     await changeCustomers({ act: 'change', some: { part: 40, rest: 3 }, set: 'address' }, place)
     await build(later)
-    expect(await dearest()).toBeLessThan(mostRows)
     await storeAsBefore(edition, isDelta)
     expect(await dearest()).toBeGreaterThan(mostRows)
     await expectExact()

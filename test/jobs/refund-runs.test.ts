@@ -112,7 +112,7 @@ describe('a list of refund requests that runs serve', () => {
     const some = place.editions.slice(0, 2)
     const token = await tokenOf(place.organization, some)
     const own = requests.filter(({ edition_id }) => some.includes(edition_id))
-    for (const ordering of ['requested_amount', '-modified', 'status', '-created'])
+    for (const ordering of ['requested_amount', '-modified', 'status', '-created'].slice(0, dearRuns(4, 2)))
       for (const filter of [{}, { status: 'rejected' }, { source: 'customer' }, { created_after: day(40) }])
         await expectRefundWalk({ scope: {}, filter, ordering }, { requests: own, size: 100, token })
   })
