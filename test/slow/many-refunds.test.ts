@@ -117,30 +117,45 @@ it('and of one of its editions in a range of time', async () => {
   expect(dear).toEqual([])
 }, 600_000)
 
-/** Of several editions a page by its number in a range of time, with a filter: both ends and the page are looked for in spans. */
-const goalInTime = 700
-
-it('callers who name no organisation read few rows, too', async () => {
+it('callers who name no organisation read few rows, too, and of several editions up to twice as many', async () => {
   const [early, , , short] = await rangesOf(ofOrganization())
   const all = [shop.edition_id, ...others]
-  const tokens = [shop.token, filled.editionToken]
-  for (const many of [2, 4]) tokens.push(await filled.tokenOf(...all.slice(0, many)))
+  const roleOf = (many: number) => filled.tokenOf(...all.slice(0, many))
+  const callers = [
+    { token: shop.token, most: goal, mostByNumber: goal },
+    { token: filled.editionToken, most: goal, mostByNumber: goal },
+    // Counts of editions are added up.
+    { token: await roleOf(2), most: goal, mostByNumber: 800 },
+    { token: await roleOf(4), most: 800, mostByNumber: 1_150 },
+  ]
   const inTime = [early, short, `${early}&source=api`, `${short}&status=rejected`]
-  const byCreation = ['', 'status=rejected', 'source=api', 'status=rejected&source=api', ...inTime]
   const dear: [string, number][] = []
-  const add = async (query: string, goals: Goals) => {
-    dear.push(...(await dearPages(`/v1/refund-requests?page_size=50&${query}`, goals)))
-  }
-  for (const token of tokens) {
-    for (const filter of byCreation)
-      await add(`ordering=-created&${filter}`, {
-        most: goal,
-        mostByNumber: inTime.includes(filter) ? goalInTime : goal,
-        token,
-      })
+  for (const caller of callers) {
+    for (const filter of ['', 'status=rejected', 'source=api', 'status=rejected&source=api', ...inTime])
+      dear.push(...(await dearPages(`/v1/refund-requests?page_size=50&ordering=-created&${filter}`, caller)))
     for (const ordering of ['-modified', 'status'])
       for (const filter of ['', 'source=api', early])
-        await add(`ordering=${ordering}&${filter}`, { most: goal, mostByNumber: goalByNumber, token })
+        dear.push(
+          ...(await dearPages(`/v1/refund-requests?page_size=50&ordering=${ordering}&${filter}`, {
+            ...caller,
+            mostByNumber: goalByNumber,
+          })),
+        )
   }
   expect(dear).toEqual([])
 }, 1_200_000)
+
+it('requests of a customer are few, whatever else is asked for and whoever asks', async () => {
+  const { results } = await client.get<Page<{ customer: { api_id: string } }>>(`${ofOrganization()}&page=7`)
+  const ofCustomer = `customer_id=${results[0]?.customer.api_id}`
+  const dear: [string, number][] = []
+  for (const token of [shop.token, filled.editionToken])
+    for (const scope of ['', `organization_id=${shop.organization_id}&`, `edition_id=${shop.edition_id}&`])
+      for (const filter of ['', '&status=rejected', '&source=api', '&created_before=2100-01-01T00:00:00Z'])
+        for (const ordering of ['created', '-modified', 'requested_amount', '-status']) {
+          const path = `/v1/refund-requests?${scope}${ofCustomer}${filter}&ordering=${ordering}`
+          const rows = await filled.rowsOf(path, token)
+          if (rows > 100) dear.push([path, rows])
+        }
+  expect(dear).toEqual([])
+}, 120_000)
