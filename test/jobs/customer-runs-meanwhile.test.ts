@@ -32,7 +32,7 @@ it('a page shows nothing that another edition changes while it is read', async (
   }
   const own = sql`organization_id = ${organization}`
   const taken = sql`edition_short_id = ${shortId(other)} and user_seq in (select seq from users where ${own} and seq % 5 = 2)`
-  for (const before of [0, 1, 2])
+  for (const before of [1, 0, 2].slice(0, dearRuns(3)))
     for (const name of ['date_joined', 'email'] as const) {
       await write(sql`delete from edition_customers where ${taken}`)
       await build(later)
@@ -90,13 +90,13 @@ it.each(meanwhile)(
       fc.asyncProperty(
         fc.record({
           before: fc.nat({ max: 3 }),
-          page: fc.constantFrom(1, 2, 5),
+          page: fc.constantFrom(1, 2, dearRuns(5, 2)),
           name: fc.constantFrom(...orders),
           desc: fc.boolean(),
         }),
         async ({ before, page, name, desc }) => {
           await forgetRuns()
-          const place = await seedEditionCustomers(600)
+          const place = await seedEditionCustomers(dearRuns(600, 300))
           const editions = place.editions.slice(0, 2)
           await build(later)
           const caller: Caller = {

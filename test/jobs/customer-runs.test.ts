@@ -145,7 +145,7 @@ describe('roles of several editions', () => {
     const place = await seedEditionCustomers(1_300)
     const others = await seedEditionCustomers(300)
     await build(later)
-    for (const [index, ordering] of orderings.entries())
+    for (const [index, ordering] of orderings.slice(0, dearRuns(orderings.length, 4)).entries())
       for (const some of [places[index % 2] ?? [], [0, 1, 2]].slice(0, dearRuns(2))) {
         const editions = some.map((one) => place.editions[one] ?? '')
         const asked = index % 4 < 2 ? `organization_id=${place.organization}` : ''

@@ -16,6 +16,11 @@ import { addNeighbours, addRareTexts, endpointId } from './many-rows.ts'
 const wanted = Number(process.env['ORDERS'] ?? 200_000)
 const filledDir = process.env['BENCH_STATE_DIR']
 
+interface ListCost {
+  rows_read: number
+  status: number
+}
+
 export interface FilledShop {
   url: string
   client: Client
@@ -26,6 +31,8 @@ export interface FilledShop {
   tokenOf: (...editionIds: readonly string[]) => Promise<string>
   /** Rows that a request reads, its count and the look-up of its caller included. */
   rowsOf: (path: string, token?: string) => Promise<number>
+  /** The same, and the status of the answer. */
+  costOf: (path: string, token?: string) => Promise<ListCost>
   close: () => Promise<void>
 }
 
@@ -58,15 +65,17 @@ async function openFilledShop(add?: (database: DatabaseSync) => void): Promise<F
     const { token } = await superuser.post<{ token: string }>('/v1/auth/tokens', { name: 'viewer', member_id })
     return token
   }
+  const costOf = (path: string, token = shop.token): Promise<ListCost> =>
+    client.post('/floor/read/list', { path, token })
   return {
     url: server.url,
     client,
     shop,
     editionToken: await tokenOf(shop.edition_id),
     tokenOf,
-    rowsOf: async (path, token = shop.token) => {
-      const asked = { path, token }
-      const cost = await client.post<{ rows_read: number; status: number }>('/floor/read/list', asked)
+    costOf,
+    rowsOf: async (path, token) => {
+      const cost = await costOf(path, token)
       expect([path, cost.status]).toEqual([path, 200])
       return cost.rows_read
     },
