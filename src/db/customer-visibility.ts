@@ -1,7 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm'
 import { type Caller, type Reach, reachOf, type RoleCode } from '../domain/accounts/access.ts'
 import { searchSeparator } from '../domain/text/fold.ts'
-import { listedKeys } from './lists/listed-keys.ts'
+import { listedKeys, quoted } from './lists/listed-keys.ts'
 import { inList, inWords } from './visibility.ts'
 import { shortId, shortIds, shortIdOf } from './short-ids.ts'
 
@@ -17,7 +17,7 @@ function listed(editionIds: readonly string[]): Editions {
 
 /** All others. What is looked for in a text reads no list, of which each row would be one more. */
 function beside(editionIds: readonly string[]): Editions {
-  const own = sql.raw(`'${shortIds(editionIds).join()}'`)
+  const own = sql.raw(quoted(shortIds(editionIds).join()))
   return (column) => sql`instr(${own}, ${column}) = 0`
 }
 
@@ -217,7 +217,7 @@ const digits = 21
 function givenOfAll(seq: SQL, editionIds: readonly string[], isElsewhere?: SQL): SQL {
   // Written, because it is named often, and a statement has at most 100 parameters.
   const ids = shortIds(editionIds).toSorted()
-  const own = sql.raw(`'${ids.join().replaceAll("'", "''")}'`)
+  const own = sql.raw(quoted(ids.join()))
   const place = sql`instr(${own}, edition_short_id)`
   const newestOf = (name: SQL): SQL =>
     sql`substr(max(iif(${place} > 0 and ${name} <> '',

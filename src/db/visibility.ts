@@ -1,5 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm'
 import { type Caller, type Reach, reachOf, type RoleCode } from '../domain/accounts/access.ts'
+import { quoted } from './lists/listed-keys.ts'
 import { editions } from './schema/editions.ts'
 
 /** A list of ids of any length as one bound parameter. */
@@ -11,7 +12,7 @@ export const inList = (column: SQL, values: readonly (string | number)[]): SQL =
  * for a bound value.
  */
 export const inWords = (column: SQL, words: readonly string[]): SQL => {
-  const written = words.map((word) => `'${word}'`).join(', ')
+  const written = words.map(quoted).join(', ')
   return words.length === 1 ? sql`${column} = ${sql.raw(written)}` : sql`${column} in (${sql.raw(written)})`
 }
 

@@ -145,7 +145,7 @@ it('callers who name no organisation read few rows, too, and of several editions
   expect(dear).toEqual([])
 }, 1_200_000)
 
-it('requests of a customer are few, whatever else is asked for and whoever asks', async () => {
+it('requests of a customer read few rows with any other filter, for an admin and for a role of the edition', async () => {
   const { results } = await client.get<Page<{ customer: { api_id: string } }>>(`${ofOrganization()}&page=7`)
   const ofCustomer = `customer_id=${results[0]?.customer.api_id}`
   const dear: [string, number][] = []

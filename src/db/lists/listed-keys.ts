@@ -1,6 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm'
 
-const written = (key: string | number): string =>
+/** A key as it is written into a statement. */
+export const quoted = (key: string | number): string =>
   typeof key === 'number' ? `${key}` : `'${key.replaceAll("'", "''")}'`
 
 const tableOf = (rows: readonly string[], columns: number): SQL => {
@@ -14,13 +15,13 @@ const tableOf = (rows: readonly string[], columns: number): SQL => {
  */
 export const listedKeys = (keys: readonly (string | number)[]): SQL =>
   tableOf(
-    [...new Set(keys)].map((key) => `(${written(key)})`),
+    [...new Set(keys)].map((key) => `(${quoted(key)})`),
     1,
   )
 
 /** As `listedKeys`, with a number of each as `column2`. */
 export const listedPairs = (pairs: ReadonlyMap<string | number, number | null>): SQL =>
   tableOf(
-    [...pairs].map(([key, number]) => `(${written(key)}, ${number})`),
+    [...pairs].map(([key, number]) => `(${quoted(key)}, ${number})`),
     2,
   )

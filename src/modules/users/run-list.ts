@@ -139,7 +139,7 @@ async function inOrder(db: Database, { id, ordering, rows }: AskedOrder): Promis
 /** What owners say: whether they were given a value. */
 export const givenFlags = { email: 2, phone: 1 } as const
 
-/** More editions of a customer are not told. */
+/** Entries do not say the editions of a customer who is in more. */
 const mostOwners = 40
 
 const flagged = (value: SQL, flag: number): SQL => sql`iif(coalesce(${value}, '') <> '', ${sql.raw(String(flag))}, 0)`
