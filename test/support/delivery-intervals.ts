@@ -110,7 +110,7 @@ export async function expectDeliveryIntervals(endpoint: string): Promise<number>
         count,
       })),
     )
-  const bare = stored.map(({ of_editions, ...interval }) => interval)
+  const bare = stored.map(({ of_editions: _ofEditions, ...interval }) => interval)
   const counted = countedAnew(deliveryIntervals, bare, rows)
   const byStatus = Object.keys(bare[0] ?? {})
   for (const [index, interval] of counted.entries()) {

@@ -23,7 +23,7 @@ export interface Schema {
 }
 
 interface Documented {
-  parameters?: { name: string; description?: string }[]
+  parameters?: { name: string; in: string; description?: string; schema: Schema }[]
   requestBody?: { content: Record<string, { schema: Schema }> }
 }
 
@@ -53,6 +53,25 @@ export function orderingsOf(operation: Operation): string[] {
   const parameters = document.paths[operation.path]?.[operation.method]?.parameters ?? []
   const description = parameters.find(({ name }) => name === 'ordering')?.description ?? ''
   return /Keys: ([\w, ]+)\./.exec(description)?.[1]?.split(', ') ?? []
+}
+
+/** A filter of a list, with the words that it takes; ids, texts and times have none. */
+export interface DocumentedFilter {
+  name: string
+  words: readonly string[]
+}
+
+const pageNames = ['ordering', 'page', 'page_size', 'cursor']
+
+/** The filters that the document says a list has. */
+export function filtersOf(operation: Operation): DocumentedFilter[] {
+  const parameters = document.paths[operation.path]?.[operation.method]?.parameters ?? []
+  return parameters
+    .filter((one) => one.in === 'query' && !pageNames.includes(one.name))
+    .map(({ name, schema }) => ({
+      name,
+      words: schema.type === 'boolean' ? ['true', 'false'] : (schema.enum ?? []).map(String),
+    }))
 }
 
 /** JSON types that a schema takes; none when it says nothing about them. */

@@ -3,7 +3,6 @@ import { type Language, languages, type TranslatedDict } from '../languages.ts'
 import { lifecycle } from '../lifecycle.ts'
 
 export const consentTypes = ['marketing', 'terms', 'privacy', 'photo', 'data_sharing', 'custom'] as const
-export type ConsentType = (typeof consentTypes)[number]
 
 export const legalBases = ['consent', 'contract', 'legitimate_interest', 'legal_obligation'] as const
 export type LegalBasis = (typeof legalBases)[number]

@@ -5,7 +5,7 @@ import type { Page, PageRequest } from '../../domain/page.ts'
 import { auditing } from './audit.ts'
 import type { AppContext } from '../env.ts'
 import { judge, judgeLoaded, type Located } from './judge.ts'
-import { pageLinks, pageRequest } from '../requests/list-query.ts'
+import { type FiltersOf, filtersOf, pageLinks, pageRequest } from '../requests/list-query.ts'
 import { logError } from '../log.ts'
 import type { Operation } from './operation.ts'
 import { type Handling, jsonType, OperationRun, unkept } from './operation-run.ts'
@@ -46,7 +46,10 @@ export function mountList<
   operation: Operation<P, Q, z.ZodNever, R>,
   handling: {
     load?: (ctx: Ctx, params: z.output<P>) => Promise<Loaded>
-    list: (ctx: Ctx, input: { query: z.output<Q>; page: PageRequest; loaded: Loaded }) => Promise<Page<Row>>
+    list: (
+      ctx: Ctx,
+      input: { query: z.output<Q>; filters: FiltersOf<Q>; page: PageRequest; loaded: Loaded },
+    ) => Promise<Page<Row>>
     present: (row: Row, ctx: Ctx) => unknown
     /** The fields of the answer beside its rows. */
     beside?: (ctx: Ctx, loaded: Loaded) => Promise<object>
@@ -58,7 +61,7 @@ export function mountList<
     const url = publicAddress(ctx.config.publicUrl, c.req.url)
     const query = parseQuery(c, operation.query)
     const asked = pageRequest(query as { page: number }, url)
-    const page = await handling.list(ctx, { query, page: asked, loaded })
+    const page = await handling.list(ctx, { query, filters: filtersOf<Q>(query), page: asked, loaded })
     const { next, previous } = pageLinks(page, url)
     const results = await Promise.all(page.rows.map((row) => handling.present(row, ctx)))
     const links = [next && `<${next}>; rel="next"`, previous && `<${previous}>; rel="prev"`].filter(

@@ -111,6 +111,20 @@ export function listQuery<const Names extends readonly [string, ...string[]], Fi
   })
 }
 
+type PageName = 'page' | 'page_size' | 'cursor'
+
+/** What a list is asked for, by its query: its filters and its ordering. */
+export type AskedOf<Query extends z.ZodType> = Omit<z.output<Query>, PageName>
+
+export type FiltersOf<Query extends z.ZodType> = Omit<AskedOf<Query>, 'ordering'>
+
+/** The filters that a request has, without its ordering and its page. */
+export function filtersOf<Query extends z.ZodType>(query: z.output<Query>): FiltersOf<Query> {
+  const asked = query as Record<PageName | 'ordering', unknown>
+  const { ordering: _ordering, page: _page, page_size: _size, cursor: _cursor, ...filters } = asked
+  return filters as FiltersOf<Query>
+}
+
 interface PageQuery {
   page: number
   page_size?: number

@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi'
 import { Id, KnownEmail, PersonName, Timestamp } from '../../http/fields.ts'
-import { envelope, IdFilter, InstantFilter, listQuery } from '../../http/requests/list-query.ts'
+import { envelope, type FiltersOf, IdFilter, InstantFilter, listQuery } from '../../http/requests/list-query.ts'
 import { operation } from '../../http/operations/operation.ts'
 
 const Change = z.object({
@@ -88,3 +88,5 @@ export const listAuditLog = operation({
   }),
   response: envelope(AuditEntry),
 })
+
+export type AuditFilters = FiltersOf<typeof listAuditLog.query>

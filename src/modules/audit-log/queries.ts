@@ -1,5 +1,6 @@
 import { eq, getTableColumns, gte, lt, type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
+import type { NoFilters } from '../../db/lists/filters.ts'
 import type { Owners } from '../../db/lists/list-source.ts'
 import { ofOwners } from '../../db/lists/page-statement.ts'
 import { paginate } from '../../db/lists/paginate.ts'
@@ -13,6 +14,7 @@ import { seesOrganization, visibilityOf, visibleIn } from '../../db/visibility.t
 import { invalid, parameterError } from '../../domain/errors.ts'
 import { firstIdAt } from '../../domain/ids.ts'
 import { type OrderBy, type Page, type PageRequest, sortBy } from '../../domain/page.ts'
+import type { AuditFilters } from './contract.ts'
 import { entrySpans, resourceSpans, scopeOfResource } from './spans.ts'
 
 const columns = getTableColumns(auditLog)
@@ -34,15 +36,9 @@ const fields = { ...columns, ...actorFields }
 
 export type AuditRow = RowOf<typeof fields>
 
-interface AuditFilters {
-  organization_id?: string | undefined
-  actor_id?: string | undefined
-  action?: string | undefined
-  resource_type?: string | undefined
-  resource_id?: string | undefined
-  created_after?: number | undefined
-  created_before?: number | undefined
-}
+/** Filters of which indexes have the entries, and the others. */
+type IndexFilters = Pick<AuditFilters, 'actor_id' | 'action' | 'resource_type' | 'resource_id'>
+type TimeFilters = Omit<AuditFilters, keyof IndexFilters>
 
 const auditVisibility = visibilityOf(sql`${columns.organization_id}`, sql`null`)
 const readers = ['OA'] as const
@@ -53,11 +49,12 @@ const ofFacets = ({ actor_id, action, resource_type }: AuditFilters): SQL[] => [
   ...(resource_type === undefined ? [] : [eq(columns.resource_type, resource_type)]),
 ]
 
-function conditions(ctx: Ctx, filters: AuditFilters, organizationId: string): SQL[] {
-  const { created_after, created_before } = filters
+function conditions(ctx: Ctx, filters: TimeFilters, organizationId: string): SQL[] {
+  const { organization_id, created_after, created_before, ...unnamed } = filters
+  unnamed satisfies NoFilters
   return [
     eq(columns.organization_id, organizationId),
-    visibleIn(ctx.caller, auditVisibility, filters, readers),
+    visibleIn(ctx.caller, auditVisibility, { organization_id }, readers),
     ...(created_after === undefined ? [] : [gte(columns.id, firstIdAt('audit_entry', created_after))]),
     ...(created_before === undefined ? [] : [lt(columns.id, firstIdAt('audit_entry', created_before))]),
   ]
@@ -114,11 +111,12 @@ const spansOf = ({ resource_id }: AuditFilters) => (resource_id === undefined ? 
 
 function countedOf(
   ctx: Ctx,
-  filters: AuditFilters,
+  filters: Omit<AuditFilters, 'organization_id'>,
   organizationId: string,
   { owners, index, facets: where }: FoundEntries,
 ): SpannedRows | null {
-  const { actor_id, action, resource_type, resource_id, created_after, created_before } = filters
+  const { actor_id, action, resource_type, resource_id, created_after, created_before, ...unnamed } = filters
+  unnamed satisfies NoFilters
   const facets = [actor_id, action, resource_type]
   if (!areCountable(facets) || !seesOrganization(ctx.caller, organizationId, readers)) return null
   const others = [...ofFacets(filters), ...ofResource(filters)]
@@ -159,7 +157,8 @@ async function foundByFewer(ctx: Ctx, filters: AuditFilters, organizationId: str
 }
 
 function foundBy(ctx: Ctx, filters: AuditFilters, organizationId: string): FoundEntries | Promise<FoundEntries> {
-  const { actor_id, action, resource_type, resource_id } = filters
+  const { actor_id, action, resource_type, resource_id, ...unnamed }: IndexFilters = filters
+  unnamed satisfies NoFilters
   const haveFacets = actor_id !== undefined || action !== undefined || resource_type !== undefined
   if (resource_id === undefined) return haveFacets ? foundByFacets(filters, organizationId) : { facets: [] }
   return haveFacets ? foundByFewer(ctx, filters, organizationId) : foundByResource(filters, organizationId)

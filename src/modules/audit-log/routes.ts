@@ -7,6 +7,6 @@ import { listEntries } from './queries.ts'
 export const auditLog = createRouter()
 
 mountList(auditLog, contract.listAuditLog, {
-  list: (ctx, { query, page }) => listEntries(ctx, page, query.ordering, query),
+  list: (ctx, { query, filters, page }) => listEntries(ctx, page, query.ordering, filters),
   present: presentEntry,
 })

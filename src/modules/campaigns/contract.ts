@@ -1,7 +1,14 @@
 import type { z } from '@hono/zod-openapi'
 import { type RoleCode, roleCodes } from '../../domain/accounts/access.ts'
 import { IdParams } from '../../http/fields.ts'
-import { envelope, IdFilter, listQuery, TextFilter } from '../../http/requests/list-query.ts'
+import {
+  type AskedOf,
+  envelope,
+  type FiltersOf,
+  IdFilter,
+  listQuery,
+  TextFilter,
+} from '../../http/requests/list-query.ts'
 import { operation } from '../../http/operations/operation.ts'
 import {
   Campaign,
@@ -32,8 +39,7 @@ const listCampaignsQuery = listQuery({
     search: TextFilter.optional().openapi({ description: 'Part of the name.' }),
   },
 })
-type WithPages = 'ordering' | 'page' | 'page_size' | 'cursor'
-export type CampaignFilters = Omit<z.output<typeof listCampaignsQuery>, WithPages>
+export type CampaignFilters = FiltersOf<typeof listCampaignsQuery>
 export type CampaignOrdering = z.output<typeof listCampaignsQuery>['ordering']
 
 export const listCampaigns = operation({
@@ -170,8 +176,7 @@ const listRecipientsQuery = listQuery({
     engagement: EngagementFilter.optional(),
   },
 })
-export type RecipientFilters = Omit<z.output<typeof listRecipientsQuery>, WithPages>
-export type RecipientOrdering = z.output<typeof listRecipientsQuery>['ordering']
+export type RecipientQuery = AskedOf<typeof listRecipientsQuery>
 
 export const listCampaignRecipients = operation({
   id: 'listCampaignRecipients',

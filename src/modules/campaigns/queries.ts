@@ -2,6 +2,7 @@ import { and, eq, getTableColumns, isNull, or, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { containsFolded } from '../../db/contains.ts'
 import { nullable, type SortKey } from '../../db/lists/list-source.ts'
+import type { NoFilters } from '../../db/lists/filters.ts'
 import { paginate } from '../../db/lists/paginate.ts'
 import { editions } from '../../db/schema/editions.ts'
 import { campaigns } from '../../db/schema/messaging/campaigns.ts'
@@ -25,7 +26,7 @@ import {
   selectCampaigns,
 } from './delivery/campaign-row.ts'
 import { segmentSummaryFields } from '../segments/index.ts'
-import type { CampaignFilters, CampaignOrdering, RecipientFilters, RecipientOrdering } from './contract.ts'
+import type { CampaignFilters, CampaignOrdering, RecipientQuery } from './contract.ts'
 
 export type CampaignDetailRow = CampaignRow
 export type LoadedCampaign = CampaignDetailRow & { tenant: Tenant }
@@ -44,7 +45,8 @@ export function listCampaigns(
   ordering: CampaignOrdering,
   filters: CampaignFilters,
 ): Promise<Page<CampaignListRow>> {
-  const { organization_id, edition_id, channel, status, search } = filters
+  const { organization_id, edition_id, channel, status, search, ...unnamed } = filters
+  unnamed satisfies NoFilters
   return paginate(ctx.db, page, {
     from: sql`${campaigns}`,
     key: sql`${columns.seq}`,
@@ -149,7 +151,7 @@ async function withoutHidden(ctx: Ctx, campaign: CampaignRow, rows: readonly Rec
 }
 
 /** Sorting by address would reveal hidden addresses. */
-function judgeOrdering(ctx: Ctx, ordering: RecipientOrdering): void {
+function judgeOrdering(ctx: Ctx, ordering: RecipientQuery['ordering']): void {
   if (!ordering.some(({ name }) => name === 'address') || customersSeenBy(ctx.caller).isWhole) return
   throw invalid(parameterError('ordering', 'invalid_choice', 'Only roles of the organisation may order by address.'))
 }
@@ -158,8 +160,9 @@ export async function listRecipients(
   ctx: Ctx,
   campaign: CampaignRow,
   page: PageRequest,
-  { ordering, state, reason, engagement }: RecipientFilters & { ordering: RecipientOrdering },
+  { ordering, state, reason, engagement, ...unnamed }: RecipientQuery,
 ): Promise<Page<ListedRecipient>> {
+  unnamed satisfies NoFilters
   judgeOrdering(ctx, ordering)
   const isCancelled = campaign.status === 'cancelled'
   // Recipients whom a cancelled campaign did not reach stay pending in its object.

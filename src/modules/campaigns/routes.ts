@@ -14,7 +14,7 @@ import { updateCampaign } from './update.ts'
 export const campaigns = createRouter()
 
 mountList(campaigns, contract.listCampaigns, {
-  list: (ctx, { query, page }) => listCampaigns(ctx, page, query.ordering, query),
+  list: (ctx, { query, filters, page }) => listCampaigns(ctx, page, query.ordering, filters),
   present: presentCampaignItem,
 })
 

@@ -13,7 +13,7 @@ import {
 import { utf8 } from '../../domain/text/encoding.ts'
 import { channels } from '../../domain/messaging/messaging.ts'
 import { Id, IdParams, Instant, LanguageCode, orNull, Timestamp } from '../../http/fields.ts'
-import { envelope, IdFilter, listQuery } from '../../http/requests/list-query.ts'
+import { type AskedOf, envelope, IdFilter, listQuery } from '../../http/requests/list-query.ts'
 import { operation } from '../../http/operations/operation.ts'
 
 const hidden = 'Null too where the caller has a role of an edition alone, and the answer is not of that edition.'
@@ -165,6 +165,8 @@ customer. With \`edition_id\`, those that count in that edition.`,
   }),
   response: envelope(UserConsent),
 })
+
+export type AnswerQuery = AskedOf<typeof listUserConsents.query>
 
 export const listConsentRecords = operation({
   id: 'listConsentRecords',

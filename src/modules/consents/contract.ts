@@ -24,7 +24,14 @@ import {
   Timestamp,
   Translated,
 } from '../../http/fields.ts'
-import { BooleanFilter, envelope, IdFilter, listQuery, TextFilter } from '../../http/requests/list-query.ts'
+import {
+  BooleanFilter,
+  envelope,
+  type FiltersOf,
+  IdFilter,
+  listQuery,
+  TextFilter,
+} from '../../http/requests/list-query.ts'
 import { operation } from '../../http/operations/operation.ts'
 
 const Title = Translated(maxConsentTitleLength).openapi({ example: { en: 'Newsletter', da: 'Nyhedsbrev' } })
@@ -192,6 +199,8 @@ export const listConsents = operation({
   }),
   response: envelope(Consent),
 })
+
+export type ConsentFilters = FiltersOf<typeof listConsents.query>
 
 export const createConsent = operation({
   id: 'createConsent',

@@ -1,6 +1,7 @@
 import { and, eq, getTableColumns, type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { containsFolded } from '../../db/contains.ts'
+import type { NoFilters } from '../../db/lists/filters.ts'
 import { paginate } from '../../db/lists/paginate.ts'
 import { consents, consentStats } from '../../db/schema/consents.ts'
 import { editions } from '../../db/schema/editions.ts'
@@ -9,12 +10,12 @@ import { select } from '../../db/select.ts'
 import { inList, type Visibility, visible, visibleIn } from '../../db/visibility.ts'
 import type { Tenant } from '../../domain/accounts/access.ts'
 import { notFound } from '../../domain/errors.ts'
-import type { ConsentType } from '../../domain/consents/consents.ts'
 import type { Language } from '../../domain/languages.ts'
 import { type OrderBy, type Page, type PageRequest, sortBy } from '../../domain/page.ts'
 import { type EditionSummaryRow, editionSummaryFields } from '../editions/index.ts'
 import { type OrganizationSummaryRow, organizationSummaryFields } from '../organizations/index.ts'
 import type { Nullable } from '../../domain/nullable.ts'
+import type { ConsentFilters } from './contract.ts'
 
 export type DefinitionRow = typeof consents.$inferSelect
 
@@ -44,18 +45,11 @@ const tenantFields = {
 /** A definition keeps its own ids where its edition is missing, so its columns come last. */
 const columns = { ...tenantFields, ...stats, ...getTableColumns(consents) }
 
-interface ConsentFilters {
-  organization_id?: string | undefined
-  edition_id?: string | undefined
-  type?: ConsentType | undefined
-  is_active?: boolean | undefined
-  search?: string | undefined
-}
-
 type Ordering = readonly OrderBy<'created' | 'modified' | 'name' | 'position'>[]
 
 function conditions(ctx: Ctx, filters: ConsentFilters): SQL[] {
-  const { organization_id, edition_id, type, is_active, search } = filters
+  const { organization_id, edition_id, type, is_active, search, ...unnamed } = filters
+  unnamed satisfies NoFilters
   return [
     visibleIn(ctx.caller, definitionVisibility, filters),
     ...(organization_id ? [eq(consents.organization_id, organization_id)] : []),

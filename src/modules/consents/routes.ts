@@ -15,7 +15,7 @@ import { updateConsent } from './update.ts'
 export const consents = createRouter()
 
 mountList(consents, contract.listConsents, {
-  list: (ctx, { query, page }) => listConsents(ctx, page, query.ordering, query),
+  list: (ctx, { query, filters, page }) => listConsents(ctx, page, query.ordering, filters),
   present: presentConsent,
 })
 

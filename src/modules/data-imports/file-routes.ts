@@ -22,7 +22,7 @@ import { updateDataImport } from './update.ts'
 /** Imports of files, up to the start of their orders. */
 export function mountImports(router: Router): void {
   mountList(router, contract.listDataImports, {
-    list: (ctx, { query, page }) => listDataImports(ctx, page, query.ordering, query),
+    list: (ctx, { query, filters, page }) => listDataImports(ctx, page, query.ordering, filters),
     present: presentDataImport,
   })
 

@@ -24,7 +24,7 @@ import {
   Timestamp,
   TimeZone,
 } from '../../http/fields.ts'
-import { envelope, IdFilter, listQuery, TextFilter } from '../../http/requests/list-query.ts'
+import { envelope, type FiltersOf, IdFilter, listQuery, TextFilter } from '../../http/requests/list-query.ts'
 import { operation } from '../../http/operations/operation.ts'
 import { ImportParams, keepers, tag } from './contract-parts.ts'
 
@@ -132,7 +132,7 @@ const listImportsQuery = listQuery({
     search: TextFilter.optional().openapi({ description: 'Part of the name.' }),
   },
 })
-export type ImportFilters = Omit<z.output<typeof listImportsQuery>, 'ordering' | 'page' | 'page_size' | 'cursor'>
+export type ImportFilters = FiltersOf<typeof listImportsQuery>
 export type ImportOrdering = z.output<typeof listImportsQuery>['ordering']
 
 const CreateDataImport = z.object({

@@ -1,6 +1,7 @@
 import { and, eq, type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { containsFolded } from '../../db/contains.ts'
+import type { NoFilters } from '../../db/lists/filters.ts'
 import { paginate } from '../../db/lists/paginate.ts'
 import { dataImports } from '../../db/schema/data-imports.ts'
 import { editions } from '../../db/schema/editions.ts'
@@ -48,21 +49,24 @@ const columns = {
 const joins: SQL = sql`join organizations on organizations.id = data_imports.organization_id
   join editions on editions.id = data_imports.edition_id left join files on files.id = data_imports.file_id`
 
-const exact = ['organization_id', 'edition_id', 'status', 'source'] as const
-
 export const listDataImports = (
   ctx: Ctx,
   page: PageRequest,
   ordering: ImportOrdering,
   filters: ImportFilters,
-): Promise<Page<ImportDetailRow>> =>
-  paginate(ctx.db, page, {
+): Promise<Page<ImportDetailRow>> => {
+  const { organization_id, edition_id, status, source, search, ...unnamed } = filters
+  unnamed satisfies NoFilters
+  return paginate(ctx.db, page, {
     from: sql`data_imports`,
     key: sql`data_imports.id`,
     where: [
       visibleIn(ctx.caller, importVisibility, filters),
-      ...exact.flatMap((name) => (filters[name] ? [sql`data_imports.${sql.raw(name)} = ${filters[name]}`] : [])),
-      ...(filters.search ? [containsFolded(sql`data_imports.search`, filters.search)] : []),
+      ...(organization_id ? [sql`data_imports.organization_id = ${organization_id}`] : []),
+      ...(edition_id ? [sql`data_imports.edition_id = ${edition_id}`] : []),
+      ...(status ? [sql`data_imports.status = ${status}`] : []),
+      ...(source ? [sql`data_imports.source = ${source}`] : []),
+      ...(search ? [containsFolded(sql`data_imports.search`, search)] : []),
     ],
     sort: sortBy(ordering, '-created', {
       created: sql`data_imports.created_at`,
@@ -73,6 +77,7 @@ export const listDataImports = (
     columns,
     joins: sql`join data_imports on data_imports.id = page.key ${joins}`,
   })
+}
 
 export async function findImport(ctx: Ctx, id: string): Promise<LoadedImport> {
   const row = await ctx.db.first(

@@ -28,7 +28,8 @@ export function mountRuns(router: Router): void {
 
   mountList(router, contract.listImportRows, {
     load: (ctx, { id }) => findImport(ctx, id),
-    list: (ctx, { loaded, query, page }) => listImportRows(ctx, loaded, page, query),
+    list: (ctx, { loaded, query: { ordering }, filters, page }) =>
+      listImportRows(ctx, loaded, page, { ordering, filters }),
     present: presentImportRow,
   })
 

@@ -2,7 +2,14 @@ import { z } from '@hono/zod-openapi'
 import { roleCodes } from '../../domain/accounts/access.ts'
 import { editionStatuses } from '../../domain/editions/editions.ts'
 import { Id, IdParams, InstantOrNull, JsonObject, LanguageCode, Name, TimeZone } from '../../http/fields.ts'
-import { BooleanFilter, envelope, IdFilter, listQuery, TextFilter } from '../../http/requests/list-query.ts'
+import {
+  BooleanFilter,
+  envelope,
+  type FiltersOf,
+  IdFilter,
+  listQuery,
+  TextFilter,
+} from '../../http/requests/list-query.ts'
 import { operation } from '../../http/operations/operation.ts'
 import {
   choicesShown,
@@ -85,7 +92,7 @@ const listEditionsQuery = listQuery({
   },
 })
 
-export type EditionFilters = Omit<z.output<typeof listEditionsQuery>, 'ordering' | 'page' | 'page_size' | 'cursor'>
+export type EditionFilters = FiltersOf<typeof listEditionsQuery>
 export type EditionOrdering = z.output<typeof listEditionsQuery>['ordering']
 
 export const listEditions = operation({

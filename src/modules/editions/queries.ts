@@ -2,6 +2,7 @@ import { and, eq, getTableColumns, type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { containsFolded } from '../../db/contains.ts'
 import { nullable, type SortKey } from '../../db/lists/list-source.ts'
+import type { NoFilters } from '../../db/lists/filters.ts'
 import { paginate } from '../../db/lists/paginate.ts'
 import { editions } from '../../db/schema/editions.ts'
 import { files } from '../../db/schema/files/files.ts'
@@ -35,7 +36,8 @@ export function listEditions(
   ordering: EditionOrdering,
   filters: EditionFilters,
 ): Promise<Page<EditionListRow>> {
-  const { organization_id, event_id, is_draft, is_archived = false, status, search } = filters
+  const { organization_id, event_id, is_draft, is_archived = false, status, search, ...unnamed } = filters
+  unnamed satisfies NoFilters
   return paginate(ctx.db, page, {
     from: sql`${editions}`,
     key: sql`${editions.id}`,

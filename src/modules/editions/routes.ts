@@ -16,7 +16,7 @@ import { updateEdition } from './update.ts'
 export const editions = createRouter()
 
 mountList(editions, contract.listEditions, {
-  list: (ctx, { query, page }) => listEditions(ctx, page, query.ordering, query),
+  list: (ctx, { query, filters, page }) => listEditions(ctx, page, query.ordering, filters),
   present: presentEditionListItem,
 })
 

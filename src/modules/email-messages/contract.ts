@@ -2,7 +2,7 @@ import { z } from '@hono/zod-openapi'
 import { roleCodes } from '../../domain/accounts/access.ts'
 import { emailMessageScopes } from '../../domain/messaging/email-messages.ts'
 import { IdParams } from '../../http/fields.ts'
-import { envelope, IdFilter, listQuery } from '../../http/requests/list-query.ts'
+import { envelope, type FiltersOf, IdFilter, listQuery } from '../../http/requests/list-query.ts'
 import { operation } from '../../http/operations/operation.ts'
 import {
   AdoptEmailMessage,
@@ -30,10 +30,7 @@ const listEmailMessagesQuery = listQuery({
   },
 })
 
-export type EmailMessageFilters = Omit<
-  z.output<typeof listEmailMessagesQuery>,
-  'ordering' | 'page' | 'page_size' | 'cursor'
->
+export type EmailMessageFilters = FiltersOf<typeof listEmailMessagesQuery>
 export type EmailMessageOrdering = z.output<typeof listEmailMessagesQuery>['ordering']
 
 export const listEmailMessages = operation({

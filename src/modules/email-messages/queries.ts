@@ -1,5 +1,6 @@
 import { and, eq, getTableColumns, type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
+import type { NoFilters } from '../../db/lists/filters.ts'
 import { paginate } from '../../db/lists/paginate.ts'
 import { editions } from '../../db/schema/editions.ts'
 import { emailMessages } from '../../db/schema/messaging/email-messages.ts'
@@ -65,7 +66,8 @@ export function listMessages(
   ordering: EmailMessageOrdering,
   filters: EmailMessageFilters,
 ): Promise<Page<MessageListRow>> {
-  const { organization_id, edition_id, type, scope } = filters
+  const { organization_id, edition_id, type, scope, ...unnamed } = filters
+  unnamed satisfies NoFilters
   return paginate(ctx.db, page, {
     from: sql`${emailMessages}`,
     key: sql`${emailMessages.id}`,

@@ -12,7 +12,7 @@ import { updateMessage } from './update.ts'
 export const emailMessages = createRouter()
 
 mountList(emailMessages, contract.listEmailMessages, {
-  list: (ctx, { query, page }) => listMessages(ctx, page, query.ordering, query),
+  list: (ctx, { query, filters, page }) => listMessages(ctx, page, query.ordering, filters),
   present: presentMessageItem,
 })
 

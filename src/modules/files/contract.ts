@@ -12,7 +12,14 @@ import {
 import { maxNameLength } from '../../domain/files/names.ts'
 import { fileTypes } from '../../domain/files/types.ts'
 import { Id, IdParams, Image, JsonObject, orNull, RequiredText, Timestamp, Translated } from '../../http/fields.ts'
-import { BooleanFilter, envelope, IdFilter, listQuery, TextFilter } from '../../http/requests/list-query.ts'
+import {
+  BooleanFilter,
+  envelope,
+  type FiltersOf,
+  IdFilter,
+  listQuery,
+  TextFilter,
+} from '../../http/requests/list-query.ts'
 import { operation } from '../../http/operations/operation.ts'
 
 export const Title = z.string().trim().max(maxFileTitleLength)
@@ -100,7 +107,7 @@ const listFilesQuery = listQuery({
   },
 })
 
-export type FileFilters = Omit<z.output<typeof listFilesQuery>, 'ordering' | 'page' | 'page_size' | 'cursor'>
+export type FileFilters = FiltersOf<typeof listFilesQuery>
 export type FileOrdering = z.output<typeof listFilesQuery>['ordering']
 
 export const listFiles = operation({

@@ -1,6 +1,7 @@
 import { and, eq, getTableColumns, type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { containsFolded } from '../../db/contains.ts'
+import { allOf, type NoFilters } from '../../db/lists/filters.ts'
 import { idKeys, type ListState } from '../../db/lists/list-hits.ts'
 import type { ListSource, SortKey } from '../../db/lists/list-source.ts'
 import { isFarPage, longSkip } from '../../db/lists/page-by-number.ts'
@@ -69,7 +70,13 @@ function organizationOf(ctx: Ctx, { organization_id, edition_id }: FileFilters):
     and ${visibleIn(ctx.caller, editionVisibility, asked)}`
 }
 
-function facetsOf({ caller }: Ctx, { organization_id, edition_id, purpose, mime_type }: FileFilters): FileFacets {
+/** Filters of which indexes have the files in groups, and the others. */
+type GroupFilters = Pick<FileFilters, 'organization_id' | 'edition_id' | 'purpose' | 'mime_type'>
+type ComparedFilters = Omit<FileFilters, keyof GroupFilters>
+
+function facetsOf({ caller }: Ctx, filters: GroupFilters): FileFacets {
+  const { organization_id, edition_id, purpose, mime_type, ...unnamed } = filters
+  unnamed satisfies NoFilters
   const reach = reachOf(caller)
   const isWhole = organization_id === undefined || seesOrganization(caller, organization_id)
   const seen = reach.all || isWhole ? undefined : reach.editions.flatMap((grant) => grant.edition_id ?? [])
@@ -147,11 +154,12 @@ const conditionsOf = ({ editions, purpose, mime_type }: FileFacets): SQL[] => [
 
 /** How the files of one organisation are found and counted. */
 function servedBy(ctx: Ctx, filters: FileFilters, sort: readonly SortKey[]) {
-  const { is_used, search } = filters
-  const scopes = organizationOf(ctx, filters)
+  const { organization_id, edition_id, purpose, mime_type, is_used, search, ...unnamed } = filters
+  unnamed satisfies NoFilters
+  const scopes = organizationOf(ctx, { organization_id, edition_id })
   if (scopes === null) return null
-  const facets = facetsOf(ctx, filters)
-  const { editions, purpose, mime_type } = facets
+  const facets = facetsOf(ctx, { organization_id, edition_id, purpose, mime_type })
+  const { editions } = facets
   const ofOrganization = sql`files.organization_id = ${typeof scopes === 'string' ? scopes : sql`(${scopes})`}`
   const isOfAll = editions === undefined && purpose === undefined && mime_type === undefined
   const [first, ...rest] = sort
@@ -186,7 +194,8 @@ function servedBy(ctx: Ctx, filters: FileFilters, sort: readonly SortKey[]) {
   }
 }
 
-function conditions({ is_used, search }: FileFilters): SQL[] {
+function conditions({ is_used, search, ...unnamed }: ComparedFilters): SQL[] {
+  unnamed satisfies NoFilters
   const used = isUsed(sql`files.id`)
   return [
     ...(is_used === undefined ? [] : [is_used ? used : sql`not ${used}`]),
@@ -200,14 +209,13 @@ function stateOf(
   scopes: SQL | string,
   { filters, ordering }: { filters: FileFilters; ordering: FileOrdering },
 ): ListState {
-  const { organization_id, edition_id, purpose, mime_type, is_used, search } = filters
   const reach = reachOf(ctx.caller)
   const reached = reach.all ? null : [reach.organizations, reach.editions.map((grant) => grant.edition_id)]
   const ids = queryOf(scopes)
   const ofOrganization = sql`files.organization_id = (${ids})`
   const all = { scopes, facets: [[undefined, undefined, undefined]], where: [ofOrganization] }
   return {
-    asked: ['files', reached, organization_id, edition_id, purpose, mime_type, is_used, search, ordering],
+    asked: ['files', reached, allOf(filters), ordering],
     keys: idKeys,
     version: sql`coalesce((select file_changes from organization_storage where organization_id = (${ids})), 0)`,
     rows: sql`(${countOfSpans(fileSpans, all).statement})`,

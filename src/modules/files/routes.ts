@@ -18,7 +18,7 @@ export { servedFiles } from './public-routes.ts'
 export const files = createRouter()
 
 mountList(files, contract.listFiles, {
-  list: (ctx, { query, page }) => listFiles(ctx, page, query.ordering, query),
+  list: (ctx, { query, filters, page }) => listFiles(ctx, page, query.ordering, filters),
   present: (row, ctx) => signFile(presentFile(row, ctx), row, ctx),
 })
 

@@ -10,7 +10,7 @@ import {
 } from '../../domain/refunds/merchant-accounts.ts'
 import { currencies } from '../../domain/money.ts'
 import { Id, IdParams, RequiredText, Timestamp } from '../../http/fields.ts'
-import { BooleanFilter, envelope, IdFilter, listQuery } from '../../http/requests/list-query.ts'
+import { BooleanFilter, envelope, type FiltersOf, IdFilter, listQuery } from '../../http/requests/list-query.ts'
 import { operation } from '../../http/operations/operation.ts'
 
 const Type = z.enum(paymentServices)
@@ -116,9 +116,8 @@ const listMerchantAccountsQuery = listQuery({
   filters: { organization_id: IdFilter.optional(), type: Type.optional(), is_active: BooleanFilter.optional() },
 })
 
-type ListQuery = z.output<typeof listMerchantAccountsQuery>
-export type MerchantAccountFilters = Pick<ListQuery, 'organization_id' | 'type' | 'is_active'>
-export type MerchantAccountOrdering = ListQuery['ordering']
+export type MerchantAccountFilters = FiltersOf<typeof listMerchantAccountsQuery>
+export type MerchantAccountOrdering = z.output<typeof listMerchantAccountsQuery>['ordering']
 
 export const listMerchantAccounts = operation({
   id: 'listMerchantAccounts',

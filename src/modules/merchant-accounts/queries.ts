@@ -1,5 +1,6 @@
 import { and, eq, getTableColumns, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
+import type { NoFilters } from '../../db/lists/filters.ts'
 import { paginate } from '../../db/lists/paginate.ts'
 import { merchantAccounts } from '../../db/schema/editions.ts'
 import { select } from '../../db/select.ts'
@@ -22,7 +23,8 @@ export function listMerchantAccounts(
   ordering: MerchantAccountOrdering,
   filters: MerchantAccountFilters,
 ): Promise<Page<MerchantAccountRow>> {
-  const { organization_id, type, is_active } = filters
+  const { organization_id, type, is_active, ...unnamed } = filters
+  unnamed satisfies NoFilters
   const { id, name, created_at, modified_at } = columns
   return paginate(ctx.db, page, {
     from: sql`${merchantAccounts}`,

@@ -10,7 +10,7 @@ import { updateMerchantAccount } from './update.ts'
 export const merchantAccounts = createRouter()
 
 mountList(merchantAccounts, contract.listMerchantAccounts, {
-  list: (ctx, { query, page }) => listMerchantAccounts(ctx, page, query.ordering, query),
+  list: (ctx, { query, filters, page }) => listMerchantAccounts(ctx, page, query.ordering, filters),
   present: presentMerchantAccount,
 })
 

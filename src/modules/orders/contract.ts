@@ -29,7 +29,14 @@ import {
   OrganizationSummary,
   Timestamp,
 } from '../../http/fields.ts'
-import { envelope, IdFilter, InstantFilter, listQuery, TextFilter } from '../../http/requests/list-query.ts'
+import {
+  envelope,
+  type FiltersOf,
+  IdFilter,
+  InstantFilter,
+  listQuery,
+  TextFilter,
+} from '../../http/requests/list-query.ts'
 import { operation } from '../../http/operations/operation.ts'
 import { boughtFields, Purchase } from '../purchases/index.ts'
 
@@ -200,6 +207,8 @@ export const listOrders = operation({
   }),
   response: envelope(OrderListItem),
 })
+
+export type OrderFilters = FiltersOf<typeof listOrders.query>
 
 export const getOrder = operation({
   id: 'getOrder',

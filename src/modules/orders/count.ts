@@ -2,6 +2,7 @@ import { type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import type { CustomerView } from '../../db/customer-visibility.ts'
 import { customerChangesOf, editionsBeside } from '../../db/edition-counts.ts'
+import { allOf, type NoFilters } from '../../db/lists/filters.ts'
 import { type ListState, numberKeys } from '../../db/lists/list-hits.ts'
 import type { Counting } from '../../db/lists/page-by-number.ts'
 import { editionsSeenBy } from '../../db/visibility.ts'
@@ -14,7 +15,8 @@ import {
   versionOfSortedOrders,
 } from './counts/count-orders.ts'
 import type { CountedOrders } from './counts/spans.ts'
-import { isOfWholeEditions, type OrderFilters, type OrderOrdering } from './filters.ts'
+import type { OrderFilters } from './contract.ts'
+import { isOfWholeEditions, type OrderOrdering } from './filters.ts'
 import type { ServingIndex } from './orderings.ts'
 
 const listed = sql`select id from listed`
@@ -22,19 +24,15 @@ const listed = sql`select id from listed`
 export const withEditions = (ctx: Ctx, filters: OrderFilters): SQL =>
   sql`listed (id) as materialized (${editionsSeenBy(ctx.caller, filters)})`
 
-const textsOf = ({ order_number, customer_email, customer_phone, search }: OrderFilters) => ({
-  order_number,
-  customer_email,
-  customer_phone,
-  search,
-})
-
-const hasTexts = (filters: OrderFilters): boolean => Object.values(textsOf(filters)).some((text) => text !== undefined)
-
 /** What `order_counts` counts, where that is the whole list; null where it is not. */
 export function countedOf(filters: OrderFilters): CountedOrders | null {
-  if (!isOfWholeEditions(filters) || hasTexts(filters)) return null
-  const { status, type, created_after, created_before } = filters
+  const { edition_id, organization_id, status, type, created_after, created_before, ...others } = filters
+  const { customer_id, external_id, transaction_id, order_number, customer_email, customer_phone, search, ...unnamed } =
+    others
+  unnamed satisfies NoFilters
+  const isOfEditions = !!edition_id || !!organization_id
+  const texts = [customer_id, external_id, transaction_id, order_number, customer_email, customer_phone, search]
+  if (!isOfEditions || texts.some(Boolean)) return null
   const until = created_before === undefined ? undefined : created_before + 1
   return { editions: listed, status, type, from: created_after, until }
 }
@@ -53,13 +51,11 @@ export function stateOf(
   { isWhole, reached }: CustomerView,
 ): ListState | null {
   if (!isOfWholeEditions(filters)) return null
-  const { edition_id, organization_id, status, type, created_after, created_before } = filters
   const ids = editionsSeenBy(ctx.caller, filters)
   const keepsItsPlace = ordering.every(({ name }) => name !== 'modified' && name !== 'amount')
   const versionOf = keepsItsPlace ? versionOfOrders : versionOfSortedOrders
-  const chosen = [edition_id, organization_id, status, type, created_after, created_before]
   return {
-    asked: ['orders', reached, ...chosen, textsOf(filters), ordering],
+    asked: ['orders', reached, allOf(filters), ordering],
     keys: numberKeys,
     version: sql`(${versionOf(isWhole ? ids : editionsBeside(ids))} + ${customerChangesOf(ids)})`,
     rows: countOfAllOrders(ids),

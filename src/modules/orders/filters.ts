@@ -1,21 +1,5 @@
-import type { OrderStatus, OrderType } from '../../domain/orders/orders.ts'
 import type { OrderBy } from '../../domain/page.ts'
-
-export interface OrderFilters {
-  edition_id?: string | undefined
-  organization_id?: string | undefined
-  customer_id?: string | undefined
-  transaction_id?: string | undefined
-  order_number?: string | undefined
-  external_id?: string | undefined
-  customer_email?: string | undefined
-  customer_phone?: string | undefined
-  search?: string | undefined
-  status?: OrderStatus | undefined
-  type?: OrderType | undefined
-  created_after?: number | undefined
-  created_before?: number | undefined
-}
+import type { OrderFilters } from './contract.ts'
 
 export type OrderOrdering = readonly OrderBy<'created' | 'modified' | 'order_number' | 'status' | 'type' | 'amount'>[]
 

@@ -7,6 +7,7 @@ import {
   type FoundView,
   viewOfFound,
 } from '../../db/found-customers.ts'
+import type { NoFilters } from '../../db/lists/filters.ts'
 import { type FewEntries, firstEntries, matchingRow, type IndexSearch, mostAtOnce } from '../../db/lists/find-few.ts'
 import type { SortKey } from '../../db/lists/list-source.ts'
 import { lookedUp } from '../../db/lists/match-texts.ts'
@@ -16,7 +17,7 @@ import { shortId } from '../../db/short-ids.ts'
 import type { OrderStatus, OrderType } from '../../domain/orders/orders.ts'
 import { fold, phoneDigits } from '../../domain/text/fold.ts'
 import type { Caller } from '../../domain/accounts/access.ts'
-import type { OrderFilters } from './filters.ts'
+import type { OrderFilters } from './contract.ts'
 import type { FoundByIndex, TextsOfCustomer } from './search.ts'
 import type { sortKeys } from './orderings.ts'
 
@@ -149,7 +150,8 @@ type TextFilters = Pick<
 
 /** Says of an order whether a search finds it. It compares as the list does in SQL. */
 export function isOrderFoundBy(view: FoundView, filters: TextFilters): (order: SearchedOrder) => boolean {
-  const { edition_id, organization_id, order_number, customer_email, customer_phone, search } = filters
+  const { edition_id, organization_id, order_number, customer_email, customer_phone, search, ...unnamed } = filters
+  unnamed satisfies NoFilters
   const edition = edition_id && shortId(edition_id)
   const isOfCustomer = (order: SearchedOrder, needles: readonly string[], texts: (of: ContactTexts) => string[]) =>
     view.textsOf(order.customer).some((of) => isIn(texts(of), needles))
@@ -182,9 +184,15 @@ export function isOrderFoundBy(view: FoundView, filters: TextFilters): (order: S
     texts.every((isFound) => isFound(order))
 }
 
-function judgeOf(view: FoundView, filters: OrderFilters): (order: FoundOrder) => boolean {
-  const { status, type, created_after, created_before } = filters
-  const isFound = isOrderFoundBy(view, filters)
+/** Orders of one customer, one transaction or one external id are not found by the index. */
+type FoundFilters = Omit<OrderFilters, 'customer_id' | 'transaction_id' | 'external_id'>
+
+function judgeOf(view: FoundView, filters: FoundFilters): (order: FoundOrder) => boolean {
+  const { status, type, created_after, created_before, ...others } = filters
+  const { edition_id, organization_id, order_number, customer_email, customer_phone, search, ...unnamed } = others
+  unnamed satisfies NoFilters
+  const texts = { order_number, customer_email, customer_phone, search }
+  const isFound = isOrderFoundBy(view, { edition_id, organization_id, ...texts })
   return (order) =>
     (!status || order.status === status) &&
     (!type || order.type === type) &&

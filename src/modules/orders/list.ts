@@ -1,6 +1,7 @@
 import { eq, type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { containsDigits, containsFolded, containsFoldedOrDigits } from '../../db/contains.ts'
+import type { NoFilters } from '../../db/lists/filters.ts'
 import { isFarPage } from '../../db/lists/page-by-number.ts'
 import type { Owners } from '../../db/lists/list-source.ts'
 import { paginate } from '../../db/lists/paginate.ts'
@@ -26,7 +27,8 @@ import type { Page, PageRequest } from '../../domain/page.ts'
 import { editionSummaryFields, editionSummaryIn, shownEdition, shownIn, shownOfEdition } from '../editions/index.ts'
 import { countingOf, fewMatch, stateOf } from './count.ts'
 import { behindOrderOfDense } from './dense.ts'
-import type { OrderFilters, OrderOrdering } from './filters.ts'
+import type { OrderFilters } from './contract.ts'
+import type { OrderOrdering } from './filters.ts'
 import { indexedKeys, indexOf, sortedKeys, sortKeys, sortOf } from './orderings.ts'
 import { readFewOf } from './found.ts'
 import { rowsInRuns } from './runs.ts'
@@ -152,19 +154,22 @@ function ofKind(filters: OrderFilters, areFew: boolean): SQL[] {
 }
 
 function conditions(ctx: Ctx, { view, filters, areFew, beginsAt }: Asked): SQL[] {
-  if (!filters.edition_id && !filters.organization_id && !filters.customer_id)
+  const { edition_id, organization_id, customer_id, external_id, status, type, ...others } = filters
+  const { transaction_id, order_number, customer_email, customer_phone, search, ...times } = others
+  const { created_after, created_before, ...unnamed } = times
+  unnamed satisfies NoFilters
+  if (!edition_id && !organization_id && !customer_id)
     throw invalid(
       parameterError(null, 'required_filter', 'Give at least one of edition_id, organization_id, customer_id.'),
     )
-  const texts = (Object.keys(textFilters) as (keyof typeof textFilters)[]).flatMap((name) => {
-    const value = filters[name]
-    return value === undefined ? [] : [textFilters[name](value, view)]
-  })
-  const { created_after, created_before } = filters
+  const texts = { transaction_id, order_number, customer_email, customer_phone, search }
   return [
-    ...scopes(filters),
-    ...texts,
-    ...ofKind(filters, areFew),
+    ...scopes({ edition_id, organization_id, customer_id, external_id }),
+    ...(Object.keys(textFilters) as (keyof typeof textFilters)[]).flatMap((name) => {
+      const value = texts[name]
+      return value === undefined ? [] : [textFilters[name](value, view)]
+    }),
+    ...ofKind({ status, type }, areFew),
     ...(created_after === undefined ? [] : [sql`${createdAt(beginsAt === 'first')} >= ${created_after}`]),
     ...(created_before === undefined ? [] : [sql`${createdAt(beginsAt === 'last')} <= ${created_before}`]),
     visibleIn(ctx.caller, orderVisibility, filters),

@@ -4,7 +4,8 @@ import type { Ranges } from '../../db/lists/ranges.ts'
 import { orders } from '../../db/schema/sales/orders.ts'
 import { orderStatuses, orderTypes } from '../../domain/orders/orders.ts'
 import { sortBy } from '../../domain/page.ts'
-import { isOfWholeEditions, type OrderFilters, type OrderOrdering } from './filters.ts'
+import type { OrderFilters } from './contract.ts'
+import { isOfWholeEditions, type OrderOrdering } from './filters.ts'
 
 export const sortKeys = {
   created: sql`${orders.created_at}`,

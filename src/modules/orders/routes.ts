@@ -8,7 +8,7 @@ import { presentOrder, presentOrderListItem } from './present.ts'
 export const orders = createRouter()
 
 mountList(orders, contract.listOrders, {
-  list: (ctx, { query, page }) => listOrders(ctx, page, query.ordering, query),
+  list: (ctx, { query, filters, page }) => listOrders(ctx, page, query.ordering, filters),
   present: presentOrderListItem,
 })
 

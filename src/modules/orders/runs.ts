@@ -1,5 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
+import type { NoFilters } from '../../db/lists/filters.ts'
 import { type RunList, type RunOrdering, rangesOf, youngByModified } from '../../db/lists/runs/run-list.ts'
 import { partOf, rangeOfTime, type RunRows } from '../../db/lists/runs/run-rows.ts'
 import { orders } from '../../db/schema/sales/orders.ts'
@@ -7,7 +8,9 @@ import { lateOrders, orderRuns, orderRunStates } from '../../db/schema/sales/run
 import { shortIdsOf } from '../../db/short-ids.ts'
 import { editionsSeenBy } from '../../db/visibility.ts'
 import { orderStatuses, orderTypes } from '../../domain/orders/orders.ts'
-import { isOfWholeEditions, type OrderFilters, type OrderOrdering } from './filters.ts'
+import { countedOf } from './count.ts'
+import type { OrderFilters } from './contract.ts'
+import type { OrderOrdering } from './filters.ts'
 
 const ordering = (name: string, index: SQL, value: SQL) => ({
   name,
@@ -51,16 +54,16 @@ const orderingsOf: Partial<Record<OrderOrdering[number]['name'], RunOrdering>> =
 
 /** The orders of a list that runs serve: one of a range of time, in an order that has runs, without other filters than kinds. */
 export function rowsInRuns(ctx: Ctx, filters: OrderFilters, [by, ...others]: OrderOrdering): RunRows | null {
-  const { created_after, created_before, status, type } = filters
-  const { order_number, customer_email, customer_phone, search } = filters
+  const counted = countedOf(filters)
   const found = by && orderingsOf[by.name]
-  const isInTime = created_after !== undefined || created_before !== undefined
-  if (!found || others.length > 0 || !isInTime || !isOfWholeEditions(filters)) return null
-  if ([order_number, customer_email, customer_phone, search].some((text) => text !== undefined)) return null
+  if (!counted || !found || others.length > 0) return null
+  const { editions: _editions, status, type, from, until, ...unnamed } = counted
+  unnamed satisfies NoFilters
+  if (from === undefined && until === undefined) return null
   return {
     list: orderRunList,
     editions: editionsSeenBy(ctx.caller, filters),
-    ...rangeOfTime(created_after, created_before),
+    ...rangeOfTime(filters.created_after, filters.created_before),
     parts: partOf(found, [status, type]),
     isDesc: by.desc,
   }

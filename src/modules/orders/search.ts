@@ -14,7 +14,7 @@ import { editionsSeenBy } from '../../db/visibility.ts'
 import { type Caller, reachOf } from '../../domain/accounts/access.ts'
 import { fold, phoneDigits } from '../../domain/text/fold.ts'
 import { isIndexed } from '../../domain/text/trigrams.ts'
-import type { OrderFilters } from './filters.ts'
+import type { OrderFilters } from './contract.ts'
 
 interface TextFilter {
   texts: readonly string[]

@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
+import type { NoFilters } from '../../db/lists/filters.ts'
 import type { ListSource } from '../../db/lists/list-source.ts'
 import type { IntervalOrdering } from '../../db/lists/intervals/interval-list.ts'
 import { findStartInIntervals } from '../../db/lists/intervals/start-in-intervals.ts'
@@ -8,7 +9,8 @@ import { wholeScope } from '../../db/visibility.ts'
 import { countedOf, withEditions } from './count.ts'
 import type { CountedOrders } from './counts/spans.ts'
 import { startInGroups, startOfOrders } from './counts/start-of-page.ts'
-import type { OrderFilters, OrderOrdering } from './filters.ts'
+import type { OrderFilters } from './contract.ts'
+import type { OrderOrdering } from './filters.ts'
 import { intervalOrderings, orderIntervals } from './intervals.ts'
 import { indexedKeys } from './orderings.ts'
 
@@ -24,7 +26,8 @@ type Starts = Pick<ListSource, 'startOf' | 'findStart'>
 
 /** Where a page begins in an order that spans of time lead through; undefined in others. */
 function startInSpans(counted: CountedOrders, filters: OrderFilters, [by]: OrderOrdering) {
-  const { editions, status, type, from, until } = counted
+  const { editions, status, type, from, until, ...unnamed } = counted
+  unnamed satisfies NoFilters
   const { name = 'created', desc = true } = by ?? {}
   if (name === 'created') return (skipped: number): PageStart => startOfOrders(counted, desc, skipped)
   if ((name !== 'status' && name !== 'type') || from !== undefined || until !== undefined) return undefined
@@ -47,7 +50,8 @@ export function startsOf(ctx: Ctx, filters: OrderFilters, ordering: OrderOrderin
     }
   const [by] = ordering
   const [orderings, scope] = [by && orderingsOf[by.name], wholeScope(ctx.caller, filters)]
-  const { status, type, from, until } = listed
+  const { editions: _editions, status, type, from, until, ...unnamed } = listed
+  unnamed satisfies NoFilters
   if (!by || !orderings || !scope || from !== undefined || until !== undefined) return {}
   const rows = { scope, facets: [status, type], orderings, isDesc: by.desc }
   return { findStart: (skipped, nearest) => findStartInIntervals(ctx.db, orderIntervals, rows, { skipped, nearest }) }

@@ -12,7 +12,14 @@ import {
   Slug,
   Timestamp,
 } from '../../http/fields.ts'
-import { envelope, IdFilter, listQuery, TextFilter } from '../../http/requests/list-query.ts'
+import {
+  type AskedOf,
+  envelope,
+  type FiltersOf,
+  IdFilter,
+  listQuery,
+  TextFilter,
+} from '../../http/requests/list-query.ts'
 import { operation } from '../../http/operations/operation.ts'
 
 const PolicyAmount = z
@@ -121,6 +128,8 @@ export const listOrganizations = operation({
   response: envelope(Organization),
 })
 
+export type OrganizationFilters = FiltersOf<typeof listOrganizations.query>
+
 export const createOrganization = operation({
   id: 'createOrganization',
   tag,
@@ -175,6 +184,8 @@ export const listOrganizationMembers = operation({
   response: envelope(Member),
 })
 
+export type MemberQuery = AskedOf<typeof listOrganizationMembers.query>
+
 export const addOrganizationMember = operation({
   id: 'addOrganizationMember',
   tag,
@@ -218,6 +229,8 @@ export const listEvents = operation({
   }),
   response: envelope(Event),
 })
+
+export type EventFilters = FiltersOf<typeof listEvents.query>
 
 export const createEvent = operation({
   id: 'createEvent',

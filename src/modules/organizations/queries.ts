@@ -1,14 +1,16 @@
 import { and, eq, getTableColumns, type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { containsFolded } from '../../db/contains.ts'
+import type { NoFilters } from '../../db/lists/filters.ts'
 import { paginate } from '../../db/lists/paginate.ts'
 import { keyOfFile } from '../../db/images.ts'
 import { accounts, events, members, organizations } from '../../db/schema/organizations.ts'
 import { type RowOf, select } from '../../db/select.ts'
 import { inList, visibilityOf, visible } from '../../db/visibility.ts'
-import type { MemberRole, Tenant } from '../../domain/accounts/access.ts'
+import type { Tenant } from '../../domain/accounts/access.ts'
 import { notFound } from '../../domain/errors.ts'
 import { type OrderBy, type Page, type PageRequest, sortBy } from '../../domain/page.ts'
+import type { EventFilters, MemberQuery, OrganizationFilters } from './contract.ts'
 
 const organizationColumns = {
   ...getTableColumns(organizations),
@@ -41,16 +43,14 @@ export function listOrganizations(
   ctx: Ctx,
   page: PageRequest,
   ordering: readonly OrderBy<'created' | 'modified' | 'name'>[],
-  filters: { search?: string | undefined },
+  { search: text, ...unnamed }: OrganizationFilters,
 ): Promise<Page<OrganizationRow>> {
+  unnamed satisfies NoFilters
   const { id, name, search, created_at, modified_at } = organizations
   return paginate(ctx.db, page, {
     from: sql`${organizations}`,
     key: sql`${id}`,
-    where: [
-      visible(ctx.caller, seenOrganization),
-      ...(filters.search ? [containsFolded(sql`${search}`, filters.search)] : []),
-    ],
+    where: [visible(ctx.caller, seenOrganization), ...(text ? [containsFolded(sql`${search}`, text)] : [])],
     sort: sortBy(ordering, '-created', {
       created: sql`${created_at}`,
       modified: sql`${modified_at}`,
@@ -71,27 +71,23 @@ export async function findOrganization(ctx: Ctx, id: string): Promise<Organizati
   return { ...row, tenant: { organization_id: row.id, editions: 'any' } }
 }
 
-interface MemberQuery {
-  ordering: readonly OrderBy<'created' | 'role'>[]
-  role?: MemberRole | undefined
-  edition_id?: string | undefined
-}
-
 export function listMembers(
   ctx: Ctx,
   organizationId: string,
   page: PageRequest,
   query: MemberQuery,
 ): Promise<Page<MemberRow>> {
+  const { ordering, role, edition_id, ...unnamed } = query
+  unnamed satisfies NoFilters
   return paginate(ctx.db, page, {
     from: sql`${members}`,
     key: sql`${members.id}`,
     where: [
       eq(members.organization_id, organizationId),
-      ...(query.role ? [eq(members.role, query.role)] : []),
-      ...(query.edition_id ? [eq(members.edition_id, query.edition_id)] : []),
+      ...(role ? [eq(members.role, role)] : []),
+      ...(edition_id ? [eq(members.edition_id, edition_id)] : []),
     ],
-    sort: sortBy(query.ordering, 'created', { created: sql`${members.created_at}`, role: sql`${members.role}` }),
+    sort: sortBy(ordering, 'created', { created: sql`${members.created_at}`, role: sql`${members.role}` }),
     columns: memberColumns,
     joins: sql`join ${members} on ${members.id} = page.key join ${accounts} on ${accounts.id} = ${members.account_id}`,
   })
@@ -118,16 +114,18 @@ export function listEvents(
   ctx: Ctx,
   page: PageRequest,
   ordering: readonly OrderBy<'created' | 'name'>[],
-  filters: { organization_id?: string | undefined; search?: string | undefined },
+  filters: EventFilters,
 ): Promise<Page<EventRow>> {
-  const { id, organization_id, name, search, created_at } = events
+  const { id, name, created_at } = events
+  const { organization_id, search, ...unnamed } = filters
+  unnamed satisfies NoFilters
   return paginate(ctx.db, page, {
     from: sql`${events}`,
     key: sql`${id}`,
     where: [
       visible(ctx.caller, eventVisibility),
-      ...(filters.organization_id ? [eq(organization_id, filters.organization_id)] : []),
-      ...(filters.search ? [containsFolded(sql`${search}`, filters.search)] : []),
+      ...(organization_id ? [eq(events.organization_id, organization_id)] : []),
+      ...(search ? [containsFolded(sql`${events.search}`, search)] : []),
     ],
     sort: sortBy(ordering, '-created', { created: sql`${created_at}`, name: sql`${name}` }),
     columns: eventColumns,

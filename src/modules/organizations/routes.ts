@@ -12,7 +12,7 @@ import { updateOrganization } from './update.ts'
 export const organizations = createRouter()
 
 mountList(organizations, contract.listOrganizations, {
-  list: (ctx, { query, page }) => listOrganizations(ctx, page, query.ordering, query),
+  list: (ctx, { query, filters, page }) => listOrganizations(ctx, page, query.ordering, filters),
   present: presentOrganization,
 })
 
@@ -53,7 +53,7 @@ mount(organizations, contract.removeOrganizationMember, {
 })
 
 mountList(organizations, contract.listEvents, {
-  list: (ctx, { query, page }) => listEvents(ctx, page, query.ordering, query),
+  list: (ctx, { query, filters, page }) => listEvents(ctx, page, query.ordering, filters),
   present: presentEvent,
 })
 

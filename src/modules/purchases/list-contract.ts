@@ -2,7 +2,7 @@ import { z } from '@hono/zod-openapi'
 import { roleCodes } from '../../domain/accounts/access.ts'
 import { purchaseStatuses } from '../../domain/orders/purchases.ts'
 import { Id } from '../../http/fields.ts'
-import { envelope, IdFilter, listQuery, TextFilter } from '../../http/requests/list-query.ts'
+import { envelope, type FiltersOf, IdFilter, listQuery, TextFilter } from '../../http/requests/list-query.ts'
 import { operation } from '../../http/operations/operation.ts'
 import { Purchase } from './contract.ts'
 
@@ -35,3 +35,5 @@ export const listPurchases = operation({
   }),
   response: envelope(PurchaseListItem),
 })
+
+export type PurchaseFilters = FiltersOf<typeof listPurchases.query>

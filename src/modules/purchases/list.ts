@@ -2,9 +2,10 @@ import { shortIdOfEdition } from '../../db/short-ids.ts'
 import { type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { areSpans, purchaseColumn, shortBits, sumBits, sumOfEditions, written } from '../../db/edition-counts.ts'
+import { allOf, type NoFilters } from '../../db/lists/filters.ts'
 import { idKeys, type ListState } from '../../db/lists/list-hits.ts'
-import type { ListSource, SortKey } from '../../db/lists/list-source.ts'
-import type { Counting } from '../../db/lists/page-by-number.ts'
+import type { SortKey } from '../../db/lists/list-source.ts'
+import type { Counting, PageStart } from '../../db/lists/page-by-number.ts'
 import { paginate } from '../../db/lists/paginate.ts'
 import { paginateKept } from '../../db/lists/paginate-kept.ts'
 import { paginateFew } from '../../db/lists/paginate-search.ts'
@@ -15,20 +16,15 @@ import { customersSeenBy } from '../../db/customer-visibility.ts'
 import { editionsSeenBy, inWords, visibleIn } from '../../db/visibility.ts'
 import { invalid, parameterError } from '../../domain/errors.ts'
 import { type OrderBy, type Page, type PageRequest, sortBy } from '../../domain/page.ts'
-import { type PurchaseStatus, purchaseStatuses } from '../../domain/orders/purchases.ts'
+import { purchaseStatuses } from '../../domain/orders/purchases.ts'
+import type { PurchaseFilters } from './list-contract.ts'
 import { type PurchaseListRow, purchaseVisibility, shownFields, shownJoins } from './queries.ts'
 import { isFoundBy, searchOf, sortKeys } from './search.ts'
-import { startOfPurchases } from './start-of-page.ts'
-
-export interface PurchaseFilters {
-  edition_id?: string | undefined
-  vendor_code?: string | undefined
-  status?: PurchaseStatus | undefined
-  search?: string | undefined
-}
+import { type CountedPurchases, startOfPurchases } from './start-of-page.ts'
 
 function conditions(ctx: Ctx, filters: PurchaseFilters): SQL[] {
-  const { edition_id, vendor_code, search, status } = filters
+  const { edition_id, vendor_code, search, status, ...unnamed } = filters
+  unnamed satisfies NoFilters
   if (!edition_id) throw invalid(parameterError('edition_id', 'required_filter', 'Give edition_id.'))
   // A plus excludes an index, so that SQLite takes the one that finds fewer purchases.
   const edition = search ? sql`+${purchases}.edition_short_id` : sql`${purchases}.edition_short_id`
@@ -44,25 +40,24 @@ function conditions(ctx: Ctx, filters: PurchaseFilters): SQL[] {
 /** The index of an edition has the purchases of each status by their time: a list of all merges them. */
 const allStatuses: Ranges = { columns: [sql`${purchases.status}`], values: purchaseStatuses.map((status) => [status]) }
 
-const rangesOf = ({ search, vendor_code, status }: PurchaseFilters): Ranges | undefined =>
-  search || vendor_code || status ? undefined : allStatuses
+/** The statuses of an edition are counted where purchases are written; null of codes and searches, of which there are few. */
+function countedOf(filters: PurchaseFilters): CountedPurchases | null {
+  const { edition_id, status, search, vendor_code, ...unnamed } = filters
+  unnamed satisfies NoFilters
+  return !edition_id || search || vendor_code ? null : { editionId: edition_id, status }
+}
 
-/** The statuses of an edition are counted where purchases are written; of codes and searches there are few. */
-function countOf(ctx: Ctx, filters: PurchaseFilters): Counting | null {
-  if (filters.search || filters.vendor_code) return null
-  const editions = editionsSeenBy(ctx.caller, { edition_id: filters.edition_id })
-  const column = filters.status ? purchaseColumn(filters.status) : 'purchases'
+function countOf(ctx: Ctx, { editionId, status }: CountedPurchases): Counting {
+  const editions = editionsSeenBy(ctx.caller, { edition_id: editionId })
+  const column = status ? purchaseColumn(status) : 'purchases'
   return { statement: sql`select ${sumOfEditions(sql.raw(column), editions)} as n` }
 }
 
-/** Where a page by number begins; of codes and searches there are few. */
-const startOf = (
-  { edition_id, search, vendor_code, status }: PurchaseFilters,
-  isDesc: boolean,
-): ListSource['startOf'] =>
-  !edition_id || search || vendor_code
-    ? undefined
-    : (skipped) => startOfPurchases({ editionId: edition_id, status }, isDesc, skipped)
+/** Where a page by number begins. */
+const startOf =
+  (counted: CountedPurchases, isDesc: boolean) =>
+  (skipped: number): PageStart =>
+    startOfPurchases(counted, isDesc, skipped)
 
 type PurchaseOrdering = readonly OrderBy<keyof typeof sortKeys>[]
 
@@ -73,14 +68,10 @@ const listedOf = (ordering: PurchaseOrdering) => ({
 })
 
 /** The state in which a frequent search is made. */
-function stateOf(
-  ctx: Ctx,
-  { edition_id, vendor_code, status, search }: PurchaseFilters,
-  ordering: PurchaseOrdering,
-): ListState {
-  const editions = editionsSeenBy(ctx.caller, { edition_id })
+function stateOf(ctx: Ctx, filters: PurchaseFilters, ordering: PurchaseOrdering): ListState {
+  const editions = editionsSeenBy(ctx.caller, { edition_id: filters.edition_id })
   return {
-    asked: ['purchases', edition_id, vendor_code, status, search, ordering],
+    asked: ['purchases', allOf(filters), ordering],
     keys: idKeys,
     version: sumOfEditions(sql`changes + purchase_changes`, editions),
     rows: sumOfEditions(sql`purchases`, editions),
@@ -96,13 +87,14 @@ function behindPurchaseOfDense(
   request: PageRequest,
   { ordering, filters }: { ordering: PurchaseOrdering; filters: PurchaseFilters },
 ): Promise<PageRequest> | PageRequest {
-  const { edition_id, search, vendor_code, status } = filters
-  if (!edition_id || search || vendor_code) return request
+  const counted = countedOf(filters)
+  if (!counted) return request
+  const { editionId: edition_id, status } = counted
   const isDesc = ordering[0]?.desc ?? true
   const editions = editionsSeenBy(ctx.caller, { edition_id })
   return behindRowOfDense(ctx.db, request, {
     editions,
-    placeOf: (skipped) => startOfPurchases({ editionId: edition_id, status }, isDesc, skipped).ctes,
+    placeOf: (skipped) => startOfPurchases(counted, isDesc, skipped).ctes,
     ofSpan: ({ span, from, until }) => ({
       source: {
         ...listedOf(ordering),
@@ -114,7 +106,7 @@ function behindPurchaseOfDense(
       },
       state: {
         ...stateOf(ctx, filters, ordering),
-        asked: ['purchases of a span', edition_id, status, isDesc, span],
+        asked: ['purchases of a span', allOf(filters), isDesc, span],
         version: sql`(select changes + purchase_changes from order_counts where ${areSpans(shortBits + sumBits, editions)}
           and span = ${written(span)} >> ${written(sumBits)})`,
         rows: sql`(select coalesce(sum(purchases), 0) from order_counts where ${areSpans(shortBits, editions)} and span = ${span})`,
@@ -133,16 +125,17 @@ export async function listPurchases(
   const view = customersSeenBy(ctx.caller)
   const { edition_id, search } = filters
   const where = conditions(ctx, filters)
+  const counted = countedOf(filters)
   const isSearch = edition_id !== undefined && search !== undefined
   const source = {
     ...listedOf(ordering),
     where: isSearch ? [isFoundBy(edition_id, search), ...where] : where,
-    ranges: rangesOf(filters),
+    ranges: counted && !counted.status ? allStatuses : undefined,
     columns: shownFields(view),
     joins: sql`join ${purchases} on ${purchases.id} = page.key ${shownJoins(view)}`,
     read: { table: sql`${purchases}`, joins: sql`cross ${shownJoins(view)}` },
-    count: countOf(ctx, filters),
-    startOf: startOf(filters, ordering[0]?.desc ?? true),
+    count: counted && countOf(ctx, counted),
+    startOf: counted ? startOf(counted, ordering[0]?.desc ?? true) : undefined,
   }
   if (!isSearch) return paginate(ctx.db, await behindPurchaseOfDense(ctx, page, { ordering, filters }), source)
   return paginateKept(ctx.db, page, {

@@ -13,7 +13,7 @@ import { findUsablePurchase, findUse } from './uses/use-queries.ts'
 export const purchases = createRouter()
 
 mountList(purchases, list.listPurchases, {
-  list: (ctx, { query, page }) => listPurchases(ctx, page, query.ordering, query),
+  list: (ctx, { query, filters, page }) => listPurchases(ctx, page, query.ordering, filters),
   present: presentPurchaseListItem,
 })
 

@@ -16,12 +16,14 @@ const inPartsOfLongSpan = (editions: SQL, column: SQL): SQL =>
   haveAll(sql`total = (select sum(${column}) from order_counts where ${areSpans(longBits - sumBits, editions)}
     and span >= lo << ${written(sumBits)} and span < (lo + 1) << ${written(sumBits)})`)
 
+/** Purchases that spans count: those of an edition, or of one status among them. */
+export interface CountedPurchases {
+  editionId: string
+  status: PurchaseStatus | undefined
+}
+
 /** Where a page of an edition's purchases begins in the order of creation: the edge of a short span. */
-export function startOfPurchases(
-  { editionId, status }: { editionId: string; status: PurchaseStatus | undefined },
-  isDesc: boolean,
-  skipped: number,
-): PageStart {
+export function startOfPurchases({ editionId, status }: CountedPurchases, isDesc: boolean, skipped: number): PageStart {
   const editions = sql`${editionId}`
   const column = status && sql.raw(purchaseColumn(status))
   const counted = column

@@ -1,5 +1,6 @@
 import { and, eq, getTableColumns, sql } from 'drizzle-orm'
 import type { Ctx, JobCtx } from '../../context.ts'
+import type { NoFilters } from '../../db/lists/filters.ts'
 import { paginate } from '../../db/lists/paginate.ts'
 import { editions } from '../../db/schema/editions.ts'
 import { organizations } from '../../db/schema/organizations.ts'
@@ -8,8 +9,8 @@ import { fromJson, type RowOf, select } from '../../db/select.ts'
 import { editionVisibility, visibilityOf, visible } from '../../db/visibility.ts'
 import type { Tenant } from '../../domain/accounts/access.ts'
 import { notFound } from '../../domain/errors.ts'
-import { type OrderBy, type Page, type PageRequest, sortBy } from '../../domain/page.ts'
-import type { RefundBatchStatus } from '../../domain/refunds/refund-batches.ts'
+import { type Page, type PageRequest, sortBy } from '../../domain/page.ts'
+import type { BatchQuery } from './contract.ts'
 
 export type BatchRow = typeof refundBatches.$inferSelect
 export type TotalRow = Omit<typeof refundBatchTotals.$inferSelect, 'batch_id'>
@@ -66,18 +67,14 @@ export async function findEdition(ctx: Ctx, id: string): Promise<EditionForBatch
   return { ...row, tenant: { organization_id: row.organization_id, editions: [row.id] } }
 }
 
-interface BatchListQuery {
-  ordering: readonly OrderBy<'created' | 'modified'>[]
-  status?: RefundBatchStatus | undefined
-}
-
 export const listBatches = (
   ctx: Ctx,
   editionId: string,
   page: PageRequest,
-  { ordering, status }: BatchListQuery,
-): Promise<Page<BatchDetailRow>> =>
-  paginate(ctx.db, page, {
+  { ordering, status, ...unnamed }: BatchQuery,
+): Promise<Page<BatchDetailRow>> => {
+  unnamed satisfies NoFilters
+  return paginate(ctx.db, page, {
     from: sql`${refundBatches}`,
     key: sql`${refundBatches.id}`,
     where: [eq(refundBatches.edition_id, editionId), ...(status ? [eq(refundBatches.status, status)] : [])],
@@ -88,3 +85,4 @@ export const listBatches = (
     columns: batchFields,
     joins: sql`join ${refundBatches} on ${refundBatches.id} = page.key`,
   })
+}

@@ -18,7 +18,14 @@ import {
   RequiredText,
   Timestamp,
 } from '../../http/fields.ts'
-import { BooleanFilter, envelope, IdFilter, listQuery, TextFilter } from '../../http/requests/list-query.ts'
+import {
+  BooleanFilter,
+  envelope,
+  type FiltersOf,
+  IdFilter,
+  listQuery,
+  TextFilter,
+} from '../../http/requests/list-query.ts'
 import { operation } from '../../http/operations/operation.ts'
 import { exportColumns } from './export-columns-contract.ts'
 
@@ -120,7 +127,7 @@ const listSegmentsQuery = listQuery({
   },
 })
 
-export type SegmentFilters = Omit<z.output<typeof listSegmentsQuery>, 'ordering' | 'page' | 'page_size' | 'cursor'>
+export type SegmentFilters = FiltersOf<typeof listSegmentsQuery>
 export type SegmentOrdering = z.output<typeof listSegmentsQuery>['ordering']
 
 export const listSegments = operation({

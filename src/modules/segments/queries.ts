@@ -2,6 +2,7 @@ import { and, eq, getTableColumns, isNull, type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { containsFolded } from '../../db/contains.ts'
 import { nullable, type SortKey } from '../../db/lists/list-source.ts'
+import type { NoFilters } from '../../db/lists/filters.ts'
 import { paginate } from '../../db/lists/paginate.ts'
 import { editions } from '../../db/schema/editions.ts'
 import { organizations } from '../../db/schema/organizations.ts'
@@ -47,22 +48,25 @@ const tenantOf = ({
   editions: edition_id === null ? [] : [edition_id],
 })
 
-const exact = ['organization_id', 'edition_id', 'status', 'communication_type', 'communication_channel'] as const
-
 export function listSegments(
   ctx: Ctx,
   page: PageRequest,
   ordering: SegmentOrdering,
   filters: SegmentFilters,
 ): Promise<Page<SegmentRow>> {
-  const { search } = filters
+  const { organization_id, edition_id, status, communication_type, communication_channel, search, ...unnamed } = filters
+  unnamed satisfies NoFilters
   return paginate(ctx.db, page, {
     from: sql`${segments}`,
     key: sql`${segments.seq}`,
     where: [
       isNull(segments.deleted_at),
       visibleIn(ctx.caller, segmentVisibility, filters),
-      ...exact.flatMap((name) => (filters[name] ? [sql`${segments[name]} = ${filters[name]}`] : [])),
+      ...(organization_id ? [eq(segments.organization_id, organization_id)] : []),
+      ...(edition_id ? [eq(segments.edition_id, edition_id)] : []),
+      ...(status ? [eq(segments.status, status)] : []),
+      ...(communication_type ? [eq(segments.communication_type, communication_type)] : []),
+      ...(communication_channel ? [eq(segments.communication_channel, communication_channel)] : []),
       ...(search ? [containsFolded(sql`${segments.search}`, search)] : []),
     ],
     sort: sortBy<SegmentOrdering[number]['name'], SortKey['by']>(ordering, '-created', {

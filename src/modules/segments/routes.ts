@@ -18,7 +18,7 @@ import { validateExpression } from './expressions/validate.ts'
 export const segments = createRouter()
 
 mountList(segments, contract.listSegments, {
-  list: (ctx, { query, page }) => listSegments(ctx, page, query.ordering, query),
+  list: (ctx, { query, filters, page }) => listSegments(ctx, page, query.ordering, filters),
   present: presentSegment,
 })
 

@@ -9,7 +9,7 @@ import {
   senderDomainVerifiers,
 } from '../../domain/messaging/sender-domains.ts'
 import { Id, IdParams, orNull, Timestamp } from '../../http/fields.ts'
-import { envelope, listQuery } from '../../http/requests/list-query.ts'
+import { type AskedOf, envelope, listQuery } from '../../http/requests/list-query.ts'
 import { operation } from '../../http/operations/operation.ts'
 
 const DnsRecord = z
@@ -94,6 +94,8 @@ export const listSenderDomains = operation({
   }),
   response: envelope(SenderDomain),
 })
+
+export type SenderDomainQuery = AskedOf<typeof listSenderDomains.query>
 
 export const createSenderDomain = operation({
   id: 'createSenderDomain',

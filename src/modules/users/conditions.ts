@@ -2,15 +2,11 @@ import { type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { containsFoldedOrDigits } from '../../db/contains.ts'
 import { type CustomerView, searchedTexts } from '../../db/customer-visibility.ts'
+import type { NoFilters } from '../../db/lists/filters.ts'
 import { users } from '../../db/schema/users.ts'
 import { shortId, shortIdOf, shortIdOfOrganization, shortIds } from '../../db/short-ids.ts'
 import { inList, visibleIn } from '../../db/visibility.ts'
-
-export interface UserFilters {
-  edition_id?: string | undefined
-  organization_id?: string | undefined
-  search?: string | undefined
-}
+import type { UserFilters } from './contract.ts'
 
 /** Customers are the organisation's; edition roles see those with an order in their editions. */
 export const userVisibility = {
@@ -49,9 +45,10 @@ function textCondition(view: CustomerView, search: string | undefined): SQL[] {
 }
 
 export function conditions(ctx: Ctx, view: CustomerView, filters: UserFilters): SQL[] {
-  const { edition_id, organization_id, search } = filters
+  const { edition_id, organization_id, search, ...unnamed } = filters
+  unnamed satisfies NoFilters
   return [
-    visibleIn(ctx.caller, listVisibility, filters),
+    visibleIn(ctx.caller, listVisibility, { edition_id, organization_id }),
     ...(organization_id ? [sql`${organizationOf} = ${shortIdOfOrganization(organization_id)}`] : []),
     ...(edition_id ? joinedEdition(view, edition_id) : []),
     ...textCondition(view, search),

@@ -1,7 +1,14 @@
 import { z } from '@hono/zod-openapi'
 import { maxEmailLength, maxPhoneLength, messageChannels, normalizeEmail } from '../../domain/accounts/users.ts'
 import { Id, IdParams, JsonObject, KnownEmail, KnownPhone, PersonName, Timestamp } from '../../http/fields.ts'
-import { defaultPageSize, envelope, IdFilter, listQuery, TextFilter } from '../../http/requests/list-query.ts'
+import {
+  defaultPageSize,
+  envelope,
+  type FiltersOf,
+  IdFilter,
+  listQuery,
+  TextFilter,
+} from '../../http/requests/list-query.ts'
 import { operation } from '../../http/operations/operation.ts'
 
 export const User = z
@@ -70,6 +77,8 @@ export const listUsers = operation({
   }),
   response: envelope(User, defaultPageSize),
 })
+
+export type UserFilters = FiltersOf<typeof listUsers.query>
 
 export const getUser = operation({
   id: 'getUser',

@@ -6,6 +6,7 @@ import { editionIdsOf } from '../../db/edition-customers.ts'
 import { shortId, shortIdOfOrganization, shortIds } from '../../db/short-ids.ts'
 import { nullable, type NullableKey, type SortKey } from '../../db/lists/list-source.ts'
 import type { Counting } from '../../db/lists/page-by-number.ts'
+import { allOf, type NoFilters } from '../../db/lists/filters.ts'
 import { type ListState, numberKeys } from '../../db/lists/list-hits.ts'
 import { paginate } from '../../db/lists/paginate.ts'
 import { paginateKept } from '../../db/lists/paginate-kept.ts'
@@ -24,7 +25,8 @@ import { reachOf, type Tenant } from '../../domain/accounts/access.ts'
 import { notFound } from '../../domain/errors.ts'
 import { type OrderBy, type Page, type PageRequest, sortBy } from '../../domain/page.ts'
 import { isIndexed } from '../../domain/text/trigrams.ts'
-import { conditions, organizationOf, type UserFilters, userVisibility } from './conditions.ts'
+import { conditions, organizationOf, userVisibility } from './conditions.ts'
+import type { UserFilters } from './contract.ts'
 import { givenColumn, listOfEditions, readWithGiven, withGiven } from './of-editions.ts'
 import { organizationsOf, searchOf } from './search.ts'
 import { ranges } from './spans.ts'
@@ -86,13 +88,15 @@ function countOfSeveral(own: SQL, organizations: readonly string[], editions: re
 
 /** Customers are counted where they come in: those of an edition, or of whole organisations. */
 function countOf(ctx: Ctx, view: CustomerView, filters: UserFilters): Counting | null {
-  if (filters.search) return null
-  if (isOfEdition(view, filters) || filters.edition_id)
-    return { statement: sql`select ${sumOfEditions(sql`customers`, editionsSeenBy(ctx.caller, filters))} as n` }
-  const ids = organizationsOf(ctx, filters)
-  const several = severalEditions(ctx, filters)
-  if (several?.length)
-    return countOfSeveral(sumOfEditions(sql`customers`, editionsSeenBy(ctx.caller, filters)), ids ?? [], several)
+  const { edition_id, organization_id, search, ...unnamed } = filters
+  unnamed satisfies NoFilters
+  if (search) return null
+  const place = { edition_id, organization_id }
+  const ofEditions = sumOfEditions(sql`customers`, editionsSeenBy(ctx.caller, place))
+  if (isOfEdition(view, place) || edition_id) return { statement: sql`select ${ofEditions} as n` }
+  const ids = organizationsOf(ctx, place)
+  const several = severalEditions(ctx, place)
+  if (several?.length) return countOfSeveral(ofEditions, ids ?? [], several)
   if (ids !== null && !isOfWholeOrganizations(ctx, ids)) return null
   const chosen = ids === null ? sql`1` : inList(sql`organization_id`, ids)
   return { statement: sql`select coalesce(sum(customers), 0) as n from list_sizes where ${chosen}` }
@@ -155,9 +159,9 @@ function stateOf(
   ordering: readonly OrderBy<string>[],
   { isWhole, reached }: CustomerView,
 ): ListState | null {
-  const { edition_id, organization_id, search } = filters
+  const { edition_id, organization_id } = filters
   const place = {
-    asked: ['users', reached, edition_id, organization_id, search, ordering],
+    asked: ['users', reached, allOf(filters), ordering],
     keys: numberKeys,
     now: ctx.now,
     afterCommit: ctx.afterCommit,

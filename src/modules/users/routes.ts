@@ -8,7 +8,7 @@ import { updateUser } from './update.ts'
 export const users = createRouter()
 
 mountList(users, contract.listUsers, {
-  list: (ctx, { query, page }) => listUsers(ctx, page, query.ordering, query),
+  list: (ctx, { query, filters, page }) => listUsers(ctx, page, query.ordering, filters),
   present: presentUser,
 })
 

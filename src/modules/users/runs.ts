@@ -1,3 +1,4 @@
+import type { NoFilters } from '../../db/lists/filters.ts'
 import { rangeOfTime, type RunRows, type SeenAs } from '../../db/lists/runs/run-rows.ts'
 import type { RunOrdering } from '../../db/lists/runs/run-list.ts'
 import { shortIds } from '../../db/short-ids.ts'
@@ -6,7 +7,7 @@ import type { CustomerView } from '../../db/customer-visibility.ts'
 import type { Ctx } from '../../context.ts'
 import { type Caller, reachOf } from '../../domain/accounts/access.ts'
 import type { OrderBy } from '../../domain/page.ts'
-import type { UserFilters } from './conditions.ts'
+import type { UserFilters } from './contract.ts'
 import { type AskedKinds, customerRunList, givenFlags, orders, part, source } from './run-list.ts'
 import { type IsPlace, isOwnPlace, isWhereGiven, isWhereJoined, isWithout, seenIn } from './places.ts'
 import type { CustomerOrder } from './starts.ts'
@@ -110,13 +111,15 @@ export function rowsInRuns(
   { isWhole, onlyEdition, reached }: CustomerView,
   [by = { name: 'date_joined', desc: true }, ...others]: readonly OrderBy<CustomerOrder>[],
 ): RunRows | null {
-  if (others.length > 0 || filters.search) return null
+  const { edition_id, organization_id, search, ...unnamed } = filters
+  unnamed satisfies NoFilters
+  if (others.length > 0 || search) return null
   const isOfOne = onlyEdition !== null && reached?.length === 1
   const { name } = by
   const ofRoles = isOfOne ? { parts: partsOfRoles[name] } : rowsOfSeveral(name, ownEditions(ctx.caller))
   return {
     list: customerRunList,
-    editions: editionsSeenBy(ctx.caller, filters),
+    editions: editionsSeenBy(ctx.caller, { edition_id, organization_id }),
     ...rangeOfTime(undefined, undefined),
     ...(isWhole ? { parts: partsOfWhole[name] } : ofRoles),
     hasBeside: !isWhole,

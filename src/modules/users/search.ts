@@ -2,13 +2,14 @@ import { sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { type FoundCustomer, type FoundEdition, type ValuesOfCustomer, viewOfFound } from '../../db/found-customers.ts'
 import { firstEntries, matchingRow, type IndexSearch, mostAtOnce } from '../../db/lists/find-few.ts'
+import type { NoFilters } from '../../db/lists/filters.ts'
 import type { SortKey } from '../../db/lists/list-source.ts'
 import { customersWithTexts, lookedUp, markOfOrganization, marksOf } from '../../db/lists/match-texts.ts'
 import { fromJson, type RowOf } from '../../db/select.ts'
 import { shortId } from '../../db/short-ids.ts'
 import { editionsSeenBy, organizationsReached } from '../../db/visibility.ts'
 import type { Caller } from '../../domain/accounts/access.ts'
-import type { UserFilters } from './conditions.ts'
+import type { UserFilters } from './contract.ts'
 import type { CustomerOrder } from './starts.ts'
 
 /** A customer as they are looked up. */
@@ -35,8 +36,10 @@ export function organizationsOf(ctx: Ctx, { organization_id }: UserFilters): str
   return reached.filter((id) => organization_id === undefined || id === organization_id)
 }
 
-/** Says of a customer whether a list has them. It compares as the list does in SQL. */
-function judgeOf(caller: Caller, { edition_id, organization_id }: UserFilters, texts: readonly string[]) {
+/** Says of a customer whether a search for the texts has them. It compares as the list does in SQL. */
+function judgeOf(caller: Caller, filters: Omit<UserFilters, 'search'>, texts: readonly string[]) {
+  const { edition_id, organization_id, ...unnamed } = filters
+  unnamed satisfies NoFilters
   const view = viewOfFound(caller)
   const edition = edition_id && shortId(edition_id)
   return (customer: FoundCustomer): boolean =>

@@ -1,10 +1,11 @@
 import type { Database } from '../../db/database.ts'
 import type { IntervalOrdering } from '../../db/lists/intervals/interval-list.ts'
 import { findStartInIntervals } from '../../db/lists/intervals/start-in-intervals.ts'
+import type { NoFilters } from '../../db/lists/filters.ts'
 import type { ListSource } from '../../db/lists/list-source.ts'
 import { areFewYoung, startOfSpans } from '../../db/lists/spans/start-of-spans.ts'
 import type { OrderBy } from '../../domain/page.ts'
-import type { UserFilters } from './conditions.ts'
+import type { UserFilters } from './contract.ts'
 import { customerIntervals, intervalOrderings } from './intervals.ts'
 import { customerSpans } from './spans.ts'
 
@@ -24,11 +25,12 @@ const orderingsOf: Partial<Record<CustomerOrder, readonly IntervalOrdering[]>> =
  */
 export function startsOf(
   db: Database,
-  { organization_id, edition_id }: UserFilters,
+  { organization_id, edition_id, search, ...unnamed }: UserFilters,
   ordering: readonly OrderBy<CustomerOrder>[],
 ): Pick<ListSource, 'startOf' | 'findStart'> {
+  unnamed satisfies NoFilters
   const [{ name, desc } = { name: 'date_joined' as const, desc: true }] = ordering
-  if (!organization_id || edition_id || ordering.length > 1) return {}
+  if (!organization_id || edition_id || search || ordering.length > 1) return {}
   const orderings = orderingsOf[name]
   if (orderings) {
     const rows = { scope: organization_id, facets: [], orderings, isDesc: desc }

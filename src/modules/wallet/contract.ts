@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi'
 import { walletPassStatuses, walletPlatforms, walletProviders } from '../../domain/wallet/wallet.ts'
 import { Id, IdParams, Timestamp } from '../../http/fields.ts'
-import { envelope, listQuery } from '../../http/requests/list-query.ts'
+import { type AskedOf, envelope, listQuery } from '../../http/requests/list-query.ts'
 import { operation } from '../../http/operations/operation.ts'
 
 const passFields = {
@@ -61,6 +61,8 @@ export const listWalletPasses = operation({
   }),
   response: envelope(WalletPass),
 })
+
+export type PassQuery = AskedOf<typeof listWalletPasses.query>
 
 export const createWalletPass = operation({
   id: 'createWalletPass',

@@ -1,5 +1,6 @@
 import { and, eq, getTableColumns, type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
+import type { NoFilters } from '../../db/lists/filters.ts'
 import { paginate } from '../../db/lists/paginate.ts'
 import { editions } from '../../db/schema/editions.ts'
 import { products } from '../../db/schema/sales/catalog.ts'
@@ -9,8 +10,9 @@ import { fromFlag, fromJson, type RowOf, select } from '../../db/select.ts'
 import { inWords, visibilityByEdition, visibilityOf, visible } from '../../db/visibility.ts'
 import type { Tenant } from '../../domain/accounts/access.ts'
 import { notFound } from '../../domain/errors.ts'
-import { type OrderBy, type Page, type PageRequest, sortBy } from '../../domain/page.ts'
+import { type Page, type PageRequest, sortBy } from '../../domain/page.ts'
 import type { WalletPassStatus, WalletPlatform } from '../../domain/wallet/wallet.ts'
+import type { PassQuery } from './contract.ts'
 
 export type PassRow = typeof walletPasses.$inferSelect
 export type PassSummaryRow = Pick<
@@ -69,19 +71,14 @@ export async function findPass(ctx: Ctx, purchaseId: string, id: string): Promis
   return { ...row, tenant: { organization_id: row.organization_id, editions: [row.edition_id] } }
 }
 
-interface PassFilters {
-  ordering: readonly OrderBy<'created'>[]
-  platform?: WalletPlatform | undefined
-  status?: WalletPassStatus | undefined
-}
-
 export const listPasses = (
   ctx: Ctx,
   purchaseId: string,
   page: PageRequest,
-  { ordering, platform, status }: PassFilters,
-): Promise<Page<PassRow>> =>
-  paginate(ctx.db, page, {
+  { ordering, platform, status, ...unnamed }: PassQuery,
+): Promise<Page<PassRow>> => {
+  unnamed satisfies NoFilters
+  return paginate(ctx.db, page, {
     from: sql`${walletPasses}`,
     key: sql`${columns.id}`,
     where: [
@@ -93,6 +90,7 @@ export const listPasses = (
     columns,
     joins: sql`join ${walletPasses} on ${columns.id} = page.key`,
   })
+}
 
 const active: WalletPassStatus = 'active'
 

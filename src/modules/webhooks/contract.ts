@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi'
 import { roleCodes } from '../../domain/accounts/access.ts'
 import { IdParams } from '../../http/fields.ts'
-import { BooleanFilter, envelope, IdFilter, listQuery } from '../../http/requests/list-query.ts'
+import { BooleanFilter, envelope, type FiltersOf, IdFilter, listQuery } from '../../http/requests/list-query.ts'
 import { operation } from '../../http/operations/operation.ts'
 import {
   CreateWebhook,
@@ -37,7 +37,7 @@ const listWebhooksQuery = listQuery({
   },
 })
 
-export type WebhookFilters = Omit<z.output<typeof listWebhooksQuery>, 'ordering' | 'page' | 'page_size' | 'cursor'>
+export type WebhookFilters = FiltersOf<typeof listWebhooksQuery>
 export type WebhookOrdering = z.output<typeof listWebhooksQuery>['ordering']
 
 export const listWebhooks = operation({

@@ -1,5 +1,6 @@
 import { and, eq, getTableColumns, type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
+import type { NoFilters } from '../../db/lists/filters.ts'
 import { paginate } from '../../db/lists/paginate.ts'
 import { webhookDeliveries, webhookEndpoints, webhookEvents } from '../../db/schema/messaging/webhooks.ts'
 import { fromJson, jsonFlag, select } from '../../db/select.ts'
@@ -46,7 +47,8 @@ export function listEndpoints(
   ordering: WebhookOrdering,
   filters: WebhookFilters,
 ): Promise<Page<EndpointRow>> {
-  const { organization_id, edition_id, is_active } = filters
+  const { organization_id, edition_id, is_active, ...unnamed } = filters
+  unnamed satisfies NoFilters
   const { id, name, created_at, modified_at } = endpointColumns
   return paginate(ctx.db, page, {
     from: sql`${webhookEndpoints}`,

@@ -20,7 +20,7 @@ export const webhooks = createRouter()
 webhooks.webhooks.push(...eventRequests)
 
 mountList(webhooks, contract.listWebhooks, {
-  list: (ctx, { query, page }) => listEndpoints(ctx, page, query.ordering, query),
+  list: (ctx, { query, filters, page }) => listEndpoints(ctx, page, query.ordering, filters),
   present: presentEndpointItem,
 })
 

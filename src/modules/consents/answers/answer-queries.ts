@@ -2,6 +2,7 @@ import { eq, getTableColumns, type SQL, sql } from 'drizzle-orm'
 import { editionIdsOf } from '../../../db/edition-customers.ts'
 import type { Ctx } from '../../../context.ts'
 import { isShadowed } from '../../../db/consents.ts'
+import type { NoFilters } from '../../../db/lists/filters.ts'
 import { paginate } from '../../../db/lists/paginate.ts'
 import { consentRecords, consents } from '../../../db/schema/consents.ts'
 import { users } from '../../../db/schema/users.ts'
@@ -10,10 +11,10 @@ import { contactSeenInEdition, type CustomerView, customersSeenBy } from '../../
 import { inList, visible } from '../../../db/visibility.ts'
 import { type Tenant, reachOf } from '../../../domain/accounts/access.ts'
 import { notFound } from '../../../domain/errors.ts'
-import type { ConsentType } from '../../../domain/consents/consents.ts'
 import type { Language } from '../../../domain/languages.ts'
 import { type OrderBy, type Page, type PageRequest, sortBy } from '../../../domain/page.ts'
 import { type LoadedUser, userVisibility } from '../../users/index.ts'
+import type { AnswerQuery } from '../answer-contract.ts'
 import type { DefinitionRow } from '../queries.ts'
 import { recordColumns, type RecordRow, rowOfArray } from './records.ts'
 
@@ -73,12 +74,9 @@ function visibleEditionsOf(ctx: Ctx, user: Pick<LoadedUser, 'organization_id' | 
   return known.filter((id) => reach.editions.some((grant) => grant.edition_id === id))
 }
 
-interface AnswerFilters {
-  edition_id?: string | undefined
-  type?: ConsentType | undefined
-}
-
-function conditions(ctx: Ctx, user: LoadedUser, { edition_id, type }: AnswerFilters): SQL[] {
+function conditions(ctx: Ctx, user: LoadedUser, filters: Omit<AnswerQuery, 'ordering'>): SQL[] {
+  const { edition_id, type, ...unnamed } = filters
+  unnamed satisfies NoFilters
   const known = visibleEditionsOf(ctx, user)
   const hasAnswered = sql`exists (select 1 from consent_records r where r.user_id = ${user.id}
     and r.consent_id = consents.id and r.is_latest = 1)`
@@ -97,7 +95,7 @@ export function listAnswers(
   ctx: Ctx,
   user: LoadedUser,
   page: PageRequest,
-  query: AnswerFilters & { ordering: readonly OrderBy<'position' | 'name'>[] },
+  query: AnswerQuery,
 ): Promise<Page<AnswerRow>> {
   const view = customersSeenBy(ctx.caller)
   return paginate(ctx.db, page, {

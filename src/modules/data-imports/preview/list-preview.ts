@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm'
 import type { Ctx } from '../../../context.ts'
 import { changeableEditions } from '../../../db/customer-visibility.ts'
+import type { NoFilters } from '../../../db/lists/filters.ts'
 import { AppError } from '../../../domain/errors.ts'
 import type { Page, PageRequest } from '../../../domain/page.ts'
 import { ordersByNumber } from '../background/staged-orders.ts'
@@ -9,7 +10,7 @@ import type { LoadedImport } from '../queries.ts'
 import { actionOf, decideOrders, type PreviewAction, type PreviewedOrder, previewSetting } from './preview.ts'
 import { type CountedPreview, findCounted, findNumbers } from './preview-counts.ts'
 import { countedStatuses } from './preview-job.ts'
-import { maxPreviewed, type PreviewFilters } from '../run/index.ts'
+import { maxPreviewed, type PreviewQuery } from '../run/index.ts'
 
 const settingOf = (ctx: Ctx, row: LoadedImport) =>
   previewSetting(ctx, row, changeableEditions(ctx.caller, row.organization_id))
@@ -93,8 +94,9 @@ export async function listPreview(
   ctx: Ctx,
   row: LoadedImport,
   page: PageRequest,
-  { action, ordering }: PreviewFilters,
+  { action, ordering, ...unnamed }: PreviewQuery,
 ): Promise<Page<PreviewedOrder>> {
+  unnamed satisfies NoFilters
   checkAction(ctx, row, 'preview', 'previewed')
   const wanted = { page, isDescending: ordering[0]?.desc === true }
   const counted = await known(ctx, row).counted

@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi'
 import { maxProducts } from '../../../domain/data-imports/data-imports.ts'
 import { Count, Id } from '../../../http/fields.ts'
-import { BooleanFilter, envelope, listQuery, TextFilter } from '../../../http/requests/list-query.ts'
+import { type AskedOf, BooleanFilter, envelope, listQuery, TextFilter } from '../../../http/requests/list-query.ts'
 import { operation } from '../../../http/operations/operation.ts'
 import { ImportParams, keepers, tag } from '../contract-parts.ts'
 
@@ -37,8 +37,7 @@ const listProductsQuery = listQuery({
     search: TextFilter.optional().openapi({ description: 'Part of the product, variant or location.' }),
   },
 })
-export type ProductFilters = Omit<z.output<typeof listProductsQuery>, 'ordering' | 'page' | 'page_size' | 'cursor'>
-export type ProductOrdering = z.output<typeof listProductsQuery>['ordering']
+export type ProductQuery = AskedOf<typeof listProductsQuery>
 
 const decided = {
   id: Id('imd'),

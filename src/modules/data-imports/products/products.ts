@@ -1,20 +1,22 @@
 import { sql } from 'drizzle-orm'
 import type { Ctx } from '../../../context.ts'
 import { containsFolded } from '../../../db/contains.ts'
+import type { NoFilters } from '../../../db/lists/filters.ts'
 import { paginate } from '../../../db/lists/paginate.ts'
 import { type Page, type PageRequest, sortBy } from '../../../domain/page.ts'
 import type { LoadedImport } from '../queries.ts'
-import type { ProductFilters, ProductOrdering } from './product-contract.ts'
+import type { ProductQuery } from './product-contract.ts'
 import { type ImportProductRow, productFields } from './suggest-products.ts'
 
 /** The key of a product is its folded names. */
 export const listProducts = (
   ctx: Ctx,
   page: PageRequest,
-  query: ProductFilters & { ordering: ProductOrdering },
+  query: ProductQuery,
   { id }: LoadedImport,
 ): Promise<Page<ImportProductRow>> => {
-  const { is_mapped, search, ordering } = query
+  const { is_mapped, search, ordering, ...unnamed } = query
+  unnamed satisfies NoFilters
   return paginate(ctx.db, page, {
     from: sql`import_products`,
     key: sql`import_products.position`,

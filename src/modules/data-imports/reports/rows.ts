@@ -3,6 +3,7 @@ import { alias } from 'drizzle-orm/sqlite-core'
 import type { z } from '@hono/zod-openapi'
 import type { Ctx } from '../../../context.ts'
 import type { Database } from '../../../db/database.ts'
+import { allOf, type NoFilters } from '../../../db/lists/filters.ts'
 import type { ListSource } from '../../../db/lists/list-source.ts'
 import { type ListState, mostHitsOf, numberKeys } from '../../../db/lists/list-hits.ts'
 import { and } from '../../../db/lists/order-keys.ts'
@@ -20,7 +21,7 @@ import { keptIdOf, outcomeOfOrder } from '../background/created-orders.ts'
 import { keysOfRows, rowsOfKeys } from '../background/staged-orders.ts'
 import { outcomeOf } from '../background/staged-rows.ts'
 import type { Problem } from '../run/problems.ts'
-import type { RowFilters, RowProblem } from '../run/run-contract.ts'
+import type { RowFilters, RowOrdering, RowProblem } from '../run/run-contract.ts'
 
 export type Headers = ReadonlyMap<number, string>
 
@@ -81,7 +82,8 @@ const withErrors = sql`errors <> '[]'`
 
 /** The number of rows with the outcome, if it was counted. */
 function countOf({ id, row_counts, total_rows, invalid_rows }: LoadedImport, filters: RowFilters): ListSource['count'] {
-  const { outcome, has_errors, order_id } = filters
+  const { outcome, has_errors, order_id, ...unnamed } = filters
+  unnamed satisfies NoFilters
   if (row_counts === null || order_id !== undefined) return null
   const all = outcome === undefined ? total_rows : (row_counts[outcome] ?? 0)
   if (has_errors === undefined) return all
@@ -113,8 +115,9 @@ const hasErrors = ({ outcome, has_errors = outcome === 'error' }: RowFilters): b
  * Where a page by its number begins among all rows. Where the last row has the number of all, each row has the number of
  * its place.
  */
-function startOf({ id, total_rows }: LoadedImport, filters: RowFilters): ListSource['startOf'] {
-  const { ordering, outcome, has_errors, order_id } = filters
+function startOf({ id, total_rows }: LoadedImport, filters: RowFilters, ordering: RowOrdering): ListSource['startOf'] {
+  const { outcome, has_errors, order_id, ...unnamed } = filters
+  unnamed satisfies NoFilters
   if (outcome !== undefined || has_errors !== undefined || order_id !== undefined) return undefined
   const isDesc = ordering[0]?.desc ?? false
   return (skipped) => {
@@ -152,7 +155,8 @@ async function areKept(
   page: PageRequest,
   { filters, count }: { filters: RowFilters; count: ListSource['count'] },
 ): Promise<boolean> {
-  const { outcome, has_errors, order_id } = filters
+  const { outcome, has_errors, order_id, ...unnamed } = filters
+  unnamed satisfies NoFilters
   // While work is under way, rows change all the time.
   if (phase !== null || row_counts === null || order_id !== undefined) return false
   if (outcome === undefined && has_errors === undefined) return false
@@ -166,9 +170,10 @@ async function areKept(
 const stateOf = (
   ctx: Ctx,
   { id, total_rows }: LoadedImport,
-  { outcome, has_errors, ordering }: RowFilters,
+  filters: RowFilters,
+  ordering: RowOrdering,
 ): ListState => ({
-  asked: ['import_rows', id, outcome, has_errors, ordering],
+  asked: ['import_rows', id, allOf(filters), ordering],
   keys: numberKeys,
   version: sql`(select version * 16777216 + coalesce((select rows_count from import_row_errors where import_id = ${id}), 0)
     from data_imports where id = ${id})`,
@@ -178,15 +183,21 @@ const stateOf = (
   afterCommit: ctx.afterCommit,
 })
 
+interface RowQuery {
+  ordering: RowOrdering
+  filters: RowFilters
+}
+
 export async function listImportRows(
   ctx: Ctx,
   row: LoadedImport,
   page: PageRequest,
-  filters: RowFilters,
+  { ordering, filters }: RowQuery,
 ): Promise<Page<ListedRow>> {
   if (row.rows_deleted_at !== null) throw dataDeleted('The rows of this import were deleted 30 days after its end.')
   const { id } = row
-  const { ordering, outcome, has_errors, order_id } = filters
+  const { outcome, has_errors, order_id, ...unnamed } = filters
+  unnamed satisfies NoFilters
   const count = countOf(row, filters)
   const key = sql`row_number`
   const source: ListSource<ReturnType<typeof listedFields>> = {
@@ -207,12 +218,12 @@ export async function listImportRows(
     joins: sql`join import_rows r on r.import_id = ${id} and r.row_number = page.key
       left join import_orders o on o.import_id = ${id} and o.group_key = r.group_key`,
     count,
-    startOf: startOf(row, filters),
+    startOf: startOf(row, filters, ordering),
   }
   const rows = (await areKept(ctx, row, page, { filters, count }))
     ? await paginateKept(ctx.db, page, {
         source,
-        state: stateOf(ctx, row, filters),
+        state: stateOf(ctx, row, filters, ordering),
       })
     : await paginate(ctx.db, page, source)
   const headers = await headersOf(ctx.db, id)

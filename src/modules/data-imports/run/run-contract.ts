@@ -4,7 +4,14 @@ import { keptReasons } from '../../../domain/data-imports/import-undo.ts'
 import { currencies } from '../../../domain/money.ts'
 import { orderStatuses } from '../../../domain/orders/orders.ts'
 import { Count, Id } from '../../../http/fields.ts'
-import { BooleanFilter, envelope, IdFilter, listQuery } from '../../../http/requests/list-query.ts'
+import {
+  type AskedOf,
+  BooleanFilter,
+  envelope,
+  type FiltersOf,
+  IdFilter,
+  listQuery,
+} from '../../../http/requests/list-query.ts'
 import { operation } from '../../../http/operations/operation.ts'
 import { ImportParams, keepers, tag } from '../contract-parts.ts'
 
@@ -88,7 +95,7 @@ const Totals = z
   .openapi('ImportPreviewTotals')
 
 const previewQuery = listQuery({ ordering: ['row'], filters: { action: z.enum(previewActions).optional() } })
-export type PreviewFilters = z.output<typeof previewQuery>
+export type PreviewQuery = AskedOf<typeof previewQuery>
 
 export const previewImportOrders = operation({
   id: 'previewImportOrders',
@@ -142,7 +149,8 @@ const rowsQuery = listQuery({
     order_id: IdFilter.optional().openapi({ description: 'Rows of the order that this import made or changed.' }),
   },
 })
-export type RowFilters = z.output<typeof rowsQuery>
+export type RowFilters = FiltersOf<typeof rowsQuery>
+export type RowOrdering = z.output<typeof rowsQuery>['ordering']
 
 export const listImportRows = operation({
   id: 'listImportRows',

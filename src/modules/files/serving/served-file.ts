@@ -82,7 +82,7 @@ export async function findServedFile(
   if (variant !== 'original' && (token !== undefined || !isImageType(file.mime_type))) return null
   if (!(await isOpen(job, file, token))) return null
   if (!recent && token === undefined) recentFiles.keep(file, now)
-  const { id: _, status, purpose, access_key, ...served } = file
+  const { id: _id, status: _status, purpose: _purpose, access_key: _key, ...served } = file
   const { storage_key } = file
   return { ...served, id, storage_key, variant, is_signed: token !== undefined, read_at: recent?.readAt ?? null }
 }

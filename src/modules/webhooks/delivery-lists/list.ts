@@ -1,5 +1,6 @@
 import { eq, type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../../context.ts'
+import type { NoFilters } from '../../../db/lists/filters.ts'
 import type { ListSource, SortKey } from '../../../db/lists/list-source.ts'
 import { isFarPage, type PageStart } from '../../../db/lists/page-by-number.ts'
 import { paginate } from '../../../db/lists/paginate.ts'
@@ -10,7 +11,7 @@ import { inWords, seesOrganization } from '../../../db/visibility.ts'
 import { reachOf } from '../../../domain/accounts/access.ts'
 import { type Page, type PageRequest, sortBy } from '../../../domain/page.ts'
 import { type DeliveryStatus, eventKindNames, lostStatuses, openStatuses } from '../../../domain/webhooks/webhooks.ts'
-import type { DeliveryFilters, DeliveryQuery } from '../delivery/delivery-contract.ts'
+import type { DeliveryQuery } from '../delivery/delivery-contract.ts'
 import { openOf } from '../delivery/open-deliveries.ts'
 import { deliveryColumns, type DeliveryRow, type EndpointRow, eventWhere, seenDeliveries } from '../queries.ts'
 import { nearPage, nearStart } from './last-changed.ts'
@@ -18,7 +19,10 @@ import { areFew, type DeliveriesOfEditions, isLost, lostOfEditions, packedPage }
 import { deliverySpans, rangesOfKinds } from './spans.ts'
 import { type CountedDeliveries, startOfChanges, startOfKinds } from './starts.ts'
 
-const matchesFilters = (endpoint: EndpointRow, { organization_id, is_active }: DeliveryFilters): boolean =>
+const matchesFilters = (
+  endpoint: EndpointRow,
+  { organization_id, is_active }: Pick<DeliveryQuery, 'organization_id' | 'is_active'>,
+): boolean =>
   (organization_id === undefined || organization_id === endpoint.organization_id) &&
   (is_active === undefined || is_active === endpoint.is_active)
 
@@ -134,8 +138,8 @@ export async function listDeliveries(
   page: PageRequest,
   query: DeliveryQuery,
 ): Promise<Page<DeliveryRow>> {
-  const { ordering, ...filters } = query
-  const { status, edition_id } = filters
+  const { ordering, status, edition_id, organization_id, is_active, ...unnamed } = query
+  unnamed satisfies NoFilters
   const where = [
     seenDeliveries(ctx, endpoint),
     ...(edition_id ? [eventWhere(eq(webhookEvents.edition_id, edition_id))] : []),
@@ -149,7 +153,7 @@ export async function listDeliveries(
     columns: deliveryColumns,
     joins: sql`join ${webhookDeliveries} on ${deliveryColumns.id} = page.key`,
   }
-  if (editions?.length === 0 || !matchesFilters(endpoint, filters))
+  if (editions?.length === 0 || !matchesFilters(endpoint, { organization_id, is_active }))
     return paginate(ctx.db, page, { ...shown, from: sql`${webhookDeliveries}`, where: [sql`0`], sort, count: 0 })
   const spanned = bySpans(deliverySpans, counted, sort)
   const few = ofFewEditions(query, rows)

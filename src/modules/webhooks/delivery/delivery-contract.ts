@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi'
 import { deliveryStatuses } from '../../../domain/webhooks/webhooks.ts'
 import { Count, Id, IdParams, Instant, Timestamp } from '../../../http/fields.ts'
-import { BooleanFilter, envelope, IdFilter, listQuery } from '../../../http/requests/list-query.ts'
+import { type AskedOf, BooleanFilter, envelope, IdFilter, listQuery } from '../../../http/requests/list-query.ts'
 import { operation } from '../../../http/operations/operation.ts'
 import { EventKindName, keepers, readers } from '../endpoint-contract.ts'
 
@@ -97,8 +97,7 @@ const listDeliveriesQuery = listQuery({
   },
 })
 
-export type DeliveryQuery = Omit<z.output<typeof listDeliveriesQuery>, 'page' | 'page_size' | 'cursor'>
-export type DeliveryFilters = Omit<DeliveryQuery, 'ordering'>
+export type DeliveryQuery = AskedOf<typeof listDeliveriesQuery>
 
 export const listWebhookDeliveries = operation({
   id: 'listWebhookDeliveries',
