@@ -67,10 +67,13 @@ export const erasedAddress = (n: number): string => `erased-${n}`
 export const isErasedAddress = ({ n, address }: Pick<RecipientRow, 'n' | 'address'>): boolean =>
   address === erasedAddress(n)
 
-export interface RecipientsQuery {
+export interface RecipientFilters {
   state?: RecipientState | undefined
   reason?: Reason | undefined
   engagement?: Engagement | undefined
+}
+
+export interface RecipientsQuery extends RecipientFilters {
   sort: { by: 'address' | 'sent_at' | 'n'; desc: boolean }[]
   size: number
   /** Rows before this page. `after` has the sort keys of the row before it, when the link carries them. */

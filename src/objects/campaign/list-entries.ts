@@ -1,5 +1,6 @@
 import { stampNames, type Stamps } from '../../domain/campaigns/recipient-events.ts'
-import type { RecipientRow, RecipientsQuery } from '../../domain/campaigns/sender.ts'
+import type { NoFilters } from '../../db/lists/filters.ts'
+import type { RecipientFilters, RecipientRow } from '../../domain/campaigns/sender.ts'
 import type { Engagement, Reason, RecipientState } from '../../domain/campaigns/sending-policy.ts'
 
 /** What an entry is made of. */
@@ -65,7 +66,8 @@ const engaged: Record<Engagement, Condition> = {
 }
 
 /** All conditions of a list as one. Null where no recipient fulfils them together. */
-export function conditionOf({ state, reason, engagement }: RecipientsQuery): Condition | null {
+export function conditionOf({ state, reason, engagement, ...unnamed }: RecipientFilters): Condition | null {
+  unnamed satisfies NoFilters
   const all = { mask: 0, flags: 0 }
   for (const one of [state && ofState(state), reason && ofReason(reason), engagement && engaged[engagement]]) {
     if (!one) continue
