@@ -16,7 +16,7 @@ import {
   Slug,
   Timestamp,
 } from '../../http/fields.ts'
-import { envelope, listQuery } from '../../http/requests/list-query.ts'
+import { type AskedOf, envelope, listQuery } from '../../http/requests/list-query.ts'
 import { operation } from '../../http/operations/operation.ts'
 
 const Scope = z.enum(tokenScopes)
@@ -137,6 +137,8 @@ export const listAccessTokens = operation({
   query: listQuery({ ordering: ['created', 'name'], filters: {} }),
   response: envelope(AccessToken),
 })
+
+export type TokenQuery = AskedOf<typeof listAccessTokens.query>
 
 const CreateAccessToken = z.object({
   name: TokenName,

@@ -1,6 +1,7 @@
 import { and, eq, getTableColumns, isNull, or, type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { keyOfFile } from '../../db/images.ts'
+import type { NoFilters } from '../../db/lists/filters.ts'
 import { paginate } from '../../db/lists/paginate.ts'
 import { accessTokens } from '../../db/schema/auth.ts'
 import { members } from '../../db/schema/organizations.ts'
@@ -8,8 +9,8 @@ import { fromJson, select, selectValues } from '../../db/select.ts'
 import { visibilityOf, visible } from '../../db/visibility.ts'
 import type { Caller, MemberRole, Tenant } from '../../domain/accounts/access.ts'
 import { notFound } from '../../domain/errors.ts'
-import { type OrderBy, type Page, type PageRequest, sortBy } from '../../domain/page.ts'
-import { editionsShown } from './contract.ts'
+import { type Page, type PageRequest, sortBy } from '../../domain/page.ts'
+import { editionsShown, type TokenQuery } from './contract.ts'
 import { isLineageValid } from './lineage.ts'
 
 export type AccessTokenRow = typeof accessTokens.$inferSelect
@@ -18,13 +19,14 @@ const columns = getTableColumns(accessTokens)
 
 export function listTokens(
   ctx: Ctx,
-  asked: PageRequest,
-  ordering: readonly OrderBy<'created' | 'name'>[],
+  page: PageRequest,
+  { ordering, ...unnamed }: TokenQuery,
 ): Promise<Page<AccessTokenRow>> {
+  unnamed satisfies NoFilters
   const { caller } = ctx
   const bound = caller.credential.organization_id
   const { id, account_id, organization_id, name, created_at, revoked_at, expires_at } = columns
-  return paginate(ctx.db, asked, {
+  return paginate(ctx.db, page, {
     from: sql`${accessTokens}`,
     key: sql`${id}`,
     where: [

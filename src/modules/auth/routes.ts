@@ -11,7 +11,7 @@ export const auth = createRouter()
 mount(auth, contract.getUserInfo, { handle: (ctx) => readUserInfo(ctx), present: presentUserInfo })
 
 mountList(auth, contract.listAccessTokens, {
-  list: (ctx, { query, page }) => listTokens(ctx, page, query.ordering),
+  list: (ctx, { query, page }) => listTokens(ctx, page, query),
   present: presentToken,
 })
 

@@ -181,6 +181,8 @@ export const listConsentRecords = operation({
   response: envelope(ConsentRecord),
 })
 
+export type RecordQuery = AskedOf<typeof listConsentRecords.query>
+
 export const getConsentProof = operation({
   id: 'getConsentProof',
   tag,

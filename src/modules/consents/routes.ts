@@ -52,7 +52,7 @@ mountList(consents, answers.listUserConsents, {
 
 mountList(consents, answers.listConsentRecords, {
   load: (ctx, { id, consent_id }) => findSubject(ctx, id, consent_id),
-  list: (ctx, { loaded, query, page }) => listRecords(ctx, loaded, page, query.ordering),
+  list: (ctx, { loaded, query, page }) => listRecords(ctx, loaded, page, query),
   present: presentRecord,
 })
 

@@ -68,7 +68,7 @@ export function mountImports(router: Router): void {
 export function mountMappings(router: Router): void {
   mountList(router, columns.listColumnMappings, {
     load: (ctx, { id }) => findColumnView(ctx, id),
-    list: (ctx, { query, page, loaded }) => listColumns(ctx, page, query.ordering, loaded),
+    list: (ctx, { query, page, loaded }) => listColumns(ctx, page, query, loaded),
     present: presentColumn,
     beside: besideColumns,
   })

@@ -12,9 +12,9 @@ import { inList, visible } from '../../../db/visibility.ts'
 import { type Tenant, reachOf } from '../../../domain/accounts/access.ts'
 import { notFound } from '../../../domain/errors.ts'
 import type { Language } from '../../../domain/languages.ts'
-import { type OrderBy, type Page, type PageRequest, sortBy } from '../../../domain/page.ts'
+import { type Page, type PageRequest, sortBy } from '../../../domain/page.ts'
 import { type LoadedUser, userVisibility } from '../../users/index.ts'
-import type { AnswerQuery } from '../answer-contract.ts'
+import type { AnswerQuery, RecordQuery } from '../answer-contract.ts'
 import type { DefinitionRow } from '../queries.ts'
 import { recordColumns, type RecordRow, rowOfArray } from './records.ts'
 
@@ -152,8 +152,9 @@ export function listRecords(
   ctx: Ctx,
   { answer }: AnswerSubject,
   page: PageRequest,
-  ordering: readonly OrderBy<'number'>[],
+  { ordering, ...unnamed }: RecordQuery,
 ): Promise<Page<SeenRecord>> {
+  unnamed satisfies NoFilters
   const view = customersSeenBy(ctx.caller)
   const key = sql`${consentRecords.number}`
   return paginate(ctx.db, page, {

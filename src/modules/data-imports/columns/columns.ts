@@ -1,5 +1,6 @@
 import type { Ctx } from '../../../context.ts'
 import { type Page, type PageRequest, sortBy } from '../../../domain/page.ts'
+import type { NoFilters } from '../../../db/lists/filters.ts'
 import { paginate } from '../../../db/lists/paginate.ts'
 import { sql } from 'drizzle-orm'
 import { readOptions } from '../../../domain/data-imports/data-imports.ts'
@@ -8,7 +9,7 @@ import { readBytes } from '../../../domain/data-imports/files/source.ts'
 import type { PreparedMappings } from '../../../domain/data-imports/mapping/index.ts'
 import type { Tenant } from '../../../domain/accounts/access.ts'
 import { findImport, type LoadedImport } from '../queries.ts'
-import type { ColumnOrdering } from './column-contract.ts'
+import type { ColumnQuery } from './column-contract.ts'
 import { issuesOf, type MappingIssue } from '../mapping/issues.ts'
 import { loadState } from '../mapping/changed.ts'
 import { canonicalOf, formatOf } from '../mapping/source.ts'
@@ -51,9 +52,10 @@ export const withIssues = (column: ColumnRow, view: ColumnView): ColumnWithIssue
 export async function listColumns(
   ctx: Ctx,
   page: PageRequest,
-  ordering: ColumnOrdering,
+  { ordering, ...unnamed }: ColumnQuery,
   view: ColumnView,
 ): Promise<Page<ColumnWithIssues>> {
+  unnamed satisfies NoFilters
   const found = await paginate(ctx.db, page, {
     from: sql`import_columns`,
     key: sql`import_columns.source_index`,
