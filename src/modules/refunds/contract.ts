@@ -3,7 +3,14 @@ import { roleCodes } from '../../domain/accounts/access.ts'
 import { currencies, maxAmountMinor, toMajor, toMinor } from '../../domain/money.ts'
 import { refundReasons, refundSources, refundStatuses } from '../../domain/refunds/refunds.ts'
 import { Id, IdParams, JsonObject, RequiredText } from '../../http/fields.ts'
-import { envelope, IdFilter, InstantFilter, listQuery, TextFilter } from '../../http/requests/list-query.ts'
+import {
+  envelope,
+  type FiltersOf,
+  IdFilter,
+  InstantFilter,
+  listQuery,
+  TextFilter,
+} from '../../http/requests/list-query.ts'
 import { operation } from '../../http/operations/operation.ts'
 import { maxCommentLength, RefundRequest } from './contract-resource.ts'
 
@@ -137,6 +144,8 @@ export const listRefundRequests = operation({
   }),
   response: envelope(RefundRequest),
 })
+
+export type RefundFilters = FiltersOf<typeof listRefundRequests.query>
 
 export const getRefundRequest = operation({
   id: 'getRefundRequest',

@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
+import type { NoFilters } from '../../db/lists/filters.ts'
 import { listedKeys } from '../../db/lists/listed-keys.ts'
 import { areCountable, countOfSpans, type SpannedRows } from '../../db/lists/spans/count-spans.ts'
 import type { SpannedList } from '../../db/lists/spans/spanned-list.ts'
@@ -7,7 +8,7 @@ import type { CustomerView } from '../../db/customer-visibility.ts'
 import { editionsSeenBy } from '../../db/visibility.ts'
 import { isOrderedByOwn } from '../../domain/page.ts'
 import { conditions } from './conditions.ts'
-import { isOfWholeEditions, type RefundFilters } from './filters.ts'
+import type { RefundFilters } from './filters.ts'
 import { isOfReason, type RefundOrdering } from './orderings.ts'
 import { fewEditionsOf, organizationOf } from './scope.ts'
 import { organizationRefundSpans, refundSpans } from './spans.ts'
@@ -38,11 +39,13 @@ function spansOf(ctx: Ctx, view: CustomerView, filters: RefundFilters): Omit<Cou
 
 /** Requests are counted where they are written; those of an order, a purchase, a customer or a search are few. */
 export function countedOf(ctx: Ctx, view: CustomerView, filters: RefundFilters): CountedRefunds | null {
-  const { status, reason, source, search, created_after, created_before } = filters
+  const { edition_id, organization_id, status, reason, source, created_after, created_before, ...others } = filters
+  const { order_id, purchase_id, customer_id, search, ...unnamed } = others
+  unnamed satisfies NoFilters
   const facets = [status, reason, source]
-  if (!isOfWholeEditions(filters) || search || !areCountable(facets)) return null
+  if (order_id || purchase_id || customer_id || search || !areCountable(facets)) return null
   return {
-    ...spansOf(ctx, view, filters),
+    ...spansOf(ctx, view, { edition_id, organization_id, status, reason, source }),
     facets: [facets],
     from: created_after,
     until: created_before === undefined ? undefined : created_before + 1,

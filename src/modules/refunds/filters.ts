@@ -1,15 +1,6 @@
-import type { FacetFilters } from './orderings.ts'
+import type { RefundFilters } from './contract.ts'
 
-export interface RefundFilters extends FacetFilters {
-  edition_id?: string | undefined
-  organization_id?: string | undefined
-  order_id?: string | undefined
-  purchase_id?: string | undefined
-  customer_id?: string | undefined
-  search?: string | undefined
-  created_after?: number | undefined
-  created_before?: number | undefined
-}
+export type { RefundFilters }
 
 export const isOfWholeEditions = ({ order_id, purchase_id, customer_id }: RefundFilters): boolean =>
   !order_id && !purchase_id && !customer_id

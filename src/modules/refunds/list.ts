@@ -2,6 +2,7 @@ import { type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import type { IntervalOrdering } from '../../db/lists/intervals/interval-list.ts'
 import { findStartInIntervals } from '../../db/lists/intervals/start-in-intervals.ts'
+import type { NoFilters } from '../../db/lists/filters.ts'
 import type { ListSource, Owners, SortKey } from '../../db/lists/list-source.ts'
 import { isFarPage, shortSkipOfTwice } from '../../db/lists/page-by-number.ts'
 import { listedKeys } from '../../db/lists/listed-keys.ts'
@@ -95,8 +96,12 @@ function byIntervals(ctx: Ctx, ordering: RefundOrdering, filters: RefundFilters 
   const one = ordering.length === 1 && by && orderingsOf[by.name]
   const scope = filters && wholeScope(ctx.caller, filters)
   if (!one || !scope) return {}
-  const { status, reason, source, created_after, created_before } = filters
-  if ([reason, source, created_after, created_before].some((value) => value !== undefined)) return {}
+  const { edition_id: _edition, organization_id: _organization, status, ...others } = filters
+  const { reason, source, created_after, created_before, order_id, purchase_id, customer_id, search, ...unnamed } =
+    others
+  unnamed satisfies NoFilters
+  const uncounted = [reason, source, created_after, created_before, order_id, purchase_id, customer_id, search]
+  if (uncounted.some((value) => value !== undefined)) return {}
   const rows = { scope, facets: [status], orderings: [one], isDesc: by.desc }
   return { findStart: (skipped, nearest) => findStartInIntervals(ctx.db, refundIntervals, rows, { skipped, nearest }) }
 }

@@ -23,7 +23,7 @@ mount(refunds, contract.createPurchaseRefundRequest, {
 })
 
 mountList(refunds, contract.listRefundRequests, {
-  list: (ctx, { query, page }) => listRefunds(ctx, page, query.ordering, query),
+  list: (ctx, { query, filters, page }) => listRefunds(ctx, page, query.ordering, filters),
   present: presentRefund,
 })
 

@@ -5,6 +5,7 @@ import { viewOfFound } from '../../db/found-customers.ts'
 import { editionsBeside, refundAndCustomerChangesOf } from '../../db/edition-counts.ts'
 import { matchingRow, type IndexSearch } from '../../db/lists/find-few.ts'
 import type { SearchedTable } from '../../db/lists/find-hits.ts'
+import { allOf, type NoFilters } from '../../db/lists/filters.ts'
 import { idKeys, type ListState } from '../../db/lists/list-hits.ts'
 import { countOfSpans } from '../../db/lists/spans/count-spans.ts'
 import { refundRequests } from '../../db/schema/sales/refunds.ts'
@@ -49,13 +50,12 @@ export function stateOf(
   ordering: RefundOrdering,
   { isWhole, reached }: CustomerView,
 ): ListState {
-  const { edition_id, organization_id, status, reason, source, created_after, created_before, search } = filters
+  const { edition_id, organization_id } = filters
   const editions = editionsSeenBy(ctx.caller, { edition_id, organization_id })
-  const chosen = [edition_id, organization_id, status, reason, source, created_after, created_before, search]
   const all = { scopes: editions, facets: [[undefined, undefined, undefined]], where: [] }
   const orderChanges = versionOfOrders(isWhole ? editions : editionsBeside(editions))
   return {
-    asked: ['refund requests', reached, ...chosen, ordering],
+    asked: ['refund requests', reached, allOf(filters), ordering],
     keys: idKeys,
     version: sql`(${orderChanges} + ${refundAndCustomerChangesOf(editions)})`,
     rows: sql`(${countOfSpans(refundSpans, all).statement})`,
@@ -87,15 +87,20 @@ async function named({ db, caller }: Ctx, filters: RefundFilters, text: string):
   ])
 }
 
+/** Filters by which `isOrderFoundBy` compares, and those of which nothing is searched (`isOfWholeEditions`). */
+type FoundBefore = 'edition_id' | 'organization_id' | 'search' | 'order_id' | 'purchase_id' | 'customer_id'
+
 /** Says of a request that was found whether it has what else is asked for. */
-const judge =
-  ({ status, reason, source, created_after, created_before }: RefundFilters) =>
-  ([, ...values]: FoundRequest): boolean =>
+function judge(filters: Omit<RefundFilters, FoundBefore>): (request: FoundRequest) => boolean {
+  const { status, reason, source, created_after, created_before, ...unnamed } = filters
+  unnamed satisfies NoFilters
+  return ([, ...values]) =>
     (status === undefined || values[0] === status) &&
     (reason === undefined || values[1] === reason) &&
     (source === undefined || values[2] === source) &&
     (created_after === undefined || values[4] >= created_after) &&
     (created_before === undefined || values[4] <= created_before)
+}
 
 /**
  * How the index finds requests by their orders: null for a list that does not need it, and `short` where the text is too
