@@ -1,6 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm'
 import { gramsOf, markOf } from '../../domain/text/trigrams.ts'
 import type { Database } from '../database.ts'
+import { written } from '../edition-counts.ts'
 import { slices } from '../write.ts'
 import { markOfRow } from './match-texts.ts'
 
@@ -52,12 +53,15 @@ const entriesOf = ({ text, organization, edition }: IndexedRow): string[] => [
   ...(edition === null ? [] : [markOf('edition', edition)]),
 ]
 
-/** The rows between two that the index has for each entry, behind commas. FTS5 walks the entry's list from its begin. */
+/**
+ * The rows between two that the index has for each entry, behind commas. FTS5 takes integers alone as limits: D1 binds numbers as
+ * others.
+ */
 const foundBy = ({ index }: IndexedTexts, entries: readonly string[], [first, last]: readonly [number, number]) =>
   slices(entries.map((entry) => JSON.stringify(entry))).map(
     (part) => sql<{ entry: string; seqs: string }>`select asked.value as entry,
         (select group_concat(rowid) from ${sql.raw(index)} where ${sql.raw(index)} match '"' || replace(asked.value, '"', '""') || '"'
-          and rowid between ${first} and ${last}) as seqs
+          and rowid between ${written(first)} and ${written(last)}) as seqs
       from json_each(${`[${part.join(',')}]`}) as asked`,
   )
 
