@@ -4,6 +4,7 @@ import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { Database } from '../../src/db/database.ts'
 import { gramsOf } from '../../src/domain/text/trigrams.ts'
+import { findSweepPosition, type SweepPosition } from '../../src/db/sweeps/sweep-positions.ts'
 import { newMeter } from '../../src/domain/meter.ts'
 import { checkOrderTexts } from '../../src/modules/orders/jobs.ts'
 import { checkCustomerTexts } from '../../src/modules/users/jobs.ts'
@@ -33,8 +34,12 @@ async function namedIn(run: () => Promise<unknown>): Promise<string[]> {
 /** Ids that sweeps of a night name. One each minute, until all rows have been looked at. */
 async function namedBy(sweep: Sweep, begin = nextNight(), database = db): Promise<string[]> {
   const named: string[] = []
-  for (let minute = 0; minute < 20; minute++)
+  const name = sweep === checkOrderTexts ? 'check order_search' : 'check customer_search'
+  let position: SweepPosition | null = null
+  for (let minute = 0; position?.after !== ''; minute++) {
     named.push(...(await namedIn(() => sweep({ db: database, now: () => begin + minute * 60_000 }))))
+    position = await findSweepPosition(db, name)
+  }
   return named.toSorted()
 }
 
@@ -213,7 +218,7 @@ describe('a night', () => {
   /** Orders and customers in parts of 500. Answers orders of the first, the second and the last part. */
   async function seedParts() {
     const shop = await seedShop()
-    await seedSearchedOrders(shop, 1, 4800)
+    await seedSearchedOrders(shop, 1, 2600)
     await namedAtNight()
     const rows = await db.all(sql<{ id: string }>`select id from orders order by seq`)
     return { shop, rows, ids: [rows[10], rows[600], rows.at(-1)].map((row) => row?.id ?? '') }
@@ -259,9 +264,9 @@ describe('a night', () => {
     const shop = await seedShop()
     const ids = await givenOrders(
       shop,
-      ['lost-1', 'kept-1', 'gone-1', 'gone-2', 'lost-2'].map((order_number) => anOrder({ order_number })),
+      ['lost-1', 'kept-1', 'gone-1', 'gone-2', 'lost-2', 'kept-2'].map((order_number) => anOrder({ order_number })),
     )
-    const [renamed = '', kept = '', deleted = '', alone = '', lost = ''] = ids
+    const [renamed = '', kept = '', deleted = '', alone = '', lost = '', early = ''] = ids
     await namedAtNight()
     for (const id of [renamed, deleted, lost]) await takeOut('orders', id)
     const rows = sql`(${renamed}, ${kept}, ${deleted}, ${alone})`
@@ -270,12 +275,17 @@ describe('a night', () => {
     const batch = changing.batch.bind(changing)
     const seqs = await db.all(sql<{ seq: number }>`select seq from orders where id in ${rows} order by seq`)
     let isWritten = false
+    const renameTo = (name: string, id: string) =>
+      sql`update orders set order_number = ${name}, number_folded = ${name} where id = ${id}`
     changing.batch = async (statements) => {
+      // What the index is looked through for is the former text of this one.
+      if (!isWritten) await write(renameTo('other-2', early))
       const answer = await batch(statements)
       // The first batch reads the index. What is missing is put in by the next one.
       if (!isWritten)
         await write(
-          sql`update orders set order_number = 'other', number_folded = 'other' where id in (${renamed}, ${kept})`,
+          renameTo('other-1', renamed),
+          renameTo('other-1', kept),
           sql`delete from purchases where order_id in ${gone}`,
           sql`delete from transactions where order_id in ${gone}`,
           sql`delete from orders where id in ${gone}`,
@@ -291,7 +301,7 @@ describe('a night', () => {
     const search = async (text: string) =>
       (await listed(`/v1/orders?edition_id=${shop.edition_id}&search=${text}`)).toSorted()
     expect([await search('other'), await search('lost-'), await search('kept-'), await search('gone-')]).toEqual([
-      [renamed, kept].toSorted(),
+      [renamed, kept, early].toSorted(),
       [lost],
       [],
       [],

@@ -1,4 +1,4 @@
-import { type SQL, sql } from 'drizzle-orm'
+import { sql } from 'drizzle-orm'
 import { areSpans, longBits, written } from '../../../db/edition-counts.ts'
 import { sharedCustomers } from '../../../db/schema/users.ts'
 import { shortId, shortIdOf } from '../../../db/short-ids.ts'
@@ -23,24 +23,16 @@ export function recountCustomers({ edition_id, span }: OrderSpan): Repair[] {
   ]
 }
 
-/** The editions of a customer of the edition who is in later ones, too, and in none before it; null of any other customer. */
-function editionsOfShared(edition: SQL): SQL {
-  const others = sql`from edition_customers as other where other.user_seq = one.user_seq`
-  return sql`iif(
-    exists (select 1 ${others} and other.edition_short_id > ${edition})
-      and not exists (select 1 ${others} and other.edition_short_id < ${edition}),
-    (select group_concat(',' || edition_short_id, '') from (select other.edition_short_id ${others}
-      order by other.edition_short_id limit -1)),
-    null)`
-}
-
 /**
- * Counts the customers who are in several editions of which this is the first one by its short id. Each row is that of one
- * edition: a row whose first edition is not there is that of the one before it. What has no customers is set to 0, and a trigger
- * deletes it.
+ * Counts the customers who are in this edition and in one behind it by its short id. Sets that begin with this edition and have no
+ * customers are set to 0, and a trigger deletes them. Those that begin with no edition of the organisation are seen as sets of the
+ * edition before.
  */
 export function recountShared(editionId: string): Repair {
   const edition = sql`${shortId(editionId)}`
+  const ofCustomer = sql`from edition_customers as other where other.user_seq = one.user_seq`
+  const editions = sql`(select group_concat(',' || edition_short_id, '') from (select other.edition_short_id ${ofCustomer}
+    order by other.edition_short_id limit -1))`
   const isBeside = sql`organization_id = edition.organization_id and +short_id`
   const next = sql`(select min(short_id) from editions where ${isBeside} > ${edition})`
   const isOfEdition = sql`organization_short_id = ${shortIdOf(sql`edition.organization_id`)}
@@ -49,12 +41,12 @@ export function recountShared(editionId: string): Repair {
   return sql`insert into ${sharedCustomers} (organization_short_id, editions, customers)
     select ${shortIdOf(sql`edition.organization_id`)}, counted.editions, sum(counted.customers)
     from editions as edition cross join (
-        select ${editionsOfShared(edition)} as editions, 1 as customers from edition_customers as one
-          where one.edition_short_id = ${edition}
+        select ${editions} as editions, 1 as customers from edition_customers as one
+          where one.edition_short_id = ${edition} and exists (select 1 ${ofCustomer} and other.edition_short_id > ${edition})
         union all
         select editions, 0 from editions as edition cross join ${sharedCustomers} on ${isOfEdition}
           where edition.id = ${editionId}) as counted
-    where edition.id = ${editionId} and counted.editions is not null
+    where edition.id = ${editionId}
     group by counted.editions
     on conflict (organization_short_id, editions) do update set customers = excluded.customers
       where customers <> excluded.customers
