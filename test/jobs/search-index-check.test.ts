@@ -215,13 +215,13 @@ describe('what searches find by', () => {
 })
 
 describe('a night', () => {
-  /** Orders and customers in parts of 500. Answers orders of the first, the second and the last part. */
+  /** Orders and customers in parts of 1,000. Answers orders of the first, the second and the last part. */
   async function seedParts() {
     const shop = await seedShop()
     await seedSearchedOrders(shop, 1, 2600)
     await namedAtNight()
     const rows = await db.all(sql<{ id: string }>`select id from orders order by seq`)
-    return { shop, rows, ids: [rows[10], rows[600], rows.at(-1)].map((row) => row?.id ?? '') }
+    return { shop, rows, ids: [rows[10], rows[1100], rows.at(-1)].map((row) => row?.id ?? '') }
   }
 
   it('goes round all rows in sweeps of a few, once', async () => {
@@ -248,9 +248,13 @@ describe('a night', () => {
     const begin = nextNight()
     const failing = new Database(env.DB, newMeter())
     const batch = failing.batch.bind(failing)
-    let left = 2
-    // The index is read and the first part is repaired, and then the database is gone.
-    failing.batch = (statements) => (left-- > 0 ? batch(statements) : Promise.reject(new Error('gone')))
+    // What repairs a part has several statements. The first part is repaired, and then the database is gone.
+    let isRepaired = false
+    failing.batch = (statements) => {
+      if (isRepaired) return Promise.reject(new Error('gone'))
+      isRepaired = statements.length > 1
+      return batch(statements)
+    }
     const sweep = checkOrderTexts({ db: failing, now: () => begin })
     await expect(sweep).rejects.toThrow(`${fault}${ids[0]}`)
     await expect(sweep).rejects.toMatchObject({ cause: new Error('gone') })

@@ -2,7 +2,6 @@ import { type SQL, sql } from 'drizzle-orm'
 import { gramsOf, markOf } from '../../domain/text/trigrams.ts'
 import type { Database } from '../database.ts'
 import { written } from '../edition-counts.ts'
-import { slices } from '../write.ts'
 import { markOfRow } from './match-texts.ts'
 
 /** A search index, and the rows whose texts it has. */
@@ -19,8 +18,10 @@ export interface IndexedTexts {
   derived?: { isStale: SQL; renew: (seqs: SQL) => SQL<{ id: string }> }
 }
 
-/** Sequences of letters are looked for among so many rows at once, which takes SQLite about 100 ms. */
-const rowsAPart = 500
+/** More rows share more sequences of letters. */
+const rowsAPart = 1000
+/** So many sequences are looked for at once, which takes SQLite about 100 ms: other statements come in between. */
+const entriesAtOnce = 1000
 
 interface IndexedRow {
   seq: number
@@ -58,12 +59,10 @@ const entriesOf = ({ text, organization, edition }: IndexedRow): string[] => [
  * others.
  */
 const foundBy = ({ index }: IndexedTexts, entries: readonly string[], [first, last]: readonly [number, number]) =>
-  slices(entries.map((entry) => JSON.stringify(entry))).map(
-    (part) => sql<{ entry: string; seqs: string }>`select asked.value as entry,
-        (select group_concat(rowid) from ${sql.raw(index)} where ${sql.raw(index)} match '"' || replace(asked.value, '"', '""') || '"'
-          and rowid between ${written(first)} and ${written(last)}) as seqs
-      from json_each(${`[${part.join(',')}]`}) as asked`,
-  )
+  sql<{ entry: string; seqs: string | null }>`select asked.value as entry,
+      (select group_concat(rowid) from ${sql.raw(index)} where ${sql.raw(index)} match '"' || replace(asked.value, '"', '""') || '"'
+        and rowid between ${written(first)} and ${written(last)}) as seqs
+    from json_each(${JSON.stringify(entries)}) as asked`
 
 /** Looks for the next rows in the index; undefined behind the last row. */
 export async function checkedPart(db: Database, texts: IndexedTexts, after: number): Promise<TextPart | undefined> {
@@ -77,9 +76,13 @@ export async function checkedPart(db: Database, texts: IndexedTexts, after: numb
       if (seqs) seqs.push(row.seq)
       else expected.set(entry, [row.seq])
     }
-  const found = (await db.batch(foundBy(texts, [...expected.keys()], [first.seq, last.seq]))).flat()
   const suspects = new Set(rows.filter((row) => row.is_stale === 1).map(({ seq }) => seq))
-  const known = new Map(found.map(({ entry, seqs }) => [entry, new Set((seqs ?? '').split(',').map(Number))]))
+  const entries = [...expected.keys()]
+  const known = new Map<string, Set<number>>()
+  for (let at = 0; at < entries.length; at += entriesAtOnce) {
+    const [found] = await db.batch([foundBy(texts, entries.slice(at, at + entriesAtOnce), [first.seq, last.seq])])
+    for (const { entry, seqs } of found) known.set(entry, new Set((seqs ?? '').split(',').map(Number)))
+  }
   for (const [entry, seqs] of expected) for (const seq of seqs) if (!known.get(entry)?.has(seq)) suspects.add(seq)
   return { last: last.seq, rows: rows.length, suspects: [...suspects] }
 }
