@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import type { Database } from './database.ts'
-import { checkedPart, type IndexedTexts, putIn, type TextPart } from './lists/missing-texts.ts'
+import { checkedPart, type IndexedTexts, putIn, type CheckedTexts } from './lists/missing-texts.ts'
 import { checkAtNight } from './sweeps/nightly.ts'
 
 const rowsASweep = 2000
@@ -10,7 +10,7 @@ const rowsASweep = 2000
  * has too many stays: what it finds is compared with the row.
  */
 export const checkTexts = (job: { db: Database; now: () => number }, texts: IndexedTexts): Promise<void> =>
-  checkAtNight<TextPart>(job, {
+  checkAtNight<CheckedTexts>(job, {
     name: `check ${texts.index}`,
     fault: `Texts of ${texts.table} were missing from the index and are put in`,
     rows: rowsASweep,

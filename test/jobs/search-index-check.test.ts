@@ -4,76 +4,28 @@ import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { Database } from '../../src/db/database.ts'
 import { gramsOf } from '../../src/domain/text/trigrams.ts'
-import { findSweepPosition, type SweepPosition } from '../../src/db/sweeps/sweep-positions.ts'
 import { newMeter } from '../../src/domain/meter.ts'
 import { checkOrderTexts } from '../../src/modules/orders/jobs.ts'
 import { checkCustomerTexts } from '../../src/modules/users/jobs.ts'
 import { get } from '../support/api.ts'
 import { databaseThatNotes } from '../support/intervals.ts'
+import {
+  columnsOf,
+  dayMs,
+  indexes,
+  type LostPart,
+  namedAtNight,
+  namedBy,
+  namedIn,
+  nextNight,
+  type Sweep,
+  takeOut,
+} from '../support/missing-texts.ts'
 import { act, change, make, person } from '../support/searched-people.ts'
 import { givenKnown } from '../support/personal-data.ts'
 import { seedSearchedOrders } from '../support/seeding/searched-orders.ts'
 import { anOrder, givenOrders, seedShop } from '../support/seeding/sales/orders.ts'
 import { db, write } from '../support/seeding/rows.ts'
-
-const dayMs = 86_400_000
-let nights = 0
-/** A moment of a night that no test had before. */
-const nextNight = () => Date.UTC(2026, 5, 1, 3) + ++nights * dayMs
-
-type Sweep = typeof checkOrderTexts
-const fault = 'Texts of orders were missing from the index and are put in: '
-
-/** Ids that a sweep names. */
-async function namedIn(run: () => Promise<unknown>): Promise<string[]> {
-  const error = await run().then(() => '', String)
-  expect(error).toMatch(/^$|^Error: Texts of (orders|users) were missing from the index and are put in: /)
-  return error.match(/\b(ord|usr)_\w+/g) ?? []
-}
-
-/** Ids that sweeps of a night name. One each minute, until all rows have been looked at. */
-async function namedBy(sweep: Sweep, begin = nextNight(), database = db): Promise<string[]> {
-  const named: string[] = []
-  const name = sweep === checkOrderTexts ? 'check order_search' : 'check customer_search'
-  let position: SweepPosition | null = null
-  for (let minute = 0; position?.after !== ''; minute++) {
-    named.push(...(await namedIn(() => sweep({ db: database, now: () => begin + minute * 60_000 }))))
-    position = await findSweepPosition(db, name)
-  }
-  return named.toSorted()
-}
-
-const namedAtNight = async () =>
-  [...(await namedBy(checkOrderTexts)), ...(await namedBy(checkCustomerTexts))].toSorted()
-
-/** The columns that a row has in the index. */
-const columnsOf = {
-  orders: `seq, char(unicode(substr(edition_id, -3)) + 736, unicode(substr(edition_id, -2)) + 736,
-    unicode(substr(edition_id, -1)) + 736) as edition, char(unicode(substr(organization_id, -3)) + 917728,
-    unicode(substr(organization_id, -2)) + 917728, unicode(substr(organization_id, -1)) + 917728) as organization,
-    own_search_text as text`,
-  users: `seq, '' as edition, char(unicode(substr(organization_id, -3)) + 917728, unicode(substr(organization_id, -2)) + 917728,
-    unicode(substr(organization_id, -1)) + 917728) as organization, search_text as text`,
-}
-const indexes = { orders: 'order_search', users: 'customer_search' }
-type Part = 'all' | 'a sequence' | 'the end' | 'a mark'
-
-/** Takes what a row has, or a part of it, out of the index behind the triggers. */
-async function takeOut(table: 'orders' | 'users', id: string, part: Part = 'all'): Promise<void> {
-  const [marks, text] = {
-    all: ['organization', 'text'],
-    'a sequence': [`''`, 'substr(text, length(text) / 2, 3)'],
-    'the end': [`''`, 'substr(text, -3)'],
-    'a mark': ['organization', `''`],
-  }[part] as [string, string]
-  const index = indexes[table]
-  await env.DB.prepare(
-    `insert into ${index} (${index}, rowid, organization, text)
-      select 'delete', seq, ${marks}, ${text} from (select ${columnsOf[table]} from ${table} where id = ?)`,
-  )
-    .bind(id)
-    .run()
-}
 
 const listed = async (path: string): Promise<string[]> => {
   const reply = await get(path)
@@ -82,6 +34,8 @@ const listed = async (path: string): Promise<string[]> => {
   expect(reply.body.count).toBeGreaterThanOrEqual(ids.length)
   return ids
 }
+
+const fault = 'Texts of orders were missing from the index and are put in: '
 
 describe('what searches find by', () => {
   it('is complete after any writes, and what is missing comes back at night, and is named', async () => {
@@ -93,7 +47,7 @@ describe('what searches find by', () => {
           fc.record({
             ofOrder: fc.boolean(),
             of: fc.nat(),
-            part: fc.constantFrom<Part>('all', 'a sequence', 'the end', 'a mark'),
+            part: fc.constantFrom<LostPart>('all', 'a sequence', 'the end', 'a mark'),
           }),
           { minLength: 1, maxLength: 3 },
         ),

@@ -23,7 +23,7 @@ const rowsAPart = 1000
 /** So many sequences are looked for at once, which takes SQLite about 100 ms: other statements come in between. */
 const entriesAtOnce = 1000
 
-interface IndexedRow {
+interface TextsOfRow {
   seq: number
   text: string
   organization: string
@@ -32,14 +32,14 @@ interface IndexedRow {
 }
 
 /** Rows that were looked for in the index. */
-export interface TextPart {
+export interface CheckedTexts {
   last: number
   rows: number
   /** Rows that have to be looked at again in the transaction that repairs them: something may have changed them since. */
   suspects: number[]
 }
 
-const rowsBehind = (texts: IndexedTexts, after: number): SQL<IndexedRow> => {
+const rowsBehind = (texts: IndexedTexts, after: number): SQL<TextsOfRow> => {
   const { table, text, derived } = texts
   const edition = texts.marks.includes('edition') ? sql`edition_id` : sql`null`
   return sql`select seq, ${sql.raw(text)} as text, organization_id as organization, ${edition} as edition,
@@ -48,7 +48,7 @@ const rowsBehind = (texts: IndexedTexts, after: number): SQL<IndexedRow> => {
 }
 
 /** Everything that the index has to lead to the row by. */
-const entriesOf = ({ text, organization, edition }: IndexedRow): string[] => [
+const entriesOf = ({ text, organization, edition }: TextsOfRow): string[] => [
   ...gramsOf(text),
   markOf('organization', organization),
   ...(edition === null ? [] : [markOf('edition', edition)]),
@@ -65,7 +65,7 @@ const foundBy = ({ index }: IndexedTexts, entries: readonly string[], [first, la
     from json_each(${JSON.stringify(entries)}) as asked`
 
 /** Looks for the next rows in the index; undefined behind the last row. */
-export async function checkedPart(db: Database, texts: IndexedTexts, after: number): Promise<TextPart | undefined> {
+export async function checkedPart(db: Database, texts: IndexedTexts, after: number): Promise<CheckedTexts | undefined> {
   const rows = await db.all(rowsBehind(texts, after))
   const [first, last] = [rows[0], rows.at(-1)]
   if (!first || !last) return undefined
