@@ -1,4 +1,3 @@
-import type { SQL } from 'drizzle-orm'
 import type { Database } from './database.ts'
 import type { IntervalList } from './lists/intervals/interval-list.ts'
 import { nextInterval, recountOfInterval } from './lists/intervals/recount-intervals.ts'
@@ -8,7 +7,7 @@ import { nextSpan, recountOf } from './lists/spans/recount-spans.ts'
 import { settleScopes } from './lists/spans/settle-spans.ts'
 import { divideSpan, isQuiet, mostUnquiet, nextUndivided } from './lists/spans/span-parts.ts'
 import type { ListSpan, SpannedList } from './lists/spans/spanned-list.ts'
-import { findNightPosition } from './sweeps/nightly.ts'
+import { checkAtNight } from './sweeps/nightly.ts'
 import { findSweepPosition, sweepPositionStatement } from './sweeps/sweep-positions.ts'
 
 const scopesASweep = 10
@@ -79,46 +78,6 @@ export function settleNextIntervals(job: Job, list: IntervalList, sweep: Interva
   })
 }
 
-const partsASweep = 25
-const rowsASweep = 20_000
-
-/** Counts that are looked at by night, one part of them after the other. */
-interface NightlyCounts<Part> {
-  /** Of the sweep. */
-  name: string
-  /** What an error calls them. */
-  counts: string
-  findNext: (after: string) => Promise<Part | undefined>
-  placeOf: (part: Part) => string
-  /** Counts a part anew, in one transaction with where the sweep goes on. Answers how many rows it has. */
-  recount: (part: Part, position: SQL) => Promise<{ isRepaired: boolean; rows: number }>
-}
-
-/**
- * Counts the next parts anew, each night all of them, and stores what they are. Throws where counts were wrong: they are
- * repaired then, but something changed rows behind what counts them.
- */
-async function recountAtNight<Part>(job: Job, counted: NightlyCounts<Part>): Promise<void> {
-  const { name, counts, findNext, placeOf, recount } = counted
-  const begin = await findNightPosition(job, name)
-  if (!begin) return
-  let last = begin.after
-  const wrong: string[] = []
-  for (let parts = 0, rows = 0; parts < partsASweep && rows < rowsASweep; parts++) {
-    const next = await findNext(last)
-    last = next ? placeOf(next) : ''
-    const position = sweepPositionStatement(name, { after: last, begun_at: begin.begun_at })
-    if (!next) {
-      await job.db.batch([position])
-      break
-    }
-    const found = await recount(next, position)
-    if (found.isRepaired) wrong.push(last)
-    rows += found.rows
-  }
-  if (wrong.length) throw new Error(`Counts of ${counts} were wrong and are repaired: ${wrong.join(', ')}`)
-}
-
 const keyOf = ({ scope, span }: ListSpan): string => `${scope} ${span}`
 
 function spanOf(place: string): ListSpan {
@@ -128,30 +87,31 @@ function spanOf(place: string): ListSpan {
 
 /** Counts spans anew, each night the next ones. */
 export const recountNext = (job: Job, list: SpannedList): Promise<void> =>
-  recountAtNight(job, {
+  checkAtNight(job, {
     name: `recount ${list.name}`,
-    counts: list.name,
+    fault: `Counts of ${list.name} were wrong and are repaired`,
     findNext: (after) => job.db.first(nextSpan(list, spanOf(after))),
     placeOf: keyOf,
-    recount: async (span, position) => {
+    repair: async (span, position) => {
       const { repairs, counted } = recountOf(list, span, job.now())
       const [[found], , ...repaired] = await job.db.batch([counted, position, ...repairs])
-      return { isRepaired: repaired.flat().some(({ total }) => total !== 0), rows: found?.n ?? 0 }
+      const isRepaired = repaired.flat().some(({ total }) => total !== 0)
+      return { wrong: isRepaired ? [keyOf(span)] : [], rows: found?.n ?? 0 }
     },
   })
 
 /** Counts intervals anew, each night the next ones. `name` is that of the sweep. */
 export const recountNextIntervals = (job: Job, list: IntervalList, name: string): Promise<void> =>
-  recountAtNight(job, {
+  checkAtNight(job, {
     name,
-    counts: 'intervals',
+    fault: 'Counts of intervals were wrong and are repaired',
     findNext: (after) => job.db.first(nextInterval(list, after)),
     placeOf: ({ place }) => place,
-    recount: async (interval, position) => {
+    repair: async (interval, position) => {
       const [[before], [repaired]] = await job.db.batch([...recountOfInterval(list, interval), position])
       // Numbers that were not known were not wrong.
       const isRepaired = !!repaired && (before?.is_known === 1 || before?.counts !== repaired.counts)
-      return { isRepaired, rows: interval.total }
+      return { wrong: isRepaired ? [interval.place] : [], rows: interval.total }
     },
   })
 

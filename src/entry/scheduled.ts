@@ -20,7 +20,13 @@ import {
 import { resealMerchantAccounts } from '../modules/merchant-accounts/jobs.ts'
 import { sweepCaptured } from '../modules/dev-mailbox/jobs.ts'
 import { sweepErasures } from '../modules/personal-data/jobs.ts'
-import { buildOrderRuns, recountIntervals, recountOrders, settleOrders } from '../modules/orders/jobs.ts'
+import {
+  buildOrderRuns,
+  checkOrderTexts,
+  recountIntervals,
+  recountOrders,
+  settleOrders,
+} from '../modules/orders/jobs.ts'
 import { sweepPurchases } from '../modules/purchases/jobs.ts'
 import { sweepRefundBatches } from '../modules/refund-batches/jobs.ts'
 import { sweepPaymentEvents, sweepRefunds } from '../modules/refund-payments/jobs.ts'
@@ -37,6 +43,7 @@ import { sweepEmails } from '../modules/transactional-emails/jobs.ts'
 import {
   beginCustomerRuns,
   buildCustomerRuns,
+  checkCustomerTexts,
   recountCustomerIntervals,
   recountCustomers,
   settleCustomerIntervals,
@@ -83,6 +90,7 @@ const sweeps: Record<string, Sweep> = {
   'audit-log': sweepAuditLog,
   'list-counts': ({ db, now }) => deleteOldHits(db, now()),
   'order-counts': recountOrders,
+  'order-texts': checkOrderTexts,
   'order-interval-counts': (job) => settleOrders(job),
   'order-runs': (job) => buildOrderRuns(job),
   'order-interval-recount': recountIntervals,
@@ -91,6 +99,7 @@ const sweeps: Record<string, Sweep> = {
   'customer-run-editions': (job) => beginCustomerRuns(job),
   'customer-runs': (job) => buildCustomerRuns(job),
   'customer-recount': recountCustomers,
+  'customer-texts': checkCustomerTexts,
   'customer-interval-counts': (job) => settleCustomerIntervals(job),
   'customer-interval-recount': recountCustomerIntervals,
   'webhook-delivery-counts': settleDeliveries,

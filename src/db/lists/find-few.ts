@@ -70,6 +70,10 @@ export function firstEntries<F extends Fields>(fields: F, { table, match }: Inde
   return answering(fields, sql<RowOf<F>>`${among} limit ${mostAtOnce + 1}`)
 }
 
+/** Entries with what they looked up: it is null where the row is gone, which a search then does not find. */
+export const withRows = <Entry extends object>(entries: readonly Entry[]): Entry[] =>
+  entries.filter((entry) => Object.values(entry).every((value) => value !== null))
+
 /** What the first entries of an index say. */
 export interface Few {
   /** All rows of the list that match, in its order; null where more may match than are read at once. */

@@ -1,17 +1,19 @@
 import { type SQL, sql } from 'drizzle-orm'
-import { inCapitals, markShifts, matching, quotedMark } from '../../domain/text/trigrams.ts'
+import { inCapitals, markOf, markShifts, matching, quoted } from '../../domain/text/trigrams.ts'
 
 /** The mark of one scope, or those of several. */
 export const marksOf = (kind: 'edition' | 'organization', ids: readonly string[]): SQL =>
-  sql`${ids.map((id) => quotedMark(kind, id)).join(' OR ')}`
+  sql`${ids.map((id) => quoted(markOf(kind, id))).join(' OR ')}`
+
+/** The mark of the edition or the organisation of a row, as the index has it. */
+export const markOfRow = (kind: 'edition' | 'organization'): SQL => {
+  const moved = [3, 2, 1].map((place) => sql.raw(`unicode(substr(${kind}_id, -${place})) + ${markShifts[kind]}`))
+  return sql`char(${sql.join(moved, sql`, `)})`
+}
 
 /** The mark of the organisation of an edition. */
-export const markOfOrganization = (editionId: string): SQL => {
-  const moved = [3, 2, 1].map((place) =>
-    sql.raw(`unicode(substr(organization_id, -${place})) + ${markShifts.organization}`),
-  )
-  return sql`(select '"' || char(${sql.join(moved, sql`, `)}) || '"' from editions where id = ${editionId})`
-}
+export const markOfOrganization = (editionId: string): SQL =>
+  sql`(select '"' || ${markOfRow('organization')} || '"' from editions where id = ${editionId})`
 
 interface IndexQuery {
   /** The marks of editions or organisations, joined as FTS5 takes them; null for those of all. */

@@ -7,25 +7,27 @@ const mostGrams = 24
 /** Where the migrations move the last characters of an id: to code points that folded text never has. */
 export const markShifts = { edition: 0x300 - 0x20, organization: 0xe0100 - 0x20 }
 
-const quoted = (text: string): string => `"${text.replaceAll('"', '""')}"`
+/** A text as FTS5 takes it. */
+export const quoted = (text: string): string => `"${text.replaceAll('"', '""')}"`
 
-/**
- * What the texts of an edition or organisation are marked with, as FTS5 takes it. Few share a mark, so rows are compared
- * too.
- */
-export const quotedMark = (kind: keyof typeof markShifts, id: string): string =>
-  quoted(
-    String.fromCodePoint(...Array.from(id.slice(-gramLength), (letter) => letter.charCodeAt(0) + markShifts[kind])),
-  )
+/** What the texts of an edition or organisation are marked with. Few share a mark, so rows are compared too. */
+export const markOf = (kind: keyof typeof markShifts, id: string): string =>
+  String.fromCodePoint(...Array.from(id.slice(-gramLength), (letter) => letter.charCodeAt(0) + markShifts[kind]))
 
 export const isIndexed = (text: string): boolean => Array.from(text).length >= gramLength
 
 /** As the index has names of customers, so that a search for contacts does not find them. */
 export const inCapitals = (text: string): string => text.replaceAll(/[a-z]/g, (letter) => letter.toUpperCase())
 
-function gramsOf(text: string): string[] {
+/** All entries of a text, each once. */
+export function gramsOf(text: string): string[] {
   const letters = Array.from(text)
-  const grams = [...new Set(letters.slice(gramLength - 1).map((_, at) => letters.slice(at, at + gramLength).join('')))]
+  return [...new Set(letters.slice(gramLength - 1).map((_, at) => letters.slice(at, at + gramLength).join('')))]
+}
+
+/** Entries that are spread over the text. */
+function someGramsOf(text: string): string[] {
+  const grams = gramsOf(text)
   const step = Math.max(1, grams.length / mostGrams)
   return grams.filter((_, at) => Math.floor(at / step) > Math.floor((at - 1) / step))
 }
@@ -35,4 +37,4 @@ function gramsOf(text: string): string[] {
  * Each text is one that the index has.
  */
 export const matching = (texts: readonly string[]): string =>
-  texts.map((text) => `(${gramsOf(text).map(quoted).join(' AND ')})`).join(' OR ')
+  texts.map((text) => `(${someGramsOf(text).map(quoted).join(' AND ')})`).join(' OR ')

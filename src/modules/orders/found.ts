@@ -8,7 +8,14 @@ import {
   viewOfFound,
 } from '../../db/found-customers.ts'
 import type { NoFilters } from '../../db/lists/filters.ts'
-import { type FewEntries, firstEntries, matchingRow, type IndexSearch, mostAtOnce } from '../../db/lists/find-few.ts'
+import {
+  type FewEntries,
+  firstEntries,
+  matchingRow,
+  type IndexSearch,
+  mostAtOnce,
+  withRows,
+} from '../../db/lists/find-few.ts'
 import type { SortKey } from '../../db/lists/list-source.ts'
 import { lookedUp } from '../../db/lists/match-texts.ts'
 import { foldedOrDigits } from '../../db/contains.ts'
@@ -227,16 +234,17 @@ async function readFewOrders<Own extends { key: number }, Bought, Order extends 
   { found, ofOwn, buyers, ofBought }: OrderReading<Own, Bought, Order>,
 ): Promise<FewOrders<Order>> {
   const { found: own = [], buyers: contacts = [] } = await db.batchNamed({ found, buyers })
-  const isCut = contacts.some(({ bought: [, orders] }) => orders.length > mostOrders)
-  const count = contacts.reduce((sum, { bought: [, orders] }) => sum + orders.length, 0)
+  const customers = withRows(contacts)
+  const isCut = customers.some(({ bought: [, orders] }) => orders.length > mostOrders)
+  const count = customers.reduce((sum, { bought: [, orders] }) => sum + orders.length, 0)
   if (isCut || count > mostBought || own.length > mostAtOnce || contacts.length > mostAtOnce)
     return { own, contacts, orders: null }
   const known = new Set(own.map(({ key }) => key))
-  const bought = contacts.flatMap(({ bought: [[organization_id, ...texts], orders], editions }) => {
+  const bought = customers.flatMap(({ bought: [[organization_id, ...texts], orders], editions }) => {
     const customer = customerOf(organization_id, texts, editions)
     return orders.map((order) => ofBought(order, customer))
   })
-  return { own, contacts, orders: [...own.map(ofOwn), ...bought.filter(({ key }) => !known.has(key))] }
+  return { own, contacts, orders: [...withRows(own).map(ofOwn), ...bought.filter(({ key }) => !known.has(key))] }
 }
 
 /** Orders with their refund requests, of the first entries; null where they are not all. */

@@ -1,5 +1,6 @@
 import type { JobCtx } from '../../context.ts'
-import { findNextSpan, ordersOf, type OrderSpan, recountStatements } from './counts/recount.ts'
+import { findNextSpan, recountStatements, rowsOf } from './counts/recount.ts'
+import type { OrderSpan } from './counts/spans.ts'
 import { orderIntervals } from './intervals.ts'
 import { orderRunList } from './runs.ts'
 import { buildRunsOf } from '../../db/lists/runs/build-runs.ts'
@@ -7,12 +8,9 @@ import { runSizes } from '../../db/lists/runs/run-sizes.ts'
 import { intervalSizes } from '../../db/lists/intervals/settle-intervals.ts'
 import { recountNextIntervals, settleNextIntervals, sweepScopes } from '../../db/settle-lists.ts'
 import { longOrganizations } from '../../db/lists/intervals/scopes-of-intervals.ts'
-import { findNightPosition } from '../../db/sweeps/nightly.ts'
-import { sweepPositionStatement } from '../../db/sweeps/sweep-positions.ts'
-
-const sweepName = 'order-counts'
-const ordersASweep = 20_000
-const spansASweep = 25
+import { checkTexts } from '../../db/check-texts.ts'
+import { indexedTexts } from './indexed-texts.ts'
+import { checkAtNight } from '../../db/sweeps/nightly.ts'
 
 const keyOf = ({ edition_id, span }: OrderSpan): string => `${edition_id}:${span}`
 
@@ -21,32 +19,28 @@ function spanOf(key: string): OrderSpan {
   return { edition_id, span: Number(span) }
 }
 
-/**
- * Counts orders, purchases and customers anew, each night those of the next spans, and stores what they are. Throws where counts were wrong: they
- * are repaired then, but something changed orders behind the triggers, or triggers are wrong.
- */
-export async function recountOrders({ db, now }: Pick<JobCtx, 'db' | 'now'>): Promise<void> {
-  const begin = await findNightPosition({ db, now }, sweepName)
-  if (!begin) return
-  const { begun_at } = begin
-  let last = spanOf(begin.after)
-  const wrong: string[] = []
-  for (let spans = 0, orders = 0; spans < spansASweep && orders < ordersASweep; spans++) {
-    const next = await findNextSpan(db, last)
-    const position = sweepPositionStatement(sweepName, { after: next ? keyOf(next) : '', begun_at })
-    if (!next) {
-      await db.batch([position])
-      break
-    }
-    const parts = await db.batch([...recountStatements(next, next.edition_id !== last.edition_id), position])
-    // The position answers no rows.
-    const repaired = parts.reduce((sum, rows) => sum + rows.length, 0)
-    if (repaired > 0) wrong.push(`${keyOf(next)} (${repaired} of its parts)`)
-    orders += (await db.first(ordersOf(next)))?.n ?? 0
-    last = next
-  }
-  if (wrong.length) throw new Error(`Counts of orders were wrong and are repaired: ${wrong.join(', ')}`)
-}
+/** Counts orders, purchases and customers anew, each night those of the next spans, and stores what they are. */
+export const recountOrders = ({ db, now }: Pick<JobCtx, 'db' | 'now'>): Promise<void> =>
+  checkAtNight(
+    { db, now },
+    {
+      name: 'order-counts',
+      fault: 'Counts of orders were wrong and are repaired',
+      findNext: async (after) => {
+        const last = spanOf(after)
+        const next = await findNextSpan(db, last)
+        return next && { ...next, isFirst: next.edition_id !== last.edition_id }
+      },
+      placeOf: keyOf,
+      repair: async (span, position) => {
+        const parts = await db.batch([...recountStatements(span, span.isFirst), position])
+        // The position answers no rows.
+        const repaired = parts.reduce((sum, rows) => sum + rows.length, 0)
+        const counted = await db.first(rowsOf(span, span.isFirst))
+        return { wrong: repaired > 0 ? [`${keyOf(span)} (${repaired} of its parts)`] : [], rows: counted?.n ?? 0 }
+      },
+    },
+  )
 
 /** Counts orders of intervals that are some minutes old, so that lists need not. */
 export const settleOrders = (job: Pick<JobCtx, 'db' | 'now'>, sizes = intervalSizes): Promise<void> =>
@@ -64,3 +58,6 @@ export const buildOrderRuns = (job: Pick<JobCtx, 'db' | 'now'>, sizes = runSizes
 /** Counts intervals anew, each night the next ones, and repairs them. */
 export const recountIntervals = (job: Pick<JobCtx, 'db' | 'now'>): Promise<void> =>
   recountNextIntervals(job, orderIntervals, 'recount order intervals')
+
+/** Looks whether searches find the next orders, each night some. */
+export const checkOrderTexts = (job: Pick<JobCtx, 'db' | 'now'>): Promise<void> => checkTexts(job, indexedTexts)

@@ -12,6 +12,8 @@ import { buildRunsOfEditions } from '../../db/lists/runs/build-runs.ts'
 import { dueEditions } from '../../db/lists/runs/due-rows.ts'
 import { runSizes } from '../../db/lists/runs/run-sizes.ts'
 import { longOrganizations } from '../../db/lists/intervals/scopes-of-intervals.ts'
+import { checkTexts } from '../../db/check-texts.ts'
+import { indexedTexts } from './indexed-texts.ts'
 import { customerIntervals } from './intervals.ts'
 import { beginRuns, withoutImport } from './begin-runs.ts'
 import { customerRunList, fewestInEdition } from './run-list.ts'
@@ -73,3 +75,6 @@ export const buildCustomerRuns = (job: Pick<JobCtx, 'db' | 'now'>, sizes = sizes
       return buildRunsOfEditions(job.db, customerRunList, await withoutImport(job.db, due), sweep)
     },
   })
+
+/** Looks whether searches find the next customers, each night some. */
+export const checkCustomerTexts = (job: Pick<JobCtx, 'db' | 'now'>): Promise<void> => checkTexts(job, indexedTexts)

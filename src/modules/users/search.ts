@@ -1,8 +1,8 @@
 import { sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { type FoundCustomer, type FoundEdition, type ValuesOfCustomer, viewOfFound } from '../../db/found-customers.ts'
-import { firstEntries, matchingRow, type IndexSearch, mostAtOnce } from '../../db/lists/find-few.ts'
 import type { NoFilters } from '../../db/lists/filters.ts'
+import { firstEntries, matchingRow, type IndexSearch, mostAtOnce, withRows } from '../../db/lists/find-few.ts'
 import type { SortKey } from '../../db/lists/list-source.ts'
 import { customersWithTexts, lookedUp, markOfOrganization, marksOf } from '../../db/lists/match-texts.ts'
 import { fromJson, type RowOf } from '../../db/select.ts'
@@ -77,7 +77,7 @@ export function searchOf(ctx: Ctx, { filters, texts, keys }: CustomerSearch): In
     readFew: async (db) => {
       const found = await db.all(firstEntries(fields, own))
       if (found.length > mostAtOnce) return { own: found, rows: null }
-      const rows = found
+      const rows = withRows(found)
         .map(foundCustomer)
         .filter(isMatch)
         .map((customer) => {

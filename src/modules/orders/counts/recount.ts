@@ -1,5 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm'
-import { shortId, shortIdOf } from '../../../db/short-ids.ts'
+import { shortId } from '../../../db/short-ids.ts'
 import {
   areSpans,
   longBits,
@@ -7,24 +7,20 @@ import {
   purchaseColumn,
   shortBits,
   sumBits,
+  sumOfEditions,
   written,
 } from '../../../db/edition-counts.ts'
 import type { Database } from '../../../db/database.ts'
 import { inWords } from '../../../db/visibility.ts'
 import { purchaseStatuses } from '../../../domain/orders/purchases.ts'
-import { countColumns, countsOfGroup, ordersInSpan } from './spans.ts'
-
-/** A long span of an edition. */
-export interface OrderSpan {
-  edition_id: string
-  span: number
-}
+import { recountCustomers, recountShared } from './recount-customers.ts'
+import { countColumns, countsOfGroup, type OrderSpan, ordersInSpan, type Repair } from './spans.ts'
 
 const names = countColumns.map(({ name }) => name)
 const statusColumns = purchaseStatuses.map(purchaseColumn)
 const [short, long] = [written(shortBits), written(longBits)]
 
-/** The next span behind this one that has orders or counts. */
+/** The next span behind this one that has orders or counts; of an edition with customers alone any span. */
 export const findNextSpan = (db: Database, { edition_id, span }: OrderSpan): Promise<OrderSpan | undefined> =>
   db.first(sql<OrderSpan>`select edition_id, span from (
       select * from (select edition_id, span from order_counts
@@ -35,12 +31,11 @@ export const findNextSpan = (db: Database, { edition_id, span }: OrderSpan): Pro
         where edition_short_id = ${shortId(edition_id)} and created_at >= (${span} + 1) << ${long}
         order by created_at limit 1)
       union all
-      select * from (select id, (select created_at >> ${long} from orders
-            where edition_short_id = editions.short_id order by created_at limit 1) as first
+      select * from (select id, coalesce(
+            (select created_at >> ${long} from orders where edition_short_id = editions.short_id order by created_at limit 1),
+            (select created_at >> ${long} from edition_customers where edition_short_id = editions.short_id limit 1)) as first
         from editions where id > ${edition_id} and first is not null order by id limit 1))
     order by edition_id, span limit 1`)
-
-type Repair = SQL<{ span_bits: number; span: number }>
 
 /** Stores what differs from what is stored, and answers it. */
 function repaired(columns: readonly string[]): SQL {
@@ -108,35 +103,20 @@ function recountPurchases({ edition_id, span }: OrderSpan): Repair[] {
   ]
 }
 
-/** Counts the customers of an edition and those of its organisation. */
-function recountCustomers({ edition_id, span }: OrderSpan): Repair[] {
-  const areOfEdition = areSpans(longBits, sql`${edition_id}`)
-  const known = sql`(select sum(customers) from order_counts where ${areOfEdition})`
-  const joined = sql`(select count(*) from edition_customers where edition_short_id = ${shortId(edition_id)})`
-  const people = sql`(select count(*) from users where users.organization_short_id = ${shortIdOf(sql`list_sizes.organization_id`)})`
-  return [
-    sql`update order_counts set customers = customers + ${joined} - ${known}
-      where ${areOfEdition} and span = ${span} and ${joined} <> ${known} returning span_bits, span`,
-    sql`update list_sizes set customers = ${people}
-      where organization_id = (select organization_id from editions where id = ${edition_id})
-        and customers <> ${people} returning 0 as span_bits, 0 as span`,
-  ]
-}
-
 /**
- * Counts the orders and purchases of a span anew, and at the first span of an edition its customers and those of its
- * organisation. Rows that the statements answer were wrong.
+ * Counts the orders and purchases of a span anew, and at the first span of an edition its customers, those of its
+ * organisation, and those whom it shares with later editions. Rows that the statements answer were wrong.
  */
 export const recountStatements = (longSpan: OrderSpan, isFirst: boolean): Repair[] => [
   ...recountShort(longSpan),
   addUp(shortBits + sumBits, longSpan, [...names, 'purchases', ...statusColumns]),
   addUp(longBits, longSpan, names),
   ...recountPurchases(longSpan),
-  ...(isFirst ? recountCustomers(longSpan) : []),
+  ...(isFirst ? [...recountCustomers(longSpan), recountShared(longSpan.edition_id)] : []),
   addUp(longestBits, longSpan, [...names, 'customers', 'purchases', ...statusColumns]),
 ]
 
-/** The number of orders that a span is said to have. */
-export const ordersOf = ({ edition_id, span }: OrderSpan): SQL<{ n: number }> =>
-  sql`select ${ordersInSpan()} as n from order_counts
-    where span_bits = ${long} and edition_id = ${edition_id} and span = ${span}`
+/** The number of orders that a span is said to have, and at the first one of an edition of its customers. */
+export const rowsOf = ({ edition_id, span }: OrderSpan, isFirst: boolean): SQL<{ n: number }> =>
+  sql`select coalesce(sum(${ordersInSpan()}), 0) ${isFirst ? sql`+ ${sumOfEditions(sql`customers`, sql`${edition_id}`)}` : sql``} as n
+    from order_counts where span_bits = ${long} and edition_id = ${edition_id} and span = ${span}`

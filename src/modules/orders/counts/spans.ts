@@ -2,6 +2,15 @@ import { type SQL, sql } from 'drizzle-orm'
 import type { OrderKinds } from '../../../db/order-kinds.ts'
 import { type OrderStatus, orderStatuses, type OrderType, orderTypes } from '../../../domain/orders/orders.ts'
 
+/** A long span of an edition. */
+export interface OrderSpan {
+  edition_id: string
+  span: number
+}
+
+/** A statement that counts rows anew. It answers what was wrong. */
+export type Repair = SQL<{ span_bits: number; span: number }>
+
 /** Orders that `order_counts` can count. */
 export interface CountedOrders extends OrderKinds {
   /** A query of the ids of their editions. */

@@ -1,0 +1,154 @@
+import { sql } from 'drizzle-orm'
+import * as fc from 'fast-check'
+import { insertEditionCustomers } from '../../src/db/edition-customers.ts'
+import { orders } from '../../src/db/schema/sales/orders.ts'
+import { users } from '../../src/db/schema/users.ts'
+import { insert } from '../../src/db/write.ts'
+import { givenSearchColumns, searchColumns } from '../../src/domain/accounts/users.ts'
+import { digitsOf, fold, searchText } from '../../src/domain/text/fold.ts'
+import { seedEdition } from './seeding/editions.ts'
+import { givenOrganization } from './seeding/organizations.ts'
+import { freshId, write } from './seeding/rows.ts'
+
+/** Letters that folding and SQL treat in ways of their own, few enough that texts meet. */
+const oddLetters = [
+  ['a', 'A', 'b', 'n', 'Æ', 'ß', 'Ł', 'İ', 'ς', 'É', 'e\u0301', '🎪', '👩‍👩‍👧', '中', '文', 'ﬁ', '％'],
+  ['"', "'", '%', '_', '*', '(', ')', '-', '+', ':', '\\', '^', '{', '0', '1', '2', ' ', '@', '.', 'OR', 'NEAR'],
+  // What editions and organisations are marked with.
+  ['\u0341\u0342\u0333', '\u{E0131}'],
+].flat()
+const letter = fc.constantFrom(...oddLetters)
+export const text = (maxLength: number) =>
+  fc.array(letter, { minLength: 1, maxLength }).map((letters) => letters.join('').trim())
+/** An order number has up to 16 characters. */
+const orderNumber = text(6).map((number) => number.slice(0, 16).toWellFormed().replaceAll('\ufffd', '').trim() || 'n')
+
+export const person = fc.record({
+  email: text(12),
+  phone: fc.constantFrom(null, '+4520123456', '+4512012012', '+48512345678'),
+  name: text(10),
+  given: fc.option(fc.record({ email: text(8), name: text(8) }), { nil: null }),
+  numbers: fc.array(orderNumber, { minLength: 1, maxLength: 2 }),
+})
+
+/** What may become of a row after it was made. */
+export const act = fc.oneof(
+  fc.record({ act: fc.constant('contact' as const), of: fc.nat(), email: text(10), name: text(8) }),
+  fc.record({ act: fc.constant('given' as const), of: fc.nat(), email: text(10), name: text(8) }),
+  fc.record({ act: fc.constant('number' as const), of: fc.nat(), number: orderNumber }),
+  fc.record({ act: fc.constant('delete order' as const), of: fc.nat() }),
+  fc.record({ act: fc.constant('leave' as const), of: fc.nat() }),
+)
+
+/** Customers of an organisation of two editions, and their orders. */
+export interface SearchedPeople {
+  organization: string
+  editions: readonly [string, string]
+  customers: string[]
+  orders: string[]
+}
+
+const contactOf = ({ email, phone, name }: { email: string; phone: string | null; name: string }) => ({
+  email,
+  phone_number: phone,
+  first_name: name,
+  last_name: '',
+})
+
+const at = { created_at: 1, modified_at: 1 }
+
+export async function make(
+  people: readonly (typeof person extends fc.Arbitrary<infer P> ? P : never)[],
+): Promise<SearchedPeople> {
+  const organization = await givenOrganization()
+  const [first, second] = [await seedEdition(organization), await seedEdition(organization)]
+  const made: SearchedPeople = {
+    organization: organization.id,
+    editions: [first.id, second.id],
+    customers: [],
+    orders: [],
+  }
+  for (const one of people) {
+    const user_id = freshId('user')
+    const contact = contactOf({ ...one, email: `${one.email}#${user_id}` })
+    const own = { locale: 'en', msg_channel: 'email' as const, metadata: {}, ...at }
+    const given = one.given && contactOf({ ...one, ...one.given })
+    await write(
+      insert(users, { id: user_id, organization_id: organization.id, ...contact, ...searchColumns(contact), ...own }),
+      ...insertEditionCustomers([
+        { edition_id: first.id, user_id, ...contact, ...givenSearchColumns(contact), created_at: 1 },
+      ]),
+      ...(given
+        ? insertEditionCustomers([
+            { edition_id: second.id, user_id, ...given, ...givenSearchColumns(given), created_at: 2 },
+          ])
+        : []),
+    )
+    made.customers.push(user_id)
+    for (const [index, order_number] of one.numbers.entries()) {
+      const id = freshId('order')
+      const edition_id = given && index === 1 ? second.id : first.id
+      const search_own = searchText(order_number, id)
+      await write(
+        insert(orders, {
+          id,
+          organization_id: organization.id,
+          edition_id,
+          user_id,
+          order_number,
+          type: 'imported',
+          status: 'completed',
+          amount_minor: 1,
+          currency: 'dkk',
+          items_count: 1,
+          has_payment: false,
+          number_folded: fold(order_number),
+          search_own,
+          search: searchText(order_number, id, contact.email, digitsOf(contact.phone_number ?? '')),
+          ...at,
+        }),
+      )
+      made.orders.push(id)
+    }
+  }
+  return made
+}
+
+const picked = (ids: readonly string[], of: number): string => ids[of % ids.length] ?? ''
+
+export async function change(
+  made: SearchedPeople,
+  one: typeof act extends fc.Arbitrary<infer A> ? A : never,
+): Promise<void> {
+  const customer = picked(made.customers, one.of)
+  const order = picked(made.orders, one.of)
+  switch (one.act) {
+    case 'contact': {
+      const contact = contactOf({ email: `${one.email}#${customer}`, phone: null, name: one.name })
+      const { search, email_folded, phone_digits } = searchColumns(contact)
+      await write(
+        sql`update users set email = ${contact.email}, phone_number = null, first_name = ${contact.first_name},
+          email_folded = ${email_folded}, phone_digits = ${phone_digits}, search = ${search} where id = ${customer}`,
+        sql`update orders set search = search_own || char(31) || ${fold(contact.email)} where user_id = ${customer}`,
+      )
+      return
+    }
+    case 'given': {
+      const contact = contactOf({ ...one, phone: null })
+      const { name_folded, email_folded } = givenSearchColumns(contact)
+      await write(sql`update user_editions set email = ${one.email}, first_name = ${contact.first_name}, name_folded = ${name_folded},
+        email_folded = ${email_folded}, phone_digits = '' where user_id = ${customer}`)
+      return
+    }
+    case 'number':
+      await write(sql`update orders set order_number = ${one.number}, number_folded = ${fold(one.number)},
+        search = ${fold(one.number)} || char(31) || substr(search, length(search_own) + 2),
+        search_own = ${fold(one.number)} where id = ${order}`)
+      return
+    case 'delete order':
+      await write(sql`delete from orders where id = ${order}`)
+      return
+    case 'leave':
+      await write(sql`delete from user_editions where user_id = ${customer} and edition_id = ${made.editions[1]}`)
+  }
+}
