@@ -58,9 +58,12 @@ export async function paginate<Row>(
   const isWhole =
     !!source.read && !source.owners?.isOrdered && isInOrder(asked) && (!isFarPage(request) || !!route.start)
   const page = selectPageKeys(isWhole ? { ...source, whole: source.read } : source, sort, keys, asked)
-  const shown = { ctes: route.ctes, isSorted: isInOrder(asked), isWhole }
-  const [found, [total]] = await db.batch([selectPageRows<Row>(source, keys, page, shown), counting.statement])
-  const n = total?.n ?? 0
+  // A start has read what counts the list. Without rows the page is behind the last.
+  const count = route.start?.count
+  const shown = { ctes: route.ctes, isSorted: isInOrder(asked), isWhole, count }
+  const rows = selectPageRows<Row>(source, keys, page, shown)
+  const [found, [total] = []] = await db.batch(count ? [rows] : [rows, counting.statement])
+  const n = Number(found[0]?.['list_count'] ?? total?.n ?? 0)
   judgePage(request, after, n)
   return pageFrom<Row>(request, keys.length, found, n)
 }
