@@ -154,6 +154,7 @@ async function expectListOf(
     expect([name, path, page, idsOf(reply)]).toEqual([name, path, page, ids.slice((page - 1) * size, page * size)])
     for (const { edition, organization: of } of reply.body.results)
       expect([editions.includes(edition.id), typeof of.name]).toEqual([true, 'string'])
+    expect([name, path, page, reply.body.next === null]).toEqual([name, path, page, page * size >= ids.length])
     if (reply.body.next === null) continue
     const next = await readAs(token, reply.body.next)
     expect([name, path, page, idsOf(next)]).toEqual([name, path, page, ids.slice(page * size, (page + 1) * size)])
