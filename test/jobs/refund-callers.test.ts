@@ -49,7 +49,7 @@ async function seedCallers(): Promise<Seeded> {
     [place, 150],
     [places[1] ?? place, 60],
     [places[2] ?? place, 45],
-    ...places.slice(3).map((one) => [one, 12] as const),
+    ...places.slice(3).map((more) => [more, 12] as const),
     [foreign, 30],
   ] as const)
     made.push(...(await seedRefunds(one, many)))
