@@ -35,18 +35,21 @@ async function seedCaller(name: string, grants: readonly Place[], editions: read
   return { name, token: (await seedToken(account)).token, editions }
 }
 
-/** Requests of three editions and of another organisation, in nine days, some of them at one moment, and who sees them. */
+/** Requests of eight editions and of another organisation, in nine days, some of them at one moment, and who sees them. */
 async function seedCallers(): Promise<Seeded> {
   const place = await seedPlace()
   const foreign = await seedPlace()
   const beside = async () => ({ ...place, edition: (await seedEdition({ id: place.organization })).id })
-  const places = [place, await beside(), await beside()]
-  const [first, second, third] = places.map(({ edition }) => edition) as [string, string, string]
+  const places = [place]
+  while (places.length < 8) places.push(await beside())
+  const all = places.map(({ edition }) => edition)
+  const [first, second, third] = all as [string, string, string]
   const made = []
   for (const [one, many] of [
     [place, 150],
     [places[1] ?? place, 60],
     [places[2] ?? place, 45],
+    ...places.slice(3).map((more) => [more, 12] as const),
     [foreign, 30],
   ] as const)
     made.push(...(await seedRefunds(one, many)))
@@ -61,16 +64,13 @@ async function seedCallers(): Promise<Seeded> {
     foreign,
     requests,
     callers: [
-      await seedCaller('all of one organisation', [whole], [first, second, third]),
+      await seedCaller('all of one organisation', [whole], all),
       await seedCaller('one edition', [two], [second]),
       await seedCaller('two editions', [place, three], [first, third]),
-      await seedCaller('three editions', places, [first, second, third]),
+      await seedCaller('three editions', places.slice(0, 3), [first, second, third]),
+      await seedCaller('eight editions', places, all),
       await seedCaller('editions of two organisations', [two, three, foreign], [second, third, foreign.edition]),
-      await seedCaller(
-        'one organisation and an edition of another',
-        [whole, foreign],
-        [first, second, third, foreign.edition],
-      ),
+      await seedCaller('one organisation and an edition of another', [whole, foreign], [...all, foreign.edition]),
     ],
   }
 }
@@ -154,6 +154,7 @@ async function expectListOf(
     expect([name, path, page, idsOf(reply)]).toEqual([name, path, page, ids.slice((page - 1) * size, page * size)])
     for (const { edition, organization: of } of reply.body.results)
       expect([editions.includes(edition.id), typeof of.name]).toEqual([true, 'string'])
+    expect([name, path, page, reply.body.next === null]).toEqual([name, path, page, page * size >= ids.length])
     if (reply.body.next === null) continue
     const next = await readAs(token, reply.body.next)
     expect([name, path, page, idsOf(next)]).toEqual([name, path, page, ids.slice(page * size, (page + 1) * size)])
@@ -165,7 +166,7 @@ const change = fc.record({
   status: fc.constantFrom(...refundStatuses),
   reason: fc.constantFrom(...refundReasons),
   source: fc.constantFrom(...refundSources),
-  edition: fc.option(fc.nat({ max: 3 }), { nil: undefined, freq: 1 }),
+  edition: fc.option(fc.nat({ max: 8 }), { nil: undefined, freq: 1 }),
   hours: fc.option(fc.nat({ max: 9 * 24 }), { nil: undefined, freq: 1 }),
   act: fc.constantFrom('change', 'change', 'change', 'delete', 'divide'),
 })
@@ -208,5 +209,16 @@ it('callers see the requests of their editions, whatever is written meanwhile', 
     { numRuns: dearRuns(6) },
   )
   expect(parts).toBeGreaterThan(20)
+  const whole = { status: undefined, reason: undefined, source: undefined, after: undefined, before: undefined }
+  // Statements have up to 100 KB: that of a source in a range of time is the longest.
+  const longest = { ...whole, source: 'api', after: 20, before: 200 } as const
+  const ranges = [17, 41, 66, 101, 149].map((after) => ({ ...whole, after, before: after + 61 }))
+  for (const caller of callers)
+    for (const [ordering, asked] of [
+      ...['created', '-created'].flatMap((by) => [whole, longest, ...ranges].map((one) => [by, one] as const)),
+      ['status', whole] as const,
+      ['-status', whole] as const,
+    ])
+      await expectListOf(caller, undefined, { ...asked, named: undefined, size: 30, ordering })
   await recountRefunds(contextAt(Date.UTC(2026, 5, 1, 3)))
 })

@@ -16,6 +16,8 @@ export interface PageStart {
   ctes: SQL
   where: readonly SQL[]
   offset: SQL
+  /** The count of the list, which names them too. Left out where it is none of `ctes`. */
+  count?: SQL
 }
 
 export interface Window {

@@ -257,6 +257,8 @@ interface ShownPage {
   isSorted?: boolean
   /** The page has all columns of its rows. */
   isWhole?: boolean
+  /** What each row has as `list_count`. */
+  count?: SQL | undefined
 }
 
 /** Columns and keys of the rows of one page, whose keys `page` has. */
@@ -264,13 +266,13 @@ export function selectPageRows<Row>(
   { columns, joins, read, shown }: Pick<ListSource<SQL | Fields>, 'columns' | 'joins' | 'read' | 'shown'>,
   keys: readonly OrderKey[],
   page: SQL,
-  { ctes = null, isSorted = false, isWhole = false }: ShownPage = {},
+  { ctes = null, isSorted = false, isWhole = false, count }: ShownPage = {},
 ): SQL<Keyed<Row>> | Query<Keyed<Row>> {
   const names = keys.map((_, index) => keyName(index))
   const outerOrder = orderOf(keys.map(({ desc }, index) => ({ by: keyName(index), desc })))
   const from = shown ? sql`select *, ${shown} as shown from (${page}) limit -1` : page
   const rows = sql<Keyed<Row>>`${ctes ? sql`with recursive ${ctes}` : sql``}
-    select ${sql.join(names, sql`, `)}, ${is(columns, SQL) ? columns : selection(columns)}
+    select ${count ? sql`${count} as list_count, ` : sql``}${sql.join(names, sql`, `)}, ${is(columns, SQL) ? columns : selection(columns)}
     from (${from}) as ${read && isWhole ? sql`${read.table} ${read.joins}` : sql`page cross ${joins}`}
     ${isSorted ? sql`` : sql`order by ${outerOrder}`}`
   return is(columns, SQL) ? rows : answering(columns, rows)

@@ -6,7 +6,7 @@ import { answering, type Fields, type RowOf, selection } from '../select.ts'
 import type { ListSource } from './list-source.ts'
 import { and, beyond, isNullable, keyColumns, keysOf, type KeyValues, wholeSort } from './order-keys.ts'
 import { type Counting, isFarPage, routeTo, shortSkipOfTwice } from './page-by-number.ts'
-import { judgePage, type Keyed, pageFrom } from './page-rows.ts'
+import { judgePage, type Keyed, pageFrom, pageOf } from './page-rows.ts'
 import { inAnyRange } from './ranges.ts'
 import { isInOrder, ofOwners, selectPageKeys, selectPageRows } from './page-statement.ts'
 
@@ -25,7 +25,7 @@ function countingOf(source: ListSource<SQL | Fields>): Counting {
 /**
  * One page and the exact count of the whole list, from one snapshot. Throws `invalid_page` past the end; page 1 of
  * nothing is an empty page. One row more than the page says whether another follows: the count does not, for a client
- * that walks by cursor while rows go away. Rows are decoded where their columns are fields.
+ * that walks by cursor while rows go away. Where a start leads to a page by its number, it does. Rows are decoded where their columns are fields.
  */
 export async function paginate<Row>(db: Database, request: PageRequest, source: ListSource): Promise<Page<Row>>
 export async function paginate<F extends Fields>(
@@ -50,7 +50,9 @@ export async function paginate<Row>(
     // Rows without a value are last in both directions.
     isReversible: !sort.some(({ by }) => isNullable(by)),
   })
-  const most = request.size + 1
+  // A start has read what counts the list. Without rows the page is behind the last.
+  const count = route.start?.count
+  const most = count ? request.size : request.size + 1
   // Behind its count a page from the end asks for nothing.
   const limit = source.some && !route.countedFromEnd ? sql`iif(${source.some}, ${most}, 0)` : most
   const asked = { after, limit, offset, ...route }
@@ -58,11 +60,14 @@ export async function paginate<Row>(
   const isWhole =
     !!source.read && !source.owners?.isOrdered && isInOrder(asked) && (!isFarPage(request) || !!route.start)
   const page = selectPageKeys(isWhole ? { ...source, whole: source.read } : source, sort, keys, asked)
-  const shown = { ctes: route.ctes, isSorted: isInOrder(asked), isWhole }
-  const [found, [total]] = await db.batch([selectPageRows<Row>(source, keys, page, shown), counting.statement])
-  const n = total?.n ?? 0
+  const shown = { ctes: route.ctes, isSorted: isInOrder(asked), isWhole, count }
+  const rows = selectPageRows<Row>(source, keys, page, shown)
+  const [found, [total] = []] = await db.batch(count ? [rows] : [rows, counting.statement])
+  const n = Number(found[0]?.['list_count'] ?? total?.n ?? 0)
   judgePage(request, after, n)
-  return pageFrom<Row>(request, keys.length, found, n)
+  return count
+    ? pageOf<Row>(request, keys.length, found, { count: n, isFollowed: offset + found.length < n })
+    : pageFrom<Row>(request, keys.length, found, n)
 }
 
 /**

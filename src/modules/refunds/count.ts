@@ -1,13 +1,11 @@
-import { sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import type { NoFilters } from '../../db/lists/filters.ts'
-import { listedKeys } from '../../db/lists/listed-keys.ts'
 import { areCountable, countOfSpans, type SpannedRows } from '../../db/lists/spans/count-spans.ts'
 import type { SpannedList } from '../../db/lists/spans/spanned-list.ts'
 import type { CustomerView } from '../../db/customer-visibility.ts'
 import { editionsSeenBy } from '../../db/visibility.ts'
 import { isOrderedByOwn } from '../../domain/page.ts'
-import { conditions } from './conditions.ts'
+import { askedOf, conditions } from './conditions.ts'
 import type { RefundFilters } from './filters.ts'
 import { isOfReason, type RefundOrdering } from './orderings.ts'
 import { fewEditionsOf, organizationOf } from './scope.ts'
@@ -27,11 +25,10 @@ function spansOf(ctx: Ctx, view: CustomerView, filters: RefundFilters): Omit<Cou
     return { spans: organizationRefundSpans, scopes: whole, isOneScope: true, where }
   }
   const few = fewEditionsOf(ctx, filters)
+  if (few) return { spans: refundSpans, scopes: few, where: askedOf(view, facets) }
   return {
     spans: refundSpans,
-    scopes: few
-      ? sql`select column1 as id from ${listedKeys(few)}`
-      : editionsSeenBy(ctx.caller, { edition_id, organization_id }),
+    scopes: editionsSeenBy(ctx.caller, { edition_id, organization_id }),
     isOneScope: edition_id !== undefined,
     where: conditions(ctx, view, facets),
   }

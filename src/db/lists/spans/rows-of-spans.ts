@@ -1,44 +1,54 @@
-import { type SQL, sql } from 'drizzle-orm'
+import { is, SQL, sql } from 'drizzle-orm'
 import { written } from '../../edition-counts.ts'
+import { listedKeys, quoted } from '../listed-keys.ts'
 import { and } from '../order-keys.ts'
 import type { SpanRange } from './place-in-spans.ts'
 import { arePartsOf, bitsOfParts } from './span-parts.ts'
 import { longBits, type SpannedList, sumBits } from './spanned-list.ts'
 
 const long = written(longBits)
-/** A query of the ids of some scopes, or the id of one. */
-export type SpanScopes = SQL | string
+/** A query of the ids of some scopes, or the ids of one or a few. */
+export type SpanScopes = SQL | string | readonly string[]
 
-export const queryOf = (scopes: SpanScopes): SQL => (typeof scopes === 'string' ? sql`select ${scopes}` : scopes)
+export function queryOf(scopes: SpanScopes): SQL {
+  if (is(scopes, SQL)) return scopes
+  return typeof scopes === 'string' ? sql`select ${scopes}` : sql`select column1 from ${listedKeys(scopes)}`
+}
 
-/** The query that `idsOf` names. */
-export const scopedBy = (scopes: SpanScopes): SQL => sql`scoped (id) as materialized (${queryOf(scopes)})`
+/** The query `scoped`. A query that is kept costs a row of each scope at each place that reads it. */
+export const scopedBy = (scopes: SpanScopes, { isReadOnce = false } = {}): SQL =>
+  sql`scoped (id) as ${isReadOnce || !is(scopes, SQL) ? sql`not materialized` : sql`materialized`} (${queryOf(scopes)})`
 
-/** The ids of the scopes. One is written out: that a query has it costs a row at each place that asks, and a parameter there. */
-export const idsOf = (scopes: SpanScopes): SQL =>
-  typeof scopes === 'string' && /^[\w/]+$/.test(scopes) ? sql.raw(`'${scopes}'`) : sql`select id from scoped`
+/** The id of the only scope, which is written out; null where the scopes are those of `scoped`. */
+export type OneScope = SQL | null
+
+export function oneOf(scopes: SpanScopes): OneScope {
+  if (typeof scopes !== 'string') return null
+  return /^[\w/]+$/.test(scopes) ? sql.raw(quoted(scopes)) : sql`(select id from scoped)`
+}
 
 /** The length of what a search begins with. */
 export const longest = ({ hasLongSums }: SpannedList): SQL => written(hasLongSums ? sumBits : longBits)
 
-export const ofScopes = ({ name }: SpannedList, ids: SQL, table: SQL): SQL =>
-  sql`${table}.list = ${name} and ${table}.scope in (${ids})`
+/** The rows of the scopes in a table of spans: a `from` with a condition. A list of ids would be a row of each. */
+export const fromScopes = ({ name }: SpannedList, one: OneScope, table: SQL): SQL =>
+  sql`${one ? sql`` : sql`scoped cross join`} ${table} where ${table}.list = ${name} and ${table}.scope = ${one ?? sql`scoped.id`}`
 
-const totalOfSpan = (list: SpannedList, ids: SQL, span: SQL): SQL =>
-  sql`(select sum(total) from list_spans where ${ofScopes(list, ids, sql`list_spans`)} and span = ${span})`
+const totalOfSpan = (list: SpannedList, one: OneScope, span: SQL): SQL =>
+  sql`(select sum(total) from ${fromScopes(list, one, sql`list_spans`)} and span = ${span})`
 
 /**
  * Whether a span has parts. Those of a list that a sweep counts have to have all of its rows: the version before adds rows to
  * spans alone.
  */
-export function haveParts(list: SpannedList, ids: SQL, { bits, lo }: SpanRange): SQL {
-  const parts = sql`from list_span_parts where ${ofScopes(list, ids, sql`list_span_parts`)}
+export function haveParts(list: SpannedList, one: OneScope, { bits, lo }: SpanRange): SQL {
+  const parts = sql`from ${fromScopes(list, one, sql`list_span_parts`)}
     and ${arePartsOf(bitsOfParts(bits), { bits, first: lo, last: lo })}`
   const areThere = sql`exists (select 1 ${parts})`
   const isSum = (divided: SQL): SQL =>
     list.hasLongSums ? sql`iif(${bits} = ${longest(list)}, 1, ${divided})` : divided
   if (!list.isSettled) return isSum(areThere)
-  const total = totalOfSpan(list, ids, lo)
+  const total = totalOfSpan(list, one, lo)
   return isSum(sql`iif(${bits} = ${long}, ${total} = (select sum(total) ${parts}), ${areThere})`)
 }
 
@@ -49,11 +59,11 @@ function rowsOfOthers(list: SpannedList, where: readonly SQL[], part: { bits: SQ
   // SQLite takes expressions of a hundred levels, and these are inside others: the number of parts is written as short as it can.
   const count = sql`iif(${bits} = ${written(24)}, 16, 8)`
   const first = sql`((${from}) & -${count})`
-  const others = sql`select id from scoped where not exists (select 1 from list_span_parts as part where part.list = ${name}
-    and part.scope = scoped.id and part.bits = ${bits} and part.span >= ${first} and part.span < ${first} + ${count})`
-  return sql`${table} where ${and([
+  return sql`scoped cross join ${table} where ${and([
     ...(list.hasLongSums ? [sql`${bits} < ${long}`] : []),
-    sql`${scope} in (${others})`,
+    sql`not exists (select 1 from list_span_parts as part where part.list = ${name}
+    and part.scope = scoped.id and part.bits = ${bits} and part.span >= ${first} and part.span < ${first} + ${count})`,
+    sql`${scope} = scoped.id`,
     sql`${key} >= ${keyOf(sql`((${from}) << ${bits})`)} and ${key} < ${keyOf(sql`((${until}) << ${bits})`)}`,
     ...where,
   ])}`
@@ -61,7 +71,7 @@ function rowsOfOthers(list: SpannedList, where: readonly SQL[], part: { bits: SQ
 
 /** Rows of the scopes: how many of them a row of spans or of parts counts, and their conditions. */
 export interface NumberedRows {
-  ids: SQL
+  one: OneScope
   numberIn: (table: SQL) => SQL
   /** A query of one row, which `numberIn` names. */
   chosen?: SQL
@@ -70,27 +80,14 @@ export interface NumberedRows {
   isOneScope?: boolean | undefined
 }
 
-/** The number of rows of the spans or parts of a length from one to the one before another. */
-export function rowsOf(
-  list: SpannedList,
-  { ids, numberIn, chosen, where, isOneScope = false }: NumberedRows,
-): (bits: SQL, from: SQL, until: SQL) => SQL {
-  const rowsIn = (table: SQL, more: SQL, from: SQL, until: SQL): SQL =>
-    sql`(select coalesce(sum(${numberIn(table)}), 0) from ${chosen ? sql`${chosen} cross join` : sql``} ${table}
-      where ${ofScopes(list, ids, table)} ${more} and ${table}.span >= ${from} and ${table}.span < ${until})`
-  return (bits, from, until) => sql`iif(${bits} = ${long}, ${rowsIn(sql`list_spans`, sql``, from, until)},
-    ${rowsIn(sql`list_span_parts`, sql`and list_span_parts.bits = ${bits}`, from, until)}
-      ${list.isSettled || isOneScope ? sql`` : sql`+ (select count(*) from ${rowsOfOthers(list, where, { bits, from, until })})`})`
-}
-
-/** As `rowsOf`, a query of `span` and of its number of rows `n`, in several rows. */
+/** A query of `span` and of its number of rows `n`, in several rows, of the spans or parts of a length from one to the one before another. */
 export function spansOf(
   list: SpannedList,
-  { ids, numberIn, chosen, where, isOneScope = false }: NumberedRows,
+  { one, numberIn, chosen, where, isOneScope = false }: NumberedRows,
 ): (bits: SQL, from: SQL, until: SQL) => SQL {
   const spansIn = (table: SQL, more: SQL, from: SQL, until: SQL): SQL =>
-    sql`select ${table}.span, ${numberIn(table)} as n from ${chosen ? sql`${chosen} cross join` : sql``} ${table}
-      where ${more} and ${ofScopes(list, ids, table)} and ${table}.span >= ${from} and ${table}.span < ${until}`
+    sql`select ${table}.span, ${numberIn(table)} as n from ${chosen ? sql`${chosen} cross join` : sql``} ${fromScopes(list, one, table)}
+      and ${more} and ${table}.span >= ${from} and ${table}.span < ${until}`
   const others = (bits: SQL, from: SQL, until: SQL): SQL =>
     sql`union all select ${list.momentOf(list.key)} >> ${bits}, 1 from ${rowsOfOthers(list, where, { bits, from, until })}`
   return (bits, from, until) => sql`${spansIn(sql`list_spans`, sql`${bits} = ${long}`, from, until)}
@@ -99,15 +96,28 @@ export function spansOf(
     ${list.isSettled || isOneScope ? sql`` : others(bits, from, until)}`
 }
 
+interface PartOfSpan {
+  span: SQL
+  part: SQL
+  /** The rows before the span. */
+  before: SQL
+}
+
 /**
- * The rows of the parts of a span of `longBits` before a part, of a list that a sweep counts. Null where the span has no parts,
- * as `haveParts` says.
+ * A list of the rows before a part of a span of `longBits`, and of those of the part, of a list that a sweep counts. Null where
+ * the span has no parts, as `haveParts` says.
  */
-export function rowsBeforePart(list: SpannedList, { ids, numberIn }: NumberedRows, span: SQL, part: SQL): SQL {
+export function rowsOfParts(
+  list: SpannedList,
+  { one, numberIn }: NumberedRows,
+  { span, part, before }: PartOfSpan,
+): SQL {
   const parts = sql`list_span_parts`
   const bits = bitsOfParts(long)
-  return sql`(select iif(sum(total) = ${totalOfSpan(list, ids, span)}, sum(iif(span < ${part}, ${numberIn(parts)}, 0)), null)
-    from ${parts} where ${ofScopes(list, ids, parts)} and ${arePartsOf(bits, { bits: long, first: span, last: span })})`
+  const n = numberIn(parts)
+  return sql`(select iif(sum(total) = ${totalOfSpan(list, one, span)}, json_array(
+      ${before} + sum(iif(span < ${part}, ${n}, 0)), sum(iif(span = ${part}, ${n}, 0))), null)
+    from ${fromScopes(list, one, parts)} and ${arePartsOf(bits, { bits: long, first: span, last: span })})`
 }
 
 /** The rows that have the counts of all spans of a list: `table`, and a condition. */

@@ -6,22 +6,23 @@ import type { ListSource, SortKey } from '../list-source.ts'
 import { valueInRanges } from '../ranges.ts'
 import type { PageStart } from '../page-by-number.ts'
 import {
+  countedEnds,
+  countInSpans,
   countOfSpans,
   longestOf,
   numbered,
   numberOfNamed,
   rowsOfWhole,
-  rowsUpTo,
   type SpannedRows,
   youngRows,
 } from './count-spans.ts'
 import { placeInSpans } from './place-in-spans.ts'
 import {
   haveParts,
-  idsOf,
+  fromScopes,
   longest,
   type NumberedRows,
-  ofScopes,
+  oneOf,
   scopedBy,
   spansOf,
   wholeSpans,
@@ -46,7 +47,7 @@ function placeIn(list: SpannedList, rows: NumberedRows, isDesc: boolean, { from,
     name: sql`place`,
     begin: sql`select ${longest(list)} as bits, lo, hi - lo + 1 as size, ahead from ends cross join begun`,
     spansOf: spansOf(list, rows),
-    parts: { bits: bitsOfParts, areThere: (span) => haveParts(list, rows.ids, span) },
+    parts: { bits: bitsOfParts, areThere: (span) => haveParts(list, rows.one, span) },
   })
   return sql`ends (lo, hi) as materialized (select ${end('min', least)}, ${end('max', most)} from scoped), ${place}`
 }
@@ -60,37 +61,34 @@ const startIn = (isDesc: boolean, keyOf: SpannedList['keyOf']): SQL =>
 function beginOf(list: SpannedList, counted: SpannedRows, isDesc: boolean) {
   const moment = isDesc ? counted.until : counted.from
   if (moment === undefined) return null
-  const name = sql`passed`
   const span = longestOf(list, moment)
-  const upTo = sql`(select n from ${name})`
-  const rows = rowsOfWhole(list, counted, idsOf(counted.scopes), { from: span, before: sql`${span} + 1` })
-  return {
-    moment,
-    cte: rowsUpTo(list, counted, name, moment),
-    rows: isDesc ? sql`${rows} - ${upTo}` : upTo,
-  }
+  const upTo = sql`(select n from ${isDesc ? countedEnds.until : countedEnds.from})`
+  const rows = rowsOfWhole(list, numbered(list, counted), { from: span, before: sql`${span} + 1` })
+  return { moment, rows: isDesc ? sql`${rows} - ${upTo}` : upTo }
 }
 
-/**
- * Where a page begins in the order of the moments: the edge of a span or of its shortest part, and how many rows from there on
- * are before the page. In a descending order, rows that are not counted yet stand before all spans.
- */
-export function startOfSpans(list: SpannedList, counted: SpannedRows, isDesc: boolean, offset: number): PageStart {
+/** As `startOfSpans`, with the count of the list. */
+function countedStart(
+  list: SpannedList,
+  counted: SpannedRows,
+  isDesc: boolean,
+  offset: number,
+): PageStart & { count: SQL } {
   const { key, keyAt, keyOf, isSettled } = list
   const { scopes } = counted
-  const ids = idsOf(scopes)
-  const edge = isSettled ? sql`min(edge, ${untilOf(list, sql`(${ids})`)})` : sql`edge`
+  const edge = isSettled ? sql`min(edge, ${untilOf(list, oneOf(scopes) ?? sql`(select id from scoped)`)})` : sql`edge`
   const begin = beginOf(list, counted, isDesc)
+  const { ends, n } = countInSpans(list, counted)
   // In the part in which the list begins, rows before it are behind the edge.
   const ahead = begin ? sql`iif(edge ${isDesc ? sql`>` : sql`<`} ${keyAt(begin.moment)}, ${offset}, ahead)` : sql`ahead`
   return {
     ctes: sql.join(
       [
         scopedBy(scopes),
-        ...(begin ? [begin.cte] : []),
+        ...ends,
         sql`begun (ahead) as materialized (select ${offset} ${begin ? sql`+ ${begin.rows}` : sql``}
-          ${isDesc && isSettled ? sql`- ${youngRows(list, counted, ids)}` : sql``})`,
-        placeIn(list, numbered(list, counted, ids), isDesc, counted),
+          ${isDesc && isSettled ? sql`- ${youngRows(list, counted)}` : sql``})`,
+        placeIn(list, numbered(list, counted), isDesc, counted),
         sql`start (edge, ahead) as materialized (
           select edge, ${ahead} from (select ${edge} as edge, ahead from (${startIn(isDesc, keyOf)})))`,
       ],
@@ -102,7 +100,17 @@ export function startOfSpans(list: SpannedList, counted: SpannedRows, isDesc: bo
         : sql`${key} >= coalesce((select edge from start), ${valueInRanges(keyAt(0))})`,
     ],
     offset: sql`coalesce((select ahead from start), ${offset})`,
+    count: n,
   }
+}
+
+/**
+ * Where a page begins in the order of the moments: the edge of a span or of its shortest part, and how many rows from there on
+ * are before the page. In a descending order, rows that are not counted yet stand before all spans.
+ */
+export function startOfSpans(list: SpannedList, counted: SpannedRows, isDesc: boolean, offset: number): PageStart {
+  const { ctes, where, offset: ahead } = countedStart(list, counted, isDesc, offset)
+  return { ctes, where, offset: ahead }
 }
 
 /** Groups of rows that a list reads one after the other, each in the order of the moments: those of each value of a facet. */
@@ -125,9 +133,9 @@ export function startInGroups(
   const [facets = []] = counted.facets
   const of = (value: string | SQL) => facets.map((asked, index) => (index === facet ? value : asked))
   const { table, areThese } = wholeSpans(list)
-  const ids = idsOf(counted.scopes)
+  const one = oneOf(counted.scopes)
   const placed = {
-    ids,
+    one,
     numberIn: (spans: SQL): SQL => numberOfNamed(list, of(sql`chosen.value`), spans),
     chosen: sql`(select value from begun) as chosen`,
     where: [...counted.where, sql`${list.facets[facet]?.column} = (select value from begun)`],
@@ -145,7 +153,7 @@ export function startInGroups(
     // SQLite copies a query at each place that names it, with all that it names: nothing is named twice without need.
     ctes: sql`${scopedBy(counted.scopes)},
       sizes (numbers) as materialized (
-        select json_array(${sql.join(sizes, sql`, `)}) from ${table} where ${ofScopes(list, ids, table)} and ${areThese}),
+        select json_array(${sql.join(sizes, sql`, `)}) from ${fromScopes(list, one, table)} and ${areThese}),
       begun (number, value, ahead) as materialized (
         select key, ${JSON.stringify(values)} ->> key, ${offset} - passed
         from (select key, sum(value) over (order by key) - value as passed from json_each((select numbers from sizes)))
@@ -158,6 +166,7 @@ export function startInGroups(
         select ${sql.join(edges, sql`, `)}, place.ahead from (${startIn(isDesc, keyOf)}) as place cross join begun)`,
     where: values.map((_, index) => sql`${key} ${isDesc ? sql`<` : sql`>=`} (select ${edgeOf(index)} from start)`),
     offset: sql`coalesce((select ahead from start), ${offset})`,
+    count: sql`(select sum(value) from json_each((select numbers from sizes)))`,
   }
 }
 
@@ -183,6 +192,6 @@ export function bySpans(
   const isByMoment = first?.by === list.key && sort.length === 1
   return {
     count: countOfSpans(list, counted),
-    startOf: isByMoment ? (skipped) => startOfSpans(list, counted, first.desc, skipped) : undefined,
+    startOf: isByMoment ? (skipped) => countedStart(list, counted, first.desc, skipped) : undefined,
   }
 }
