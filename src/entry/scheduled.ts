@@ -1,9 +1,7 @@
-import type { JobCtx } from '../context.ts'
 import { deleteDeadMessages } from '../db/sweeps/dead-messages.ts'
 import { deleteExpiredKeys } from '../db/idempotency.ts'
 import { deleteOldHits } from '../db/lists/list-hits.ts'
 import type { Bindings } from '../http/env.ts'
-import { logError } from '../http/log.ts'
 import { recountEntries, settleEntries, sweepAuditLog } from '../modules/audit-log/jobs.ts'
 import { sweepCampaigns } from '../modules/campaigns/jobs.ts'
 import { sweepConsents, sweepLapsed } from '../modules/consents/jobs.ts'
@@ -60,11 +58,9 @@ import {
   sweepEvents,
 } from '../modules/webhooks/jobs.ts'
 import { openJob } from './job.ts'
+import { runSweeps, type Sweeps } from './run-sweeps.ts'
 
-type Sweep = (job: JobCtx) => Promise<unknown>
-
-/** Run each minute. A sweep handles a bounded number of due rows, so a missed minute loses nothing. */
-const sweeps: Record<string, Sweep> = {
+const dueSweeps: Sweeps = {
   'forget-expired-keys': ({ db, now }) => deleteExpiredKeys(db, now()),
   'dead-messages': ({ db, now }) => deleteDeadMessages(db, now()),
   'webhook-deliveries': sweepDeliveries,
@@ -85,10 +81,22 @@ const sweeps: Record<string, Sweep> = {
   'file-objects': sweepObjects,
   'file-storage': compareStorage,
   'file-scans': sweepScans,
-  'file-counts': settleFiles,
-  'file-recount': recountFiles,
   'audit-log': sweepAuditLog,
   'list-counts': ({ db, now }) => deleteOldHits(db, now()),
+  erasures: sweepErasures,
+  purchases: (job) => sweepPurchases(job),
+  'refund-batches': sweepRefundBatches,
+  refunds: sweepRefunds,
+  'payment-events': sweepPaymentEvents,
+  'merchant-account-secrets': resealMerchantAccounts,
+  'wallet-callbacks': sweepCallbacks,
+  'wallet-pass-updates': sweepPassUpdates,
+}
+
+/** They count, pack and check what lists read. */
+const listSweeps: Sweeps = {
+  'file-counts': settleFiles,
+  'file-recount': recountFiles,
   'order-counts': recountOrders,
   'order-texts': checkOrderTexts,
   'order-interval-counts': (job) => settleOrders(job),
@@ -113,18 +121,8 @@ const sweeps: Record<string, Sweep> = {
   'refund-interval-counts': (job) => settleRefunds(job),
   'refund-runs': (job) => buildRefundRuns(job),
   'refund-interval-recount': recountRefundIntervals,
-  erasures: sweepErasures,
-  purchases: (job) => sweepPurchases(job),
-  'refund-batches': sweepRefundBatches,
-  refunds: sweepRefunds,
-  'payment-events': sweepPaymentEvents,
-  'merchant-account-secrets': resealMerchantAccounts,
-  'wallet-callbacks': sweepCallbacks,
-  'wallet-pass-updates': sweepPassUpdates,
 }
 
-export async function scheduled(controller: ScheduledController, env: Bindings): Promise<void> {
-  const job = { ...openJob(env), now: () => controller.scheduledTime }
-  for (const [name, sweep] of Object.entries(sweeps))
-    await sweep(job).catch((error: unknown) => logError(`sweep:${name}`, error))
-}
+/** Runs the sweeps of a minute. */
+export const scheduled = (controller: ScheduledController, env: Bindings): Promise<void> =>
+  runSweeps({ ...openJob(env), now: () => controller.scheduledTime }, dueSweeps, listSweeps)

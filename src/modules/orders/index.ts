@@ -1,5 +1,6 @@
 export { versionOfOrders } from './counts/count-orders.ts'
 export { countTogether } from './counts/count-together.ts'
 export { containsText, orderVisibility } from './list.ts'
-export { type FoundRequest, isOrderFoundBy, readFewWithRequests } from './found.ts'
+export { isOrderFoundBy } from './compare-found.ts'
+export { type FoundRequest, readFewWithRequests } from './found.ts'
 export { searchOfOrders } from './search.ts'
