@@ -77,6 +77,21 @@ describe.each(cases)('%s', (_, operation) => {
     expect((await ask(operation, { page: '' })).status).toBe(200)
   })
 
+  it.runIf('created_before' in query(operation))(
+    'has no page but the first of a range of time without rows',
+    async () => {
+      const [past, later] = ['2001-01-01T00:00:00Z', '2001-01-02T00:00:00Z']
+      for (const ordering of ['', ...orderingsOf(operation)])
+        for (const created_before of [past, '2000-01-01T00:00:00Z', later]) {
+          const range = { created_after: past, created_before, ...(ordering && { ordering }) }
+          const first = await ask(operation, range)
+          expect([range, first.status, first.body.count]).toEqual([range, 200, 0])
+          const far = await ask(operation, { ...range, page: '9999' })
+          expect([range, far.status, far.body.code]).toEqual([range, 404, 'invalid_page'])
+        }
+    },
+  )
+
   it('has the same order each time, for every ordering', async () => {
     const keys = orderingsOf(operation)
     expect(keys.length).toBeGreaterThan(0)

@@ -233,13 +233,17 @@ export function rowsOfWhole(
 /** The longest span of a moment. */
 export const longestOf = (list: SpannedList, moment: number): SQL => sql`(${written(moment)} >> ${longest(list)})`
 
+/** Whether a range of time ends before it begins, so that no row is in it. */
+export const isEmptyRange = ({ from, until }: Pick<SpannedRows, 'from' | 'until'>): boolean =>
+  from !== undefined && until !== undefined && from >= until
+
 /**
  * The number of rows of a list: adds the longest spans, at each end of a range of time the parts that lead to it, and the rows
  * between the end and the nearest edge of the shortest part. Rows that are not counted yet are read. `n` names what `ends` define.
  */
 export function countInSpans(list: SpannedList, counted: SpannedRows): { ends: readonly SQL[]; n: SQL } {
   const { from, until } = counted
-  if (from !== undefined && until !== undefined && from >= until) return { ends: [], n: sql`0` }
+  if (isEmptyRange(counted)) return { ends: [], n: sql`0` }
   const ends = [
     ...(from === undefined ? [] : [rowsUpTo(list, counted, countedEnds.from, from)]),
     ...(until === undefined ? [] : [rowsUpTo(list, counted, countedEnds.until, until)]),

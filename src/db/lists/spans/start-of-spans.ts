@@ -9,6 +9,7 @@ import {
   countedEnds,
   countInSpans,
   countOfSpans,
+  isEmptyRange,
   longestOf,
   numbered,
   numberOfNamed,
@@ -192,6 +193,7 @@ export function bySpans(
   const isByMoment = first?.by === list.key && sort.length === 1
   return {
     count: countOfSpans(list, counted),
-    startOf: isByMoment ? (skipped) => countedStart(list, counted, first.desc, skipped) : undefined,
+    startOf:
+      isByMoment && !isEmptyRange(counted) ? (skipped) => countedStart(list, counted, first.desc, skipped) : undefined,
   }
 }
