@@ -6,7 +6,7 @@ type Sweep = (job: JobCtx) => Promise<unknown>
 export type Sweeps = Readonly<Record<string, Sweep>>
 
 const minuteMs = 60_000
-/** The platform allows an invocation 1,000 calls of D1, and a sweep of a list takes up to 350 of them. */
+/** The platform allows an invocation 1,000 calls of D1, and a sweep of a list takes about 350 of them at most. */
 const mostRoundTrips = 600
 
 const run = (job: JobCtx, name: string, sweep: Sweep): Promise<unknown> =>

@@ -5,8 +5,8 @@
  */
 export type NoFilters = Record<string, never>
 
-/** All filters that a list is asked for, in one order whoever asks. */
-export const allOf = (filters: object): unknown =>
+/** The names and values of all filters that have a value, sorted by name: equal filters have equal pairs. */
+export const sortedFilters = (filters: object): unknown =>
   Object.entries(filters)
     .filter(([, value]) => value !== undefined)
     .toSorted()

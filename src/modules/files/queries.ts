@@ -1,7 +1,7 @@
 import { and, eq, getTableColumns, type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { containsFolded } from '../../db/contains.ts'
-import { allOf, type NoFilters } from '../../db/lists/filters.ts'
+import { sortedFilters, type NoFilters } from '../../db/lists/filters.ts'
 import { idKeys, type ListState } from '../../db/lists/list-hits.ts'
 import type { ListSource, SortKey } from '../../db/lists/list-source.ts'
 import { isFarPage, longSkip } from '../../db/lists/page-by-number.ts'
@@ -215,7 +215,7 @@ function stateOf(
   const ofOrganization = sql`files.organization_id = (${ids})`
   const all = { scopes, facets: [[undefined, undefined, undefined]], where: [ofOrganization] }
   return {
-    asked: ['files', reached, allOf(filters), ordering],
+    asked: ['files', reached, sortedFilters(filters), ordering],
     keys: idKeys,
     version: sql`coalesce((select file_changes from organization_storage where organization_id = (${ids})), 0)`,
     rows: sql`(${countOfSpans(fileSpans, all).statement})`,

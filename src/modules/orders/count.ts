@@ -2,7 +2,7 @@ import { type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import type { CustomerView } from '../../db/customer-visibility.ts'
 import { customerChangesOf, editionsBeside } from '../../db/edition-counts.ts'
-import { allOf, type NoFilters } from '../../db/lists/filters.ts'
+import { sortedFilters, type NoFilters } from '../../db/lists/filters.ts'
 import { type ListState, numberKeys } from '../../db/lists/list-hits.ts'
 import type { Counting } from '../../db/lists/page-by-number.ts'
 import { editionsSeenBy } from '../../db/visibility.ts'
@@ -55,7 +55,7 @@ export function stateOf(
   const keepsItsPlace = ordering.every(({ name }) => name !== 'modified' && name !== 'amount')
   const versionOf = keepsItsPlace ? versionOfOrders : versionOfSortedOrders
   return {
-    asked: ['orders', reached, allOf(filters), ordering],
+    asked: ['orders', reached, sortedFilters(filters), ordering],
     keys: numberKeys,
     version: sql`(${versionOf(isWhole ? ids : editionsBeside(ids))} + ${customerChangesOf(ids)})`,
     rows: countOfAllOrders(ids),

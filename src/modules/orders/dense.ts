@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import type { CustomerView } from '../../db/customer-visibility.ts'
 import { areSpans, shortBits } from '../../db/edition-counts.ts'
-import { allOf, type NoFilters } from '../../db/lists/filters.ts'
+import { sortedFilters, type NoFilters } from '../../db/lists/filters.ts'
 import { numberKeys } from '../../db/lists/list-hits.ts'
 import { behindRowOfDense, type ShortSpan } from '../../db/lists/spans/dense-spans.ts'
 import { ofKinds } from '../../db/order-kinds.ts'
@@ -48,7 +48,7 @@ export function behindOrderOfDense(
           sort: sortOf(ordering, sortKeys),
         },
         state: {
-          asked: ['orders of a span', view.reached, allOf(ofSpans), isDesc, span],
+          asked: ['orders of a span', view.reached, sortedFilters(ofSpans), isDesc, span],
           keys: numberKeys,
           version: sql`(select coalesce(sum(changes), 0) ${inSpan})`,
           rows: sql`(select coalesce(sum(${ordersInSpan()}), 0) ${inSpan})`,

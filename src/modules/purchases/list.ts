@@ -2,7 +2,7 @@ import { shortIdOfEdition } from '../../db/short-ids.ts'
 import { type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { areSpans, purchaseColumn, shortBits, sumBits, sumOfEditions, written } from '../../db/edition-counts.ts'
-import { allOf, type NoFilters } from '../../db/lists/filters.ts'
+import { sortedFilters, type NoFilters } from '../../db/lists/filters.ts'
 import { idKeys, type ListState } from '../../db/lists/list-hits.ts'
 import type { SortKey } from '../../db/lists/list-source.ts'
 import type { Counting, PageStart } from '../../db/lists/page-by-number.ts'
@@ -71,7 +71,7 @@ const listedOf = (ordering: PurchaseOrdering) => ({
 function stateOf(ctx: Ctx, filters: PurchaseFilters, ordering: PurchaseOrdering): ListState {
   const editions = editionsSeenBy(ctx.caller, { edition_id: filters.edition_id })
   return {
-    asked: ['purchases', allOf(filters), ordering],
+    asked: ['purchases', sortedFilters(filters), ordering],
     keys: idKeys,
     version: sumOfEditions(sql`changes + purchase_changes`, editions),
     rows: sumOfEditions(sql`purchases`, editions),
@@ -106,7 +106,7 @@ function behindPurchaseOfDense(
       },
       state: {
         ...stateOf(ctx, filters, ordering),
-        asked: ['purchases of a span', allOf(filters), isDesc, span],
+        asked: ['purchases of a span', sortedFilters(filters), isDesc, span],
         version: sql`(select changes + purchase_changes from order_counts where ${areSpans(shortBits + sumBits, editions)}
           and span = ${written(span)} >> ${written(sumBits)})`,
         rows: sql`(select coalesce(sum(purchases), 0) from order_counts where ${areSpans(shortBits, editions)} and span = ${span})`,

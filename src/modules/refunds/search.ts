@@ -5,7 +5,7 @@ import { viewOfFound } from '../../db/found-customers.ts'
 import { editionsBeside, refundAndCustomerChangesOf } from '../../db/edition-counts.ts'
 import { matchingRow, type IndexSearch } from '../../db/lists/find-few.ts'
 import type { SearchedTable } from '../../db/lists/find-hits.ts'
-import { allOf, type NoFilters } from '../../db/lists/filters.ts'
+import { sortedFilters, type NoFilters } from '../../db/lists/filters.ts'
 import { idKeys, type ListState } from '../../db/lists/list-hits.ts'
 import { countOfSpans } from '../../db/lists/spans/count-spans.ts'
 import { refundRequests } from '../../db/schema/sales/refunds.ts'
@@ -55,7 +55,7 @@ export function stateOf(
   const all = { scopes: editions, facets: [[undefined, undefined, undefined]], where: [] }
   const orderChanges = versionOfOrders(isWhole ? editions : editionsBeside(editions))
   return {
-    asked: ['refund requests', reached, allOf(filters), ordering],
+    asked: ['refund requests', reached, sortedFilters(filters), ordering],
     keys: idKeys,
     version: sql`(${orderChanges} + ${refundAndCustomerChangesOf(editions)})`,
     rows: sql`(${countOfSpans(refundSpans, all).statement})`,

@@ -6,7 +6,7 @@ import { editionIdsOf } from '../../db/edition-customers.ts'
 import { shortId, shortIdOfOrganization, shortIds } from '../../db/short-ids.ts'
 import { nullable, type NullableKey, type SortKey } from '../../db/lists/list-source.ts'
 import type { Counting } from '../../db/lists/page-by-number.ts'
-import { allOf, type NoFilters } from '../../db/lists/filters.ts'
+import { sortedFilters, type NoFilters } from '../../db/lists/filters.ts'
 import { type ListState, numberKeys } from '../../db/lists/list-hits.ts'
 import { paginate } from '../../db/lists/paginate.ts'
 import { paginateKept } from '../../db/lists/paginate-kept.ts'
@@ -161,7 +161,7 @@ function stateOf(
 ): ListState | null {
   const { edition_id, organization_id } = filters
   const place = {
-    asked: ['users', reached, allOf(filters), ordering],
+    asked: ['users', reached, sortedFilters(filters), ordering],
     keys: numberKeys,
     now: ctx.now,
     afterCommit: ctx.afterCommit,

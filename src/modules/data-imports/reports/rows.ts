@@ -3,7 +3,7 @@ import { alias } from 'drizzle-orm/sqlite-core'
 import type { z } from '@hono/zod-openapi'
 import type { Ctx } from '../../../context.ts'
 import type { Database } from '../../../db/database.ts'
-import { allOf, type NoFilters } from '../../../db/lists/filters.ts'
+import { sortedFilters, type NoFilters } from '../../../db/lists/filters.ts'
 import type { ListSource } from '../../../db/lists/list-source.ts'
 import { type ListState, mostHitsOf, numberKeys } from '../../../db/lists/list-hits.ts'
 import { and } from '../../../db/lists/order-keys.ts'
@@ -173,7 +173,7 @@ const stateOf = (
   filters: RowFilters,
   ordering: RowOrdering,
 ): ListState => ({
-  asked: ['import_rows', id, allOf(filters), ordering],
+  asked: ['import_rows', id, sortedFilters(filters), ordering],
   keys: numberKeys,
   version: sql`(select version * 16777216 + coalesce((select rows_count from import_row_errors where import_id = ${id}), 0)
     from data_imports where id = ${id})`,
