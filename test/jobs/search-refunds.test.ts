@@ -55,6 +55,8 @@ it('reads few rows on each page, once what a frequent text finds was found in th
       const walked = await walkAs(rootToken, at)
       expect([at, walked.ids.length > 800, new Set(walked.ids).size]).toEqual([at, true, walked.count])
       await vi.waitUntil(async () => (await costs(at)).rows <= most)
+      const [kept] = (await readAs(rootToken, `${at}&page=2`)).body.results
+      expect((await readAs(rootToken, `/v1/refund-requests/${kept.id}`)).body).toMatchObject(kept)
       let next: string | null = at
       for (const page of [1, 2, 3, Math.ceil(walked.count / 50)]) {
         const numbered = await costs(`${at}&page=${page}`)

@@ -1,13 +1,12 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { Page, PageRequest } from '../../domain/page.ts'
 import type { Database } from '../database.ts'
-import type { Fields, RowOf } from '../select.ts'
+import { answering, type Fields, type Query, type RowOf, selection } from '../select.ts'
 import { type Found, type HitList, keysOfSlice, sliceOfHits } from './list-hits.ts'
 import type { ListSource } from './list-source.ts'
 import { listedKeys } from './listed-keys.ts'
-import { and, keysOf, type OrderKey } from './order-keys.ts'
+import { and, keyColumns, keysOf, type OrderKey } from './order-keys.ts'
 import { judgePage, type Keyed, pageFrom } from './page-rows.ts'
-import { selectRowsOf } from './page-statement.ts'
 
 /** A list of which the keys of all rows may be kept. */
 export type HitsSource<F extends Fields> = Pick<ListSource<F>, 'key' | 'sort' | 'columns' | 'joins' | 'shown'> & {
@@ -19,11 +18,38 @@ export type HitsSource<F extends Fields> = Pick<ListSource<F>, 'key' | 'sort' | 
    * twice.
    */
   areReadBehind?: boolean | undefined
+  /** Rows are read whole before their joins are. `columns` and `shown` are those of the list then, and name columns of `table`. */
+  whole?: WholeRows<F> | undefined
+}
+
+interface WholeRows<F extends Fields> {
+  columns: F
+  shown: SQL
+  joins: SQL
 }
 
 interface Known {
   total: number
   is_placed: number
+}
+
+/** Columns and keys of rows whose `key` a query has in their order. */
+function selectRowsOf<F extends Fields>(
+  { table, key, columns, joins, shown, whole }: HitsSource<F>,
+  keys: readonly OrderKey[],
+  ofPage: SQL,
+  ctes?: SQL,
+): Query<Keyed<RowOf<F>>> {
+  const rows = shown ? sql`select *, ${shown} as shown from (${ofPage}) limit -1` : ofPage
+  const from = whole
+    ? sql`(select ${table}.*, ${whole.shown} as shown from (${ofPage}) as page cross join ${table} on ${key} = page.key limit -1)
+      as ${table} ${whole.joins}`
+    : sql`(${rows}) as page cross ${joins}`
+  const fields = whole?.columns ?? columns
+  const named = keys.map(({ by }) => (by === key && !whole ? sql`page.key` : by))
+  const selected = sql<Keyed<RowOf<F>>>`${ctes ? sql`with ${ctes}` : sql``}
+    select ${keyColumns(named)}, ${selection(fields)} from ${from}`
+  return answering(fields, selected)
 }
 
 /** What is known of a list, and the rows of a page of it. */
@@ -36,7 +62,7 @@ async function readPage<F extends Fields>(
   const ofKnown = sql`total, total = 0 or (select keys from slice) is not null as is_placed`
   if (!source.areReadBehind) {
     const [rows, [known]] = await db.batch([
-      selectRowsOf<RowOf<F>>(source, keys, keysOfSlice(list.state.keys), ctes),
+      selectRowsOf(source, keys, keysOfSlice(list.state.keys), ctes),
       sql<Known>`with ${ctes} select ${ofKnown} from known`,
     ])
     return { known, rows }

@@ -277,18 +277,3 @@ export function selectPageRows<Row>(
     ${isSorted ? sql`` : sql`order by ${outerOrder}`}`
   return is(columns, SQL) ? rows : answering(columns, rows)
 }
-
-/** Columns and keys of rows whose `key`, in a table that `joins` begins with, a query has in their order. */
-export const selectRowsOf = <Row>(
-  { key, columns, joins, shown }: Pick<ListSource<Fields>, 'key' | 'columns' | 'joins' | 'shown'>,
-  keys: readonly OrderKey[],
-  ofPage: SQL,
-  ctes?: SQL,
-): Query<Keyed<Row>> =>
-  answering(
-    columns,
-    sql<
-      Keyed<Row>
-    >`${ctes ? sql`with ${ctes}` : sql``} select ${keyColumns(keys.map(({ by }) => (by === key ? sql`page.key` : by)))}, ${selection(columns)}
-      from (${shown ? sql`select *, ${shown} as shown from (${ofPage}) limit -1` : ofPage}) as page cross ${joins}`,
-  )

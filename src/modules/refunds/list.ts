@@ -120,6 +120,8 @@ function shownOf(view: CustomerView, { edition_id, organization_id }: RefundFilt
   }
 }
 
+const shownOfPage = (ctx: Ctx, filters: RefundFilters): SQL => shownIn(shownEditions(ctx, filters), sql`edition_id`)
+
 interface RefundQuery {
   ordering: RefundOrdering
   filters: RefundFilters
@@ -128,8 +130,10 @@ interface RefundQuery {
 /** Requests of editions that a text finds. */
 function searchRefunds(ctx: Ctx, view: CustomerView, request: PageRequest, { ordering, filters }: RefundQuery) {
   const { edition_id, organization_id, search: text = '' } = filters
+  const { columns, shown, read } = shownOf(view, filters, false, shownOfPage(ctx, filters))
   const source = {
     ...shownOf(view, filters, false),
+    whole: edition_id === undefined && shown ? { columns, shown, joins: read.joins } : undefined,
     table: sql`${refundRequests}`,
     where: conditions(ctx, view, filters),
     owners: ownersOf(ctx, filters, false),
@@ -156,8 +160,6 @@ interface ReadRefunds extends RefundQuery {
   /** The editions of the caller, where they are few and all of them are listed. */
   few: readonly string[] | null
 }
-
-const shownOfPage = (ctx: Ctx, filters: RefundFilters): SQL => shownIn(shownEditions(ctx, filters), sql`edition_id`)
 
 /** A page to which runs led, or a request of the one behind a row to which they led; null where they serve no list like this. */
 async function readRuns(ctx: Ctx, request: PageRequest, { view, filters, ordering, counted, few }: ReadRefunds) {
