@@ -32,7 +32,8 @@ export const numberKeys: HitKeys = {
   writtenOf: (key) => String(key).padStart(9, '0'),
   read: sql`cast(value as integer)`,
   aPart: charactersOfPart / 10,
-  parts: 2,
+  // Together as many bytes as of ids.
+  parts: 7,
 }
 export const idKeys: HitKeys = {
   length: 30,
@@ -45,6 +46,8 @@ export const idKeys: HitKeys = {
 
 /** A number as SQL has it: D1 binds numbers that SQLite divides as fractions. */
 const whole = (value: number): SQL => sql.raw(String(value))
+
+const mostParts = Math.max(numberKeys.parts, idKeys.parts)
 
 const widthOf = ({ length }: HitKeys): number => length + 1
 /** More are not kept: a list of which so many rows match is walked in its order. */
@@ -211,8 +214,8 @@ function ofStored({ slot, key, state }: HitList, { skipped, limit, after }: Plac
 export const keysOfSlice = ({ read }: HitKeys): SQL => sql`select ${read} as key
   from json_each('["' || replace(substr((select keys from slice), 2), ',', '","') || '"]')`
 
-/** Deletes what was found a day ago, in one of the rows: six hours of sweeps look at all of them. */
+/** Deletes what was found a day ago, in one of the rows: in seven and a half hours sweeps look at all of them. */
 export function deleteOldHits(db: Database, now: number): Promise<unknown> {
-  const slot = Math.floor(now / 60_000) % (slots * idKeys.parts)
+  const slot = Math.floor(now / 60_000) % (slots * mostParts)
   return db.all(sql`delete from list_counts where slot = ${slot} and counted_at < ${now - keptMs}`)
 }
