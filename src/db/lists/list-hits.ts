@@ -47,7 +47,8 @@ export const idKeys: HitKeys = {
 /** A number as SQL has it: D1 binds numbers that SQLite divides as fractions. */
 const whole = (value: number): SQL => sql.raw(String(value))
 
-const mostParts = Math.max(numberKeys.parts, idKeys.parts)
+/** Of any list. */
+export const mostParts = Math.max(numberKeys.parts, idKeys.parts)
 
 const widthOf = ({ length }: HitKeys): number => length + 1
 /** More are not kept: a list of which so many rows match is walked in its order. */
