@@ -76,7 +76,10 @@ describe('parts of spans of deliveries', () => {
   })
 })
 
-describe('sums of eight spans of the audit log', () => {
+describe.each([
+  { bits: 31, many: 4, added: '0131' },
+  { bits: 34, many: 2, added: '0395' },
+])('sums of $bits bits of spans of the audit log', ({ bits, many, added }) => {
   const seedLog = async () => {
     const { organization } = await seedPlace()
     for (let span = 0; span < 20; span++)
@@ -85,32 +88,32 @@ describe('sums of eight spans of the audit log', () => {
         action: span % 3 ? 'updateOrder' : 'createOrder',
       })
     for (let minutes = 0; minutes < 3; minutes++) await settleEntries(contextAt(begin + 90 * dayMs))
-    const sums = sql`list_span_parts where scope = ${organization} and bits = 31`
+    const sums = sql`list_span_parts where scope = ${organization} and bits = ${bits}`
     return { organization, stored: () => db.all(sql`select * from ${sums} order by span`) }
   }
 
   it('are read in place of the spans', async () => {
     const { organization, stored } = await seedLog()
-    expect(await stored()).toHaveLength(4)
+    expect(await stored()).toHaveLength(many)
     for (const filter of ['', '&action=updateOrder', '&action=createOrder']) {
       const reply = await readAs(rootToken, `/v1/audit-log?organization_id=${organization}&page_size=1${filter}`)
       expect(costOf(reply).rows_read).toBeLessThan(60)
     }
   })
 
-  it('come from the spans that are there before them, and are repaired at night', async () => {
+  it('come from what is there before them, and are repaired at night', async () => {
     const { organization, stored } = await seedLog()
     const right = await stored()
     // Others of the file have sums too.
-    await write(sql`delete from list_span_parts where bits = 31`)
-    const fill = env.TEST_MIGRATIONS.find(({ name }) => name.startsWith('0131'))?.queries.at(-1) ?? ''
+    await write(sql`delete from list_span_parts where bits = ${bits}`)
+    const fill = env.TEST_MIGRATIONS.find(({ name }) => name.startsWith(added))?.queries.at(-1) ?? ''
     await env.DB.prepare(fill).run()
     expect(await stored()).toEqual(right)
     await write(sql`update list_span_parts set total = total + 1, counts = json_set(counts, '$."*,*,*"', 7)
-      where scope = ${organization} and bits = 31`)
+      where scope = ${organization} and bits = ${bits}`)
     const faults: string[] = []
     for (let minutes = 0; minutes < 6; minutes++)
-      await recountEntries(contextAt(night + 3 * dayMs + minutes * minute)).catch((fault: unknown) =>
+      await recountEntries(contextAt(night + bits * dayMs + minutes * minute)).catch((fault: unknown) =>
         faults.push(String(fault)),
       )
     expect(faults.some((fault) => fault.includes('Counts of audit_log were wrong'))).toBe(true)
@@ -124,7 +127,7 @@ describe('sums of eight spans of the audit log', () => {
     const total = async () =>
       (
         await db.first(sql<{ n: number }>`select sum(total) as n from list_span_parts
-      where scope = ${organization} and bits = 31`)
+      where scope = ${organization} and bits = ${bits}`)
       )?.n
     expect(await total()).toBe(19 * 40)
     await write(sql`delete from list_spans where list = 'audit_log' and scope = ${organization}`)

@@ -240,18 +240,21 @@ export const isEmptyRange = ({ from, until }: Pick<SpannedRows, 'from' | 'until'
 /**
  * The number of rows of a list: adds the longest spans, at each end of a range of time the parts that lead to it, and the rows
  * between the end and the nearest edge of the shortest part. Rows that are not counted yet are read. `n` names what `ends` define.
+ * `known` is what the longest spans have from that of the first moment on and before that of the last.
  */
-export function countInSpans(list: SpannedList, counted: SpannedRows): { ends: readonly SQL[]; n: SQL } {
+export function countInSpans(list: SpannedList, counted: SpannedRows, known?: SQL): { ends: readonly SQL[]; n: SQL } {
   const { from, until } = counted
   if (isEmptyRange(counted)) return { ends: [], n: sql`0` }
   const ends = [
     ...(from === undefined ? [] : [rowsUpTo(list, counted, countedEnds.from, from)]),
     ...(until === undefined ? [] : [rowsUpTo(list, counted, countedEnds.until, until)]),
   ]
-  const added = rowsOfWhole(list, numbered(list, counted), {
-    ...(from === undefined ? {} : { from: longestOf(list, from) }),
-    ...(until === undefined ? {} : { before: longestOf(list, until) }),
-  })
+  const added =
+    known ??
+    rowsOfWhole(list, numbered(list, counted), {
+      ...(from === undefined ? {} : { from: longestOf(list, from) }),
+      ...(until === undefined ? {} : { before: longestOf(list, until) }),
+    })
   const n = sql`${added} ${from === undefined ? sql`` : sql`- (select n from ${countedEnds.from})`}
     ${until === undefined ? sql`` : sql`+ (select n from ${countedEnds.until})`}
     ${list.isSettled ? sql`+ ${youngRows(list, counted)}` : sql``}`

@@ -10,8 +10,8 @@ interface SpanSearch {
   /** The name of the recursive query. */
   name: SQL
   /**
-   * A query of `bits`, `lo`, `size` and `ahead`: the length of the spans that the search begins with, the first of them, how
-   * many they are, and how many rows to pass.
+   * A query of `bits`, `lo`, `size`, `ahead` and `total`: the length of the spans that the search begins with, the first of them,
+   * how many they are, how many rows to pass, and how many rows they have.
    */
   begin: SQL
   /** A query of `span` and a number of rows `n`, in several rows, of the spans of a length from one to the one before another. */
@@ -23,16 +23,16 @@ interface SpanSearch {
 /**
  * A recursive query that looks for the span in which the row behind `ahead` others stands, and then among the parts of this
  * one. It looks at the span in which the row stands if all are spread evenly, the one behind `at` others in the order of the
- * list, and reads the smaller side of it: `read` has how many rows it has itself, and how many stand before it. Where it does
- * not know how many rows there are, it looks in the middle. Then it takes these spans, that one or those behind it. From the
- * second look on a quarter of the spans is left out at least, because the first ones may be without rows.
+ * list, and reads the smaller side of it: `read` has how many rows it has itself, and how many stand before it. Then it takes
+ * these spans, that one or those behind it. From the second look on a quarter of the spans is left out at least, because the
+ * first ones may be without rows.
  */
 export function placeInSpans(isDesc: boolean, { name, begin, spansOf, parts }: SpanSearch): SQL {
   const [bits, lo, size, total] = [sql`${name}.bits`, sql`${name}.lo`, sql`${name}.size`, sql`${name}.total`]
   const aside = sql`iif(looks = 0, 0, size / 4)`
-  const at = sql`max(${aside}, min(size - 1 - ${aside}, iif(total is null, size / 2, ahead * size / max(total, 1))))`
+  const at = sql`max(${aside}, min(size - 1 - ${aside}, ahead * size / max(total, 1)))`
   const [isNear, sought] = [
-    sql`(${total} is null or 2 * ${name}.at < ${size})`,
+    sql`(2 * ${name}.at < ${size})`,
     isDesc ? sql`(${lo} + ${size} - 1 - ${name}.at)` : sql`(${lo} + ${name}.at)`,
   ]
   const isLow = isDesc ? sql`not ${isNear}` : isNear
@@ -53,7 +53,7 @@ export function placeInSpans(isDesc: boolean, { name, begin, spansOf, parts }: S
   const shorter = parts.bits(bits)
   // SQLite takes no recursive query inside a subquery: nothing is named before it is used.
   return sql`${name} (bits, lo, size, ahead, total, looks, at, read) as (
-      select bits, lo, size, cast(ahead as integer), null, 0, null, null from (${begin})
+      select bits, lo, size, cast(ahead as integer), total, 0, null, null from (${begin})
       union all
       select bits, lo, size, ahead, total, looks, ${at}, null from ${name} where size > 1 and at is null
       union all

@@ -29,18 +29,20 @@ export function nextSpan(list: SpannedList, last: ListSpan): SQL<ListSpan> {
 
 const written = storedCounts(sql`list_spans`)
 
-/** Adds the spans up anew that are in one sum with this one. */
-function recountSum({ name }: SpannedList, { scope, span }: ListSpan): SQL<{ total: number }> {
-  const [long, eight] = [Math.floor(span / 2 ** (sumBits - longBits)), 2 ** (sumBits - longBits)]
-  const spans = sql`list_spans as short where short.list = ${name} and short.scope = ${scope}
-    and short.span >= ${long * eight} and short.span < ${(long + 1) * eight}`
+/** Adds up anew what is in one sum of a length with this span: spans, or sums of them. */
+function recountSum({ name }: SpannedList, { scope, span }: ListSpan, bits: (typeof sumBits)[number]) {
+  const [own, eight] = [Math.floor(span / 2 ** (bits - longBits)), 8]
+  const ofLength =
+    bits === sumBits[0] ? sql`list_spans as short where` : sql`list_span_parts as short where bits = ${bits - 3} and`
+  const added = sql`${ofLength} short.list = ${name} and short.scope = ${scope}
+    and short.span >= ${own * eight} and short.span < ${(own + 1) * eight}`
   return sql<{ total: number }>`with summed (counts, total) as materialized (
       select (select json_group_object(key, n) from (select facet.key, sum(facet.value) as n
-          from (select counts from ${spans}) as one cross join json_each(one.counts) as facet
+          from (select counts from ${added}) as one cross join json_each(one.counts) as facet
           group by 1 having sum(facet.value) <> 0 order by 1)),
-        (select coalesce(sum(total), 0) from ${spans}))
+        (select coalesce(sum(total), 0) from ${added}))
     update list_span_parts set (counts, total) = (select counts, total from summed)
-      where list = ${name} and scope = ${scope} and bits = ${sumBits} and span = ${long}
+      where list = ${name} and scope = ${scope} and bits = ${bits} and span = ${own}
         and (${storedCounts(sql`list_span_parts`)}, list_span_parts.total) <> (select counts, total from summed)
       returning 1 as total`
 }
@@ -71,7 +73,7 @@ export function recountOf(list: SpannedList, { scope, span }: ListSpan, now: num
       returning 1 as total`,
     sql<{ total: number }>`delete from list_spans where ${isThis} and ${written} = '{}' returning 0 as total`,
     ...recountParts(list, { scope, span }, now),
-    ...(list.hasLongSums ? [recountSum(list, { scope, span })] : []),
+    ...(list.hasLongSums ? sumBits.map((bits) => recountSum(list, { scope, span }, bits)) : []),
   ]
   return { repairs, counted: sql`select coalesce(sum(total), 0) as n from list_spans where ${isThis}` }
 }

@@ -4,7 +4,7 @@ import { listedKeys, quoted } from '../listed-keys.ts'
 import { and } from '../order-keys.ts'
 import type { SpanRange } from './place-in-spans.ts'
 import { arePartsOf, bitsOfParts } from './span-parts.ts'
-import { longBits, type SpannedList, sumBits } from './spanned-list.ts'
+import { longBits, longestSumBits, type SpannedList } from './spanned-list.ts'
 
 const long = written(longBits)
 /** A query of the ids of some scopes, or the ids of one or a few. */
@@ -28,7 +28,7 @@ export function oneOf(scopes: SpanScopes): OneScope {
 }
 
 /** The length of what a search begins with. */
-export const longest = ({ hasLongSums }: SpannedList): SQL => written(hasLongSums ? sumBits : longBits)
+export const longest = ({ hasLongSums }: SpannedList): SQL => written(hasLongSums ? longestSumBits : longBits)
 
 /** The rows of the scopes in a table of spans: a `from` with a condition. A list of ids would be a row of each. */
 export const fromScopes = ({ name }: SpannedList, one: OneScope, table: SQL): SQL =>
@@ -45,8 +45,7 @@ export function haveParts(list: SpannedList, one: OneScope, { bits, lo }: SpanRa
   const parts = sql`from ${fromScopes(list, one, sql`list_span_parts`)}
     and ${arePartsOf(bitsOfParts(bits), { bits, first: lo, last: lo })}`
   const areThere = sql`exists (select 1 ${parts})`
-  const isSum = (divided: SQL): SQL =>
-    list.hasLongSums ? sql`iif(${bits} = ${longest(list)}, 1, ${divided})` : divided
+  const isSum = (divided: SQL): SQL => (list.hasLongSums ? sql`iif(${bits} > ${long}, 1, ${divided})` : divided)
   if (!list.isSettled) return isSum(areThere)
   const total = totalOfSpan(list, one, lo)
   return isSum(sql`iif(${bits} = ${long}, ${total} = (select sum(total) ${parts}), ${areThere})`)
@@ -121,7 +120,7 @@ export function rowsOfParts(
 }
 
 /** The rows that have the counts of all spans of a list: `table`, and a condition. */
-export const wholeSpans = ({ hasLongSums }: SpannedList): { table: SQL; areThese: SQL } =>
-  hasLongSums
-    ? { table: sql`list_span_parts`, areThese: sql`list_span_parts.bits = ${sql.raw(String(sumBits))}` }
+export const wholeSpans = (list: SpannedList): { table: SQL; areThese: SQL } =>
+  list.hasLongSums
+    ? { table: sql`list_span_parts`, areThese: sql`list_span_parts.bits = ${longest(list)}` }
     : { table: sql`list_spans`, areThese: sql`1` }

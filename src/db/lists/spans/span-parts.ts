@@ -8,7 +8,6 @@ import {
   type ListSpan,
   longBits,
   spanMs,
-  sumBits,
   type SpannedList,
   totalOf,
   untilOf,
@@ -20,9 +19,9 @@ type PartBits = (typeof partBits)[number]
 
 const parentBits = (bits: PartBits): number => partBits[partBits.indexOf(bits) - 1] ?? longBits
 
-/** The length of the parts of what has the length `bits`, as an expression. Null of the shortest. */
+/** The length of the parts of what has the length `bits`, as an expression. Null of the shortest. Parts of sums are eighths, too. */
 export const bitsOfParts = (bits: SQL): SQL =>
-  sql`case ${bits} when 0 then null when ${written(sumBits)} then ${written(longBits)} when ${written(longBits)} then ${written(partBits[0])} else ${bits} - 3 end`
+  sql`case ${bits} when 0 then null when ${written(longBits)} then ${written(partBits[0])} else ${bits} - 3 end`
 
 /** Condition of the parts of a length that some spans of a length have. */
 export const arePartsOf = (bits: SQL, spans: { bits: SQL; first: SQL; last: SQL }): SQL =>

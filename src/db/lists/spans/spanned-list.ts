@@ -7,8 +7,9 @@ export const longBits = 28
 export const spanBits = sql.raw(String(longBits))
 export const spanMs = 2 ** longBits
 
-/** Some lists have the sum of eight spans, 25 days, beside the parts of spans. Triggers keep it. */
-export const sumBits = 31
+/** Some lists have the sums of eight spans, 25 days, and of eight of these, 199 days, beside the parts of spans. Triggers keep them. */
+export const sumBits = [31, 34] as const
+export const longestSumBits = sumBits[1]
 
 /** What the rows of a list are counted by: values without spaces and commas. `values` are all of them, where code knows these. */
 interface Facet {
@@ -45,7 +46,7 @@ export interface SpannedList {
   facets: readonly Facet[]
   /** `counts` also has the sum for each filter by some facets, so that no filter reads all combinations of their values. */
   hasSums: boolean
-  /** Its spans are added up in rows of `sumBits`. */
+  /** Its spans are added up in rows of each of `sumBits`. */
   hasLongSums?: boolean
   /** Rows are counted by a sweep, up to `settled_lists.until`. Otherwise triggers count all of them at once. */
   isSettled: boolean

@@ -13,7 +13,6 @@ import {
   longestOf,
   numbered,
   numberOfNamed,
-  rowsOfWhole,
   type SpannedRows,
   youngRows,
 } from './count-spans.ts'
@@ -34,24 +33,31 @@ import { isOfScope, type SpannedList, untilOf } from './spanned-list.ts'
 /** A moment behind all others. */
 const never = 2 ** 47
 
-type TimeRange = Pick<SpannedRows, 'from' | 'until'>
-
-/** Queries up to `place`, of spans of a range, the last of them the shortest in which the row behind `ahead` others stands. */
-function placeIn(list: SpannedList, rows: NumberedRows, isDesc: boolean, { from, until }: TimeRange = {}): SQL {
+/**
+ * The query `longest_spans`: the first and the last of the longest spans of a range of time, how many rows they have, how many
+ * of these stand in spans before that of its end, and how many in that one.
+ */
+function longestSpans(list: SpannedList, { scopes, ...rows }: SpannedRows): SQL {
   const { table, areThese } = wholeSpans(list)
-  const end = (edge: 'min' | 'max', limit: SQL): SQL =>
-    sql`${sql.raw(edge)}((select ${sql.raw(edge)}(span) from ${table}
-      where list = ${list.name} and scope = scoped.id and ${areThese} ${limit}))`
-  const least = from === undefined ? sql`` : sql`and span >= ${longestOf(list, from)}`
-  const most = until === undefined ? sql`` : sql`and span <= ${longestOf(list, until)}`
-  const place = placeInSpans(isDesc, {
+  const { from, until } = rows
+  const last = until === undefined ? null : longestOf(list, until)
+  const { one, numberIn } = numbered(list, { scopes, ...rows })
+  const upTo = last ? sql`sum(iif(span < ${last}, n, 0)), sum(iif(span = ${last}, n, 0))` : sql`sum(n), 0`
+  return sql`longest_spans (lo, hi, total, before_end, at_end) as materialized (
+      select min(span), max(span), sum(n), ${upTo} from (
+        select ${table}.span, ${numberIn(table)} as n from ${fromScopes(list, one, table)} and ${areThese}
+          ${from === undefined ? sql`` : sql`and ${table}.span >= ${longestOf(list, from)}`}
+          ${last ? sql`and ${table}.span <= ${last}` : sql``}))`
+}
+
+/** The query `place` of spans, the last of them the shortest in which the row behind `ahead` others of `begun` stands. */
+const placeIn = (list: SpannedList, rows: NumberedRows, isDesc: boolean): SQL =>
+  placeInSpans(isDesc, {
     name: sql`place`,
-    begin: sql`select ${longest(list)} as bits, lo, hi - lo + 1 as size, ahead from ends cross join begun`,
+    begin: sql`select ${longest(list)} as bits, lo, hi - lo + 1 as size, ahead, total from begun`,
     spansOf: spansOf(list, rows),
     parts: { bits: bitsOfParts, areThere: (span) => haveParts(list, rows.one, span) },
   })
-  return sql`ends (lo, hi) as materialized (select ${end('min', least)}, ${end('max', most)} from scoped), ${place}`
-}
 
 /** A query of the edge of the shortest span of `place`, and of how many rows from there on stand before the place. */
 const startIn = (isDesc: boolean, keyOf: SpannedList['keyOf']): SQL =>
@@ -59,13 +65,11 @@ const startIn = (isDesc: boolean, keyOf: SpannedList['keyOf']): SQL =>
     select min(bits), (lo ${isDesc ? sql`+ 1` : sql``}) << bits as moment, ahead from place where size = 1 and ahead >= 0)`
 
 /** In a range of time the rows that come before it in the order of the moments, of the longest span in which the list begins. */
-function beginOf(list: SpannedList, counted: SpannedRows, isDesc: boolean) {
+function beginOf(counted: SpannedRows, isDesc: boolean) {
   const moment = isDesc ? counted.until : counted.from
   if (moment === undefined) return null
-  const span = longestOf(list, moment)
   const upTo = sql`(select n from ${isDesc ? countedEnds.until : countedEnds.from})`
-  const rows = rowsOfWhole(list, numbered(list, counted), { from: span, before: sql`${span} + 1` })
-  return { moment, rows: isDesc ? sql`${rows} - ${upTo}` : upTo }
+  return { moment, rows: isDesc ? sql`at_end - ${upTo}` : upTo }
 }
 
 /** As `startOfSpans`, with the count of the list. */
@@ -78,8 +82,8 @@ function countedStart(
   const { key, keyAt, keyOf, isSettled } = list
   const { scopes } = counted
   const edge = isSettled ? sql`min(edge, ${untilOf(list, oneOf(scopes) ?? sql`(select id from scoped)`)})` : sql`edge`
-  const begin = beginOf(list, counted, isDesc)
-  const { ends, n } = countInSpans(list, counted)
+  const begin = beginOf(counted, isDesc)
+  const { ends, n } = countInSpans(list, counted, sql`(select coalesce(before_end, 0) from longest_spans)`)
   // In the part in which the list begins, rows before it are behind the edge.
   const ahead = begin ? sql`iif(edge ${isDesc ? sql`>` : sql`<`} ${keyAt(begin.moment)}, ${offset}, ahead)` : sql`ahead`
   return {
@@ -87,9 +91,10 @@ function countedStart(
       [
         scopedBy(scopes),
         ...ends,
-        sql`begun (ahead) as materialized (select ${offset} ${begin ? sql`+ ${begin.rows}` : sql``}
-          ${isDesc && isSettled ? sql`- ${youngRows(list, counted)}` : sql``})`,
-        placeIn(list, numbered(list, counted), isDesc, counted),
+        longestSpans(list, counted),
+        sql`begun (lo, hi, ahead, total) as materialized (select lo, hi, ${offset} ${begin ? sql`+ ${begin.rows}` : sql``}
+          ${isDesc && isSettled ? sql`- ${youngRows(list, counted)}` : sql``}, total from longest_spans)`,
+        placeIn(list, numbered(list, counted), isDesc),
         sql`start (edge, ahead) as materialized (
           select edge, ${ahead} from (select ${edge} as edge, ahead from (${startIn(isDesc, keyOf)})))`,
       ],
@@ -153,11 +158,11 @@ export function startInGroups(
   return {
     // SQLite copies a query at each place that names it, with all that it names: nothing is named twice without need.
     ctes: sql`${scopedBy(counted.scopes)},
-      sizes (numbers) as materialized (
-        select json_array(${sql.join(sizes, sql`, `)}) from ${fromScopes(list, one, table)} and ${areThese}),
-      begun (number, value, ahead) as materialized (
-        select key, ${JSON.stringify(values)} ->> key, ${offset} - passed
-        from (select key, sum(value) over (order by key) - value as passed from json_each((select numbers from sizes)))
+      sizes (numbers, lo, hi) as materialized (
+        select json_array(${sql.join(sizes, sql`, `)}), min(span), max(span) from ${fromScopes(list, one, table)} and ${areThese}),
+      begun (number, value, lo, hi, ahead, total) as materialized (
+        select key, ${JSON.stringify(values)} ->> key, (select lo from sizes), (select hi from sizes), ${offset} - passed, value
+        from (select key, value, sum(value) over (order by key) - value as passed from json_each((select numbers from sizes)))
         where passed <= ${offset} order by key desc limit 1),
       ${placeIn(list, placed, isDesc)},
       start (${sql.join(
