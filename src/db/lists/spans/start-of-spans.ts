@@ -37,11 +37,11 @@ const never = 2 ** 47
  * The query `longest_spans`: the first and the last of the longest spans of a range of time, how many rows they have, how many
  * of these stand in spans before that of its end, and how many in that one.
  */
-function longestSpans(list: SpannedList, { scopes, ...rows }: SpannedRows): SQL {
+function longestSpans(list: SpannedList, counted: SpannedRows): SQL {
+  const { from, until } = counted
   const { table, areThese } = wholeSpans(list)
-  const { from, until } = rows
+  const { one, numberIn } = numbered(list, counted)
   const last = until === undefined ? null : longestOf(list, until)
-  const { one, numberIn } = numbered(list, { scopes, ...rows })
   const upTo = last ? sql`sum(iif(span < ${last}, n, 0)), sum(iif(span = ${last}, n, 0))` : sql`sum(n), 0`
   return sql`longest_spans (lo, hi, total, before_end, at_end) as materialized (
       select min(span), max(span), sum(n), ${upTo} from (
