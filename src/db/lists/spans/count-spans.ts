@@ -220,7 +220,7 @@ function rowsUpTo(list: SpannedList, counted: SpannedRows, name: SQL, moment: nu
 }
 
 /** The number of rows in all spans, or in those of the longest from the first on and before the last. */
-export function rowsOfWhole(
+function rowsOfWhole(
   list: SpannedList,
   { one, numberIn }: Pick<NumberedRows, 'one' | 'numberIn'>,
   { from, before }: { from?: SQL; before?: SQL },
