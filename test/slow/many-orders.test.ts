@@ -224,7 +224,8 @@ it('a page by its number in the order of creation reads few rows of each list, w
     ],
     [`/v1/refund-requests?${ofEdition}`, ['', '&status=rejected']],
     [`/v1/refund-requests?${ofOrganization}`, ['', '&status=rejected', '&source=api']],
-    [`/v1/user?${ofOrganization}`, [''], 'date_joined'],
+    // Its pages have 100 customers, the goal is of 50. Of a million orders 250 joined in each millisecond.
+    [`/v1/user?${ofOrganization}`, [''], 'date_joined', goal + 50],
   ]
   const dear: [string, number][] = []
   for (const [list, filters, key = 'created', most = goal] of lists)
