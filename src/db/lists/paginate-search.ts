@@ -6,7 +6,7 @@ import { findFew, type IndexSearch, type Match, mostAtOnce } from './find-few.ts
 import { listedKeys } from './listed-keys.ts'
 import { candidates, countMatches, findHits, type SearchedTable } from './find-hits.ts'
 import { hitListOf, keepHits, type ListState } from './list-hits.ts'
-import { pageOfHits } from './page-of-hits.ts'
+import { type HitsSource, pageOfHits } from './page-of-hits.ts'
 import { judgePage } from './page-rows.ts'
 import type { ListSource } from './list-source.ts'
 import { beyond, keysOf, reversedOrder } from './order-keys.ts'
@@ -20,10 +20,11 @@ const newestSearched = 10_000
 /** A list with a search: its conditions are on columns of `table`. */
 type TableSource<F extends Fields> = Omit<ListSource<F>, 'from' | 'count'> & SearchedTable
 
-type SearchedSource<F extends Fields> = TableSource<F> & {
-  /** What the matches are found in, so that they are found once for each state of it; null for each time. */
-  state: ListState | null
-}
+type SearchedSource<F extends Fields> = TableSource<F> &
+  Pick<HitsSource<F>, 'whole'> & {
+    /** What the matches are found in, so that they are found once for each state of it; null for each time. */
+    state: ListState | null
+  }
 
 /** The rows of a scope from the newest on, which an index has in this order. */
 export type NewestRows = Pick<ListSource, 'from' | 'key' | 'where' | 'owners' | 'ranges' | 'sort'>
