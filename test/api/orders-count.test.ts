@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
-import { deleteOldHits } from '../../src/db/lists/list-hits.ts'
+import { deleteOldHits, mostParts } from '../../src/db/lists/list-hits.ts'
 import { rootToken } from '../support/api.ts'
 import { costOf } from '../support/cost.ts'
 import { idsOf, readAs, walkAs } from '../support/lists.ts'
@@ -260,8 +260,9 @@ describe('a count of a search', () => {
     expect((await kept()).length).toBeGreaterThan(0)
     const [{ slot, counted_at } = { slot: 0, counted_at: 0 }] = await kept()
     // The minute in which the sweep looks at that place.
-    const minute = 384 * Math.ceil((counted_at + 86_400_000) / 60_000 / 384) + slot
-    await deleteOldHits(db, (minute - 2 * 384) * 60_000)
+    const round = 64 * mostParts
+    const minute = round * Math.ceil((counted_at + 86_400_000) / 60_000 / round) + slot
+    await deleteOldHits(db, (minute - 2 * round) * 60_000)
     expect((await kept()).map((one) => one.slot)).toContain(slot)
     await deleteOldHits(db, minute * 60_000)
     expect((await kept()).map((one) => one.slot)).not.toContain(slot)
