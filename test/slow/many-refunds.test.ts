@@ -121,42 +121,31 @@ it('callers who name no organisation read few rows, too, also of two editions, a
   const [early, , most, short] = await rangesOf(ofOrganization())
   const all = [shop.edition_id, ...others]
   const roleOf = (many: number) => filled.tokenOf(...all.slice(0, many))
-  /** Of a range of time with two ends; others are left to the goal. */
-  const two = { most: goal, mostByNumber: 610 }
+  const goals = { most: goal, mostByNumber: goal }
   // Counts of editions are added up.
-  const four = { most: 620, mostByNumber: 820 }
+  const ofFour = { most: 620, mostByNumber: 820 }
+  /** Limits of ranges of time with two ends are apart from those of all else. */
   const callers = [
-    { token: shop.token, inGoal: true, most: goal, mostByNumber: goal },
-    { token: filled.editionToken, inGoal: true, most: goal, mostByNumber: goal },
-    { token: await roleOf(2), inGoal: true, ...two },
-    { token: await roleOf(4), inGoal: false, ...four },
+    { token: shop.token, limits: goals, inRange: goals },
+    { token: filled.editionToken, limits: goals, inRange: goals },
+    { token: await roleOf(2), limits: goals, inRange: { ...goals, mostByNumber: 610 } },
+    { token: await roleOf(4), limits: ofFour, inRange: ofFour },
   ]
-  const withTwoEnds = [short, most, `${most}&source=api`, `${short}&source=api`, `${short}&status=rejected`]
-  const withOneEnd = ['', 'status=rejected', 'source=api', 'status=rejected&source=api', early, `${early}&source=api`]
+  const someFilters = ['', 'status=rejected', 'source=api', 'status=rejected&source=api', early, `${early}&source=api`]
+  const ranges = [short, most, `${most}&source=api`, `${short}&source=api`, `${short}&status=rejected`]
   const dear: [string, number][] = []
-  for (const { token, inGoal, ...stated } of callers) {
-    const few = inGoal ? { most: goal, mostByNumber: goal } : stated
-    for (const ordering of ['created', '-created'])
-      for (const [some, limits] of [
-        [withOneEnd, few],
-        [withTwoEnds, stated],
-      ] as const)
-        for (const filter of some)
-          dear.push(
-            ...(await dearPages(`/v1/refund-requests?page_size=50&ordering=${ordering}&${filter}`, {
-              token,
-              ...limits,
-            })),
-          )
+  for (const { token, limits, inRange } of callers) {
+    const ask = async (filter: string | undefined, ordering: string, those: Goals) => {
+      const list = `/v1/refund-requests?page_size=50&ordering=${ordering}&${filter}`
+      dear.push(...(await dearPages(list, { ...those, token })))
+    }
+    for (const ordering of ['created', '-created']) {
+      for (const filter of someFilters) await ask(filter, ordering, limits)
+      for (const filter of ranges) await ask(filter, ordering, inRange)
+    }
     for (const ordering of ['-modified', 'status'])
       for (const filter of ['', 'source=api', early])
-        dear.push(
-          ...(await dearPages(`/v1/refund-requests?page_size=50&ordering=${ordering}&${filter}`, {
-            token,
-            ...few,
-            mostByNumber: goalByNumber,
-          })),
-        )
+        await ask(filter, ordering, { ...limits, mostByNumber: goalByNumber })
   }
   expect(dear).toEqual([])
 }, 1_200_000)

@@ -40,11 +40,11 @@ function selectRowsOf<F extends Fields>(
   ofPage: SQL,
   ctes?: SQL,
 ): Query<Keyed<RowOf<F>>> {
-  const rows = shown ? sql`select *, ${shown} as shown from (${ofPage}) limit -1` : ofPage
+  const lookedUp = shown ? sql`select *, ${shown} as shown from (${ofPage}) limit -1` : ofPage
   const from = whole
     ? sql`(select ${table}.*, ${whole.shown} as shown from (${ofPage}) as page cross join ${table} on ${key} = page.key limit -1)
       as ${table} ${whole.joins}`
-    : sql`(${rows}) as page cross ${joins}`
+    : sql`(${lookedUp}) as page cross ${joins}`
   const fields = whole?.columns ?? columns
   const named = keys.map(({ by }) => (by === key && !whole ? sql`page.key` : by))
   const selected = sql<Keyed<RowOf<F>>>`${ctes ? sql`with ${ctes}` : sql``}

@@ -130,10 +130,11 @@ interface RefundQuery {
 /** Requests of editions that a text finds. */
 function searchRefunds(ctx: Ctx, view: CustomerView, request: PageRequest, { ordering, filters }: RefundQuery) {
   const { edition_id, organization_id, search: text = '' } = filters
-  const { columns, shown, read } = shownOf(view, filters, false, shownOfPage(ctx, filters))
+  const shown = shownOfPage(ctx, filters)
+  const { columns, read } = shownOf(view, filters, false, shown)
   const source = {
     ...shownOf(view, filters, false),
-    whole: edition_id === undefined && shown ? { columns, shown, joins: read.joins } : undefined,
+    whole: edition_id === undefined ? { columns, shown, joins: read.joins } : undefined,
     table: sql`${refundRequests}`,
     where: conditions(ctx, view, filters),
     owners: ownersOf(ctx, filters, false),

@@ -31,18 +31,18 @@ const written = storedCounts(sql`list_spans`)
 
 /** Adds up anew what is in one sum of a length with this span: spans, or sums of them. */
 function recountSum({ name }: SpannedList, { scope, span }: ListSpan, bits: (typeof sumBits)[number]) {
-  const [own, eight] = [Math.floor(span / 2 ** (bits - longBits)), 8]
-  const ofLength =
-    bits === sumBits[0] ? sql`list_spans as short where` : sql`list_span_parts as short where bits = ${bits - 3} and`
-  const added = sql`${ofLength} short.list = ${name} and short.scope = ${scope}
-    and short.span >= ${own * eight} and short.span < ${(own + 1) * eight}`
+  const [sum, eight] = [Math.floor(span / 2 ** (bits - longBits)), 8]
+  const [table, areThese] =
+    bits === sumBits[0] ? [sql`list_spans`, sql`1`] : [sql`list_span_parts`, sql`short.bits = ${bits - 3}`]
+  const added = sql`${table} as short where short.list = ${name} and short.scope = ${scope} and ${areThese}
+    and short.span >= ${sum * eight} and short.span < ${(sum + 1) * eight}`
   return sql<{ total: number }>`with summed (counts, total) as materialized (
       select (select json_group_object(key, n) from (select facet.key, sum(facet.value) as n
           from (select counts from ${added}) as one cross join json_each(one.counts) as facet
           group by 1 having sum(facet.value) <> 0 order by 1)),
         (select coalesce(sum(total), 0) from ${added}))
     update list_span_parts set (counts, total) = (select counts, total from summed)
-      where list = ${name} and scope = ${scope} and bits = ${bits} and span = ${own}
+      where list = ${name} and scope = ${scope} and bits = ${bits} and span = ${sum}
         and (${storedCounts(sql`list_span_parts`)}, list_span_parts.total) <> (select counts, total from summed)
       returning 1 as total`
 }
