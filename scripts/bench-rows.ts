@@ -5,10 +5,11 @@ interface ReadCost {
   status: number
   queries: number
   rows_read: number
+  sql_ms: number
 }
 
 /**
- * Prints how many rows lists read, each twice: the second request finds what the first one kept. Arguments are paths, in
+ * Prints how many rows lists read and for how long, each twice: the second request finds what the first one kept. Arguments are paths, in
  * which `{edition}` and `{organization}` are those of the shop.
  */
 const paths = process.argv.slice(2)
@@ -24,8 +25,11 @@ try {
     const path = asked.replaceAll('{edition}', shop.edition_id).replaceAll('{organization}', shop.organization_id)
     for (const request of ['first', 'second']) {
       const cost = await client.post<ReadCost>('/floor/read/list', { path, token: shop.token })
-      const result = cost.status === 200 ? `${cost.rows_read} rows, ${cost.queries} queries` : `status ${cost.status}`
-      console.log(`${request.padEnd(6)}  ${result.padEnd(24)}  ${path}`)
+      const result =
+        cost.status === 200
+          ? `${cost.rows_read} rows, ${cost.queries} queries, ${cost.sql_ms.toFixed(1)} ms of SQL`
+          : `status ${cost.status}`
+      console.log(`${request.padEnd(6)}  ${result.padEnd(40)}  ${path}`)
     }
   }
 } finally {

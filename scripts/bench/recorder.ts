@@ -9,6 +9,8 @@ export interface Call {
   statements: Recorded[]
   rows_read: number
   rows_written: number
+  /** Milliseconds of SQL, as the database measures them. */
+  sql_ms: number
 }
 
 const noResult = { results: [], success: true, meta: { rows_read: 0, rows_written: 0 } }
@@ -33,6 +35,7 @@ export function recorder(real: D1Database, options: { swallowWrites: boolean }):
               statements: [{ sql, params, rows_written: result.meta.rows_written }],
               rows_read: result.meta.rows_read,
               rows_written: result.meta.rows_written,
+              sql_ms: result.meta.duration,
             })
             return result
           },
@@ -45,7 +48,7 @@ export function recorder(real: D1Database, options: { swallowWrites: boolean }):
 
   async function batch(statements: object[]) {
     const recorded = statements.flatMap((statement) => noted.get(statement) ?? [])
-    const call: Call = { statements: recorded, rows_read: 0, rows_written: 0 }
+    const call: Call = { statements: recorded, rows_read: 0, rows_written: 0, sql_ms: 0 }
     calls.push(call)
     if (options.swallowWrites && recorded.some(isWrite)) return recorded.map(() => noResult)
     const results = await real.batch(recorded.map(({ sql, params }) => real.prepare(sql).bind(...params)))
@@ -54,6 +57,7 @@ export function recorder(real: D1Database, options: { swallowWrites: boolean }):
       if (statement) statement.rows_written = meta.rows_written
       call.rows_read += meta.rows_read
       call.rows_written += meta.rows_written
+      call.sql_ms += meta.duration
     }
     return results
   }

@@ -46,6 +46,7 @@ const costOf = (calls: readonly Call[]) => ({
   queries: calls.reduce((sum, call) => sum + call.statements.length, 0),
   rows_read: calls.reduce((sum, call) => sum + call.rows_read, 0),
   rows_written: calls.reduce((sum, call) => sum + call.rows_written, 0),
+  sql_ms: calls.reduce((sum, call) => sum + call.sql_ms, 0),
 })
 
 /** Records a request of the service under a name; its bearer token is the caller's. */
