@@ -21,9 +21,14 @@ function beside(editionIds: readonly string[]): Editions {
   return (column) => sql`instr(${own}, ${column}) = 0`
 }
 
-const isSharedBeyond = (user: SQL, others: Editions): SQL =>
-  sql`exists (select 1 from edition_customers as others where others.user_seq = ${user}.seq
-    and ${others(sql`others.edition_short_id`)})`
+/** One of the other editions that have a customer; null where there is none. Most customers say which is their only one. */
+const otherEdition = (user: SQL, others: Editions): SQL => {
+  const only = sql`${user}.only_edition_short_id`
+  return sql`iif(${only} is not null, iif(${others(only)}, ${only}, null), (select edition_short_id from edition_customers as others
+    where others.user_seq = ${user}.seq and ${others(sql`others.edition_short_id`)} limit 1))`
+}
+
+const isSharedBeyond = (user: SQL, others: Editions): SQL => sql`(${otherEdition(user, others)} is not null)`
 
 /** Holds for a row of `users`, `user` in the query, that also belongs to an edition outside `editionIds`. */
 export const isSharedOutside = (user: SQL, editionIds: readonly string[]): SQL =>
@@ -119,12 +124,7 @@ const named = (column: (name: ShownColumn) => SQL) => (names: readonly ShownColu
     sql`, `,
   )
 
-interface ContactValues {
-  email: string | null
-  phone_number: string | null
-  first_name: string
-  last_name: string
-}
+type ContactValues = Record<'email' | 'phone_number', string | null> & Record<'first_name' | 'last_name', string>
 
 /** Contact columns as fields of a query, under their own names. */
 export const customerFields = <Name extends ContactColumn>(view: CustomerView, names: readonly Name[]) =>
@@ -285,8 +285,7 @@ function partialView(reach: Extract<Reach, { all: false }>, user: SQL): Customer
     onlyEdition,
     reached: [...reach.organizations, ...ids].toSorted(),
     join: sql`left join edition_customers as elsewhere on elsewhere.user_seq = ${user}.seq ${isOfOthers}
-      and elsewhere.edition_short_id = (select edition_short_id from edition_customers as others where others.user_seq = ${user}.seq
-        and ${beside(ids)(sql`others.edition_short_id`)} limit 1)`,
+      and elsewhere.edition_short_id = ${otherEdition(user, beside(ids))}`,
     ...seen(hiddenColumns(givenBy(user, editions)), isHidden),
     given: (seq, isElsewhere) => givenOfAll(seq, ids, isElsewhere),
     columnOfGiven: (json) =>

@@ -81,6 +81,13 @@ async function countedOf({ users }: SharedPlace): Promise<SharedRow[]> {
     .toSorted((a, b) => (a.editions < b.editions ? -1 : 1))
 }
 
+/** Of each customer: the only edition that the row names, where it differs from the only one that has them. */
+const namedOtherwise = ({ organization }: SharedPlace) =>
+  db.all(sql`select seq, only_edition_short_id as named, only from (
+      select seq, only_edition_short_id, (select iif(count(*) = 1, min(edition_short_id), null) from edition_customers
+        where user_seq = users.seq) as only from users where organization_id = ${organization})
+    where only_edition_short_id is not only`)
+
 async function tokenOf({ organization, editions }: SharedPlace): Promise<string> {
   const account = await seedAccount()
   for (const edition of editions.slice(0, 3)) await seedMember(account, { organization, edition, role: 'viewer' })
@@ -122,6 +129,7 @@ it('customers of several editions are counted anew at night, and what differs is
         expect(await loggedAtNight()).toEqual([])
         const [counted, ofOther] = [await countedOf(place), await countedOf(other)]
         expect([await storedOf(place.organization), await storedOf(other.organization)]).toEqual([counted, ofOther])
+        expect([await namedOtherwise(place), await namedOtherwise(other)]).toEqual([[], []])
         for (const one of damages) await spoil(place, one)
         const isSpoilt = JSON.stringify(await storedOf(place.organization)) !== JSON.stringify(counted)
         const logged = await loggedAtNight()
@@ -182,4 +190,24 @@ it('customers of an edition without orders are counted where no span is there', 
   expect(await loggedAtNight()).toEqual([expect.stringContaining(edition)])
   expect(await countOf()).toEqual({ n: 3 })
   expect(await loggedAtNight()).toEqual([])
+})
+
+it('customers who name no only edition, or another one, are named anew at night', async () => {
+  const [place, other] = [await seedPlace(6), await seedPlace(6)]
+  for (const one of [place, other])
+    for (const [user, editions] of [[0], [1], [2], [0, 1], [1, 2, 3], []].entries())
+      for (const edition of editions) await perform(one, { user, edition })
+  expect(await loggedAtNight()).toEqual([])
+  const names = ['null', ...place.editions.map((id) => `'${shortId(id)}'`)]
+  for (const name of names) {
+    const isPlace = sql`organization_id = ${place.organization}`
+    const isInSome = sql`seq in (select user_seq from edition_customers)`
+    await write(sql`update users set only_edition_short_id = ${sql.raw(name)} where ${isPlace} and ${isInSome}`)
+    expect(await namedOtherwise(place)).not.toEqual([])
+    const logged = await loggedAtNight()
+    expect(logged.length).toBeGreaterThan(0)
+    expect(other.editions.filter((id) => logged.some((line) => line.includes(id)))).toEqual([])
+    expect([await namedOtherwise(place), await namedOtherwise(other)]).toEqual([[], []])
+    expect(await loggedAtNight()).toEqual([])
+  }
 })

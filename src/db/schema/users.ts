@@ -37,6 +37,8 @@ export const users = sqliteTable('users', {
   modified_at: integer().notNull(),
   /** The statements of the import count it, and no trigger. */
   counted_together: integer({ mode: 'boolean' }).notNull().default(false),
+  /** The edition that has the customer, where it is one alone: otherwise null. Triggers on `edition_customers` keep it. */
+  only_edition_short_id: text(),
 })
 
 /**

@@ -3,6 +3,7 @@ import { longestList } from '../../domain/text/json.ts'
 import type { Language } from '../../domain/languages.ts'
 import { givenSearchColumns, searchColumns, type Contact } from '../../domain/accounts/users.ts'
 import type { PersonBefore } from './before.ts'
+import { shortId } from '../../db/short-ids.ts'
 import type { GivenColumns, ImportState, UserRow } from './state.ts'
 import { type DecisionContext, insertOf, type NewRows, type Write } from './writes.ts'
 
@@ -105,6 +106,7 @@ export class PeopleDecisions {
       created_at: now,
       modified_at: now,
       counted_together: true,
+      only_edition_short_id: shortId(edition.id),
     }
     return { stored: null, user: { ...user, is_shared: 0, is_kept: 0, given_email: given.email } }
   }

@@ -132,7 +132,7 @@ export const operationCosts: Record<string, OperationCost> = {
   giveConsent: { queries: 7, rows_read: 59, rows_written: 4 },
   skipConsent: { queries: 8, rows_read: 59, rows_written: 4 },
   withdrawConsent: { queries: 8, rows_read: 61, rows_written: 5 },
-  importExternalOrders: { queries: 16, rows_read: 39, rows_written: 39 },
+  importExternalOrders: { queries: 16, rows_read: 40, rows_written: 39 },
   listDataImports: { queries: 3, rows_read: 19, rows_written: 0 },
   createDataImport: { queries: 4, rows_read: 7, rows_written: 3 },
   getDataImport: { queries: 2, rows_read: 8, rows_written: 0 },

@@ -52,3 +52,14 @@ export function recountShared(editionId: string): Repair {
       where customers <> excluded.customers
     returning 0 as span_bits, 0 as span`
 }
+
+/** Names the only edition of the customers of an edition anew. */
+export function renameOnly(editionId: string): Repair {
+  const edition = sql`${shortId(editionId)}`
+  const only = sql`iif(exists (select 1 from edition_customers as other
+    where other.user_seq = users.seq and other.edition_short_id <> ${edition}), null, ${edition})`
+  return sql`update users set only_edition_short_id = ${only}
+    where seq in (select user_seq from edition_customers where edition_short_id = ${edition})
+      and only_edition_short_id is not ${only}
+    returning 0 as span_bits, 0 as span`
+}

@@ -13,7 +13,7 @@ import {
 import type { Database } from '../../../db/database.ts'
 import { inWords } from '../../../db/visibility.ts'
 import { purchaseStatuses } from '../../../domain/orders/purchases.ts'
-import { recountCustomers, recountShared } from './recount-customers.ts'
+import { recountCustomers, recountShared, renameOnly } from './recount-customers.ts'
 import { countColumns, countsOfGroup, type OrderSpan, ordersInSpan, type Repair } from './spans.ts'
 
 const names = countColumns.map(({ name }) => name)
@@ -103,16 +103,22 @@ function recountPurchases({ edition_id, span }: OrderSpan): Repair[] {
   ]
 }
 
+const recountAtFirst = (longSpan: OrderSpan): Repair[] => [
+  ...recountCustomers(longSpan),
+  recountShared(longSpan.edition_id),
+  renameOnly(longSpan.edition_id),
+]
+
 /**
  * Counts the orders and purchases of a span anew, and at the first span of an edition its customers, those of its
- * organisation, and those whom it shares with later editions. Rows that the statements answer were wrong.
+ * organisation, those whom it shares with later editions, and those whom it alone has. Rows that the statements answer were wrong.
  */
 export const recountStatements = (longSpan: OrderSpan, isFirst: boolean): Repair[] => [
   ...recountShort(longSpan),
   addUp(shortBits + sumBits, longSpan, [...names, 'purchases', ...statusColumns]),
   addUp(longBits, longSpan, names),
   ...recountPurchases(longSpan),
-  ...(isFirst ? [...recountCustomers(longSpan), recountShared(longSpan.edition_id)] : []),
+  ...(isFirst ? recountAtFirst(longSpan) : []),
   addUp(longestBits, longSpan, [...names, 'customers', 'purchases', ...statusColumns]),
 ]
 
