@@ -1,4 +1,4 @@
-import { Column, Param, SQL, type SQLWrapper, StringChunk, sql, Table } from 'drizzle-orm'
+import { Column, Name, Param, SQL, type SQLWrapper, StringChunk, sql, Table } from 'drizzle-orm'
 import { SQLiteSyncDialect } from 'drizzle-orm/sqlite-core'
 
 const dialect = new SQLiteSyncDialect()
@@ -27,7 +27,7 @@ function addParam(param: Param, to: RenderedStatement): void {
   to.values.push(stored)
 }
 
-/** What drizzle renders otherwise than by its parts: queries of its builder, lists, names, aliases. */
+/** What drizzle renders otherwise than by its parts: queries of its builder, lists, aliases. */
 function addOther(chunk: unknown, to: RenderedStatement): void {
   const { sql: text, params } = dialect.sqlToQuery(sql`${chunk}`)
   to.text += text
@@ -39,6 +39,7 @@ function addChunk(chunk: unknown, to: RenderedStatement): void {
   else if (chunk instanceof SQL) addSql(chunk, to)
   else if (chunk instanceof Param) addParam(chunk, to)
   else if (chunk instanceof Column || chunk instanceof Table) to.text += nameOf(chunk)
+  else if (chunk instanceof Name) to.text += dialect.escapeName(chunk.value)
   else if (typeof chunk === 'object' ? chunk !== null : chunk === undefined) addOther(chunk, to)
   else {
     to.text += '?'

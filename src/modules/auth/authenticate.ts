@@ -43,7 +43,8 @@ const grantsIn = (organization: SQL) =>
   from members where members.account_id = accounts.id
     and (${organization} is null or members.organization_id = ${organization}))`)
 
-const tokenFields = (now: number) => ({
+/** Of a token and its account. They are the same for every request: `asked` has its moment. */
+const tokenFields = {
   id: accessTokens.id,
   account_id: accessTokens.account_id,
   organization_id: accessTokens.organization_id,
@@ -53,12 +54,12 @@ const tokenFields = (now: number) => ({
   revoked_at: accessTokens.revoked_at,
   refused_at: accessTokens.refused_at,
   /** False where a token or a membership that minted the token is not valid any more. */
-  is_lineage_valid: fromFlag(isLineageValid(now)),
+  is_lineage_valid: fromFlag(isLineageValid(sql`asked.now`)),
   email: accounts.email,
   grants: grantsIn(sql`${accessTokens.organization_id}`),
-})
+}
 
-type TokenRow = RowOf<ReturnType<typeof tokenFields>>
+type TokenRow = RowOf<typeof tokenFields>
 
 /** The owner of a token that was used after its end. */
 export interface RefusedUse {
@@ -82,12 +83,11 @@ async function refuseEnded(row: TokenRow, { now, recordRefused }: Credentials): 
 
 async function byToken(token: string, digest: Uint8Array, credentials: Credentials): Promise<Authenticated> {
   const { db, now } = credentials
-  const fields = tokenFields(now)
   const row = isWellFormedToken(token)
     ? await db.first(
         answering(
-          fields,
-          sql<TokenRow>`select ${selection(fields)} from ${accessTokens}
+          tokenFields,
+          sql<TokenRow>`select ${selection(tokenFields)} from (select ${now} as now) as asked cross join ${accessTokens}
             join ${accounts} on ${accounts.id} = ${accessTokens.account_id}
             where ${accessTokens.token_hash} = ${toHex(digest)}`,
         ),

@@ -5,7 +5,7 @@ import { type SQL, sql } from 'drizzle-orm'
  * memberships by which they were minted exist. This is checked at each use, so that revoking changes one row, however many
  * it minted.
  */
-export const isLineageValid = (now: number): SQL => sql`(
+export const isLineageValid = (now: number | SQL): SQL => sql`(
   (access_tokens.parent_id is null and access_tokens.minter_member_id is null) or not exists (
     with recursive lineage (parent_id, minter_member_id, is_over) as (
       select access_tokens.parent_id, access_tokens.minter_member_id, 0
