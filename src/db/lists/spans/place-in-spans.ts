@@ -14,6 +14,8 @@ interface SpanSearch {
    * how many they are, how many rows to pass, and how many rows they have.
    */
   begin: SQL
+  /** A moment before which a span of this length, and those behind it, have no rows, as far as that is known. */
+  beganAt: (span: SpanRange) => SQL
   /** A query of `span` and a number of rows `n`, in several rows, of the spans of a length from one to the one before another. */
   spansOf: (bits: SQL, from: SQL, until: SQL) => SQL
   /** The length of the parts of a span, and whether a span has parts. */
@@ -22,15 +24,21 @@ interface SpanSearch {
 
 /**
  * A recursive query that looks for the span in which the row behind `ahead` others stands, and then among the parts of this
- * one. It looks at the span in which the row stands if all are spread evenly, the one behind `at` others in the order of the
- * list, and reads the smaller side of it: `read` has how many rows it has itself, and how many stand before it. Then it takes
+ * one. It looks at the span in which the row stands if all are spread evenly from the first one on until now, the one behind `at` others
+ * in the order of the list, and reads the smaller side of it: `read` has how many rows it has itself, and how many stand before it. Then it takes
  * these spans, that one or those behind it. From the second look on a quarter of the spans is left out at least, because the
  * first ones may be without rows.
  */
-export function placeInSpans(isDesc: boolean, { name, begin, spansOf, parts }: SpanSearch): SQL {
+export function placeInSpans(isDesc: boolean, { name, begin, beganAt, spansOf, parts }: SpanSearch): SQL {
   const [bits, lo, size, total] = [sql`${name}.bits`, sql`${name}.lo`, sql`${name}.size`, sql`${name}.total`]
   const aside = sql`iif(looks = 0, 0, size / 4)`
-  const at = sql`max(${aside}, min(size - 1 - ${aside}, ahead * size / max(total, 1)))`
+  const [begun, ended] = [
+    sql`max(lo << bits, ${beganAt({ bits: sql`bits`, lo: sql`lo` })})`,
+    sql`min((lo + size) << bits, unixepoch() * 1000)`,
+  ]
+  const moment = sql`(${begun} + (${ended} - ${begun}) * ${isDesc ? sql`(total - ahead)` : sql`ahead`} / max(total, 1))`
+  const guess = isDesc ? sql`lo + size - 1 - (${moment} >> bits)` : sql`(${moment} >> bits) - lo`
+  const at = sql`max(${aside}, min(size - 1 - ${aside}, ${guess}))`
   const [isNear, sought] = [
     sql`(2 * ${name}.at < ${size})`,
     isDesc ? sql`(${lo} + ${size} - 1 - ${name}.at)` : sql`(${lo} + ${name}.at)`,

@@ -34,6 +34,12 @@ export const longest = ({ hasLongSums }: SpannedList): SQL => written(hasLongSum
 export const fromScopes = ({ name }: SpannedList, one: OneScope, table: SQL): SQL =>
   sql`${one ? sql`` : sql`scoped cross join`} ${table} where ${table}.list = ${name} and ${table}.scope = ${one ?? sql`scoped.id`}`
 
+/** The begin of the first span of the scopes, which is read of each. */
+export function firstMoment({ name }: SpannedList, one: OneScope): SQL {
+  const firstOf = (scope: SQL) => sql`(select min(span) from list_spans where list = ${name} and scope = ${scope})`
+  return sql`(${one ? firstOf(one) : sql`(select min(${firstOf(sql`scoped.id`)}) from scoped)`} << ${long})`
+}
+
 const totalOfSpan = (list: SpannedList, one: OneScope, span: SQL): SQL =>
   sql`(select sum(total) from ${fromScopes(list, one, sql`list_spans`)} and span = ${span})`
 

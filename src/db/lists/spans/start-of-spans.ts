@@ -18,6 +18,7 @@ import {
 } from './count-spans.ts'
 import { placeInSpans } from './place-in-spans.ts'
 import {
+  firstMoment,
   haveParts,
   fromScopes,
   longest,
@@ -55,6 +56,10 @@ const placeIn = (list: SpannedList, rows: NumberedRows, isDesc: boolean): SQL =>
   placeInSpans(isDesc, {
     name: sql`place`,
     begin: sql`select ${longest(list)} as bits, lo, hi - lo + 1 as size, ahead, total from begun`,
+    beganAt: ({ bits, lo }) => {
+      const isOfFirst = sql`${bits} < ${longest(list)} and (${lo} << ${bits}) >> ${longest(list)} = (select lo from begun)`
+      return sql`iif(${isOfFirst}, ${firstMoment(list, rows.one)}, 0)`
+    },
     spansOf: spansOf(list, rows),
     parts: { bits: bitsOfParts, areThere: (span) => haveParts(list, rows.one, span) },
   })
