@@ -21,6 +21,7 @@ export const startBenchServer = (): Promise<Server> =>
     stateDir: shopDir,
     env: { RATE_LIMIT_PER_MINUTE: '0' },
     program: 'scripts/bench/worker.ts',
+    hasCron: false,
   })
 
 export async function readShop(): Promise<Shop | null> {

@@ -27,6 +27,8 @@ interface Options {
   env: Variables
   /** The Worker's program where it is not the one of wrangler.toml. */
   program?: string
+  /** False for a server whose cron does not run: a bench measures nothing that begins by itself. */
+  hasCron?: boolean
   /** Ends the server, also while it is still starting. */
   signal?: AbortSignal
   /** What the server prints once it is ready. */
@@ -92,7 +94,8 @@ async function serve(options: Options, port: number, folder: string, release: ()
     throw error
   }
   isReady = true
-  const clock = setInterval(() => void fetch(url + everyMinute).catch(() => undefined), minuteMs)
+  const runCron = () => void fetch(url + everyMinute).catch(() => undefined)
+  const clock = options.hasCron === false ? undefined : setInterval(runCron, minuteMs)
   const ended = running.ended.then(async (ending) => {
     clearInterval(clock)
     await running.stop()
