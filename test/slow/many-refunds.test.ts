@@ -131,9 +131,9 @@ it('callers who name no organisation read few rows, too, also of two editions, a
   const ranges = [early, short, most].flatMap((range) => [range, `${range}&source=api`, `${range}&status=rejected`])
   const dear: [string, number][] = []
   for (const { token, mostByNumber, mostInRange = mostByNumber } of callers) {
-    const ask = async (filter: string | undefined, ordering: string, most: number) => {
+    const ask = async (filter: string | undefined, ordering: string, mostOfFar: number) => {
       const list = `/v1/refund-requests?page_size=50&ordering=${ordering}&${filter}`
-      dear.push(...(await dearPages(list, { most: goal, mostByNumber: most, token })))
+      dear.push(...(await dearPages(list, { most: goal, mostByNumber: mostOfFar, token })))
     }
     for (const ordering of ['created', '-created']) {
       for (const filter of someFilters) await ask(filter, ordering, mostByNumber)
