@@ -24,10 +24,10 @@ interface SpanSearch {
 
 /**
  * A recursive query that looks for the span in which the row behind `ahead` others stands, and then among the parts of this
- * one. It looks at the span in which the row stands if all are spread evenly from the first one on until now, the one behind `at` others
- * in the order of the list, and reads the smaller side of it: `read` has how many rows it has itself, and how many stand before it. Then it takes
- * these spans, that one or those behind it. From the second look on a quarter of the spans is left out at least, because the
- * first ones may be without rows.
+ * one. It looks at the span in which the row stands if all are spread evenly from the first one on until now, the one behind
+ * `at` others in the order of the list, and reads the smaller side of it: `read` has how many rows it has itself, and how many
+ * stand before it. Then it takes these spans, that one or those behind it. From the second look on a quarter of the spans is
+ * left out at least, because the first ones may be without rows.
  */
 export function placeInSpans(isDesc: boolean, { name, begin, beganAt, spansOf, parts }: SpanSearch): SQL {
   const [bits, lo, size, total] = [sql`${name}.bits`, sql`${name}.lo`, sql`${name}.size`, sql`${name}.total`]
