@@ -8,26 +8,13 @@ update users set only_edition_short_id = one.edition_short_id
     group by user_seq having count(*) = 1) as one
   where users.seq = one.user_seq;
 
--- The import names the edition of new customers. Those who are added otherwise are named here.
+-- The import names the edition of new customers. Others are named here, or name none any more when they join a second edition.
 create trigger customers_joined_only after insert on edition_customers
   when (select only_edition_short_id from users where seq = new.user_seq) is not new.edition_short_id
-    and not exists (select 1 from edition_customers where user_seq = new.user_seq and edition_short_id <> new.edition_short_id)
 begin
-  update users set only_edition_short_id = new.edition_short_id where seq = new.user_seq;
-end;
-
--- As before, and the customer is in one edition no more.
-drop trigger customers_joined_several;
-create trigger customers_joined_several after insert on edition_customers
-  when exists (select 1 from edition_customers where user_seq = new.user_seq and edition_short_id <> new.edition_short_id)
-begin
-  update users set only_edition_short_id = null where seq = new.user_seq and only_edition_short_id is not null;
-  insert into shared_customers (organization_short_id, editions, customers)
-    select organization_short_id, editions, 1 from editions_of_customers where user_seq = new.user_seq
-    on conflict (organization_short_id, editions) do update set customers = customers + 1;
-  update shared_customers set customers = customers - 1
-    where (organization_short_id, editions) = (select organization_short_id, replace(editions, ',' || new.edition_short_id, '')
-      from editions_of_customers where user_seq = new.user_seq);
+  update users set only_edition_short_id = iif(only_edition_short_id is null, new.edition_short_id, null)
+    where seq = new.user_seq and (only_edition_short_id is not null
+      or (select count(*) from edition_customers where user_seq = new.user_seq) = 1);
 end;
 
 create trigger customers_left_only after delete on edition_customers begin

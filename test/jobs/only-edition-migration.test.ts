@@ -5,6 +5,11 @@ import { seedPeople, seedSibling } from '../support/seeding/customers.ts'
 import { db, write } from '../support/seeding/rows.ts'
 import { seedShop } from '../support/seeding/sales/orders.ts'
 
+interface Named {
+  seq: number
+  only_edition_short_id: string | null
+}
+
 it('the migration to the only edition of customers names it of those who are there', async () => {
   const shop = await seedShop()
   const organization = shop.organization_id
@@ -13,9 +18,7 @@ it('the migration to the only edition of customers names it of those who are the
   await seedSibling({ organization }, shared?.id ?? '')
   const named = () =>
     db.all(
-      sql<{
-        only_edition_short_id: string | null
-      }>`select seq, only_edition_short_id from users where organization_id = ${organization} order by seq`,
+      sql<Named>`select seq, only_edition_short_id from users where organization_id = ${organization} order by seq`,
     )
   const before = await named()
   expect(new Set(before.map((row) => row.only_edition_short_id))).toEqual(new Set([shop.edition_id.slice(-8), null]))
