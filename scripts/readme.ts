@@ -75,9 +75,7 @@ const slices = sliceImports(sources.map(({ path, text }) => [path, text]))
 await renewSection('docs/operations.md', 'operations', tables.join('\n\n'))
 await renewSection('docs/editions.md', 'checks', checkTable)
 await renewSection('docs/architecture.md', 'slices', slicesSection(slices))
-const costs = costTables(operations)
-for (const section of ['prices', 'acts', 'idle', 'operations'] as const)
-  await renewSection('docs/cost.md', section, costs[section])
+for (const [section, text] of Object.entries(costTables)) await renewSection('docs/cost.md', section, text)
 const document = JSON.parse(JSON.stringify(openApiDocument(routers))) as DescribedDocument
 await renew('docs/nulls.md', () => nullsPage(document))
 

@@ -20,6 +20,7 @@ export const errorStatus = {
   shared_customer: 403,
   not_found: 404,
   invalid_page: 404,
+  page_too_deep: 400,
   method_not_allowed: 405,
   request_timeout: 408,
   address_suppressed: 409,

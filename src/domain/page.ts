@@ -1,8 +1,11 @@
+/** The value of a sort key, as SQLite stores it. */
+export type KeyValue = string | number | null
+
 export interface PageRequest {
   page: number
   size: number
   /** Sort keys of the row before this page, when the link that was followed carries them. */
-  after: readonly (string | number)[] | null
+  after: readonly KeyValue[] | null
 }
 
 export interface Page<Row> {
@@ -11,7 +14,9 @@ export interface Page<Row> {
   page: number
   size: number
   /** Sort keys of the last row: the next page begins after it. Null on the last page. */
-  after: (string | number)[] | null
+  after: KeyValue[] | null
+  /** False on the first page, and where the page before is too far for its number. */
+  hasPrevious?: boolean
 }
 
 /** One key of a requested order: `desc` for a leading minus. */

@@ -229,7 +229,7 @@ describe.each(cases)('%s', (_, operation) => {
       encode(null),
       encode([]),
       encode({ ...content, for: 'x' }),
-      encode({ ...content, after: content.after.map(() => null) }),
+      encode({ ...content, after: content.after.map(() => true) }),
       encode({ ...content, after: [{}] }),
       encode({ ...content, after: content.after.map(() => 'a\0b') }),
       encode({ ...content, after: content.after.map(() => '\ud800') }),

@@ -104,7 +104,7 @@ it('pages of what is kept in parts are those of the list, by number and by next,
           expect([number, numbered]).toEqual([number, expected])
           const linked: Awaited<ReturnType<typeof page>> = await page(where, next ? { after: next } : { page: 1 })
           expect([number, linked.ids]).toEqual([number, expected.ids])
-          next = linked.next
+          next = linked.next as Keys | null
         }
         expect(next).toBeNull()
         await expect(page(where, { page: last + 1 })).rejects.toMatchObject({ code: 'invalid_page' })

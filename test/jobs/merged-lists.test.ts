@@ -3,7 +3,7 @@ import { sql } from 'drizzle-orm'
 import * as fc from 'fast-check'
 import { beforeAll, beforeEach, expect, it } from 'vitest'
 import { Database } from '../../src/db/database.ts'
-import { type ListSource, nullable, type Owners, type SortKey } from '../../src/db/lists/list-source.ts'
+import { type ListSource, nullable, type Owners, type OldSortKey } from '../../src/db/lists/list-source.ts'
 import { orderKeysOf } from '../../src/db/lists/order-keys.ts'
 import { paginate } from '../../src/db/lists/paginate.ts'
 import { newMeter } from '../../src/domain/meter.ts'
@@ -46,7 +46,7 @@ async function add(rows: readonly Row[]): Promise<Made[]> {
 
 /** An order of the list, and the values that a row has for its keys. */
 interface Order {
-  sort: (desc: boolean) => SortKey[]
+  sort: (desc: boolean) => OldSortKey[]
   keys: (row: Made) => (string | number)[]
   ranges?: ListSource['ranges']
 }
@@ -149,7 +149,7 @@ async function walked(source: ListSource, size: number): Promise<Shown[]> {
   for (let after: (string | number)[] | null = null, first = true; first || after; first = false) {
     const page: Page<Shown> = await paginate<Shown>(db, { page: 1, size, after }, source)
     rows.push(...page.rows)
-    after = page.after
+    after = page.after as (string | number)[] | null
   }
   return plain(rows)
 }

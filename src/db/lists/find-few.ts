@@ -3,26 +3,26 @@ import type { PageRequest } from '../../domain/page.ts'
 import { compareKeys } from '../../domain/text/compare-keys.ts'
 import type { Database } from '../database.ts'
 import type { IndexEntries } from './match-texts.ts'
-import type { ListSource, SortKey } from './list-source.ts'
+import type { ListSource, OldSortKey } from './list-source.ts'
 import { answering, type Fields, type RowOf, selection } from '../select.ts'
 import { isNullable, keysOf, type KeyValues, wholeSort } from './order-keys.ts'
 
 /** Up to so many rows that may match are read, compared and ordered at once. */
 export const mostAtOnce = 500
 
-type KeyValue = string | number | null
+type OldKeyValue = string | number | null
 
 /** A row of a list that was found, with the value of each key of an order but its own. */
 export interface MatchingRow {
   key: string | number
-  valueOf: (by: SortKey['by']) => KeyValue
+  valueOf: (by: OldSortKey['by']) => OldKeyValue
 }
 
 /** The values of a row by the names of the keys of a list. */
 export const matchingRow = <Name extends string>(
   key: MatchingRow['key'],
-  keys: Readonly<Record<Name, SortKey['by']>>,
-  values: Readonly<Record<Name, KeyValue>>,
+  keys: Readonly<Record<Name, OldSortKey['by']>>,
+  values: Readonly<Record<Name, OldKeyValue>>,
 ): MatchingRow => {
   const names = Object.keys(keys) as Name[]
   return {
@@ -93,7 +93,7 @@ function shareOf(entries: Entries = []): number {
   return first && last && entries.length > mostAtOnce ? entries.length / (last.key - first.key + 1) : 0
 }
 
-const presentFirst = (value: KeyValue): KeyValues => (value === null ? [1, 0] : [0, value])
+const presentFirst = (value: OldKeyValue): KeyValues => (value === null ? [1, 0] : [0, value])
 
 /** Rows that were found, in the order of a list. */
 function inListOrder(

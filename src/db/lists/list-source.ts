@@ -31,7 +31,7 @@ export interface ListedKey {
 }
 
 /** One key of an order. An expression by itself never answers NULL, so that keys compare. */
-export interface SortKey {
+export interface OldSortKey {
   by: SQL | NullableKey | ListedKey
   desc: boolean
 }
@@ -69,7 +69,7 @@ export interface ListSource<Columns extends SQL | Fields = SQL> {
   index?: SQL | undefined
   key: SQL
   where: readonly SQL[]
-  sort: readonly SortKey[]
+  sort: readonly OldSortKey[]
   columns: Columns
   joins: SQL
   /**

@@ -1,6 +1,6 @@
 import { is, SQL, sql } from 'drizzle-orm'
 import type { PageRequest } from '../../domain/page.ts'
-import type { ListedKey, ListSource, NullableKey, SortKey } from './list-source.ts'
+import type { ListedKey, ListSource, NullableKey, OldSortKey } from './list-source.ts'
 
 /** One key of an order as an expression. */
 export interface OrderKey {
@@ -9,7 +9,7 @@ export interface OrderKey {
 }
 
 /** The values of the keys of a row. */
-export type KeyValues = readonly (string | number)[]
+export type KeyValues = readonly (string | number | null)[]
 
 export const and = (conditions: readonly SQL[]): SQL =>
   conditions.length ? sql.join([...conditions], sql` and `) : sql`1`
@@ -30,7 +30,7 @@ export const stepsBeyond = (sort: readonly OrderKey[], after: readonly unknown[]
  * Rows that come after the given keys; one row comparison, which an index serves, when all keys run the same way. Keys that are
  * columns are compared as they are (`+`): SQLite would compare them by a type that is not that of an index.
  */
-export function beyond(sort: readonly OrderKey[], after: readonly (string | number | SQL)[]): SQL {
+export function beyond(sort: readonly OrderKey[], after: readonly (string | number | SQL | null)[]): SQL {
   if (runsOneWay(sort)) {
     const values = after.map((value, at) => {
       const plain = is(value, SQL) ? sql`+${value}` : sql`${value}`
@@ -46,11 +46,11 @@ export function beyond(sort: readonly OrderKey[], after: readonly (string | numb
   return sql`(${sql.join(alternatives, sql` or `)})`
 }
 
-export const isNullable = (by: SortKey['by']): by is NullableKey => 'column' in by
-export const isListed = (by: SortKey['by']): by is ListedKey => 'listed' in by
+export const isNullable = (by: OldSortKey['by']): by is NullableKey => 'column' in by
+export const isListed = (by: OldSortKey['by']): by is ListedKey => 'listed' in by
 
 /** A column that may be NULL makes two keys: whether it is NULL, and its value or 0. */
-export const orderKeysOf = (sort: readonly SortKey[]): OrderKey[] =>
+export const orderKeysOf = (sort: readonly OldSortKey[]): OrderKey[] =>
   sort.flatMap(({ by, desc }) =>
     isNullable(by)
       ? [
@@ -78,7 +78,7 @@ export const reversedOrder = (sort: readonly OrderKey[]): OrderKey[] =>
   sort.map(({ by, desc }) => ({ by, desc: !desc }))
 
 /** A source's sort, which its key ends. */
-export function wholeSort({ sort, key }: Pick<ListSource, 'sort' | 'key'>): readonly SortKey[] {
+export function wholeSort({ sort, key }: Pick<ListSource, 'sort' | 'key'>): readonly OldSortKey[] {
   const last = sort.at(-1)
   return last?.by === key ? sort : [...sort, { by: key, desc: last?.desc ?? false }]
 }

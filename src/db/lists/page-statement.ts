@@ -1,6 +1,6 @@
 import { is, SQL, sql } from 'drizzle-orm'
 import { answering, type Fields, type Query, selection } from '../select.ts'
-import type { ListedKey, ListSource, NullableKey, Owners, SortKey } from './list-source.ts'
+import type { ListedKey, ListSource, NullableKey, Owners, OldSortKey } from './list-source.ts'
 import {
   and,
   beyond,
@@ -64,7 +64,7 @@ function selectRun(source: Listed, run: Run, window: Window): SQL {
   const { sort, shown, where, begin = [], ranges, after } = run
   if (source.owners?.isOrdered) return mergeOwners(source, source.owners, run, window)
   // Of two bounds of one column SQLite seeks by the first.
-  const given = ranges && after ? after.map(valueInRanges) : after
+  const given = ranges && after ? after.map((value) => valueInRanges(value ?? 0)) : after
   const conditions = [...(given ? [beyond(sort, given)] : []), ...begin, ...ofOwners(source), ...source.where, ...where]
   const selected = (range: readonly SQL[]): SQL =>
     sql`select ${columnsBeside(source)}${source.key} as key, ${keyColumns(shown)}
@@ -228,7 +228,7 @@ const windowOf = ({ limit, offset, start, countedFromEnd }: AskedRows): Window =
 /** A query of the rows of a page by their keys: `key` of the row, and `k0`, `k1` and so on of the order. */
 export function selectPageKeys(
   source: Listed,
-  sort: readonly SortKey[],
+  sort: readonly OldSortKey[],
   keys: readonly OrderKey[],
   page: AskedRows,
 ): SQL {

@@ -73,6 +73,12 @@ export const requestErrors = {
     mend: 'Begin at page 1 and follow `next` until it is null.',
     example: { path: '/v1/orders', detail: 'Invalid page.' },
   },
+  page_too_deep: {
+    cause:
+      'The list has this page, but too many rows stand before it to count to it: 1,000,000, or 100,000 in an ordering that has to be sorted.',
+    mend: 'Follow `next` from the page before, or narrow the list by a filter.',
+    example: { path: '/v1/orders', detail: 'This page is too far to be counted to. Follow `next` instead.' },
+  },
   method_not_allowed: {
     cause: 'The path exists but does not have this method.',
     mend: 'Use a method that the `Allow` header names.',

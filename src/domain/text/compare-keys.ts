@@ -1,4 +1,4 @@
-type Key = string | number
+type Key = string | number | null
 
 /** As SQL orders texts: by their code points. JavaScript compares units of UTF-16, of which some characters have two. */
 function compareTexts(a: string, b: string): number {
@@ -10,6 +10,7 @@ function compareTexts(a: string, b: string): number {
 
 /** As SQL orders values: numbers stand before texts. */
 function compareValues(a: Key, b: Key): number {
+  if (a === null || b === null) return a === b ? 0 : a === null ? 1 : -1
   if (typeof a === 'number') return typeof b === 'number' ? a - b : -1
   return typeof b === 'number' ? 1 : compareTexts(a, b)
 }

@@ -121,7 +121,7 @@ function possibleErrors(declaration: Declaration<z.ZodType, z.ZodType, z.ZodType
   const changes = method !== 'get' && scope !== 'read'
   const codes: ErrorCode[] = [...everyOperation, 'permission_denied', 'insufficient_scope', ...errors]
   if (params) codes.push('not_found')
-  if (query instanceof z.ZodObject && 'page' in query.shape) codes.push('invalid_page')
+  if (query instanceof z.ZodObject && 'page' in query.shape) codes.push('invalid_page', 'page_too_deep')
   codes.push('validation_error')
   if (body || changes) codes.push('malformed_body', 'body_too_large', 'unsupported_media_type', 'request_timeout')
   if (stream) codes.push('file_too_large')

@@ -3,7 +3,7 @@ import { fromBase64, toBase64Url, utf8 } from '../../domain/text/encoding.ts'
 import { Count, Instant } from '../fields.ts'
 import { isStorable } from '../../domain/text/text.ts'
 import { crc32 } from '../../domain/text/crc32.ts'
-import type { OrderBy, Page, PageRequest } from '../../domain/page.ts'
+import type { KeyValue, OrderBy, Page, PageRequest } from '../../domain/page.ts'
 
 export const defaultPageSize = 100
 const maxPageSize = 500
@@ -142,7 +142,7 @@ function bindingOf(url: URL, page: number): number {
 
 interface CursorContent {
   for: number
-  after: (string | number)[]
+  after: KeyValue[]
 }
 
 function readCursor(text: string): CursorContent | null {
@@ -156,8 +156,8 @@ function readCursor(text: string): CursorContent | null {
   }
 }
 
-const isKey = (key: unknown): key is string | number =>
-  typeof key === 'string' ? isStorable(key) : typeof key === 'number' && Number.isFinite(key)
+const isKey = (key: unknown): key is KeyValue =>
+  typeof key === 'string' ? isStorable(key) : key === null || (typeof key === 'number' && Number.isFinite(key))
 
 const isCursorContent = (content: unknown): content is CursorContent => {
   if (typeof content !== 'object' || content === null) return false
@@ -190,7 +190,7 @@ export function pageLinks(page: Page<unknown>, url: URL): { next: string | null;
         parameters.set('cursor', toBase64Url(utf8(JSON.stringify(content))))
       }),
     previous:
-      page.page > 1
+      (page.hasPrevious ?? page.page > 1)
         ? link((parameters) => {
             if (page.page > 2) parameters.set('page', String(page.page - 1))
           })
@@ -203,6 +203,8 @@ export const envelope = <Item extends z.ZodType>(item: Item, maxItems = maxPageS
   z.object({
     count: Count.openapi({ description: 'Items in the whole list, exact.', example: 1 }),
     next: z.string().nullable().openapi({ description: 'Address of the next page; null on the last.' }),
-    previous: z.string().nullable().openapi({ description: 'Address of the page before; null on the first.' }),
+    previous: z.string().nullable().openapi({
+      description: 'Address of the page before. Null on the first page, and where that page is too far for its number.',
+    }),
     results: z.array(item).max(maxItems),
   })

@@ -1,15 +1,14 @@
 import { and, eq, getTableColumns, isNull, or, type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { keyOfFile } from '../../db/images.ts'
-import type { NoFilters } from '../../db/lists/filters.ts'
-import { paginate } from '../../db/lists/paginate.ts'
+import { buildOrderBy, paginate } from '../../db/paginate.ts'
 import { accessTokens } from '../../db/schema/auth.ts'
 import { members } from '../../db/schema/organizations.ts'
 import { fromJson, select, selectValues } from '../../db/select.ts'
 import { visibilityOf, visible } from '../../db/visibility.ts'
 import type { Caller, MemberRole, Tenant } from '../../domain/accounts/access.ts'
 import { notFound } from '../../domain/errors.ts'
-import { type Page, type PageRequest, sortBy } from '../../domain/page.ts'
+import type { Page, PageRequest } from '../../domain/page.ts'
 import { editionsShown, type TokenQuery } from './contract.ts'
 import { isLineageValid } from './lineage.ts'
 
@@ -17,18 +16,13 @@ export type AccessTokenRow = typeof accessTokens.$inferSelect
 
 const columns = getTableColumns(accessTokens)
 
-export function listTokens(
-  ctx: Ctx,
-  page: PageRequest,
-  { ordering, ...unnamed }: TokenQuery,
-): Promise<Page<AccessTokenRow>> {
-  unnamed satisfies NoFilters
+export function listTokens(ctx: Ctx, page: PageRequest, { ordering }: TokenQuery): Promise<Page<AccessTokenRow>> {
   const { caller } = ctx
   const bound = caller.credential.organization_id
   const { id, account_id, organization_id, name, created_at, revoked_at, expires_at } = columns
   return paginate(ctx.db, page, {
     from: sql`${accessTokens}`,
-    key: sql`${id}`,
+    id: sql`${id}`,
     where: [
       eq(account_id, caller.id),
       isNull(revoked_at),
@@ -36,9 +30,9 @@ export function listTokens(
       isLineageValid(ctx.now()),
       ...(bound ? [eq(organization_id, bound)] : []),
     ],
-    sort: sortBy(ordering, '-created', { created: sql`${created_at}`, name: sql`${name}` }),
+    orderBy: buildOrderBy(ordering, '-created', { created: sql`${created_at}`, name: sql`${name}` }),
     columns,
-    joins: sql`join ${accessTokens} on ${id} = page.key`,
+    joins: sql`join ${accessTokens} on ${id} = page.id`,
   })
 }
 

@@ -1,9 +1,7 @@
 import { and, eq, getTableColumns, isNull, or, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { containsFolded } from '../../db/contains.ts'
-import { nullable, type SortKey } from '../../db/lists/list-source.ts'
-import type { NoFilters } from '../../db/lists/filters.ts'
-import { paginate } from '../../db/lists/paginate.ts'
+import { buildOrderBy, paginate } from '../../db/paginate.ts'
 import { editions } from '../../db/schema/editions.ts'
 import { campaigns } from '../../db/schema/messaging/campaigns.ts'
 import { emailMessages } from '../../db/schema/messaging/email-messages.ts'
@@ -17,7 +15,7 @@ import type { RecipientRow } from '../../domain/campaigns/sender.ts'
 import type { RecipientPerson } from '../../domain/campaigns/sending-policy.ts'
 import { type Counters, noCounters } from '../../domain/campaigns/counters.ts'
 import { AppError, doesNotExist, type FieldError, invalid, notFound, parameterError } from '../../domain/errors.ts'
-import { type Page, type PageRequest, sortBy } from '../../domain/page.ts'
+import type { Page, PageRequest } from '../../domain/page.ts'
 import {
   type CampaignRow,
   isMessageOf,
@@ -45,11 +43,10 @@ export function listCampaigns(
   ordering: CampaignOrdering,
   filters: CampaignFilters,
 ): Promise<Page<CampaignListRow>> {
-  const { organization_id, edition_id, channel, status, search, ...unnamed } = filters
-  unnamed satisfies NoFilters
+  const { organization_id, edition_id, channel, status, search } = filters
   return paginate(ctx.db, page, {
     from: sql`${campaigns}`,
-    key: sql`${columns.seq}`,
+    id: sql`${columns.seq}`,
     where: [
       visibleIn(ctx.caller, campaignVisibility, filters),
       ...(organization_id ? [eq(columns.organization_id, organization_id)] : []),
@@ -58,15 +55,15 @@ export function listCampaigns(
       ...(status ? [eq(columns.status, status)] : []),
       ...(search ? [containsFolded(sql`${columns.search}`, search)] : []),
     ],
-    sort: sortBy<CampaignOrdering[number]['name'], SortKey['by']>(ordering, '-created', {
+    orderBy: buildOrderBy(ordering, '-created', {
       created: sql`${columns.created_at}`,
       modified: sql`${columns.modified_at}`,
       name: sql`${columns.name}`,
-      scheduled_at: nullable(sql`${columns.scheduled_at}`),
+      scheduled_at: { nullable: sql`${columns.scheduled_at}` },
       total_recipients: sql`${columns.total_recipients}`,
     }),
     columns: listColumns,
-    joins: sql`join ${campaigns} on ${columns.seq} = page.key join ${segments} on ${segments.id} = ${columns.segment_id}
+    joins: sql`join ${campaigns} on ${columns.seq} = page.id join ${segments} on ${segments.id} = ${columns.segment_id}
       join ${editions} on ${editions.id} = ${columns.edition_id}`,
   })
 }
@@ -160,9 +157,8 @@ export async function listRecipients(
   ctx: Ctx,
   campaign: CampaignRow,
   page: PageRequest,
-  { ordering, state, reason, engagement, ...unnamed }: RecipientQuery,
+  { ordering, state, reason, engagement }: RecipientQuery,
 ): Promise<Page<ListedRecipient>> {
-  unnamed satisfies NoFilters
   judgeOrdering(ctx, ordering)
   const isCancelled = campaign.status === 'cancelled'
   // Recipients whom a cancelled campaign did not reach stay pending in its object.
@@ -179,7 +175,7 @@ export async function listRecipients(
           sort: ordering.map(({ name, desc }) => ({ by: name, desc })),
           size: page.size,
           skipped,
-          after,
+          after: after as (string | number)[] | null,
         })
   if (page.page > 1 && !after && skipped >= found.count) throw new AppError('invalid_page', 'Invalid page.')
   const shown = await withoutHidden(ctx, campaign, found.rows)

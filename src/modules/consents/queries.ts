@@ -1,8 +1,7 @@
 import { and, eq, getTableColumns, type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { containsFolded } from '../../db/contains.ts'
-import type { NoFilters } from '../../db/lists/filters.ts'
-import { paginate } from '../../db/lists/paginate.ts'
+import { buildOrderBy, paginate } from '../../db/paginate.ts'
 import { consents, consentStats } from '../../db/schema/consents.ts'
 import { editions } from '../../db/schema/editions.ts'
 import { organizations } from '../../db/schema/organizations.ts'
@@ -11,7 +10,7 @@ import { inList, type Visibility, visible, visibleIn } from '../../db/visibility
 import type { Tenant } from '../../domain/accounts/access.ts'
 import { notFound } from '../../domain/errors.ts'
 import type { Language } from '../../domain/languages.ts'
-import { type OrderBy, type Page, type PageRequest, sortBy } from '../../domain/page.ts'
+import type { OrderBy, Page, PageRequest } from '../../domain/page.ts'
 import { type EditionSummaryRow, editionSummaryFields } from '../editions/index.ts'
 import { type OrganizationSummaryRow, organizationSummaryFields } from '../organizations/index.ts'
 import type { Nullable } from '../../domain/nullable.ts'
@@ -48,8 +47,7 @@ const columns = { ...tenantFields, ...stats, ...getTableColumns(consents) }
 type Ordering = readonly OrderBy<'created' | 'modified' | 'name' | 'position'>[]
 
 function conditions(ctx: Ctx, filters: ConsentFilters): SQL[] {
-  const { organization_id, edition_id, type, is_active, search, ...unnamed } = filters
-  unnamed satisfies NoFilters
+  const { organization_id, edition_id, type, is_active, search } = filters
   return [
     visibleIn(ctx.caller, definitionVisibility, filters),
     ...(organization_id ? [eq(consents.organization_id, organization_id)] : []),
@@ -68,16 +66,16 @@ export const listConsents = (
 ): Promise<Page<ConsentRow>> =>
   paginate(ctx.db, page, {
     from: sql`${consents}`,
-    key: sql`${consents.id}`,
+    id: sql`${consents.id}`,
     where: conditions(ctx, filters),
-    sort: sortBy(ordering, '-created', {
+    orderBy: buildOrderBy(ordering, '-created', {
       created: sql`${consents.created_at}`,
       modified: sql`${consents.modified_at}`,
       name: sql`${consents.name}`,
       position: sql`${consents.position}`,
     }),
     columns,
-    joins: sql`join ${consents} on ${consents.id} = page.key
+    joins: sql`join ${consents} on ${consents.id} = page.id
       join ${consentStats} on ${consentStats.consent_id} = ${consents.id}
       join ${organizations} on ${organizations.id} = ${consents.organization_id}
       left join ${editions} on ${editions.id} = ${consents.edition_id}`,

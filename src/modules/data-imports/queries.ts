@@ -1,8 +1,7 @@
 import { and, eq, type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { containsFolded } from '../../db/contains.ts'
-import type { NoFilters } from '../../db/lists/filters.ts'
-import { paginate } from '../../db/lists/paginate.ts'
+import { buildOrderBy, paginate } from '../../db/paginate.ts'
 import { dataImports } from '../../db/schema/data-imports.ts'
 import { editions } from '../../db/schema/editions.ts'
 import { files } from '../../db/schema/files/files.ts'
@@ -11,7 +10,7 @@ import { type RowOf, select } from '../../db/select.ts'
 import { visibilityOf, visible, visibleIn } from '../../db/visibility.ts'
 import type { Tenant } from '../../domain/accounts/access.ts'
 import { doesNotExist, notFound } from '../../domain/errors.ts'
-import { type Page, type PageRequest, sortBy } from '../../domain/page.ts'
+import type { Page, PageRequest } from '../../domain/page.ts'
 import { editionSummaryFields } from '../editions/index.ts'
 import { organizationSummaryFields } from '../organizations/index.ts'
 import type { ImportFilters, ImportOrdering } from './import-contract.ts'
@@ -55,11 +54,10 @@ export const listDataImports = (
   ordering: ImportOrdering,
   filters: ImportFilters,
 ): Promise<Page<ImportDetailRow>> => {
-  const { organization_id, edition_id, status, source, search, ...unnamed } = filters
-  unnamed satisfies NoFilters
+  const { organization_id, edition_id, status, source, search } = filters
   return paginate(ctx.db, page, {
     from: sql`data_imports`,
-    key: sql`data_imports.id`,
+    id: sql`data_imports.id`,
     where: [
       visibleIn(ctx.caller, importVisibility, filters),
       ...(organization_id ? [sql`data_imports.organization_id = ${organization_id}`] : []),
@@ -68,14 +66,14 @@ export const listDataImports = (
       ...(source ? [sql`data_imports.source = ${source}`] : []),
       ...(search ? [containsFolded(sql`data_imports.search`, search)] : []),
     ],
-    sort: sortBy(ordering, '-created', {
+    orderBy: buildOrderBy(ordering, '-created', {
       created: sql`data_imports.created_at`,
       modified: sql`data_imports.modified_at`,
       name: sql`data_imports.name`,
       status: sql`data_imports.status`,
     }),
     columns,
-    joins: sql`join data_imports on data_imports.id = page.key ${joins}`,
+    joins: sql`join data_imports on data_imports.id = page.id ${joins}`,
   })
 }
 

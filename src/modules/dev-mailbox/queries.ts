@@ -1,6 +1,6 @@
 import { eq, getTableColumns, type SQL, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
-import { paginate } from '../../db/lists/paginate.ts'
+import { paginate } from '../../db/paginate.ts'
 import { capturedMessages } from '../../db/schema/messaging/dev-mailbox.ts'
 import { type RowOf, select } from '../../db/select.ts'
 import { AppError, notFound } from '../../domain/errors.ts'
@@ -45,11 +45,11 @@ export async function listCaptured(
   if (filter.to) where.push(sql`instr(lower(${recipient}), lower(${filter.to})) > 0`)
   return paginate(reader.db, page, {
     from: sql`${capturedMessages}`,
-    key: sql`${columns.seq}`,
+    id: sql`${columns.seq}`,
     where,
-    sort: [{ by: sql`${columns.seq}`, desc: true }],
+    orderBy: [],
     columns: itemFields,
-    joins: sql`join ${capturedMessages} on ${columns.seq} = page.key`,
+    joins: sql`join ${capturedMessages} on ${columns.seq} = page.id`,
   })
 }
 

@@ -1,9 +1,7 @@
 import { and, eq, getTableColumns, type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { containsFolded } from '../../db/contains.ts'
-import { nullable, type SortKey } from '../../db/lists/list-source.ts'
-import type { NoFilters } from '../../db/lists/filters.ts'
-import { paginate } from '../../db/lists/paginate.ts'
+import { buildOrderBy, paginate } from '../../db/paginate.ts'
 import { editions } from '../../db/schema/editions.ts'
 import { files } from '../../db/schema/files/files.ts'
 import { events, organizations } from '../../db/schema/organizations.ts'
@@ -12,7 +10,7 @@ import { editionVisibility, visible } from '../../db/visibility.ts'
 import type { Tenant } from '../../domain/accounts/access.ts'
 import { openEndedMs } from '../../domain/editions/editions.ts'
 import { notFound } from '../../domain/errors.ts'
-import { type Page, type PageRequest, sortBy } from '../../domain/page.ts'
+import type { Page, PageRequest } from '../../domain/page.ts'
 import { type OrganizationSummaryRow, organizationSummaryFields } from '../organizations/index.ts'
 import type { EditionFilters, EditionOrdering } from './contract.ts'
 
@@ -36,11 +34,10 @@ export function listEditions(
   ordering: EditionOrdering,
   filters: EditionFilters,
 ): Promise<Page<EditionListRow>> {
-  const { organization_id, event_id, is_draft, is_archived = false, status, search, ...unnamed } = filters
-  unnamed satisfies NoFilters
+  const { organization_id, event_id, is_draft, is_archived = false, status, search } = filters
   return paginate(ctx.db, page, {
     from: sql`${editions}`,
-    key: sql`${editions.id}`,
+    id: sql`${editions.id}`,
     where: [
       visible(ctx.caller, editionVisibility),
       ...(organization_id ? [eq(editions.organization_id, organization_id)] : []),
@@ -50,15 +47,15 @@ export function listEditions(
       ...(status ? [sql`${statusAt(ctx.now())} = ${status}`] : []),
       ...(search ? [containsFolded(sql`${editions.search}`, search)] : []),
     ],
-    sort: sortBy<EditionOrdering[number]['name'], SortKey['by']>(ordering, '-created', {
+    orderBy: buildOrderBy(ordering, '-created', {
       created: sql`${editions.created_at}`,
       modified: sql`${editions.modified_at}`,
-      start_date: nullable(sql`${editions.start_at}`),
-      end_date: nullable(sql`${editions.end_at}`),
+      start_date: { nullable: sql`${editions.start_at}` },
+      end_date: { nullable: sql`${editions.end_at}` },
       name: sql`${editions.name}`,
     }),
     columns,
-    joins: sql`join ${editions} on ${editions.id} = page.key
+    joins: sql`join ${editions} on ${editions.id} = page.id
       join ${organizations} on ${organizations.id} = ${editions.organization_id}`,
   })
 }

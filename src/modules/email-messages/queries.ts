@@ -1,7 +1,6 @@
 import { and, eq, getTableColumns, type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
-import type { NoFilters } from '../../db/lists/filters.ts'
-import { paginate } from '../../db/lists/paginate.ts'
+import { buildOrderBy, paginate } from '../../db/paginate.ts'
 import { editions } from '../../db/schema/editions.ts'
 import { emailMessages } from '../../db/schema/messaging/email-messages.ts'
 import { organizations } from '../../db/schema/organizations.ts'
@@ -10,7 +9,7 @@ import { inList, type Visibility, visible } from '../../db/visibility.ts'
 import { mayAt, type Tenant } from '../../domain/accounts/access.ts'
 import { notFound } from '../../domain/errors.ts'
 import type { Language } from '../../domain/languages.ts'
-import { type Page, type PageRequest, sortBy } from '../../domain/page.ts'
+import type { Page, PageRequest } from '../../domain/page.ts'
 import { type EditionSummaryRow, editionSummaryFields } from '../editions/index.ts'
 import { type OrganizationSummaryRow, organizationSummaryFields } from '../organizations/index.ts'
 import type { EmailMessageFilters, EmailMessageOrdering } from './contract.ts'
@@ -66,11 +65,10 @@ export function listMessages(
   ordering: EmailMessageOrdering,
   filters: EmailMessageFilters,
 ): Promise<Page<MessageListRow>> {
-  const { organization_id, edition_id, type, scope, ...unnamed } = filters
-  unnamed satisfies NoFilters
+  const { organization_id, edition_id, type, scope } = filters
   return paginate(ctx.db, page, {
     from: sql`${emailMessages}`,
-    key: sql`${emailMessages.id}`,
+    id: sql`${emailMessages.id}`,
     where: [
       visibleMessages(ctx),
       ...(organization_id ? [ofOrganization(ctx, organization_id)] : []),
@@ -78,13 +76,13 @@ export function listMessages(
       ...(type ? [eq(emailMessages.type, type)] : []),
       ...(scope ? [eq(emailMessages.scope, scope)] : []),
     ],
-    sort: sortBy(ordering, '-created', {
+    orderBy: buildOrderBy(ordering, '-created', {
       created: sql`${emailMessages.created_at}`,
       modified: sql`${emailMessages.modified_at}`,
       title: sql`${emailMessages.title}`,
     }),
     columns: listFields,
-    joins: sql`join ${emailMessages} on ${emailMessages.id} = page.key
+    joins: sql`join ${emailMessages} on ${emailMessages.id} = page.id
       left join ${organizations} on ${organizations.id} = ${emailMessages.organization_id}
       left join ${editions} on ${editions.id} = ${emailMessages.edition_id}`,
   })

@@ -3,7 +3,7 @@ import type { Ctx } from '../../context.ts'
 import { containsFolded } from '../../db/contains.ts'
 import { sortedFilters, type NoFilters } from '../../db/lists/filters.ts'
 import { idKeys, type ListState } from '../../db/lists/list-hits.ts'
-import type { ListSource, SortKey } from '../../db/lists/list-source.ts'
+import type { ListSource, OldSortKey } from '../../db/lists/list-source.ts'
 import { isFarPage, longSkip } from '../../db/lists/page-by-number.ts'
 import { paginate } from '../../db/lists/paginate.ts'
 import { paginateKept } from '../../db/lists/paginate-kept.ts'
@@ -153,7 +153,7 @@ const conditionsOf = ({ editions, purpose, mime_type }: FileFacets): SQL[] => [
 ]
 
 /** How the files of one organisation are found and counted. */
-function servedBy(ctx: Ctx, filters: FileFilters, sort: readonly SortKey[]) {
+function servedBy(ctx: Ctx, filters: FileFilters, sort: readonly OldSortKey[]) {
   const { organization_id, edition_id, purpose, mime_type, is_used, search, ...unnamed } = filters
   unnamed satisfies NoFilters
   const scopes = organizationOf(ctx, { organization_id, edition_id })

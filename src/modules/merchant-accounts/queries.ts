@@ -1,13 +1,12 @@
 import { and, eq, getTableColumns, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
-import type { NoFilters } from '../../db/lists/filters.ts'
-import { paginate } from '../../db/lists/paginate.ts'
+import { buildOrderBy, paginate } from '../../db/paginate.ts'
 import { merchantAccounts } from '../../db/schema/editions.ts'
 import { select } from '../../db/select.ts'
 import { visibilityOf, visible, visibleIn } from '../../db/visibility.ts'
 import type { Tenant } from '../../domain/accounts/access.ts'
 import { notFound } from '../../domain/errors.ts'
-import { type Page, type PageRequest, sortBy } from '../../domain/page.ts'
+import type { Page, PageRequest } from '../../domain/page.ts'
 import type { MerchantAccountFilters, MerchantAccountOrdering } from './contract.ts'
 
 export type MerchantAccountRow = typeof merchantAccounts.$inferSelect
@@ -23,25 +22,24 @@ export function listMerchantAccounts(
   ordering: MerchantAccountOrdering,
   filters: MerchantAccountFilters,
 ): Promise<Page<MerchantAccountRow>> {
-  const { organization_id, type, is_active, ...unnamed } = filters
-  unnamed satisfies NoFilters
+  const { organization_id, type, is_active } = filters
   const { id, name, created_at, modified_at } = columns
   return paginate(ctx.db, page, {
     from: sql`${merchantAccounts}`,
-    key: sql`${id}`,
+    id: sql`${id}`,
     where: [
       visibleIn(ctx.caller, accountVisibility, { organization_id }),
       ...(organization_id ? [eq(columns.organization_id, organization_id)] : []),
       ...(type ? [eq(columns.type, type)] : []),
       ...(is_active === undefined ? [] : [eq(columns.is_active, is_active)]),
     ],
-    sort: sortBy(ordering, '-created', {
+    orderBy: buildOrderBy(ordering, '-created', {
       created: sql`${created_at}`,
       modified: sql`${modified_at}`,
       name: sql`${name}`,
     }),
     columns,
-    joins: sql`join ${merchantAccounts} on ${id} = page.key`,
+    joins: sql`join ${merchantAccounts} on ${id} = page.id`,
   })
 }
 

@@ -9,7 +9,7 @@ import {
   mostAtOnce,
   withRows,
 } from '../../db/lists/find-few.ts'
-import type { SortKey } from '../../db/lists/list-source.ts'
+import type { OldSortKey } from '../../db/lists/list-source.ts'
 import { lookedUp } from '../../db/lists/match-texts.ts'
 import { fromJson, type Query, type RowOf } from '../../db/select.ts'
 import type { OrderStatus, OrderType } from '../../domain/orders/orders.ts'
@@ -174,7 +174,7 @@ export function readFewWithRequests(
 interface OrderList {
   caller: Caller
   filters: OrderFilters
-  keys: Readonly<Record<keyof typeof sortKeys, SortKey['by']>>
+  keys: Readonly<Record<keyof typeof sortKeys, OldSortKey['by']>>
 }
 
 /** How a list of orders compares what the index finds. */

@@ -1,5 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm'
-import { nullable, type SortKey } from '../../db/lists/list-source.ts'
+import { nullable, type OldSortKey } from '../../db/lists/list-source.ts'
 import type { Ranges } from '../../db/lists/ranges.ts'
 import { orders } from '../../db/schema/sales/orders.ts'
 import { orderStatuses, orderTypes } from '../../domain/orders/orders.ts'
@@ -35,8 +35,8 @@ export const indexedKeys = ({ status, type }: OrderFilters, ranges?: Ranges) => 
 })
 
 /** Orders that compare equal follow the time of creation, as the indexes do. */
-export function sortOf(ordering: OrderOrdering, keys: Record<keyof typeof sortKeys, SortKey['by']>) {
-  const sort = sortBy<keyof typeof sortKeys, SortKey['by']>(ordering, '-created', keys)
+export function sortOf(ordering: OrderOrdering, keys: Record<keyof typeof sortKeys, OldSortKey['by']>) {
+  const sort = sortBy<keyof typeof sortKeys, OldSortKey['by']>(ordering, '-created', keys)
   return sort.some(({ by }) => by === keys.created)
     ? sort
     : [...sort, { by: keys.created, desc: sort.at(-1)?.desc ?? true }]

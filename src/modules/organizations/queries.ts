@@ -1,15 +1,14 @@
 import { and, eq, getTableColumns, type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { containsFolded } from '../../db/contains.ts'
-import type { NoFilters } from '../../db/lists/filters.ts'
-import { paginate } from '../../db/lists/paginate.ts'
+import { buildOrderBy, paginate } from '../../db/paginate.ts'
 import { keyOfFile } from '../../db/images.ts'
 import { accounts, events, members, organizations } from '../../db/schema/organizations.ts'
 import { type RowOf, select } from '../../db/select.ts'
 import { inList, visibilityOf, visible } from '../../db/visibility.ts'
 import type { Tenant } from '../../domain/accounts/access.ts'
 import { notFound } from '../../domain/errors.ts'
-import { type OrderBy, type Page, type PageRequest, sortBy } from '../../domain/page.ts'
+import type { OrderBy, Page, PageRequest } from '../../domain/page.ts'
 import type { EventFilters, MemberQuery, OrganizationFilters } from './contract.ts'
 
 const organizationColumns = {
@@ -43,21 +42,20 @@ export function listOrganizations(
   ctx: Ctx,
   page: PageRequest,
   ordering: readonly OrderBy<'created' | 'modified' | 'name'>[],
-  { search: text, ...unnamed }: OrganizationFilters,
+  { search: text }: OrganizationFilters,
 ): Promise<Page<OrganizationRow>> {
-  unnamed satisfies NoFilters
   const { id, name, search, created_at, modified_at } = organizations
   return paginate(ctx.db, page, {
     from: sql`${organizations}`,
-    key: sql`${id}`,
+    id: sql`${id}`,
     where: [visible(ctx.caller, seenOrganization), ...(text ? [containsFolded(sql`${search}`, text)] : [])],
-    sort: sortBy(ordering, '-created', {
+    orderBy: buildOrderBy(ordering, '-created', {
       created: sql`${created_at}`,
       modified: sql`${modified_at}`,
       name: sql`${name}`,
     }),
     columns: organizationColumns,
-    joins: sql`join ${organizations} on ${id} = page.key`,
+    joins: sql`join ${organizations} on ${id} = page.id`,
   })
 }
 
@@ -77,19 +75,18 @@ export function listMembers(
   page: PageRequest,
   query: MemberQuery,
 ): Promise<Page<MemberRow>> {
-  const { ordering, role, edition_id, ...unnamed } = query
-  unnamed satisfies NoFilters
+  const { ordering, role, edition_id } = query
   return paginate(ctx.db, page, {
     from: sql`${members}`,
-    key: sql`${members.id}`,
+    id: sql`${members.id}`,
     where: [
       eq(members.organization_id, organizationId),
       ...(role ? [eq(members.role, role)] : []),
       ...(edition_id ? [eq(members.edition_id, edition_id)] : []),
     ],
-    sort: sortBy(ordering, 'created', { created: sql`${members.created_at}`, role: sql`${members.role}` }),
+    orderBy: buildOrderBy(ordering, 'created', { created: sql`${members.created_at}`, role: sql`${members.role}` }),
     columns: memberColumns,
-    joins: sql`join ${members} on ${members.id} = page.key join ${accounts} on ${accounts.id} = ${members.account_id}`,
+    joins: sql`join ${members} on ${members.id} = page.id join ${accounts} on ${accounts.id} = ${members.account_id}`,
   })
 }
 
@@ -117,18 +114,17 @@ export function listEvents(
   filters: EventFilters,
 ): Promise<Page<EventRow>> {
   const { id, name, created_at } = events
-  const { organization_id, search, ...unnamed } = filters
-  unnamed satisfies NoFilters
+  const { organization_id, search } = filters
   return paginate(ctx.db, page, {
     from: sql`${events}`,
-    key: sql`${id}`,
+    id: sql`${id}`,
     where: [
       visible(ctx.caller, eventVisibility),
       ...(organization_id ? [eq(events.organization_id, organization_id)] : []),
       ...(search ? [containsFolded(sql`${events.search}`, search)] : []),
     ],
-    sort: sortBy(ordering, '-created', { created: sql`${created_at}`, name: sql`${name}` }),
+    orderBy: buildOrderBy(ordering, '-created', { created: sql`${created_at}`, name: sql`${name}` }),
     columns: eventColumns,
-    joins: sql`join ${events} on ${id} = page.key`,
+    joins: sql`join ${events} on ${id} = page.id`,
   })
 }

@@ -4,7 +4,7 @@ import type { Ctx } from '../../context.ts'
 import { areSpans, purchaseColumn, shortBits, sumBits, sumOfEditions, written } from '../../db/edition-counts.ts'
 import { sortedFilters, type NoFilters } from '../../db/lists/filters.ts'
 import { idKeys, type ListState } from '../../db/lists/list-hits.ts'
-import type { SortKey } from '../../db/lists/list-source.ts'
+import type { OldSortKey } from '../../db/lists/list-source.ts'
 import type { Counting, PageStart } from '../../db/lists/page-by-number.ts'
 import { paginate } from '../../db/lists/paginate.ts'
 import { paginateKept } from '../../db/lists/paginate-kept.ts'
@@ -64,7 +64,7 @@ type PurchaseOrdering = readonly OrderBy<keyof typeof sortKeys>[]
 const listedOf = (ordering: PurchaseOrdering) => ({
   from: sql`${purchases}`,
   key: sql`${purchases.id}`,
-  sort: sortBy<keyof typeof sortKeys, SortKey['by']>(ordering, '-created', sortKeys),
+  sort: sortBy<keyof typeof sortKeys, OldSortKey['by']>(ordering, '-created', sortKeys),
 })
 
 /** The state in which a frequent search is made. */

@@ -1,7 +1,6 @@
 import { and, eq, getTableColumns, sql } from 'drizzle-orm'
 import type { Ctx, JobCtx } from '../../context.ts'
-import type { NoFilters } from '../../db/lists/filters.ts'
-import { paginate } from '../../db/lists/paginate.ts'
+import { buildOrderBy, paginate } from '../../db/paginate.ts'
 import { editions } from '../../db/schema/editions.ts'
 import { organizations } from '../../db/schema/organizations.ts'
 import { refundBatches, type refundBatchTotals } from '../../db/schema/sales/refund-batches.ts'
@@ -9,7 +8,7 @@ import { fromJson, type RowOf, select } from '../../db/select.ts'
 import { editionVisibility, visibilityOf, visible } from '../../db/visibility.ts'
 import type { Tenant } from '../../domain/accounts/access.ts'
 import { notFound } from '../../domain/errors.ts'
-import { type Page, type PageRequest, sortBy } from '../../domain/page.ts'
+import type { Page, PageRequest } from '../../domain/page.ts'
 import type { BatchQuery } from './contract.ts'
 
 export type BatchRow = typeof refundBatches.$inferSelect
@@ -71,18 +70,17 @@ export const listBatches = (
   ctx: Ctx,
   editionId: string,
   page: PageRequest,
-  { ordering, status, ...unnamed }: BatchQuery,
+  { ordering, status }: BatchQuery,
 ): Promise<Page<BatchDetailRow>> => {
-  unnamed satisfies NoFilters
   return paginate(ctx.db, page, {
     from: sql`${refundBatches}`,
-    key: sql`${refundBatches.id}`,
+    id: sql`${refundBatches.id}`,
     where: [eq(refundBatches.edition_id, editionId), ...(status ? [eq(refundBatches.status, status)] : [])],
-    sort: sortBy(ordering, '-created', {
+    orderBy: buildOrderBy(ordering, '-created', {
       created: sql`${refundBatches.created_at}`,
       modified: sql`${refundBatches.modified_at}`,
     }),
     columns: batchFields,
-    joins: sql`join ${refundBatches} on ${refundBatches.id} = page.key`,
+    joins: sql`join ${refundBatches} on ${refundBatches.id} = page.id`,
   })
 }

@@ -3,7 +3,7 @@ import type { Ctx } from '../../context.ts'
 import type { IntervalOrdering } from '../../db/lists/intervals/interval-list.ts'
 import { findStartInIntervals } from '../../db/lists/intervals/start-in-intervals.ts'
 import type { NoFilters } from '../../db/lists/filters.ts'
-import type { ListSource, Owners, SortKey } from '../../db/lists/list-source.ts'
+import type { ListSource, Owners, OldSortKey } from '../../db/lists/list-source.ts'
 import { isFarPage, shortSkipOfTwice } from '../../db/lists/page-by-number.ts'
 import { listedKeys } from '../../db/lists/listed-keys.ts'
 import { inAnyRange } from '../../db/lists/ranges.ts'
@@ -78,7 +78,7 @@ function bySpansOf(
   counted: CountedRefunds | null,
   filters: RefundFilters,
   ordering: RefundOrdering,
-  sort: readonly SortKey[],
+  sort: readonly OldSortKey[],
 ): Pick<ListSource, 'count' | 'startOf'> {
   if (!counted) return {}
   const { spans } = counted

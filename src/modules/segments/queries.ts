@@ -1,9 +1,7 @@
 import { and, eq, getTableColumns, isNull, type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { containsFolded } from '../../db/contains.ts'
-import { nullable, type SortKey } from '../../db/lists/list-source.ts'
-import type { NoFilters } from '../../db/lists/filters.ts'
-import { paginate } from '../../db/lists/paginate.ts'
+import { buildOrderBy, paginate } from '../../db/paginate.ts'
 import { editions } from '../../db/schema/editions.ts'
 import { organizations } from '../../db/schema/organizations.ts'
 import { segments, type StoredSegmentRow } from '../../db/schema/messaging/segments.ts'
@@ -12,7 +10,7 @@ import { inList, visibilityOf, visible, visibleIn } from '../../db/visibility.ts
 import type { Tenant } from '../../domain/accounts/access.ts'
 import { notFound } from '../../domain/errors.ts'
 import type { Nullable } from '../../domain/nullable.ts'
-import { type Page, type PageRequest, sortBy } from '../../domain/page.ts'
+import type { Page, PageRequest } from '../../domain/page.ts'
 import { campaignStatusesInNeed } from '../../domain/segments.ts'
 import { type EditionSummaryRow, editionSummaryFields } from '../editions/index.ts'
 import { type OrganizationSummaryRow, organizationSummaryFields } from '../organizations/index.ts'
@@ -54,11 +52,10 @@ export function listSegments(
   ordering: SegmentOrdering,
   filters: SegmentFilters,
 ): Promise<Page<SegmentRow>> {
-  const { organization_id, edition_id, status, communication_type, communication_channel, search, ...unnamed } = filters
-  unnamed satisfies NoFilters
+  const { organization_id, edition_id, status, communication_type, communication_channel, search } = filters
   return paginate(ctx.db, page, {
     from: sql`${segments}`,
-    key: sql`${segments.seq}`,
+    id: sql`${segments.seq}`,
     where: [
       isNull(segments.deleted_at),
       visibleIn(ctx.caller, segmentVisibility, filters),
@@ -69,15 +66,15 @@ export function listSegments(
       ...(communication_channel ? [eq(segments.communication_channel, communication_channel)] : []),
       ...(search ? [containsFolded(sql`${segments.search}`, search)] : []),
     ],
-    sort: sortBy<SegmentOrdering[number]['name'], SortKey['by']>(ordering, '-created', {
+    orderBy: buildOrderBy(ordering, '-created', {
       created: sql`${segments.created_at}`,
       modified: sql`${segments.modified_at}`,
       name: sql`${segments.name}`,
       user_count: sql`${segments.user_count}`,
-      calculated_at: nullable(sql`${segments.calculated_at}`),
+      calculated_at: { nullable: sql`${segments.calculated_at}` },
     }),
     columns,
-    joins: sql`join ${segments} on ${segments.seq} = page.key ${joins}`,
+    joins: sql`join ${segments} on ${segments.seq} = page.id ${joins}`,
   })
 }
 

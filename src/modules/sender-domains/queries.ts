@@ -1,13 +1,12 @@
 import { and, eq, getTableColumns, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
-import type { NoFilters } from '../../db/lists/filters.ts'
-import { paginate } from '../../db/lists/paginate.ts'
+import { buildOrderBy, paginate } from '../../db/paginate.ts'
 import { senderDomains } from '../../db/schema/messaging/sender-domains.ts'
 import { select } from '../../db/select.ts'
 import { visibilityOf, visible } from '../../db/visibility.ts'
 import type { Tenant } from '../../domain/accounts/access.ts'
 import { notFound } from '../../domain/errors.ts'
-import { type Page, type PageRequest, sortBy } from '../../domain/page.ts'
+import type { Page, PageRequest } from '../../domain/page.ts'
 import type { SenderDomainQuery } from './contract.ts'
 
 export { findOrganization } from '../organizations/index.ts'
@@ -27,16 +26,15 @@ export function listSenderDomains(
   page: PageRequest,
   query: SenderDomainQuery,
 ): Promise<Page<SenderDomainRow>> {
-  const { ordering, status: asked, ...unnamed } = query
-  unnamed satisfies NoFilters
+  const { ordering, status: asked } = query
   const { id, organization_id, status, created_at, domain } = columns
   return paginate(ctx.db, page, {
     from: sql`${senderDomains}`,
-    key: sql`${id}`,
+    id: sql`${id}`,
     where: [eq(organization_id, organizationId), ...(asked ? [eq(status, asked)] : [])],
-    sort: sortBy(ordering, 'created', { created: sql`${created_at}`, domain: sql`${domain}` }),
+    orderBy: buildOrderBy(ordering, 'created', { created: sql`${created_at}`, domain: sql`${domain}` }),
     columns,
-    joins: sql`join ${senderDomains} on ${id} = page.key`,
+    joins: sql`join ${senderDomains} on ${id} = page.id`,
   })
 }
 

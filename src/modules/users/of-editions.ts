@@ -1,6 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
-import { type ListSource, nullable, type SortKey } from '../../db/lists/list-source.ts'
+import { type ListSource, nullable, type OldSortKey } from '../../db/lists/list-source.ts'
 import type { Counting } from '../../db/lists/page-by-number.ts'
 import { judgePage } from '../../db/lists/page-rows.ts'
 import { paginate } from '../../db/lists/paginate.ts'
@@ -18,7 +18,7 @@ import { rowsInRuns } from './runs.ts'
 import type { CustomerOrder } from './starts.ts'
 
 /** The keys of the list, of customers who are found first and sorted. */
-function sortOf([by = { name: 'date_joined', desc: true }]: readonly OrderBy<CustomerOrder>[]): SortKey[] {
+function sortOf([by = { name: 'date_joined', desc: true }]: readonly OrderBy<CustomerOrder>[]): OldSortKey[] {
   const { name, desc } = by
   const [joined, number] = [{ by: sql`users.created_at`, desc }, sql`users.phone_number`]
   if (name === 'date_joined') return [joined]
@@ -49,7 +49,7 @@ export interface EditionsList<F extends Fields = Fields> {
   count: Counting
   key: SQL
   /** That of roles of the editions. */
-  sort: readonly SortKey[]
+  sort: readonly OldSortKey[]
   columns: F
 }
 

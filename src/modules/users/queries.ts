@@ -4,7 +4,7 @@ import { foldedOrDigits } from '../../db/contains.ts'
 import { customerChangesOf, editionsBeside, sumOfEditions } from '../../db/edition-counts.ts'
 import { editionIdsOf } from '../../db/edition-customers.ts'
 import { shortId, shortIdOfOrganization, shortIds } from '../../db/short-ids.ts'
-import { nullable, type NullableKey, type SortKey } from '../../db/lists/list-source.ts'
+import { nullable, type NullableKey, type OldSortKey } from '../../db/lists/list-source.ts'
 import type { Counting } from '../../db/lists/page-by-number.ts'
 import { sortedFilters, type NoFilters } from '../../db/lists/filters.ts'
 import { type ListState, numberKeys } from '../../db/lists/list-hits.ts'
@@ -131,8 +131,8 @@ function sortOf(
   ordering: readonly OrderBy<CustomerOrder>[],
   view: CustomerView,
   keys: ReturnType<typeof sortKeys>,
-): SortKey[] {
-  const sort = sortBy<CustomerOrder, SortKey['by']>(ordering, '-date_joined', keys)
+): OldSortKey[] {
+  const sort = sortBy<CustomerOrder, OldSortKey['by']>(ordering, '-date_joined', keys)
   const isByTime = view.isWhole && sort.every(({ by }) => by === keys.phone_number || by === keys.last_seen)
   return isByTime ? [...sort, { by: keys.date_joined, desc: sort.at(-1)?.desc ?? true }] : sort
 }

@@ -3,7 +3,7 @@ import type { Ctx } from '../../context.ts'
 import { type FoundCustomer, type FoundEdition, type ValuesOfCustomer, viewOfFound } from '../../db/found-customers.ts'
 import type { NoFilters } from '../../db/lists/filters.ts'
 import { firstEntries, matchingRow, type IndexSearch, mostAtOnce, withRows } from '../../db/lists/find-few.ts'
-import type { SortKey } from '../../db/lists/list-source.ts'
+import type { OldSortKey } from '../../db/lists/list-source.ts'
 import { customersWithTexts, lookedUp, markOfOrganization, marksOf } from '../../db/lists/match-texts.ts'
 import { fromJson, type RowOf } from '../../db/select.ts'
 import { shortId } from '../../db/short-ids.ts'
@@ -56,7 +56,7 @@ function judgeOf(caller: Caller, filters: Omit<UserFilters, 'search'>, texts: re
 interface CustomerSearch {
   filters: UserFilters
   texts: readonly string[]
-  keys: Readonly<Record<CustomerOrder, SortKey['by']>>
+  keys: Readonly<Record<CustomerOrder, OldSortKey['by']>>
 }
 
 /** How the index finds customers: it has those of an organisation, also by what each edition was given. */

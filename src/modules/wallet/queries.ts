@@ -1,7 +1,6 @@
 import { and, eq, getTableColumns, type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
-import type { NoFilters } from '../../db/lists/filters.ts'
-import { paginate } from '../../db/lists/paginate.ts'
+import { buildOrderBy, paginate } from '../../db/paginate.ts'
 import { editions } from '../../db/schema/editions.ts'
 import { products } from '../../db/schema/sales/catalog.ts'
 import { purchases } from '../../db/schema/sales/orders.ts'
@@ -10,7 +9,7 @@ import { fromFlag, fromJson, type RowOf, select } from '../../db/select.ts'
 import { inWords, visibilityByEdition, visibilityOf, visible } from '../../db/visibility.ts'
 import type { Tenant } from '../../domain/accounts/access.ts'
 import { notFound } from '../../domain/errors.ts'
-import { type Page, type PageRequest, sortBy } from '../../domain/page.ts'
+import type { Page, PageRequest } from '../../domain/page.ts'
 import type { WalletPassStatus, WalletPlatform } from '../../domain/wallet/wallet.ts'
 import type { PassQuery } from './contract.ts'
 
@@ -75,20 +74,19 @@ export const listPasses = (
   ctx: Ctx,
   purchaseId: string,
   page: PageRequest,
-  { ordering, platform, status, ...unnamed }: PassQuery,
+  { ordering, platform, status }: PassQuery,
 ): Promise<Page<PassRow>> => {
-  unnamed satisfies NoFilters
   return paginate(ctx.db, page, {
     from: sql`${walletPasses}`,
-    key: sql`${columns.id}`,
+    id: sql`${columns.id}`,
     where: [
       eq(columns.purchase_id, purchaseId),
       ...(platform ? [eq(columns.platform, platform)] : []),
       ...(status ? [eq(columns.status, status)] : []),
     ],
-    sort: sortBy(ordering, 'created', { created: sql`${columns.created_at}` }),
+    orderBy: buildOrderBy(ordering, 'created', { created: sql`${columns.created_at}` }),
     columns,
-    joins: sql`join ${walletPasses} on ${columns.id} = page.key`,
+    joins: sql`join ${walletPasses} on ${columns.id} = page.id`,
   })
 }
 

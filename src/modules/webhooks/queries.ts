@@ -1,13 +1,12 @@
 import { and, eq, getTableColumns, type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
-import type { NoFilters } from '../../db/lists/filters.ts'
-import { paginate } from '../../db/lists/paginate.ts'
+import { buildOrderBy, paginate } from '../../db/paginate.ts'
 import { webhookDeliveries, webhookEndpoints, webhookEvents } from '../../db/schema/messaging/webhooks.ts'
 import { fromJson, jsonFlag, select } from '../../db/select.ts'
 import { inList, type Visibility, visibilityOf, visible, visibleIn } from '../../db/visibility.ts'
 import type { Tenant } from '../../domain/accounts/access.ts'
 import { notFound } from '../../domain/errors.ts'
-import { type Page, type PageRequest, sortBy } from '../../domain/page.ts'
+import type { Page, PageRequest } from '../../domain/page.ts'
 import { type LoggedAttempt } from '../../domain/webhooks/webhooks.ts'
 import type { WebhookFilters, WebhookOrdering } from './contract.ts'
 import { attemptsShown } from './delivery/delivery-contract.ts'
@@ -47,25 +46,24 @@ export function listEndpoints(
   ordering: WebhookOrdering,
   filters: WebhookFilters,
 ): Promise<Page<EndpointRow>> {
-  const { organization_id, edition_id, is_active, ...unnamed } = filters
-  unnamed satisfies NoFilters
+  const { organization_id, edition_id, is_active } = filters
   const { id, name, created_at, modified_at } = endpointColumns
   return paginate(ctx.db, page, {
     from: sql`${webhookEndpoints}`,
-    key: sql`${id}`,
+    id: sql`${id}`,
     where: [
       visibleIn(ctx.caller, endpointVisibility, filters, readers),
       ...(organization_id ? [eq(endpointColumns.organization_id, organization_id)] : []),
       ...(edition_id ? [eq(endpointColumns.edition_id, edition_id)] : []),
       ...(is_active === undefined ? [] : [eq(endpointColumns.is_active, is_active)]),
     ],
-    sort: sortBy(ordering, '-created', {
+    orderBy: buildOrderBy(ordering, '-created', {
       created: sql`${created_at}`,
       modified: sql`${modified_at}`,
       name: sql`${name}`,
     }),
     columns: endpointColumns,
-    joins: sql`join ${webhookEndpoints} on ${id} = page.key`,
+    joins: sql`join ${webhookEndpoints} on ${id} = page.id`,
   })
 }
 

@@ -205,7 +205,7 @@ async function walkStep(work: BuildingWork, state: State, walk: RunWalk): Promis
   const next: RunWalk =
     isWhole || !last
       ? { ...walk, size, ordering: walk.ordering + 1, number: 0, after: null }
-      : { ...walk, size, number: walk.number + chunks.length, after: keyOfEntry(ordering, last) }
+      : { ...walk, size, number: walk.number + chunks.length, after: keyOfEntry(ordering, last) as RunWalk['after'] }
   await commitPart(work, [
     walkHolds(list, state),
     ...chunks,

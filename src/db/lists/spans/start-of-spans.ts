@@ -2,7 +2,7 @@ import { type SQL, sql } from 'drizzle-orm'
 import { written } from '../../edition-counts.ts'
 import type { Database } from '../../database.ts'
 import { and } from '../order-keys.ts'
-import type { ListSource, SortKey } from '../list-source.ts'
+import type { ListSource, OldSortKey } from '../list-source.ts'
 import { valueInRanges } from '../ranges.ts'
 import type { PageStart } from '../page-by-number.ts'
 import {
@@ -196,7 +196,7 @@ export async function areFewYoung(db: Database, list: SpannedList, scope: string
 export function bySpans(
   list: SpannedList,
   counted: SpannedRows | null,
-  sort: readonly SortKey[],
+  sort: readonly OldSortKey[],
 ): Pick<ListSource, 'count' | 'startOf'> {
   if (!counted) return {}
   const [first] = sort

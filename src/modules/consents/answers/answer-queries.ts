@@ -2,8 +2,7 @@ import { eq, getTableColumns, type SQL, sql } from 'drizzle-orm'
 import { editionIdsOf } from '../../../db/edition-customers.ts'
 import type { Ctx } from '../../../context.ts'
 import { isShadowed } from '../../../db/consents.ts'
-import type { NoFilters } from '../../../db/lists/filters.ts'
-import { paginate } from '../../../db/lists/paginate.ts'
+import { buildOrderBy, paginate } from '../../../db/paginate.ts'
 import { consentRecords, consents } from '../../../db/schema/consents.ts'
 import { users } from '../../../db/schema/users.ts'
 import { answering, fromFlag, jsonFlag, type RowOf, selection } from '../../../db/select.ts'
@@ -12,7 +11,7 @@ import { inList, visible } from '../../../db/visibility.ts'
 import { type Tenant, reachOf } from '../../../domain/accounts/access.ts'
 import { notFound } from '../../../domain/errors.ts'
 import type { Language } from '../../../domain/languages.ts'
-import { type Page, type PageRequest, sortBy } from '../../../domain/page.ts'
+import type { Page, PageRequest } from '../../../domain/page.ts'
 import { type LoadedUser, userVisibility } from '../../users/index.ts'
 import type { AnswerQuery, RecordQuery } from '../answer-contract.ts'
 import type { DefinitionRow } from '../queries.ts'
@@ -75,8 +74,7 @@ function visibleEditionsOf(ctx: Ctx, user: Pick<LoadedUser, 'organization_id' | 
 }
 
 function conditions(ctx: Ctx, user: LoadedUser, filters: Omit<AnswerQuery, 'ordering'>): SQL[] {
-  const { edition_id, type, ...unnamed } = filters
-  unnamed satisfies NoFilters
+  const { edition_id, type } = filters
   const known = visibleEditionsOf(ctx, user)
   const hasAnswered = sql`exists (select 1 from consent_records r where r.user_id = ${user.id}
     and r.consent_id = consents.id and r.is_latest = 1)`
@@ -100,14 +98,14 @@ export function listAnswers(
   const view = customersSeenBy(ctx.caller)
   return paginate(ctx.db, page, {
     from: sql`${consents}`,
-    key: sql`${consents.id}`,
+    id: sql`${consents.id}`,
     where: conditions(ctx, user, query),
-    sort: sortBy(query.ordering, 'position', {
+    orderBy: buildOrderBy(query.ordering, 'position', {
       position: sql`${consents.position}`,
       name: sql`${consents.name}`,
     }),
     columns: answerFields(ctx, view),
-    joins: sql`join consents on consents.id = page.key join users on users.id = ${user.id} ${view.join}`,
+    joins: sql`join consents on consents.id = page.id join users on users.id = ${user.id} ${view.join}`,
   })
 }
 
@@ -152,28 +150,22 @@ export function listRecords(
   ctx: Ctx,
   { answer }: AnswerSubject,
   page: PageRequest,
-  { ordering, ...unnamed }: RecordQuery,
+  { ordering }: RecordQuery,
 ): Promise<Page<SeenRecord>> {
-  unnamed satisfies NoFilters
   const view = customersSeenBy(ctx.caller)
   const key = sql`${consentRecords.number}`
   return paginate(ctx.db, page, {
     from: sql`${consentRecords}`,
-    key,
+    id: key,
     where: [eq(consentRecords.user_id, answer.user_id), eq(consentRecords.consent_id, answer.id)],
-    sort: sortBy(ordering, '-number', { number: key }),
-    // Records are numbered without gaps: only the last ones are ever deleted.
-    count: {
-      statement: sql`select coalesce(max(number), 0) as n from consent_records
-      where user_id = ${answer.user_id} and consent_id = ${answer.id}`,
-    },
+    orderBy: buildOrderBy(ordering, '-number', { number: key }),
     columns: {
       ...getTableColumns(consentRecords),
       previous_hash: sql<string | null>`${previousHash(sql`consent_records`)}`,
       is_hidden: fromFlag(isHidden(ctx, view, sql`consent_records`)),
     },
     joins: sql`join ${consentRecords} on ${consentRecords.user_id} = ${answer.user_id}
-        and ${consentRecords.consent_id} = ${answer.id} and ${consentRecords.number} = page.key
+        and ${consentRecords.consent_id} = ${answer.id} and ${consentRecords.number} = page.id
       join users on users.id = ${answer.user_id} ${view.join}`,
   })
 }

@@ -1,7 +1,6 @@
 import type { Ctx } from '../../../context.ts'
-import { type Page, type PageRequest, sortBy } from '../../../domain/page.ts'
-import type { NoFilters } from '../../../db/lists/filters.ts'
-import { paginate } from '../../../db/lists/paginate.ts'
+import type { Page, PageRequest } from '../../../domain/page.ts'
+import { buildOrderBy, paginate } from '../../../db/paginate.ts'
 import { sql } from 'drizzle-orm'
 import { readOptions } from '../../../domain/data-imports/data-imports.ts'
 import { canonicalRangeLength, readCanonical, type IndexedRow } from '../../../domain/data-imports/files/canonical.ts'
@@ -52,18 +51,17 @@ export const withIssues = (column: ColumnRow, view: ColumnView): ColumnWithIssue
 export async function listColumns(
   ctx: Ctx,
   page: PageRequest,
-  { ordering, ...unnamed }: ColumnQuery,
+  { ordering }: ColumnQuery,
   view: ColumnView,
 ): Promise<Page<ColumnWithIssues>> {
-  unnamed satisfies NoFilters
   const found = await paginate(ctx.db, page, {
     from: sql`import_columns`,
-    key: sql`import_columns.source_index`,
+    id: sql`import_columns.source_index`,
     where: [sql`import_columns.import_id = ${view.row.id}`],
-    sort: sortBy(ordering, 'source_index', { source_index: sql`import_columns.source_index` }),
+    orderBy: buildOrderBy(ordering, 'source_index', { source_index: sql`import_columns.source_index` }),
     columns: columnFields,
     joins: sql`join import_columns on import_columns.import_id = ${view.row.id}
-      and import_columns.source_index = page.key`,
+      and import_columns.source_index = page.id`,
   })
   return { ...found, rows: found.rows.map((column) => withIssues(column, view)) }
 }

@@ -1,7 +1,7 @@
 import { eq, type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../../context.ts'
 import type { NoFilters } from '../../../db/lists/filters.ts'
-import type { ListSource, SortKey } from '../../../db/lists/list-source.ts'
+import type { ListSource, OldSortKey } from '../../../db/lists/list-source.ts'
 import { isFarPage, type PageStart } from '../../../db/lists/page-by-number.ts'
 import { paginate } from '../../../db/lists/paginate.ts'
 import { areThere, type SpannedRows } from '../../../db/lists/spans/count-spans.ts'
@@ -66,8 +66,8 @@ const sortKeys = {
 }
 
 /** Deliveries of one kind follow the time of creation, as the indexes do. */
-function sortOf(ordering: DeliveryQuery['ordering']): SortKey[] {
-  const sort: SortKey[] = sortBy<keyof typeof sortKeys, SortKey['by']>(ordering, '-created', sortKeys)
+function sortOf(ordering: DeliveryQuery['ordering']): OldSortKey[] {
+  const sort: OldSortKey[] = sortBy<keyof typeof sortKeys, OldSortKey['by']>(ordering, '-created', sortKeys)
   const last = sort.at(-1)
   return last?.by === sortKeys.name ? [...sort, { by: sortKeys.created, desc: last.desc }] : sort
 }

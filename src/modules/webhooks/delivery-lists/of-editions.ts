@@ -1,6 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { Database } from '../../../db/database.ts'
-import type { ListSource, SortKey } from '../../../db/lists/list-source.ts'
+import type { ListSource, OldSortKey } from '../../../db/lists/list-source.ts'
 import { and, beyond, type KeyValues, type OrderKey } from '../../../db/lists/order-keys.ts'
 import { isFarPage, type PageStart, shortSkipOfTwice } from '../../../db/lists/page-by-number.ts'
 import { paginate } from '../../../db/lists/paginate.ts'
@@ -243,7 +243,7 @@ export async function packedPage(db: Database, asked: PackedPage): Promise<Page<
   const { request, rows, source } = asked
   const { order, desc } = rows
   const { size, after } = request
-  const sort: SortKey[] = sortsOf[order].map((by) => ({ by, desc }))
+  const sort: OldSortKey[] = sortsOf[order].map((by) => ({ by, desc }))
   const keys: OrderKey[] = [...sortsOf[order], id].map((by) => ({ by, desc }))
   if (after && after.length !== keys.length) return null
   // Of those candidates that have another status, or changed late, the page needs others.
