@@ -2,7 +2,7 @@ import { deleteDeadMessages } from '../db/sweeps/dead-messages.ts'
 import { deleteExpiredKeys } from '../db/idempotency.ts'
 import { deleteOldHits } from '../db/lists/list-hits.ts'
 import type { Bindings } from '../http/env.ts'
-import { recountEntries, settleEntries, sweepAuditLog } from '../modules/audit-log/jobs.ts'
+import { sweepAuditLog } from '../modules/audit-log/jobs.ts'
 import { sweepCampaigns } from '../modules/campaigns/jobs.ts'
 import { sweepConsents, sweepLapsed } from '../modules/consents/jobs.ts'
 import { sweepImportData, sweepImports } from '../modules/data-imports/jobs.ts'
@@ -102,7 +102,6 @@ const listSweeps: Sweeps = {
   'order-interval-counts': (job) => settleOrders(job),
   'order-runs': (job) => buildOrderRuns(job),
   'order-interval-recount': recountIntervals,
-  'audit-log-counts': settleEntries,
   'customer-counts': settleCustomers,
   'customer-run-editions': (job) => beginCustomerRuns(job),
   'customer-runs': (job) => buildCustomerRuns(job),
@@ -111,7 +110,6 @@ const listSweeps: Sweeps = {
   'customer-interval-counts': (job) => settleCustomerIntervals(job),
   'customer-interval-recount': recountCustomerIntervals,
   'webhook-delivery-counts': settleDeliveries,
-  'audit-log-recount': recountEntries,
   'webhook-delivery-recount': recountDeliveries,
   'webhook-delivery-interval-counts': (job) => settleDeliveryIntervals(job),
   'webhook-delivery-interval-recount': recountDeliveryIntervals,

@@ -1,11 +1,7 @@
 import { sql } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
-import { takeFromSpans } from '../../db/lists/spans/settle-spans.ts'
-import { recountNext, settleNext } from '../../db/settle-lists.ts'
 import { findSweepPosition, sweepPositionStatement } from '../../db/sweeps/sweep-positions.ts'
 import { firstIdAt } from '../../domain/ids.ts'
-import { settleResources } from './settle-resources.ts'
-import { entrySpans, resourceSpans } from './spans.ts'
 
 const sweepName = 'audit-log'
 const organizationsASweep = 50
@@ -35,11 +31,7 @@ async function deleteOld({ db, now, config }: SweepCtx, organizations: readonly 
       limit ${entriesABatch}`)
     const areOld = sql`(organization_id, id) in (select value ->> 'organization_id', value ->> 'id'
       from json_each(${JSON.stringify(old)}))`
-    if (old.length > 0)
-      await db.batch([
-        ...[entrySpans, resourceSpans].flatMap((list) => takeFromSpans(list, areOld)),
-        sql`delete from audit_log where ${areOld}`,
-      ])
+    if (old.length > 0) await db.batch([sql`delete from audit_log where ${areOld}`])
     if (old.length < entriesABatch) return true
   }
   return false
@@ -55,16 +47,4 @@ export async function sweepAuditLog(job: SweepCtx): Promise<void> {
   const next = found[organizationsASweep] ?? ''
   if (!(await deleteOld(job, found.slice(0, organizationsASweep))) || next === from) return
   await job.db.batch([sweepPositionStatement(sweepName, { after: next, begun_at: job.now() })])
-}
-
-/** Counts entries that are some minutes old, so that lists need not. */
-export async function settleEntries(job: Pick<JobCtx, 'db' | 'now'>): Promise<void> {
-  let organizations: string[] = []
-  await settleNext(job, entrySpans, async (from, most) => (organizations = await nextOrganizations(job, from, most)))
-  await settleResources(job, organizations)
-}
-
-export async function recountEntries(job: Pick<JobCtx, 'db' | 'now'>): Promise<void> {
-  await recountNext(job, resourceSpans)
-  await recountNext(job, entrySpans)
 }

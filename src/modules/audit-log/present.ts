@@ -3,7 +3,7 @@ import { superuser } from '../../domain/accounts/access.ts'
 import type { AuditChange } from '../../domain/audit.ts'
 import { toIso } from '../../domain/time/instants.ts'
 import type { AuditEntry } from './contract.ts'
-import type { AuditRow } from './queries.ts'
+import type { AuditRow } from './list.ts'
 
 const presentChange = (change: AuditChange) =>
   'is_hidden' in change

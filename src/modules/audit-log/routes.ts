@@ -2,11 +2,11 @@ import { mountList } from '../../http/operations/mount.ts'
 import { createRouter } from '../../http/operations/router.ts'
 import * as contract from './contract.ts'
 import { presentEntry } from './present.ts'
-import { listEntries } from './queries.ts'
+import { listAuditEntries } from './list.ts'
 
 export const auditLog = createRouter()
 
 mountList(auditLog, contract.listAuditLog, {
-  list: (ctx, { query, filters, page }) => listEntries(ctx, page, query.ordering, filters),
+  list: (ctx, { query, filters, page }) => listAuditEntries(ctx, page, query.ordering, filters),
   present: presentEntry,
 })

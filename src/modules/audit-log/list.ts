@@ -1,0 +1,67 @@
+import { eq, getTableColumns, gte, lt, type SQL, sql } from 'drizzle-orm'
+import type { Ctx } from '../../context.ts'
+import { buildOrderBy, maxIndexedOffset, paginate } from '../../db/paginate.ts'
+import { auditLog } from '../../db/schema/audit-log.ts'
+import { accounts, members } from '../../db/schema/organizations.ts'
+import type { RowOf } from '../../db/select.ts'
+import { visibilityOf, visibleIn } from '../../db/visibility.ts'
+import { invalid, parameterError } from '../../domain/errors.ts'
+import type { OrderBy, Page, PageRequest } from '../../domain/page.ts'
+import type { AuditFilters } from './contract.ts'
+
+const entry = getTableColumns(auditLog)
+
+/** The actor may have no account, and may have left the organisation. */
+const columns = {
+  ...entry,
+  email: sql<string | null>`${accounts.email}`,
+  member_id: sql<string | null>`${members.id}`,
+  first_name: sql<string | null>`${members.first_name}`,
+  last_name: sql<string | null>`${members.last_name}`,
+}
+
+export type AuditRow = RowOf<typeof columns>
+
+const visibility = visibilityOf(sql`${entry.organization_id}`, sql`null`)
+
+/** One page of the entries of an organisation, newest first. Entries without an organisation are the superuser's. */
+export async function listAuditEntries(
+  ctx: Ctx,
+  page: PageRequest,
+  ordering: readonly OrderBy<'created'>[],
+  filters: AuditFilters,
+): Promise<Page<AuditRow>> {
+  if (filters.organization_id === undefined && !ctx.caller.is_superuser)
+    throw invalid(parameterError('organization_id', 'required', 'The organisation is needed.'))
+  const organizationId = filters.organization_id ?? ''
+  return paginate(ctx.db, page, {
+    from: sql`audit_log indexed by audit_log_by_time`,
+    where: [
+      eq(entry.organization_id, organizationId),
+      visibleIn(ctx.caller, visibility, { organization_id: filters.organization_id }, ['OA']),
+      ...buildConditions(filters),
+    ],
+    orderBy: buildOrderBy(ordering, '-created', { created: sql`${entry.created_at}` }),
+    id: sql`${entry.id}`,
+    columns,
+    joins: sql`
+      join audit_log on audit_log.organization_id = ${organizationId} and audit_log.id = page.id
+      left join accounts on accounts.id = audit_log.actor_id
+      left join members on members.id = (select min(id) from members as membership
+        where membership.account_id = audit_log.actor_id and membership.organization_id = ${organizationId})`,
+    maxOffset: maxIndexedOffset,
+  })
+}
+
+function buildConditions(filters: AuditFilters): SQL[] {
+  const { actor_id, action, resource_type, resource_id, created_after, created_before } = filters
+  const conditions = [
+    actor_id === undefined ? null : eq(entry.actor_id, actor_id),
+    action === undefined ? null : eq(entry.action, action),
+    resource_type === undefined ? null : eq(entry.resource_type, resource_type),
+    resource_id === undefined ? null : eq(entry.resource_id, resource_id),
+    created_after === undefined ? null : gte(entry.created_at, created_after),
+    created_before === undefined ? null : lt(entry.created_at, created_before),
+  ]
+  return conditions.filter((condition) => condition !== null)
+}
