@@ -23,8 +23,8 @@ const patience = 180_000
 type Storage = 'shared' | 'own'
 
 const bindingsOf = async (storage: Storage) => {
-  const { migrations, snapshot } = await testSchema()
-  return { TEST_MIGRATIONS: migrations, TEST_SCHEMA: snapshot, TEST_STORAGE: storage }
+  const { snapshot } = await testSchema()
+  return { TEST_SCHEMA: snapshot, TEST_STORAGE: storage }
 }
 
 const worker = (storage: Storage) =>

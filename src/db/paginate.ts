@@ -53,7 +53,8 @@ export async function paginate<F extends Fields>(
   const maxOffset = list.maxOffset ?? maxSortedOffset
   const isTooDeep = offset > maxOffset
   const where = joinConditions(list.where)
-  const start = after ? sql`and ${buildIsAfter(keys, after)}` : sql``
+  // The cursor comes first: of two bounds of one column, SQLite seeks by the first.
+  const pageWhere = after ? sql`${buildIsAfter(keys, after)} and ${where}` : where
   const keyColumns = joinList(keys.map(({ column }, index) => sql`${column} as ${keyName(index)}`))
   const pageKeys = keys.map((_, index) => sql`page.${keyName(index)}`)
   const pageOrder = keys.map((key, index) => buildDirection({ ...key, column: sql`page.${keyName(index)}` }))
@@ -66,7 +67,7 @@ export async function paginate<F extends Fields>(
         with page as (
           select ${keyColumns}, ${list.id} as id
           from ${list.from}
-          where ${where} ${start}
+          where ${pageWhere}
           order by ${joinList(keys.map(buildDirection))}
           limit ${isTooDeep ? 0 : request.size + 1} offset ${offset}
         )

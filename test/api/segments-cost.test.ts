@@ -1,4 +1,3 @@
-import { env } from 'cloudflare:workers'
 import { sql } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
 import { listSizes } from '../../src/db/schema/list-sizes.ts'
@@ -165,27 +164,6 @@ describe('the stored lengths of lists', () => {
       all_orders: 0,
       all_purchases: 0,
     })
-  })
-})
-
-describe('the migration', () => {
-  it('computes the lengths for existing imports', async () => {
-    const shop = await seedShop()
-    await importOrders(shop, variedOrders())
-    const kept = await sizesOf(shop.organization_id)
-    const migration = env.TEST_MIGRATIONS.find(({ name }) => name.startsWith('0013'))
-    const backfill = migration?.queries.filter((query) => /^(insert|(--.*\n)*update) /.test(query.trim())) ?? []
-    expect(backfill).toHaveLength(6)
-    await db.batch([
-      sql`delete from list_sizes`,
-      // Purchases named their organisation then.
-      sql`update purchases set organization_id = ${shop.organization_id} where edition_id = ${shop.edition_id}`,
-    ])
-    await env.DB.batch(backfill.map((query) => env.DB.prepare(query)))
-    // Customers are counted by a later one.
-    expect(await sizesOf(shop.organization_id)).toEqual({ ...kept, customers: 0, customer_changes: 0 })
-    const empty = await givenOrganization()
-    expect(await sizesOf(empty.id)).toBeUndefined()
   })
 })
 

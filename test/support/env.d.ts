@@ -6,7 +6,6 @@ declare namespace Cloudflare {
     ROOT_TOKEN: string
     TEST_CLOCK: string
     TEST_CLOCK_RATE: string
-    TEST_MIGRATIONS: import('cloudflare:test').D1Migration[]
     TEST_SCHEMA: string[]
     TEST_STORAGE: 'shared' | 'own'
   }

@@ -1,22 +1,9 @@
-import { env } from 'cloudflare:workers'
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { fold } from '../../src/domain/text/fold.ts'
 import { numberKey } from '../../src/domain/orders/orders.ts'
 import { byCodePoint } from '../support/lists.ts'
 
 const sorted = (numbers: string[]) => numbers.toSorted((one, other) => byCodePoint(numberKey(one), numberKey(other)))
-
-/** The statement of the migration that filled the column, on one value. */
-async function keyOfMigration(orderNumber: string): Promise<unknown> {
-  const migration = env.TEST_MIGRATIONS.find(({ name }) => name.startsWith('0022'))
-  const update = migration?.queries.find((query) => query.includes('with recursive parts')) ?? ''
-  const [, expression = ''] = /set number_key = (\([\s\S]*\))\s*where order_number is not null/.exec(update) ?? []
-  const row = await env.DB.prepare(`select ${expression} as made from (select ? as number_folded) as orders`)
-    .bind(fold(orderNumber))
-    .first<{ made: unknown }>()
-  return row?.made
-}
 
 describe('numberKey', () => {
   it('sorts numbers as numbers, and text without regard to case', () => {
@@ -41,21 +28,6 @@ describe('numberKey', () => {
         const [left, right] = [numberKey('0'.repeat(zeros) + String(one)), numberKey(String(other))]
         expect(byCodePoint(left, right)).toBe(one < other ? -1 : one > other ? 1 : 0)
       }),
-    )
-  })
-
-  it('agrees with the migration', async () => {
-    const part = fc.oneof(
-      fc.constantFrom('A', 'b', '-', ' ', '0', '00', '7', '10', 'Ø', '*', '[', "'", '½'),
-      fc.string(),
-    )
-    const numbers = fc.array(part, { maxLength: 8 }).map((parts) => parts.join('').replaceAll('\0', '').slice(0, 16))
-    await fc.assert(
-      fc.asyncProperty(numbers, async (number) => {
-        fc.pre(number.isWellFormed())
-        expect([number, await keyOfMigration(number)]).toEqual([number, numberKey(number)])
-      }),
-      { numRuns: 60 },
     )
   })
 })

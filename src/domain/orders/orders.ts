@@ -131,7 +131,7 @@ export function summaryLines(totals: CartTotals, currency: string): SummaryLine[
 
 /**
  * What an order number is sorted by: folded, with the length of each number before its digits, so that A-2 sorts before
- * A-10. The migration that added the column makes the same of what was there.
+ * A-10.
  */
 export const numberKey = (orderNumber: string | null): string | null =>
   orderNumber === null

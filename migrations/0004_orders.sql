@@ -1,0 +1,221 @@
+-- Orders, their payments, and the units bought with them.
+
+-- An order of an edition. `seq` is the order of creation and the rowid in the search index.
+create table orders (
+  seq integer primary key,
+  id text not null unique,
+  organization_id text not null references organizations (id),
+  edition_id text not null references editions (id),
+  edition_short_id text not null generated always as (substr(edition_id, -8)) virtual,
+  user_id text not null references users (id),
+  order_number text,
+  number_folded text not null default '',
+  -- What the order number is sorted by: folded, with the length of each number before its digits, so A-2 comes before
+  -- A-10.
+  number_key text,
+  type text not null,
+  status text not null,
+  amount_minor integer not null check (amount_minor >= 0),
+  currency text not null,
+  items_count integer not null,
+  has_payment integer not null check (has_payment in (0, 1)),
+  completed_transaction_id text,
+  -- The cart as JSON. Zeros and empty values are left out; its total is `amount_minor`.
+  cart text not null default '{}' check (json_valid(cart)),
+  metadata text not null default '{}' check (json_valid(metadata)),
+  external_source text,
+  external_id text,
+  -- The import that created the order, and its number there. An order from an API call has no number.
+  import_id text,
+  import_number integer,
+  version integer not null default 1,
+  created_at integer not null,
+  modified_at integer not null,
+  -- Set where the statement that inserts the row counts it and no trigger does.
+  counted_together integer not null default 0 check (counted_together in (0, 1)),
+  -- Order number and ids, empty where `own_search_text` makes the same from the row.
+  search_own text not null,
+  -- The customer's address and number, folded.
+  search text not null,
+  own_search_text text not null generated always as (
+    case when search_own <> '' then search_own
+      else iif(number_folded = '', '', number_folded || char(31)) || lower(id) || char(31) || 'trx_' || lower(substr(id, 5))
+        || iif(coalesce(external_id, '') = '', '', char(31) || lower(external_id))
+    end
+  ) virtual,
+  search_text text not null generated always as (
+    own_search_text || char(31) || search
+  ) virtual
+) strict;
+-- Serves a customer's orders. Segments read status and amount from the index alone.
+create index orders_of_user on orders (user_id, created_at, seq, status, amount_minor);
+-- An external id is unique per edition and source; imports and the filter find orders by it.
+create unique index orders_by_external_id on orders (edition_short_id, external_id, external_source)
+  where external_id is not null;
+-- Serves lists ordered by creation, ranges of time, and the walks of refund batches.
+create index orders_edition_created on orders (edition_short_id, created_at);
+-- Serves lists ordered by status, and lists of one status and type.
+create index orders_edition_status on orders (edition_short_id, status, type, created_at);
+-- Serves lists ordered by last change. Like the next two it begins with status and type, so a filter reads no other
+-- orders.
+create index orders_edition_modified on orders (edition_short_id, status, type, modified_at, created_at);
+-- Serves lists ordered by order number.
+create index orders_edition_number on orders (edition_short_id, status, type, number_key, created_at);
+-- Serves lists ordered by amount.
+create index orders_edition_amount on orders (edition_short_id, status, type, amount_minor, created_at);
+
+-- Finds orders by any three letters of `orders.own_search_text`. `edition` and `organization` are marks as in
+-- `customer_search`; those of editions are combining characters.
+create virtual table order_search using fts5 (
+  edition, organization, text,
+  seq unindexed, id unindexed, organization_id unindexed, edition_id unindexed, edition_short_id unindexed,
+  user_id unindexed, status unindexed, type unindexed, amount_minor unindexed, created_at unindexed,
+  modified_at unindexed, number_key unindexed, number_folded unindexed, own_search_text unindexed,
+  search_text unindexed, address_folded unindexed, phone_digits unindexed, customer_editions unindexed,
+  contact unindexed, requests unindexed,
+  content = 'searched_orders', content_rowid = 'seq', detail = 'none', columnsize = 0,
+  tokenize = 'trigram case_sensitive 1'
+);
+
+-- Payments of orders and the refunds paid on them. An imported payment has the id of its order behind `trx_`, so the
+-- primary key also finds it by id.
+create table transactions (
+  id text not null,
+  order_id text not null references orders (id),
+  -- Written by the version before alone.
+  organization_id text,
+  type text not null,
+  status text not null,
+  service text not null,
+  -- The payment in the provider's words, such as a payment intent id.
+  provider_reference text,
+  -- The account that took the payment; null for the edition's own.
+  merchant_account_id text references merchant_accounts (id),
+  -- Set on rows of type refund: the request that it pays.
+  refund_request_id text references refund_requests (id),
+  amount_minor integer not null,
+  currency text not null,
+  service_fee_minor integer not null,
+  handling_fee_minor integer not null,
+  refunded_minor integer not null default 0,
+  reserved_minor integer not null default 0 check (reserved_minor >= 0),
+  created_at integer not null,
+  primary key (order_id, id)
+) strict, without rowid;
+-- Ids are unique; the index holds those that the key does not find, because they are not made from the id of the order.
+create unique index transactions_by_id on transactions (id) where substr(id, 5) <> substr(order_id, 5);
+-- Finds payments of an account before it is deleted.
+create index transactions_of_merchant_account on transactions (merchant_account_id)
+  where merchant_account_id is not null;
+-- Finds what a refund request has paid back.
+create index transactions_of_refund on transactions (refund_request_id) where refund_request_id is not null;
+-- Finds a payment by its name at the provider.
+create index transactions_of_provider on transactions (provider_reference) where provider_reference is not null;
+
+-- One row per unit bought. A purchase has a foreign key to its order in the form of a trigger: ids of imported
+-- purchases begin like the id of their order, so the primary key finds them, and no index has every `order_id`.
+create table purchases (
+  id text primary key,
+  -- Written by the version before alone.
+  organization_id text references organizations (id),
+  edition_id text not null references editions (id),
+  edition_short_id text not null generated always as (substr(edition_id, -8)) virtual,
+  order_id text not null,
+  user_id text not null references users (id),
+  product_id text not null references products (id),
+  variant_id text references variants (id),
+  location_id text references locations (id),
+  options text not null default '[]' check (json_valid(options)),
+  vendor_code text,
+  status text not null,
+  price_minor integer not null,
+  deposit_minor integer not null,
+  handling_fee_minor integer not null,
+  refunded_minor integer not null default 0 check (refunded_minor >= 0),
+  reserved_minor integer not null default 0 check (reserved_minor >= 0),
+  uses_limit integer not null default 1,
+  uses_count integer not null default 0,
+  is_unlimited_use integer not null default 0 check (is_unlimited_use in (0, 1)),
+  -- When the purchase ends; null for one that does not end by itself.
+  valid_until integer,
+  metadata text not null default '{}',
+  version integer not null default 1,
+  created_at integer not null,
+  modified_at integer not null,
+  -- Set where the statement that inserts the row counts it and no trigger does.
+  counted_together integer not null default 0 check (counted_together in (0, 1))
+) strict, without rowid;
+-- Finds an order's purchases whose ids are not made from the order's id. The others are a range of the primary key.
+create index purchases_of_order on purchases (order_id)
+  where substr(id, 1, length(id) - 4) <> 'pur_' || substr(order_id, 5, length(order_id) - 20) || substr(order_id, -12);
+-- Serves segment conditions on what a person bought, and erasures.
+create index purchases_of_user on purchases (user_id, product_id, status);
+-- Finds purchases that have ended, which a sweep marks as expired.
+create index purchases_due on purchases (valid_until) where status = 'active' and valid_until is not null;
+-- Serves lists of an edition, of one status or merged from all.
+create index purchases_edition_status on purchases (edition_short_id, status, created_at);
+-- Finds a scanned code, or codes by their beginning. Tickets of one kind may share a code.
+create index purchases_edition_code on purchases (edition_short_id, vendor_code collate nocase, created_at)
+  where vendor_code is not null;
+
+-- Uses of a purchase: a scan at an entrance, a meal handed out. A reverted use stays as a record.
+create table purchase_uses (
+  id text primary key,
+  purchase_id text not null references purchases (id),
+  quantity integer not null check (quantity > 0),
+  location_id text references locations (id),
+  used_at integer not null,
+  reverted_at integer,
+  created_at integer not null
+) strict, without rowid;
+-- Serves the uses of a purchase in order.
+create index purchase_uses_of_purchase on purchase_uses (purchase_id, used_at, id);
+
+-- Stands in for the foreign key from `purchases`, which would need an index of every `order_id`.
+create trigger purchases_of_orders_kept before delete on orders
+  when exists (select 1 from purchases
+      where id >= 'pur_' || substr(old.id, 5, length(old.id) - 20) || substr(old.id, -12)
+        and id < 'pur_' || substr(old.id, 5, length(old.id) - 20) || substr(old.id, -12) || '[' and order_id = old.id)
+    or exists (select 1 from purchases where order_id = old.id
+      and substr(id, 1, length(id) - 4) <> 'pur_' || substr(order_id, 5, length(order_id) - 20) || substr(order_id, -12))
+begin
+  select raise(abort, 'FOREIGN KEY constraint failed');
+end;
+
+-- Stands in for the foreign key from `refund_requests`, which would need an index of every payment.
+create trigger transactions_of_refunds_kept before delete on transactions
+  when exists (select 1 from refund_requests where order_id = old.order_id and transaction_id = old.id)
+begin
+  select raise(abort, 'FOREIGN KEY constraint failed');
+end;
+
+create trigger orders_search_insert after insert on orders begin
+  insert into order_search (rowid, edition, organization, text) values (
+    new.seq,
+    char(unicode(substr(new.edition_id, -3)) + 736, unicode(substr(new.edition_id, -2)) + 736,
+      unicode(substr(new.edition_id, -1)) + 736),
+    char(unicode(substr(new.organization_id, -3)) + 917728, unicode(substr(new.organization_id, -2)) + 917728,
+      unicode(substr(new.organization_id, -1)) + 917728),
+    new.own_search_text
+  );
+end;
+
+-- An order never changes its edition, so its marks stay.
+create trigger orders_search_update after update of search_own, number_folded, external_id on orders
+  when old.own_search_text <> new.own_search_text begin
+  insert into order_search (order_search, rowid, edition, organization, text)
+    values ('delete', old.seq, '', '', old.own_search_text);
+  insert into order_search (rowid, edition, organization, text) values (new.seq, '', '', new.own_search_text);
+end;
+
+create trigger orders_search_delete after delete on orders begin
+  insert into order_search (order_search, rowid, edition, organization, text) values (
+    'delete',
+    old.seq,
+    char(unicode(substr(old.edition_id, -3)) + 736, unicode(substr(old.edition_id, -2)) + 736,
+      unicode(substr(old.edition_id, -1)) + 736),
+    char(unicode(substr(old.organization_id, -3)) + 917728, unicode(substr(old.organization_id, -2)) + 917728,
+      unicode(substr(old.organization_id, -1)) + 917728),
+    old.own_search_text
+  );
+end;

@@ -1,0 +1,227 @@
+-- Data imports. An import reads its file into a canonical copy, has columns and products mapped, stages its rows, and
+-- then makes orders of them.
+
+-- An import of a file or of a list of external orders. External orders bring no file.
+create table data_imports (
+  id text primary key,
+  organization_id text not null references organizations (id),
+  edition_id text not null references editions (id),
+  account_id text,
+  name text not null,
+  source text not null,
+  external_source text,
+  detected_source text,
+  search text not null default '',
+  status text not null,
+  -- What background work runs; null while there is none.
+  phase text,
+  -- Rises with every start of background work. Writes of an earlier start have no effect.
+  epoch integer not null default 0,
+  -- Where background work continues: JSON of the phase.
+  position text not null default '{}' check (json_valid(position)),
+  -- When background work was last alive; null while there is none.
+  heartbeat_at integer,
+  -- How often background work was restarted since its last step. An import that makes no progress fails.
+  stalls integer not null default 0,
+  file_id text references files (id),
+  -- How the file is read (JSON), and the canonical copy in the file store.
+  format text check (format is null or json_valid(format)),
+  canonical_key text,
+  canonical_size integer,
+  options text not null check (json_valid(options)),
+  -- What lists say of the mappings, written with each change of them.
+  column_summary text not null
+  default '{"total":0,"mapped":0,"ignored":0,"missing_required":[]}' check (json_valid(column_summary)),
+  product_summary text not null
+  default '{"total":0,"mapped":0,"ignored":0,"unmapped":0}' check (json_valid(product_summary)),
+  total_rows integer not null,
+  valid_rows integer not null default 0,
+  invalid_rows integer not null default 0,
+  processed_rows integer not null default 0,
+  -- Rows by outcome, as JSON; null where they were not counted.
+  row_counts text check (row_counts is null or json_valid(row_counts)),
+  total_orders integer not null default 0,
+  created_orders integer not null,
+  updated_orders integer not null,
+  skipped_orders integer not null,
+  failed_orders integer not null,
+  results text not null check (json_valid(results)),
+  error_code text,
+  error_message text,
+  -- Until when the import can be undone; null where there is nothing to undo.
+  undo_until integer,
+  undone_orders integer not null default 0,
+  kept_orders integer not null default 0,
+  started_at integer,
+  completed_at integer,
+  -- When the file and its canonical copy were deleted, and when the staged rows were.
+  files_deleted_at integer,
+  rows_deleted_at integer,
+  version integer not null default 1,
+  created_at integer not null,
+  modified_at integer not null
+) strict, without rowid;
+-- Serves lists of an organization ordered by creation.
+create index data_imports_by_created on data_imports (organization_id, created_at, id);
+-- Finds imports that wait for a mapping, for the health of an edition.
+create index data_imports_in_mapping on data_imports (edition_id, modified_at)
+  where status in ('mapping_columns', 'mapping_products');
+-- Serves lists of an edition ordered by creation.
+create index data_imports_of_edition on data_imports (edition_id, created_at, id);
+-- Finds background work whose heartbeat stopped.
+create index data_imports_working on data_imports (heartbeat_at) where heartbeat_at is not null;
+-- Finds what uses a file before the file is deleted.
+create index data_imports_of_file on data_imports (file_id) where file_id is not null;
+-- Counts how many imports an organization has running.
+create index data_imports_running on data_imports (organization_id) where phase is not null;
+-- Finds ended imports whose rows are due for deletion.
+create index data_imports_ended on data_imports (modified_at)
+  where rows_deleted_at is null and file_id is not null
+    and status in ('completed', 'completed_with_errors', 'failed', 'cancelled', 'undone');
+
+-- One row per column of the file.
+create table import_columns (
+  import_id text not null references data_imports (id),
+  source_index integer not null,
+  id text not null,
+  source_column text not null,
+  sample_values text not null default '[]' check (json_valid(sample_values)),
+  statistics text not null default '{}' check (json_valid(statistics)),
+  target_field text,
+  -- The place of this column among those with its target: a date before its time, a first name before a last name.
+  target_position integer not null default 0,
+  is_ignored integer not null default 0 check (is_ignored in (0, 1)),
+  is_suggested integer not null default 0 check (is_suggested in (0, 1)),
+  confidence real not null default 0,
+  default_value text,
+  transform text not null default '{"type":"none"}' check (json_valid(transform)),
+  value_map text check (value_map is null or json_valid(value_map)),
+  primary key (import_id, source_index)
+) strict, without rowid;
+
+-- Target fields that get the same value in every row.
+create table import_constants (
+  import_id text not null references data_imports (id),
+  target_field text not null,
+  value text not null,
+  primary key (import_id, target_field)
+) strict, without rowid;
+
+-- What an organization mapped a header to before. An empty target is a column that was ignored.
+create table import_header_history (
+  organization_id text not null references organizations (id),
+  header_key text not null,
+  target_field text not null,
+  used_at integer not null,
+  primary key (organization_id, header_key)
+) strict, without rowid;
+
+-- One row per data row of the file, as the mapping reads it.
+create table import_rows (
+  import_id text not null references data_imports (id),
+  row_number integer not null,
+  -- The line of the file, as a text editor shows it.
+  file_line integer not null,
+  -- Where the record stands in the canonical copy.
+  byte_offset integer not null,
+  byte_length integer not null,
+  -- Rows with the same key are one order; null for rows that are ignored or cannot be grouped.
+  group_key text,
+  data text not null check (json_valid(data)),
+  errors text not null default '[]' check (json_valid(errors)),
+  warnings text not null default '[]' check (json_valid(warnings)),
+  -- created, updated, skipped, error, ignored, cancelled; null until it is decided.
+  outcome text,
+  primary key (import_id, row_number)
+) strict, without rowid;
+-- Finds the same id in two orders of a file, where rows are not grouped by it.
+create index import_rows_by_external_id
+  on import_rows (import_id, json_extract(data, '$.values."order.external_id"'), row_number)
+  where group_key <> json_extract(data, '$.values."order.external_id"');
+-- Serves the report of errors.
+create index import_rows_with_errors on import_rows (import_id, row_number) where errors <> '[]';
+-- Serves lists of one outcome. Created orders are most rows of most imports and are found without it.
+create index import_rows_by_outcome on import_rows (import_id, outcome, row_number)
+  where outcome in ('updated', 'skipped', 'ignored', 'cancelled');
+
+-- One row per order that the file contains.
+create table import_orders (
+  import_id text not null references data_imports (id),
+  group_key text not null,
+  -- The number of its first row.
+  number integer not null,
+  rows_count integer not null,
+  -- Its first row and those that follow without a row of another order between them.
+  adjacent_rows integer not null,
+  -- created, updated, skipped, error, cancelled; null until it is decided, and for most that were created.
+  outcome text,
+  order_id text,
+  -- The version of the order after the import wrote it, and what an undo restores.
+  order_version integer,
+  before text check (before is null or json_valid(before)),
+  -- undone, kept; null until an undo has decided.
+  undo_outcome text,
+  undo_reason text,
+  errors text not null default '[]' check (json_valid(errors)),
+  warnings text not null default '[]' check (json_valid(warnings)),
+  primary key (import_id, group_key)
+) strict, without rowid;
+-- Finds the imports that changed an order.
+create index import_orders_of_order on import_orders (order_id) where order_id is not null;
+
+-- Ranges of an order's rows that do not stand directly behind its first ones.
+create table import_later_rows (
+  import_id text not null references data_imports (id),
+  -- `import_orders.number`.
+  number integer not null,
+  first_row integer not null,
+  rows_count integer not null,
+  primary key (import_id, number, first_row)
+) strict, without rowid;
+
+-- Orders that the import created, packed by chunk: most orders of most imports. An order in `import_orders` without an
+-- outcome, whose number is not above the last number here, was created.
+create table import_created_orders (
+  import_id text not null references data_imports (id),
+  first_number integer not null,
+  last_number integer not null,
+  -- JSON by number: the order's id, and what an undo of it needs.
+  orders text not null check (json_valid(orders)),
+  primary key (import_id, first_number)
+) strict, without rowid;
+
+-- Distinct products as the file names them.
+create table import_products (
+  import_id text not null references data_imports (id),
+  position integer not null,
+  id text not null,
+  product_key text not null,
+  product text not null,
+  variant text,
+  location text,
+  options text not null default '[]' check (json_valid(options)),
+  rows_count integer not null,
+  action text,
+  product_id text references products (id),
+  variant_id text references variants (id),
+  location_id text references locations (id),
+  option_ids text not null default '[]' check (json_valid(option_ids)),
+  is_suggested integer not null default 0 check (is_suggested in (0, 1)),
+  confidence real not null default 0,
+  primary key (import_id, position)
+) strict, without rowid;
+-- A product of the file has one row.
+create unique index import_products_by_key on import_products (import_id, product_key);
+
+-- What would become of an import's orders, counted in parts before it starts.
+create table import_previews (
+  import_id text not null references data_imports (id),
+  part integer not null,
+  -- `data_imports.version`. Another version is counted anew.
+  version integer not null,
+  last_number integer not null,
+  -- One letter per order.
+  actions text not null,
+  created_at integer not null,
+  primary key (import_id, part)
+) strict, without rowid;

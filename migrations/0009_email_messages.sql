@@ -1,0 +1,350 @@
+-- E-mail messages, what sends them, and the domains they are sent from.
+
+-- Messages organizations write, and those the platform brings for them to adopt.
+create table email_messages (
+  id text primary key,
+  organization_id text references organizations (id),
+  edition_id text references editions (id),
+  title text not null,
+  subject text not null default '{}' check (json_valid(subject)),
+  type text not null,
+  scope text not null,
+  template text not null default 'modern',
+  is_locked integer not null default 0 check (is_locked in (0, 1)),
+  blocks text not null default '[]' check (json_valid(blocks)),
+  version integer not null default 1,
+  created_at integer not null,
+  modified_at integer not null
+) strict, without rowid;
+-- Serves lists of an organization ordered by creation.
+create index email_messages_by_created on email_messages (organization_id, created_at, id);
+-- Serves lists of one type.
+create index email_messages_by_type on email_messages (organization_id, type);
+-- Serves lists of an edition ordered by creation.
+create index email_messages_of_edition on email_messages (edition_id, created_at, id) where edition_id is not null;
+
+-- Images of messages, one row per file id in `email_messages.blocks`, so that a file in use is found by an index and
+-- not deleted.
+create table email_message_images (
+  message_id text not null references email_messages (id) on delete cascade,
+  file_id text not null references files (id),
+  primary key (message_id, file_id)
+) strict, without rowid;
+-- Finds what uses a file before the file is deleted.
+create index email_message_images_by_file on email_message_images (file_id);
+
+-- Compiled messages, one per message, sending edition and language. The hash covers everything that went into one.
+create table email_renditions (
+  message_id text not null references email_messages (id) on delete cascade,
+  -- The edition that sends it; empty for none.
+  edition_id text not null default '',
+  language text not null,
+  content_hash text not null,
+  subject text not null,
+  html text not null,
+  text text not null,
+  created_at integer not null,
+  primary key (message_id, edition_id, language)
+) strict, without rowid;
+
+-- Which message an edition sends on which occasion.
+create table triggers (
+  id text primary key,
+  organization_id text not null references organizations (id),
+  edition_id text not null references editions (id),
+  kind text not null,
+  channel text not null,
+  email_message_id text references email_messages (id),
+  is_active integer not null default 1 check (is_active in (0, 1)),
+  created_at integer not null,
+  modified_at integer not null,
+  unique (edition_id, kind, channel)
+) strict, without rowid;
+-- Finds what sends a message before the message is deleted.
+create index triggers_of_message on triggers (email_message_id) where email_message_id is not null;
+
+-- One row per message that follows from an action: receipts, consent confirmations, refund confirmations.
+create table transactional_emails (
+  id text primary key,
+  organization_id text not null references organizations (id),
+  edition_id text references editions (id),
+  order_id text references orders (id),
+  user_id text not null references users (id),
+  kind text not null,
+  email_message_id text,
+  -- The answer that the message asks to confirm, by its id, and by its key with the wording that is shown.
+  consent_record_id text,
+  confirmation text check (json_valid(confirmation)),
+  refund_request_id text references refund_requests (id),
+  -- The attempt that the message reports. One that fails late and is repeated is confirmed again.
+  refund_attempt integer,
+  -- What the message says of the refund, as it was then.
+  refund text check (json_valid(refund)),
+  language text not null,
+  recipient text not null,
+  status text not null,
+  attempts integer not null default 0,
+  next_attempt_at integer,
+  lease_until integer,
+  -- What is handed to the provider, from just before the first call until the end, so that a repeated call is the same.
+  content text check (json_valid(content)),
+  provider text,
+  first_call_at integer,
+  -- A call was made whose answer never came.
+  is_doubtful integer not null default 0 check (is_doubtful in (0, 1)),
+  provider_id text,
+  error_code text,
+  error_detail text not null default '',
+  sent_at integer,
+  created_at integer not null,
+  modified_at integer not null,
+  check (case kind when 'receipt' then order_id is not null and email_message_id is not null and edition_id is not null
+    when 'consent_confirmation' then consent_record_id is not null and confirmation is not null
+    else order_id is null and refund_request_id is not null and refund_attempt is not null and refund is not null end),
+  unique (order_id, kind)
+) strict, without rowid;
+-- Finds messages whose next attempt is due.
+create index transactional_emails_due on transactional_emails (next_attempt_at) where status = 'pending';
+-- Finds the messages of a customer for exports and erasures.
+create index transactional_emails_of_user on transactional_emails (user_id);
+-- Finds the confirmation that was sent for an answer.
+create index transactional_emails_of_consent_record on transactional_emails (consent_record_id, created_at)
+  where consent_record_id is not null;
+-- A refund attempt is reported once per kind of message.
+create unique index transactional_emails_of_refund on transactional_emails (refund_request_id, kind, refund_attempt)
+  where refund_request_id is not null;
+
+-- Domains an organization may send from. Several organizations may ask for a domain; at most one has it verified.
+create table sender_domains (
+  id text primary key,
+  organization_id text not null references organizations (id),
+  -- In lower case, without a dot at the end.
+  domain text not null,
+  status text not null,
+  -- What the TXT record has to contain.
+  token text not null,
+  verified_at integer,
+  verified_by text,
+  checked_at integer,
+  check_outcome text,
+  -- The domain at the provider that sends, and the DNS records that it wants.
+  provider_domain_id text,
+  provider_records text not null default '[]' check (json_valid(provider_records)),
+  version integer not null default 1,
+  created_at integer not null,
+  modified_at integer not null,
+  unique (organization_id, domain)
+) strict, without rowid;
+-- A domain is verified for one organization.
+create unique index sender_domains_verified on sender_domains (domain) where status = 'verified';
+-- Serves lists ordered by creation.
+create index sender_domains_by_created on sender_domains (organization_id, created_at, id);
+
+-- What the capture gateways recorded instead of sending. A repeated call with the same key records nothing.
+create table captured_messages (
+  seq integer primary key,
+  id text not null unique,
+  channel text not null,
+  call_key text not null,
+  position integer not null,
+  reference text not null,
+  sender text not null,
+  recipient text not null,
+  reply_to text,
+  subject text not null default '',
+  html text not null default '',
+  body text not null,
+  headers text not null default '{}' check (json_valid(headers)),
+  created_at integer not null,
+  unique (channel, call_key, position)
+) strict;
+-- Serves the mailbox of a recipient.
+create index captured_messages_of_recipient on captured_messages (recipient, seq);
+
+-- What the capture gateway for DNS answers, in development and tests.
+create table captured_dns_records (
+  name text not null,
+  value text not null,
+  primary key (name, value)
+) strict, without rowid;
+
+create trigger email_message_images_added after insert on email_messages when instr(new.blocks, '"file_id"') > 0
+begin
+  insert into email_message_images (message_id, file_id)
+  select distinct new.id, tree.value from json_tree(new.blocks) as tree where tree.key = 'file_id' and tree.type = 'text';
+end;
+
+create trigger email_message_images_changed after update of blocks on email_messages
+  when new.blocks <> old.blocks and instr(new.blocks || old.blocks, '"file_id"') > 0
+begin
+  delete from email_message_images where message_id = new.id;
+  insert into email_message_images (message_id, file_id)
+  select distinct new.id, tree.value from json_tree(new.blocks) as tree where tree.key = 'file_id' and tree.type = 'text';
+end;
+
+-- Messages the platform brings, for organizations to adopt.
+insert into email_messages
+  (id, organization_id, edition_id, title, subject, type, scope, template, is_locked, blocks, version, created_at,
+    modified_at)
+values
+  (
+    'eml_0000000000000000000000NEWS', null, null, 'Newsletter',
+    json('{
+      "en": "News from {{ edition.name }}",
+      "da": "Nyt fra {{ edition.name }}",
+      "se": "Nytt från {{ edition.name }}",
+      "nl": "Nieuws van {{ edition.name }}",
+      "pl": "Nowości z {{ edition.name }}"
+    }'),
+    'campaign', 'platform', 'modern', 1,
+    json('[
+      {
+        "id": "blk_00000000000000000000020000",
+        "type": "heading",
+        "data": {
+          "text": {
+            "en": "News from {{ edition.name }}",
+            "da": "Nyt fra {{ edition.name }}",
+            "se": "Nytt från {{ edition.name }}",
+            "nl": "Nieuws van {{ edition.name }}",
+            "pl": "Nowości z {{ edition.name }}"
+          }
+        }
+      },
+      {
+        "id": "blk_00000000000000000000020001",
+        "type": "rich_text",
+        "data": {
+          "text": {
+            "en": "<p>Hello {{ customer.first_name }},</p><p>Write here what is new.</p>",
+            "da": "<p>Hej {{ customer.first_name }},</p><p>Skriv her, hvad der er nyt.</p>",
+            "se": "<p>Hej {{ customer.first_name }},</p><p>Skriv här vad som är nytt.</p>",
+            "nl": "<p>Hallo {{ customer.first_name }},</p><p>Schrijf hier wat er nieuw is.</p>",
+            "pl": "<p>Cześć {{ customer.first_name }},</p><p>Napisz tutaj, co nowego.</p>"
+          }
+        }
+      },
+      {
+        "id": "blk_00000000000000000000020002",
+        "type": "footer",
+        "data": {
+          "text": {}
+        }
+      }
+    ]'),
+    1, 1767225600000, 1767225600000
+  ),
+  (
+    'eml_00000000000000000000REFUND', null, null, 'Refund confirmation',
+    json('{
+      "en": "Your refund of {{ refund.amount }}",
+      "da": "Din refusion på {{ refund.amount }}",
+      "se": "Din återbetalning på {{ refund.amount }}",
+      "nl": "Je terugbetaling van {{ refund.amount }}",
+      "pl": "Twój zwrot {{ refund.amount }}"
+    }'),
+    'refund_confirmation', 'platform', 'modern', 1,
+    json('[
+      {
+        "id": "blk_00000000000000000000010000",
+        "type": "heading",
+        "data": {
+          "text": {
+            "en": "Your refund is on its way",
+            "da": "Din refusion er på vej",
+            "se": "Din återbetalning är på väg",
+            "nl": "Je terugbetaling is onderweg",
+            "pl": "Twój zwrot jest w drodze"
+          }
+        }
+      },
+      {
+        "id": "blk_00000000000000000000010001",
+        "type": "rich_text",
+        "data": {
+          "text": {
+            "en": "<p>Hello {{ customer.first_name }},</p><p>We have refunded <strong>{{ refund.amount }}</strong> for {{ purchase.product }} ({{ edition.name }}, order {{ order.number }}).</p><p>It reaches you the way that you paid, usually within 5 to 10 working days.</p>",
+            "da": "<p>Hej {{ customer.first_name }},</p><p>Vi har refunderet <strong>{{ refund.amount }}</strong> for {{ purchase.product }} ({{ edition.name }}, ordre {{ order.number }}).</p><p>Pengene kommer samme vej, som du betalte, normalt inden for 5 til 10 hverdage.</p>",
+            "se": "<p>Hej {{ customer.first_name }},</p><p>Vi har återbetalat <strong>{{ refund.amount }}</strong> för {{ purchase.product }} ({{ edition.name }}, beställning {{ order.number }}).</p><p>Pengarna kommer samma väg som du betalade, oftast inom 5 till 10 vardagar.</p>",
+            "nl": "<p>Hallo {{ customer.first_name }},</p><p>We hebben <strong>{{ refund.amount }}</strong> terugbetaald voor {{ purchase.product }} ({{ edition.name }}, bestelling {{ order.number }}).</p><p>Je krijgt het terug zoals je hebt betaald, meestal binnen 5 tot 10 werkdagen.</p>",
+            "pl": "<p>Cześć {{ customer.first_name }},</p><p>Zwróciliśmy <strong>{{ refund.amount }}</strong> za {{ purchase.product }} ({{ edition.name }}, zamówienie {{ order.number }}).</p><p>Pieniądze wrócą tą samą drogą, którą zapłacono, zwykle w ciągu 5–10 dni roboczych.</p>"
+          }
+        }
+      },
+      {
+        "id": "blk_00000000000000000000010002",
+        "type": "footer",
+        "data": {
+          "text": {},
+          "show_unsubscribe": false
+        }
+      }
+    ]'),
+    1, 1767225600000, 1767225600000
+  ),
+  (
+    'eml_0000000000000000000RECEIPT', null, null, 'Receipt',
+    json('{
+      "en": "Your order {{ order.number }}",
+      "da": "Din ordre {{ order.number }}",
+      "se": "Din beställning {{ order.number }}",
+      "nl": "Je bestelling {{ order.number }}",
+      "pl": "Twoje zamówienie {{ order.number }}"
+    }'),
+    'receipt', 'platform', 'modern', 1,
+    json('[
+      {
+        "id": "blk_00000000000000000000000000",
+        "type": "heading",
+        "data": {
+          "text": {
+            "en": "Thank you for your order",
+            "da": "Tak for din ordre",
+            "se": "Tack för din beställning",
+            "nl": "Bedankt voor je bestelling",
+            "pl": "Dziękujemy za zamówienie"
+          }
+        }
+      },
+      {
+        "id": "blk_00000000000000000000000001",
+        "type": "rich_text",
+        "data": {
+          "text": {
+            "en": "<p>Hello {{ customer.first_name }},</p><p>Your order <strong>{{ order.number }}</strong> of {{ order.date }} for {{ edition.name }} is confirmed. This message is your receipt.</p>",
+            "da": "<p>Hej {{ customer.first_name }},</p><p>Din ordre <strong>{{ order.number }}</strong> fra {{ order.date }} til {{ edition.name }} er bekræftet. Denne besked er din kvittering.</p>",
+            "se": "<p>Hej {{ customer.first_name }},</p><p>Din beställning <strong>{{ order.number }}</strong> från {{ order.date }} till {{ edition.name }} är bekräftad. Det här meddelandet är ditt kvitto.</p>",
+            "nl": "<p>Hallo {{ customer.first_name }},</p><p>Je bestelling <strong>{{ order.number }}</strong> van {{ order.date }} voor {{ edition.name }} is bevestigd. Dit bericht is je bon.</p>",
+            "pl": "<p>Cześć {{ customer.first_name }},</p><p>Twoje zamówienie <strong>{{ order.number }}</strong> z {{ order.date }} na {{ edition.name }} zostało potwierdzone. Ta wiadomość jest Twoim potwierdzeniem zakupu.</p>"
+          }
+        }
+      },
+      {
+        "id": "blk_00000000000000000000000002",
+        "type": "order_summary",
+        "data": {}
+      },
+      {
+        "id": "blk_00000000000000000000000003",
+        "type": "rich_text",
+        "data": {
+          "text": {
+            "en": "<p>Keep this message. If something is wrong with your order, reply to it.</p>",
+            "da": "<p>Gem denne besked. Svar på den, hvis noget er galt med din ordre.</p>",
+            "se": "<p>Spara det här meddelandet. Svara på det om något är fel med din beställning.</p>",
+            "nl": "<p>Bewaar dit bericht. Beantwoord het als er iets mis is met je bestelling.</p>",
+            "pl": "<p>Zachowaj tę wiadomość. Jeśli coś się nie zgadza, odpowiedz na nią.</p>"
+          }
+        }
+      },
+      {
+        "id": "blk_00000000000000000000000004",
+        "type": "footer",
+        "data": {
+          "text": {},
+          "show_unsubscribe": false
+        }
+      }
+    ]'),
+    1, 1767225600000, 1767225600000
+  );

@@ -1,0 +1,102 @@
+-- Segments of customers, calculated from an expression.
+
+-- A saved expression and the state of its calculation.
+create table segments (
+  seq integer primary key,
+  id text not null unique,
+  organization_id text not null references organizations (id),
+  edition_id text references editions (id),
+  name text not null,
+  search text not null,
+  description text not null default '',
+  communication_type text not null,
+  communication_channel text not null,
+  expression text not null,
+  is_time_dependent integer not null check (is_time_dependent in (0, 1)),
+  status text not null,
+  -- Calculations are numbered. Members that are shown carry `members_epoch`; a running calculation writes `epoch`.
+  epoch integer not null default 0,
+  members_epoch integer not null default 0,
+  -- A calculation walks through the people in a fixed order, up to the last one that existed when it began.
+  cursor_id text not null default '',
+  last_id text not null default '',
+  walked_count integer not null default 0,
+  population_count integer not null default 0,
+  matched_count integer not null default 0,
+  user_count integer not null default 0,
+  excluded text not null default '{}' check (json_valid(excluded)),
+  calculated_at integer,
+  calculation_started_at integer,
+  heartbeat_at integer,
+  error_message text not null default '',
+  -- Sent campaigns still show their segment, so a deleted one stays.
+  deleted_at integer,
+  version integer not null default 1,
+  created_at integer not null,
+  modified_at integer not null
+) strict;
+-- Finds calculations whose heartbeat stopped.
+create index segments_calculating on segments (heartbeat_at) where status = 'calculating';
+-- Serves lists of an organization ordered by creation.
+create index segments_by_created on segments (organization_id, created_at) where deleted_at is null;
+-- Serves lists of an edition ordered by creation.
+create index segments_of_edition on segments (edition_id, created_at)
+  where deleted_at is null and edition_id is not null;
+
+-- Everyone the expression holds for. `excluded_for` says why a member receives nothing.
+create table segment_members (
+  segment_seq integer not null,
+  epoch integer not null,
+  user_seq integer not null,
+  excluded_for text,
+  primary key (segment_seq, epoch, user_seq)
+) strict, without rowid;
+
+-- Who took personal data out, when, and which columns.
+create table segment_exports (
+  id text primary key,
+  segment_id text not null references segments (id),
+  organization_id text not null references organizations (id),
+  -- The account that exported, or `root`.
+  caller_id text not null,
+  request_id text not null,
+  columns text not null check (json_valid(columns)),
+  user_count integer not null,
+  created_at integer not null
+) strict, without rowid;
+-- Serves the exports of a segment.
+create index segment_exports_of_segment on segment_exports (segment_id, created_at);
+
+-- Sets of members that no reader is given any more. A reader still under way has an hour before they are deleted in
+-- slices.
+create table segment_leftovers (
+  segment_seq integer not null,
+  epoch integer not null,
+  left_at integer not null,
+  primary key (segment_seq, epoch)
+) strict, without rowid;
+-- Finds leftovers that are an hour old.
+create index segment_leftovers_by_age on segment_leftovers (left_at);
+
+-- Upper bounds of the list lengths that expressions walk through, for estimating their cost. Each is the most one
+-- person of the organization has or had; whatever adds to a list raises it in the same transaction.
+create table list_sizes (
+  organization_id text primary key references organizations (id),
+  orders integer not null default 0,
+  purchases integer not null default 0,
+  -- Campaigns of the organization: a person receives each once.
+  campaigns integer not null default 0,
+  -- Options of one purchase.
+  options integer not null default 0,
+  -- Entries of one array or object in the metadata of a person, and of an order.
+  user_metadata integer not null default 0,
+  order_metadata integer not null default 0,
+  -- Counts of the whole organization, for means.
+  people integer not null default 0,
+  all_orders integer not null default 0,
+  all_purchases integer not null default 0,
+  -- How many customers the organization has, and how often they and its refund requests changed.
+  customers integer not null default 0,
+  customer_changes integer not null default 0,
+  refund_changes integer not null default 0
+) strict, without rowid;

@@ -1,0 +1,93 @@
+-- Campaigns by e-mail and SMS. Their recipients are stored in a Durable Object each.
+
+-- A campaign, with the counters its Durable Object reports.
+create table campaigns (
+  seq integer primary key,
+  id text not null unique,
+  organization_id text not null references organizations (id),
+  edition_id text not null references editions (id),
+  segment_id text not null references segments (id),
+  -- The segment that the campaign was last started with, as it was then.
+  segment_snapshot text check (json_valid(segment_snapshot)),
+  name text not null,
+  search text not null,
+  channel text not null,
+  email_message_id text references email_messages (id),
+  -- The message of a finished campaign, once the message is deleted.
+  deleted_message_id text,
+  sms_body text not null default '{}' check (json_valid(sms_body)),
+  -- How many parts the texts of an SMS campaign take, as JSON by language, measured when they are saved.
+  sms_sizes text,
+  status text not null,
+  scheduled_at integer,
+  total_recipients integer not null default 0,
+  sent_count integer not null default 0,
+  failed_count integer not null default 0,
+  skipped_count integer not null default 0,
+  delivered_count integer not null default 0,
+  opened_count integer not null default 0,
+  clicked_count integer not null default 0,
+  bounced_count integer not null default 0,
+  unsubscribed_count integer not null default 0,
+  user_count integer not null default 0,
+  error_message text not null default '',
+  started_at integer,
+  completed_at integer,
+  -- Starts are numbered. What the Durable Object reports of an earlier run no longer counts.
+  run integer not null default 0,
+  -- The number of the Durable Object's state that this row shows.
+  revision integer not null default 0,
+  heartbeat_at integer,
+  version integer not null default 1,
+  created_at integer not null,
+  modified_at integer not null
+) strict;
+-- Finds the campaigns of a segment before the segment changes or is deleted.
+create index campaigns_of_segment on campaigns (segment_id);
+-- Finds the campaigns of a message before the message is deleted.
+create index campaigns_of_message on campaigns (email_message_id) where email_message_id is not null;
+-- Finds scheduled campaigns that are due.
+create index campaigns_due on campaigns (scheduled_at) where status = 'scheduled';
+-- Finds campaigns whose heartbeat stopped.
+create index campaigns_running on campaigns (heartbeat_at) where status in ('calculating', 'sending');
+-- Serves lists of an organization ordered by creation.
+create index campaigns_by_created on campaigns (organization_id, created_at);
+-- Serves lists of an edition ordered by creation.
+create index campaigns_of_edition on campaigns (edition_id, created_at);
+
+-- What a campaign says, as it was when it started, so that a repeated call to the provider says the same.
+create table campaign_contents (
+  campaign_id text not null references campaigns (id) on delete cascade,
+  -- The run that it was rendered for.
+  content integer not null,
+  language text not null,
+  subject text not null,
+  html text not null,
+  text text not null,
+  -- Positions in `campaign_links`, in the order in which the template names them.
+  links text not null check (json_valid(links)),
+  -- Names and senders that every message of the campaign shows.
+  surroundings text not null check (json_valid(surroundings)),
+  created_at integer not null,
+  primary key (campaign_id, content, language)
+) strict, without rowid;
+
+-- Where the counted links of a campaign lead. Sent messages name them by position, so rows never change.
+create table campaign_links (
+  campaign_id text not null references campaigns (id) on delete cascade,
+  position integer not null,
+  url text not null,
+  primary key (campaign_id, position)
+) strict, without rowid;
+
+-- What a person did with a campaign they were sent, as segments ask for it. `campaign_id` is no foreign key: a campaign
+-- that sent messages cannot be deleted, and checking would need an index that each message writes to.
+create table campaign_receipts (
+  organization_id text not null references organizations (id),
+  user_id text not null references users (id),
+  campaign_id text not null,
+  received_at integer,
+  opened_at integer,
+  clicked_at integer,
+  primary key (user_id, campaign_id)
+) strict, without rowid;

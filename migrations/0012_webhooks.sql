@@ -1,0 +1,113 @@
+-- Webhook endpoints, events, and their deliveries.
+
+-- Where an organization wants events posted.
+create table webhook_endpoints (
+  id text primary key,
+  organization_id text not null references organizations (id),
+  edition_id text references editions (id),
+  name text not null,
+  url text not null,
+  events text not null check (json_valid(events)),
+  is_active integer not null default 1 check (is_active in (0, 1)),
+  timeout_seconds integer not null default 0 check (timeout_seconds >= 0),
+  secret text not null,
+  -- Signs beside `secret` until `previous_secret_until`.
+  previous_secret text,
+  previous_secret_until integer,
+  disabled_at integer,
+  disabled_reason text,
+  -- When the current series of failures began, and how long it is. A success clears both.
+  failing_since integer,
+  failures_in_row integer not null default 0,
+  -- While the breaker is open, deliveries wait until then; after it a single one probes.
+  breaker_until integer,
+  -- The last request timed out, or took longer than the fast lane allows.
+  is_slow integer not null default 0 check (is_slow in (0, 1)),
+  version integer not null default 1,
+  created_at integer not null,
+  modified_at integer not null
+) strict, without rowid;
+-- Serves the list of endpoints.
+create index webhook_endpoints_by_created on webhook_endpoints (organization_id, created_at, id);
+
+-- What happened, once, in the exact bytes that every endpoint receives.
+create table webhook_events (
+  id text primary key,
+  organization_id text not null references organizations (id),
+  edition_id text references editions (id),
+  kind text not null,
+  payload text not null,
+  created_at integer not null
+) strict, without rowid;
+
+-- One row per event and endpoint. The unique key begins with the event, so deleting an event finds its deliveries.
+create table webhook_deliveries (
+  id text primary key,
+  endpoint_id text not null references webhook_endpoints (id) on delete cascade,
+  event_id text not null references webhook_events (id),
+  kind text not null,
+  status text not null,
+  attempts integer not null default 0,
+  -- Position in the retry schedule. A manual retry counts as an attempt and not as a step.
+  step integer not null default 0,
+  -- The next attempt was asked for: `extra` beside the schedule, `alone` after the schedule has ended.
+  manual text check (manual in ('extra', 'alone')),
+  response_status_code integer,
+  signature text,
+  signed_at integer,
+  last_attempt_at integer,
+  -- The last attempt, as JSON. It moves to `webhook_attempts` when the next one is recorded.
+  last_attempt text,
+  next_retry_at integer,
+  lease_until integer,
+  created_at integer not null,
+  modified_at integer not null,
+  unique (event_id, endpoint_id)
+) strict, without rowid;
+-- Counts requests to an endpoint that are under way, and finds leases that ran out.
+create index webhook_deliveries_leased on webhook_deliveries (endpoint_id, lease_until) where lease_until is not null;
+-- Finds attempts somebody asked for, which go first, also behind an open breaker.
+create index webhook_deliveries_asked on webhook_deliveries (endpoint_id, event_id)
+  where manual is not null and status in ('pending', 'retrying');
+-- Finds the endpoints for which a delivery is due.
+create index webhook_deliveries_due on webhook_deliveries (next_retry_at)
+  where status in ('pending', 'retrying') and lease_until is null;
+-- Finds the next deliveries of an endpoint in the order of their events, whose ids sort by time.
+create index webhook_deliveries_open on webhook_deliveries (endpoint_id, event_id)
+  where status in ('pending', 'retrying') and lease_until is null;
+-- Serves lists of an endpoint, by kind, ordered by creation.
+create index webhook_deliveries_of_endpoint on webhook_deliveries (endpoint_id, kind, created_at, id);
+-- Serves lists of deliveries that ended without success.
+create index webhook_deliveries_lost on webhook_deliveries (endpoint_id, status, kind, created_at, id)
+  where status in ('failed', 'exhausted');
+-- Serves lists ordered by last change, of deliveries that changed long after they were made.
+create index webhook_deliveries_late on webhook_deliveries (endpoint_id, modified_at, id)
+  where modified_at not between created_at and created_at + 300000;
+-- Serves lists of deliveries that ended without success, ordered by last change.
+create index webhook_deliveries_lost_by_change on webhook_deliveries (endpoint_id, status, modified_at, id)
+  where status in ('failed', 'exhausted');
+
+-- Attempts of a delivery before its last one, which stands in `webhook_deliveries.last_attempt`.
+create table webhook_attempts (
+  delivery_id text not null references webhook_deliveries (id) on delete cascade,
+  number integer not null,
+  started_at integer not null,
+  duration_ms integer not null,
+  status_code integer,
+  -- Why it failed; null for a success.
+  error text,
+  is_manual integer not null check (is_manual in (0, 1)),
+  next_retry_at integer,
+  next_reason text,
+  -- The beginning of what the receiver answered, as plain text.
+  response_text text,
+  primary key (delivery_id, number)
+) strict, without rowid;
+
+-- Queue messages that no consumer could process: faults of this service, stored for whoever fixes them.
+create table dead_messages (
+  id text primary key,
+  queue text not null,
+  body text not null,
+  created_at integer not null
+) strict, without rowid;
