@@ -1,50 +1,6 @@
 -- Counts, intervals, runs, packs and hits that lists are read through. Everything here serves lists alone and can be
 -- deleted as a whole.
 
--- Orders, purchases and customers of an edition by span of time (`created_at >> span_bits`). Triggers count them.
-create table order_counts (
-  span_bits integer not null check (span_bits in (21, 25, 29, 33)),
-  edition_id text not null,
-  span integer not null,
-  pending_online integer not null default 0,
-  pending_in_person integer not null default 0,
-  pending_imported integer not null default 0,
-  confirmed_online integer not null default 0,
-  confirmed_in_person integer not null default 0,
-  confirmed_imported integer not null default 0,
-  completed_online integer not null default 0,
-  completed_in_person integer not null default 0,
-  completed_imported integer not null default 0,
-  cancelled_online integer not null default 0,
-  cancelled_in_person integer not null default 0,
-  cancelled_imported integer not null default 0,
-  -- Goes up with each change of an order of the span that a list could show: the sum of an edition never is the same
-  -- twice.
-  changes integer not null default 0,
-  -- Of spans of 29 bits and their sums.
-  customers integer not null default 0,
-  -- Of spans of 29 bits alone, so that a purchase whose status changes writes one row.
-  purchases_pending integer not null default 0,
-  purchases_active integer not null default 0,
-  purchases_used integer not null default 0,
-  purchases_refunded integer not null default 0,
-  purchases_expired integer not null default 0,
-  purchases_cancelled integer not null default 0,
-  -- Of any status.
-  purchases integer not null default 0,
-  -- The same. What a version before 0128 counts is in the columns of statuses alone.
-  bought integer as (iif(span_bits = 29, purchases_pending + purchases_active + purchases_used + purchases_refunded
-    + purchases_expired + purchases_cancelled, purchases)),
-  purchase_changes integer not null default 0,
-  sort_changes integer not null default 0,
-  orders integer as (pending_online + pending_in_person + pending_imported
-  + confirmed_online + confirmed_in_person + confirmed_imported + completed_online + completed_in_person
-  + completed_imported + cancelled_online + cancelled_in_person + cancelled_imported),
-  primary key (span_bits, edition_id, span)
-) strict, without rowid;
--- Finds short spans with many orders or purchases.
-create index order_counts_dense on order_counts (edition_id) where span_bits = 21 and (orders > 256 or purchases > 256);
-
 -- Counts and hits of searches, valid for one state of the lists they are of.
 create table list_counts (
   slot integer primary key,
@@ -86,29 +42,6 @@ create table settled_lists (
   scope text not null,
   until any not null,
   primary key (list, scope)
-) strict, without rowid;
-
--- Counts of orders between two keys of an ordering, which lead to pages by number.
-create table order_intervals (
-  -- An edition or an organisation.
-  scope text not null,
-  ordering text not null check (ordering in ('amount', 'modified', 'number', 'unnumbered')),
-  value any not null,
-  created_at integer not null,
-  seq integer not null,
-  pending_online integer not null default 0,
-  pending_in_person integer not null default 0,
-  pending_imported integer not null default 0,
-  confirmed_online integer not null default 0,
-  confirmed_in_person integer not null default 0,
-  confirmed_imported integer not null default 0,
-  completed_online integer not null default 0,
-  completed_in_person integer not null default 0,
-  completed_imported integer not null default 0,
-  cancelled_online integer not null default 0,
-  cancelled_in_person integer not null default 0,
-  cancelled_imported integer not null default 0,
-  primary key (scope, ordering, value, created_at, seq)
 ) strict, without rowid;
 
 -- The same for refund requests.
@@ -157,52 +90,6 @@ create table delivery_intervals (
 ) strict, without rowid;
 -- Finds intervals whose editions a sweep has to count.
 create index delivery_intervals_without_editions on delivery_intervals (scope, ordering) where of_editions is null;
-
--- Orders of an edition in the order of an ordering, packed.
-create table order_runs (
-  edition_short_id text not null,
-  ordering text not null check (ordering in ('amount', 'modified', 'number')),
-  -- A main run has all orders of the edition, and the delta of the same generation those that changed since.
-  generation integer not null,
-  is_delta integer not null check (is_delta in (0, 1)),
-  number integer not null,
-  -- The key of the first order: the value of the ordering, the moment of creation, the number of the row.
-  first_value any not null,
-  first_created_at integer not null,
-  first_seq integer not null,
-  -- How many of the orders were created in each span of 2^31 milliseconds, as a JSON array of pairs.
-  spans text not null,
-  entries blob not null,
-  kinds text,
-  primary key (edition_short_id, ordering, generation, is_delta, number)
-) strict, without rowid;
-
--- How far runs are built.
-create table order_run_states (
-  edition_short_id text primary key not null,
-  generation integer not null default 0,
-  -- The delta has each order that was last changed from this moment on, and those of `late_orders` behind this number.
-  main_until integer not null default 0,
-  main_late integer not null default 0,
-  -- Orders that were last changed from this moment on, and those of `late_orders` behind this number, may be in neither
-  -- run.
-  until integer not null default 0,
-  late integer not null default 0,
-  -- An order that comes to an earlier moment of change than this is noted in `late_orders`.
-  noted_until integer not null default 0,
-  main_size integer not null default 0,
-  delta_size integer not null default 0,
-  -- Where the walk that makes the next generation is, as JSON.
-  walk text
-) strict, without rowid;
-
--- Orders that changed after a run was built.
-create table late_orders (
-  edition_short_id text not null,
-  number integer not null,
-  seq integer not null,
-  primary key (edition_short_id, number)
-) strict, without rowid;
 
 -- The same for refund requests.
 create table refund_runs (
@@ -333,37 +220,12 @@ create table import_row_errors (
   rows_count integer not null
 ) strict, without rowid;
 
--- What a search compares and orders by, read by FTS5 from the view of the same row. Nothing is indexed.
-create virtual table found_orders using fts5 (
-  entry unindexed, content = 'order_entries', content_rowid = 'seq', detail = 'none', columnsize = 0
-);
-
-create virtual table found_buyers using fts5 (
-  entry unindexed, content = 'buyer_entries', content_rowid = 'seq', detail = 'none', columnsize = 0
-);
-
-create virtual table found_buyer_editions using fts5 (
-  entry unindexed, content = 'buyer_edition_entries', content_rowid = 'seq', detail = 'none', columnsize = 0
-);
-
-create virtual table found_requests using fts5 (
-  entry unindexed, content = 'request_entries', content_rowid = 'seq', detail = 'none', columnsize = 0
-);
-
 create virtual table found_customers using fts5 (
   entry unindexed, content = 'customer_entries', content_rowid = 'seq', detail = 'none', columnsize = 0
 );
 
 create virtual table found_editions using fts5 (
   entry unindexed, content = 'edition_entries', content_rowid = 'seq', detail = 'none', columnsize = 0
-);
-
-create virtual table found_bought using fts5 (
-  entry unindexed, content = 'bought_entries', content_rowid = 'seq', detail = 'none', columnsize = 0
-);
-
-create virtual table found_bought_requests using fts5 (
-  entry unindexed, content = 'bought_request_entries', content_rowid = 'seq', detail = 'none', columnsize = 0
 );
 
 create view customer_interval_changes as
@@ -374,35 +236,13 @@ create view names_of_files (id, names) as
     edition || ',*,*', '*,' || purpose || ',' || type, '*,' || purpose || ',*', '*,*,' || type, '*,*,*')
   from (select id, coalesce(edition_id, '-') as edition, purpose, mime_type as type from files);
 
-create view searched_orders as
-  select
-    null as edition, null as organization, null as text, orders.seq, null as id, orders.organization_id,
-    null as edition_id, orders.edition_short_id, null as user_id, orders.status, orders.type, orders.amount_minor,
-    orders.created_at, orders.modified_at, orders.number_key, orders.number_folded, orders.own_search_text,
-    null as search_text, users.address_folded, users.phone_digits,
-    iif(
-      exists (select 1 from edition_customers
-        where user_seq = users.seq and edition_short_id <> orders.edition_short_id),
-      (select json_group_array(json_array(edition_short_id, given_name_folded, address_folded, phone_digits, email,
-        phone_number, created_at)) from edition_customers where user_seq = users.seq),
-      '[]') as customer_editions,
-    orders.search as contact,
-    (select json_group_array(json_array(id, status, reason, source, requested_minor, created_at, modified_at))
-      from refund_requests where order_id = orders.id) as requests
-  from orders left join users on users.id = orders.user_id;
-
 create view searched_customers as
   select
     null as organization, null as text, seq, id, organization_id, null as organization_short_id, name_folded,
     address_folded, phone_digits, email, phone_number, created_at, last_seen_at,
     (select json_group_array(json_array(edition_short_id, given_name_folded, address_folded, phone_digits, email,
         phone_number, created_at)) from edition_customers where user_seq = users.seq) as editions,
-    (select json_group_array(json_array(seq, created_at, edition_short_id, search, modified_at, number_key, number_folded,
-          status, type, amount_minor, own_search_text, json(
-            (select json_group_array(json_array(id, status, reason, source, requested_minor, created_at, modified_at))
-              from refund_requests where order_id = bought_order.id))))
-      from (select seq, id, created_at, edition_short_id, search, modified_at, number_key, number_folded, status, type,
-          amount_minor, own_search_text from orders where user_id = users.id limit 101) as bought_order) as bought
+    null as bought
   from users;
 
 create view editions_of_customers as
@@ -410,28 +250,6 @@ create view editions_of_customers as
     (select group_concat(',' || edition_short_id, '') from (select edition_short_id from edition_customers
       where user_seq = users.seq order by edition_short_id limit -1)) as editions
   from users;
-
-create view order_entries as
-  select seq, json_array(organization_id, created_at, edition_short_id, search, modified_at, number_key, number_folded, status,
-      type, amount_minor, own_search_text) as entry
-  from orders;
-
-create view buyer_entries as
-  select orders.seq, json_array(address_folded, phone_digits) as entry
-  from orders left join users on users.id = orders.user_id;
-
-create view buyer_edition_entries as
-  select orders.seq, iif(
-      exists (select 1 from edition_customers where user_seq = users.seq and edition_short_id <> orders.edition_short_id),
-      (select json_group_array(json_array(edition_short_id, given_name_folded, address_folded, phone_digits, email,
-        phone_number, created_at)) from edition_customers where user_seq = users.seq),
-      '[]') as entry
-  from orders left join users on users.id = orders.user_id;
-
-create view request_entries as
-  select seq, (select json_group_array(json_array(id, status, reason, source, requested_minor, created_at, modified_at))
-      from refund_requests where order_id = orders.id) as entry
-  from orders;
 
 create view customer_entries as
   select seq, format('[%s,%s]',
@@ -450,78 +268,6 @@ create view edition_entries as
       (select json_group_array(json_array(edition_short_id, given_name_folded, address_folded, phone_digits, email,
         phone_number, created_at)) from edition_customers where user_seq = users.seq)) as entry
   from users;
-
-create view bought_entries as
-  select seq, format('[%s,[%s]]', json_array(organization_id, address_folded, phone_digits),
-    (select group_concat(json_array(seq, created_at, edition_short_id, search, modified_at, number_key, number_folded, status,
-        type, amount_minor, own_search_text))
-      from (select seq, created_at, edition_short_id, search, modified_at, number_key, number_folded, status, type,
-          amount_minor, own_search_text from orders where user_id = users.id limit 101))) as entry
-  from users;
-
-create view bought_request_entries as
-  select seq, format('[%s,[%s]]', json_array(organization_id, address_folded, phone_digits),
-    (select group_concat(format('[%s,[%s]]', json_array(seq, edition_short_id, search),
-        (select group_concat(json_array(id, status, reason, source, requested_minor, created_at, modified_at))
-          from refund_requests where order_id = bought.id)))
-      from (select seq, id, edition_short_id, search from orders where user_id = users.id limit 101) as bought)) as entry
-  from users;
-
-create trigger orders_uncounted after delete on orders
-begin
-  update order_counts set
-      pending_online = pending_online - (old.status = 'pending' and old.type = 'online'),
-      pending_in_person = pending_in_person - (old.status = 'pending' and old.type = 'in-person'),
-      pending_imported = pending_imported - (old.status = 'pending' and old.type = 'imported'),
-      confirmed_online = confirmed_online - (old.status = 'confirmed' and old.type = 'online'),
-      confirmed_in_person = confirmed_in_person - (old.status = 'confirmed' and old.type = 'in-person'),
-      confirmed_imported = confirmed_imported - (old.status = 'confirmed' and old.type = 'imported'),
-      completed_online = completed_online - (old.status = 'completed' and old.type = 'online'),
-      completed_in_person = completed_in_person - (old.status = 'completed' and old.type = 'in-person'),
-      completed_imported = completed_imported - (old.status = 'completed' and old.type = 'imported'),
-      cancelled_online = cancelled_online - (old.status = 'cancelled' and old.type = 'online'),
-      cancelled_in_person = cancelled_in_person - (old.status = 'cancelled' and old.type = 'in-person'),
-      cancelled_imported = cancelled_imported - (old.status = 'cancelled' and old.type = 'imported'),
-      changes = changes + 1
-    where edition_id = old.edition_id
-      and (span_bits, span) in (values (21, old.created_at >> 21), (29, old.created_at >> 29));
-end;
-
-create trigger orders_counted after insert on orders when new.counted_together = 0
-begin
-  insert into order_counts (span_bits, edition_id, span,
-      pending_online, pending_in_person, pending_imported, confirmed_online, confirmed_in_person, confirmed_imported,
-      completed_online, completed_in_person, completed_imported, cancelled_online, cancelled_in_person,
-      cancelled_imported, changes)
-    select bits.value, new.edition_id, new.created_at >> bits.value,
-      new.status = 'pending' and new.type = 'online',
-      new.status = 'pending' and new.type = 'in-person',
-      new.status = 'pending' and new.type = 'imported',
-      new.status = 'confirmed' and new.type = 'online',
-      new.status = 'confirmed' and new.type = 'in-person',
-      new.status = 'confirmed' and new.type = 'imported',
-      new.status = 'completed' and new.type = 'online',
-      new.status = 'completed' and new.type = 'in-person',
-      new.status = 'completed' and new.type = 'imported',
-      new.status = 'cancelled' and new.type = 'online',
-      new.status = 'cancelled' and new.type = 'in-person',
-      new.status = 'cancelled' and new.type = 'imported',
-      1 from json_each('[21, 29]') as bits where true
-    on conflict (span_bits, edition_id, span) do update set
-      pending_online = pending_online + excluded.pending_online,
-      pending_in_person = pending_in_person + excluded.pending_in_person,
-      pending_imported = pending_imported + excluded.pending_imported,
-      confirmed_online = confirmed_online + excluded.confirmed_online,
-      confirmed_in_person = confirmed_in_person + excluded.confirmed_in_person,
-      confirmed_imported = confirmed_imported + excluded.confirmed_imported,
-      completed_online = completed_online + excluded.completed_online,
-      completed_in_person = completed_in_person + excluded.completed_in_person,
-      completed_imported = completed_imported + excluded.completed_imported,
-      cancelled_online = cancelled_online + excluded.cancelled_online,
-      cancelled_in_person = cancelled_in_person + excluded.cancelled_in_person,
-      cancelled_imported = cancelled_imported + excluded.cancelled_imported,
-      changes = changes + 1;
-end;
 
 create trigger users_counted after insert on users when new.counted_together = 0
 begin
@@ -570,20 +316,6 @@ begin
       counts = json_set(counts, '$."' || new.status || ' ' || new.reason || ' ' || new.source || '"', coalesce(counts ->> ('$."' || new.status || ' ' || new.reason || ' ' || new.source || '"'), 0) + 1);
 end;
 
-create trigger edition_customers_counted after insert on edition_customers when new.counted_together = 0
-begin
-  insert into order_counts (span_bits, edition_id, span, customers, changes)
-    select 29, id, new.created_at >> 29, 1, 1 from editions where short_id = new.edition_short_id
-    on conflict (span_bits, edition_id, span) do update set customers = customers + 1, changes = changes + 1;
-end;
-
-create trigger edition_customers_uncounted after delete on edition_customers
-begin
-  insert into order_counts (span_bits, edition_id, span, customers, changes)
-    select 29, id, old.created_at >> 29, -1, 1 from editions where short_id = old.edition_short_id
-    on conflict (span_bits, edition_id, span) do update set customers = customers - 1, changes = changes + 1;
-end;
-
 create trigger import_rows_with_errors_changed after update of errors on import_rows
   when (new.errors <> '[]') <> (old.errors <> '[]')
 begin
@@ -594,130 +326,6 @@ end;
 create trigger import_rows_deleted after delete on import_rows when old.row_number = 1
 begin
   delete from import_row_errors where import_id = old.import_id;
-end;
-
-create trigger orders_left_intervals after delete on orders
-  when old.modified_at < (select until from settled_lists where list = 'orders' and scope = old.edition_id)
-begin
-  update order_intervals set
-      pending_online = pending_online - (old.status = 'pending' and old.type = 'online'),
-      pending_in_person = pending_in_person - (old.status = 'pending' and old.type = 'in-person'),
-      pending_imported = pending_imported - (old.status = 'pending' and old.type = 'imported'),
-      confirmed_online = confirmed_online - (old.status = 'confirmed' and old.type = 'online'),
-      confirmed_in_person = confirmed_in_person - (old.status = 'confirmed' and old.type = 'in-person'),
-      confirmed_imported = confirmed_imported - (old.status = 'confirmed' and old.type = 'imported'),
-      completed_online = completed_online - (old.status = 'completed' and old.type = 'online'),
-      completed_in_person = completed_in_person - (old.status = 'completed' and old.type = 'in-person'),
-      completed_imported = completed_imported - (old.status = 'completed' and old.type = 'imported'),
-      cancelled_online = cancelled_online - (old.status = 'cancelled' and old.type = 'online'),
-      cancelled_in_person = cancelled_in_person - (old.status = 'cancelled' and old.type = 'in-person'),
-      cancelled_imported = cancelled_imported - (old.status = 'cancelled' and old.type = 'imported')
-    where (scope, ordering, value, created_at, seq) in (
-      select one.scope, one.ordering, one.value, one.created_at, one.seq
-        from (select old.edition_id as scope union all select old.organization_id) as scopes
-          cross join (select 'amount' as ordering, old.amount_minor as value
-            union all select 'modified', old.modified_at
-            union all select iif(old.number_key is null, 'unnumbered', 'number'), coalesce(old.number_key, 0)) as keys
-          cross join order_intervals as one on one.scope = scopes.scope and one.ordering = keys.ordering
-            and (one.value, one.created_at, one.seq) = (
-              select value, created_at, seq from order_intervals as before
-                where before.scope = scopes.scope and before.ordering = keys.ordering
-                  and (before.value, before.created_at, before.seq) <= (+keys.value, +old.created_at, +old.seq)
-                order by before.value desc, before.created_at desc, before.seq desc limit 1));
-end;
-
-create trigger orders_joined_intervals after insert on orders
-  when new.modified_at < (select until from settled_lists where list = 'orders' and scope = new.edition_id)
-begin
-  update order_intervals set
-      pending_online = pending_online + (new.status = 'pending' and new.type = 'online'),
-      pending_in_person = pending_in_person + (new.status = 'pending' and new.type = 'in-person'),
-      pending_imported = pending_imported + (new.status = 'pending' and new.type = 'imported'),
-      confirmed_online = confirmed_online + (new.status = 'confirmed' and new.type = 'online'),
-      confirmed_in_person = confirmed_in_person + (new.status = 'confirmed' and new.type = 'in-person'),
-      confirmed_imported = confirmed_imported + (new.status = 'confirmed' and new.type = 'imported'),
-      completed_online = completed_online + (new.status = 'completed' and new.type = 'online'),
-      completed_in_person = completed_in_person + (new.status = 'completed' and new.type = 'in-person'),
-      completed_imported = completed_imported + (new.status = 'completed' and new.type = 'imported'),
-      cancelled_online = cancelled_online + (new.status = 'cancelled' and new.type = 'online'),
-      cancelled_in_person = cancelled_in_person + (new.status = 'cancelled' and new.type = 'in-person'),
-      cancelled_imported = cancelled_imported + (new.status = 'cancelled' and new.type = 'imported')
-    where (scope, ordering, value, created_at, seq) in (
-      select one.scope, one.ordering, one.value, one.created_at, one.seq
-        from (select new.edition_id as scope union all select new.organization_id) as scopes
-          cross join (select 'amount' as ordering, new.amount_minor as value
-            union all select 'modified', new.modified_at
-            union all select iif(new.number_key is null, 'unnumbered', 'number'), coalesce(new.number_key, 0)) as keys
-          cross join order_intervals as one on one.scope = scopes.scope and one.ordering = keys.ordering
-            and (one.value, one.created_at, one.seq) = (
-              select value, created_at, seq from order_intervals as before
-                where before.scope = scopes.scope and before.ordering = keys.ordering
-                  and (before.value, before.created_at, before.seq) <= (+keys.value, +new.created_at, +new.seq)
-                order by before.value desc, before.created_at desc, before.seq desc limit 1));
-end;
-
-create trigger orders_changed_in_intervals after update of edition_id, created_at, modified_at, status, type, amount_minor, number_key on orders
-  when (new.edition_id, new.created_at, new.modified_at, new.status, new.type, new.amount_minor, new.number_key)
-    is not (old.edition_id, old.created_at, old.modified_at, old.status, old.type, old.amount_minor, old.number_key)
-    and old.modified_at < (select until from settled_lists where list = 'orders' and scope = old.edition_id)
-begin
-  update order_intervals set
-      pending_online = pending_online - (old.status = 'pending' and old.type = 'online'),
-      pending_in_person = pending_in_person - (old.status = 'pending' and old.type = 'in-person'),
-      pending_imported = pending_imported - (old.status = 'pending' and old.type = 'imported'),
-      confirmed_online = confirmed_online - (old.status = 'confirmed' and old.type = 'online'),
-      confirmed_in_person = confirmed_in_person - (old.status = 'confirmed' and old.type = 'in-person'),
-      confirmed_imported = confirmed_imported - (old.status = 'confirmed' and old.type = 'imported'),
-      completed_online = completed_online - (old.status = 'completed' and old.type = 'online'),
-      completed_in_person = completed_in_person - (old.status = 'completed' and old.type = 'in-person'),
-      completed_imported = completed_imported - (old.status = 'completed' and old.type = 'imported'),
-      cancelled_online = cancelled_online - (old.status = 'cancelled' and old.type = 'online'),
-      cancelled_in_person = cancelled_in_person - (old.status = 'cancelled' and old.type = 'in-person'),
-      cancelled_imported = cancelled_imported - (old.status = 'cancelled' and old.type = 'imported')
-    where (scope, ordering, value, created_at, seq) in (
-      select one.scope, one.ordering, one.value, one.created_at, one.seq
-        from (select old.edition_id as scope union all select old.organization_id) as scopes
-          cross join (select 'amount' as ordering, old.amount_minor as value
-            union all select 'modified', old.modified_at
-            union all select iif(old.number_key is null, 'unnumbered', 'number'), coalesce(old.number_key, 0)) as keys
-          cross join order_intervals as one on one.scope = scopes.scope and one.ordering = keys.ordering
-            and (one.value, one.created_at, one.seq) = (
-              select value, created_at, seq from order_intervals as before
-                where before.scope = scopes.scope and before.ordering = keys.ordering
-                  and (before.value, before.created_at, before.seq) <= (+keys.value, +old.created_at, +old.seq)
-                order by before.value desc, before.created_at desc, before.seq desc limit 1));
-end;
-
-create trigger orders_changed_into_intervals after update of edition_id, created_at, modified_at, status, type, amount_minor, number_key on orders
-  when (new.edition_id, new.created_at, new.modified_at, new.status, new.type, new.amount_minor, new.number_key)
-    is not (old.edition_id, old.created_at, old.modified_at, old.status, old.type, old.amount_minor, old.number_key)
-    and new.modified_at < (select until from settled_lists where list = 'orders' and scope = new.edition_id)
-begin
-  update order_intervals set
-      pending_online = pending_online + (new.status = 'pending' and new.type = 'online'),
-      pending_in_person = pending_in_person + (new.status = 'pending' and new.type = 'in-person'),
-      pending_imported = pending_imported + (new.status = 'pending' and new.type = 'imported'),
-      confirmed_online = confirmed_online + (new.status = 'confirmed' and new.type = 'online'),
-      confirmed_in_person = confirmed_in_person + (new.status = 'confirmed' and new.type = 'in-person'),
-      confirmed_imported = confirmed_imported + (new.status = 'confirmed' and new.type = 'imported'),
-      completed_online = completed_online + (new.status = 'completed' and new.type = 'online'),
-      completed_in_person = completed_in_person + (new.status = 'completed' and new.type = 'in-person'),
-      completed_imported = completed_imported + (new.status = 'completed' and new.type = 'imported'),
-      cancelled_online = cancelled_online + (new.status = 'cancelled' and new.type = 'online'),
-      cancelled_in_person = cancelled_in_person + (new.status = 'cancelled' and new.type = 'in-person'),
-      cancelled_imported = cancelled_imported + (new.status = 'cancelled' and new.type = 'imported')
-    where (scope, ordering, value, created_at, seq) in (
-      select one.scope, one.ordering, one.value, one.created_at, one.seq
-        from (select new.edition_id as scope union all select new.organization_id) as scopes
-          cross join (select 'amount' as ordering, new.amount_minor as value
-            union all select 'modified', new.modified_at
-            union all select iif(new.number_key is null, 'unnumbered', 'number'), coalesce(new.number_key, 0)) as keys
-          cross join order_intervals as one on one.scope = scopes.scope and one.ordering = keys.ordering
-            and (one.value, one.created_at, one.seq) = (
-              select value, created_at, seq from order_intervals as before
-                where before.scope = scopes.scope and before.ordering = keys.ordering
-                  and (before.value, before.created_at, before.seq) <= (+keys.value, +new.created_at, +new.seq)
-                order by before.value desc, before.created_at desc, before.seq desc limit 1));
 end;
 
 create trigger users_left_spans after delete on users
@@ -959,196 +567,6 @@ begin
                 order by before.value desc, before.id desc limit 1));
 end;
 
-create trigger orders_recounted after update of status, type on orders
-  when (new.status, new.type) is not (old.status, old.type)
-    and (new.edition_id, new.created_at) is (old.edition_id, old.created_at)
-begin
-  update order_counts set
-      pending_online = pending_online + (new.status = 'pending' and new.type = 'online')
-        - (old.status = 'pending' and old.type = 'online'),
-      pending_in_person = pending_in_person + (new.status = 'pending' and new.type = 'in-person')
-        - (old.status = 'pending' and old.type = 'in-person'),
-      pending_imported = pending_imported + (new.status = 'pending' and new.type = 'imported')
-        - (old.status = 'pending' and old.type = 'imported'),
-      confirmed_online = confirmed_online + (new.status = 'confirmed' and new.type = 'online')
-        - (old.status = 'confirmed' and old.type = 'online'),
-      confirmed_in_person = confirmed_in_person + (new.status = 'confirmed' and new.type = 'in-person')
-        - (old.status = 'confirmed' and old.type = 'in-person'),
-      confirmed_imported = confirmed_imported + (new.status = 'confirmed' and new.type = 'imported')
-        - (old.status = 'confirmed' and old.type = 'imported'),
-      completed_online = completed_online + (new.status = 'completed' and new.type = 'online')
-        - (old.status = 'completed' and old.type = 'online'),
-      completed_in_person = completed_in_person + (new.status = 'completed' and new.type = 'in-person')
-        - (old.status = 'completed' and old.type = 'in-person'),
-      completed_imported = completed_imported + (new.status = 'completed' and new.type = 'imported')
-        - (old.status = 'completed' and old.type = 'imported'),
-      cancelled_online = cancelled_online + (new.status = 'cancelled' and new.type = 'online')
-        - (old.status = 'cancelled' and old.type = 'online'),
-      cancelled_in_person = cancelled_in_person + (new.status = 'cancelled' and new.type = 'in-person')
-        - (old.status = 'cancelled' and old.type = 'in-person'),
-      cancelled_imported = cancelled_imported + (new.status = 'cancelled' and new.type = 'imported')
-        - (old.status = 'cancelled' and old.type = 'imported'),
-      changes = changes + 1
-    where edition_id = new.edition_id
-      and (span_bits, span) in (values (21, new.created_at >> 21), (29, new.created_at >> 29));
-end;
-
-create trigger orders_moved after update of edition_id, created_at on orders
-  when (new.edition_id, new.created_at) is not (old.edition_id, old.created_at)
-begin
-  update order_counts set
-      pending_online = pending_online - (old.status = 'pending' and old.type = 'online'),
-      pending_in_person = pending_in_person - (old.status = 'pending' and old.type = 'in-person'),
-      pending_imported = pending_imported - (old.status = 'pending' and old.type = 'imported'),
-      confirmed_online = confirmed_online - (old.status = 'confirmed' and old.type = 'online'),
-      confirmed_in_person = confirmed_in_person - (old.status = 'confirmed' and old.type = 'in-person'),
-      confirmed_imported = confirmed_imported - (old.status = 'confirmed' and old.type = 'imported'),
-      completed_online = completed_online - (old.status = 'completed' and old.type = 'online'),
-      completed_in_person = completed_in_person - (old.status = 'completed' and old.type = 'in-person'),
-      completed_imported = completed_imported - (old.status = 'completed' and old.type = 'imported'),
-      cancelled_online = cancelled_online - (old.status = 'cancelled' and old.type = 'online'),
-      cancelled_in_person = cancelled_in_person - (old.status = 'cancelled' and old.type = 'in-person'),
-      cancelled_imported = cancelled_imported - (old.status = 'cancelled' and old.type = 'imported'),
-      changes = changes + 1
-    where edition_id = old.edition_id
-      and (span_bits, span) in (values (21, old.created_at >> 21), (29, old.created_at >> 29));
-  insert into order_counts (
-      span_bits, edition_id, span, pending_online, pending_in_person, pending_imported, confirmed_online,
-      confirmed_in_person, confirmed_imported, completed_online, completed_in_person, completed_imported,
-      cancelled_online, cancelled_in_person, cancelled_imported, changes)
-    select bits.value, new.edition_id, new.created_at >> bits.value,
-      new.status = 'pending' and new.type = 'online',
-      new.status = 'pending' and new.type = 'in-person',
-      new.status = 'pending' and new.type = 'imported',
-      new.status = 'confirmed' and new.type = 'online',
-      new.status = 'confirmed' and new.type = 'in-person',
-      new.status = 'confirmed' and new.type = 'imported',
-      new.status = 'completed' and new.type = 'online',
-      new.status = 'completed' and new.type = 'in-person',
-      new.status = 'completed' and new.type = 'imported',
-      new.status = 'cancelled' and new.type = 'online',
-      new.status = 'cancelled' and new.type = 'in-person',
-      new.status = 'cancelled' and new.type = 'imported',
-      1 from json_each('[21, 29]') as bits where true
-    on conflict (span_bits, edition_id, span) do update set
-      pending_online = pending_online + excluded.pending_online,
-      pending_in_person = pending_in_person + excluded.pending_in_person,
-      pending_imported = pending_imported + excluded.pending_imported,
-      confirmed_online = confirmed_online + excluded.confirmed_online,
-      confirmed_in_person = confirmed_in_person + excluded.confirmed_in_person,
-      confirmed_imported = confirmed_imported + excluded.confirmed_imported,
-      completed_online = completed_online + excluded.completed_online,
-      completed_in_person = completed_in_person + excluded.completed_in_person,
-      completed_imported = completed_imported + excluded.completed_imported,
-      cancelled_online = cancelled_online + excluded.cancelled_online,
-      cancelled_in_person = cancelled_in_person + excluded.cancelled_in_person,
-      cancelled_imported = cancelled_imported + excluded.cancelled_imported,
-      changes = changes + 1;
-end;
-
-create trigger orders_came_late after insert on orders
-  when new.modified_at < (select noted_until from order_run_states where edition_short_id = substr(new.edition_id, -8))
-begin
-  insert into late_orders (edition_short_id, number, seq)
-    select substr(new.edition_id, -8), 1 + coalesce(max(number), 0), new.seq from late_orders
-      where edition_short_id = substr(new.edition_id, -8);
-end;
-
-create trigger orders_changed_late after update of edition_id, created_at, modified_at, status, type, amount_minor, number_key on orders
-  when (new.edition_id, new.created_at, new.modified_at, new.status, new.type, new.amount_minor, new.number_key)
-    is not (old.edition_id, old.created_at, old.modified_at, old.status, old.type, old.amount_minor, old.number_key)
-    and new.modified_at < (select noted_until from order_run_states where edition_short_id = substr(new.edition_id, -8))
-begin
-  insert into late_orders (edition_short_id, number, seq)
-    select substr(new.edition_id, -8), 1 + coalesce(max(number), 0), new.seq from late_orders
-      where edition_short_id = substr(new.edition_id, -8);
-end;
-
-create trigger purchases_counted after insert on purchases when new.counted_together = 0
-begin
-  insert into order_counts (span_bits, edition_id, span, purchases,
-      purchases_pending, purchases_active, purchases_used,
-      purchases_refunded, purchases_expired, purchases_cancelled)
-    select bits.value, new.edition_id, new.created_at >> bits.value, 1,
-      new.status = 'pending',
-      new.status = 'active',
-      new.status = 'used',
-      new.status = 'refunded',
-      new.status = 'expired',
-      new.status = 'cancelled'
-    from json_each('[29, 21]') as bits where true
-    on conflict (span_bits, edition_id, span) do update set
-      purchases = purchases + 1,
-      purchases_pending = purchases_pending + excluded.purchases_pending,
-      purchases_active = purchases_active + excluded.purchases_active,
-      purchases_used = purchases_used + excluded.purchases_used,
-      purchases_refunded = purchases_refunded + excluded.purchases_refunded,
-      purchases_expired = purchases_expired + excluded.purchases_expired,
-      purchases_cancelled = purchases_cancelled + excluded.purchases_cancelled;
-end;
-
-create trigger purchases_uncounted after delete on purchases
-begin
-  update order_counts set
-      purchases = purchases - 1,
-      purchases_pending = purchases_pending - (old.status = 'pending'),
-      purchases_active = purchases_active - (old.status = 'active'),
-      purchases_used = purchases_used - (old.status = 'used'),
-      purchases_refunded = purchases_refunded - (old.status = 'refunded'),
-      purchases_expired = purchases_expired - (old.status = 'expired'),
-      purchases_cancelled = purchases_cancelled - (old.status = 'cancelled')
-    where edition_id = old.edition_id
-      and (span_bits, span) in (values (21, old.created_at >> 21), (29, old.created_at >> 29));
-end;
-
-create trigger purchases_recounted after update of status on purchases
-  when new.status <> old.status and (new.edition_id, new.created_at) is (old.edition_id, old.created_at)
-begin
-  update order_counts set
-      purchases_pending = purchases_pending + (new.status = 'pending') - (old.status = 'pending'),
-      purchases_active = purchases_active + (new.status = 'active') - (old.status = 'active'),
-      purchases_used = purchases_used + (new.status = 'used') - (old.status = 'used'),
-      purchases_refunded = purchases_refunded + (new.status = 'refunded') - (old.status = 'refunded'),
-      purchases_expired = purchases_expired + (new.status = 'expired') - (old.status = 'expired'),
-      purchases_cancelled = purchases_cancelled + (new.status = 'cancelled') - (old.status = 'cancelled')
-    where edition_id = new.edition_id
-      and (span_bits, span) in (values (21, new.created_at >> 21), (29, new.created_at >> 29));
-end;
-
-create trigger purchases_moved after update of edition_id, created_at on purchases
-  when (new.edition_id, new.created_at) is not (old.edition_id, old.created_at)
-begin
-  update order_counts set
-      purchases = purchases - 1,
-      purchases_pending = purchases_pending - (old.status = 'pending'),
-      purchases_active = purchases_active - (old.status = 'active'),
-      purchases_used = purchases_used - (old.status = 'used'),
-      purchases_refunded = purchases_refunded - (old.status = 'refunded'),
-      purchases_expired = purchases_expired - (old.status = 'expired'),
-      purchases_cancelled = purchases_cancelled - (old.status = 'cancelled')
-    where edition_id = old.edition_id
-      and (span_bits, span) in (values (21, old.created_at >> 21), (29, old.created_at >> 29));
-  insert into order_counts (span_bits, edition_id, span, purchases,
-      purchases_pending, purchases_active, purchases_used,
-      purchases_refunded, purchases_expired, purchases_cancelled)
-    select bits.value, new.edition_id, new.created_at >> bits.value, 1,
-      new.status = 'pending',
-      new.status = 'active',
-      new.status = 'used',
-      new.status = 'refunded',
-      new.status = 'expired',
-      new.status = 'cancelled'
-    from json_each('[29, 21]') as bits where true
-    on conflict (span_bits, edition_id, span) do update set
-      purchases = purchases + 1,
-      purchases_pending = purchases_pending + excluded.purchases_pending,
-      purchases_active = purchases_active + excluded.purchases_active,
-      purchases_used = purchases_used + excluded.purchases_used,
-      purchases_refunded = purchases_refunded + excluded.purchases_refunded,
-      purchases_expired = purchases_expired + excluded.purchases_expired,
-      purchases_cancelled = purchases_cancelled + excluded.purchases_cancelled;
-end;
-
 create trigger refund_requests_came_late after insert on refund_requests
   when new.modified_at < (select noted_until from refund_run_states where edition_id = new.edition_id)
 begin
@@ -1178,21 +596,6 @@ create trigger refund_requests_left_runs after update of edition_id on refund_re
 begin
   insert into late_refund_requests (edition_id, number, id)
     select old.edition_id, 1 + coalesce(max(number), 0), old.id from late_refund_requests where edition_id = old.edition_id;
-end;
-
-create trigger orders_went_late after delete on orders
-  when exists (select 1 from order_run_states where edition_short_id = substr(old.edition_id, -8))
-begin
-  insert into late_orders (edition_short_id, number, seq)
-    select substr(old.edition_id, -8), 1 + coalesce(max(number), 0), old.seq from late_orders where edition_short_id = substr(old.edition_id, -8);
-end;
-
-create trigger orders_left_runs after update of edition_id on orders
-  when new.edition_id <> old.edition_id
-    and exists (select 1 from order_run_states where edition_short_id = substr(old.edition_id, -8))
-begin
-  insert into late_orders (edition_short_id, number, seq)
-    select substr(old.edition_id, -8), 1 + coalesce(max(number), 0), old.seq from late_orders where edition_short_id = substr(old.edition_id, -8);
 end;
 
 create trigger delivery_intervals_counted_before
@@ -1283,14 +686,6 @@ end;
 
 create trigger refund_requests_changed_delete after delete on refund_requests begin
   update list_sizes set refund_changes = refund_changes + 1 where organization_id = old.organization_id;
-end;
-
-create trigger orders_listed after update of user_id, number_folded, search, search_own, external_id on orders
-  when (new.user_id, new.number_folded, new.search, new.own_search_text)
-    is not (old.user_id, old.number_folded, old.search, old.own_search_text)
-begin
-  update order_counts set changes = changes + 1
-    where span_bits = 29 and edition_id = new.edition_id and span = new.created_at >> 29;
 end;
 
 create trigger webhook_deliveries_came_to_editions after insert on webhook_deliveries
@@ -1522,100 +917,6 @@ end;
 create trigger data_imports_count_deleted_file after delete on data_imports when old.file_id is not null begin
   update organization_storage set file_changes = file_changes + 1
     where organization_id = (select organization_id from files where id = old.file_id);
-end;
-
-create trigger order_counts_added_up after insert on order_counts when new.span_bits in (21, 29)
-begin
-  insert into order_counts (
-      span_bits, edition_id, span, pending_online, pending_in_person, pending_imported, confirmed_online,
-      confirmed_in_person, confirmed_imported, completed_online, completed_in_person, completed_imported,
-      cancelled_online, cancelled_in_person, cancelled_imported, changes, customers, purchases,
-      purchases_pending, purchases_active, purchases_used, purchases_refunded, purchases_expired, purchases_cancelled,
-      purchase_changes)
-    values (
-      new.span_bits + 4, new.edition_id, new.span >> 4, new.pending_online, new.pending_in_person, new.pending_imported,
-      new.confirmed_online, new.confirmed_in_person, new.confirmed_imported, new.completed_online,
-      new.completed_in_person, new.completed_imported, new.cancelled_online, new.cancelled_in_person,
-      new.cancelled_imported, new.changes, new.customers, new.bought,
-      new.purchases_pending,
-      new.purchases_active,
-      new.purchases_used,
-      new.purchases_refunded,
-      new.purchases_expired,
-      new.purchases_cancelled,
-      new.bought <> 0)
-    on conflict (span_bits, edition_id, span) do update set
-      pending_online = pending_online + excluded.pending_online,
-      pending_in_person = pending_in_person + excluded.pending_in_person,
-      pending_imported = pending_imported + excluded.pending_imported,
-      confirmed_online = confirmed_online + excluded.confirmed_online,
-      confirmed_in_person = confirmed_in_person + excluded.confirmed_in_person,
-      confirmed_imported = confirmed_imported + excluded.confirmed_imported,
-      completed_online = completed_online + excluded.completed_online,
-      completed_in_person = completed_in_person + excluded.completed_in_person,
-      completed_imported = completed_imported + excluded.completed_imported,
-      cancelled_online = cancelled_online + excluded.cancelled_online,
-      cancelled_in_person = cancelled_in_person + excluded.cancelled_in_person,
-      cancelled_imported = cancelled_imported + excluded.cancelled_imported,
-      changes = changes + excluded.changes,
-      customers = customers + excluded.customers,
-      purchases = purchases + excluded.purchases,
-      purchases_pending = purchases_pending + excluded.purchases_pending,
-      purchases_active = purchases_active + excluded.purchases_active,
-      purchases_used = purchases_used + excluded.purchases_used,
-      purchases_refunded = purchases_refunded + excluded.purchases_refunded,
-      purchases_expired = purchases_expired + excluded.purchases_expired,
-      purchases_cancelled = purchases_cancelled + excluded.purchases_cancelled,
-      purchase_changes = purchase_changes + excluded.purchase_changes;
-end;
-
-create trigger order_counts_added_up_anew after update on order_counts
-  when new.span_bits in (21, 29) and (new.changes <> old.changes or new.customers <> old.customers or new.bought <> old.bought
-    or (new.purchases_pending, new.purchases_active, new.purchases_used, new.purchases_refunded,
-      new.purchases_expired, new.purchases_cancelled) is not (old.purchases_pending, old.purchases_active, old.purchases_used,
-      old.purchases_refunded, old.purchases_expired, old.purchases_cancelled))
-begin
-  update order_counts set
-      pending_online = pending_online + new.pending_online - old.pending_online,
-      pending_in_person = pending_in_person + new.pending_in_person - old.pending_in_person,
-      pending_imported = pending_imported + new.pending_imported - old.pending_imported,
-      confirmed_online = confirmed_online + new.confirmed_online - old.confirmed_online,
-      confirmed_in_person = confirmed_in_person + new.confirmed_in_person - old.confirmed_in_person,
-      confirmed_imported = confirmed_imported + new.confirmed_imported - old.confirmed_imported,
-      completed_online = completed_online + new.completed_online - old.completed_online,
-      completed_in_person = completed_in_person + new.completed_in_person - old.completed_in_person,
-      completed_imported = completed_imported + new.completed_imported - old.completed_imported,
-      cancelled_online = cancelled_online + new.cancelled_online - old.cancelled_online,
-      cancelled_in_person = cancelled_in_person + new.cancelled_in_person - old.cancelled_in_person,
-      cancelled_imported = cancelled_imported + new.cancelled_imported - old.cancelled_imported,
-      changes = changes + new.changes - old.changes,
-      customers = customers + new.customers - old.customers,
-      purchases = purchases + new.bought - old.bought,
-      purchases_pending = purchases_pending + new.purchases_pending - old.purchases_pending,
-      purchases_active = purchases_active + new.purchases_active - old.purchases_active,
-      purchases_used = purchases_used + new.purchases_used - old.purchases_used,
-      purchases_refunded = purchases_refunded + new.purchases_refunded - old.purchases_refunded,
-      purchases_expired = purchases_expired + new.purchases_expired - old.purchases_expired,
-      purchases_cancelled = purchases_cancelled + new.purchases_cancelled - old.purchases_cancelled,
-      purchase_changes = purchase_changes
-        + ((new.bought, new.purchases, new.purchases_pending, new.purchases_active, new.purchases_used, new.purchases_refunded,
-          new.purchases_expired, new.purchases_cancelled) is not (old.bought, old.purchases, old.purchases_pending, old.purchases_active,
-          old.purchases_used, old.purchases_refunded, old.purchases_expired, old.purchases_cancelled))
-    where span_bits = new.span_bits + 4 and edition_id = new.edition_id and span = new.span >> 4;
-end;
-
-create trigger purchases_found_otherwise after update of vendor_code, order_id on purchases
-  when (new.vendor_code, new.order_id) is not (old.vendor_code, old.order_id)
-begin
-  update order_counts set purchase_changes = purchase_changes + 1
-    where span_bits = 33 and edition_id = new.edition_id and span = new.created_at >> 33;
-end;
-
-create trigger orders_sorted_otherwise after update of amount_minor, modified_at on orders
-  when (new.amount_minor, new.modified_at) is not (old.amount_minor, old.modified_at)
-begin
-  update order_counts set sort_changes = sort_changes + 1
-    where span_bits = 33 and edition_id = new.edition_id and span = new.created_at >> 33;
 end;
 
 create trigger organization_refunds_counted after insert on refund_requests

@@ -107,7 +107,7 @@ function sourcesOf(
   reads: Reads,
 ) {
   const ids = group.map((order) => order.external_id)
-  const ordersOf = sql`select * from orders where edition_short_id = ${shortId(edition_id)} and external_source = ${source}
+  const ordersOf = sql`select * from orders where edition_id = ${edition_id} and external_source = ${source}
     and ${inList(sql`external_id`, ids)}`
   const users = sql`select users.*, ${isSharedOutside(sql`users`, [edition_id])} as is_shared,
     ${changeable === null ? sql`0` : isSharedOutside(sql`users`, changeable)} as is_kept,

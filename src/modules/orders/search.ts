@@ -1,129 +1,122 @@
-import { sql, type SQL } from 'drizzle-orm'
-import { containsAny, containsDigits, containsFolded, foldedOrDigits } from '../../db/contains.ts'
-import { customersSeenBy } from '../../db/customer-visibility.ts'
-import type { IndexSearch } from '../../db/lists/find-few.ts'
-import {
-  customersWithContacts,
-  type IndexEntries,
-  lookedUp,
-  markOfOrganization,
-  marksOf,
-  ordersWithTexts,
-} from '../../db/lists/match-texts.ts'
+import { type SQL, sql } from 'drizzle-orm'
+import type { Ctx } from '../../context.ts'
+import { containsDigits, containsFolded, containsFoldedOrDigits, foldedOrDigits } from '../../db/contains.ts'
+import { type CustomerView, searchedTexts } from '../../db/customer-visibility.ts'
 import { orders } from '../../db/schema/sales/orders.ts'
-import { editionsSeenBy } from '../../db/visibility.ts'
-import { type Caller, reachOf } from '../../domain/accounts/access.ts'
+import { users } from '../../db/schema/users.ts'
+import { buildMatch, findCandidates } from '../../db/search.ts'
+import { shortIds } from '../../db/short-ids.ts'
+import { inList } from '../../db/visibility.ts'
 import { fold, phoneDigits } from '../../domain/text/fold.ts'
 import { isIndexed } from '../../domain/text/trigrams.ts'
 import type { OrderFilters } from './contract.ts'
+import type { ListedOrders } from './scope.ts'
 
-interface TextFilter {
+/** A text filter of a list: the folded texts, one of which an order has, and where it has them. */
+export interface TextFilter {
   texts: readonly string[]
-  /** Whether the texts may be in what the order has itself. */
-  inOrder: boolean
-  /** Whether they may be in what the customer has. */
-  inCustomer: boolean
-  /** Says of a customer who is seen whole whether it is the text that is looked for that has them, and not another. */
-  isOfText?: (textOf: TextsOfCustomer) => SQL
+  isInOrder: boolean
+  isInCustomer: boolean
+  /** Compares the texts with what the caller may see. */
+  condition: SQL
 }
 
-/** A text of a customer as a query has it. */
-export type TextsOfCustomer = (name: 'address_folded' | 'phone_digits') => SQL
+const buildCustomerCondition = (view: CustomerView, ofUser: SQL, ofEdition: SQL): SQL =>
+  sql`exists (select 1 from users ${view.join} where ${users.id} = ${orders.user_id} and ${view.matches(ofUser, ofEdition)})`
 
-function textFiltersOf({ order_number, customer_email, customer_phone, search }: OrderFilters): TextFilter[] {
-  return [
-    ...(order_number ? [{ texts: [fold(order_number)], inOrder: true, inCustomer: false }] : []),
-    ...(customer_email
-      ? [
-          {
-            texts: [fold(customer_email)],
-            inOrder: false,
-            inCustomer: true,
-            isOfText: (textOf: TextsOfCustomer) => containsFolded(textOf('address_folded'), customer_email),
-          },
-        ]
-      : []),
-    ...(customer_phone
-      ? [
-          {
-            texts: phoneDigits(customer_phone),
-            inOrder: false,
-            inCustomer: true,
-            isOfText: (textOf: TextsOfCustomer) => containsDigits(textOf('phone_digits'), customer_phone),
-          },
-        ]
-      : []),
-    ...(search ? [{ texts: foldedOrDigits(search), inOrder: true, inCustomer: true }] : []),
-  ]
+/** Whether an order contains a text, in its number and ids or in its customer's address and number. */
+export function containsText(view: CustomerView, text: string): SQL {
+  // `search` is the order's copy of its customer's address and number in `users`.
+  if (view.isWhole) return containsFoldedOrDigits(sql`${orders}.search_text`, text)
+  const ofEdition = containsFoldedOrDigits(searchedTexts('given', 'address_folded', 'phone_digits'), text)
+  const ofUser = containsFoldedOrDigits(sql`${orders.search}`, text)
+  return sql`(${containsFoldedOrDigits(sql`${orders}.own_search_text`, text)}
+    or ${buildCustomerCondition(view, ofUser, ofEdition)})`
 }
 
-const shortest = ({ texts }: TextFilter): number => Math.min(...texts.map(({ length }) => length))
-
-/** What else limits a list to few orders, so that they are compared one by one. */
-const isNarrow = ({ customer_id, transaction_id, external_id }: OrderFilters): boolean =>
-  !!customer_id || !!transaction_id || !!external_id
-
-/** The mark of the organisation of a list; null for a list of several. */
-function organizationMark({ edition_id, organization_id }: OrderFilters): SQL | null {
-  if (organization_id) return marksOf('organization', [organization_id])
-  return edition_id ? markOfOrganization(edition_id) : null
+export function readTextFilters(view: CustomerView, filters: OrderFilters): TextFilter[] {
+  const { order_number, customer_email, customer_phone, search } = filters
+  const inContact = (column: 'address_folded' | 'phone_digits', contains: (text: SQL) => SQL): SQL =>
+    buildCustomerCondition(view, contains(searchedTexts('users', column)), contains(searchedTexts('given', column)))
+  const textFilters: TextFilter[] = []
+  if (order_number)
+    textFilters.push({
+      texts: [fold(order_number)],
+      isInOrder: true,
+      isInCustomer: false,
+      condition: containsFolded(sql`${orders.number_folded}`, order_number),
+    })
+  if (customer_email)
+    textFilters.push({
+      texts: [fold(customer_email)],
+      isInOrder: false,
+      isInCustomer: true,
+      condition: inContact('address_folded', (text) => containsFolded(text, customer_email)),
+    })
+  if (customer_phone)
+    textFilters.push({
+      texts: phoneDigits(customer_phone),
+      isInOrder: false,
+      isInCustomer: true,
+      condition: inContact('phone_digits', (text) => containsDigits(text, customer_phone)),
+    })
+  if (search)
+    textFilters.push({
+      texts: foldedOrDigits(search),
+      isInOrder: true,
+      isInCustomer: true,
+      condition: containsText(view, search),
+    })
+  return textFilters
 }
 
-interface OrderSearch {
-  caller: Caller
-  filters: OrderFilters
+const measureShortest = ({ texts }: TextFilter): number => Math.min(...texts.map(({ length }) => length))
+
+/** The filter whose texts lead to the fewest orders; null where each of them is too short for the indexes. */
+export function chooseIndexedFilter(textFilters: readonly TextFilter[]): TextFilter | null {
+  const indexed = textFilters.filter(({ texts }) => texts.every(isIndexed))
+  return indexed.toSorted((one, other) => measureShortest(other) - measureShortest(one))[0] ?? null
 }
 
-const placesOfValues = { organization_id: 1, address_folded: 3, phone_digits: 4 }
+type Keys = SQL<{ key: number }>
 
-/** A value of the customer whom an entry leads to; null where the row is gone, for which a column of the index would fail. */
-const valueOfCustomer = (name: keyof typeof placesOfValues): SQL =>
-  sql`(${lookedUp('found_customers', 'customers')} ->> ${sql.raw(`'$[0][${placesOfValues[name]}]'`)})`
+const noKeys: Keys = sql`select null as key where 0`
 
-/** Entries of customers by whom orders may be found. */
-function contactsOf(list: OrderSearch, by: TextFilter, isVisible: SQL): IndexEntries | null {
-  if (!by.inCustomer) return null
-  const { caller, filters } = list
-  const found = customersWithContacts({ marks: organizationMark(filters), isVisible, texts: by.texts })
-  // What hidden customers are found by is not theirs alone.
-  if (!customersSeenBy(caller).isWhole) return found
-  const { organization_id } = filters
-  const isOfText = by.isOfText?.((name) => valueOfCustomer(name)) ?? sql`1`
-  const ofOrganization = organization_id ? sql`${valueOfCustomer('organization_id')} = ${organization_id}` : sql`1`
-  return { ...found, where: sql`${found.match} and ${isOfText} and ${ofOrganization}` }
+const searchOrderTexts = (listed: ListedOrders, texts: readonly string[]): Keys =>
+  sql`select orders.seq as key from order_search cross join orders on orders.seq = order_search.rowid
+    where ${buildMatch('order_search', { scope: listed.ownMarks, isVisible: listed.isVisible, texts })}
+      and ${listed.where}`
+
+/** Customers whose orders a list may have. Edition roles are answered from the customers of their editions alone. */
+function searchCustomers(view: CustomerView, listed: ListedOrders, texts: readonly string[]): Keys {
+  const { customerMarks, organizationId, editionIds, isVisible } = listed
+  const isMember =
+    view.isWhole || !editionIds
+      ? sql`1`
+      : sql`exists (select 1 from edition_customers where user_seq = customer_search.rowid
+          and ${inList(sql`edition_short_id`, shortIds(editionIds))})`
+  return sql`select users.seq as key from customer_search cross join users on users.seq = customer_search.rowid
+    where ${buildMatch('customer_search', { scope: customerMarks, isVisible, texts })}
+      and users.organization_id = ${organizationId} and ${isMember}`
 }
 
-/** The marks of the orders of a list: of its edition, or those of the editions that roles of editions alone reach. */
-function marksOfOrders({ caller, filters }: OrderSearch): SQL | null {
-  if (filters.edition_id) return marksOf('edition', [filters.edition_id])
-  const reach = reachOf(caller)
-  if (reach.all || reach.organizations.length > 0 || reach.editions.length === 0) return organizationMark(filters)
-  return marksOf(
-    'edition',
-    reach.editions.flatMap((grant) => grant.edition_id ?? []),
-  )
-}
-
-export interface FoundByIndex extends Omit<IndexSearch, 'readFew'> {
-  /** What else is asked of the customers among its entries; null for nothing. */
-  isOfText: ((textOf: TextsOfCustomer) => SQL) | null
-}
-
-/**
- * How the index finds the orders of a list, by its longest text: null for a list that does not need it, and `short`
- * where no text is long enough.
- */
-export function searchOfOrders(caller: Caller, filters: OrderFilters): FoundByIndex | 'short' | null {
-  const list = { caller, filters }
-  const all = textFiltersOf(filters)
-  if (all.length === 0 || all.some(({ texts }) => texts.length === 0) || isNarrow(filters)) return null
-  const [longest] = all.filter(({ texts }) => texts.every(isIndexed)).toSorted((a, b) => shortest(b) - shortest(a))
-  if (!longest) return 'short'
-  const isVisible = sql`exists (${editionsSeenBy(caller, filters)})`
-  return {
-    own: longest.inOrder ? ordersWithTexts({ marks: marksOfOrders(list), isVisible, texts: longest.texts }) : null,
-    contacts: contactsOf(list, longest, isVisible),
-    isOwn: longest.inOrder ? containsAny(sql`${orders}.own_search_text`, longest.texts) : sql`0`,
-    isOfText: (customersSeenBy(caller).isWhole && longest.isOfText) || null,
-  }
+/** A condition on the orders that may contain a text; null where too many of them, or of their customers, do. */
+export async function findOrders(
+  ctx: Ctx,
+  view: CustomerView,
+  listed: ListedOrders,
+  { texts, isInOrder, isInCustomer }: TextFilter,
+): Promise<SQL | null> {
+  const found = await findCandidates(ctx.db, [
+    isInOrder ? searchOrderTexts(listed, texts) : noKeys,
+    isInCustomer ? searchCustomers(view, listed, texts) : noKeys,
+  ])
+  if (!found) return null
+  const [orderKeys, customerKeys] = found.map((keys) => JSON.stringify(keys))
+  return sql`${orders.seq} in (
+    select value from json_each(${orderKeys})
+    union
+    select bought.seq from json_each(${customerKeys}) as buyer_key
+      cross join users as buyers on buyers.seq = buyer_key.value
+      cross join orders as bought on bought.user_id = buyers.id)`
 }

@@ -1,15 +1,13 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { foldedOrDigits } from '../../db/contains.ts'
-import { customerChangesOf, editionsBeside, sumOfEditions } from '../../db/edition-counts.ts'
+import { countCustomers } from '../../db/edition-counts.ts'
 import { editionIdsOf } from '../../db/edition-customers.ts'
 import { shortId, shortIdOfOrganization, shortIds } from '../../db/short-ids.ts'
 import { nullable, type NullableKey, type OldSortKey } from '../../db/lists/list-source.ts'
 import type { Counting } from '../../db/lists/page-by-number.ts'
-import { sortedFilters, type NoFilters } from '../../db/lists/filters.ts'
-import { type ListState, numberKeys } from '../../db/lists/list-hits.ts'
+import type { NoFilters } from '../../db/lists/filters.ts'
 import { paginate } from '../../db/lists/paginate.ts'
-import { paginateKept } from '../../db/lists/paginate-kept.ts'
 import { type NewestRows, paginateNewest, paginateSearch } from '../../db/lists/paginate-search.ts'
 import { sharedCustomers, users } from '../../db/schema/users.ts'
 import { answering, type RowOf, selection } from '../../db/select.ts'
@@ -92,7 +90,7 @@ function countOf(ctx: Ctx, view: CustomerView, filters: UserFilters): Counting |
   unnamed satisfies NoFilters
   if (search) return null
   const place = { edition_id, organization_id }
-  const ofEditions = sumOfEditions(sql`customers`, editionsSeenBy(ctx.caller, place))
+  const ofEditions = countCustomers(editionsSeenBy(ctx.caller, place))
   if (isOfEdition(view, place) || edition_id) return { statement: sql`select ${ofEditions} as n` }
   const ids = organizationsOf(ctx, place)
   const several = severalEditions(ctx, place)
@@ -152,36 +150,6 @@ function newestOf(ctx: Ctx, filters: UserFilters): NewestRows {
   return { ...list, where: ids?.length === 0 ? [sql`0`] : [], sort: [{ by: list.key, desc: true }] }
 }
 
-/** The state that a search is made in: of one edition, or of an organisation. */
-function stateOf(
-  ctx: Ctx,
-  filters: UserFilters,
-  ordering: readonly OrderBy<string>[],
-  { isWhole, reached }: CustomerView,
-): ListState | null {
-  const { edition_id, organization_id } = filters
-  const place = {
-    asked: ['users', reached, sortedFilters(filters), ordering],
-    keys: numberKeys,
-    now: ctx.now,
-    afterCommit: ctx.afterCommit,
-    keepsOrder: true,
-  }
-  const seen = editionsSeenBy(ctx.caller, filters)
-  if (edition_id) {
-    const changes = sumOfEditions(sql`changes`, isWhole ? seen : editionsBeside(seen))
-    const rows = sumOfEditions(sql`customers`, seen)
-    return { ...place, version: sql`(${changes} + ${customerChangesOf(seen)})`, rows }
-  }
-  if (!organization_id || (isWhole && !isOfWholeOrganizations(ctx, [organization_id]))) return null
-  const sizeOf = (name: 'customers' | 'customer_changes') =>
-    sql`coalesce((select ${sql.raw(name)} from list_sizes where organization_id = ${organization_id}), 0)`
-  if (isWhole) return { ...place, version: sizeOf('customer_changes'), rows: sizeOf('customers') }
-  const changes = sumOfEditions(sql`changes`, sql`select id from editions where organization_id = ${organization_id}`)
-  const rows = sumOfEditions(sql`customers`, seen)
-  return { ...place, version: sql`(${changes} + ${sizeOf('customer_changes')})`, rows }
-}
-
 export async function listUsers(
   ctx: Ctx,
   page: PageRequest,
@@ -207,8 +175,7 @@ export async function listUsers(
   const texts = filters.search ? foldedOrDigits(filters.search) : []
   const search = texts.length > 0 && texts.every(isIndexed) ? searchOf(ctx, { filters, texts, keys }) : null
   if (search) {
-    const state = stateOf(ctx, filters, ordering, view)
-    return paginateSearch(ctx.db, page, { ...source, judged: view.join, state }, search)
+    return paginateSearch(ctx.db, page, { ...source, judged: view.join, state: null }, search)
   }
   // Customers whom roles of an edition see in part are compared one by one.
   if (filters.search && view.isWhole) return paginateNewest(ctx.db, page, source, newestOf(ctx, filters))
@@ -230,9 +197,6 @@ export async function listUsers(
   const all = filters.search
     ? { ...source, from: sql`${source.table} ${view.join}` }
     : { ...source, from: readWithGiven(view, sql`users`, source.where), where: [] }
-  const state = filters.search || isOfEdition(view, filters) ? null : stateOf(ctx, filters, ordering, view)
-  // No index has what roles of several editions see, or of an edition and an organisation.
-  if (state) return paginateKept(ctx.db, page, { source: { ...all, count }, state, table: source.table })
   return paginate(ctx.db, ofEditions?.request ?? page, { ...all, count })
 }
 

@@ -1,6 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { Database } from '../../db/database.ts'
-import { sumOfEditions } from '../../db/edition-counts.ts'
+import { countCustomers } from '../../db/edition-counts.ts'
 import type { Ranges } from '../../db/lists/ranges.ts'
 import type { AskedOrder, RowsInOrder, RunList, RunOrdering } from '../../db/lists/runs/run-list.ts'
 import type { RunPart, RunSource, SeenAs } from '../../db/lists/runs/run-rows.ts'
@@ -108,7 +108,7 @@ const indexesOf: Record<string, { index: SQL; ranges?: Ranges }> = {
 /** Of customers who are sorted, so many chunks are made at once. */
 const chunksSorted = 4
 
-export const customersOf = (edition: SQL): SQL => sumOfEditions(sql`customers`, edition)
+export const customersOf = (edition: SQL): SQL => countCustomers(sql`select ${edition} as id`)
 
 /**
  * The index of the organisation has customers in their order. Where the edition has few of them, they are all

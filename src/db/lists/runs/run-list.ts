@@ -3,8 +3,6 @@ import { compareKeys } from '../../../domain/text/compare-keys.ts'
 import type {
   customerRuns,
   customerRunStates,
-  orderRuns,
-  orderRunStates,
   refundRuns,
   refundRunStates,
 } from '../../schema/sales/runs.ts'
@@ -82,8 +80,8 @@ export interface RunList {
    */
   owners?: SQL
   /** Tables of chunks, of what editions have, and of notes of late changes. */
-  runs: typeof orderRuns | typeof refundRuns | typeof customerRuns
-  states: typeof orderRunStates | typeof refundRunStates | typeof customerRunStates
+  runs: typeof refundRuns | typeof customerRuns
+  states: typeof refundRunStates | typeof customerRunStates
   late: SQL
   /** The column of the edition, in each of these tables, and a query of what it has, as `id`, by one of the ids of editions. */
   scope: 'edition_short_id' | 'edition_id'

@@ -1,5 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm'
-import { sumOfEditions } from '../../../db/edition-counts.ts'
+import { countCustomers } from '../../../db/edition-counts.ts'
 import { shortId, shortIds } from '../../../db/short-ids.ts'
 import type { ExpressionScope } from '../../../db/cel/index.ts'
 import { inList } from '../../../db/visibility.ts'
@@ -59,7 +59,7 @@ export function peopleOf({ organization_id, edition_id, editions }: SegmentTenan
 export function numberOfPeople(tenant: SegmentTenant): SQL<number> {
   const editions = editionsOf(tenant)
   return editions
-    ? sql`${sumOfEditions(sql`customers`, sql`select value from json_each(${JSON.stringify(editions)})`)}`
+    ? sql`${countCustomers(sql`select value as id from json_each(${JSON.stringify(editions)})`)}`
     : sql`coalesce((select customers from list_sizes where organization_id = ${tenant.organization_id}), 0)`
 }
 
