@@ -53,6 +53,14 @@ const mayOrder = ({ caller, list, ordering, parent }: Request): boolean => {
 
 /** The list by `next` from its first page on, one of its pages by number, and a page past its end. */
 export async function checkRequest(world: ListsWorld, asked: Request, page: number): Promise<void> {
+  try {
+    await checkPages(world, asked, page)
+  } catch (cause) {
+    throw new Error(`${asked.caller.name} asks for ${pathOfRequest(asked)}`, { cause })
+  }
+}
+
+async function checkPages(world: ListsWorld, asked: Request, page: number): Promise<void> {
   const { list, parent, caller } = asked
   const status = statusFor(caller, list, parent)
   if (status !== 200 || !mayOrder(asked)) {

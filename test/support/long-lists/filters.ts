@@ -42,11 +42,15 @@ export const containsText = (texts: readonly (string | null)[], value: string): 
 const digitsIn = (text: string | null): string => (text ?? '').replaceAll(/\D/g, '')
 
 /** Compares digits alone, also as they are dialled. */
-export const containsDigits = (phone: string | null, value: string): boolean =>
-  phoneDigits(value).some((digits) => digitsIn(phone).includes(digits))
+export const containsDigits = (phones: readonly (string | null)[], value: string): boolean =>
+  phoneDigits(value).some((digits) => phones.some((phone) => digitsIn(phone).includes(digits)))
 
 /** As `containsText`, where a telephone number is found by its digits, too. */
-export const containsTextOrDigits = (texts: readonly (string | null)[], phone: string | null, value: string): boolean =>
+export const containsTextOrDigits = (
+  texts: readonly (string | null)[],
+  phones: readonly (string | null)[],
+  value: string,
+): boolean =>
   [fold(value), ...phoneNeedles(value)].some((needle) =>
-    [...texts.map((text) => fold(text ?? '')), digitsIn(phone)].some((text) => text.includes(needle)),
+    [...texts.map((text) => fold(text ?? '')), ...phones.map(digitsIn)].some((text) => text.includes(needle)),
   )

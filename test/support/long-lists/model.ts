@@ -24,9 +24,12 @@ export interface Contact {
   last_name: string
 }
 
-/** A row as one caller sees it. `contact` is that of its customer. */
+/** A row as one caller sees it. */
 export interface SeenRow extends Row {
+  /** What is shown of its customer. */
   contact: Contact
+  /** What its customer is found by. */
+  contacts: readonly Contact[]
 }
 
 export interface Filter {

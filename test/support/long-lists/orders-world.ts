@@ -1,9 +1,12 @@
 import { sql } from 'drizzle-orm'
 import { expect } from 'vitest'
-import { get, post } from '../api.ts'
+import { refundReasons, refundSources, refundStatuses } from '../../../src/domain/refunds/refunds.ts'
+import { get, post, type Reply } from '../api.ts'
 import { givenMember } from '../seeding/members.ts'
 import { write } from '../seeding/rows.ts'
 import { importOrders } from '../seeding/sales/orders.ts'
+import { seedRefundsOf } from '../seeding/sales/refunds.ts'
+import type { Trade } from '../seeding/sales/trades.ts'
 import type { Customer, Membership } from './customers.ts'
 import type { Contact, Row } from './model.ts'
 import type { OrganizationPlace } from './places.ts'
@@ -44,6 +47,7 @@ function givenTo(prefix: string, place: number, person: number): Contact {
 }
 
 const hour = 3_600_000
+const refundedAt = Date.UTC(2026, 3, 1)
 const firstOrderAt = Date.UTC(2026, 2, 1, 8)
 const statuses = ['completed', 'completed', 'completed', 'cancelled', 'confirmed', 'completed', 'pending'] as const
 const prices = [100, 225, 225, 99.5, 0]
@@ -79,6 +83,7 @@ function externalOrder(prefix: string, place: number, { person, number }: Planne
 export interface OrdersWorld {
   orders: Row[]
   purchases: Row[]
+  refunds: Row[]
   customers: Map<string, Customer>
 }
 
@@ -131,6 +136,7 @@ export async function makeOrders(place: OrganizationPlace, plan: Plan): Promise<
     }
   }
   await varyOrders([...customersOf.keys()])
+  const paidBy = await makeRefunds(place, details)
   const erased = await varyCustomers([...memberships.keys()], memberships)
   const customers = await readCustomers(place, memberships, erased)
   const shownOrders = await readAll(`/v1/orders?organization_id=${place.id}`)
@@ -138,8 +144,22 @@ export async function makeOrders(place: OrganizationPlace, plan: Plan): Promise<
   const shownPurchases = []
   for (const edition of place.editions)
     for (const shown of await readAll(`/v1/purchases?edition_id=${edition}`)) shownPurchases.push({ edition, shown })
+  const ofOrders = new Map(
+    shownOrders.map(({ id, external_id }) => [
+      id,
+      { external_id, transaction_ids: transactions.get(id) ?? [] },
+    ]),
+  )
+  const shownRefunds = await readAll(`/v1/refund-requests?organization_id=${place.id}`)
   return {
     customers,
+    refunds: shownRefunds.map((shown) => ({
+      id: shown.id,
+      organization: place.id,
+      editions: [shown.edition.id],
+      customer: shown.customer.api_id,
+      shown: { ...shown, ...ofOrders.get(shown.order.id), purchase_ids: paidBy.get(shown.id) ?? [] },
+    })),
     orders: shownOrders.map((shown) => ({
       id: shown.id,
       organization: place.id,
@@ -155,6 +175,36 @@ export async function makeOrders(place: OrganizationPlace, plan: Plan): Promise<
       shown,
     })),
   }
+}
+
+/** Requests in every status, several of each moment and amount. Answers which purchases each of them pays back. */
+async function makeRefunds(place: OrganizationPlace, details: readonly Reply['body'][]): Promise<Map<string, string[]>> {
+  const paidBy = new Map<string, string[]>()
+  for (const edition of place.editions) {
+    const trades = details
+      .filter((detail) => detail.edition.id === edition && detail.transactions.length > 0)
+      .filter((_, index) => index % 2 === 0)
+      .map((detail): Trade => ({
+        order: detail.id,
+        user: detail.customer.api_id,
+        purchase: detail.purchases[0].id,
+        transaction: detail.transactions[0].id,
+      }))
+    const seeded = await seedRefundsOf({ organization: place.id, edition }, trades, (index) => {
+      const at = refundedAt + (index % 13) * hour
+      return {
+        status: refundStatuses[index % refundStatuses.length] ?? 'pending',
+        reason: refundReasons[index % 4] ?? 'other',
+        source: refundSources[index % 3] ?? 'api',
+        requested_minor: [5_000, 5_000, 100, 22_500][index % 4] ?? 0,
+        provider_reference: index % 9 === 0 ? `re_${edition.slice(-6)}${index}` : null,
+        created_at: at,
+        modified_at: at + (index % 3) * hour,
+      }
+    })
+    for (const { refund, purchase } of seeded) paidBy.set(refund, [purchase])
+  }
+  return paidBy
 }
 
 /** Imports make orders of one type. */

@@ -31,15 +31,15 @@ const noContact: Contact = { email: null, phone_number: null, first_name: '', la
 
 /**
  * A row as a caller sees it. Of a customer who is also in editions that the caller does not reach, an edition role sees
- * what the caller's own editions were given, the newest first.
+ * what the caller's own editions were given, the newest first. Searches compare what each of these editions was given.
  */
 export function presentFor(caller: Caller, row: Row, customers: Customers): SeenRow {
   const customer = row.customer === undefined ? undefined : customers.get(row.customer)
-  if (!customer) return { ...row, contact: noContact }
+  if (!customer) return { ...row, contact: noContact, contacts: [] }
   const reach = reachOf(caller)
   const isCustomer = row.id === row.customer
   if (reach.all || reach.organizations.includes(customer.organization))
-    return { ...row, contact: customer.shown as Contact }
+    return { ...row, contact: customer.shown as Contact, contacts: [customer.shown as Contact] }
   const memberships = customer.memberships
     .filter(({ edition }) => reach.editions.includes(edition))
     .toSorted((one, other) => other.joined - one.joined)
@@ -50,6 +50,7 @@ export function presentFor(caller: Caller, row: Row, customers: Customers): Seen
     return {
       ...row,
       contact: customer.shown as Contact,
+      contacts: [customer.shown as Contact],
       ...(isCustomer ? { shown: { ...row.shown, date_joined } } : {}),
     }
   const newest = <Name extends keyof Contact>(name: Name) =>
@@ -60,7 +61,8 @@ export function presentFor(caller: Caller, row: Row, customers: Customers): Seen
     first_name: newest('first_name') ?? '',
     last_name: newest('last_name') ?? '',
   }
-  if (!isCustomer) return { ...row, contact }
+  const contacts = memberships.map(({ given }) => given)
+  if (!isCustomer) return { ...row, contact, contacts }
   const shown = {
     ...row.shown,
     ...contact,
@@ -71,7 +73,7 @@ export function presentFor(caller: Caller, row: Row, customers: Customers): Seen
     metadata: {},
     last_seen: null,
   }
-  return { ...row, contact, shown }
+  return { ...row, contact, contacts, shown }
 }
 
 /** The status with which a caller's request of a list is answered, before its query is looked at. */

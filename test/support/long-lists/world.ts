@@ -7,7 +7,7 @@ import type { LongList, Row } from './model.ts'
 import { makeOrders } from './orders-world.ts'
 import { makePlaces, type Places } from './places.ts'
 import { readAll } from './read-all.ts'
-import { ordersList } from './sales-lists.ts'
+import { customersList, ordersList, purchasesList, refundsList } from './sales-lists.ts'
 
 /** Two organisations with all that long lists have rows of, and everybody who may ask for them. */
 export interface ListsWorld {
@@ -48,10 +48,17 @@ export async function buildListsWorld(): Promise<ListsWorld> {
   const ofB = await makeOrders(places.b, { prefix: 'kanaal', people: 24 })
   const callers = await makeCallers(places)
   const entries = await makeAuditEntries(places)
+  const customers = new Map([...ofA.customers, ...ofB.customers])
   return {
     places,
     callers,
-    customers: new Map([...ofA.customers, ...ofB.customers]),
-    lists: [ordersList([...ofA.orders, ...ofB.orders]), auditList(entries)],
+    customers,
+    lists: [
+      ordersList([...ofA.orders, ...ofB.orders]),
+      purchasesList([...ofA.purchases, ...ofB.purchases]),
+      customersList([...customers.values()]),
+      refundsList([...ofA.refunds, ...ofB.refunds]),
+      auditList(entries),
+    ],
   }
 }
