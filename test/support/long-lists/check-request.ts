@@ -28,7 +28,11 @@ function expectPage(request: Request, { rows, keysOf, byId }: Expected, reply: R
   const results = reply.body.results as { id: string }[]
   const expected = rows.slice(skipped, skipped + size)
   const shown = results.map(({ id }) => byId.get(id))
-  expect({ count: reply.body.count, ids: results.map(({ id }) => byId.has(id) || id), rows: shown.map(keysOf) }).toEqual({
+  expect({
+    count: reply.body.count,
+    ids: results.map(({ id }) => byId.has(id) || id),
+    rows: shown.map(keysOf),
+  }).toEqual({
     count: rows.length,
     ids: expected.map(() => true),
     rows: expected.map(keysOf),

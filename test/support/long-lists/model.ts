@@ -67,7 +67,8 @@ export interface LongList {
   scopes: readonly ('organization_id' | 'edition_id')[]
   /** The page size that cannot be changed. */
   fixedSize?: number
-  defaultOrdering: string
+  /** Null where the documentation names none. */
+  defaultOrdering: string | null
   orderings: Record<string, Ordering>
   filters: Record<string, Filter>
   rows: (parent: Parent | null) => readonly Row[]
@@ -113,7 +114,7 @@ export interface SortKey {
 
 /** The keys of an ordering. A key that is named again in the other direction decides nothing. */
 export const sortKeys = (list: LongList, ordering: readonly string[]): SortKey[] =>
-  (ordering.length > 0 ? ordering : [list.defaultOrdering]).map((part) => {
+  (ordering.length > 0 ? ordering : list.defaultOrdering === null ? [] : [list.defaultOrdering]).map((part) => {
     const name = part.replace(/^-/, '')
     const known = list.orderings[name]
     if (!known) throw new Error(`${list.id} has no ordering ${name}`)

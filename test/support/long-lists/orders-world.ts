@@ -4,7 +4,7 @@ import { refundReasons, refundSources, refundStatuses } from '../../../src/domai
 import { get, post, type Reply } from '../api.ts'
 import { givenMember } from '../seeding/members.ts'
 import { write } from '../seeding/rows.ts'
-import { importOrders } from '../seeding/sales/orders.ts'
+import { importOrders, type Shop } from '../seeding/sales/orders.ts'
 import { seedRefundsOf } from '../seeding/sales/refunds.ts'
 import type { Trade } from '../seeding/sales/trades.ts'
 import type { Customer, Membership } from './customers.ts'
@@ -60,7 +60,9 @@ function externalOrder(prefix: string, place: number, { person, number }: Planne
     first_name,
     last_name,
   }
-  const order_number = [`A-${number % 30}`, String(number % 12), `00${number % 9}`, `Ø${number % 50}`, undefined][number % 5]
+  const order_number = [`A-${number % 30}`, String(number % 12), `00${number % 9}`, `Ø${number % 50}`, undefined][
+    number % 5
+  ]
   return {
     external_id: `${prefix}-${place}-${number}`,
     ...(order_number === undefined ? {} : { order_number }),
@@ -80,7 +82,15 @@ function externalOrder(prefix: string, place: number, { person, number }: Planne
   }
 }
 
+/** An order as it was imported. */
+export interface ImportedOrder {
+  shop: Shop
+  order: ReturnType<typeof externalOrder>
+}
+
 export interface OrdersWorld {
+  /** By the ids of orders. */
+  imported: Map<string, ImportedOrder>
   orders: Row[]
   purchases: Row[]
   refunds: Row[]
@@ -111,6 +121,7 @@ const perCall = 100
 /** Imports orders of all editions of an organisation, and answers what the world knows of them. */
 export async function makeOrders(place: OrganizationPlace, plan: Plan): Promise<OrdersWorld> {
   const customersOf = new Map<string, string>()
+  const imported = new Map<string, ImportedOrder>()
   const memberships = new Map<string, Map<string, Contact>>()
   const details = []
   for (const [index, planned] of planOrders(place, plan).entries()) {
@@ -118,10 +129,8 @@ export async function makeOrders(place: OrganizationPlace, plan: Plan): Promise<
     const shop = { organization_id: place.id, edition_id }
     for (let from = 0; from < planned.length; from += perCall) {
       const part = planned.slice(from, from + perCall)
-      const reply = await importOrders(
-        shop,
-        part.map((order) => externalOrder(plan.prefix, index, order)),
-      )
+      const orders = part.map((order) => externalOrder(plan.prefix, index, order))
+      const reply = await importOrders(shop, orders)
       expect([reply.status, reply.body.failed_orders, reply.body.created_orders]).toEqual([201, 0, part.length])
       const results = reply.body.results as { order_id: string }[]
       for (const [at, { order_id }] of results.entries()) {
@@ -132,26 +141,37 @@ export async function makeOrders(place: OrganizationPlace, plan: Plan): Promise<
         memberships.set(customer, given)
         customersOf.set(order_id, customer)
         details.push(detail)
+        const order = orders[at]
+        if (order) imported.set(order_id, { shop, order })
       }
     }
+  }
+  for (const { id } of await readAll(`/v1/orders?organization_id=${place.id}`)) {
+    if (customersOf.has(id)) continue
+    // Orders of a file, of people whom no other edition knows.
+    const { body: detail } = await get(`/v1/orders/${id}`)
+    const { api_id, email, phone_number } = detail.customer
+    memberships.set(api_id, new Map([[detail.edition.id, { email, phone_number, first_name: 'Ægir', last_name: '' }]]))
+    customersOf.set(id, api_id)
+    details.push(detail)
   }
   await varyOrders([...customersOf.keys()])
   const paidBy = await makeRefunds(place, details)
   const erased = await varyCustomers([...memberships.keys()], memberships)
   const customers = await readCustomers(place, memberships, erased)
   const shownOrders = await readAll(`/v1/orders?organization_id=${place.id}`)
-  const transactions = new Map(details.map(({ id, transactions: all }) => [id, all.map((one: { id: string }) => one.id)]))
+  const transactions = new Map(
+    details.map(({ id, transactions: all }) => [id, all.map((one: { id: string }) => one.id)]),
+  )
   const shownPurchases = []
   for (const edition of place.editions)
     for (const shown of await readAll(`/v1/purchases?edition_id=${edition}`)) shownPurchases.push({ edition, shown })
   const ofOrders = new Map(
-    shownOrders.map(({ id, external_id }) => [
-      id,
-      { external_id, transaction_ids: transactions.get(id) ?? [] },
-    ]),
+    shownOrders.map(({ id, external_id }) => [id, { external_id, transaction_ids: transactions.get(id) ?? [] }]),
   )
   const shownRefunds = await readAll(`/v1/refund-requests?organization_id=${place.id}`)
   return {
+    imported,
     customers,
     refunds: shownRefunds.map((shown) => ({
       id: shown.id,
@@ -178,7 +198,10 @@ export async function makeOrders(place: OrganizationPlace, plan: Plan): Promise<
 }
 
 /** Requests in every status, several of each moment and amount. Answers which purchases each of them pays back. */
-async function makeRefunds(place: OrganizationPlace, details: readonly Reply['body'][]): Promise<Map<string, string[]>> {
+async function makeRefunds(
+  place: OrganizationPlace,
+  details: readonly Reply['body'][],
+): Promise<Map<string, string[]>> {
   const paidBy = new Map<string, string[]>()
   for (const edition of place.editions) {
     const trades = details
@@ -247,15 +270,11 @@ async function readCustomers(
   const customers = new Map<string, Customer>()
   for (const shown of await readAll(`/v1/user?organization_id=${place.id}`)) {
     const given = memberships.get(shown.id) ?? new Map<string, Contact>()
-    const all = [...given].map(
-      ([edition, contact]): Membership => ({
-        edition,
-        given: erased.has(shown.id)
-          ? { email: null, phone_number: null, first_name: '', last_name: '' }
-          : contact,
-        joined: joined.get(edition)?.get(shown.id) ?? Number.NaN,
-      }),
-    )
+    const all = [...given].map(([edition, contact]): Membership => ({
+      edition,
+      given: erased.has(shown.id) ? { email: null, phone_number: null, first_name: '', last_name: '' } : contact,
+      joined: joined.get(edition)?.get(shown.id) ?? Number.NaN,
+    }))
     customers.set(shown.id, {
       id: shown.id,
       organization: place.id,
@@ -267,4 +286,3 @@ async function readCustomers(
   }
   return customers
 }
-

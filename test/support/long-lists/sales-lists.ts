@@ -61,7 +61,8 @@ export const ordersList = (rows: readonly Row[]): LongList => ({
     },
     search: {
       isText: true,
-      values: (all) => all.flatMap((row) => [...orderTexts(row), ...phonesOf(row.contacts)].flatMap((text) => text ?? [])),
+      values: (all) =>
+        all.flatMap((row) => [...orderTexts(row), ...phonesOf(row.contacts)].flatMap((text) => text ?? [])),
       matches: (row, value) => containsTextOrDigits(orderTexts(row), phonesOf(row.contacts), value),
     },
     status: oneOf(orderStatuses, ({ shown }) => shown.status),
