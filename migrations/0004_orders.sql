@@ -53,15 +53,15 @@ create unique index orders_by_external_id on orders (edition_id, external_id, ex
 -- index has the columns that its filters and orderings compare, so that only the rows of the page are read.
 create index orders_edition_created on orders
   (edition_id, created_at, seq, status, type, amount_minor, modified_at, number_key, user_id);
--- Serves lists of an edition by last change.
-create index orders_edition_modified on orders (edition_id, modified_at, seq, status, type, created_at);
+-- Serves lists of an edition by last change. Orders that an ordering does not tell apart follow their creation.
+create index orders_edition_modified on orders (edition_id, modified_at, created_at, seq, status, type);
 -- Serves lists of an edition by order number.
-create index orders_edition_number on orders (edition_id, number_key, seq, status, type, created_at);
+create index orders_edition_number on orders (edition_id, number_key, created_at, seq, status, type);
 -- Serves lists of an organization by creation, and all its other orderings but the next, which SQLite sorts from it.
 create index orders_organization_created on orders
   (organization_id, created_at, seq, status, type, amount_minor, modified_at, number_key, user_id);
 -- Serves lists of an organization by last change.
-create index orders_organization_modified on orders (organization_id, modified_at, seq, status, type, created_at);
+create index orders_organization_modified on orders (organization_id, modified_at, created_at, seq, status, type);
 
 -- How many orders of a status and type an edition has. Triggers count them, and a nightly job checks the numbers.
 create table order_counts (

@@ -64,8 +64,13 @@ export async function listOrders(
   return paginate(ctx.db, page, {
     // Without an index SQLite looks up the orders that were found by their key.
     from: found ? sql`orders not indexed` : index.from,
-    where: [...(found ? [found] : []), listed.where, ...buildConditions(filters), ...textFilters.map((one) => one.condition)],
-    orderBy: buildOrderBy(ordering, '-created', sortColumns),
+    where: [
+      ...(found ? [found] : []),
+      listed.where,
+      ...buildConditions(filters),
+      ...textFilters.map((one) => one.condition),
+    ],
+    orderBy: buildOrderBy(addCreated(ordering), '-created', sortColumns),
     id: sql`${orders.seq}`,
     columns: listFields(view),
     joins: sql`
@@ -75,6 +80,13 @@ export async function listOrders(
     maxOffset: index.isInOrder && !found ? maxIndexedOffset : maxSortedOffset,
     count: buildStoredCount(listed, filters),
   })
+}
+
+/** Orders that an ordering does not tell apart follow their creation. */
+function addCreated(ordering: OrderOrdering): OrderOrdering {
+  const last = ordering.at(-1)
+  if (!last || ordering.some(({ name }) => name === 'created')) return ordering
+  return [...ordering, { name: 'created', desc: last.desc }]
 }
 
 /** Whether a filter leaves few orders, so that each is compared with the texts. */
@@ -127,7 +139,8 @@ function chooseIndex(listed: ListedOrders, ordering: OrderOrdering, filters: Ord
   if (customer_id !== undefined) return { from: sql`orders indexed by orders_of_user`, isInOrder: false }
   const created = buildCreatedIndex(listed)
   const [first = { name: 'created' }, ...others] = ordering
-  if (others.length > 0 || (listed.editionIds && listed.editionIds.length > 1)) return { from: created, isInOrder: false }
+  if (others.length > 0 || (listed.editionIds && listed.editionIds.length > 1))
+    return { from: created, isInOrder: false }
   const modified = listed.editionIds
     ? sql`orders indexed by orders_edition_modified`
     : sql`orders indexed by orders_organization_modified`

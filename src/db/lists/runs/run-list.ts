@@ -1,11 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm'
 import { compareKeys } from '../../../domain/text/compare-keys.ts'
-import type {
-  customerRuns,
-  customerRunStates,
-  refundRuns,
-  refundRunStates,
-} from '../../schema/sales/runs.ts'
+import type { customerRuns, customerRunStates, refundRuns, refundRunStates } from '../../schema/sales/runs.ts'
 import type { Database } from '../../database.ts'
 import type { PartIndex } from '../intervals/interval-list.ts'
 import { and, type KeyValues } from '../order-keys.ts'
