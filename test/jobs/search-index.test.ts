@@ -25,7 +25,7 @@ describe('the rows written to the index', () => {
       edition: await written(`update user_editions set created_at = created_at + 1 where user_id = ?`, row?.user_id),
     }).toMatchInlineSnapshot(`
       {
-        "changed": 5,
+        "changed": 3,
         "customer": 7,
         "edition": 1,
         "same": 1,
