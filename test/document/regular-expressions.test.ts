@@ -8,10 +8,10 @@ import { describe, expect, it, vi } from 'vitest'
 vi.stubEnv('RECHECK_BACKEND', 'pure')
 
 /** Limits of work instead of time, so that a busy machine gets the same answers. */
-const checking = { timeout: 100_000, attackTimeout: null, incubationTimeout: null }
+const checking = { timeout: 60_000, attackTimeout: null, incubationTimeout: null }
 
-/** The most steps that a bounded expression may take: about a tenth of a second. */
-const maxSteps = 10_000_000
+/** The most steps that a bounded expression may take: a tenth of a second. */
+const maxSteps = 20_000_000
 
 interface Expression {
   source: string
