@@ -7,8 +7,8 @@ import { describe, expect, it, vi } from 'vitest'
 /** The checker in JavaScript. Others need Java or a program for this platform, and answer the same. */
 vi.stubEnv('RECHECK_BACKEND', 'pure')
 
-/** Limits of work instead of time, so that a busy machine gets the same answers. */
-const checking = { timeout: 60_000, attackTimeout: null, incubationTimeout: null }
+/** Limits of work instead of time, so that a busy machine gets the same answers. Three rounds find all known faults. */
+const checking = { timeout: 120_000, attackTimeout: null, incubationTimeout: null, maxIteration: 3 }
 
 /** The most steps that a bounded expression may take: a tenth of a second. */
 const maxSteps = 20_000_000

@@ -84,27 +84,20 @@ const unquoted = (text: string): string =>
   text.replaceAll(/%22|%0D|%0A|\\"|\\\\/gi, (one) => plain[one.toUpperCase()] ?? one)
 const plain: Readonly<Record<string, string>> = { '%22': '"', '%0D': '\r', '%0A': '\n', '\\"': '"', '\\\\': '\\' }
 
-const parameters = {
-  name: {
-    extended: /;\s*name\*=UTF-8''([^\s;]+)/i,
-    plain: /;\s*name=(?:"((?:\\.|[^"\\])*)"|([^\s;"]+))/i,
-  },
-  filename: {
-    extended: /;\s*filename\*=UTF-8''([^\s;]+)/i,
-    plain: /;\s*filename=(?:"((?:\\.|[^"\\])*)"|([^\s;"]+))/i,
-  },
-}
+const parameter = /;\s*([^\s=;"]+)=(?:"((?:\\.|[^"\\])*)"|([^\s;"]+))/g
 
 /** A parameter of a header, in its extended form (RFC 5987) where it has one. */
-export function headerParameter(header: string, name: keyof typeof parameters): string | null {
-  const extended = parameters[name].extended.exec(header)?.[1]
+export function headerParameter(header: string, name: 'name' | 'filename'): string | null {
+  const parameters = [...header.matchAll(parameter)]
+  const find = (key: string) => parameters.find(([, known]) => known?.toLowerCase() === key) ?? []
+  const [, extended] = /^UTF-8''(.+)$/i.exec(find(`${name}*`)[3] ?? '') ?? []
   if (extended !== undefined)
     try {
       return decodeURIComponent(extended)
     } catch {
       throw malformed(`The ${name} is not encoded as UTF-8.`)
     }
-  const [, quoted, token] = parameters[name].plain.exec(header) ?? []
+  const [, , quoted, token] = find(name)
   return quoted === undefined ? (token ?? null) : unquoted(quoted)
 }
 
