@@ -103,18 +103,6 @@ describe('getCelContext', () => {
 })
 
 describe('validateCel', () => {
-  it('refuses a duration of many digits and units at once, as does a segment', { timeout: 60_000 }, async () => {
-    for (const length of [101, 128, 3900]) {
-      const expression = `user.last_seen < now - duration("${'00s0'.repeat(1000).slice(0, length - 4)}0000")`
-      const { is_valid, errors } = await validate({ expression })
-      expect({ is_valid, errors }).toMatchObject({ is_valid: false, errors: [{ code: 'invalid_duration' }] })
-      const segment = { organization_id: organisation.id, name: 'Late', expression }
-      const refused = await post('/v1/segments', segment)
-      expect(refused.status, refused.text).toBe(400)
-      expect(refused.body.errors).toMatchObject([{ field: 'expression' }])
-    }
-  })
-
   it('answers the number of people for whom the expression holds', async () => {
     expect(await validate({ expression: 'stats.order_count >= 1' })).toEqual({
       is_valid: true,
