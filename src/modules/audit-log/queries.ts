@@ -41,7 +41,6 @@ type IndexFilters = Pick<AuditFilters, 'actor_id' | 'action' | 'resource_type' |
 type TimeFilters = Omit<AuditFilters, keyof IndexFilters>
 
 const auditVisibility = visibilityOf(sql`${columns.organization_id}`, sql`null`)
-const readers = ['OA'] as const
 
 const ofFacets = ({ actor_id, action, resource_type }: AuditFilters): SQL[] => [
   ...(actor_id === undefined ? [] : [eq(columns.actor_id, actor_id)]),
@@ -54,7 +53,7 @@ function conditions(ctx: Ctx, filters: TimeFilters, organizationId: string): SQL
   unnamed satisfies NoFilters
   return [
     eq(columns.organization_id, organizationId),
-    visibleIn(ctx.caller, auditVisibility, { organization_id }, readers),
+    visibleIn(ctx.caller, auditVisibility, { organization_id }),
     ...(created_after === undefined ? [] : [gte(columns.id, firstIdAt('audit_entry', created_after))]),
     ...(created_before === undefined ? [] : [lt(columns.id, firstIdAt('audit_entry', created_before))]),
   ]
@@ -118,7 +117,7 @@ function countedOf(
   const { actor_id, action, resource_type, resource_id, created_after, created_before, ...unnamed } = filters
   unnamed satisfies NoFilters
   const facets = [actor_id, action, resource_type]
-  if (!areCountable(facets) || !seesOrganization(ctx.caller, organizationId, readers)) return null
+  if (!areCountable(facets) || !seesOrganization(ctx.caller, organizationId)) return null
   const others = [...ofFacets(filters), ...ofResource(filters)]
   return {
     scopes: resource_id === undefined ? organizationId : scopeOfResource(organizationId, resource_id),
