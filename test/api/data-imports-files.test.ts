@@ -16,8 +16,6 @@ import { givenImport, givenTable } from '../support/seeding/imports/data-imports
 import { rowsOf, storedKeys } from '../support/files.ts'
 import pretix from '../support/import-mapping/pretix-german.json'
 import shopify from '../support/import-mapping/shopify.json'
-import { givenMember } from '../support/seeding/members.ts'
-import { freshId } from '../support/seeding/rows.ts'
 import { seedShop } from '../support/seeding/sales/orders.ts'
 
 const plain = (rows: readonly string[]) =>
@@ -71,37 +69,6 @@ describe('createDataImport', () => {
       { code: 'invalid_choice', attr: 'file_id' },
     ])
     expect(await rowsOf('select id from data_imports where organization_id = ?', tenant.organization_id)).toEqual([])
-  })
-
-  it('gives roles of an edition no file of the whole organisation, and no sign of the one that an import has', async () => {
-    const tenant = await seedShop()
-    const [file, another] = [
-      await givenTable(tenant.organization_id, twoOrders),
-      await givenTable(tenant.organization_id, plain(['B-1;bo@example.dk;Day ticket;1;100,00'])),
-    ]
-    const { body: chosen } = await post('/v1/data-imports', bodyFor(tenant, file))
-    expect(chosen.file).toMatchObject({ id: file, name: 'orders.csv' })
-    await work(chosen.id)
-    const organization = { id: tenant.organization_id }
-    for (const role of ['admin', 'manager'] as const) {
-      const { token } = await givenMember(organization, role, tenant.edition_id)
-      const draft = await post('/v1/data-imports', bodyFor(tenant), token)
-      const path = pathOf(draft.body.id)
-      const missing = [400, [{ code: 'does_not_exist', attr: 'file_id' }]]
-      for (const id of [another, freshId('file')]) {
-        const created = await post('/v1/data-imports', bodyFor(tenant, id), token)
-        expect([created.status, created.body.errors]).toMatchObject(missing)
-        const changed = await patch(path, { file_id: id }, token)
-        expect([changed.status, changed.body.errors]).toMatchObject(missing)
-      }
-      expect((await get(path, token)).body).toMatchObject({ status: 'draft', file: null })
-      const seen = await get(pathOf(chosen.id), token)
-      expect([seen.status, seen.body.file, seen.text.includes(file)]).toEqual([200, null, false])
-      const listed = await get(`/v1/data-imports?edition_id=${tenant.edition_id}`, token)
-      expect([listed.body.count > 1, listed.text.includes(file)]).toEqual([true, false])
-      const repeated = await patch(pathOf(chosen.id), { file_id: file }, token)
-      expect([repeated.status, repeated.body.errors]).toMatchObject(missing)
-    }
   })
 
   it('lets two imports of an organisation run at the same time, and refuses a third', async () => {
