@@ -67,7 +67,8 @@ async function otherCounts() {
       [29, 33].map(async (bits) => [
         await db.all(sql`select edition_id, sum(customers) as n from order_counts
           where span_bits = ${bits} group by 1 having n <> 0 order by 1`),
-        await db.all(sql`select edition_id, count(*) as n from user_editions group by 1 order by 1`),
+        await db.all(sql`select editions.id as edition_id, count(*) as n
+          from edition_customers join editions on editions.short_id = edition_short_id group by 1 order by 1`),
       ]),
     )),
     [
@@ -149,7 +150,10 @@ async function perform(shop: Shop, files: string[], one: Act): Promise<void> {
         { first_name: `Nobody ${one.number}` },
       ])
     else
-      await write(sql`delete from user_editions where user_id in (${ids})`, sql`delete from users where id in (${ids})`)
+      await write(
+        sql`delete from edition_customers where user_seq in (select seq from users where id in (${ids}))`,
+        sql`delete from users where id in (${ids})`,
+      )
   }
   if (one.act === 'delete') {
     const ofOrders = sql`order_id in (select id from orders where ${where})`

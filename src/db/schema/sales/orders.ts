@@ -66,8 +66,6 @@ export const transactions = sqliteTable(
   {
     id: text().notNull(),
     order_id: text().notNull(),
-    /** Of the version before alone: the edition has it. */
-    organization_id: text(),
     type: text({ enum: transactionTypes }).notNull(),
     status: text({ enum: transactionStatuses }).notNull(),
     service: text({ enum: transactionServices }).notNull(),
@@ -96,8 +94,6 @@ export const transactions = sqliteTable(
  */
 export const purchases = sqliteTable('purchases', {
   id: text().primaryKey(),
-  /** As that of payments. */
-  organization_id: text(),
   edition_id: text().notNull(),
   order_id: text().notNull(),
   user_id: text().notNull(),
