@@ -141,17 +141,16 @@ async function perform(shop: Shop, files: string[], one: Act): Promise<void> {
   if (one.act === 'purchases')
     await write(sql`update purchases set status = ${one.status}, created_at = coalesce(${one.at}, created_at)
       where order_id in (select id from orders where ${where})`)
-  // Somebody who bought nothing, and is gone again when the same comes next.
+  // A customer without orders, who is deleted when the same act comes again.
   if (one.act === 'customer') {
     const isNobody = sql`organization_id = ${shop.organization_id} and first_name = ${`Nobody ${one.number}`}`
     const [known] = await db.all(sql<{ seq: number }>`select seq from users where ${isNobody}`)
+    await write(
+      sql`delete from edition_customers where user_seq = ${known?.seq ?? null}`,
+      sql`delete from users where ${isNobody}`,
+    )
     const place = { organization: shop.organization_id, edition: shop.edition_id }
-    if (known)
-      await write(
-        sql`delete from edition_customers where user_seq = ${known.seq}`,
-        sql`delete from users where ${isNobody}`,
-      )
-    else await seedPeople(place, [{ first_name: `Nobody ${one.number}` }])
+    if (!known) await seedPeople(place, [{ first_name: `Nobody ${one.number}` }])
   }
   if (one.act === 'delete') {
     const ofOrders = sql`order_id in (select id from orders where ${where})`
