@@ -82,8 +82,6 @@ create table edition_customers (
   -- Empty where `address_folded` makes the same from the address.
   email_folded text not null default '',
   phone_digits text not null default '',
-  -- Set where the statement that inserts the row counts it and no trigger does.
-  counted_together integer not null default 0 check (counted_together in (0, 1)),
   given_name_folded text not null generated always as (
     iif(name_folded = '', lower(trim(first_name || ' ' || last_name)), name_folded)
   ) virtual,

@@ -180,26 +180,3 @@ it('a file of several steps is grouped as a plain walk over its rows groups it',
   await expectGrouped(id, model)
   await expectRead(id, model, 0, 100)
 })
-
-it('rows that a version before was staging are staged again', async () => {
-  const shop = await seedShop()
-  const lines = ['A', 'B', 'A', 'C'].map((key) => `${key};${key}@example.dk;Day ticket;225`)
-  const { id } = await givenImport(shop, ['Order ID;E-mail;Product;Price', ...lines, ''].join('\r\n'))
-  await process(id)
-  const model = modelOf(['A', 'B', 'A', 'C'])
-  for (const position of [
-    { stage: 'rows', offset: 20, row: 2, progress: 0.3 },
-    { stage: 'group', after: 'A', progress: 0.95 },
-  ]) {
-    // That version staged rows and no orders.
-    await write(
-      sql`delete from import_orders where import_id = ${id}`,
-      sql`update data_imports set status = 'processing_columns', phase = 'stage', epoch = epoch + 1, heartbeat_at = 1,
-        position = ${JSON.stringify(position)} where id = ${id}`,
-    )
-    const { epoch } = await importNow(id)
-    await runToEnd(id, epoch)
-    expect(await importNow(id)).toMatchObject({ status: 'ready', total_orders: 3, valid_rows: 4 })
-    await expectGrouped(id, model)
-  }
-})

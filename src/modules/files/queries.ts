@@ -14,6 +14,7 @@ import { behind, valuesOfIndex } from '../../db/lists/values-of-index.ts'
 import { files } from '../../db/schema/files/files.ts'
 import { fromJson, type RowOf, select } from '../../db/select.ts'
 import {
+  actingReach,
   editionVisibility,
   inList,
   inOnlyOrganization,
@@ -22,7 +23,7 @@ import {
   visible,
   visibleIn,
 } from '../../db/visibility.ts'
-import { reachOf, type Tenant } from '../../domain/accounts/access.ts'
+import type { Tenant } from '../../domain/accounts/access.ts'
 import { notFound } from '../../domain/errors.ts'
 import { isFileType } from '../../domain/files/types.ts'
 import { type Page, type PageRequest, sortBy } from '../../domain/page.ts'
@@ -33,7 +34,7 @@ import { fileSpans } from './spans.ts'
 export type StoredFile = typeof files.$inferSelect
 
 /** The index of an organisation's files serves those of its editions too. */
-const fileVisibility: Visibility = {
+export const fileVisibility: Visibility = {
   inOrganizations: (ids) => inList(sql`files.organization_id`, ids),
   inEditions: (ids) => sql`(files.organization_id in (select organization_id from editions
     where ${inList(sql`editions.id`, ids)}) and ${inList(sql`files.edition_id`, ids)})`,
@@ -77,7 +78,7 @@ type ComparedFilters = Omit<FileFilters, keyof GroupFilters>
 function facetsOf({ caller }: Ctx, filters: GroupFilters): FileFacets {
   const { organization_id, edition_id, purpose, mime_type, ...unnamed } = filters
   unnamed satisfies NoFilters
-  const reach = reachOf(caller)
+  const reach = actingReach(caller)
   const isWhole = organization_id === undefined || seesOrganization(caller, organization_id)
   const seen = reach.all || isWhole ? undefined : reach.editions.flatMap((grant) => grant.edition_id ?? [])
   return { editions: edition_id === undefined ? seen : [edition_id], purpose, mime_type }
@@ -209,7 +210,7 @@ function stateOf(
   scopes: SQL | string,
   { filters, ordering }: { filters: FileFilters; ordering: FileOrdering },
 ): ListState {
-  const reach = reachOf(ctx.caller)
+  const reach = actingReach(ctx.caller)
   const reached = reach.all ? null : [reach.organizations, reach.editions.map((grant) => grant.edition_id)]
   const ids = queryOf(scopes)
   const ofOrganization = sql`files.organization_id = (${ids})`

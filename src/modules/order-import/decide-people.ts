@@ -118,9 +118,7 @@ export class PeopleDecisions {
     const said = [...this.#said].map(([user_id, given]) => {
       const contact = contactOf(given)
       const columns = { ...contact, ...givenSearchColumns(contact), locale: given.locale }
-      // Who is new joins this edition first. Others may know it already.
-      const counted_together = !this.#known.get(user_id)?.stored
-      return { edition_id: edition.id, user_id, created_at: now, ...columns, counted_together }
+      return { edition_id: edition.id, user_id, created_at: now, ...columns }
     })
     return [
       ...insertOf(

@@ -34,7 +34,7 @@ async function findWork({ db }: JobCtx, id: string, epoch: number): Promise<Impo
   return row ? upToDate(db, row) : null
 }
 
-/** Enqueues the rest of the work. Its progress is stored before, because a version before reads it from nowhere else. */
+/** Stores the progress of the work and enqueues the rest. */
 async function handOver(job: JobCtx, row: ImportRow): Promise<void> {
   const isRunning = decidedUpTo(row.position) !== undefined
   const stored = isRunning ? await commitStep(job, row, { position: row.position }) : row

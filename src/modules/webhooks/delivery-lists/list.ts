@@ -7,8 +7,7 @@ import { paginate } from '../../../db/lists/paginate.ts'
 import { areThere, type SpannedRows } from '../../../db/lists/spans/count-spans.ts'
 import { bySpans } from '../../../db/lists/spans/start-of-spans.ts'
 import { webhookDeliveries, webhookEvents } from '../../../db/schema/messaging/webhooks.ts'
-import { inWords, seesOrganization } from '../../../db/visibility.ts'
-import { reachOf } from '../../../domain/accounts/access.ts'
+import { actingReach, inWords, seesOrganization } from '../../../db/visibility.ts'
 import { type Page, type PageRequest, sortBy } from '../../../domain/page.ts'
 import { type DeliveryStatus, eventKindNames, lostStatuses, openStatuses } from '../../../domain/webhooks/webhooks.ts'
 import type { DeliveryQuery } from '../delivery/delivery-contract.ts'
@@ -48,7 +47,7 @@ function editionsOf(
   asked: string | undefined,
 ): readonly string[] | undefined {
   if (seesOrganization(ctx.caller, organization_id)) return asked === undefined ? undefined : [asked]
-  const reach = reachOf(ctx.caller)
+  const reach = actingReach(ctx.caller)
   const seen = new Set(reach.all ? [] : reach.editions.flatMap((grant) => grant.edition_id ?? []))
   return [...seen].filter((id) => asked === undefined || id === asked)
 }
