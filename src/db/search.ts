@@ -28,7 +28,7 @@ function buildScopeMarks(scope: SearchScope): SQL {
   return buildOrganizationMark(scope.editionId)
 }
 
-interface IndexSearch {
+interface TextSearch {
   /** Null searches the rows of all organizations. */
   scope: SearchScope | null
   /** A condition on the caller, without columns. Where it is false, the index is not read. */
@@ -41,7 +41,7 @@ interface IndexSearch {
  * A condition that finds the entries of a full-text index which may contain a text. The index has sequences of three
  * letters, so whoever uses it compares the text itself. Two scopes may share a mark, so the scope is compared too.
  */
-export function buildMatch(index: 'order_search' | 'customer_search', { scope, isVisible, texts }: IndexSearch): SQL {
+export function buildMatch(index: 'order_search' | 'customer_search', { scope, isVisible, texts }: TextSearch): SQL {
   const phrases = matching(texts)
   const expression = scope ? sql`'(' || ${buildScopeMarks(scope)} || ') AND (' || ${phrases} || ')'` : sql`${phrases}`
   // A condition beside `match` would be checked once an entry. No row contains the empty phrase.

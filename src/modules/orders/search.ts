@@ -78,17 +78,17 @@ export function chooseIndexedFilter(textFilters: readonly TextFilter[]): TextFil
   return indexed.toSorted((one, other) => measureShortest(other) - measureShortest(one))[0] ?? null
 }
 
-type Keys = SQL<{ key: number }>
+type SeqQuery = SQL<{ key: number }>
 
-const noKeys: Keys = sql`select null as key where 0`
+const noRows: SeqQuery = sql`select null as key where 0`
 
-const searchOrderTexts = (listed: ListedOrders, texts: readonly string[]): Keys =>
+const searchOrderTexts = (listed: ListedOrders, texts: readonly string[]): SeqQuery =>
   sql`select orders.seq as key from order_search cross join orders on orders.seq = order_search.rowid
     where ${buildMatch('order_search', { scope: listed.ownMarks, isVisible: listed.isVisible, texts })}
       and ${listed.where}`
 
 /** Customers whose orders a list may have. Edition roles are answered from the customers of their editions alone. */
-function searchCustomers(view: CustomerView, listed: ListedOrders, texts: readonly string[]): Keys {
+function searchCustomers(view: CustomerView, listed: ListedOrders, texts: readonly string[]): SeqQuery {
   const { customerMarks, organizationId, editionIds, isVisible } = listed
   const isMember =
     view.isWhole || !editionIds
@@ -108,8 +108,8 @@ export async function findOrders(
   { texts, isInOrder, isInCustomer }: TextFilter,
 ): Promise<SQL | null> {
   const found = await findCandidates(ctx.db, [
-    isInOrder ? searchOrderTexts(listed, texts) : noKeys,
-    isInCustomer ? searchCustomers(view, listed, texts) : noKeys,
+    isInOrder ? searchOrderTexts(listed, texts) : noRows,
+    isInCustomer ? searchCustomers(view, listed, texts) : noRows,
   ])
   if (!found) return null
   const [orderKeys, customerKeys] = found.map((keys) => JSON.stringify(keys))
