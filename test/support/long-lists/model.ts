@@ -33,8 +33,10 @@ export interface SeenRow extends Row {
 }
 
 export interface Filter {
-  /** Values that some rows have, or nearly have. */
-  values: (rows: readonly SeenRow[]) => readonly string[]
+  /** Values by which a row is found. */
+  values: (row: SeenRow) => readonly string[]
+  /** Values that may find others, or nothing. */
+  others: readonly string[]
   /** The value is a part of one of these texts. */
   isText?: boolean
   matches: (row: SeenRow, value: string) => boolean
