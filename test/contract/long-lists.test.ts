@@ -33,7 +33,7 @@ describe.each(listIds)('%s', (id) => {
         const request = chooseRequest({ ...world, lists }, seed)
         if (!isExpectedToFail(request)) await checkRequest(world, request, seed.page)
       }),
-      { numRuns: dearRuns(200, 20) },
+      { numRuns: dearRuns(200, 40) },
     )
   })
 })

@@ -18,7 +18,7 @@ export const oneOf = (words: readonly string[], read: (row: SeenRow) => string |
 const createdOf = ({ shown }: SeenRow): number => Date.parse(shown.created)
 
 const nearby = (row: SeenRow): string[] =>
-  [-86_400_000, -3_600_000, -1, 0, 0, 1, 3_600_000].map((more) => new Date(createdOf(row) + more).toISOString())
+  [-86_400_000, -1, 0, 0, 0, 1, 3_600_000].map((more) => new Date(createdOf(row) + more).toISOString())
 
 const farAway = ['1990-01-01T00:00:00Z', '2090-01-01T01:00:00+01:00']
 

@@ -73,7 +73,7 @@ function chooseValue(
 }
 
 /** Everything that the caller sees of a list, before scopes and filters. */
-export const seenRows = ({ customers }: ListsWorld, list: LongList, parent: Parent | null, caller: Caller): SeenRow[] =>
+const seenRows = ({ customers }: ListsWorld, list: LongList, parent: Parent | null, caller: Caller): SeenRow[] =>
   rowsVisibleTo(caller, list, parent).map((row) => presentFor(caller, row, customers))
 
 function isInScope(row: SeenRow, { organization_id, edition_id }: Query['scope'], caller: Caller): boolean {
