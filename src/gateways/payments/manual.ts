@@ -6,6 +6,8 @@ export const manualPayments: PaymentGateway = {
   refund: async () => ({ state: 'completed', provider_reference: null }),
   lookup: async () => 'not_found',
   find: async () => null,
+  // No reference is looked up here.
+  unknownPayment: (payment) => payment,
   verify: async () => {
     throw new AppError('not_authenticated', 'Accounts that are paid by hand have no webhooks.')
   },

@@ -51,11 +51,15 @@ function paymentField(payment: string): Record<string, string> | null {
   return /^(ch|py)_\w{1,250}$/.test(payment) ? { charge: payment } : null
 }
 
+/** Stripe's ids are made at random and never only of zeros. */
+const unknownPayment = (payment: string): string =>
+  paymentField(payment) ? payment.slice(0, 3) + '0'.repeat(payment.length - 3) : payment
+
 const noPayment: RefundOutcome = {
   state: 'failed',
   provider_reference: null,
   code: 'payment_not_found',
-  message: 'The reference of the payment is none of Stripe: it begins with pi_, ch_ or py_.',
+  message: '`payment.reference` is not a Stripe payment id: it begins with pi_, ch_ or py_.',
   is_retryable: false,
 }
 
@@ -175,6 +179,7 @@ export function stripePayments(account: MerchantAccountAccess, options: StripeOp
     refund: (call) => refund(api, call),
     lookup: (wanted) => lookup(api, wanted),
     find: (reference) => find(api, reference),
+    unknownPayment,
     verify: async (headers, body, now) => {
       const header = headers.get('stripe-signature')
       if (!(await isSignedByStripe(account.webhook_secret ?? '', header, body, now))) throw badSignature()

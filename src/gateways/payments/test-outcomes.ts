@@ -97,6 +97,8 @@ export const testPayments: PaymentGateway = {
     const outcome = laterOutcome(provider_reference, refund)
     return { provider_reference, payments: [payment], amount_minor, currency, key, outcome }
   },
+  // No reference is looked up here.
+  unknownPayment: (payment) => payment,
   verify: async () => {
     throw new AppError('not_authenticated', 'Test accounts have no webhooks.')
   },

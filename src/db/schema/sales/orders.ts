@@ -58,7 +58,8 @@ export type OrderRow = typeof orders.$inferSelect
  * Indexes, with what reads them beside the key, which begins with the order. A row writes an entry in each that it belongs to:
  * - transactions_by_id: one transaction for each id; those whose id is not made of that of their order.
  * - transactions_of_merchant_account: an account that is used is not deleted.
- * - transactions_of_provider: a payment by the name that its provider gave it.
+ * - transactions_of_provider: payments with a reference of their provider, in the order in which they took it. They alone
+ *   have an organisation.
  * - transactions_of_refund: what a refund has paid back.
  */
 export const transactions = sqliteTable(
@@ -78,6 +79,10 @@ export const transactions = sqliteTable(
     refunded_minor: integer().notNull().default(0),
     reserved_minor: integer().notNull().default(0),
     provider_reference: text(),
+    /** The organisation of a payment with a reference. */
+    organization_short_id: text(),
+    /** Milliseconds UTC; later than that of every payment of the organisation that had the reference before. */
+    reference_since: integer(),
     merchant_account_id: text(),
     refund_request_id: text(),
     created_at: integer().notNull(),

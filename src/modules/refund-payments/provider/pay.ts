@@ -42,6 +42,7 @@ const callOf = (refund: RefundRow, key: string, payment: string): RefundCall => 
 
 interface RefundAttempt {
   refund: RefundRow
+  /** The payment that the provider is asked for. */
   payment: string
   gateway: PaymentGateway
   isFirstCall: boolean
@@ -98,19 +99,32 @@ export async function recordOutcome(job: JobCtx, attempt: RefundRow, outcome: Re
   if (hasEnded) await enqueueEmails(job).catch(() => undefined)
 }
 
-/** The account and the payment of a refund; null when the account cannot be used. */
-async function attemptOf(job: JobCtx, refund: RefundRow, isFirstCall: boolean): Promise<RefundAttempt | null> {
-  const account = await accessOfStarted(job, refund)
-  if (!account) return null
+async function loadReference(job: JobCtx, refund: RefundRow): Promise<string> {
   const paid = await job.db.first(
     select({ provider_reference: transactions.provider_reference }).from(transactions).where(isPaymentOf(refund)),
   )
-  return { refund, payment: paid?.provider_reference ?? '', gateway: job.payments.of(account), isFirstCall }
+  return paid?.provider_reference ?? ''
+}
+
+/**
+ * The account and the payment of a refund; null when the account cannot be used. A payment that another edition pays
+ * back is asked for as one that does not exist, so that the answer and its time say nothing about it.
+ */
+async function loadAttempt(
+  job: JobCtx,
+  refund: RefundRow,
+  { reference, isFirstCall }: { reference: string; isFirstCall: boolean },
+): Promise<RefundAttempt | null> {
+  const account = await accessOfStarted(job, refund)
+  if (!account) return null
+  const gateway = job.payments.of(account)
+  const payment = refund.is_payable ? reference : gateway.unknownPayment(reference)
+  return { refund, payment, gateway, isFirstCall }
 }
 
 /** Looks up whether a success was reversed, because the webhook may have been lost. */
 async function recheck(job: JobCtx, refund: RefundRow): Promise<void> {
-  const attempt = await attemptOf(job, refund, false)
+  const attempt = await loadAttempt(job, refund, { reference: await loadReference(job, refund), isFirstCall: false })
   const found = attempt ? await lookUp(attempt) : 'not_found'
   if (found !== 'not_found' && found.state === 'failed') return recordOutcome(job, refund, found)
   const due_at = nextRecheck(refund.completed_at ?? refund.modified_at, job.now())
@@ -122,9 +136,10 @@ async function recheck(job: JobCtx, refund: RefundRow): Promise<void> {
 export async function payRefund(job: JobCtx, claim: RefundRow): Promise<void> {
   if (claim.status === 'completed') return recheck(job, claim)
   const isFirstCall = claim.status === 'approved'
-  const refund = isFirstCall ? await storeKey(job, claim) : claim
+  const reference = await loadReference(job, claim)
+  const refund = isFirstCall ? await storeKey(job, claim, [reference]) : claim
   if (refund?.status !== 'processing') return
-  const attempt = await attemptOf(job, refund, isFirstCall)
+  const attempt = await loadAttempt(job, refund, { reference, isFirstCall })
   if (attempt) return recordOutcome(job, refund, await outcomeOf(job, attempt))
   // The result of an earlier call is unknown.
   const unknown: RefundOutcome = { state: 'unknown', message: notReady.message }

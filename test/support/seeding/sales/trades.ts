@@ -3,6 +3,7 @@ import { sql } from 'drizzle-orm'
 import { freshId, next, type Place, seededAt, seededTimes, write } from '../rows.ts'
 import { searchText } from '../../../../src/domain/text/fold.ts'
 import { numberKey } from '../../../../src/domain/orders/orders.ts'
+import { shortId } from '../../../../src/db/short-ids.ts'
 import { insert, insertAll, update } from '../../../../src/db/write.ts'
 import { products, locations } from '../../../../src/db/schema/sales/catalog.ts'
 import { users } from '../../../../src/db/schema/users.ts'
@@ -201,6 +202,7 @@ export async function seedSaleIn(place: Place & { account: string }): Promise<Sa
   await write(
     sql`update purchases set ${prices} where id = ${trade.purchase}`,
     sql`update transactions set amount_minor = ${amount}, provider_reference = ${`pi_${trade.transaction}`},
+      organization_short_id = ${shortId(place.organization)}, reference_since = ${next()},
       merchant_account_id = ${place.account}, service = 'test' where id = ${trade.transaction}`,
     sql`update users set email = ${`${trade.user}@example.test`} where id = ${trade.user}`,
   )

@@ -1,0 +1,212 @@
+import { sql } from 'drizzle-orm'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { get, patch } from '../support/api.ts'
+import { createFakeStripe, type FakeStripe, serveStripe } from '../support/fake-stripe.ts'
+import {
+  givenPaidOrder,
+  payDue,
+  payWith,
+  refundOrder,
+  seedSibling,
+  seedStripeAccount,
+  seedStripeShop,
+} from '../support/payment-references.ts'
+import { auditOf, refundRow, settleAll } from '../support/refund-payments.ts'
+import { act, ask } from '../support/refunds.ts'
+import { db } from '../support/seeding/rows.ts'
+import { deliverEvent } from '../support/stripe-refunds.ts'
+
+let fake: FakeStripe
+let network: ReturnType<typeof serveStripe>
+beforeEach(async () => {
+  await settleAll()
+  fake = createFakeStripe()
+  network = serveStripe(fake)
+})
+afterEach(() => vi.restoreAllMocks())
+
+const unknownReference = 'pi_nobodyKnowsThisOne'
+const callsToStripe = () =>
+  network.mock.calls.map(([input, init]) => {
+    const { method, url } = new Request(input, init)
+    return `${method} ${new URL(url).pathname}`
+  })
+
+/** All that a caller or Stripe sees of a refund, without ids and times. */
+async function observe(order: string) {
+  const before = callsToStripe().length
+  const { asked, approved, row } = await refundOrder(order)
+  const { body } = await get(`/v1/refund-requests/${row.id}`)
+  const { status, failure_code, failure_message, provider_reference, can_retry } = body
+  const retried = await act(row.id, 'retry')
+  await payDue()
+  return {
+    replies: [asked.status, asked.body.status, approved.status, approved.body.status, retried.body.status],
+    shown: { status, failure_code, failure_message, provider_reference, can_retry },
+    audit: await auditOf(row.id),
+    attempts: (await refundRow(row.id)).attempts,
+    order: (await get(`/v1/orders/${order}`)).body.transactions.map((one: Record<string, unknown>) => [
+      one['type'],
+      one['status'],
+      one['amount'],
+      one['refunded_amount'],
+    ]),
+    calls: callsToStripe().slice(before),
+  }
+}
+
+describe('a payment reference of another edition', () => {
+  it('pays nothing back, and behaves as a reference that nobody knows', async () => {
+    const shop = await seedStripeShop()
+    const payment = payWith(fake, 10_000)
+    await givenPaidOrder(shop, payment.id)
+    const other = await seedSibling(shop)
+    const foreign = await givenPaidOrder(other, payment.id)
+    const unknown = await givenPaidOrder(other, unknownReference)
+    const seen = await observe(foreign.order)
+    expect(seen).toEqual(await observe(unknown.order))
+    expect(seen.shown).toMatchObject({ status: 'failed', failure_code: 'payment_not_found' })
+    expect(fake.store.paidBack(payment.id)).toBe(0)
+    expect(fake.calls().map((call) => call.payment)).not.toContain(payment.id)
+  })
+
+  it('takes as long to be refused as a reference that nobody knows', async () => {
+    const shop = await seedStripeShop()
+    const payment = payWith(fake, 10_000)
+    await givenPaidOrder(shop, payment.id)
+    const foreign = await givenPaidOrder(await seedSibling(shop), payment.id)
+    fake.delay(150)
+    const began = Date.now()
+    await refundOrder(foreign.order)
+    expect(Date.now() - began).toBeGreaterThanOrEqual(150)
+  })
+
+  it('is refused in a batch, by a policy that approves at once, and in a retry', async () => {
+    const shop = await seedStripeShop()
+    const payment = payWith(fake, 10_000)
+    await givenPaidOrder(shop, payment.id)
+    const foreign = await givenPaidOrder(await seedSibling(shop), payment.id)
+    await patch(`/v1/organizations/${shop.organization_id}`, {
+      refund_policy: { four_eyes: false, manager_limit: null, auto_approve_below: 1000 },
+    })
+    const { body } = await ask({ order_id: foreign.order })
+    expect(body.status).toBe('approved')
+    await payDue()
+    await act(body.id, 'retry')
+    await payDue()
+    expect(await refundRow(body.id)).toMatchObject({ status: 'failed', failure_code: 'payment_not_found', attempts: 2 })
+    expect(fake.store.paidBack(payment.id)).toBe(0)
+  })
+
+  it('stays refused when an older order takes it by an update, and when the edition changes its account', async () => {
+    const shop = await seedStripeShop()
+    const other = await seedSibling(shop)
+    const older = await givenPaidOrder(other, 'pi_itsOwnPayment', 100, { created: '2020-01-01T10:00:00Z' })
+    const payment = payWith(fake, 10_000)
+    const first = await givenPaidOrder(shop, payment.id)
+    await older.again({
+      items: [{ product: 'Day ticket', quantity: 1, unit_price: 100 }],
+      payment: { service: 'stripe', reference: payment.id },
+    })
+    await seedStripeAccount(other)
+    expect((await refundOrder(older.order)).row).toMatchObject({ status: 'failed', failure_code: 'payment_not_found' })
+    expect((await refundOrder(first.order)).row).toMatchObject({ status: 'completed' })
+    expect(fake.store.paidBack(payment.id)).toBe(10_000)
+  })
+
+  it('is payable there once the order that had it first has given it up', async () => {
+    const shop = await seedStripeShop()
+    const payment = payWith(fake, 10_000)
+    const wrong = await givenPaidOrder(shop, payment.id)
+    const right = await givenPaidOrder(await seedSibling(shop), payment.id)
+    expect((await refundOrder(right.order)).row.status).toBe('failed')
+    await wrong.again({
+      items: [{ product: 'Day ticket', quantity: 1, unit_price: 100 }],
+      payment: { service: 'stripe', reference: 'pi_another' },
+    })
+    expect((await refundOrder(right.order)).row.status).toBe('completed')
+    expect(fake.store.paidBack(payment.id)).toBe(10_000)
+  })
+
+  it('does not matter in another organisation, which has its own account', async () => {
+    const [shop, tenant] = [await seedStripeShop(), await seedStripeShop()]
+    const payment = payWith(fake, 10_000)
+    await givenPaidOrder(tenant, payment.id)
+    const { order } = await givenPaidOrder(shop, payment.id)
+    expect((await refundOrder(order)).row.status).toBe('completed')
+  })
+
+  it('is found by the index of references, however many other organisations have it', async () => {
+    const plan = await db.all(sql<{ detail: string }>`explain query plan select min(reference_since) from transactions
+      where organization_short_id = 'x' and provider_reference = 'pi_1' and reference_since is not null`)
+    expect(plan.map(({ detail }) => detail).join()).toMatch(
+      /SEARCH transactions USING COVERING INDEX transactions_of_provider/,
+    )
+  })
+})
+
+describe('a payment that orders of one edition share', () => {
+  it('is paid back from each of them', async () => {
+    const shop = await seedStripeShop()
+    const payment = payWith(fake, 15_000)
+    const [one, two] = [await givenPaidOrder(shop, payment.id, 100), await givenPaidOrder(shop, payment.id, 50)]
+    expect((await refundOrder(two.order)).row).toMatchObject({ status: 'completed', refunded_minor: 5000 })
+    expect((await refundOrder(one.order)).row).toMatchObject({ status: 'completed', refunded_minor: 10_000 })
+    expect(fake.store.paidBack(payment.id)).toBe(15_000)
+  })
+
+  it('has nothing left for one of them after Stripe has paid back all of it', async () => {
+    const shop = await seedStripeShop()
+    const payment = payWith(fake, 15_000)
+    const [one, two] = [await givenPaidOrder(shop, payment.id, 100), await givenPaidOrder(shop, payment.id, 50)]
+    const waiting = await ask({ order_id: two.order, amount: 20 })
+    fake.store.refund(payment, { amount: 15_000, status: 'succeeded' })
+    expect((await deliverEvent(shop.account, fake.store.events.at(-1) ?? { body: '' })).status).toBe(200)
+    expect((await get(`/v1/orders/${one.order}`)).body.transactions[0]).toMatchObject({ refunded_amount: 100 })
+    expect(await ask({ order_id: two.order })).toMatchObject({ status: 409, body: { code: 'nothing_to_refund' } })
+    expect((await act(waiting.body.id, 'approve')).body).toMatchObject({
+      code: 'validation_error',
+      max_available_refund_amount: 0,
+    })
+  })
+})
+
+describe('a refund that was made at Stripe of a shared reference', () => {
+  it('counts in the edition whose order had it first', async () => {
+    const shop = await seedStripeShop()
+    const other = await seedSibling(shop)
+    const older = await givenPaidOrder(other, 'pi_itsOwnPayment', 100)
+    const payment = payWith(fake, 10_000)
+    const first = await givenPaidOrder(shop, payment.id)
+    await older.again({
+      items: [{ product: 'Day ticket', quantity: 1, unit_price: 100 }],
+      payment: { service: 'stripe', reference: payment.id },
+    })
+    fake.store.refund(payment, { amount: 2500, status: 'succeeded' })
+    await deliverEvent(shop.account, fake.store.events.at(-1) ?? { body: '' })
+    const refunded = async (order: string) => (await get(`/v1/orders/${order}`)).body.transactions[0].refunded_amount
+    expect([await refunded(first.order), await refunded(older.order)]).toEqual([25, 0])
+  })
+
+  it('counts nowhere when the edition that had it first has another account', async () => {
+    const shop = await seedStripeShop()
+    const other = await seedSibling(shop)
+    const payment = payWith(fake, 10_000)
+    await givenPaidOrder(shop, payment.id)
+    const foreign = await givenPaidOrder(other, payment.id)
+    await seedStripeAccount(shop)
+    fake.store.refund(payment, { amount: 2500, status: 'succeeded' })
+    await deliverEvent(other.account, fake.store.events.at(-1) ?? { body: '' })
+    expect((await get(`/v1/orders/${foreign.order}`)).body.transactions).toMatchObject([{ refunded_amount: 0 }])
+  })
+
+  it('counts for an order that has so much left', async () => {
+    const shop = await seedStripeShop()
+    const payment = payWith(fake, 15_000)
+    const [one, two] = [await givenPaidOrder(shop, payment.id, 50), await givenPaidOrder(shop, payment.id, 100)]
+    fake.store.refund(payment, { amount: 10_000, status: 'succeeded' })
+    await deliverEvent(shop.account, fake.store.events.at(-1) ?? { body: '' })
+    const refunded = async (order: string) => (await get(`/v1/orders/${order}`)).body.transactions[0].refunded_amount
+    expect([await refunded(one.order), await refunded(two.order)]).toEqual([0, 100])
+  })
+})
