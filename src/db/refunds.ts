@@ -78,10 +78,10 @@ export const changedReference = (organizationId: string, reference: string | nul
 
 /**
  * The edition that may pay back a payment: of the orders that have one of its references now, the one that has had it
- * longest belongs to it. Null for references that no order has.
+ * longest belongs to it. Null for references that no order has. `references` is JSON.
  */
-export const payingEdition = (organizationId: string, references: readonly string[]): SQL =>
-  sql`(select orders.edition_id from json_each(${JSON.stringify(references)}) as reference
+export const payingEdition = (organizationId: string, references: SQL): SQL =>
+  sql`(select orders.edition_id from json_each(${references}) as reference
     cross join transactions as holder on holder.organization_short_id = ${shortId(organizationId)}
       and holder.provider_reference = reference.value
       and holder.reference_since = (select min(reference_since) from transactions

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { get, patch } from '../support/api.ts'
+import { get, patch, post } from '../support/api.ts'
 import { createFakeStripe, type FakeStripe, serveStripe } from '../support/fake-stripe.ts'
 import {
   givenPaidOrder,
@@ -12,9 +12,12 @@ import {
   seedStripeShop,
 } from '../support/payment-references.ts'
 import { auditOf, refundRow, settleAll } from '../support/refund-payments.ts'
-import { act, ask } from '../support/refunds.ts'
+import { actOn, worked } from '../support/refund-batches.ts'
+import { act, ask, refundsOf } from '../support/refunds.ts'
+import { aRow } from '../support/seeding/imports/staged-imports.ts'
 import { db } from '../support/seeding/rows.ts'
 import { deliverEvent } from '../support/stripe-refunds.ts'
+import { importedFile, undoToEnd } from '../support/undone-imports.ts'
 
 let fake: FakeStripe
 let network: ReturnType<typeof serveStripe>
@@ -29,7 +32,8 @@ const unknownReference = 'pi_nobodyKnowsThisOne'
 const callsToStripe = () =>
   network.mock.calls.map(([input, init]) => {
     const { method, url } = new Request(input, init)
-    return `${method} ${new URL(url).pathname}`
+    // Stripe alone sees which payment it is asked for.
+    return `${method} ${new URL(url).pathname.replace(/(?<=\/(?:pi|ch))_\w+$/, '')}`
   })
 
 /** All that a caller or Stripe sees of a refund, without ids and times. */
@@ -53,6 +57,17 @@ async function observe(order: string) {
     ]),
     calls: callsToStripe().slice(before),
   }
+}
+
+async function runBatch(edition: string): Promise<void> {
+  const { body } = await post(`/v1/editions/${edition}/refund-batches`, {
+    filter: {},
+    amount: 'full',
+    reason: 'event_cancelled',
+  })
+  await actOn(body.id, 'start')
+  await worked(body.id)
+  await payDue()
 }
 
 describe('a payment reference of another edition', () => {
@@ -81,7 +96,18 @@ describe('a payment reference of another edition', () => {
     expect(Date.now() - began).toBeGreaterThanOrEqual(150)
   })
 
-  it('is refused in a batch, by a policy that approves at once, and in a retry', async () => {
+  it('is refused to a batch', async () => {
+    const shop = await seedStripeShop()
+    const payment = payWith(fake, 10_000)
+    await givenPaidOrder(shop, payment.id)
+    const other = await seedSibling(shop)
+    await givenPaidOrder(other, payment.id)
+    await runBatch(other.edition_id)
+    expect(await refundsOf(other)).toMatchObject([{ status: 'failed', failure_code: 'payment_not_found' }])
+    expect(fake.store.paidBack(payment.id)).toBe(0)
+  })
+
+  it('is refused to a policy that approves at once, and to a retry', async () => {
     const shop = await seedStripeShop()
     const payment = payWith(fake, 10_000)
     await givenPaidOrder(shop, payment.id)
@@ -114,6 +140,22 @@ describe('a payment reference of another edition', () => {
     expect(fake.store.paidBack(payment.id)).toBe(10_000)
   })
 
+  it.each(['intent', 'charge'])(
+    'stays refused when it is the name of the %s, and the first order has the other',
+    async (kind) => {
+      const shop = await seedStripeShop()
+      const payment = payWith(fake, 10_000)
+      const names = kind === 'intent' ? [payment.charge, payment.id] : [payment.id, payment.charge]
+      const first = await givenPaidOrder(shop, names[0] ?? '')
+      const other = await seedSibling(shop)
+      const foreign = await givenPaidOrder(other, names[1] ?? '')
+      const unknown = await givenPaidOrder(other, kind === 'intent' ? unknownReference : 'ch_nobodyKnowsThisOne')
+      expect(await observe(foreign.order)).toEqual(await observe(unknown.order))
+      expect(fake.store.paidBack(payment.id)).toBe(0)
+      expect((await refundOrder(first.order)).row.status).toBe('completed')
+    },
+  )
+
   it('is payable there once the order that had it first has given it up', async () => {
     const shop = await seedStripeShop()
     const payment = payWith(fake, 10_000)
@@ -126,6 +168,34 @@ describe('a payment reference of another edition', () => {
     })
     expect((await refundOrder(right.order)).row.status).toBe('completed')
     expect(fake.store.paidBack(payment.id)).toBe(10_000)
+  })
+
+  it('is payable there once the import of the first order is undone', async () => {
+    const shop = await seedStripeShop()
+    const payment = payWith(fake, 22_500)
+    const row = aRow({ 'order.payment_service': 'stripe', 'order.payment_reference': payment.id })
+    const { id, orders } = await importedFile(shop, [row])
+    expect((await get(`/v1/orders/${orders[0]}`)).body.transactions).toMatchObject([{ provider_reference: payment.id }])
+    const right = await givenPaidOrder(await seedSibling(shop), payment.id, 225)
+    expect((await refundOrder(right.order)).row.status).toBe('failed')
+    await undoToEnd(id)
+    expect((await refundOrder(right.order)).row.status).toBe('completed')
+  })
+
+  it('stays with the next order when an update that gave it up is undone', async () => {
+    const shop = await seedStripeShop()
+    const payment = payWith(fake, 22_500)
+    const named = { 'order.payment_service': 'stripe', 'order.payment_reference': payment.id }
+    const row = aRow(named)
+    const first = await importedFile(shop, [row])
+    const update = { values: { ...row.values, 'order.payment_reference': 'pi_another' } }
+    const updated = await importedFile(shop, [update])
+    const next = await givenPaidOrder(await seedSibling(shop), payment.id, 225)
+    await undoToEnd(updated.id)
+    const order = first.orders[0] ?? ''
+    expect((await get(`/v1/orders/${order}`)).body.transactions).toMatchObject([{ provider_reference: payment.id }])
+    expect((await refundOrder(order)).row).toMatchObject({ status: 'failed', failure_code: 'payment_not_found' })
+    expect((await refundOrder(next.order)).row.status).toBe('completed')
   })
 
   it('does not matter in another organisation, which has its own account', async () => {
@@ -153,6 +223,21 @@ describe('a payment that orders of one edition share', () => {
     expect((await refundOrder(two.order)).row).toMatchObject({ status: 'completed', refunded_minor: 5000 })
     expect((await refundOrder(one.order)).row).toMatchObject({ status: 'completed', refunded_minor: 10_000 })
     expect(fake.store.paidBack(payment.id)).toBe(15_000)
+  })
+
+  it('is requested by a batch only as far as Stripe has not paid it back', async () => {
+    const shop = await seedStripeShop()
+    const payment = payWith(fake, 18_000)
+    for (const amount of [100, 50, 30]) await givenPaidOrder(shop, payment.id, amount)
+    fake.store.refund(payment, { amount: 12_000, status: 'succeeded' })
+    await deliverEvent(shop.account, fake.store.events.at(-1) ?? { body: '' })
+    await runBatch(shop.edition_id)
+    const made = (await refundsOf(shop)).filter(({ source }) => source === 'api')
+    expect(made.map(({ status, refunded_minor }) => [status, refunded_minor])).toEqual([
+      ['completed', 5000],
+      ['completed', 1000],
+    ])
+    expect(fake.store.paidBack(payment.id)).toBe(18_000)
   })
 
   it('has nothing left for one of them after Stripe has paid back all of it', async () => {

@@ -7,6 +7,7 @@ export const manualPayments: PaymentGateway = {
   lookup: async () => 'not_found',
   find: async () => null,
   // No reference is looked up here.
+  references: async (payment) => [payment],
   unknownPayment: (payment) => payment,
   verify: async () => {
     throw new AppError('not_authenticated', 'Accounts that are paid by hand have no webhooks.')

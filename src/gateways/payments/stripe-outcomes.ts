@@ -72,7 +72,7 @@ function failureOf(status: number, error: Record<string, unknown>): FailureEntry
 }
 
 /** Statuses after which the result is unknown: the refund may have been made. */
-const saysNothing = (status: number): boolean =>
+export const saysNothing = (status: number): boolean =>
   status < 400 ||
   status === 408 ||
   status === 409 ||

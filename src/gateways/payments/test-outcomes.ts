@@ -98,6 +98,7 @@ export const testPayments: PaymentGateway = {
     return { provider_reference, payments: [payment], amount_minor, currency, key, outcome }
   },
   // No reference is looked up here.
+  references: async (payment) => [payment],
   unknownPayment: (payment) => payment,
   verify: async () => {
     throw new AppError('not_authenticated', 'Test accounts have no webhooks.')

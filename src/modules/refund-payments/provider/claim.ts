@@ -4,7 +4,8 @@ import { payingEdition } from '../../../db/refunds.ts'
 import { refundRequests, type RefundRow } from '../../../db/schema/sales/refunds.ts'
 import { answering } from '../../../db/select.ts'
 import { inList } from '../../../db/visibility.ts'
-import { refundLeaseMs } from '../../../domain/refunds/refund-payments.ts'
+import { update } from '../../../db/write.ts'
+import { nextCheck, refundLeaseMs } from '../../../domain/refunds/refund-payments.ts'
 import { refundLifecycle } from '../../../domain/refunds/refunds.ts'
 
 const columns = getTableColumns(refundRequests)
@@ -38,7 +39,7 @@ export async function storeKey(
   const now = job.now()
   const stored = sql<RefundRow>`update refund_requests set status = ${target},
       attempts = attempts + 1, provider_key = id || ':' || (attempts + 1), provider_key_at = ${now},
-      is_payable = coalesce(edition_id = ${payingEdition(claim.organization_id, references)}, 0),
+      is_payable = coalesce(edition_id = ${payingEdition(claim.organization_id, sql`${JSON.stringify(references)}`)}, 0),
       provider_reference = null, failure_code = null, failure_message = null, checks = 0, needs_attention = 0,
       lease_until = ${now + refundLeaseMs}, modified_at = ${now}, version = version + 1
     where id = ${claim.id} and version = ${claim.version}
@@ -47,6 +48,16 @@ export async function storeKey(
     returning *`
   const row = await job.db.first(answering(columns, stored))
   return row ?? null
+}
+
+/** Releases a refund that cannot begin now, until later. */
+export function postponeRefund(job: JobCtx, claim: RefundRow): Promise<unknown> {
+  const now = job.now()
+  const state = { began_at: claim.modified_at, checks: claim.checks, is_taken: false }
+  const { due_at, needs_attention } = nextCheck(state, now)
+  const changes = { due_at, needs_attention, checks: claim.checks + 1, lease_until: null }
+  const asClaimed = sql`id = ${claim.id} and version = ${claim.version} and lease_until = ${claim.lease_until}`
+  return job.db.all(update(refundRequests, changes, asClaimed))
 }
 
 /** Releases claimed refunds that were not begun. */

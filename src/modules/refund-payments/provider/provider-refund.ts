@@ -45,7 +45,7 @@ const loadPayment = ({ db }: JobCtx, account: MerchantAccount, refund: ProviderR
           eq(transactions.organization_short_id, shortId(account.organization_id)),
           inList(sql`${transactions.provider_reference}`, refund.payments),
           isNotNull(transactions.reference_since),
-          sql`${orders.edition_id} = ${payingEdition(account.organization_id, refund.payments)}`,
+          sql`${orders.edition_id} = ${payingEdition(account.organization_id, sql`${JSON.stringify(refund.payments)}`)}`,
           sql`coalesce(${transactions.merchant_account_id}, ${editions.merchant_account_id}) = ${account.id}`,
         ),
       )
