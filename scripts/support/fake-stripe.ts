@@ -196,7 +196,7 @@ export function createFakeStripe({ now = Date.now, apiKeys }: Options = {}): Fak
   }
 
   /** A payment by its intent, or by its charge. */
-  function payment(object: 'payment_intent' | 'charge', id: string, account: string | null): FakeAnswer {
+  function showPayment(object: 'payment_intent' | 'charge', id: string, account: string | null): FakeAnswer {
     const found = store.find(id, account)
     if (!found) return refused(noPayment(id, object))
     const { charge, id: payment_intent, amount, currency } = found
@@ -232,7 +232,7 @@ export function createFakeStripe({ now = Date.now, apiKeys }: Options = {}): Fak
       if (request.method === 'GET' && id !== undefined) return get(id, account)
       const named = /^\/v1\/(payment_intent|charge)s\/(\w+)$/.exec(pathname)
       if (request.method === 'GET' && named)
-        return payment(named[1] === 'charge' ? 'charge' : 'payment_intent', named[2] ?? '', account)
+        return showPayment(named[1] === 'charge' ? 'charge' : 'payment_intent', named[2] ?? '', account)
       return refused(refusal(404, `Unrecognized request URL (${request.method}: ${pathname}).`))
     },
   }

@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { payingEdition, referenceSince, sharedRest } from '../../src/db/refunds.ts'
 import { get, patch, post } from '../support/api.ts'
 import { createFakeStripe, type FakeStripe, serveStripe } from '../support/fake-stripe.ts'
 import {
@@ -207,11 +208,19 @@ describe('a payment reference of another edition', () => {
   })
 
   it('is found by the index of references, however many other organisations have it', async () => {
-    const plan = await db.all(sql<{ detail: string }>`explain query plan select min(reference_since) from transactions
-      where organization_short_id = 'x' and provider_reference = 'pi_1' and reference_since is not null`)
-    expect(plan.map(({ detail }) => detail).join()).toMatch(
-      /SEARCH transactions USING COVERING INDEX transactions_of_provider/,
-    )
+    const shared = sharedRest(sql`paid`, sql`'edn_1'`)
+    for (const query of [
+      sql`select ${payingEdition('org_00000001', sql`'["pi_1"]'`)}`,
+      sql`select ${referenceSince('org_00000001', sql`'pi_1'`, 1)}`,
+      sql`select ${shared} from (select 'x' as organization_short_id, 'pi_1' as provider_reference, 'dkk' as currency) as paid`,
+    ]) {
+      const plan = await db.all(sql<{ detail: string }>`explain query plan ${query}`)
+      const read = plan
+        .map(({ detail }) => detail)
+        .filter((line) => /transactions|holder|sharing|orders|sharer/.test(line))
+      expect(read.filter((line) => line.includes('transactions_of_provider')).length).toBeGreaterThan(0)
+      expect(read.filter((line) => line.startsWith('SCAN'))).toEqual([])
+    }
   })
 })
 

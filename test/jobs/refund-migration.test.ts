@@ -24,12 +24,15 @@ it('the migration of refund requests keeps every request and all references to t
 
   const migration = env.TEST_MIGRATIONS.find(({ name }) => name.startsWith('0046'))
   // Those that change the table after it follow.
-  const names = ['0066', '0085', '0127', '0130', '0145', '0175', '0190', '0210', '0250', '0340']
+  const names = ['0066', '0085', '0127', '0130', '0145', '0175', '0190', '0210', '0250', '0340', '0410']
   const later = env.TEST_MIGRATIONS.filter(({ name }) => names.includes(name.slice(0, 4)))
   const added = later.flatMap((one) =>
-    one.queries.filter((query) => / on refund_requests|drop index refund_requests_by/.test(query)),
+    one.queries.filter((query) =>
+      / on refund_requests|drop index refund_requests_by|alter table refund_requests add column is_payable/.test(query),
+    ),
   )
-  const older = ['drop trigger transactions_of_refunds_kept', ...(migration?.queries ?? [])]
+  const newer = 'alter table refund_requests drop column is_payable'
+  const older = ['drop trigger transactions_of_refunds_kept', newer, ...(migration?.queries ?? [])]
   const queries = [...older, 'drop index refund_requests_of_organization', ...added]
   await env.DB.batch(queries.map((query) => env.DB.prepare(query)))
 
