@@ -4,6 +4,7 @@ import { payingEdition, referenceSince, sharedRest } from '../../src/db/refunds.
 import { get, patch, post } from '../support/api.ts'
 import { createFakeStripe, type FakeStripe, serveStripe } from '../support/fake-stripe.ts'
 import {
+  changeReference,
   givenPaidOrder,
   payDue,
   payWith,
@@ -131,10 +132,7 @@ describe('a payment reference of another edition', () => {
     const older = await givenPaidOrder(other, 'pi_itsOwnPayment', 100, { created: '2020-01-01T10:00:00Z' })
     const payment = payWith(fake, 10_000)
     const first = await givenPaidOrder(shop, payment.id)
-    await older.again({
-      items: [{ product: 'Day ticket', quantity: 1, unit_price: 100 }],
-      payment: { service: 'stripe', reference: payment.id },
-    })
+    await changeReference(older, payment.id)
     await seedStripeAccount(other)
     expect((await refundOrder(older.order)).row).toMatchObject({ status: 'failed', failure_code: 'payment_not_found' })
     expect((await refundOrder(first.order)).row).toMatchObject({ status: 'completed' })
@@ -163,10 +161,7 @@ describe('a payment reference of another edition', () => {
     const wrong = await givenPaidOrder(shop, payment.id)
     const right = await givenPaidOrder(await seedSibling(shop), payment.id)
     expect((await refundOrder(right.order)).row.status).toBe('failed')
-    await wrong.again({
-      items: [{ product: 'Day ticket', quantity: 1, unit_price: 100 }],
-      payment: { service: 'stripe', reference: 'pi_another' },
-    })
+    await changeReference(wrong, 'pi_another')
     expect((await refundOrder(right.order)).row.status).toBe('completed')
     expect(fake.store.paidBack(payment.id)).toBe(10_000)
   })
@@ -272,10 +267,7 @@ describe('a refund that was made at Stripe of a shared reference', () => {
     const older = await givenPaidOrder(other, 'pi_itsOwnPayment', 100)
     const payment = payWith(fake, 10_000)
     const first = await givenPaidOrder(shop, payment.id)
-    await older.again({
-      items: [{ product: 'Day ticket', quantity: 1, unit_price: 100 }],
-      payment: { service: 'stripe', reference: payment.id },
-    })
+    await changeReference(older, payment.id)
     fake.store.refund(payment, { amount: 2500, status: 'succeeded' })
     await deliverEvent(shop.account, fake.store.events.at(-1) ?? { body: '' })
     const refunded = async (order: string) => (await get(`/v1/orders/${order}`)).body.transactions[0].refunded_amount

@@ -2,7 +2,14 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { PaymentProviderUnavailable } from '../../src/gateways/payments/payments.ts'
 import { contextAt } from '../support/context.ts'
 import { createFakeStripe, type FakeStripe, serveStripe } from '../support/fake-stripe.ts'
-import { givenPaidOrder, payDue, payWith, seedSibling, seedStripeShop } from '../support/payment-references.ts'
+import {
+  changeReference,
+  givenPaidOrder,
+  payDue,
+  payWith,
+  seedSibling,
+  seedStripeShop,
+} from '../support/payment-references.ts'
 import { refundEngine, refundRow, seedDue, settleAll } from '../support/refund-payments.ts'
 import { act, ask } from '../support/refunds.ts'
 
@@ -54,10 +61,7 @@ describe('a refund of a reference of another edition', () => {
     const engine = refundEngine({ payments: contextAt(Date.now()).payments })
     await engine.run()
     expect((await refundRow(refund)).status).toBe('processing')
-    await first.again({
-      items: [{ product: 'Day ticket', quantity: 1, unit_price: 100 }],
-      payment: { service: 'stripe', reference: 'pi_another' },
-    })
+    await changeReference(first, 'pi_another')
     fake.respondWith('accept')
     engine.advance(minute)
     await engine.run()

@@ -54,15 +54,14 @@ export const givenPaidOrder = (
     ...change,
   })
 
-/** Pays what is due, now and on the following days. */
-export async function payDue(days = 0): Promise<void> {
-  const engine = refundEngine({ payments: contextAt(Date.now()).payments })
-  await engine.run()
-  for (let day = 0; day < days; day++) {
-    engine.advance(86_400_000)
-    await engine.run()
-  }
-}
+/** Imports such an order of 100.00 again, with another reference. */
+export const changeReference = ({ again }: BoughtOrder, reference: string) =>
+  again({
+    items: [{ product: 'Day ticket', quantity: 1, unit_price: 100 }],
+    payment: { service: 'stripe', reference },
+  })
+
+export const payDue = (): Promise<void> => refundEngine({ payments: contextAt(Date.now()).payments }).run()
 
 /** Requests all of an order, approves it and pays it. Answers the request as the API shows it at the end. */
 export async function refundOrder(order: string, body: Record<string, unknown> = {}) {
