@@ -49,7 +49,8 @@ async function observe(order: string) {
   return {
     replies: [asked.status, asked.body.status, approved.status, approved.body.status, retried.body.status],
     shown: { status, failure_code, failure_message, provider_reference, can_retry },
-    audit: await auditOf(row.id),
+    // The clock of the engine is ahead of that of requests.
+    audit: (await auditOf(row.id)).toSorted(),
     attempts: (await refundRow(row.id)).attempts,
     order: (await get(`/v1/orders/${order}`)).body.transactions.map((one: Record<string, unknown>) => [
       one['type'],
