@@ -369,11 +369,6 @@ create virtual table found_bought_requests using fts5 (
 create view customer_interval_changes as
   select scope, ordering, value, created_at, seq, 0 as change from customer_intervals where 0;
 
-create view names_of_files (id, names) as
-  select id, json_array(edition || ' ' || purpose || ' ' || type, edition || ',' || purpose || ',*', edition || ',*,' || type,
-    edition || ',*,*', '*,' || purpose || ',' || type, '*,' || purpose || ',*', '*,*,' || type, '*,*,*')
-  from (select id, coalesce(edition_id, '-') as edition, purpose, mime_type as type from files);
-
 create view searched_orders as
   select
     null as edition, null as organization, null as text, orders.seq, null as id, orders.organization_id,
@@ -1343,48 +1338,6 @@ begin
       and list = old.status || ' by change' and kind = '' and at = old.modified_at and id = old.id;
 end;
 
-create trigger files_left_spans before delete on files
-  when old.created_at < (select until from settled_lists where list = 'files' and scope = old.organization_id)
-begin
-  update list_spans set total = total - 1, counts = json_patch(counts, (
-      select json_group_object(value, coalesce(list_spans.counts ->> ('$."' || value || '"'), 0) - 1)
-      from json_each((select names from names_of_files where id = old.id))))
-    where list = 'files' and scope = old.organization_id and span = old.created_at >> 28;
-  update list_span_parts set total = total - 1, counts = json_patch(counts, (
-      select json_group_object(value, coalesce(list_span_parts.counts ->> ('$."' || value || '"'), 0) - 1)
-      from json_each((select names from names_of_files where id = old.id))))
-    where (list, scope, bits, span) in (select 'files', old.organization_id, value, old.created_at >> value
-      from json_each('[24,21,18,15,12,9,6,3,0]'));
-end;
-
-create trigger files_leave_spans before update of edition_id, purpose, mime_type on files
-  when old.created_at < (select until from settled_lists where list = 'files' and scope = old.organization_id)
-begin
-  update list_spans set counts = json_patch(counts, (
-      select json_group_object(value, coalesce(list_spans.counts ->> ('$."' || value || '"'), 0) - 1)
-      from json_each((select names from names_of_files where id = old.id))))
-    where list = 'files' and scope = old.organization_id and span = old.created_at >> 28;
-  update list_span_parts set counts = json_patch(counts, (
-      select json_group_object(value, coalesce(list_span_parts.counts ->> ('$."' || value || '"'), 0) - 1)
-      from json_each((select names from names_of_files where id = old.id))))
-    where (list, scope, bits, span) in (select 'files', old.organization_id, value, old.created_at >> value
-      from json_each('[24,21,18,15,12,9,6,3,0]'));
-end;
-
-create trigger files_enter_spans after update of edition_id, purpose, mime_type on files
-  when new.created_at < (select until from settled_lists where list = 'files' and scope = new.organization_id)
-begin
-  update list_spans set counts = json_patch(counts, (
-      select json_group_object(value, coalesce(list_spans.counts ->> ('$."' || value || '"'), 0) + 1)
-      from json_each((select names from names_of_files where id = new.id))))
-    where list = 'files' and scope = new.organization_id and span = new.created_at >> 28;
-  update list_span_parts set counts = json_patch(counts, (
-      select json_group_object(value, coalesce(list_span_parts.counts ->> ('$."' || value || '"'), 0) + 1)
-      from json_each((select names from names_of_files where id = new.id))))
-    where (list, scope, bits, span) in (select 'files', new.organization_id, value, new.created_at >> value
-      from json_each('[24,21,18,15,12,9,6,3,0]'));
-end;
-
 create trigger customers_joined_runs after insert on edition_customers
 begin
   insert into late_customers (edition_short_id, number, user_seq, is_personal)
@@ -1450,78 +1403,6 @@ begin
   delete from edition_deliveries where endpoint_id = old.id;
   delete from settled_lists where list in ('webhook_deliveries', 'delivery_intervals', 'delivery_intervals divided', 'delivery_packs')
     and scope = old.id;
-end;
-
-create trigger files_count_added after insert on files begin
-  insert into organization_storage (organization_id, used_bytes, file_changes) values (new.organization_id, 0, 1)
-    on conflict (organization_id) do update set file_changes = file_changes + 1;
-end;
-
-create trigger files_count_deleted after delete on files begin
-  update organization_storage set file_changes = file_changes + 1 where organization_id = old.organization_id;
-end;
-
-create trigger files_count_changed
-  after update of edition_id, name, purpose, mime_type, size, search, created_at, modified_at on files begin
-  insert into organization_storage (organization_id, used_bytes, file_changes) values (new.organization_id, 0, 1)
-    on conflict (organization_id) do update set file_changes = file_changes + 1;
-end;
-
-create trigger editions_count_shown_file after update of meta_image_id on editions
-  when new.meta_image_id is not old.meta_image_id begin
-  update organization_storage set file_changes = file_changes + 1
-    where organization_id in (select organization_id from files where id in (old.meta_image_id, new.meta_image_id));
-end;
-
-create trigger editions_count_added_file after insert on editions when new.meta_image_id is not null begin
-  update organization_storage set file_changes = file_changes + 1
-    where organization_id = (select organization_id from files where id = new.meta_image_id);
-end;
-
-create trigger editions_count_deleted_file after delete on editions when old.meta_image_id is not null begin
-  update organization_storage set file_changes = file_changes + 1
-    where organization_id = (select organization_id from files where id = old.meta_image_id);
-end;
-
-create trigger organizations_count_shown_file after update of avatar_file_id on organizations
-  when new.avatar_file_id is not old.avatar_file_id begin
-  update organization_storage set file_changes = file_changes + 1
-    where organization_id in (select organization_id from files where id in (old.avatar_file_id, new.avatar_file_id));
-end;
-
-create trigger product_images_count_added after insert on product_images begin
-  update organization_storage set file_changes = file_changes + 1
-    where organization_id = (select organization_id from files where id = new.file_id);
-end;
-
-create trigger product_images_count_deleted after delete on product_images begin
-  update organization_storage set file_changes = file_changes + 1
-    where organization_id = (select organization_id from files where id = old.file_id);
-end;
-
-create trigger email_message_images_count_added after insert on email_message_images begin
-  update organization_storage set file_changes = file_changes + 1
-    where organization_id = (select organization_id from files where id = new.file_id);
-end;
-
-create trigger email_message_images_count_deleted after delete on email_message_images begin
-  update organization_storage set file_changes = file_changes + 1
-    where organization_id = (select organization_id from files where id = old.file_id);
-end;
-
-create trigger data_imports_count_added_file after insert on data_imports when new.file_id is not null begin
-  update organization_storage set file_changes = file_changes + 1
-    where organization_id = (select organization_id from files where id = new.file_id);
-end;
-
-create trigger data_imports_count_shown_file after update of file_id on data_imports when new.file_id is not old.file_id begin
-  update organization_storage set file_changes = file_changes + 1
-    where organization_id in (select organization_id from files where id in (old.file_id, new.file_id));
-end;
-
-create trigger data_imports_count_deleted_file after delete on data_imports when old.file_id is not null begin
-  update organization_storage set file_changes = file_changes + 1
-    where organization_id = (select organization_id from files where id = old.file_id);
 end;
 
 create trigger order_counts_added_up after insert on order_counts when new.span_bits in (21, 29)
@@ -1757,7 +1638,7 @@ begin
 end;
 
 create trigger list_spans_added_up after insert on list_spans
-  when new.list in ('audit_log', 'audit_log_resources', 'files', 'organization_refund_requests', 'refund_requests', 'users')
+  when new.list in ('audit_log', 'audit_log_resources', 'organization_refund_requests', 'refund_requests', 'users')
 begin
   insert into list_span_parts (list, scope, bits, span, counts, total)
     select new.list, new.scope, column1, new.span >> (column1 - 28), new.counts, new.total from (values (31), (34)) where true
@@ -1768,7 +1649,7 @@ begin
 end;
 
 create trigger list_spans_added_up_anew after update of counts, total on list_spans
-  when new.list in ('audit_log', 'audit_log_resources', 'files', 'organization_refund_requests', 'refund_requests', 'users')
+  when new.list in ('audit_log', 'audit_log_resources', 'organization_refund_requests', 'refund_requests', 'users')
 begin
   update list_span_parts set total = total + new.total - old.total, counts = (
       select json_group_object(key, n) from (select key, sum(value) as n from (
@@ -1779,7 +1660,7 @@ begin
 end;
 
 create trigger list_spans_taken_out after delete on list_spans
-  when old.list in ('audit_log', 'audit_log_resources', 'files', 'organization_refund_requests', 'refund_requests', 'users')
+  when old.list in ('audit_log', 'audit_log_resources', 'organization_refund_requests', 'refund_requests', 'users')
 begin
   update list_span_parts set total = total - old.total, counts = (
       select json_group_object(key, n) from (select key, sum(value) as n from (

@@ -8,8 +8,6 @@ import { sweepConsents, sweepLapsed } from '../modules/consents/jobs.ts'
 import { sweepImportData, sweepImports } from '../modules/data-imports/jobs.ts'
 import {
   compareStorage,
-  recountFiles,
-  settleFiles,
   sweepObjects,
   sweepScans,
   sweepUnusedImports,
@@ -95,8 +93,6 @@ const dueSweeps: Sweeps = {
 
 /** They count, pack and check what lists read. */
 const listSweeps: Sweeps = {
-  'file-counts': settleFiles,
-  'file-recount': recountFiles,
   'order-counts': recountOrders,
   'order-texts': checkOrderTexts,
   'order-interval-counts': (job) => settleOrders(job),
