@@ -139,25 +139,6 @@ create table customer_intervals (
   primary key (scope, ordering, value, created_at, seq)
 ) strict, without rowid;
 
--- The same for deliveries of an endpoint.
-create table delivery_intervals (
-  -- An endpoint.
-  scope text not null,
-  ordering text not null check (ordering in ('modified', 'name')),
-  value any not null,
-  created_at integer not null,
-  id text not null,
-  pending integer not null default 0,
-  retrying integer not null default 0,
-  success integer not null default 0,
-  failed integer not null default 0,
-  exhausted integer not null default 0,
-  of_editions text,
-  primary key (scope, ordering, value, created_at, id)
-) strict, without rowid;
--- Finds intervals whose editions a sweep has to count.
-create index delivery_intervals_without_editions on delivery_intervals (scope, ordering) where of_editions is null;
-
 -- Orders of an edition in the order of an ordering, packed.
 create table order_runs (
   edition_short_id text not null,
@@ -299,32 +280,6 @@ create table shared_customers (
   editions text not null,
   customers integer not null,
   primary key (organization_short_id, editions)
-) strict, without rowid;
-
--- Deliveries of one edition and kind, packed, among those of an endpoint.
-create table delivery_packs (
-  endpoint_id text not null,
-  edition_id text not null,
-  kind text not null,
-  -- That of the first delivery.
-  first_created_at integer not null,
-  -- Packs of one edition and kind are numbered in their order.
-  number integer not null,
-  size integer not null,
-  entries text not null,
-  primary key (endpoint_id, edition_id, kind, first_created_at, number)
-) strict, without rowid;
-
--- Deliveries of an edition that changed late or ended without success.
-create table edition_deliveries (
-  endpoint_id text not null,
-  edition_id text not null,
-  list text not null check (list in ('late', 'failed', 'exhausted', 'failed by change', 'exhausted by change')),
-  -- Empty where the order is that of last changes.
-  kind text not null,
-  at integer not null,
-  id text not null,
-  primary key (endpoint_id, edition_id, list, kind, at, id)
 ) strict, without rowid;
 
 -- How many more rows of an import have errors than were staged with them.
@@ -1190,80 +1145,6 @@ begin
     select substr(old.edition_id, -8), 1 + coalesce(max(number), 0), old.seq from late_orders where edition_short_id = substr(old.edition_id, -8);
 end;
 
-create trigger delivery_intervals_counted_before
-  after update of pending, retrying, success, failed, exhausted on delivery_intervals
-  when new.of_editions is old.of_editions and new.of_editions is not null
-    and (new.pending, new.retrying, new.success, new.failed, new.exhausted)
-      is not (old.pending, old.retrying, old.success, old.failed, old.exhausted)
-begin
-  update delivery_intervals set of_editions = null
-    where (scope, ordering, value, created_at, id) = (new.scope, new.ordering, new.value, new.created_at, new.id);
-end;
-
-create trigger webhook_deliveries_changed_in_intervals after update of status, modified_at on webhook_deliveries
-  when new.modified_at >= new.created_at + 600000
-    and (new.status, new.modified_at) is not (old.status, old.modified_at)
-    and new.created_at < (select until from settled_lists where list = 'delivery_intervals' and scope = new.endpoint_id)
-begin
-  update delivery_intervals set
-      pending = pending - (old.status = 'pending'),
-      retrying = retrying - (old.status = 'retrying'),
-      success = success - (old.status = 'success'),
-      failed = failed - (old.status = 'failed'),
-      exhausted = exhausted - (old.status = 'exhausted'),
-      of_editions = (select json_set(of_editions, path, coalesce(of_editions ->> path, 0) - 1) from (
-        select '$."' || old.status || ' ' || coalesce((select edition_id from webhook_events where id = old.event_id), '-')
-          || '"' as path limit 1))
-    where (scope, ordering, value, created_at, id) in (
-      select one.scope, one.ordering, one.value, one.created_at, one.id
-        from (select 'modified' as ordering, old.modified_at as value, 0 as created_at
-            union all select 'name', old.kind, old.created_at where new.status <> old.status) as keys
-          cross join delivery_intervals as one on one.scope = old.endpoint_id and one.ordering = keys.ordering
-            and (one.value, one.created_at, one.id) = (
-              select value, created_at, id from delivery_intervals as former
-                where former.scope = old.endpoint_id and former.ordering = keys.ordering
-                  and (former.value, former.created_at, former.id) <= (+keys.value, +keys.created_at, +old.id)
-                order by former.value desc, former.created_at desc, former.id desc limit 1));
-  update delivery_intervals set
-      pending = pending + (new.status = 'pending'),
-      retrying = retrying + (new.status = 'retrying'),
-      success = success + (new.status = 'success'),
-      failed = failed + (new.status = 'failed'),
-      exhausted = exhausted + (new.status = 'exhausted'),
-      of_editions = (select json_set(of_editions, path, coalesce(of_editions ->> path, 0) + 1) from (
-        select '$."' || new.status || ' ' || coalesce((select edition_id from webhook_events where id = new.event_id), '-')
-          || '"' as path limit 1))
-    where (scope, ordering, value, created_at, id) in (
-      select one.scope, one.ordering, one.value, one.created_at, one.id
-        from (select 'modified' as ordering, new.modified_at as value, 0 as created_at
-            union all select 'name', new.kind, new.created_at where new.status <> old.status) as keys
-          cross join delivery_intervals as one on one.scope = new.endpoint_id and one.ordering = keys.ordering
-            and (one.value, one.created_at, one.id) = (
-              select value, created_at, id from delivery_intervals as former
-                where former.scope = new.endpoint_id and former.ordering = keys.ordering
-                  and (former.value, former.created_at, former.id) <= (+keys.value, +keys.created_at, +new.id)
-                order by former.value desc, former.created_at desc, former.id desc limit 1));
-end;
-
-create trigger webhook_deliveries_recounted after update of status on webhook_deliveries
-  when new.status <> old.status and new.modified_at >= new.created_at + 600000
-    and new.created_at < (select until from settled_lists where list = 'webhook_deliveries' and scope = new.endpoint_id)
-begin
-  update list_spans set counts = json_set(counts,
-      '$."' || old.status || ' ' || coalesce((select edition_id from webhook_events where id = old.event_id), '-') || '"', coalesce(counts ->> ('$."' || old.status || ' ' || coalesce((select edition_id from webhook_events where id = old.event_id), '-') || '"'), 0) - 1,
-      '$."' || new.status || ' ' || coalesce((select edition_id from webhook_events where id = new.event_id), '-') || '"', coalesce(counts ->> ('$."' || new.status || ' ' || coalesce((select edition_id from webhook_events where id = new.event_id), '-') || '"'), 0) + 1,
-      '$."' || old.status || ',*"', coalesce(counts ->> ('$."' || old.status || ',*"'), 0) - 1,
-      '$."' || new.status || ',*"', coalesce(counts ->> ('$."' || new.status || ',*"'), 0) + 1)
-    where list = 'webhook_deliveries' and scope = new.endpoint_id and span = new.created_at >> 28;
-  update list_span_parts set counts = json_set(counts,
-      '$."' || old.status || ' ' || coalesce((select edition_id from webhook_events where id = old.event_id), '-') || '"', coalesce(counts ->> ('$."' || old.status || ' ' || coalesce((select edition_id from webhook_events where id = old.event_id), '-') || '"'), 0) - 1,
-      '$."' || new.status || ' ' || coalesce((select edition_id from webhook_events where id = new.event_id), '-') || '"', coalesce(counts ->> ('$."' || new.status || ' ' || coalesce((select edition_id from webhook_events where id = new.event_id), '-') || '"'), 0) + 1,
-      '$."' || old.status || ',*"', coalesce(counts ->> ('$."' || old.status || ',*"'), 0) - 1,
-      '$."' || new.status || ',*"', coalesce(counts ->> ('$."' || new.status || ',*"'), 0) + 1)
-    where (list, scope, bits, span) in (select 'webhook_deliveries', new.endpoint_id, value, new.created_at >> value
-      from json_each('[24,21,18,15,12,9,6,3,0]'));
-end;
-
 create trigger refund_requests_changed_insert after insert on refund_requests begin
   insert into list_sizes (organization_id, refund_changes) values (new.organization_id, 1)
     on conflict (organization_id) do update set refund_changes = refund_changes + 1;
@@ -1286,56 +1167,6 @@ create trigger orders_listed after update of user_id, number_folded, search, sea
 begin
   update order_counts set changes = changes + 1
     where span_bits = 29 and edition_id = new.edition_id and span = new.created_at >> 29;
-end;
-
-create trigger webhook_deliveries_came_to_editions after insert on webhook_deliveries
-  when new.modified_at not between new.created_at and new.created_at + 300000 or new.status in ('failed', 'exhausted')
-begin
-  insert or ignore into edition_deliveries (endpoint_id, edition_id, list, kind, at, id)
-    select new.endpoint_id, edition_id, list, key.kind, at, new.id
-    from (select 'late' as list, '' as kind, new.modified_at as at
-        where new.modified_at not between new.created_at and new.created_at + 300000
-      union all select new.status, new.kind, new.created_at where new.status in ('failed', 'exhausted')
-      union all select new.status || ' by change', '', new.modified_at where new.status in ('failed', 'exhausted')) as key
-      cross join webhook_events on webhook_events.id = new.event_id and edition_id is not null;
-end;
-
-create trigger webhook_deliveries_changed_in_editions after update of status, modified_at on webhook_deliveries
-  when (new.status, new.modified_at) is not (old.status, old.modified_at)
-    and (new.modified_at not between new.created_at and new.created_at + 300000
-      or old.modified_at not between old.created_at and old.created_at + 300000
-      or new.status in ('failed', 'exhausted') or old.status in ('failed', 'exhausted'))
-begin
-  delete from edition_deliveries
-    where endpoint_id = old.endpoint_id and edition_id = (select edition_id from webhook_events where id = old.event_id)
-      and list = 'late' and kind = '' and at = old.modified_at and id = old.id and new.modified_at <> old.modified_at;
-  delete from edition_deliveries
-    where endpoint_id = old.endpoint_id and edition_id = (select edition_id from webhook_events where id = old.event_id)
-      and list = old.status and kind = old.kind and at = old.created_at and id = old.id and new.status <> old.status;
-  delete from edition_deliveries
-    where endpoint_id = old.endpoint_id and edition_id = (select edition_id from webhook_events where id = old.event_id)
-      and list = old.status || ' by change' and kind = '' and at = old.modified_at and id = old.id;
-  insert or ignore into edition_deliveries (endpoint_id, edition_id, list, kind, at, id)
-    select new.endpoint_id, edition_id, list, key.kind, at, new.id
-    from (select 'late' as list, '' as kind, new.modified_at as at
-        where new.modified_at not between new.created_at and new.created_at + 300000
-      union all select new.status, new.kind, new.created_at where new.status in ('failed', 'exhausted')
-      union all select new.status || ' by change', '', new.modified_at where new.status in ('failed', 'exhausted')) as key
-      cross join webhook_events on webhook_events.id = new.event_id and edition_id is not null;
-end;
-
-create trigger webhook_deliveries_went_from_editions after delete on webhook_deliveries
-  when old.modified_at not between old.created_at and old.created_at + 300000 or old.status in ('failed', 'exhausted')
-begin
-  delete from edition_deliveries
-    where endpoint_id = old.endpoint_id and edition_id = (select edition_id from webhook_events where id = old.event_id)
-      and list = 'late' and kind = '' and at = old.modified_at and id = old.id;
-  delete from edition_deliveries
-    where endpoint_id = old.endpoint_id and edition_id = (select edition_id from webhook_events where id = old.event_id)
-      and list = old.status and kind = old.kind and at = old.created_at and id = old.id;
-  delete from edition_deliveries
-    where endpoint_id = old.endpoint_id and edition_id = (select edition_id from webhook_events where id = old.event_id)
-      and list = old.status || ' by change' and kind = '' and at = old.modified_at and id = old.id;
 end;
 
 create trigger customers_joined_runs after insert on edition_customers
@@ -1392,17 +1223,6 @@ begin
   insert into list_sizes (organization_id, customer_changes)
     select organization_id, 1 from editions where short_id = new.edition_short_id
     on conflict (organization_id) do update set customer_changes = customer_changes + 1;
-end;
-
-create trigger webhook_endpoints_uncounted after delete on webhook_endpoints
-begin
-  delete from list_spans where list = 'webhook_deliveries' and scope = old.id;
-  delete from list_span_parts where list = 'webhook_deliveries' and scope = old.id;
-  delete from delivery_intervals where scope = old.id;
-  delete from delivery_packs where endpoint_id = old.id;
-  delete from edition_deliveries where endpoint_id = old.id;
-  delete from settled_lists where list in ('webhook_deliveries', 'delivery_intervals', 'delivery_intervals divided', 'delivery_packs')
-    and scope = old.id;
 end;
 
 create trigger order_counts_added_up after insert on order_counts when new.span_bits in (21, 29)

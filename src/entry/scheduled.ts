@@ -46,15 +46,7 @@ import {
   settleCustomers,
 } from '../modules/users/jobs.ts'
 import { sweepCallbacks, sweepPassUpdates } from '../modules/wallet/jobs.ts'
-import {
-  recountDeliveries,
-  packDeliveries,
-  recountDeliveryIntervals,
-  settleDeliveries,
-  settleDeliveryIntervals,
-  sweepDeliveries,
-  sweepEvents,
-} from '../modules/webhooks/jobs.ts'
+import { sweepDeliveries, sweepEvents } from '../modules/webhooks/jobs.ts'
 import { openJob } from './job.ts'
 import { runSweeps, type Sweeps } from './run-sweeps.ts'
 
@@ -105,11 +97,6 @@ const listSweeps: Sweeps = {
   'customer-texts': checkCustomerTexts,
   'customer-interval-counts': (job) => settleCustomerIntervals(job),
   'customer-interval-recount': recountCustomerIntervals,
-  'webhook-delivery-counts': settleDeliveries,
-  'webhook-delivery-recount': recountDeliveries,
-  'webhook-delivery-interval-counts': (job) => settleDeliveryIntervals(job),
-  'webhook-delivery-interval-recount': recountDeliveryIntervals,
-  'webhook-delivery-packs': (job) => packDeliveries(job),
   'refund-request-parts': divideRefundSpans,
   'refund-request-recount': recountRefunds,
   'refund-interval-counts': (job) => settleRefunds(job),
