@@ -282,12 +282,6 @@ create table shared_customers (
   primary key (organization_short_id, editions)
 ) strict, without rowid;
 
--- How many more rows of an import have errors than were staged with them.
-create table import_row_errors (
-  import_id text primary key,
-  rows_count integer not null
-) strict, without rowid;
-
 -- What a search compares and orders by, read by FTS5 from the view of the same row. Nothing is indexed.
 create virtual table found_orders using fts5 (
   entry unindexed, content = 'order_entries', content_rowid = 'seq', detail = 'none', columnsize = 0
@@ -532,18 +526,6 @@ begin
   insert into order_counts (span_bits, edition_id, span, customers, changes)
     select 29, id, old.created_at >> 29, -1, 1 from editions where short_id = old.edition_short_id
     on conflict (span_bits, edition_id, span) do update set customers = customers - 1, changes = changes + 1;
-end;
-
-create trigger import_rows_with_errors_changed after update of errors on import_rows
-  when (new.errors <> '[]') <> (old.errors <> '[]')
-begin
-  insert into import_row_errors (import_id, rows_count) values (new.import_id, iif(new.errors <> '[]', 1, -1))
-    on conflict (import_id) do update set rows_count = rows_count + excluded.rows_count;
-end;
-
-create trigger import_rows_deleted after delete on import_rows when old.row_number = 1
-begin
-  delete from import_row_errors where import_id = old.import_id;
 end;
 
 create trigger orders_left_intervals after delete on orders

@@ -31,7 +31,9 @@ export interface List<F extends Fields> {
   /** The first join starts from `page.id`. */
   joins: SQL
   /** How many rows `page=N` may skip: `maxSortedOffset` by default. */
-  maxOffset?: typeof maxIndexedOffset
+  maxOffset?: number
+  /** A statement that knows the count without reading the list. */
+  count?: SQL<{ n: number }> | undefined
 }
 
 type PageRow<Row> = Row & Record<string, KeyValue>
@@ -75,7 +77,7 @@ export async function paginate<F extends Fields>(
         from page cross ${list.joins}
         order by ${joinList(pageOrder)}`,
     ),
-    sql<{ n: number }>`select count(*) as n from ${list.from} where ${where}`,
+    list.count ?? sql<{ n: number }>`select count(*) as n from ${list.from} where ${where}`,
   ])
   return buildPage<RowOf<F>>(request, { rows, count: total?.n ?? 0, keyCount: keys.length, maxOffset })
 }

@@ -100,7 +100,7 @@ describe('an order that was changed after the import', () => {
     ['purchase_changed', (order) => write(sql`update purchases set version = version + 1 where order_id = ${order}`)],
     [
       'order_missing',
-      (order) => write(sql`update import_created_orders set orders = replace(orders, ${order}, ${unknownId(order)})`),
+      (order) => write(sql`update import_orders set order_id = ${unknownId(order)} where order_id = ${order}`),
     ],
   ]
 
@@ -148,24 +148,6 @@ describe('an order that was changed after the import', () => {
     expect((await undoneNow(id)).map(({ undo_reason }) => undo_reason)).toEqual([null, 'purchase_used', null])
     expect(await importNow(id)).toMatchObject({ status: 'undone', undone_orders: 2, kept_orders: 1 })
   })
-})
-
-it('an undo handles rows in the form of earlier versions, with the outcome in the rows themselves', async () => {
-  const before = await stateBeside()
-  const { id } = await importedFile(shop, manyRows(3))
-  const orders = await ordersNow(id)
-  await write(
-    ...orders.map(
-      (one) => sql`update import_orders set outcome = 'created', order_id = ${one.order_id}, order_version = 1,
-        before = ${one.before} where import_id = ${id} and number = ${one.number}`,
-    ),
-    sql`delete from import_created_orders where import_id = ${id}`,
-  )
-  expect((await get(`/v1/data-imports/${id}/rows?order_id=${orders[1]?.order_id}`)).body.results).toMatchObject([
-    { row: 3, outcome: 'created' },
-  ])
-  expect(await undoToEnd(id)).toMatchObject({ status: 'undone', undone_orders: 3, kept_orders: 0 })
-  expect(await stateBeside()).toEqual(before)
 })
 
 it('an undo restores JSON and flags of an order from the form of earlier versions too', async () => {
@@ -240,26 +222,6 @@ describe('an undo that is interrupted', () => {
     await Promise.all([importer().take(messageOf(id, epoch)), importer().take(messageOf(id, epoch))])
     expect(deaths).toBeGreaterThan(5)
     expect(await importNow(id)).toMatchObject({ status: 'undone', undone_orders: 104, kept_orders: 0 })
-    expect(await stateBeside()).toEqual(before)
-  })
-
-  it('goes on with an undo that an earlier version has begun, which moved what it needs to the orders themselves', async () => {
-    const before = await stateBeside()
-    const { id } = await importedFile(shop, [...manyRows(2), aRow({ 'item.product': 'Camping' })])
-    const kept = await ordersNow(id)
-    const { epoch } = await beginUndo(id)
-    await importer({ tick: aStepMs }).take(messageOf(id, epoch))
-    expect(await importNow(id)).toMatchObject({ position: { stage: 'orders' }, undone_orders: 3 })
-    await write(
-      ...kept.map(
-        ({ number, before: data }) =>
-          sql`update import_orders set before = ${data} where import_id = ${id} and number = ${number}`,
-      ),
-      sql`delete from import_created_orders where import_id = ${id}`,
-      sql`update data_imports set position = '{"stage":"people","below":null}' where id = ${id}`,
-    )
-    await importer().take(messageOf(id, epoch))
-    expect(await importNow(id)).toMatchObject({ status: 'undone', undone_orders: 3 })
     expect(await stateBeside()).toEqual(before)
   })
 })

@@ -1,7 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { containsFolded } from '../../db/contains.ts'
-import { buildOrderBy, maxIndexedOffset, paginate } from '../../db/paginate.ts'
+import { buildOrderBy, maxIndexedOffset, maxSortedOffset, paginate } from '../../db/paginate.ts'
 import { inList, organizationsReached, visibleIn } from '../../db/visibility.ts'
 import type { Page, PageRequest } from '../../domain/page.ts'
 import type { FileFilters, FileOrdering } from './contract.ts'
@@ -29,7 +29,7 @@ export async function listFiles(
     id: sql`files.id`,
     columns: buildFileColumns(ctx),
     joins: sql`join files on files.id = page.id`,
-    ...(isIndexed ? { maxOffset: maxIndexedOffset } : {}),
+    maxOffset: isIndexed ? maxIndexedOffset : maxSortedOffset,
   })
   return { ...listed, rows: listed.rows.map(toFileRow) }
 }

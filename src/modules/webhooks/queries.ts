@@ -75,7 +75,6 @@ export async function findEndpoint(ctx: Ctx, id: string): Promise<LoadedEndpoint
   return { ...row, tenant: tenantOf(row) }
 }
 
-
 /**
  * The deliveries of an endpoint that the caller may see. An endpoint that was moved to another edition keeps its
  * earlier deliveries. These contain customers of the earlier edition, whom roles of the new edition may not see.
@@ -84,7 +83,9 @@ export const reachedDeliveries = (ctx: Ctx, endpoint: EndpointRow): SQL =>
   sql`endpoint_id = ${endpoint.id} and ${seenDeliveries(ctx, endpoint)}`
 
 export const seenDeliveries = (ctx: Ctx, { organization_id }: EndpointRow): SQL =>
-  visibleIn(ctx.caller, visibilityOf(sql`${organization_id}`, sql`${webhookDeliveries.edition_id}`), { organization_id })
+  visibleIn(ctx.caller, visibilityOf(sql`${organization_id}`, sql`${webhookDeliveries.edition_id}`), {
+    organization_id,
+  })
 
 /** The last attempts of a delivery, newest first. */
 const attempts = fromJson<LoggedAttempt[]>(sql`(select json_group_array(json(entry)) from (

@@ -46,8 +46,6 @@ export const orders = sqliteTable('orders', {
   version: integer().notNull().default(1),
   created_at: integer().notNull(),
   modified_at: integer().notNull(),
-  import_id: text(),
-  import_number: integer(),
   /** The statement of `countTogether` counts it, and no trigger. */
   counted_together: integer({ mode: 'boolean' }).notNull().default(false),
 })

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import type { Ctx } from '../../../context.ts'
-import { buildOrderBy, maxIndexedOffset, paginate, type SortKey } from '../../../db/paginate.ts'
+import { buildOrderBy, maxIndexedOffset, maxSortedOffset, paginate, type SortKey } from '../../../db/paginate.ts'
 import type { Page, PageRequest } from '../../../domain/page.ts'
 import { deliveryColumns, type DeliveryRow, type EndpointRow, seenDeliveries } from '../queries.ts'
 import type { DeliveryQuery } from './delivery-contract.ts'
@@ -35,7 +35,7 @@ export async function listDeliveries(
     id: sql`webhook_deliveries.id`,
     columns: deliveryColumns,
     joins: sql`join webhook_deliveries on webhook_deliveries.id = page.id`,
-    ...(ordering.every(({ name }) => name === 'created') ? { maxOffset: maxIndexedOffset } : {}),
+    maxOffset: ordering.every(({ name }) => name === 'created') ? maxIndexedOffset : maxSortedOffset,
   })
 }
 
