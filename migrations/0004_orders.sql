@@ -79,8 +79,6 @@ create virtual table order_search using fts5 (
 create table transactions (
   id text not null,
   order_id text not null references orders (id),
-  -- Written by the version before alone.
-  organization_id text,
   type text not null,
   status text not null,
   service text not null,
@@ -113,8 +111,6 @@ create index transactions_of_provider on transactions (provider_reference) where
 -- purchases begin like the id of their order, so the primary key finds them, and no index has every `order_id`.
 create table purchases (
   id text primary key,
-  -- Written by the version before alone.
-  organization_id text references organizations (id),
   edition_id text not null references editions (id),
   edition_short_id text not null generated always as (substr(edition_id, -8)) virtual,
   order_id text not null,

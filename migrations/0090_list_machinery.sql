@@ -32,7 +32,7 @@ create table order_counts (
   purchases_cancelled integer not null default 0,
   -- Of any status.
   purchases integer not null default 0,
-  -- The same. What a version before 0128 counts is in the columns of statuses alone.
+  -- The same; spans of 29 bits add up the statuses.
   bought integer as (iif(span_bits = 29, purchases_pending + purchases_active + purchases_used + purchases_refunded
     + purchases_expired + purchases_cancelled, purchases)),
   purchase_changes integer not null default 0,

@@ -48,7 +48,6 @@ function marksOf(value: unknown): string[] {
 const made = {
   orders: 'edition_id',
   purchases: 'edition_id',
-  user_editions: 'edition_id',
   data_imports: 'edition_id',
   users: 'organization_id',
   products: 'organization_id',

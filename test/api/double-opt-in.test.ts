@@ -137,7 +137,8 @@ describe('giving a consent that is confirmed by e-mail', () => {
     if (change)
       await write(
         sql`${change} where id = ${scene.person.id}`,
-        sql`update user_editions set email = null where user_id = ${scene.person.id}`,
+        sql`update edition_customers set email = null
+          where user_seq = (select seq from users where id = ${scene.person.id})`,
       )
     else
       await write(sql`insert into suppressions (organization_id, channel, address, reason, created_at)

@@ -9,7 +9,7 @@ import { contentsOf } from '../support/orders.ts'
 import { scan } from '../support/purchases.ts'
 import { db, write, freshId, unknownId } from '../support/seeding/rows.ts'
 import { aRow } from '../support/seeding/imports/staged-imports.ts'
-import { importer, importNow, messageOf, ordersNow } from '../support/staged-imports.ts'
+import { importer, importNow, messageOf } from '../support/staged-imports.ts'
 import {
   beginUndo,
   importedFile,
@@ -148,41 +148,6 @@ describe('an order that was changed after the import', () => {
     expect((await undoneNow(id)).map(({ undo_reason }) => undo_reason)).toEqual([null, 'purchase_used', null])
     expect(await importNow(id)).toMatchObject({ status: 'undone', undone_orders: 2, kept_orders: 1 })
   })
-})
-
-it('an undo restores JSON and flags of an order from the form of earlier versions too', async () => {
-  const first = { ...aRow().values, 'order.metadata.seat': 'A1', 'item.options': ['Vegan'] }
-  await importedFile(shop, [{ values: first }])
-  // A cart of then has an id of its own.
-  await write(sql`update orders set cart = json_patch('{"id": "crt_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8"}', cart)`)
-  const before = await stateBeside()
-  const second = { ...first, 'order.metadata.seat': 'B2', 'item.options': ['Parking'] }
-  const { id } = await importedFile(shop, [{ values: second }])
-  const [changed] = await ordersNow(id)
-  expect(JSON.parse(changed?.before ?? '').updated.order).toMatchObject({ metadata: { seat: 'A1' }, has_payment: true })
-  // The cart stood beside the order.
-  await write(
-    sql`update import_orders set before = json_remove(json_set(before,
-          '$.updated.cart', (select json_object('coupon_code', coupon_code, 'subtotal_minor', subtotal_minor,
-            'deposit_minor', deposit_minor, 'handling_fee_minor', handling_fee_minor, 'tax_minor', tax_minor,
-            'service_fee_minor', service_fee_minor, 'discount_minor', discount_minor, 'total_minor', total_minor)
-            from carts where order_id = import_orders.order_id),
-          '$.updated.cart_items', json((select json_group_array(json_set(line.value, '$.order_id', order_id, '$.position',
-              line.key, '$.variant_id', null, '$.location_id', null, '$.deposit_minor', 0, '$.handling_fee_minor', 0))
-            from json_each(before, '$.updated.order.cart.items') as line))), '$.updated.order.cart')
-      where import_id = ${id}`,
-    sql`update import_orders set before = json_set(before,
-        '$.updated.order.metadata', before ->> '$.updated.order.metadata',
-        '$.updated.order.has_payment', before ->> '$.updated.order.has_payment',
-        '$.updated.cart_items[0].options', before ->> '$.updated.cart_items[0].options')
-      where import_id = ${id}`,
-  )
-  expect(JSON.parse((await ordersNow(id))[0]?.before ?? '').updated.order).toMatchObject({
-    metadata: '{"seat":"A1"}',
-    has_payment: 1,
-  })
-  expect(await undoToEnd(id)).toMatchObject({ status: 'undone', undone_orders: 1, kept_orders: 0 })
-  expect(await stateBeside()).toEqual(before)
 })
 
 describe('webhook events of an undo', () => {

@@ -50,7 +50,7 @@ it('an address whose folded text is another than that in lower case is stored wi
   expect(await found(shop, 'Søren.Müller')).toEqual([1, 1, 1])
 })
 
-it('a row of the version before has the same text in the search index, before and after a change', async () => {
+it('a row that stores what it could make has the same text in the search index, before and after a change', async () => {
   const shop = await shopWith('kept@example.dk')
   const before = await storedOf(shop)
   await write(

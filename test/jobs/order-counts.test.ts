@@ -67,7 +67,8 @@ async function otherCounts() {
       [29, 33].map(async (bits) => [
         await db.all(sql`select edition_id, sum(customers) as n from order_counts
           where span_bits = ${bits} group by 1 having n <> 0 order by 1`),
-        await db.all(sql`select edition_id, count(*) as n from user_editions group by 1 order by 1`),
+        await db.all(sql`select id as edition_id, count(*) as n from edition_customers
+          join editions on short_id = edition_short_id group by 1 order by 1`),
       ]),
     )),
     [
@@ -140,16 +141,16 @@ async function perform(shop: Shop, files: string[], one: Act): Promise<void> {
   if (one.act === 'purchases')
     await write(sql`update purchases set status = ${one.status}, created_at = coalesce(${one.at}, created_at)
       where order_id in (select id from orders where ${where})`)
-  // Somebody who bought nothing, and is gone again when the same comes next.
+  // A customer without orders, who is deleted when the same act comes again.
   if (one.act === 'customer') {
-    const ids = sql`select id from users where organization_id = ${shop.organization_id} and first_name = ${`Nobody ${one.number}`}`
-    const known = await db.all(sql<{ id: string }>`${ids}`)
-    if (known.length === 0)
-      await seedPeople({ organization: shop.organization_id, edition: shop.edition_id }, [
-        { first_name: `Nobody ${one.number}` },
-      ])
-    else
-      await write(sql`delete from user_editions where user_id in (${ids})`, sql`delete from users where id in (${ids})`)
+    const isNobody = sql`organization_id = ${shop.organization_id} and first_name = ${`Nobody ${one.number}`}`
+    const [known] = await db.all(sql<{ seq: number }>`select seq from users where ${isNobody}`)
+    await write(
+      sql`delete from edition_customers where user_seq = ${known?.seq ?? null}`,
+      sql`delete from users where ${isNobody}`,
+    )
+    const place = { organization: shop.organization_id, edition: shop.edition_id }
+    if (!known) await seedPeople(place, [{ first_name: `Nobody ${one.number}` }])
   }
   if (one.act === 'delete') {
     const ofOrders = sql`order_id in (select id from orders where ${where})`

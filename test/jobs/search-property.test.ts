@@ -79,9 +79,10 @@ async function seenByViewer(made: SearchedPeople, needle: string) {
   >`
     select users.id, users.email, users.first_name, users.phone_digits,
       given.first_name as given_name, given.email as given_email, given.phone_digits as given_digits,
-      exists (select 1 from user_editions as others where others.user_id = users.id
-        and others.edition_id <> given.edition_id) as is_shared
-    from user_editions as given join users on users.id = given.user_id where given.edition_id = ${made.editions[1]}`)
+      exists (select 1 from edition_customers as others where others.user_seq = users.seq
+        and others.edition_short_id <> given.edition_short_id) as is_shared
+    from edition_customers as given join users on users.seq = given.user_seq
+    where given.edition_short_id = substr(${made.editions[1]}, -8)`)
   return idsOf(
     rows.filter((row) =>
       containsOneOf(

@@ -90,7 +90,7 @@ export function bindingsOf(
   const names = new Map((tables['products'] ?? []).map(({ id, name }) => [id, name as string]))
   const edition = (tables['editions'] ?? []).find(({ id }) => id === editionId)
   return (tables['users'] ?? []).map((stored) => {
-    const user = seenBy(editions, stored, rowsOf('user_editions', stored))
+    const user = seenBy(editions, stored, rowsOf('edition_customers', stored))
     const orders = rowsOf('orders', user).filter(isSeen)
     const purchases = rowsOf('purchases', user).filter(isSeen)
     const receipts = rowsOf('campaign_receipts', user).filter(isSeen)

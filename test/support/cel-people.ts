@@ -162,7 +162,7 @@ export function tenantOf(name: string, people: number, seed: number): Tenant {
     purchases: [],
     consent_records: [],
     campaign_receipts: [],
-    user_editions: [],
+    edition_customers: [],
   }
   const add = (table: string, row: Row) => tables[table]?.push({ ...base, ...row })
   for (let n = 0; n < people; n++) {
@@ -254,7 +254,7 @@ function addEditions(tables: Tenant['tables'], editions: readonly string[], seed
   for (const { id, email } of tables['users'] ?? [])
     for (const edition_id of editions)
       if (random() < 0.6)
-        tables['user_editions']?.push({
+        tables['edition_customers']?.push({
           edition_id,
           user_id: id ?? '',
           email: random() < 0.3 ? null : random() < 0.5 ? (email ?? null) : `given.${random()}@example.dk`,
@@ -267,5 +267,16 @@ function addEditions(tables: Tenant['tables'], editions: readonly string[], seed
 }
 
 export async function store(tenant: Tenant): Promise<void> {
-  for (const [table, rows] of Object.entries(tenant.tables)) await insert(table, rows)
+  const { edition_customers = [], ...tables } = tenant.tables
+  for (const [table, rows] of Object.entries(tables)) await insert(table, rows)
+  const { results } = await env.DB.prepare('select id, seq from users').all<{ id: string; seq: number }>()
+  const seqs = new Map(results.map(({ id, seq }) => [id, seq]))
+  await insert(
+    'edition_customers',
+    edition_customers.map((row) => ({
+      ...row,
+      edition_short_id: String(row['edition_id']).slice(-8),
+      user_seq: seqs.get(String(row['user_id'])) ?? null,
+    })),
+  )
 }

@@ -44,10 +44,10 @@ async function fillUp(known: Known, mark: string): Promise<void> {
     sql`update purchases set metadata = ${`{"note":"purchasemeta${mark}"}`} where user_id = ${id}`,
     sql`insert into purchase_uses (id, purchase_id, quantity, used_at, created_at)
       select ${freshId('purchase_use')}, id, 1, 1, 1 from purchases where user_id = ${id} order by id limit 1`,
-    sql`update user_editions set email = ${email}, phone_number = ${phone}, first_name = ${`First${mark}`},
+    sql`update edition_customers set email = ${email}, phone_number = ${phone}, first_name = ${`First${mark}`},
       last_name = ${`Last${mark}`}, name_folded = ${`name${mark}`}, email_folded = ${email}, phone_digits = ${phone}
-      where user_id = ${id}`,
-    // As the version before stored it.
+      where user_seq = (select seq from users where id = ${id})`,
+    // Stored texts that the generated columns would make otherwise.
     sql`update users set email_folded = email,
       search = name_folded || char(31) || email || char(31) || phone_digits where id = ${id}`,
     sql`update transactional_emails set content = ${`{"to":"${email}"}`}, error_detail = ${`detail${mark}`} where user_id = ${id}`,

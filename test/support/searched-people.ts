@@ -136,8 +136,9 @@ export async function change(
     case 'given': {
       const contact = contactOf({ ...one, phone: null })
       const { name_folded, email_folded } = givenSearchColumns(contact)
-      await write(sql`update user_editions set email = ${one.email}, first_name = ${contact.first_name}, name_folded = ${name_folded},
-        email_folded = ${email_folded}, phone_digits = '' where user_id = ${customer}`)
+      await write(sql`update edition_customers set email = ${one.email}, first_name = ${contact.first_name}, name_folded = ${name_folded},
+        email_folded = ${email_folded}, phone_digits = ''
+        where user_seq = (select seq from users where id = ${customer})`)
       return
     }
     case 'number':
@@ -149,6 +150,7 @@ export async function change(
       await write(sql`delete from orders where id = ${order}`)
       return
     case 'leave':
-      await write(sql`delete from user_editions where user_id = ${customer} and edition_id = ${made.editions[1]}`)
+      await write(sql`delete from edition_customers where edition_short_id = substr(${made.editions[1]}, -8)
+        and user_seq = (select seq from users where id = ${customer})`)
   }
 }

@@ -11,7 +11,7 @@ const people = 60
 const tenant = tenantOf('one', people, 21)
 const { organizationId, editionId } = tenant
 const scope = (editions: readonly string[] | null): ExpressionScope => ({ organizationId, editionId, editions, now: 0 })
-const shared = (tenant.tables['user_editions'] ?? []).filter(({ edition_id }) => edition_id !== editionId).length
+const shared = (tenant.tables['edition_customers'] ?? []).filter(({ edition_id }) => edition_id !== editionId).length
 
 beforeAll(() => store(tenant))
 
@@ -30,7 +30,7 @@ const more = async (source: string) => (await rowsRead(source, [editionId])) - (
 
 describe('the cost of the scope of an edition', () => {
   it('is one look-up a person for contact data, however often the expression uses them', async () => {
-    const known = tenant.tables['user_editions']?.length ?? 0
+    const known = tenant.tables['edition_customers']?.length ?? 0
     // D1 counts a row of the index and one of the list of editions.
     const once = await more('user.last_seen == null')
     expect(once).toBeGreaterThan(0)

@@ -2,15 +2,6 @@ import { integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import { messageChannels } from '../../domain/accounts/users.ts'
 import { any } from './list-spans.ts'
 
-/**
- * Indexes, with what reads them. A row writes an entry in each that it belongs to:
- * - users_by_email: one customer for each address of an organisation; imports find people by it, and lists are ordered.
- * - users_by_phone_only: one customer for each number of those without an address.
- * - users_sample: a sixteenth and less of the people, evenly spread, for estimates of conditions. The others write no entry.
- * - users_order_created: the order in which customers joined, of those with and without a number and a visit each. Lists and
- *   calculations of segments merge them.
- * - users_order_phone, users_order_seen: orderings of the list, of those who have a number or were seen.
- */
 export const users = sqliteTable('users', {
   seq: integer().primaryKey(),
   id: text().notNull(),
@@ -41,10 +32,6 @@ export const users = sqliteTable('users', {
   only_edition_short_id: text(),
 })
 
-/**
- * Indexes, with what reads them. A row writes an entry in each that it belongs to:
- * - edition_customers_of_user: the editions of a customer, which decide what a caller sees of them.
- */
 export const editionCustomers = sqliteTable(
   'edition_customers',
   {

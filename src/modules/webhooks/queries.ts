@@ -10,7 +10,6 @@ import type { Page, PageRequest } from '../../domain/page.ts'
 import { type LoggedAttempt } from '../../domain/webhooks/webhooks.ts'
 import type { WebhookFilters, WebhookOrdering } from './contract.ts'
 import { attemptsShown } from './delivery/delivery-contract.ts'
-import { readers } from './endpoint-contract.ts'
 
 export type EndpointRow = typeof webhookEndpoints.$inferSelect
 export type LoadedEndpoint = EndpointRow & { tenant: Tenant }
@@ -50,7 +49,7 @@ export function listEndpoints(
     from: sql`${webhookEndpoints}`,
     id: sql`${id}`,
     where: [
-      visibleIn(ctx.caller, endpointVisibility, filters, readers),
+      visibleIn(ctx.caller, endpointVisibility, filters),
       ...(organization_id ? [eq(endpointColumns.organization_id, organization_id)] : []),
       ...(edition_id ? [eq(endpointColumns.edition_id, edition_id)] : []),
       ...(is_active === undefined ? [] : [eq(endpointColumns.is_active, is_active)]),

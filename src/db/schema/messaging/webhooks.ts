@@ -41,15 +41,6 @@ export const webhookEvents = sqliteTable('webhook_events', {
   created_at: integer().notNull(),
 })
 
-/**
- * Indexes, with what reads them. A row writes an entry in each that it belongs to, so one that is under way is not among
- * those that wait, and one that arrived is in the first alone:
- * - webhook_deliveries_of_endpoint: lists of an endpoint.
- * - webhook_deliveries_open: the next deliveries of an endpoint, in the order of their events.
- * - webhook_deliveries_asked: those that somebody asked for, which go first.
- * - webhook_deliveries_due: the endpoints that something waits for.
- * - webhook_deliveries_leased: how many requests to an endpoint are under way, and leases that ran out.
- */
 export const webhookDeliveries = sqliteTable('webhook_deliveries', {
   id: text().primaryKey(),
   endpoint_id: text().notNull(),

@@ -10,16 +10,6 @@ import {
 import type { StoredCart } from '../../../domain/orders/carts.ts'
 import { type BoughtOption, purchaseStatuses } from '../../../domain/orders/purchases.ts'
 
-/**
- * Indexes, with what reads them. A row writes an entry in each that it belongs to:
- * - orders_by_external_id: one order for each external id of a source; imports and the filter find it.
- * - orders_edition_created: lists in the order of creation, ranges of time, and the walks of refund batches. Lists of an
- *   organisation merge those of its editions.
- * - orders_edition_status, orders_edition_modified, orders_edition_number, orders_edition_amount: one for each ordering of a
- *   list. They begin with the status and the type, so that a list of one of these reads no others, and merge the ranges of
- *   those that no filter names.
- * - orders_of_user: orders of a customer. Segments ask for their status and amount, which they read from it alone.
- */
 export const orders = sqliteTable('orders', {
   seq: integer().primaryKey(),
   id: text().notNull(),
@@ -52,20 +42,11 @@ export const orders = sqliteTable('orders', {
 
 export type OrderRow = typeof orders.$inferSelect
 
-/**
- * Indexes, with what reads them beside the key, which begins with the order. A row writes an entry in each that it belongs to:
- * - transactions_by_id: one transaction for each id; those whose id is not made of that of their order.
- * - transactions_of_merchant_account: an account that is used is not deleted.
- * - transactions_of_provider: a payment by the name that its provider gave it.
- * - transactions_of_refund: what a refund has paid back.
- */
 export const transactions = sqliteTable(
   'transactions',
   {
     id: text().notNull(),
     order_id: text().notNull(),
-    /** Of the version before alone: the edition has it. */
-    organization_id: text(),
     type: text({ enum: transactionTypes }).notNull(),
     status: text({ enum: transactionStatuses }).notNull(),
     service: text({ enum: transactionServices }).notNull(),
@@ -83,19 +64,8 @@ export const transactions = sqliteTable(
   (table) => [primaryKey({ columns: [table.order_id, table.id] })],
 )
 
-/**
- * Indexes, with what reads them. A row writes an entry in each that it belongs to:
- * - purchases_edition_status: lists of an edition, by one status or merged from all of them.
- * - purchases_edition_code: the scanner looks for a code, or for what it begins with.
- * - purchases_of_order: what an order contains, of purchases whose ids are not made from its own. The others are a range
- *   of the key.
- * - purchases_of_user: conditions of segments on what a person has bought, and erasure.
- * - purchases_due: purchases whose time is over, for the sweep that lets them expire.
- */
 export const purchases = sqliteTable('purchases', {
   id: text().primaryKey(),
-  /** As that of payments. */
-  organization_id: text(),
   edition_id: text().notNull(),
   order_id: text().notNull(),
   user_id: text().notNull(),

@@ -151,10 +151,7 @@ export const customerRunStates = sqliteTable('customer_run_states', {
   owners_generation: integer().notNull().default(0),
 })
 
-/**
- * Customers who changed, joined or left an edition without being young. Indexes, with what reads them:
- * - late_customers_personal: whether main runs have values of people that have to go, without the other notes.
- */
+/** Customers who changed, joined or left an edition without being young. */
 export const lateCustomers = sqliteTable(
   'late_customers',
   {

@@ -50,9 +50,6 @@ export const stageStep: PhaseStep = async (job, row) => {
   const { position } = row
   switch (position.stage) {
     case undefined:
-    // A version before staged these rows without their orders.
-    case 'rows':
-    case 'group':
       return clearStep(job, row, 0)
     case 'clear':
       return clearStep(job, row, position.count)

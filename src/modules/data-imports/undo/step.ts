@@ -118,11 +118,8 @@ async function undoneOf(job: JobCtx, row: ImportRow, noted: readonly NotedOrder[
   return peopleStatements(row, found, people, job.now())
 }
 
-/** Every order, for an undo that a version before began. */
-const allOrders: CatalogueOrders = [0, Number.MAX_SAFE_INTEGER - 1]
-
 async function undoPeople(job: JobCtx, row: ImportRow, position: PeopleStagePosition): Promise<ImportRow | null> {
-  const { below, catalogue = allOrders } = position
+  const { below, catalogue } = position
   for (const size of sizes) {
     const noted = await findNoted(job.db, row, below, size)
     if (noted.length === 0) {
@@ -139,7 +136,7 @@ async function undoPeople(job: JobCtx, row: ImportRow, position: PeopleStagePosi
 
 /** The catalogue of one order at a time, some entries a step. */
 async function undoCatalogue(job: JobCtx, row: ImportRow, position: CatalogueStagePosition) {
-  const { below, from = 0, entry } = position
+  const { below, from, entry } = position
   const noted = await findCatalogue(job.db, row, below, from)
   if (!noted) return endPhase(job, row, { status: 'undone' })
   const entries = entriesOf(noted.catalogue)

@@ -64,7 +64,7 @@ export const beginning = (
   segment: Pick<StoredSegmentRow, 'id' | 'version' | 'organization_id' | 'edition_id'>,
   now: number,
 ) => {
-  const walk = walkOf(segment, null)
+  const walk = walkOf(segment)
   return [
     sql`update segments set ${hasStatus('calculating')}, epoch = epoch + 1, version = version + 1, cursor_id = (${walk.start}),
         last_id = coalesce((${walk.last}), (${walk.start})), walked_count = 0, matched_count = 0,
@@ -87,13 +87,10 @@ const counts = sql.raw(
   exclusionReasons.map((reason) => `'${reason}', count(*) filter (where excluded_for = '${reason}')`).join(', '),
 )
 
-/**
- * One step as one transaction: it moves the cursor from where it was read, or nothing at all happens. The last step goes to
- * the last position: the version before did not know the number of people.
- */
+/** One step as one transaction: it moves the cursor from where it was read, or nothing at all happens. */
 function stepStatements(calculation: Calculation, expression: Expression, now: number, size: number) {
   const { seq, epoch, started_at } = calculation
-  const walk = walkOf(calculation, calculation.last_id)
+  const walk = walkOf(calculation)
   const people = walk.part(calculation.cursor_id, sql`select cursor_id as position from segments where seq = ${seq}`)
   const predicate = predicateOf(expression, scopeOf(calculation, started_at))
   const [total, walked] = [sql`population_count`, sql`walked_count`]

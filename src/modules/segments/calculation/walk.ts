@@ -2,7 +2,6 @@ import { type SQL, sql } from 'drizzle-orm'
 import { customerRanges } from '../../../db/lists/customer-ranges.ts'
 import { and } from '../../../db/lists/order-keys.ts'
 import { inAnyRange, united } from '../../../db/lists/ranges.ts'
-import { idPrefixes } from '../../../domain/ids.ts'
 import { shortId } from '../../../db/short-ids.ts'
 import { type PeopleSql, peopleOf, type SegmentTenant } from './audience.ts'
 
@@ -57,12 +56,6 @@ function byKey({ from, key, where }: WalkKeys, people: PeopleSql & { key: SQL },
       where: sql`${people.where} and ${within(people.key, after, sql`(${until})`)}`,
     }),
   }
-}
-
-/** As all walks were once. */
-function byId(tenant: SegmentTenant): Walk {
-  const people = { ...peopleOf(tenant), key: sql`u.id` }
-  return byKey(people, people, (position) => position)
 }
 
 /** People of an edition by their numbers. */
@@ -140,11 +133,6 @@ function byTime(tenant: SegmentTenant): Walk {
   }
 }
 
-/**
- * The walk of a calculation through its people. `last` is its last position. One that an earlier version began goes by ids,
- * as it did then.
- */
-export function walkOf(tenant: SegmentTenant, last: string | null): Walk {
-  if (last?.startsWith(`${idPrefixes.user}_`)) return byId(tenant)
-  return tenant.edition_id === null ? byTime(tenant) : bySeq(tenant, tenant.edition_id)
-}
+/** The walk of a calculation through its people. */
+export const walkOf = (tenant: SegmentTenant): Walk =>
+  tenant.edition_id === null ? byTime(tenant) : bySeq(tenant, tenant.edition_id)

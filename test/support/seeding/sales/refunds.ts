@@ -28,30 +28,37 @@ const requestOf = (place: Place, trade: Trade, amount: number) => ({
 
 /** Requests of as many customers, pending unless `columns` says otherwise; what is pending is reserved. Some were made at the same moment. */
 export async function seedRefunds(place: Place, count: number, columns: Columns = {}): Promise<SeededRefund[]> {
-  const trades = await seedTrades(place, count)
-  const amount = 5_000
-  const rows = trades.map((trade) => ({
-    ...requestOf(place, trade, amount),
+  return seedRefundsOf(place, await seedTrades(place, count), () => columns)
+}
+
+/** As `seedRefunds`, for purchases that are there; each request has columns of its own. */
+export async function seedRefundsOf(
+  place: Place,
+  trades: readonly Trade[],
+  columnsFor: (index: number) => Columns,
+): Promise<SeededRefund[]> {
+  const rows = trades.map((trade, index) => ({
+    ...requestOf(place, trade, 5_000),
     status: 'pending' as const,
     requested_by: 'root',
     ...seededTimes(next()),
-    ...columns,
+    ...columnsFor(index),
   }))
   const items = rows.map((row, index) => ({
     refund_request_id: row.id,
     purchase_id: trades[index]?.purchase ?? '',
-    amount_minor: amount,
-    price_minor: amount,
+    amount_minor: row.requested_minor,
+    price_minor: row.requested_minor,
   }))
   const ids = JSON.stringify(rows.map(({ id }) => id))
   const reserved = sql`id in (select value from json_each(${ids})) and status = 'pending'`
   await write(
     ...insertAll(refundRequests, rows),
     ...insertAll(refundItems, items),
-    sql`update purchases set reserved_minor = ${amount}
-      where id in (select purchase_id from refund_requests where ${reserved})`,
-    sql`update transactions set reserved_minor = ${amount}
-      where id in (select transaction_id from refund_requests where ${reserved})`,
+    sql`update purchases set reserved_minor = requested_minor from refund_requests as made
+      where purchases.id = made.purchase_id and made.id in (select id from refund_requests where ${reserved})`,
+    sql`update transactions set reserved_minor = requested_minor from refund_requests as made
+      where transactions.id = made.transaction_id and made.id in (select id from refund_requests where ${reserved})`,
   )
   return trades.map((trade, index) => ({ ...trade, refund: rows[index]?.id ?? '' }))
 }
