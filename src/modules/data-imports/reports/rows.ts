@@ -22,7 +22,7 @@ const r = alias(importRows, 'r')
 const o = alias(importOrders, 'o')
 
 /** A row, and what it has from its order. */
-const columns = {
+const listedFields = {
   ...getTableColumns(r),
   outcome: sql<RowOutcome | null>`coalesce(r.outcome, o.outcome)`,
   order_id: orNull(o.order_id),
@@ -30,7 +30,7 @@ const columns = {
   undo_reason: orNull(o.undo_reason),
 }
 
-export type ListedRow = RowOf<typeof columns> & { headers: Headers }
+export type ListedRow = RowOf<typeof listedFields> & { headers: Headers }
 
 /** Names of the file's columns by index. */
 export async function headersOf(db: Database, importId: string): Promise<Headers> {
@@ -123,7 +123,7 @@ export async function listImportRows(
     where: [sql`import_rows.import_id = ${id}`, ...buildConditions(id, filters)],
     orderBy: buildOrderBy(ordering, 'row_number', { row_number: sql`import_rows.row_number` }),
     id: sql`import_rows.row_number`,
-    columns,
+    columns: listedFields,
     joins: sql`join import_rows r on r.import_id = ${id} and r.row_number = page.id
       left join import_orders o on o.import_id = r.import_id and o.group_key = r.group_key`,
     maxOffset: maxIndexedOffset,
