@@ -6,13 +6,7 @@ import { sweepAuditLog } from '../modules/audit-log/jobs.ts'
 import { sweepCampaigns } from '../modules/campaigns/jobs.ts'
 import { sweepConsents, sweepLapsed } from '../modules/consents/jobs.ts'
 import { sweepImportData, sweepImports } from '../modules/data-imports/jobs.ts'
-import {
-  compareStorage,
-  sweepObjects,
-  sweepScans,
-  sweepUnusedImports,
-  sweepUploads,
-} from '../modules/files/jobs.ts'
+import { compareStorage, sweepObjects, sweepScans, sweepUnusedImports, sweepUploads } from '../modules/files/jobs.ts'
 import { resealMerchantAccounts } from '../modules/merchant-accounts/jobs.ts'
 import { sweepCaptured } from '../modules/dev-mailbox/jobs.ts'
 import { sweepErasures } from '../modules/personal-data/jobs.ts'
