@@ -24,9 +24,6 @@ create table orders (
   metadata text not null default '{}' check (json_valid(metadata)),
   external_source text,
   external_id text,
-  -- The import that created the order, and its number there. An order from an API call has no number.
-  import_id text,
-  import_number integer,
   version integer not null default 1,
   created_at integer not null,
   modified_at integer not null,

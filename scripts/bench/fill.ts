@@ -63,8 +63,6 @@ const changes: Record<Copied, (of: Copies) => Record<string, string>> = {
     number_key: `printf('%02d', length(${numberOf(count)})) || ${numberOf(count)}`,
     external_id: "own.external_id || '-' || copies.n",
     search: emailOf('customers.address_folded'),
-    import_id: 'null',
-    import_number: 'null',
     created_at: `own.created_at + copies.n * ${count} * 60000`,
     // Not at once, and some time ago: lists distinguish what has just changed.
     modified_at: 'own.modified_at - (copies.n + 60) * 60000 + own.seq * 100',

@@ -37,9 +37,7 @@ export const undoneNow = (id: string) =>
 const ofImports = new Set([
   'data_imports',
   'import_rows',
-  'import_row_errors',
   'import_orders',
-  'import_later_rows',
   'import_products',
   'import_constants',
   'list_sizes',

@@ -15,7 +15,6 @@ import { editionSummaryFields } from '../editions/index.ts'
 import { organizationSummaryFields } from '../organizations/index.ts'
 import { keepers } from './contract-parts.ts'
 import type { ImportFilters, ImportOrdering } from './import-contract.ts'
-import { upToDate } from './background/progress.ts'
 import { importFields, type ImportRow } from './background/steps.ts'
 
 const tenantFields = {
@@ -98,10 +97,7 @@ export async function findImport(ctx: Ctx, id: string): Promise<LoadedImport> {
       .where(and(eq(dataImports.id, id), visible(ctx.caller, importVisibility))),
   )
   if (!row) throw notFound()
-  return {
-    ...(await upToDate(ctx.db, row)),
-    tenant: { organization_id: row.organization_id, editions: [row.edition_id] },
-  }
+  return { ...row, tenant: { organization_id: row.organization_id, editions: [row.edition_id] } }
 }
 
 /** The edition of a new import, with its organisation. */

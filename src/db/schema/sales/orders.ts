@@ -36,8 +36,6 @@ export const orders = sqliteTable('orders', {
   version: integer().notNull().default(1),
   created_at: integer().notNull(),
   modified_at: integer().notNull(),
-  import_id: text(),
-  import_number: integer(),
 })
 
 export type OrderRow = typeof orders.$inferSelect

@@ -55,19 +55,11 @@ async function answerStatements(job: JobCtx, row: ImportRow, undone: readonly Wr
 
 /** What the later stages and lists read of an order. Its undo data stay where they are until its people are undone. */
 function outcomeStatements({ id }: ImportRow, written: readonly WrittenOrder[]): Statement[] {
-  const outcomes = written.map(({ group_key, order_id, reason }) => [
-    id,
-    group_key,
-    reason === null ? 'undone' : 'kept',
-    reason,
-    order_id,
-  ])
+  const outcomes = written.map(({ number, reason }) => [id, number, reason === null ? 'undone' : 'kept', reason])
   return [
-    sql`update import_orders set undo_outcome = done.value ->> 2, undo_reason = done.value ->> 3,
-        outcome = coalesce(outcome, 'created'), order_id = coalesce(order_id, done.value ->> 4),
-        order_version = coalesce(order_version, 1)
+    sql`update import_orders set undo_outcome = done.value ->> 2, undo_reason = done.value ->> 3
       from json_each(${JSON.stringify(outcomes)}) as done
-      where import_id = done.value ->> 0 and group_key = done.value ->> 1 and undo_outcome is null`,
+      where import_id = done.value ->> 0 and number = done.value ->> 1 and undo_outcome is null`,
     changedExactly(written.length),
   ]
 }
@@ -121,7 +113,7 @@ const commitPeople = (job: JobCtx, row: ImportRow, { catalogue, noted, statement
   })
 
 async function undoneOf(job: JobCtx, row: ImportRow, noted: readonly NotedOrder[]): Promise<Statement[]> {
-  const people = noted.flatMap(({ before }) => before?.people ?? [])
+  const people = noted.flatMap(({ before }) => before.people ?? [])
   const found = await findPeople(job.db, row, [...new Set(people.map(({ id }) => id))])
   return peopleStatements(row, found, people, job.now())
 }
