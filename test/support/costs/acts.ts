@@ -29,8 +29,8 @@ export const acts = {
     how: 'of 1,000 rows that make 400 orders: upload, columns, staging, import',
     units: {
       invocations: 0.01,
-      rows_read: 16.948,
-      rows_written: 14.002,
+      rows_read: 16,
+      rows_written: 14.326,
       queue_operations: 0.009,
       bucket_writes: 0.003,
       bucket_reads: 0.006,
