@@ -56,9 +56,9 @@ export async function findCandidates(
   db: Database,
   queries: readonly SQL<{ key: number }>[],
 ): Promise<number[][] | null> {
-  const found = await db.batch(
+  const rowsOfQueries = await db.batch(
     queries.map((query) => sql<{ key: number }>`select key from (${query}) limit ${maxCandidates + 1}`),
   )
-  if (found.some(({ length }) => length > maxCandidates)) return null
-  return found.map((rows) => rows.map(({ key }) => key))
+  if (rowsOfQueries.some(({ length }) => length > maxCandidates)) return null
+  return rowsOfQueries.map((rows) => rows.map(({ key }) => key))
 }

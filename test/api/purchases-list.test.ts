@@ -23,9 +23,9 @@ async function fill(ticketId: string, count: number) {
   const { order_id } = await purchaseRow(ticketId)
   await env.DB.prepare(
     `with recursive numbers (n) as (select 1 union all select n + 1 from numbers where n < ?2)
-    insert into purchases (id, organization_id, edition_id, order_id, user_id, product_id, vendor_code, status,
+    insert into purchases (id, edition_id, order_id, user_id, product_id, vendor_code, status,
       price_minor, deposit_minor, handling_fee_minor, created_at, modified_at)
-    select 'pur_' || hex(randomblob(13)), organization_id, edition_id, order_id, user_id, product_id,
+    select 'pur_' || hex(randomblob(13)), edition_id, order_id, user_id, product_id,
       'BULK-' || ?2 || '-' || n, status, 0, 0, 0, created_at + n, modified_at
     from purchases cross join numbers where order_id = ?1 and vendor_code = 'SEED'`,
   )

@@ -107,12 +107,12 @@ export async function findOrders(
   listed: ListedOrders,
   { texts, isInOrder, isInCustomer }: TextFilter,
 ): Promise<SQL | null> {
-  const found = await findCandidates(ctx.db, [
+  const candidates = await findCandidates(ctx.db, [
     isInOrder ? searchOrderTexts(listed, texts) : noRows,
     isInCustomer ? searchCustomers(view, listed, texts) : noRows,
   ])
-  if (!found) return null
-  const [orderKeys, customerKeys] = found.map((keys) => JSON.stringify(keys))
+  if (!candidates) return null
+  const [orderKeys, customerKeys] = candidates.map((keys) => JSON.stringify(keys))
   return sql`${orders.seq} in (
     select value from json_each(${orderKeys})
     union
