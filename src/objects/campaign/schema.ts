@@ -15,26 +15,9 @@ export type ObjectStorage = Pick<
 export const recipientState = (state: RecipientState): string => `'${state}'`
 
 /**
- * The version before kept the orders of lists, and does not note what it changes: where it was here, entries are made anew.
- * Its triggers would go on.
+ * Lists filter by the first index and are ordered by the other two. Chunks are cut along the first, because the pending
+ * recipients stand in it by number. Addresses are not unique: a skipped recipient may share one.
  */
-const withoutKeptOrders = `
-${['list_blocks', 'list_notes', 'address_order']
-  .map((table) => `delete from ${table} where exists (select 1 from sqlite_master where name = 'kept_orders');`)
-  .join('\n')}
-${[
-  'recipients_added',
-  'recipients_removed',
-  'recipients_moved',
-  'recipients_stamped',
-  'packs_added',
-  'packs_removed',
-  'packs_changed',
-]
-  .map((trigger) => `drop trigger if exists ${trigger};`)
-  .join('\n')}
-drop table if exists kept_orders;`
-
 export const schema = `
 create table if not exists record (
   one integer primary key check (one = 1),
@@ -73,11 +56,9 @@ create table if not exists recipients (
   sent_at integer,
   ${stampNames.map((name) => `${name} integer`).join(',\n  ')}
 ) strict;
-create table if not exists packs (
-  first integer primary key,
-  last integer not null,
-  people text not null
-) strict;
+create index if not exists recipients_state on recipients (state, reason, n);
+create index if not exists recipients_address on recipients (address, n);
+create index if not exists recipients_sent_at on recipients (sent_at, n);
 create table if not exists chunks (
   number integer primary key,
   run integer not null,
@@ -94,22 +75,7 @@ create table if not exists chunks (
 create table if not exists changed (
   number integer primary key,
   members text not null
-) strict;
-drop index if exists recipients_address;
-drop index if exists recipients_apart;
-create table if not exists list_blocks (
-  first integer primary key,
-  entries blob not null
-) strict;
-create table if not exists list_notes (
-  number integer primary key,
-  entries blob not null
-) strict;
-create table if not exists address_order (
-  first integer primary key,
-  places blob not null
-) strict;
-${withoutKeptOrders}`
+) strict;`
 
 export interface CampaignRecord extends Counters {
   campaign_id: string
