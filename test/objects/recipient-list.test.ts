@@ -4,7 +4,7 @@ import { pendingOf } from '../../src/domain/campaigns/counters.ts'
 import type { RecipientRow, RecipientsQuery } from '../../src/domain/campaigns/sender.ts'
 import { recipientStates } from '../../src/domain/campaigns/sending-policy.ts'
 import { eraseRecipient } from '../../src/objects/campaign/erasure.ts'
-import { listRecipients } from '../../src/objects/campaign/recipient-list.ts'
+import { selectRecipients } from '../../src/objects/campaign/recipient-list.ts'
 import type { RecipientStore } from '../../src/objects/campaign/recipient-store.ts'
 import type { RecipientOutcome } from '../../src/objects/campaign/schema.ts'
 import { addPeople, pageByHand, readPage, recipientsQuery, withStore } from '../support/recipient-lists.ts'
@@ -105,7 +105,7 @@ it('lists who matches any filter in any order, whatever becomes of them and of t
           skipped: record?.skipped,
         }
         for (const state of recipientStates)
-          expect([state, listRecipients(sql, { ...firstPage, state }).count]).toEqual([state, counters[state]])
+          expect([state, selectRecipients(sql, { ...firstPage, state }).count]).toEqual([state, counters[state]])
       }),
       { numRuns: 100 },
     )
@@ -167,7 +167,7 @@ it('seeks pages by their cursors, and counts by state and reason, in an index', 
         cursors.push(cursor)
         return cursor as never
       }
-      listRecipients({ exec } as SqlStorage, query)
+      selectRecipients({ exec } as SqlStorage, query)
       return cursors.map(({ rowsRead }) => rowsRead)
     }
     const page = { page: 60, size: 50 }
@@ -176,7 +176,7 @@ it('seeks pages by their cursors, and counts by state and reason, in an index', 
       { ordering: [], page: { ...page, after: [3000] } },
       { ...addresses, page: { ...page, after: ['b', 0] } },
     ]) {
-      expect(listRecipients(sql, query).rows).toHaveLength(51)
+      expect(selectRecipients(sql, query).rows).toHaveLength(51)
       const [pageRows = Infinity] = countRows(query)
       expect([query, pageRows > 400]).toEqual([query, false])
     }
@@ -186,7 +186,27 @@ it('seeks pages by their cursors, and counts by state and reason, in an index', 
       reason: 'unreachable',
       page: { ...page, page: 1, after: null },
     } as const
-    const { count } = listRecipients(sql, failures)
+    const { count } = selectRecipients(sql, failures)
     expect(count).toBe(people.filter((n) => n % 97 === 0).length)
     expect(countRows(failures).reduce((sum, rows) => sum + rows)).toBeLessThan(300)
+  }))
+
+it('refuses a page by number that is too far to be sorted for, and follows cursors there', () =>
+  withStore((store) => {
+    const { sql } = store.storage
+    addPeople(store, 1, 1, 2)
+    sql.exec(`insert into recipients (n, user_id, address, language, person, state)
+      with recursive numbers (n) as (select 2 union all select numbers.n + 1 from numbers where numbers.n < 101_000)
+      select numbers.n, user_id || numbers.n, address || numbers.n, language, person, state from numbers, recipients where recipients.n = 1`)
+    const ordering = [{ name: 'address', desc: true } as const]
+    const deep = { page: 1010, size: 100, after: null }
+    expect(readPage(sql, { ordering, page: deep })?.rows).toHaveLength(100)
+    expect(readPage(sql, { ordering: [], state: 'pending', page: deep })?.rows.at(-1)?.n).toBe(101_000)
+    const sorted = { ordering, state: 'pending', page: deep } as const
+    expect(() => readPage(sql, sorted)).toThrow(expect.objectContaining({ code: 'page_too_deep' }))
+    expect(readPage(sql, { ...sorted, page: { ...deep, page: 1011 } })).toBeNull()
+    const after = readPage(sql, { ...sorted, page: { ...deep, page: 1001 } })?.after ?? null
+    expect(readPage(sql, { ...sorted, page: { ...deep, after } })?.rows).toEqual(
+      readPage(sql, { ordering, page: { ...deep, page: 1002 } })?.rows,
+    )
   }))

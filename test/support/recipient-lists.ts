@@ -1,12 +1,12 @@
 import { env } from 'cloudflare:workers'
 import { runInDurableObject } from 'cloudflare:test'
 import * as fc from 'fast-check'
-import { buildPage, maxIndexedOffset } from '../../src/db/paginate.ts'
+import { buildPage } from '../../src/db/paginate.ts'
 import type { NewRecipient, RecipientRow, RecipientsQuery } from '../../src/domain/campaigns/sender.ts'
 import { engagements, failReasons, recipientStates, skipReasons } from '../../src/domain/campaigns/sending-policy.ts'
 import { AppError } from '../../src/domain/errors.ts'
 import type { KeyValue, Page } from '../../src/domain/page.ts'
-import { listRecipients } from '../../src/objects/campaign/recipient-list.ts'
+import { selectRecipients } from '../../src/objects/campaign/recipient-list.ts'
 import { RecipientStore } from '../../src/objects/campaign/recipient-store.ts'
 import { freshId } from './seeding/rows.ts'
 
@@ -60,7 +60,7 @@ const withoutKeys = (row: RecipientRow): RecipientRow =>
 export function readPage(storage: SqlStorage, query: RecipientsQuery): ListedPage | null {
   try {
     const keyCount = query.ordering.length + 1
-    const found = { ...listRecipients(storage, query), keyCount, maxOffset: maxIndexedOffset }
+    const found = { ...selectRecipients(storage, query), keyCount }
     const { rows, count, after } = buildPage<RecipientRow>(query.page, found)
     return { rows: rows.map(withoutKeys), count, after }
   } catch (error) {

@@ -86,6 +86,8 @@ export interface RecipientsQuery extends RecipientFilters {
 export interface RecipientsPage {
   rows: (RecipientRow & Record<string, KeyValue>)[]
   count: number
+  /** How many rows `page=N` may skip. */
+  maxOffset: number
 }
 
 /** The recipient of a bounce or complaint. */

@@ -165,7 +165,7 @@ export async function listRecipients(
   const isNever = state !== undefined && (isCancelled ? state === 'pending' : state === 'cancelled')
   const found =
     campaign.run === 0 || isNever
-      ? { rows: [], count: 0 }
+      ? { rows: [], count: 0, maxOffset: maxIndexedOffset }
       : await ctx.senders.of(campaign.id).recipients({
           state: state === 'cancelled' ? 'pending' : state,
           reason,
@@ -174,7 +174,7 @@ export async function listRecipients(
           page,
         })
   const keyCount = ordering.length + 1
-  const recipients = buildPage<RecipientRow>(page, { ...found, keyCount, maxOffset: maxIndexedOffset })
+  const recipients = buildPage<RecipientRow>(page, { ...found, keyCount })
   const shown = await withoutHidden(ctx, campaign, recipients.rows)
   const rows = shown.map((row) => ({ ...row, is_cancelled: isCancelled && row.state === 'pending' }))
   return { ...recipients, rows }

@@ -21,7 +21,7 @@ import {
 } from '../../domain/campaigns/sending-policy.ts'
 import { CampaignCoordinator } from './coordinator.ts'
 import { eraseRecipient } from './erasure.ts'
-import { listRecipients } from './recipient-list.ts'
+import { selectRecipients } from './recipient-list.ts'
 import { RecipientStore } from './recipient-store.ts'
 import { type ObjectStorage, type RecipientOutcome, snapshotOf } from './schema.ts'
 
@@ -79,7 +79,7 @@ export class CampaignSenderObject<Bindings> extends DurableObject<Bindings> impl
   }
 
   async recipients(query: RecipientsQuery): Promise<RecipientsPage> {
-    return listRecipients(this.#storage.sql, query)
+    return selectRecipients(this.#storage.sql, query)
   }
 
   async recipient(n: number): Promise<RecipientRow | null> {

@@ -6,6 +6,7 @@ import {
   joinList,
   keyName,
   maxIndexedOffset,
+  maxSortedOffset,
   type SortKey,
 } from '../../db/paginate.ts'
 import { render } from '../../db/render.ts'
@@ -34,9 +35,15 @@ const buildConditions = ({ state, reason, engagement }: RecipientFilters): SQL[]
   ...(engagement ? [engagementConditions[engagement]] : []),
 ]
 
-/** The keys of the requested ordering. The number is always the last key. */
-const buildKeys = (ordering: RecipientsQuery['ordering']): SortKey[] => [
-  ...ordering.map(({ name, desc }): SortKey => ({ ...sortColumns[name], desc })),
+/**
+ * The keys of the requested ordering. The number is always the last key. `+` keeps SQLite from walking the index of the
+ * ordering where recipients are filtered: that would look up every recipient in the table to find a few.
+ */
+const buildKeys = (ordering: RecipientsQuery['ordering'], isFiltered: boolean): SortKey[] => [
+  ...ordering.map(({ name, desc }): SortKey => {
+    const { column, ...key } = sortColumns[name]
+    return { ...key, column: isFiltered ? sql`+${column}` : column, desc }
+  }),
   { column: sql`n`, desc: ordering.at(-1)?.desc ?? false },
 ]
 
@@ -44,13 +51,17 @@ const buildKeys = (ordering: RecipientsQuery['ordering']): SortKey[] => [
  * One page of a campaign's recipients and the exact count of all that match. Nothing changes between its two statements,
  * because the object does one thing at a time.
  */
-export function listRecipients(storage: SqlStorage, query: RecipientsQuery): RecipientsPage {
+export function selectRecipients(storage: SqlStorage, query: RecipientsQuery): RecipientsPage {
   const { page, size, after } = query.page
-  const keys = buildKeys(query.ordering)
+  const conditions = buildConditions(query)
+  const isFiltered = conditions.length > 0
+  const keys = buildKeys(query.ordering, isFiltered)
   // A cursor with another number of keys belongs to another ordering.
   const cursor = after?.length === keys.length ? after : null
   const offset = cursor ? 0 : (page - 1) * size
-  const where = joinConditions(buildConditions(query))
+  const isIndexed = query.ordering.length === 0 || (query.ordering.length === 1 && !isFiltered)
+  const maxOffset = isIndexed ? maxIndexedOffset : maxSortedOffset
+  const where = joinConditions(conditions)
   const pageWhere = cursor ? sql`${buildIsAfter(keys, cursor)} and ${where}` : where
   const pageKeys = keys.map((_, index) => sql`page.${keyName(index)}`)
   const pageOrder = keys.map((key, index) => buildDirection({ ...key, column: sql`page.${keyName(index)}` }))
@@ -65,11 +76,11 @@ export function listRecipients(storage: SqlStorage, query: RecipientsQuery): Rec
       from recipients
       where ${pageWhere}
       order by ${joinList(keys.map(buildDirection))}
-      limit ${offset > maxIndexedOffset ? 0 : size + 1} offset ${offset}
+      limit ${offset > maxOffset ? 0 : size + 1} offset ${offset}
     )
     select ${joinList(pageKeys)}, recipients.*
     from page cross join recipients on recipients.n = page.id
     order by ${joinList(pageOrder)}`)
   const [total] = all(sql<{ n: number }>`select count(*) as n from recipients where ${where}`)
-  return { rows, count: total?.n ?? 0 }
+  return { rows, count: total?.n ?? 0, maxOffset }
 }
