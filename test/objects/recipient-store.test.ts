@@ -62,6 +62,10 @@ describe('unique addresses', () => {
       const outcome = { to: 'skipped', reason: 'inactive', code: '', detail: '' } as const
       store.recordOutcomes(new Map([[1, outcome]]), false)
       store.addRecipients([aRecipient(3, '+4520123451')], 'sms')
+      expect(statesOf(store, [1, 3])).toEqual([
+        [1, 'skipped', 'inactive'],
+        [3, 'pending', null],
+      ])
       store.removeUnsent([])
       expect(() =>
         store.transaction(() => {
@@ -167,5 +171,33 @@ describe('recipients who wait', () => {
       const record = store.record()
       expect(record && store.pendingAfter(record, 100)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10])
       expect(record && store.pendingAfter({ ...record, cut_after: 3 }, 3)).toEqual([4, 5, 6])
+    }))
+})
+
+describe('outcomes', () => {
+  const failed = { to: 'failed', reason: 'unreachable', code: 'c', detail: 'd' } as const
+  const skipped = { to: 'skipped', reason: 'inactive', code: '', detail: '' } as const
+
+  it('of a sent recipient are final, and prevail over every other', () =>
+    withStore((store) => {
+      store.addRecipients(
+        [1, 2, 3, 4].map((n) => aRecipient(n, `a${n}`)),
+        'email',
+      )
+      const outcomes = [
+        [sent, failed, skipped, { ...sent, at: 9, provider_id: 'other' }],
+        [failed, sent],
+        [skipped, sent],
+        [skipped, failed],
+      ] as const
+      for (const [index, each] of outcomes.entries())
+        for (const outcome of each) store.recordOutcomes(new Map([[index + 1, outcome]]), false)
+      expect(store.recipients([1, 2, 3, 4])).toMatchObject([
+        { state: 'sent', reason: null, sent_at: 5, provider_id: 'sms-1', attempts: 1 },
+        { state: 'sent', reason: null, sent_at: 5, code: '', detail: '', attempts: 2 },
+        { state: 'sent', reason: null, sent_at: 5, attempts: 1 },
+        { state: 'skipped', reason: 'inactive', attempts: 0 },
+      ])
+      expect(store.record()).toMatchObject({ total: 3, sent: 3, failed: 0, skipped: 1 })
     }))
 })

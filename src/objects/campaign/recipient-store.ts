@@ -76,7 +76,7 @@ export class RecipientStore {
         .exec<{ address: string }>(
           `select address from recipients where address in (select value from json_each(?))
             and state <> ${recipientState('skipped')}`,
-          JSON.stringify(people.map(({ address }) => address)),
+          JSON.stringify(people.filter(({ reason }) => reason === null).map(({ address }) => address)),
         )
         .toArray()
         .map(({ address }) => address),
