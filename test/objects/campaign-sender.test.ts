@@ -222,11 +222,8 @@ describe('faults of the provider', () => {
       const { sent, failed } = (await engine.object.snapshot()) ?? { sent: 0, failed: 0 }
       expect([sent, failed]).toEqual([30, 10])
       expect(await engine.object.retryable()).toBe(0)
-      const { rows } = await engine.object.recipients({
-        state: 'failed',
-        ordering: [],
-        page: { page: 1, size: 100, after: null },
-      })
+      const page = { page: 1, size: 100, after: null }
+      const { rows } = await engine.object.recipients({ state: 'failed', ordering: [], page })
       expect(new Set(rows.map(({ reason }) => reason))).toEqual(new Set(['unknown']))
       // An event proves that one of them has it after all.
       await engine.object.apply([{ n: rows[0]?.n ?? 0, type: 'delivered', at: engine.now }])

@@ -100,7 +100,7 @@ export function withStore(work: (store: RecipientStore) => Promise<void> | void)
 }
 
 /** Letters of two and three bytes stand where their bytes do, and pairs share an address. */
-export const aPerson = (n: number): NewRecipient => ({
+const aPerson = (n: number): NewRecipient => ({
   n,
   user_id: `usr_${n}`,
   address: `${['a', 'Z', 'ø', '\uFFEE', '\u{1F600}'][(n >> 1) % 5]}${((n >> 1) * 7919) % 1009}${n % 6 < 2 ? '' : `-${n}`}@example.dk`,
