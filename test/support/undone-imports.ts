@@ -53,6 +53,7 @@ const moving: Record<string, readonly string[]> = {
   purchases: ['version', 'modified_at'],
   users: ['version', 'modified_at'],
   segments: ['version'],
+  transactions: ['reference_since'],
 }
 
 /** Every row of every table but those of imports, without what moves on. */

@@ -92,6 +92,7 @@ export function rowOf(
     attempts: 0,
     provider_key: null,
     provider_key_at: null,
+    is_payable: false,
     provider_reference: null,
     failure_code: null,
     failure_message: null,

@@ -57,6 +57,10 @@ export const transactions = sqliteTable(
     refunded_minor: integer().notNull().default(0),
     reserved_minor: integer().notNull().default(0),
     provider_reference: text(),
+    /** The organisation of a payment with a reference. */
+    organization_id: text(),
+    /** Milliseconds UTC; later than that of every payment of the organisation that had the reference before. */
+    reference_since: integer(),
     merchant_account_id: text(),
     refund_request_id: text(),
     created_at: integer().notNull(),

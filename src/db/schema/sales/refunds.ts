@@ -40,6 +40,8 @@ export const refundRequests = sqliteTable('refund_requests', {
   attempts: integer().notNull().default(0),
   provider_key: text(),
   provider_key_at: integer(),
+  /** Decided with the key of an attempt: whether the edition is the one that may pay back the reference of the payment. */
+  is_payable: integer({ mode: 'boolean' }).notNull().default(false),
   provider_reference: text(),
   failure_code: text(),
   failure_message: text(),
