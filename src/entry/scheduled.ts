@@ -23,13 +23,6 @@ import { sweepPurchases } from '../modules/purchases/jobs.ts'
 import { sweepRefundBatches } from '../modules/refund-batches/jobs.ts'
 import { sweepPaymentEvents, sweepRefunds } from '../modules/refund-payments/jobs.ts'
 import { sweepCalculations, sweepExports, sweepLeftovers } from '../modules/segments/jobs.ts'
-import {
-  buildRefundRuns,
-  divideRefundSpans,
-  recountRefundIntervals,
-  recountRefunds,
-  settleRefunds,
-} from '../modules/refunds/jobs.ts'
 import { sweepSoftBounces } from '../modules/suppressions/jobs.ts'
 import { sweepEmails } from '../modules/transactional-emails/jobs.ts'
 import {
@@ -104,11 +97,6 @@ const listSweeps: Sweeps = {
   'webhook-delivery-interval-counts': (job) => settleDeliveryIntervals(job),
   'webhook-delivery-interval-recount': recountDeliveryIntervals,
   'webhook-delivery-packs': (job) => packDeliveries(job),
-  'refund-request-parts': divideRefundSpans,
-  'refund-request-recount': recountRefunds,
-  'refund-interval-counts': (job) => settleRefunds(job),
-  'refund-runs': (job) => buildRefundRuns(job),
-  'refund-interval-recount': recountRefundIntervals,
 }
 
 /** Runs the sweeps of a minute. */
