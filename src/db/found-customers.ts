@@ -15,7 +15,7 @@ export type ValuesOfCustomer = readonly [
 export type FoundEdition = readonly [edition: string, ...ValuesOfCustomer]
 
 /** By what a customer is found. */
-export interface ContactTexts {
+interface ContactTexts {
   name_folded: string
   address_folded: string
   phone_digits: string

@@ -47,7 +47,7 @@ import {
 import { openJob } from './job.ts'
 import { runSweeps, type Sweeps } from './run-sweeps.ts'
 
-const dueSweeps: Sweeps = {
+const sweeps: Sweeps = {
   'forget-expired-keys': ({ db, now }) => deleteExpiredKeys(db, now()),
   'dead-messages': ({ db, now }) => deleteDeadMessages(db, now()),
   'webhook-deliveries': sweepDeliveries,
@@ -79,10 +79,6 @@ const dueSweeps: Sweeps = {
   'merchant-account-secrets': resealMerchantAccounts,
   'wallet-callbacks': sweepCallbacks,
   'wallet-pass-updates': sweepPassUpdates,
-}
-
-/** They count, pack and check what lists read. */
-const listSweeps: Sweeps = {
   'file-counts': settleFiles,
   'file-recount': recountFiles,
   'customer-counts': settleCustomers,
@@ -101,4 +97,4 @@ const listSweeps: Sweeps = {
 
 /** Runs the sweeps of a minute. */
 export const scheduled = (controller: ScheduledController, env: Bindings): Promise<void> =>
-  runSweeps({ ...openJob(env), now: () => controller.scheduledTime }, dueSweeps, listSweeps)
+  runSweeps({ ...openJob(env), now: () => controller.scheduledTime }, sweeps)

@@ -6,8 +6,7 @@ import { select } from '../../src/db/select.ts'
 import { payRefunds } from '../../src/modules/refund-payments/jobs.ts'
 import { post, type Reply } from './api.ts'
 import { realJob } from './campaigns.ts'
-import { costOf } from './cost.ts'
-import { givenOrder, type Shop } from './seeding/sales/orders.ts'
+import { type Shop } from './seeding/sales/orders.ts'
 import { db } from './seeding/rows.ts'
 
 type RefundRow = typeof refundRequests.$inferSelect
@@ -24,21 +23,6 @@ type Action = 'approve' | 'reject' | 'cancel' | 'retry' | 'settle'
 
 export const act = (id: string, action: Action, body: Record<string, unknown> = {}, token?: string): Promise<Reply> =>
   post(`/v1/refund-requests/${id}/${action}`, action === 'reject' ? { reason: 'No', ...body } : body, token)
-
-/** Makes and rejects requests of a shop, and says how many rows each of it writes. `made` has their ids. */
-export function requestsOf(shop: Shop) {
-  const made: string[] = []
-  return {
-    made,
-    asked: async (): Promise<number> => {
-      const { purchases } = await givenOrder(shop)
-      const reply = await askFor(purchases[0] ?? '', { amount: 1 })
-      made.push(String(reply.body.id))
-      return costOf(reply).rows_written
-    },
-    rejected: async (index: number): Promise<number> => costOf(await act(made[index] ?? '', 'reject')).rows_written,
-  }
-}
 
 export const refundRow = async (id: string): Promise<RefundRow> => {
   const row = await db.first(

@@ -96,16 +96,6 @@ export interface RunList {
   arePersonal?: boolean
 }
 
-/** No request takes so long: few rows come to an earlier moment of change, and these are noted. */
-const settledAfterMs = 120_000
-
-/** Rows that were changed lately are young. */
-export const youngByModified = (index: FacetIndex): Young => ({
-  index,
-  column: 'modified_at',
-  horizon: (_id, now) => sql`${now - settledAfterMs}`,
-})
-
 /** The column of the edition, of a table that is named or not. */
 export const scopeIn = ({ scope }: RunList, table?: string): SQL => sql.raw(table ? `${table}.${scope}` : scope)
 
@@ -131,7 +121,7 @@ export const rowsOfEdition = (list: RunList, { key, id }: { key: SQL; id: SQL },
 }
 
 /** Ranges of an index that begins with these facets, of all their values or of those that are asked for. */
-export const rangesOf = (facets: readonly RunFacet[], asked: Facets = []): Ranges => ({
+const rangesOf = (facets: readonly RunFacet[], asked: Facets = []): Ranges => ({
   columns: facets.map(({ column }) => column),
   values: facets.reduce<string[][]>(
     (begun, { values }, index) => {
