@@ -153,7 +153,7 @@ function chooseIndex(listed: ListedOrders, ordering: OrderOrdering, filters: Ord
 
 /** The count of a list that only its edition or organization, a status and a type limit. */
 function buildStoredCount(listed: ListedOrders, filters: OrderFilters): SQL<{ n: number }> | undefined {
-  const { edition_id, organization_id, status, type, ...others } = filters
+  const { edition_id: _edition, organization_id, status, type, ...others } = filters
   if (Object.values(others).some((value) => value !== undefined)) return undefined
   const { editionIds, isVisible } = listed
   const inScope = editionIds

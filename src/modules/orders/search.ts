@@ -76,17 +76,17 @@ export function chooseIndexedFilter(textFilters: readonly TextFilter[]): TextFil
   return indexed.toSorted((one, other) => measureShortest(other) - measureShortest(one))[0] ?? null
 }
 
-type Keys = SQL<{ key: number }>
+type KeyQuery = SQL<{ key: number }>
 
-const noKeys: Keys = sql`select null as key where 0`
+const noKeys: KeyQuery = sql`select null as key where 0`
 
-const searchOrderTexts = (listed: ListedOrders, texts: readonly string[]): Keys =>
+const searchOrderTexts = (listed: ListedOrders, texts: readonly string[]): KeyQuery =>
   sql`select orders.seq as key from order_search cross join orders on orders.seq = order_search.rowid
     where ${buildMatch('order_search', { scope: listed.ownMarks, isVisible: listed.isVisible, texts })}
       and ${listed.where}`
 
 /** Customers whose orders a list may have. */
-const searchCustomers = ({ customers, customerMarks, isVisible }: ListedOrders, texts: readonly string[]): Keys =>
+const searchCustomers = ({ customers, customerMarks, isVisible }: ListedOrders, texts: readonly string[]): KeyQuery =>
   sql`select users.seq as key from customer_search cross join users on users.seq = customer_search.rowid
     where ${buildMatch('customer_search', { scope: customerMarks, isVisible, texts })} and ${customers}`
 
