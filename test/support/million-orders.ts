@@ -91,7 +91,7 @@ const sales = `
       status, source, reason, currency, requested_minor, created_at, modified_at)
     select 'rfr_' || substr(id, 5), organization_id, edition_id, id, 'trx_' || substr(id, 5),
       'pur_' || substr(id, 5, 10) || substr(id, -12) || '0000', user_id, 'purchase',
-      '["requested","approved","rejected","cancelled"]' ->> (seq / 4 % 4), iif(seq % 3, 'api', 'customer'),
+      '["pending","approved","rejected","cancelled"]' ->> (seq / 4 % 4), iif(seq % 3, 'api', 'customer'),
       iif(seq % 400, 'customer_request', 'fraud'), currency, amount_minor / 2, created_at + 3600000, modified_at + 3600000
     from orders where seq % 4 = 0;`
 
