@@ -1,0 +1,64 @@
+import { type SQL, sql } from 'drizzle-orm'
+import { markOf, markShifts, matching, quoted } from '../domain/text/trigrams.ts'
+import type { Database } from './database.ts'
+
+/** How many candidates a search joins, compares and sorts. With more, the list walks the index of its ordering. */
+export const maxCandidates = 2000
+
+/** How many of the newest rows a text of one or two letters is compared with, because no index has texts so short. */
+export const maxNewest = 10_000
+
+/** What limits the entries of a full-text index before they are counted. */
+export type SearchScope = { editions: readonly string[] } | { organizations: readonly string[] } | { editionId: string }
+
+const buildMarks = (kind: keyof typeof markShifts, ids: readonly string[]): SQL =>
+  sql`${ids.map((id) => quoted(markOf(kind, id))).join(' OR ')}`
+
+/** The mark of the organization of an edition, which the request does not name. */
+function buildOrganizationMark(editionId: string): SQL {
+  const letters = [3, 2, 1].map((place) =>
+    sql.raw(`unicode(substr(organization_id, -${place})) + ${markShifts.organization}`),
+  )
+  return sql`(select '"' || char(${sql.join(letters, sql`, `)}) || '"' from editions where id = ${editionId})`
+}
+
+function buildScopeMarks(scope: SearchScope): SQL {
+  if ('editions' in scope) return buildMarks('edition', scope.editions)
+  if ('organizations' in scope) return buildMarks('organization', scope.organizations)
+  return buildOrganizationMark(scope.editionId)
+}
+
+interface IndexSearch {
+  /** Null searches the rows of all organizations. */
+  scope: SearchScope | null
+  /** A condition on the caller, without columns. Where it is false, the index is not read. */
+  isVisible: SQL
+  /** Rows that may contain one of these folded texts are found. Each has three letters or more. */
+  texts: readonly string[]
+}
+
+/**
+ * A condition that finds the entries of a full-text index which may contain a text. The index has sequences of three
+ * letters, so whoever uses it compares the text itself. Two scopes may share a mark, so the scope is compared too.
+ */
+export function buildMatch(index: 'order_search' | 'customer_search', { scope, isVisible, texts }: IndexSearch): SQL {
+  const phrases = matching(texts)
+  const expression = scope ? sql`'(' || ${buildScopeMarks(scope)} || ') AND (' || ${phrases} || ')'` : sql`${phrases}`
+  // A condition beside `match` would be checked once an entry. No row contains the empty phrase.
+  return sql`${sql.raw(index)} match iif(${isVisible}, ${expression}, '""')`
+}
+
+/**
+ * The keys that each query finds, from one snapshot. Null where one of them finds more than `maxCandidates`. A query
+ * answers `key` and finds nothing outside what the caller may see, so that its time tells nothing about other rows.
+ */
+export async function findCandidates(
+  db: Database,
+  queries: readonly SQL<{ key: number }>[],
+): Promise<number[][] | null> {
+  const found = await db.batch(
+    queries.map((query) => sql<{ key: number }>`select key from (${query}) limit ${maxCandidates + 1}`),
+  )
+  if (found.some(({ length }) => length > maxCandidates)) return null
+  return found.map((rows) => rows.map(({ key }) => key))
+}
