@@ -95,8 +95,6 @@ create table list_sizes (
   people integer not null default 0,
   all_orders integer not null default 0,
   all_purchases integer not null default 0,
-  -- How many customers the organization has, and how often they and its refund requests changed.
-  customers integer not null default 0,
-  customer_changes integer not null default 0,
+  -- How often refund requests of the organization changed.
   refund_changes integer not null default 0
 ) strict, without rowid;

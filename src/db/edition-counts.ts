@@ -23,21 +23,3 @@ export const purchaseColumn = (status: PurchaseStatus): string => `purchases_${s
 /** The sum of columns of all spans of editions. `editions` is a query of their ids. */
 export const sumOfEditions = (columns: SQL, editions: SQL): SQL =>
   sql`(select coalesce(sum(${columns}), 0) from order_counts where ${areSpans(longestBits, editions)})`
-
-/**
- * All editions of the organisations of some. What a role of one of them finds depends on the others, too: a customer who is
- * in others is found by what its own edition was given.
- */
-export const editionsBeside = (editions: SQL): SQL =>
-  sql`select id from editions where organization_id in (select organization_id from editions where id in (${editions}))`
-
-const changesOf = (columns: SQL, editions: SQL): SQL =>
-  sql`(select coalesce(sum(${columns}), 0) from list_sizes
-    where organization_id in (select organization_id from editions where id in (${editions})))`
-
-/** How often customers of the editions' organisations changed. */
-export const customerChangesOf = (editions: SQL): SQL => changesOf(sql`customer_changes`, editions)
-
-/** As above, with their refund requests. */
-export const refundAndCustomerChangesOf = (editions: SQL): SQL =>
-  changesOf(sql`customer_changes + refund_changes`, editions)

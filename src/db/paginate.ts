@@ -30,6 +30,8 @@ export interface List<F extends Fields> {
   columns: F
   /** The first join starts from `page.id`. */
   joins: SQL
+  /** Where another index than the one of `from` has the number of rows: a statement that counts them. */
+  count?: SQL<{ n: number }>
   /** How many rows `page=N` may skip: `maxSortedOffset` by default. */
   maxOffset?: typeof maxIndexedOffset
 }
@@ -75,7 +77,7 @@ export async function paginate<F extends Fields>(
         from page cross ${list.joins}
         order by ${joinList(pageOrder)}`,
     ),
-    sql<{ n: number }>`select count(*) as n from ${list.from} where ${where}`,
+    list.count ?? sql<{ n: number }>`select count(*) as n from ${list.from} where ${where}`,
   ])
   return buildPage<RowOf<F>>(request, { rows, count: total?.n ?? 0, keyCount: keys.length, maxOffset })
 }

@@ -38,15 +38,6 @@ import {
 } from '../modules/refunds/jobs.ts'
 import { sweepSoftBounces } from '../modules/suppressions/jobs.ts'
 import { sweepEmails } from '../modules/transactional-emails/jobs.ts'
-import {
-  beginCustomerRuns,
-  buildCustomerRuns,
-  checkCustomerTexts,
-  recountCustomerIntervals,
-  recountCustomers,
-  settleCustomerIntervals,
-  settleCustomers,
-} from '../modules/users/jobs.ts'
 import { sweepCallbacks, sweepPassUpdates } from '../modules/wallet/jobs.ts'
 import {
   recountDeliveries,
@@ -102,13 +93,6 @@ const listSweeps: Sweeps = {
   'order-interval-counts': (job) => settleOrders(job),
   'order-runs': (job) => buildOrderRuns(job),
   'order-interval-recount': recountIntervals,
-  'customer-counts': settleCustomers,
-  'customer-run-editions': (job) => beginCustomerRuns(job),
-  'customer-runs': (job) => buildCustomerRuns(job),
-  'customer-recount': recountCustomers,
-  'customer-texts': checkCustomerTexts,
-  'customer-interval-counts': (job) => settleCustomerIntervals(job),
-  'customer-interval-recount': recountCustomerIntervals,
   'webhook-delivery-counts': settleDeliveries,
   'webhook-delivery-recount': recountDeliveries,
   'webhook-delivery-interval-counts': (job) => settleDeliveryIntervals(job),

@@ -1,22 +1,15 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
-import type { CustomerView } from '../../db/customer-visibility.ts'
-import { customerChangesOf, editionsBeside } from '../../db/edition-counts.ts'
-import { sortedFilters, type NoFilters } from '../../db/lists/filters.ts'
-import { type ListState, numberKeys } from '../../db/lists/list-hits.ts'
+import type { NoFilters } from '../../db/lists/filters.ts'
 import type { Counting } from '../../db/lists/page-by-number.ts'
 import { editionsSeenBy } from '../../db/visibility.ts'
 import {
-  countOfAllOrders,
   countOfOrders,
   estimateOf,
   type MatchEstimate,
-  versionOfOrders,
-  versionOfSortedOrders,
 } from './counts/count-orders.ts'
 import type { CountedOrders } from './counts/spans.ts'
 import type { OrderFilters } from './contract.ts'
-import { isOfWholeEditions, type OrderOrdering } from './filters.ts'
 import type { ServingIndex } from './orderings.ts'
 
 const listed = sql`select id from listed`
@@ -41,28 +34,6 @@ export function countedOf(filters: OrderFilters): CountedOrders | null {
 export function countingOf(ctx: Ctx, filters: OrderFilters): Counting | null {
   const counted = countedOf(filters)
   return counted && { statement: sql`with ${withEditions(ctx, filters)} select ${countOfOrders(counted)} as n` }
-}
-
-/** The state that a search is made in; null of a list that no count of changes is about. */
-export function stateOf(
-  ctx: Ctx,
-  filters: OrderFilters,
-  ordering: OrderOrdering,
-  { isWhole, reached }: CustomerView,
-): ListState | null {
-  if (!isOfWholeEditions(filters)) return null
-  const ids = editionsSeenBy(ctx.caller, filters)
-  const keepsItsPlace = ordering.every(({ name }) => name !== 'modified' && name !== 'amount')
-  const versionOf = keepsItsPlace ? versionOfOrders : versionOfSortedOrders
-  return {
-    asked: ['orders', reached, sortedFilters(filters), ordering],
-    keys: numberKeys,
-    version: sql`(${versionOf(isWhole ? ids : editionsBeside(ids))} + ${customerChangesOf(ids)})`,
-    rows: countOfAllOrders(ids),
-    keepsOrder: true,
-    now: ctx.now,
-    afterCommit: ctx.afterCommit,
-  }
 }
 
 /** Rows of a page, and one more. */

@@ -1,6 +1,5 @@
 import { sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
-import type { CustomerView } from '../../db/customer-visibility.ts'
 import { areSpans, shortBits } from '../../db/edition-counts.ts'
 import { sortedFilters, type NoFilters } from '../../db/lists/filters.ts'
 import { numberKeys } from '../../db/lists/list-hits.ts'
@@ -9,6 +8,7 @@ import { ofKinds } from '../../db/order-kinds.ts'
 import { orders } from '../../db/schema/sales/orders.ts'
 import { shortIdsOf } from '../../db/short-ids.ts'
 import { editionsSeenBy } from '../../db/visibility.ts'
+import { reachOf } from '../../domain/accounts/access.ts'
 import { isOrderedByOwn, type PageRequest } from '../../domain/page.ts'
 import { countedOf, withEditions } from './count.ts'
 import { ordersInSpan } from './counts/spans.ts'
@@ -21,7 +21,7 @@ import { sortKeys, sortOf } from './orderings.ts'
 export function behindOrderOfDense(
   ctx: Ctx,
   request: PageRequest,
-  { view, ordering, filters }: { view: CustomerView; ordering: OrderOrdering; filters: OrderFilters },
+  { ordering, filters }: { ordering: OrderOrdering; filters: OrderFilters },
 ): Promise<PageRequest> | PageRequest {
   const counted = countedOf(filters)
   if (!counted || !isOrderedByOwn(ordering, 'created')) return request
@@ -48,7 +48,7 @@ export function behindOrderOfDense(
           sort: sortOf(ordering, sortKeys),
         },
         state: {
-          asked: ['orders of a span', view.reached, sortedFilters(ofSpans), isDesc, span],
+          asked: ['orders of a span', reachOf(ctx.caller), sortedFilters(ofSpans), isDesc, span],
           keys: numberKeys,
           version: sql`(select coalesce(sum(changes), 0) ${inSpan})`,
           rows: sql`(select coalesce(sum(${ordersInSpan()}), 0) ${inSpan})`,

@@ -1,6 +1,3 @@
 export { versionOfOrders } from './counts/count-orders.ts'
 export { countTogether } from './counts/count-together.ts'
 export { containsText, orderVisibility } from './list.ts'
-export { isOrderFoundBy } from './compare-found.ts'
-export { type FoundRequest, readFewWithRequests } from './found.ts'
-export { searchOfOrders } from './search.ts'

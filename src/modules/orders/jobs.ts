@@ -19,24 +19,20 @@ function spanOf(key: string): OrderSpan {
   return { edition_id, span: Number(span) }
 }
 
-/** Counts orders, purchases and customers anew, each night those of the next spans, and stores what they are. */
+/** Counts orders and purchases anew, each night those of the next spans, and stores what they are. */
 export const recountOrders = ({ db, now }: Pick<JobCtx, 'db' | 'now'>): Promise<void> =>
   checkAtNight(
     { db, now },
     {
       name: 'order-counts',
       fault: 'Counts of orders were wrong and are repaired',
-      findNext: async (after) => {
-        const last = spanOf(after)
-        const next = await findNextSpan(db, last)
-        return next && { ...next, isFirst: next.edition_id !== last.edition_id }
-      },
+      findNext: (after) => findNextSpan(db, spanOf(after)),
       placeOf: keyOf,
       repair: async (span, position) => {
-        const parts = await db.batch([...recountStatements(span, span.isFirst), position])
+        const parts = await db.batch([...recountStatements(span), position])
         // The position answers no rows.
         const repaired = parts.reduce((sum, rows) => sum + rows.length, 0)
-        const counted = await db.first(rowsOf(span, span.isFirst))
+        const counted = await db.first(rowsOf(span))
         return { wrong: repaired > 0 ? [`${keyOf(span)} (${repaired} of its parts)`] : [], rows: counted?.n ?? 0 }
       },
     },

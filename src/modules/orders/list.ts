@@ -6,7 +6,7 @@ import { isFarPage } from '../../db/lists/page-by-number.ts'
 import type { Owners } from '../../db/lists/list-source.ts'
 import { paginate } from '../../db/lists/paginate.ts'
 import { listByRuns } from '../../db/lists/runs/list-by-runs.ts'
-import { paginateNewest, paginateSearch } from '../../db/lists/paginate-search.ts'
+import { paginateNewest } from '../../db/lists/paginate-search.ts'
 import { ofKinds } from '../../db/order-kinds.ts'
 import { transactionWith } from '../../db/refunds.ts'
 import { editions } from '../../db/schema/editions.ts'
@@ -14,25 +14,24 @@ import { orders } from '../../db/schema/sales/orders.ts'
 import { users } from '../../db/schema/users.ts'
 import type { RowOf } from '../../db/select.ts'
 import {
+  buildAddressText,
+  buildContactText,
   type CustomerView,
   customerFields,
   customersSeenBy,
   madeOfView,
-  searchedTexts,
 } from '../../db/customer-visibility.ts'
 import { shortIdOfEdition, shortIdsOf } from '../../db/short-ids.ts'
 import { editionsSeenBy, visibilityOf, visibleIn } from '../../db/visibility.ts'
 import { invalid, parameterError } from '../../domain/errors.ts'
 import type { Page, PageRequest } from '../../domain/page.ts'
 import { editionSummaryFields, editionSummaryIn, shownEdition, shownIn, shownOfEdition } from '../editions/index.ts'
-import { countingOf, fewMatch, stateOf } from './count.ts'
+import { countingOf, fewMatch } from './count.ts'
 import { behindOrderOfDense } from './dense.ts'
 import type { OrderFilters } from './contract.ts'
 import type { OrderOrdering } from './filters.ts'
 import { indexedKeys, indexOf, sortedKeys, sortKeys, sortOf } from './orderings.ts'
-import { readFewOf } from './found.ts'
 import { rowsInRuns } from './runs.ts'
-import { searchOfOrders } from './search.ts'
 import { startsOf } from './starts.ts'
 
 /** What each answer about an order shows of it and of its customer. */
@@ -65,20 +64,14 @@ export type OrderListRow = RowOf<ReturnType<typeof listFields>>
 
 export const orderVisibility = visibilityOf(sql`${orders.organization_id}`, sql`${orders.edition_id}`)
 
-const ofCustomer = (view: CustomerView, own: SQL, ofGiven: SQL): SQL =>
-  sql`exists (select 1 from users ${view.join} where ${users.id} = ${orders.user_id} and ${view.matches(own, ofGiven)})`
+/** Holds for orders whose customer, as the caller sees them, meets a condition. */
+const isOfCustomer = (view: CustomerView, condition: SQL): SQL =>
+  sql`exists (select 1 from users ${view.join} where ${users.id} = ${orders.user_id} and ${condition})`
 
-function ofContact(view: CustomerView, column: 'address_folded' | 'phone_digits', has: (column: SQL) => SQL): SQL {
-  return ofCustomer(view, has(searchedTexts('users', column)), has(searchedTexts('given', column)))
-}
-
-/** An order's text with its customer's, of which hidden parts find nothing. */
-export function containsText(view: CustomerView, text: string): SQL {
-  const whole = containsFoldedOrDigits(sql`${orders}.search_text`, text)
-  if (view.isWhole) return whole
-  const given = containsFoldedOrDigits(searchedTexts('given', 'address_folded', 'phone_digits'), text)
-  return sql`(${containsFoldedOrDigits(sql`${orders}.own_search_text`, text)} or ${ofCustomer(view, whole, given)})`
-}
+/** An order's text with its customer's, as the caller sees both. */
+export const containsText = (view: CustomerView, text: string): SQL =>
+  sql`(${containsFoldedOrDigits(sql`${orders}.own_search_text`, text)}
+    or ${isOfCustomer(view, containsFoldedOrDigits(buildContactText(view.column('search_text')), text))})`
 
 type OrderCondition = (value: string, view: CustomerView) => SQL
 
@@ -88,8 +81,8 @@ const createdAt = (isBound: boolean): SQL => (isBound ? sql`+${orders.created_at
 const textFilters = {
   transaction_id: (id) => sql`${orders.id} = (select order_id from ${transactionWith(id)})`,
   order_number: (text) => containsFolded(sql`${orders.number_folded}`, text),
-  customer_email: (text, view) => ofContact(view, 'address_folded', (column) => containsFolded(column, text)),
-  customer_phone: (text, view) => ofContact(view, 'phone_digits', (column) => containsDigits(column, text)),
+  customer_email: (text, view) => isOfCustomer(view, containsFolded(buildAddressText(view.column('search_text')), text)),
+  customer_phone: (text, view) => isOfCustomer(view, containsDigits(view.column('phone_digits'), text)),
   search: (text, view) => containsText(view, text),
 } satisfies Record<string, OrderCondition>
 
@@ -212,23 +205,21 @@ export async function listOrders(
   if (byRuns?.page) return byRuns.page
   const serving = indexOf(filters, ordering)
   const areFew = await fewMatch(ctx, filters, serving)
-  const search = searchOfOrders(ctx.caller, filters)
-  const page = await behindOrderOfDense(ctx, byRuns?.request ?? request, { view, ordering, filters })
+  const page = await behindOrderOfDense(ctx, byRuns?.request ?? request, { ordering, filters })
   const served = areFew ? null : serving
   const starts = areFew ? {} : startsOf(ctx, filters, ordering)
   const end = (ordering[0]?.desc ?? true) ? 'last' : 'first'
   const owners = ownersOf(ctx, filters, served?.isWhole ?? false)
   const keys = areFew ? sortedKeys : indexedKeys(filters, served?.ranges)
   const source = {
-    // What a search finds is not merged.
-    ...shownOf(view, filters, search === null && owners?.isOrdered === true),
+    ...shownOf(view, filters, owners?.isOrdered === true),
     table: sql`${orders}`,
     where: conditions(ctx, { view, filters, areFew, beginsAt: starts.startOf && isFarPage(page) ? end : null }),
     owners,
     ranges: served?.ranges,
     sort: sortOf(ordering, keys),
   }
-  if (search === 'short') {
+  if (filters.search && Array.from(filters.search).length < 3) {
     const newest = [...scopes(filters), visibleIn(ctx.caller, orderVisibility, filters)]
     const sort = sortOf([], sortKeys)
     return paginateNewest(ctx.db, page, source, {
@@ -238,11 +229,6 @@ export async function listOrders(
       ranges: undefined,
       sort,
     })
-  }
-  if (search !== null) {
-    const state = stateOf(ctx, filters, ordering, view)
-    const readFew = readFewOf(search, { caller: ctx.caller, filters, keys })
-    return paginateSearch(ctx.db, page, { ...source, state }, { ...search, readFew })
   }
   return paginate(ctx.db, page, { ...source, from: source.table, index: served?.index, count: counting, ...starts })
 }

@@ -9,13 +9,14 @@ import { listedKeys } from '../../db/lists/listed-keys.ts'
 import { inAnyRange } from '../../db/lists/ranges.ts'
 import { listByRuns } from '../../db/lists/runs/list-by-runs.ts'
 import { paginate } from '../../db/lists/paginate.ts'
-import { paginateNewest, paginateSearch } from '../../db/lists/paginate-search.ts'
+import { paginateNewest } from '../../db/lists/paginate-search.ts'
 import { countOfSpans } from '../../db/lists/spans/count-spans.ts'
 import { bySpans, startInGroups } from '../../db/lists/spans/start-of-spans.ts'
 import { editions } from '../../db/schema/editions.ts'
 import { refundRequests } from '../../db/schema/sales/refunds.ts'
 import { type CustomerView, customersSeenBy } from '../../db/customer-visibility.ts'
 import { editionsSeenBy, inWords, wholeScope } from '../../db/visibility.ts'
+import { isIndexed } from '../../domain/text/trigrams.ts'
 import type { Page, PageRequest } from '../../domain/page.ts'
 import { shownEdition, shownIn, shownOfEdition } from '../editions/index.ts'
 import { organizationSummaryOf } from '../organizations/index.ts'
@@ -41,7 +42,6 @@ import {
   type RefundDetailRow,
 } from './queries.ts'
 import { rowsInRuns } from './runs.ts'
-import { ofOrders, searchOf, stateOf } from './search.ts'
 import { fewEditionsOf, inReach, isOfEditions, organizationOf, rangesOfEditions } from './scope.ts'
 
 /** The editions of a list, with what is shown of each. */
@@ -130,21 +130,14 @@ interface RefundQuery {
 /** Requests of editions that a text finds. */
 function searchRefunds(ctx: Ctx, view: CustomerView, request: PageRequest, { ordering, filters }: RefundQuery) {
   const { edition_id, organization_id, search: text = '' } = filters
-  const shown = shownOfPage(ctx, filters)
-  const { columns, read } = shownOf(view, filters, false, shown)
   const source = {
     ...shownOf(view, filters, false),
-    whole: edition_id === undefined ? { columns, shown, joins: read.joins } : undefined,
     table: sql`${refundRequests}`,
     where: conditions(ctx, view, filters),
     owners: ownersOf(ctx, filters, false),
     sort: sortOf(ordering, filters, false),
   }
-  const search = searchOf(ctx, filters)
-  if (search && search !== 'short') {
-    const state = stateOf(ctx, filters, ordering, view)
-    return paginateSearch(ctx.db, request, { ...source, ofOrders: ofOrders(view, text), state }, search)
-  }
+  if (isIndexed(text)) return paginate(ctx.db, request, { ...source, from: source.table })
   const scope = { edition_id, organization_id }
   return paginateNewest(ctx.db, request, source, {
     ...source,

@@ -17,7 +17,7 @@ import { openEditions } from '../../editions/index.ts'
 import { announceAll } from '../../webhooks/index.ts'
 import type { AnswerInput } from '../answer-contract.ts'
 import { confirmationRequest } from './double-opt-in.ts'
-import type { AnswerSubject, SeenRecord } from './answer-queries.ts'
+import { type AnswerSubject, isRecordHidden, type SeenRecord } from './answer-queries.ts'
 import { answerAnnouncements, answered, answerRaces, answerStatements, latestOf, type RecordRow } from './records.ts'
 
 const orderVisibility = visibilityOf(sql`orders.organization_id`, sql`orders.edition_id`)
@@ -113,10 +113,10 @@ function sharedGuard(ctx: Ctx, { id, organization_id, tenant, answer }: AnswerSu
   ]
 }
 
-const asSeen = (record: RecordRow, before: RecordRow | null): SeenRecord => ({
+const presentSeen = (ctx: Ctx, subject: AnswerSubject, record: RecordRow, before: RecordRow | null): SeenRecord => ({
   ...record,
   previous_hash: before?.record_hash ?? null,
-  is_hidden: false,
+  is_hidden: isRecordHidden(ctx, subject.organization_id, record.edition_id),
 })
 
 /** Records one answer of a person. An answer that repeats the latest one changes nothing. */
@@ -156,7 +156,7 @@ export async function answerConsent(
   const request =
     waiting?.status === 'pending' ? await confirmationRequest(ctx, answer, { email, language, record: waiting }) : []
   if (!last) return commit(ctx, subject, request)
-  const record = asSeen(last, outcome.records.at(-2) ?? before)
+  const record = presentSeen(ctx, subject, last, outcome.records.at(-2) ?? before)
   const statements = [
     ...(action === 'withdraw' ? [] : openEditions(answer.edition_id)),
     ...guard,

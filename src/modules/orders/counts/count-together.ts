@@ -16,23 +16,16 @@ interface Placed {
 export interface CountedRows {
   orders: readonly (Placed & { status: OrderStatus; type: OrderType })[]
   purchases: readonly (Placed & { status: PurchaseStatus })[]
-  /** Customers who are new in an edition. */
-  customers: readonly Placed[]
 }
 
 const counters = [
   ...countColumns.map(({ name }) => name),
   ...purchaseStatuses.map(purchaseColumn),
   'purchases',
-  'customers',
   'changes',
 ]
 const nothing = Object.fromEntries(counters.map((name) => [name, 0]))
 const added = sql.raw(counters.map((name) => `${name} = ${name} + excluded.${name}`).join(', '))
-
-/** In the span of an order of their edition, so that they need no span of their own. */
-const besideOrders = (customers: readonly Placed[], orders: readonly Placed[]): Placed[] =>
-  customers.map((one) => orders.find(({ edition_id }) => edition_id === one.edition_id) ?? one)
 
 interface CountRow extends Record<string, unknown> {
   span_bits: number
@@ -40,7 +33,7 @@ interface CountRow extends Record<string, unknown> {
   span: number
 }
 
-function rowsOf(span_bits: number, { orders, purchases, customers }: CountedRows): CountRow[] {
+function rowsOf(span_bits: number, { orders, purchases }: CountedRows): CountRow[] {
   const rows = new Map<string, CountRow>()
   const count = ({ edition_id, created_at }: Placed, names: readonly string[]): void => {
     const span = Math.floor(created_at / 2 ** span_bits)
@@ -51,17 +44,12 @@ function rowsOf(span_bits: number, { orders, purchases, customers }: CountedRows
   }
   for (const order of orders) count(order, [orderColumn(order.status, order.type), 'changes'])
   for (const purchase of purchases) count(purchase, ['purchases', purchaseColumn(purchase.status)])
-  for (const customer of customers) count(customer, ['customers'])
   return [...rows.values()]
 }
 
 /** Adds new rows to the counts of their spans, which triggers add up. For the transaction that inserts them. */
 export function countTogether(counted: CountedRows): SQL[] {
-  const { orders, customers } = counted
-  const rows = [
-    ...rowsOf(shortBits, { ...counted, customers: [] }),
-    ...rowsOf(longBits, { ...counted, customers: besideOrders(customers, orders) }),
-  ]
+  const rows = [...rowsOf(shortBits, counted), ...rowsOf(longBits, counted)]
   return insertAll(orderCounts, rows).map(
     (insert) => sql`${insert} on conflict (span_bits, edition_id, span) do update set ${added}`,
   )

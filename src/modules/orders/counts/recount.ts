@@ -7,20 +7,18 @@ import {
   purchaseColumn,
   shortBits,
   sumBits,
-  sumOfEditions,
   written,
 } from '../../../db/edition-counts.ts'
 import type { Database } from '../../../db/database.ts'
 import { inWords } from '../../../db/visibility.ts'
 import { purchaseStatuses } from '../../../domain/orders/purchases.ts'
-import { recountCustomers, recountShared, renameOnly } from './recount-customers.ts'
 import { countColumns, countsOfGroup, type OrderSpan, ordersInSpan, type Repair } from './spans.ts'
 
 const names = countColumns.map(({ name }) => name)
 const statusColumns = purchaseStatuses.map(purchaseColumn)
 const [short, long] = [written(shortBits), written(longBits)]
 
-/** The next span behind this one that has orders or counts; of an edition with customers alone any span. */
+/** The next span behind this one that has orders or counts. */
 export const findNextSpan = (db: Database, { edition_id, span }: OrderSpan): Promise<OrderSpan | undefined> =>
   db.first(sql<OrderSpan>`select edition_id, span from (
       select * from (select edition_id, span from order_counts
@@ -31,9 +29,8 @@ export const findNextSpan = (db: Database, { edition_id, span }: OrderSpan): Pro
         where edition_short_id = ${shortId(edition_id)} and created_at >= (${span} + 1) << ${long}
         order by created_at limit 1)
       union all
-      select * from (select id, coalesce(
-            (select created_at >> ${long} from orders where edition_short_id = editions.short_id order by created_at limit 1),
-            (select created_at >> ${long} from edition_customers where edition_short_id = editions.short_id limit 1)) as first
+      select * from (select id,
+            (select created_at >> ${long} from orders where edition_short_id = editions.short_id order by created_at limit 1) as first
         from editions where id > ${edition_id} and first is not null order by id limit 1))
     order by edition_id, span limit 1`)
 
@@ -103,26 +100,16 @@ function recountPurchases({ edition_id, span }: OrderSpan): Repair[] {
   ]
 }
 
-const recountAtFirst = (longSpan: OrderSpan): Repair[] => [
-  ...recountCustomers(longSpan),
-  recountShared(longSpan.edition_id),
-  renameOnly(longSpan.edition_id),
-]
-
-/**
- * Counts the orders and purchases of a span anew, and at the first span of an edition its customers, those of its
- * organisation, those whom it shares with later editions, and those whom it alone has. Rows that the statements answer were wrong.
- */
-export const recountStatements = (longSpan: OrderSpan, isFirst: boolean): Repair[] => [
+/** Counts the orders and purchases of a span anew. Rows that the statements answer were wrong. */
+export const recountStatements = (longSpan: OrderSpan): Repair[] => [
   ...recountShort(longSpan),
   addUp(shortBits + sumBits, longSpan, [...names, 'purchases', ...statusColumns]),
   addUp(longBits, longSpan, names),
   ...recountPurchases(longSpan),
-  ...(isFirst ? recountAtFirst(longSpan) : []),
-  addUp(longestBits, longSpan, [...names, 'customers', 'purchases', ...statusColumns]),
+  addUp(longestBits, longSpan, [...names, 'purchases', ...statusColumns]),
 ]
 
-/** The number of orders that a span is said to have, and at the first one of an edition of its customers. */
-export const rowsOf = ({ edition_id, span }: OrderSpan, isFirst: boolean): SQL<{ n: number }> =>
-  sql`select coalesce(sum(${ordersInSpan()}), 0) ${isFirst ? sql`+ ${sumOfEditions(sql`customers`, sql`${edition_id}`)}` : sql``} as n
+/** The number of orders that a span is said to have. */
+export const rowsOf = ({ edition_id, span }: OrderSpan): SQL<{ n: number }> =>
+  sql`select coalesce(sum(${ordersInSpan()}), 0) as n
     from order_counts where span_bits = ${long} and edition_id = ${edition_id} and span = ${span}`

@@ -1,8 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm'
-import { shortId, shortIds } from '../../../db/short-ids.ts'
+import { inEditions } from '../../../db/customer-visibility.ts'
 import type { Ctx } from '../../../context.ts'
-import { inList } from '../../../db/visibility.ts'
-import { editionsOf, numberOfPeople, type PeopleSql, peopleOf, type SegmentTenant } from '../calculation/audience.ts'
+import { editionsOf, countPeople, type PeopleSql, peopleOf, type SegmentTenant } from '../calculation/audience.ts'
 
 /** How many people the organisation has, and how many of them a segment is about. */
 interface Sizes {
@@ -31,7 +30,7 @@ const spread = sql.raw('((u.seq & 2147483647) * 2654435761) & 4294967295')
 async function sizesOf(ctx: Ctx, tenant: SegmentTenant): Promise<Sizes> {
   const { organization_id } = tenant
   const found = await ctx.db.first(
-    sql<Sizes>`select ${numberOfPeople({ organization_id, edition_id: null })} as "all", ${numberOfPeople(tenant)} as people`,
+    sql<Sizes>`select ${countPeople({ organization_id, edition_id: null })} as "all", ${countPeople(tenant)} as people`,
   )
   return found ?? { all: 0, people: 0 }
 }
@@ -40,14 +39,14 @@ async function sizesOf(ctx: Ctx, tenant: SegmentTenant): Promise<Sizes> {
 function throughOrganization(tenant: SegmentTenant, share: number, inSample: SQL): PeopleSql {
   const editions = editionsOf(tenant)
   const ofEditions = sql`and exists (select 1 from edition_customers
-    where user_seq = u.seq and ${inList(sql`edition_short_id`, shortIds(editions ?? []))})`
+    where user_seq = u.seq and ${inEditions(sql`edition_id`, editions ?? [])})`
   // The planner uses the index of the sample for a number that is written out alone.
   const index = isIndexed(share)
     ? { name: 'users_sample', where: sql`and ${spread} < ${sql.raw(String(indexedLimit))}` }
-    : { name: 'users_order_created', where: sql`` }
+    : { name: 'users_by_joining', where: sql`` }
   return {
     from: sql`users u indexed by ${sql.raw(index.name)}`,
-    where: sql`u.organization_short_id = ${shortId(tenant.organization_id)} ${index.where} ${inSample} ${editions ? ofEditions : sql``}`,
+    where: sql`u.organization_id = ${tenant.organization_id} ${index.where} ${inSample} ${editions ? ofEditions : sql``}`,
   }
 }
 

@@ -1,4 +1,5 @@
 import { insertEditionCustomers } from '../../../../src/db/edition-customers.ts'
+import { buildMembership } from '../customers.ts'
 import { sql } from 'drizzle-orm'
 import { freshId, next, type Place, seededAt, seededTimes, write } from '../rows.ts'
 import { searchText } from '../../../../src/domain/text/fold.ts'
@@ -101,7 +102,7 @@ function tradeRows(place: Place, product: string, index: number) {
     ...amounts,
     ...stamps,
   }
-  const membership = { edition_id: place.edition, user_id: ids.user, created_at: stamps.created_at }
+  const membership = buildMembership(place.edition, user, stamps.created_at)
   return { ids, user, membership, order, transaction, purchase }
 }
 
