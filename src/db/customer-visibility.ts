@@ -116,8 +116,7 @@ const buildView = (isWhole: boolean, join: SQL, column: CustomerView['column']):
     ),
 })
 
-const buildWholeView = (user: SQL): CustomerView =>
-  buildView(true, sql``, (name) => sql`${user}.${sql.raw(name)}`)
+const buildWholeView = (user: SQL): CustomerView => buildView(true, sql``, (name) => sql`${user}.${sql.raw(name)}`)
 
 /** Most callers see whole rows of `users`. */
 const wholeUsers = buildWholeView(sql`users`)
@@ -160,7 +159,8 @@ export const customerFields = <Name extends ContactColumn>(view: CustomerView, n
 const separator = sql.raw(`char(${searchSeparator.charCodeAt(0)})`)
 
 /** The folded address and the digits of the number of a customer, from a `search_text`. */
-export const buildContactText = (searchText: SQL): SQL => sql`substr(${searchText}, instr(${searchText}, ${separator}) + 1)`
+export const buildContactText = (searchText: SQL): SQL =>
+  sql`substr(${searchText}, instr(${searchText}, ${separator}) + 1)`
 
 /** The folded address of a customer, from a `search_text`. */
 export function buildAddressText(searchText: SQL): SQL {

@@ -102,7 +102,10 @@ describe('what an edition imported of a customer', () => {
     const crowd = await seedCrowd(2)
     const other = await seedEdition({ id: crowd.organization })
     const [shared, own] = crowd.people
-    await write(...insertEditionCustomers([buildBareMembership(other.id, shared?.id ?? '')]))
+    await write(
+      ...insertEditionCustomers([buildBareMembership(other.id, shared?.id ?? '')]),
+      sql`update edition_customers set email = null where edition_id = ${crowd.edition} and user_seq = ${shared?.seq}`,
+    )
     await seedMarketingConsent(crowd)
     const { campaign } = await seedReady(crowd)
     const emails: unknown[] = []

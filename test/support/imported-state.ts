@@ -1,6 +1,12 @@
 import type { OrderRow } from '../../src/db/schema/sales/orders.ts'
 import { isPaid } from '../../src/domain/orders/orders.ts'
-import type { EditionValues, ImportState, PurchaseRow, TransactionRow, UserRow } from '../../src/modules/order-import/state.ts'
+import type {
+  EditionValues,
+  ImportState,
+  PurchaseRow,
+  TransactionRow,
+  UserRow,
+} from '../../src/modules/order-import/state.ts'
 import { rowsOf, type Write } from '../../src/modules/order-import/writes.ts'
 
 /** Tables in memory, to which the writes of decisions are applied as the statements apply them to the database. */
@@ -27,8 +33,7 @@ export class ImportedTables {
 
   #change(one: Write): void {
     if (one.write === 'user') this.users.set(one.user.id, { ...one.user, ...one.changes })
-    if (one.write === 'edition-customers')
-      for (const { user_id, after } of one.changes) this.#setValues(user_id, after)
+    if (one.write === 'edition-customers') for (const { user_id, after } of one.changes) this.#setValues(user_id, after)
     if (one.write === 'order')
       this.orders.set(one.order.id, { ...one.order, ...one.changes, version: one.order.version + 1 })
     if (one.write === 'payment') this.payments.set(one.payment.order_id, { ...one.payment, ...one.changes })

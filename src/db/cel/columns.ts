@@ -36,7 +36,7 @@ const maybeUnindexed = (column: string) => (row: SQL) => optional(withoutIndex(r
 export const userColumns: Columns = {
   id: unindexed('id'),
   email: maybeUnindexed('email'),
-  phone_number: maybe('phone_number'),
+  phone_number: maybeUnindexed('phone_number'),
   first_name: own('first_name'),
   last_name: own('last_name'),
   locale: own('locale'),
@@ -45,7 +45,7 @@ export const userColumns: Columns = {
   date_joined: unindexed('created_at'),
   last_seen: maybeUnindexed('last_seen_at'),
   has_email: (row) => total(sql`(${withoutIndex(row, 'email')} is not null)`),
-  has_phone: (row) => total(sql`(${row}.phone_number is not null)`),
+  has_phone: (row) => total(sql`(${withoutIndex(row, 'phone_number')} is not null)`),
 }
 
 export const orderColumns: Columns = {

@@ -55,7 +55,9 @@ export class Person {
   sources(): SQL[] {
     const editions = this.#editions
     if (editions === null || this.#used.size === 0) return []
-    const columns = [...this.#used].map((name) => sql`${buildEditionColumn(name, sql`known`, user)} as ${sql.raw(name)}`)
+    const columns = [...this.#used].map(
+      (name) => sql`${buildEditionColumn(name, sql`known`, user)} as ${sql.raw(name)}`,
+    )
     return [
       sql`(select ${sql.join(columns, sql`, `)}
         from (select ${buildLatestRow(sql`u.seq`, editions)} as seq) as latest

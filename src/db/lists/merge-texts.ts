@@ -8,11 +8,18 @@ const maxSteps = 100
 const changes = sql<{ total: number }>`select total_changes() as total`
 
 /**
- * Merges the segments of the index of customers into one, which has nothing left of texts that were removed: FTS5 keeps
- * them in the segments that it wrote before. Ends after 100 steps while others keep writing to the index.
+ * Merges the segments of the indexes of customers into one each, which has nothing left of texts that were removed: FTS5
+ * keeps them in the segments that it wrote before.
  */
-export async function mergeCustomerIndex(db: Database): Promise<void> {
-  const merge = sql`insert into customer_search (customer_search, rank) values ('merge', ${sql.raw(`-${pagesAStep}`)})`
+export async function mergeCustomerIndexes(db: Database): Promise<void> {
+  await mergeIndex(db, 'customer_search')
+  await mergeIndex(db, 'edition_customer_search')
+}
+
+/** Ends after 100 steps while others keep writing to the index. */
+async function mergeIndex(db: Database, name: 'customer_search' | 'edition_customer_search'): Promise<void> {
+  const index = sql.raw(name)
+  const merge = sql`insert into ${index} (${index}, rank) values ('merge', ${sql.raw(`-${pagesAStep}`)})`
   for (let step = 0; step < maxSteps; step++) {
     const [[before], , [after]] = await db.batch([changes, merge, changes])
     // FTS5's documentation: a merge that had nothing to do changes less than two rows.

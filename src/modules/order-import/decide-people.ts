@@ -128,7 +128,15 @@ export class PeopleDecisions {
     const all = [...this.#known.values()]
     const joining = all.flatMap(({ user: { id, edition_values }, stored }) =>
       edition_values && !stored?.edition_values
-        ? [{ edition_id: edition.id, user_id: id, created_at: now, ...edition_values, ...searchColumns(edition_values) }]
+        ? [
+            {
+              edition_id: edition.id,
+              user_id: id,
+              created_at: now,
+              ...edition_values,
+              ...searchColumns(edition_values),
+            },
+          ]
         : [],
     )
     const changes = all.flatMap(({ user, stored }) => {
@@ -173,7 +181,8 @@ export class PeopleDecisions {
   }
 }
 
-const isSame = (one: EditionValues, other: EditionValues): boolean => sameJson(JSON.stringify(one), JSON.stringify(other))
+const isSame = (one: EditionValues, other: EditionValues): boolean =>
+  sameJson(JSON.stringify(one), JSON.stringify(other))
 
 const rowOf = ({ is_kept: _, edition_values: __, ...row }: UserRow): NewRows['users'] => row
 

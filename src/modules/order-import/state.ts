@@ -100,10 +100,7 @@ const userFields: Fields = {
 }
 
 /** Parts that several statements share. */
-function sourcesOf(
-  { organization_id, edition_id, source, changeable }: LoadScope,
-  group: readonly ExternalOrder[],
-) {
+function sourcesOf({ organization_id, edition_id, source, changeable }: LoadScope, group: readonly ExternalOrder[]) {
   const ids = group.map((order) => order.external_id)
   const ordersOf = sql`select * from orders where edition_short_id = ${shortId(edition_id)} and external_source = ${source}
     and ${inList(sql`external_id`, ids)}`

@@ -3,11 +3,7 @@ import type { Ctx } from '../../context.ts'
 import type { NoFilters } from '../../db/lists/filters.ts'
 import type { Counting } from '../../db/lists/page-by-number.ts'
 import { editionsSeenBy } from '../../db/visibility.ts'
-import {
-  countOfOrders,
-  estimateOf,
-  type MatchEstimate,
-} from './counts/count-orders.ts'
+import { countOfOrders, estimateOf, type MatchEstimate } from './counts/count-orders.ts'
 import type { CountedOrders } from './counts/spans.ts'
 import type { OrderFilters } from './contract.ts'
 import type { ServingIndex } from './orderings.ts'

@@ -81,7 +81,8 @@ const createdAt = (isBound: boolean): SQL => (isBound ? sql`+${orders.created_at
 const textFilters = {
   transaction_id: (id) => sql`${orders.id} = (select order_id from ${transactionWith(id)})`,
   order_number: (text) => containsFolded(sql`${orders.number_folded}`, text),
-  customer_email: (text, view) => isOfCustomer(view, containsFolded(buildAddressText(view.column('search_text')), text)),
+  customer_email: (text, view) =>
+    isOfCustomer(view, containsFolded(buildAddressText(view.column('search_text')), text)),
   customer_phone: (text, view) => isOfCustomer(view, containsDigits(view.column('phone_digits'), text)),
   search: (text, view) => containsText(view, text),
 } satisfies Record<string, OrderCondition>

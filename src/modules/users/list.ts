@@ -55,7 +55,10 @@ function buildUserRows(
   return {
     row: sql`users`,
     table: sql`users`,
-    index: organizationIds === null ? sql`` : sql.raw(`indexed by ${name === 'email' ? 'users_by_email' : 'users_by_joining'}`),
+    index:
+      organizationIds === null
+        ? sql``
+        : sql.raw(`indexed by ${name === 'email' ? 'users_by_email' : 'users_by_joining'}`),
     scope: [...organizations, ...(edition_id === undefined ? [] : [isInEdition])],
     lastSeen: sql`users.last_seen_at`,
     count:
@@ -96,7 +99,9 @@ function buildEditionRows(
       ...(isOne ? [] : [sql`seen.seq = ${buildLatestRow(sql`seen.user_seq`, editionIds)}`]),
       ...(isOne || edition_id === undefined
         ? []
-        : [sql`seen.user_seq in (select user_seq from edition_customers where edition_customers.edition_id = ${edition_id})`]),
+        : [
+            sql`seen.user_seq in (select user_seq from edition_customers where edition_customers.edition_id = ${edition_id})`,
+          ]),
     ],
     lastSeen: sql`null`,
     count: null,
@@ -119,7 +124,9 @@ function buildRows(ctx: Ctx, filters: UserFilters, ordering: CustomerOrdering, v
   const reach = reachOf(ctx.caller)
   if (reach.all) return [buildUserRows(organization_id ? [organization_id] : null, filters, ordering, view)]
   const isRequested = (id: string): boolean => organization_id === undefined || id === organization_id
-  const editionIds = reach.editions.flatMap((grant) => (isRequested(grant.organization_id) ? (grant.edition_id ?? []) : []))
+  const editionIds = reach.editions.flatMap((grant) =>
+    isRequested(grant.organization_id) ? (grant.edition_id ?? []) : [],
+  )
   const organizationIds = reach.organizations.filter(isRequested)
   const isOfEditions = edition_id !== undefined && editionIds.includes(edition_id)
   const hasEditions = isOfEditions || (edition_id === undefined && editionIds.length > 0)
@@ -138,7 +145,8 @@ interface Source {
 
 /** What each kind of rows is selected from, with the condition of a search. */
 async function buildSources(ctx: Ctx, kinds: readonly CustomerRows[], search: string | undefined): Promise<Source[]> {
-  if (!search) return kinds.map(({ table, index, scope }) => ({ from: sql`${table} ${index}`, where: scope, isWhole: true }))
+  if (!search)
+    return kinds.map(({ table, index, scope }) => ({ from: sql`${table} ${index}`, where: scope, isWhole: true }))
   const texts = foldedOrDigits(search)
   const contains = ({ row }: CustomerRows): SQL => containsAny(sql`${row}.search_text`, texts)
   if (!texts.every(isIndexed))

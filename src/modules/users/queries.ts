@@ -1,6 +1,12 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
-import { type CustomerView, customersSeenBy, madeOfView, type ShownColumn, shownColumns } from '../../db/customer-visibility.ts'
+import {
+  type CustomerView,
+  customersSeenBy,
+  madeOfView,
+  type ShownColumn,
+  shownColumns,
+} from '../../db/customer-visibility.ts'
 import { editionIdsOf } from '../../db/edition-customers.ts'
 import { users } from '../../db/schema/users.ts'
 import { answering, type RowOf, selection } from '../../db/select.ts'

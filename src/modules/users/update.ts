@@ -41,13 +41,18 @@ async function chooseRefusal(ctx: Ctx, user: LoadedUser, contact: Contact, error
 
 /** The addresses that a change adds. */
 const listGained = (before: Contact, after: Contact): ChannelAddress[] => [
-  ...(after.email === null || after.email === before.email ? [] : [{ channel: 'email' as const, address: after.email }]),
+  ...(after.email === null || after.email === before.email
+    ? []
+    : [{ channel: 'email' as const, address: after.email }]),
   ...(after.phone_number === null || after.phone_number === before.phone_number
     ? []
     : [{ channel: 'sms' as const, address: after.phone_number }]),
 ]
 
-function chooseChannel(channel: LoadedUser['msg_channel'], { email, phone_number }: Contact): LoadedUser['msg_channel'] {
+function chooseChannel(
+  channel: LoadedUser['msg_channel'],
+  { email, phone_number }: Contact,
+): LoadedUser['msg_channel'] {
   if (email === null) return 'sms'
   return phone_number === null ? 'email' : channel
 }
@@ -73,7 +78,11 @@ const storedFields = {
 }
 
 /** A customer as the organisation has them, and as an edition knows them. */
-async function loadStored({ db }: Ctx, user: LoadedUser, editionId: string | null): Promise<RowOf<typeof storedFields>> {
+async function loadStored(
+  { db }: Ctx,
+  user: LoadedUser,
+  editionId: string | null,
+): Promise<RowOf<typeof storedFields>> {
   const row = await db.first(
     answering(
       storedFields,

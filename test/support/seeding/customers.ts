@@ -14,7 +14,8 @@ export type UserRow = typeof users.$inferSelect
 /** What an edition knows of a customer whose imports said all that the organisation has. */
 export const buildMembership = (
   edition_id: string,
-  user: Omit<Contact, 'first_name' | 'last_name'> & Partial<Contact> & { id: string; locale: string; metadata?: object },
+  user: Omit<Contact, 'first_name' | 'last_name'> &
+    Partial<Contact> & { id: string; locale: string; metadata?: object },
   created_at = seededAt,
 ) => {
   const { id, email, phone_number, first_name = '', last_name = '', locale, metadata = {} } = user
@@ -99,7 +100,6 @@ export async function seedScene(person: Partial<UserRow> = {}, name?: string): P
 /** Another edition of the organisation, which knows the person if one is given. Answers its id. */
 export async function seedSibling({ organization }: Pick<Place, 'organization'>, user?: string): Promise<string> {
   const { id } = await seedEdition({ id: organization })
-  if (user !== undefined)
-    await write(...insertEditionCustomers([buildBareMembership(id, user)]))
+  if (user !== undefined) await write(...insertEditionCustomers([buildBareMembership(id, user)]))
   return id
 }

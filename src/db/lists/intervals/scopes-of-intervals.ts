@@ -10,7 +10,7 @@ export const editionsOfScope = (scope: string, key: SQL): SQL =>
 export interface LongOrganizations {
   most: number
   /** Columns of `list_sizes`, of which one has at least so many. */
-  columns: readonly ('all_orders' | 'all_purchases' | 'customers')[]
+  columns: readonly ('all_orders' | 'all_purchases')[]
   fewest: number
 }
 

@@ -19,18 +19,6 @@ export interface RunWalk {
   after: readonly (string | number)[] | null
 }
 
-/** The orderings of customers. */
-export const customerOrderings = [
-  'number',
-  'joined',
-  'email',
-  'phone',
-  'seen',
-  'given_joined',
-  'given_email',
-  'given_phone',
-] as const
-
 const chunkColumns = {
   generation: integer().notNull(),
   is_delta: integer({ mode: 'boolean' }).notNull(),
@@ -122,47 +110,4 @@ export const lateRefundRequests = sqliteTable(
     id: text().notNull(),
   },
   (table) => [primaryKey({ columns: [table.edition_id, table.number] })],
-)
-
-/** As `orderRuns`, of customers of an edition, whose chunks are compressed. They have addresses and telephone numbers. */
-export const customerRuns = sqliteTable(
-  'customer_runs',
-  {
-    edition_short_id: text().notNull(),
-    ordering: text({ enum: customerOrderings }).notNull(),
-    ...chunkColumns,
-    first_user_seq: integer().notNull(),
-    ...packedColumns,
-    kinds: text({ mode: 'json' }).$type<Numbers>(),
-    /** Entries say which editions have a customer, where several do. */
-    has_owners: integer({ mode: 'boolean' }).notNull().default(false),
-  },
-  (table) => [
-    primaryKey({ columns: [table.edition_short_id, table.ordering, table.generation, table.is_delta, table.number] }),
-  ],
-)
-
-export const customerRunStates = sqliteTable('customer_run_states', {
-  edition_short_id: text().primaryKey(),
-  ...stateColumns,
-  /** When the walk of its main runs began. */
-  walked_at: integer().notNull().default(0),
-  /** The generation all of whose chunks have owners. */
-  owners_generation: integer().notNull().default(0),
-})
-
-/**
- * Customers who changed, joined or left an edition without being young. Indexes, with what reads them:
- * - late_customers_personal: whether main runs have values of people that have to go, without the other notes.
- */
-export const lateCustomers = sqliteTable(
-  'late_customers',
-  {
-    edition_short_id: text().notNull(),
-    number: integer().notNull(),
-    user_seq: integer().notNull(),
-    /** Runs may have a value of theirs that is no longer stored otherwise. */
-    is_personal: integer({ mode: 'boolean' }).notNull(),
-  },
-  (table) => [primaryKey({ columns: [table.edition_short_id, table.number] })],
 )
