@@ -6,7 +6,6 @@ create table orders (
   id text not null unique,
   organization_id text not null references organizations (id),
   edition_id text not null references editions (id),
-  edition_short_id text not null generated always as (substr(edition_id, -8)) virtual,
   user_id text not null references users (id),
   order_number text,
   number_folded text not null default '',
@@ -31,8 +30,6 @@ create table orders (
   version integer not null default 1,
   created_at integer not null,
   modified_at integer not null,
-  -- Set where the statement that inserts the row counts it and no trigger does.
-  counted_together integer not null default 0 check (counted_together in (0, 1)),
   -- Order number and ids, empty where `own_search_text` makes the same from the row.
   search_own text not null,
   -- The customer's address and number, folded.
@@ -50,31 +47,36 @@ create table orders (
 -- Serves a customer's orders. Segments read status and amount from the index alone.
 create index orders_of_user on orders (user_id, created_at, seq, status, amount_minor);
 -- An external id is unique per edition and source; imports and the filter find orders by it.
-create unique index orders_by_external_id on orders (edition_short_id, external_id, external_source)
+create unique index orders_by_external_id on orders (edition_id, external_id, external_source)
   where external_id is not null;
--- Serves lists ordered by creation, ranges of time, and the walks of refund batches.
-create index orders_edition_created on orders (edition_short_id, created_at);
--- Serves lists ordered by status, and lists of one status and type.
-create index orders_edition_status on orders (edition_short_id, status, type, created_at);
--- Serves lists ordered by last change. Like the next two it begins with status and type, so a filter reads no other
--- orders.
-create index orders_edition_modified on orders (edition_short_id, status, type, modified_at, created_at);
--- Serves lists ordered by order number.
-create index orders_edition_number on orders (edition_short_id, status, type, number_key, created_at);
--- Serves lists ordered by amount.
-create index orders_edition_amount on orders (edition_short_id, status, type, amount_minor, created_at);
+-- Serves lists of an edition by creation, and those by amount, status and type, which SQLite sorts from it. A list's
+-- index has the columns that its filters and orderings compare, so that only the rows of the page are read.
+create index orders_edition_created on orders
+  (edition_id, created_at, seq, status, type, amount_minor, modified_at, number_key, user_id);
+-- Serves lists of an edition by last change. Orders that an ordering does not tell apart follow their creation.
+create index orders_edition_modified on orders (edition_id, modified_at, created_at, seq, status, type);
+-- Serves lists of an edition by order number.
+create index orders_edition_number on orders (edition_id, number_key, created_at, seq, status, type);
+-- Serves lists of an organization by creation, and all its other orderings but the next, which SQLite sorts from it.
+create index orders_organization_created on orders
+  (organization_id, created_at, seq, status, type, amount_minor, modified_at, number_key, user_id);
+-- Serves lists of an organization by last change.
+create index orders_organization_modified on orders (organization_id, modified_at, created_at, seq, status, type);
+
+-- How many orders of a status and type an edition has. Triggers count them, and a nightly job checks the numbers.
+create table order_counts (
+  edition_id text not null,
+  status text not null,
+  type text not null,
+  n integer not null,
+  primary key (edition_id, status, type)
+) strict, without rowid;
 
 -- Finds orders by any three letters of `orders.own_search_text`. `edition` and `organization` are marks as in
 -- `customer_search`; those of editions are combining characters.
 create virtual table order_search using fts5 (
   edition, organization, text,
-  seq unindexed, id unindexed, organization_id unindexed, edition_id unindexed, edition_short_id unindexed,
-  user_id unindexed, status unindexed, type unindexed, amount_minor unindexed, created_at unindexed,
-  modified_at unindexed, number_key unindexed, number_folded unindexed, own_search_text unindexed,
-  search_text unindexed, address_folded unindexed, phone_digits unindexed, customer_editions unindexed,
-  contact unindexed, requests unindexed,
-  content = 'searched_orders', content_rowid = 'seq', detail = 'none', columnsize = 0,
-  tokenize = 'trigram case_sensitive 1'
+  content = '', detail = 'none', columnsize = 0, tokenize = 'trigram case_sensitive 1'
 );
 
 -- Payments of orders and the refunds paid on them. An imported payment has the id of its order behind `trx_`, so the
@@ -141,9 +143,7 @@ create table purchases (
   metadata text not null default '{}',
   version integer not null default 1,
   created_at integer not null,
-  modified_at integer not null,
-  -- Set where the statement that inserts the row counts it and no trigger does.
-  counted_together integer not null default 0 check (counted_together in (0, 1))
+  modified_at integer not null
 ) strict, without rowid;
 -- Finds an order's purchases whose ids are not made from the order's id. The others are a range of the primary key.
 create index purchases_of_order on purchases (order_id)
@@ -218,4 +218,20 @@ create trigger orders_search_delete after delete on orders begin
       unicode(substr(old.organization_id, -1)) + 917728),
     old.own_search_text
   );
+end;
+
+create trigger orders_counted after insert on orders begin
+  insert into order_counts (edition_id, status, type, n) values (new.edition_id, new.status, new.type, 1)
+    on conflict (edition_id, status, type) do update set n = n + 1;
+end;
+
+create trigger orders_uncounted after delete on orders begin
+  update order_counts set n = n - 1 where (edition_id, status, type) = (old.edition_id, old.status, old.type);
+end;
+
+create trigger orders_recounted after update of edition_id, status, type on orders
+  when (new.edition_id, new.status, new.type) is not (old.edition_id, old.status, old.type) begin
+  update order_counts set n = n - 1 where (edition_id, status, type) = (old.edition_id, old.status, old.type);
+  insert into order_counts (edition_id, status, type, n) values (new.edition_id, new.status, new.type, 1)
+    on conflict (edition_id, status, type) do update set n = n + 1;
 end;

@@ -30,10 +30,10 @@ export interface List<F extends Fields> {
   columns: F
   /** The first join starts from `page.id`. */
   joins: SQL
-  /** Where another index than the one of `from` has the number of rows: a statement that counts them. */
-  count?: SQL<{ n: number }>
   /** How many rows `page=N` may skip: `maxSortedOffset` by default. */
-  maxOffset?: typeof maxIndexedOffset
+  maxOffset?: number
+  /** A statement that knows the count without reading the list. */
+  count?: SQL<{ n: number }> | undefined
 }
 
 type PageRow<Row> = Row & Record<string, KeyValue>

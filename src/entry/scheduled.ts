@@ -18,13 +18,7 @@ import {
 import { resealMerchantAccounts } from '../modules/merchant-accounts/jobs.ts'
 import { sweepCaptured } from '../modules/dev-mailbox/jobs.ts'
 import { sweepErasures } from '../modules/personal-data/jobs.ts'
-import {
-  buildOrderRuns,
-  checkOrderTexts,
-  recountIntervals,
-  recountOrders,
-  settleOrders,
-} from '../modules/orders/jobs.ts'
+import { recountOrders } from '../modules/orders/jobs.ts'
 import { sweepPurchases } from '../modules/purchases/jobs.ts'
 import { sweepRefundBatches } from '../modules/refund-batches/jobs.ts'
 import { sweepPaymentEvents, sweepRefunds } from '../modules/refund-payments/jobs.ts'
@@ -74,6 +68,7 @@ const dueSweeps: Sweeps = {
   'file-scans': sweepScans,
   'audit-log': sweepAuditLog,
   'list-counts': ({ db, now }) => deleteOldHits(db, now()),
+  'order-counts': recountOrders,
   erasures: sweepErasures,
   purchases: (job) => sweepPurchases(job),
   'refund-batches': sweepRefundBatches,
@@ -88,11 +83,6 @@ const dueSweeps: Sweeps = {
 const listSweeps: Sweeps = {
   'file-counts': settleFiles,
   'file-recount': recountFiles,
-  'order-counts': recountOrders,
-  'order-texts': checkOrderTexts,
-  'order-interval-counts': (job) => settleOrders(job),
-  'order-runs': (job) => buildOrderRuns(job),
-  'order-interval-recount': recountIntervals,
   'webhook-delivery-counts': settleDeliveries,
   'webhook-delivery-recount': recountDeliveries,
   'webhook-delivery-interval-counts': (job) => settleDeliveryIntervals(job),

@@ -2,7 +2,6 @@ import { sql } from 'drizzle-orm'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { isIdOf } from '../../src/domain/ids.ts'
 import { get, patch, rootToken } from '../support/api.ts'
-import { costOf } from '../support/cost.ts'
 import { givenMember } from '../support/seeding/members.ts'
 import { idsOf, readAs } from '../support/lists.ts'
 import { db, write } from '../support/seeding/rows.ts'
@@ -168,25 +167,6 @@ describe('orders of another system', () => {
     expect(await found(`search=${encodeURIComponent('SHOP/Ø')}`)).toEqual([0])
     expect(await found('customer_phone=20304050')).toEqual([0])
     await patch(`/v1/user/${order.customer.api_id}`, { phone_number: '+48 512 345 678' })
-  })
-
-  it('are found without reading other orders', async () => {
-    const other = await seedShop()
-    const add = (count: number, name: string) =>
-      givenOrders(
-        other,
-        Array.from({ length: count }, (_, at) => anOrder({ external_id: `${name}-${at}` })),
-      )
-    await add(9, 'E')
-    const cost = async (scope: string) => {
-      const reply = await list(`${scope}&external_id=E-7`)
-      expect(reply.body.count).toBe(1)
-      return costOf(reply).rows_read
-    }
-    const scopes = [`edition_id=${other.edition_id}`, `organization_id=${other.organization_id}`]
-    const before = [await cost(scopes[0] ?? ''), await cost(scopes[1] ?? '')]
-    await add(40, 'F')
-    expect([await cost(scopes[0] ?? ''), await cost(scopes[1] ?? '')]).toEqual(before)
   })
 })
 

@@ -39,7 +39,7 @@ export interface IndexEntries {
 export const lookedUp = (name: string, of: 'orders' | 'customers' | 'users'): SQL =>
   sql.raw(`(select entry from ${name} where rowid = ${of}.rowid)`)
 
-function entriesOf(index: 'order_search' | 'customer_search', name: string, query: IndexQuery): IndexEntries {
+function entriesOf(index: 'customer_search', name: string, query: IndexQuery): IndexEntries {
   const { marks, isVisible, texts } = query
   const found = matching(texts)
   const phrases = marks ? sql`'(' || ${marks} || ') AND (' || ${found} || ')'` : sql`${found}`
@@ -48,9 +48,6 @@ function entriesOf(index: 'order_search' | 'customer_search', name: string, quer
   const where = sql`${column} match iif(${isVisible}, ${phrases}, '""')`
   return { table, where, match: where }
 }
-
-/** Orders with one of the texts among their numbers and ids, as `orders`. */
-export const ordersWithTexts = (query: IndexQuery): IndexEntries => entriesOf('order_search', 'orders', query)
 
 /** Customers with one of the texts among their names, addresses and numbers, as `users`. */
 export const customersWithTexts = (query: IndexQuery): IndexEntries =>

@@ -6,10 +6,10 @@ import { markOfRow } from './match-texts.ts'
 
 /** A search index, and the rows whose texts it has. */
 export interface IndexedTexts {
-  index: 'order_search' | 'customer_search'
-  table: 'orders' | 'users'
+  index: 'customer_search'
+  table: 'users'
   /** The column with the texts of a row. */
-  text: 'own_search_text' | 'search_text'
+  text: 'search_text'
   /** What marks a row in the index. */
   marks: readonly ('edition' | 'organization')[]
   /** Raises the number of changes of lists with rows whose numbers a query answers: what they keep was found without these. */

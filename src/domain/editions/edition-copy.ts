@@ -30,7 +30,6 @@ export const tablesLeft: Readonly<Record<string, string>> = {
   files: 'Files are shared: the copy names the same image.',
   orders: 'Sales are not copied.',
   order_counts: 'Sales are not copied.',
-  order_intervals: 'Sales are not copied.',
   purchases: 'Sales are not copied.',
   purchase_uses: 'Sales are not copied.',
   audit_log: 'Its entries are about the source.',

@@ -42,7 +42,6 @@ function orderRow(context: DecisionContext, placement: Placement) {
     // Only rows of files are found by it.
     import_id: import_number === null ? null : import_id,
     import_number,
-    counted_together: true,
   }
 }
 

@@ -76,7 +76,7 @@ function groupsOf(orders: readonly NumberedOrder[]): NumberedOrder[][] {
 export const races = Object.fromEntries(
   [
     ...Object.keys(answerRaces),
-    'orders.edition_short_id, orders.external_id, orders.external_source',
+    'orders.edition_id, orders.external_id, orders.external_source',
     'users.organization_id, users.email',
     'users.organization_id, users.phone_number',
     'edition_customers.edition_id, edition_customers.user_seq',

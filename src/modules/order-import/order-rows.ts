@@ -61,7 +61,6 @@ export const purchaseRows = (
     ...unit,
     created_at: order.created_at,
     modified_at: order.created_at,
-    counted_together: true,
   }))
 
 const actionOf: Partial<Record<PurchaseStatus, PurchaseChange['action']>> = {

@@ -1,5 +1,4 @@
 import { getTableColumns, type InferSelectModel, type SQL, sql, type Table } from 'drizzle-orm'
-import { shortId } from '../../db/short-ids.ts'
 import { readWithin, type ReadWithin } from '../../db/commit.ts'
 import type { Database, NamedRows } from '../../db/database.ts'
 import * as catalog from '../../db/schema/sales/catalog.ts'
@@ -102,7 +101,7 @@ const userFields: Fields = {
 /** Parts that several statements share. */
 function sourcesOf({ organization_id, edition_id, source, changeable }: LoadScope, group: readonly ExternalOrder[]) {
   const ids = group.map((order) => order.external_id)
-  const ordersOf = sql`select * from orders where edition_short_id = ${shortId(edition_id)} and external_source = ${source}
+  const ordersOf = sql`select * from orders where edition_id = ${edition_id} and external_source = ${source}
     and ${inList(sql`external_id`, ids)}`
   const users = sql`select users.*,
     ${changeable === null ? sql`0` : isSharedOutside(sql`users`, changeable)} as is_kept,

@@ -11,7 +11,6 @@ import { inList } from '../../db/visibility.ts'
 import { insertAll, isEmpty, update, updateVersion } from '../../db/write.ts'
 import { searchColumns } from '../../domain/accounts/users.ts'
 import { openStatuses, orderMovesFrom } from '../../domain/orders/purchases.ts'
-import { countTogether } from '../orders/index.ts'
 import { cancelRefundsOf } from '../refunds/index.ts'
 import { customerOrdersSearch } from '../users/index.ts'
 import { passChanged } from '../wallet/index.ts'
@@ -164,13 +163,6 @@ function changeStatements(change: RowChange, scope: WriteScope): Statement[] {
   }
 }
 
-/** Rows that an edition counts together. */
-const counted = (writes: readonly Write[]): Statement[] =>
-  countTogether({
-    orders: rowsOf(writes, 'orders'),
-    purchases: rowsOf(writes, 'purchases'),
-  })
-
 /** Few statements however many orders: one a table for what is new, its rows as one parameter. */
 export function statementsOf(scope: WriteScope, writes: readonly Write[], lists: LongerLists): Statement[] {
   return [
@@ -184,7 +176,6 @@ export function statementsOf(scope: WriteScope, writes: readonly Write[], lists:
     ...insertAll(orders, rowsOf(writes, 'orders')),
     ...insertAll(transactions, rowsOf(writes, 'transactions')),
     ...insertAll(purchases, rowsOf(writes, 'purchases')),
-    ...counted(writes),
     ...growth(scope.organization_id, writes, lists),
   ]
 }

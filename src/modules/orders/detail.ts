@@ -23,7 +23,8 @@ import {
   purchaseFields,
   type ShownPurchaseRow,
 } from '../purchases/index.ts'
-import { orderFields, orderVisibility } from './list.ts'
+import { orderFields } from './list.ts'
+import { orderVisibility } from './scope.ts'
 
 const jsonObject = (column: SQL) => fromJson<Record<string, unknown>>(column)
 

@@ -1,3 +1,2 @@
-export { versionOfOrders } from './counts/count-orders.ts'
-export { countTogether } from './counts/count-together.ts'
-export { containsText, orderVisibility } from './list.ts'
+export { orderVisibility } from './scope.ts'
+export { containsText } from './search.ts'

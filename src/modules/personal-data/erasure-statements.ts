@@ -52,7 +52,7 @@ const refundStatement = ({ user_id }: ErasureRow): Statement =>
   )
 
 const auditStatement = ({ organization_id, user_id }: ErasureRow): Statement =>
-  sql`update audit_log indexed by audit_log_of_resource set changes = (select json_group_array(json_object('field', value ->> 'field',
+  sql`update audit_log indexed by audit_log_by_time set changes = (select json_group_array(json_object('field', value ->> 'field',
       'is_hidden', json('true'))) from json_each(changes))
     where organization_id = ${organization_id} and resource_id in (select ${user_id}
         union all select id from refund_requests where user_id = ${user_id})

@@ -1,4 +1,3 @@
-import { shortId } from '../../db/short-ids.ts'
 import type { Currency } from '../../domain/money.ts'
 import type { PurchaseStatus } from '../../domain/orders/purchases.ts'
 import { eq, gt, gte, lte, type SQL, sql } from 'drizzle-orm'
@@ -80,7 +79,7 @@ const isRequested = ({ id, status }: BatchRow): SQL =>
 function walkedOrders({ edition_id, created_at, ...cursor }: BatchRow, count: number): SQL {
   const [at, seq] = [cursor.cursor_created_at ?? Number.MIN_SAFE_INTEGER, cursor.cursor_seq ?? 0]
   const part = (condition: SQL) => sql`select * from (select seq, id, created_at, user_id, currency, edition_id
-    from orders indexed by orders_edition_created where edition_short_id = ${shortId(edition_id)} and ${condition}
+    from orders indexed by orders_edition_created where edition_id = ${edition_id} and ${condition}
     order by created_at, seq limit ${count})`
   return sql`select * from (${part(sql`created_at = ${at} and seq > ${seq}`)}
     union all ${part(sql`created_at > ${at} and created_at <= ${created_at}`)}) limit ${count}`

@@ -1,5 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
+import { foldedOrDigits } from '../../db/contains.ts'
 import type { IntervalOrdering } from '../../db/lists/intervals/interval-list.ts'
 import { findStartInIntervals } from '../../db/lists/intervals/start-in-intervals.ts'
 import type { NoFilters } from '../../db/lists/filters.ts'
@@ -16,8 +17,8 @@ import { editions } from '../../db/schema/editions.ts'
 import { refundRequests } from '../../db/schema/sales/refunds.ts'
 import { type CustomerView, customersSeenBy } from '../../db/customer-visibility.ts'
 import { editionsSeenBy, inWords, wholeScope } from '../../db/visibility.ts'
-import { isIndexed } from '../../domain/text/trigrams.ts'
 import type { Page, PageRequest } from '../../domain/page.ts'
+import { isIndexed } from '../../domain/text/trigrams.ts'
 import { shownEdition, shownIn, shownOfEdition } from '../editions/index.ts'
 import { organizationSummaryOf } from '../organizations/index.ts'
 import { askedOf, conditions } from './conditions.ts'
@@ -137,7 +138,7 @@ function searchRefunds(ctx: Ctx, view: CustomerView, request: PageRequest, { ord
     owners: ownersOf(ctx, filters, false),
     sort: sortOf(ordering, filters, false),
   }
-  if (isIndexed(text)) return paginate(ctx.db, request, { ...source, from: source.table })
+  if (foldedOrDigits(text).every(isIndexed)) return paginate(ctx.db, request, { ...source, from: source.table })
   const scope = { edition_id, organization_id }
   return paginateNewest(ctx.db, request, source, {
     ...source,

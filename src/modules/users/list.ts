@@ -2,7 +2,7 @@ import { type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { containsAny, foldedOrDigits } from '../../db/contains.ts'
 import { buildLatestRow, type CustomerView, customersSeenBy, inEditions } from '../../db/customer-visibility.ts'
-import { buildOrderBy, joinConditions, maxIndexedOffset, paginate } from '../../db/paginate.ts'
+import { buildOrderBy, joinConditions, maxIndexedOffset, maxSortedOffset, paginate } from '../../db/paginate.ts'
 import { buildMatch, findCandidates, maxNewest } from '../../db/search.ts'
 import { inList } from '../../db/visibility.ts'
 import { reachOf } from '../../domain/accounts/access.ts'
@@ -24,7 +24,7 @@ interface CustomerRows {
   scope: readonly SQL[]
   lastSeen: SQL
   /** A count of the scope that reads less than the rows. */
-  count: SQL<{ n: number }> | null
+  count: SQL<{ n: number }> | undefined
   isOrderedByIndex: boolean
   /** Rows of the scope that may contain one of these texts of three letters or more. */
   findByTexts: (texts: readonly string[]) => SQL<{ key: number }>
@@ -63,7 +63,7 @@ function buildUserRows(
     lastSeen: sql`users.last_seen_at`,
     count:
       edition_id === undefined
-        ? null
+        ? undefined
         : sql<{ n: number }>`select count(*) as n from edition_customers where edition_id in (
             select id from editions where ${joinConditions([sql`id = ${edition_id}`, ...isWithin(sql`organization_id`)])})`,
     isOrderedByIndex: isOne && (name === 'email' || name === 'date_joined'),
@@ -104,7 +104,7 @@ function buildEditionRows(
           ]),
     ],
     lastSeen: sql`null`,
-    count: null,
+    count: undefined,
     isOrderedByIndex: isOne && firstName(ordering) === 'date_joined',
     findByTexts: (texts) => {
       const match = buildMatch('edition_customer_search', { scope: { editions: editionIds }, isVisible: sql`1`, texts })
@@ -207,8 +207,8 @@ export async function listUsers(
       id: sql`${kind.row}.seq`,
       columns: userColumns(view),
       joins: kind.joins,
-      ...(kind.count && source.isWhole ? { count: kind.count } : {}),
-      ...(kind.isOrderedByIndex && source.isWhole ? { maxOffset: maxIndexedOffset } : {}),
+      maxOffset: kind.isOrderedByIndex && source.isWhole ? maxIndexedOffset : maxSortedOffset,
+      count: source.isWhole ? kind.count : undefined,
     })
   return paginate(ctx.db, page, {
     from: unite(kinds, sources),

@@ -1,6 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm'
 import { compareKeys } from '../../../domain/text/compare-keys.ts'
-import type { orderRuns, orderRunStates, refundRuns, refundRunStates } from '../../schema/sales/runs.ts'
+import type { refundRuns, refundRunStates } from '../../schema/sales/runs.ts'
 import type { Database } from '../../database.ts'
 import type { PartIndex } from '../intervals/interval-list.ts'
 import { and, type KeyValues } from '../order-keys.ts'
@@ -75,8 +75,8 @@ export interface RunList {
    */
   owners?: SQL
   /** Tables of chunks, of what editions have, and of notes of late changes. */
-  runs: typeof orderRuns | typeof refundRuns
-  states: typeof orderRunStates | typeof refundRunStates
+  runs: typeof refundRuns
+  states: typeof refundRunStates
   late: SQL
   /** The column of the edition, in each of these tables, and a query of what it has, as `id`, by one of the ids of editions. */
   scope: 'edition_short_id' | 'edition_id'

@@ -10,16 +10,6 @@ import {
 import type { StoredCart } from '../../../domain/orders/carts.ts'
 import { type BoughtOption, purchaseStatuses } from '../../../domain/orders/purchases.ts'
 
-/**
- * Indexes, with what reads them. A row writes an entry in each that it belongs to:
- * - orders_by_external_id: one order for each external id of a source; imports and the filter find it.
- * - orders_edition_created: lists in the order of creation, ranges of time, and the walks of refund batches. Lists of an
- *   organisation merge those of its editions.
- * - orders_edition_status, orders_edition_modified, orders_edition_number, orders_edition_amount: one for each ordering of a
- *   list. They begin with the status and the type, so that a list of one of these reads no others, and merge the ranges of
- *   those that no filter names.
- * - orders_of_user: orders of a customer. Segments ask for their status and amount, which they read from it alone.
- */
 export const orders = sqliteTable('orders', {
   seq: integer().primaryKey(),
   id: text().notNull(),
@@ -48,8 +38,6 @@ export const orders = sqliteTable('orders', {
   modified_at: integer().notNull(),
   import_id: text(),
   import_number: integer(),
-  /** The statement of `countTogether` counts it, and no trigger. */
-  counted_together: integer({ mode: 'boolean' }).notNull().default(false),
 })
 
 export type OrderRow = typeof orders.$inferSelect
@@ -120,8 +108,6 @@ export const purchases = sqliteTable('purchases', {
   version: integer().notNull().default(1),
   created_at: integer().notNull(),
   modified_at: integer().notNull(),
-  /** As that of orders. */
-  counted_together: integer({ mode: 'boolean' }).notNull().default(false),
 })
 
 export const purchaseUses = sqliteTable('purchase_uses', {

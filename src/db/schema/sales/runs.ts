@@ -44,43 +44,7 @@ const stateColumns = {
   walk: text({ mode: 'json' }).$type<RunWalk>(),
 }
 
-/**
- * Chunks of runs: orders of an edition in the order of an ordering, packed (`src/db/lists/runs/entries.ts`). A sweep writes
- * them.
- */
-export const orderRuns = sqliteTable(
-  'order_runs',
-  {
-    edition_short_id: text().notNull(),
-    ordering: text({ enum: ['amount', 'modified', 'number'] }).notNull(),
-    ...chunkColumns,
-    first_seq: integer().notNull(),
-    ...packedColumns,
-    kinds: text({ mode: 'json' }).$type<Numbers>(),
-  },
-  (table) => [
-    primaryKey({ columns: [table.edition_short_id, table.ordering, table.generation, table.is_delta, table.number] }),
-  ],
-)
-
-/** Which runs of an edition lists read, and where the walk is that makes the next ones. */
-export const orderRunStates = sqliteTable('order_run_states', {
-  edition_short_id: text().primaryKey(),
-  ...stateColumns,
-})
-
-/** Orders that changed without becoming young, or were deleted, as triggers note them. */
-export const lateOrders = sqliteTable(
-  'late_orders',
-  {
-    edition_short_id: text().notNull(),
-    number: integer().notNull(),
-    seq: integer().notNull(),
-  },
-  (table) => [primaryKey({ columns: [table.edition_short_id, table.number] })],
-)
-
-/** As `orderRuns`, of refund requests. */
+/** Chunks of runs: refund requests of an edition in the order of an ordering, packed. A sweep writes them. */
 export const refundRuns = sqliteTable(
   'refund_runs',
   {

@@ -22,7 +22,7 @@ const columns = { variants: 'variant_id', locations: 'location_id', products: 'p
 /** A product stays while an order or a cart of the edition has it. */
 const isBought = (column: string, editionId: string, id: string) => sql`(
   exists (select 1 from purchases where edition_short_id = ${shortId(editionId)} and ${sql.raw(column)} = ${id})
-  or exists (select 1 from orders where edition_short_id = ${shortId(editionId)} and instr(cart, ${id})))`
+  or exists (select 1 from orders where edition_id = ${editionId} and instr(cart, ${id})))`
 
 const isOption = (editionId: string, id: string) => sql`exists (select 1 from purchases, json_each(purchases.options)
   where purchases.edition_short_id = ${shortId(editionId)} and purchases.options <> '[]' and json_each.value ->> 'api_id' = ${id})`

@@ -1,4 +1,3 @@
-import { shortId } from '../../../db/short-ids.ts'
 import { and, eq, isNull, lt, or, type SQL, sql } from 'drizzle-orm'
 import { isOfferedIn } from '../../../db/consents.ts'
 import { consents } from '../../../db/schema/consents.ts'
@@ -36,7 +35,7 @@ interface FeeRuleFactRow {
 const ordersLookedAt = 50
 
 const ordersOf = (editionId: string, direction: 'asc' | 'desc') => sql`select currency from (select currency from orders
-  where edition_short_id = ${shortId(editionId)} order by created_at ${sql.raw(direction)} limit ${ordersLookedAt})`
+  where edition_id = ${editionId} order by created_at ${sql.raw(direction)} limit ${ordersLookedAt})`
 
 /** A batch takes a step every few seconds, and the sweep of each minute calls it again. */
 const stalledBatchMs = 3_600_000

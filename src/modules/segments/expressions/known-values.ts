@@ -1,6 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm'
 import { buildLatestRow, inEditions } from '../../../db/customer-visibility.ts'
-import { shortIdOf } from '../../../db/short-ids.ts'
 import type { Ctx } from '../../../context.ts'
 import type { Database } from '../../../db/database.ts'
 import { boughtIn } from '../../../db/purchases.ts'
@@ -101,8 +100,8 @@ function newestPeople(tenant: SegmentTenant): SQL {
 function placedIn(tenant: SegmentTenant): SQL {
   const editions = editionsOf(tenant)
   if (editions === null) return sql`organization_id = ${tenant.organization_id}`
-  if (editions.length === 1) return sql`edition_short_id = ${shortIdOf(sql`${editions[0]}`)}`
-  const each = sql`select seq from orders where edition_short_id = ${shortIdOf(sql`e.value`)} order by created_at desc, seq desc`
+  if (editions.length === 1) return sql`edition_id = ${editions[0]}`
+  const each = sql`select seq from orders where edition_id = e.value order by created_at desc, seq desc`
   return sql`seq in (${newestOfEach(tenant, 'seq', each)})`
 }
 

@@ -28,14 +28,22 @@ const requestOf = (place: Place, trade: Trade, amount: number) => ({
 
 /** Requests of as many customers, pending unless `columns` says otherwise; what is pending is reserved. Some were made at the same moment. */
 export async function seedRefunds(place: Place, count: number, columns: Columns = {}): Promise<SeededRefund[]> {
-  const trades = await seedTrades(place, count)
+  return seedRefundsOf(place, await seedTrades(place, count), () => columns)
+}
+
+/** As `seedRefunds`, for purchases that are there; each request has columns of its own. */
+export async function seedRefundsOf(
+  place: Place,
+  trades: readonly Trade[],
+  columnsFor: (index: number) => Columns,
+): Promise<SeededRefund[]> {
   const amount = 5_000
-  const rows = trades.map((trade) => ({
+  const rows = trades.map((trade, index) => ({
     ...requestOf(place, trade, amount),
     status: 'pending' as const,
     requested_by: 'root',
     ...seededTimes(next()),
-    ...columns,
+    ...columnsFor(index),
   }))
   const items = rows.map((row, index) => ({
     refund_request_id: row.id,

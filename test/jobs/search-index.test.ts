@@ -1,0 +1,68 @@
+import { env } from 'cloudflare:workers'
+import { sql } from 'drizzle-orm'
+import { describe, expect, it } from 'vitest'
+import { get, post } from '../support/api.ts'
+import { finishErasures, givenKnown } from '../support/personal-data.ts'
+import { anOrder, givenOrders, seedShop } from '../support/seeding/sales/orders.ts'
+import { db } from '../support/seeding/rows.ts'
+
+describe('the rows written to the index', () => {
+  const written = async (statement: string, ...values: unknown[]) =>
+    (
+      await env.DB.prepare(statement)
+        .bind(...values)
+        .run()
+    ).meta.rows_written
+
+  it('are one for a new text, two for a changed one, one for a deleted one, and none for an unchanged one', async () => {
+    const shop = await seedShop()
+    const [order = ''] = await givenOrders(shop, [anOrder()])
+    const row = await db.first(sql<{ user_id: string }>`select user_id from orders where id = ${order}`)
+    expect({
+      same: await written('update orders set search_own = search_own where id = ?', order),
+      changed: await written(`update orders set search_own = search_own || 'x' where id = ?`, order),
+      customer: await written(`update users set search = 'x' || search where id = ?`, row?.user_id),
+      edition: await written(`update user_editions set created_at = created_at + 1 where user_id = ?`, row?.user_id),
+    }).toMatchInlineSnapshot(`
+      {
+        "changed": 5,
+        "customer": 7,
+        "edition": 1,
+        "same": 1,
+      }
+    `)
+  })
+})
+
+describe('eraseUser', () => {
+  const terms = async (table: 'customer_search' | 'order_search') =>
+    new Set(
+      (await db.all(sql<{ term: string }>`select term from ${sql.raw(`${table}_terms`)}`)).map(({ term }) => term),
+    )
+  const grams = (text: string) => [...text].slice(2).map((_, at) => [...text].slice(at, at + 3).join(''))
+
+  it('removes the texts of a person from the index, with every entry that only they had', async () => {
+    await env.DB.batch(
+      ['customer_search', 'order_search'].map((table) =>
+        env.DB.prepare(`create virtual table ${table}_terms using fts5vocab('${table}', 'row')`),
+      ),
+    )
+    const [known, other] = [await givenKnown(), await givenKnown()]
+    const before = await terms('customer_search')
+    const held = grams(known.email).filter((gram) => before.has(gram))
+    expect(held).toEqual(grams(known.email))
+    const found = async (path: string) => (await get(`${path}${encodeURIComponent(known.email)}`)).body.count as number
+    expect(await found(`/v1/user?organization_id=${known.organization_id}&search=`)).toBe(1)
+    await post(`/v1/user/${known.id}/erase`, {})
+    await finishErasures()
+    expect(await found(`/v1/user?organization_id=${known.organization_id}&search=`)).toBe(0)
+    expect(await found(`/v1/orders?organization_id=${known.organization_id}&customer_email=`)).toBe(0)
+    const left = await terms('customer_search')
+    const texts = await db.all(sql<{ text: string }>`select search_text as text from users`)
+    const kept = new Set(texts.flatMap(({ text }) => grams(text)))
+    const isMark = (term: string) => /^\p{M}/u.test(term)
+    expect([...left].filter((term) => !kept.has(term) && !isMark(term))).toEqual([])
+    expect([...before].filter((term) => !left.has(term)).length).toBeGreaterThan(0)
+    expect(grams(other.email).filter((gram) => !left.has(gram))).toEqual([])
+  })
+})

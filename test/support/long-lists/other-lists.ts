@@ -1,0 +1,137 @@
+import { roleCodes } from '../../../src/domain/accounts/access.ts'
+import { engagements, failReasons, recipientStates, skipReasons } from '../../../src/domain/campaigns/sending-policy.ts'
+import { filePurposes } from '../../../src/domain/files/files.ts'
+import { deliveryStatuses } from '../../../src/domain/webhooks/webhooks.ts'
+import { containsText, createdRange, exactly, oneOf } from './filters.ts'
+import type { Filter, LongList, Parent, Row, SeenRow } from './model.ts'
+
+const created = { by: ({ shown }: SeenRow) => Date.parse(shown.created) }
+const modified = { by: ({ shown }: SeenRow) => Date.parse(shown.modified) }
+
+const flag = (read: (row: SeenRow) => boolean): Filter => ({
+  values: () => ['true', 'false', '1', '0'],
+  matches: (row, value) => read(row) === ['true', '1'].includes(value),
+})
+
+export const auditList = (rows: readonly Row[]): LongList => ({
+  id: 'listAuditLog',
+  path: () => '/v1/audit-log',
+  roles: ['OA'],
+  requires: ['organization_id'],
+  scopes: ['organization_id'],
+  defaultOrdering: '-created',
+  orderings: { created },
+  filters: {
+    actor_id: exactly(({ shown }) => shown.actor.id, 'usr_nobody'),
+    action: exactly(({ shown }) => shown.action, 'deleteEverything'),
+    resource_type: exactly(({ shown }) => shown.resource_type, 'nothing'),
+    resource_id: exactly(({ shown }) => shown.resource_id, 'org_none'),
+    ...createdRange('exclusive'),
+  },
+  rows: () => rows,
+  seen: ({ shown }) => ({ action: shown.action, resource_id: shown.resource_id }),
+})
+
+export const filesList = (rows: readonly Row[]): LongList => ({
+  id: 'listFiles',
+  path: () => '/v1/files',
+  roles: roleCodes,
+  scopes: ['organization_id', 'edition_id'],
+  defaultOrdering: '-created',
+  orderings: {
+    created,
+    modified,
+    name: { by: ({ shown }) => shown.name },
+    size: { by: ({ shown }) => shown.size },
+  },
+  filters: {
+    purpose: oneOf(filePurposes, ({ shown }) => shown.purpose),
+    mime_type: exactly(({ shown }) => shown.mime_type, 'image/none'),
+    is_used: flag(({ shown }) => shown.is_used),
+    search: {
+      isText: true,
+      values: (all) => all.flatMap(({ shown }) => [shown.name, shown.title]),
+      matches: ({ shown }, value) => containsText([shown.name, shown.title], value),
+    },
+  },
+  rows: () => rows,
+  seen: ({ shown }) => ({ name: shown.name, size: shown.size, is_used: shown.is_used }),
+})
+
+/** The rows of one resource. */
+export interface RowsOfParent {
+  parent: Parent
+  rows: readonly Row[]
+}
+
+const rowsOf =
+  (all: readonly RowsOfParent[]) =>
+  (parent: Parent | null): readonly Row[] =>
+    all.find((one) => one.parent.id === parent?.id)?.rows ?? []
+
+export const deliveriesList = (all: readonly RowsOfParent[]): LongList => ({
+  id: 'listWebhookDeliveries',
+  path: (parent) => `/v1/webhooks/${parent?.id}/deliveries`,
+  parents: all.map(({ parent }) => parent),
+  roles: ['OA', 'OM', 'EA', 'EM'],
+  scopes: ['organization_id', 'edition_id'],
+  defaultOrdering: '-created',
+  orderings: { created, modified, name: { by: ({ shown }) => shown.event } },
+  filters: {
+    status: oneOf(deliveryStatuses, ({ shown }) => shown.status),
+    is_active: flag(() => true),
+  },
+  rows: rowsOf(all),
+  seen: ({ shown }) => ({ status: shown.status, event: shown.event }),
+})
+
+export const importRowsList = (all: readonly RowsOfParent[]): LongList => ({
+  id: 'listImportRows',
+  path: (parent) => `/v1/data-imports/${parent?.id}/rows`,
+  parents: all.map(({ parent }) => parent),
+  roles: ['OA', 'OM', 'EA', 'EM'],
+  scopes: [],
+  defaultOrdering: 'row_number',
+  orderings: { row_number: { by: ({ shown }) => shown.row_number } },
+  filters: {
+    outcome: oneOf(['created', 'updated', 'skipped', 'ignored', 'error', 'cancelled'], ({ shown }) => shown.outcome),
+    has_errors: flag(({ shown }) => shown.errors.length > 0),
+    order_id: exactly(({ shown }) => shown.order_id, 'ord_none'),
+  },
+  rows: rowsOf(all),
+  seen: ({ shown }) => ({ outcome: shown.outcome, order_id: shown.order_id }),
+})
+
+const happened: Record<(typeof engagements)[number], (shown: SeenRow['shown']) => boolean> = {
+  delivered: (shown) => shown.delivered_at !== null,
+  opened: (shown) => shown.opened_at !== null,
+  not_opened: (shown) => shown.state === 'sent' && shown.opened_at === null && shown.bounced_at === null,
+  clicked: (shown) => shown.clicked_at !== null,
+  not_clicked: (shown) => shown.state === 'sent' && shown.clicked_at === null && shown.bounced_at === null,
+  bounced: (shown) => shown.bounced_at !== null,
+  complained: (shown) => shown.complained_at !== null,
+  unsubscribed: (shown) => shown.unsubscribed_at !== null,
+}
+
+export const recipientsList = (all: readonly RowsOfParent[]): LongList => ({
+  id: 'listCampaignRecipients',
+  path: (parent) => `/v1/campaigns/${parent?.id}/recipients`,
+  parents: all.map(({ parent }) => parent),
+  roles: ['OA', 'OM', 'EA', 'EM'],
+  scopes: [],
+  defaultOrdering: null,
+  orderings: {
+    address: { by: ({ shown }) => shown.address, roles: 'organization' },
+    sent_at: { by: ({ shown }) => (shown.sent_at === null ? null : Date.parse(shown.sent_at)) },
+  },
+  filters: {
+    state: oneOf(recipientStates, ({ shown }) => shown.state),
+    reason: oneOf([...skipReasons, ...failReasons], ({ shown }) => shown.reason),
+    engagement: {
+      values: () => engagements,
+      matches: ({ shown }, value) => happened[value as keyof typeof happened](shown),
+    },
+  },
+  rows: rowsOf(all),
+  seen: ({ shown }) => ({ state: shown.state, address: shown.address }),
+})

@@ -1,0 +1,87 @@
+import { type RoleCode, roleCodes } from '../../../src/domain/accounts/access.ts'
+import { type Caller, type Reach, roleCode } from './callers.ts'
+import type { Contact, LongList, Parent, Row, SeenRow } from './model.ts'
+import type { Customers } from './customers.ts'
+
+export function reachOf(caller: Caller, roles: readonly RoleCode[] = roleCodes): Reach {
+  const grants = caller.grants.filter((grant) => roles.includes(roleCode(grant)))
+  const organizations = grants.filter(({ edition }) => edition === null).map(({ organization }) => organization)
+  return {
+    all: caller.isSuperuser,
+    organizations,
+    editions: grants.flatMap(({ edition, organization }) =>
+      edition === null || organizations.includes(organization) ? [] : [edition],
+    ),
+  }
+}
+
+export const sees = (reach: Reach, { organization, editions }: Pick<Row, 'organization' | 'editions'>): boolean =>
+  reach.all ||
+  reach.organizations.includes(organization) ||
+  editions.some((edition) => reach.editions.includes(edition))
+
+/** Which rows of a list a caller sees. */
+export function rowsVisibleTo(caller: Caller, list: LongList, parent: Parent | null): readonly Row[] {
+  // Lists under another resource are refused where the caller may not read them; their rows are seen by any role.
+  const reach = reachOf(caller, parent ? roleCodes : list.roles)
+  return list.rows(parent).filter((row) => sees(reach, row))
+}
+
+const noContact: Contact = { email: null, phone_number: null, first_name: '', last_name: '' }
+
+/**
+ * A row as a caller sees it. Of a customer who is also in editions that the caller does not reach, an edition role sees
+ * what the caller's own editions were given, the newest first. Searches compare what each of these editions was given.
+ */
+export function presentFor(caller: Caller, row: Row, customers: Customers): SeenRow {
+  const customer = row.customer === undefined ? undefined : customers.get(row.customer)
+  if (!customer) return { ...row, contact: noContact, contacts: [] }
+  const reach = reachOf(caller)
+  const isCustomer = row.id === row.customer
+  if (reach.all || reach.organizations.includes(customer.organization))
+    return { ...row, contact: customer.shown as Contact, contacts: [customer.shown as Contact] }
+  const memberships = customer.memberships
+    .filter(({ edition }) => reach.editions.includes(edition))
+    .toSorted((one, other) => other.joined - one.joined)
+  const joined = Math.min(...memberships.map((membership) => membership.joined))
+  const date_joined = new Date(joined).toISOString()
+  const isHidden = customer.memberships.some(({ edition }) => !reach.editions.includes(edition))
+  if (!isHidden)
+    return {
+      ...row,
+      contact: customer.shown as Contact,
+      contacts: [customer.shown as Contact],
+      ...(isCustomer ? { shown: { ...row.shown, date_joined } } : {}),
+    }
+  const newest = <Name extends keyof Contact>(name: Name) =>
+    memberships.map(({ given }) => given[name]).find((value) => value !== null && value !== '')
+  const contact: Contact = {
+    email: newest('email') ?? null,
+    phone_number: newest('phone_number') ?? null,
+    first_name: newest('first_name') ?? '',
+    last_name: newest('last_name') ?? '',
+  }
+  const contacts = memberships.map(({ given }) => given)
+  if (!isCustomer) return { ...row, contact, contacts }
+  const shown = {
+    ...row.shown,
+    ...contact,
+    date_joined,
+    msg_channel: contact.email === null ? 'sms' : 'email',
+    is_verified: false,
+    is_active: true,
+    metadata: {},
+    last_seen: null,
+  }
+  return { ...row, contact, contacts, shown }
+}
+
+/** The status with which a caller's request of a list is answered, before its query is looked at. */
+export function statusFor(caller: Caller, list: LongList, parent: Parent | null): 200 | 403 | 404 {
+  const allowed = reachOf(caller, list.roles)
+  if (!allowed.all && allowed.organizations.length + allowed.editions.length === 0) return 403
+  if (!parent) return 200
+  const place = { organization: parent.organization, editions: parent.edition === null ? [] : [parent.edition] }
+  if (!sees(reachOf(caller), place)) return 404
+  return sees(allowed, place) ? 200 : 403
+}
