@@ -9,13 +9,13 @@ import { db } from '../support/seeding/rows.ts'
 /** Every fourth has a name. */
 async function seedThousands(organisation: Organization, edition: { id: string }, count: number): Promise<void> {
   await db.batch([
-    sql`insert into users (id, organization_id, email, first_name, locale, msg_channel, search, created_at,
+    sql`insert into users (id, organization_id, email, first_name, locale, msg_channel, created_at,
         modified_at)
       with recursive n(i) as (select 0 union all select i + 1 from n where i + 1 < ${sql.raw(String(count))})
       select 'usr_' || printf('%08d', i) || ${edition.id}, ${organisation.id},
-        'guest-' || i || ${edition.id} || '@example.com', iif(i % 4 = 0, 'Fourth', ''), 'da', 'email', '', 0, 0 from n`,
-    sql`insert into user_editions (edition_id, user_id, created_at)
-      select ${edition.id}, id, 0 from users where organization_id = ${organisation.id} and substr(id, 13) = ${edition.id}`,
+        'guest-' || i || ${edition.id} || '@example.com', iif(i % 4 = 0, 'Fourth', ''), 'da', 'email', 0, 0 from n`,
+    sql`insert into edition_customers (edition_id, user_seq, created_at, first_name, locale)
+      select ${edition.id}, seq, 0, first_name, locale from users where organization_id = ${organisation.id} and substr(id, 13) = ${edition.id}`,
   ])
 }
 
@@ -75,7 +75,8 @@ describe('the estimate of members', () => {
       expect(costOf(estimated).rows_read).toBeLessThan(most)
     }
     await db.batch([
-      sql`delete from user_editions where user_id > 'usr_00010000' and edition_id = ${edition.id}`,
+      sql`delete from edition_customers where edition_id = ${edition.id}
+        and user_seq in (select seq from users where id > 'usr_00010000')`,
       sql`delete from users where id > 'usr_00010000' and organization_id = ${organisation.id}`,
     ])
     expect(answerOf(await validate({ organization_id: organisation.id }))).toEqual([2500, false])

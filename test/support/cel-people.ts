@@ -32,6 +32,8 @@ const columns: Record<string, Row> = {
 }
 
 /** Rows for tables whose other columns do not matter here. */
+const userSeq = `(select seq from users where id = value ->> '$.user_id')`
+
 async function insert(table: string, rows: readonly Row[]): Promise<void> {
   const info = await env.DB.prepare('select name, type, "notnull", dflt_value from pragma_table_info(?)')
     .bind(table)
@@ -42,7 +44,7 @@ async function insert(table: string, rows: readonly Row[]): Promise<void> {
   for (let at = 0; at < rows.length; at += 400) {
     const some = rows.slice(at, at + 400).map((row) => ({ ...fill, ...row }))
     const names = Object.keys(some[0] ?? {}).filter((name) => info.results.some((column) => column.name === name))
-    const values = names.map((name) => `value ->> '$.${name}'`).join(', ')
+    const values = names.map((name) => (name === 'user_seq' ? userSeq : `value ->> '$.${name}'`)).join(', ')
     await env.DB.prepare(`insert into ${table} (${names.join(', ')}) select ${values} from json_each(?)`)
       .bind(JSON.stringify(some))
       .run()
@@ -162,7 +164,7 @@ export function tenantOf(name: string, people: number, seed: number): Tenant {
     purchases: [],
     consent_records: [],
     campaign_receipts: [],
-    user_editions: [],
+    edition_customers: [],
   }
   const add = (table: string, row: Row) => tables[table]?.push({ ...base, ...row })
   for (let n = 0; n < people; n++) {
@@ -254,14 +256,15 @@ function addEditions(tables: Tenant['tables'], editions: readonly string[], seed
   for (const { id, email } of tables['users'] ?? [])
     for (const edition_id of editions)
       if (random() < 0.6)
-        tables['user_editions']?.push({
+        tables['edition_customers']?.push({
           edition_id,
           user_id: id ?? '',
           email: random() < 0.3 ? null : random() < 0.5 ? (email ?? null) : `given.${random()}@example.dk`,
           phone_number: random() < 0.5 ? null : '+4599999999',
           first_name: pick(texts),
           last_name: pick(texts),
-          locale: pick([null, 'pl', 'nl']),
+          locale: pick(['en', 'pl', 'nl']),
+          metadata: JSON.stringify(Object.fromEntries(metadataKeys.map((key) => [key, pick(metadataValues)]))),
           created_at: now - Math.floor(random() * 1000) * day,
         })
 }
