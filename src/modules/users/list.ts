@@ -69,7 +69,8 @@ function buildUserRows(
     isOrderedByIndex: isOne && (name === 'email' || name === 'date_joined'),
     findByTexts: (texts) => {
       const scope = organizationIds === null ? null : { organizations: organizationIds }
-      const match = buildMatch('customer_search', { scope, isVisible: sql`1`, texts })
+      const isVisible = organizationIds?.length === 0 ? sql`0` : sql`1`
+      const match = buildMatch('customer_search', { scope, isVisible, texts })
       return sql<{ key: number }>`select users.seq as key from customer_search
         cross join users on users.seq = customer_search.rowid where ${joinConditions([match, ...organizations])}`
     },
