@@ -39,7 +39,7 @@ create index users_sample on users (organization_id, ((seq & 2147483647) * 26544
 create index users_by_joining on users (organization_id, created_at, seq, phone_number, email, last_seen_at);
 
 -- A customer of an edition, as roles of the edition see them: what imports of this edition said, and nothing that came
--- from elsewhere. `seq` is the rowid in the search index.
+-- from elsewhere. `seq` is the order in which customers joined, and the rowid in the search index.
 create table edition_customers (
   seq integer primary key,
   edition_id text not null references editions (id),
@@ -58,7 +58,7 @@ create table edition_customers (
 -- A customer is in an edition once. It finds what an edition knows of a customer.
 create unique index edition_customers_of_edition on edition_customers (edition_id, user_seq);
 -- Finds the editions of a customer, and which of them the customer joined last.
-create index edition_customers_of_user on edition_customers (user_seq, edition_id, created_at);
+create index edition_customers_of_user on edition_customers (user_seq, edition_id);
 -- Serves lists of an edition and the walks of segment calculations in the order in which customers joined. Other
 -- orderings are sorted from it, without reading the table.
 create index edition_customers_by_joining

@@ -54,8 +54,7 @@ export function buildEditionColumn(name: ShownColumn | SearchedColumn, row: SQL,
 
 /** The row of `edition_customers` that the customer joined last among those of these editions. */
 export const buildLatestRow = (userSeq: SQL, editionIds: readonly string[]): SQL =>
-  sql`(select seq from edition_customers where user_seq = ${userSeq} and ${inEditions(sql`edition_id`, editionIds)}
-    order by created_at desc, seq desc limit 1)`
+  sql`(select max(seq) from edition_customers where user_seq = ${userSeq} and ${inEditions(sql`edition_id`, editionIds)})`
 
 export const inEditions = (column: SQL, editionIds: readonly string[]): SQL =>
   editionIds.length === 1 ? sql`${column} = ${editionIds[0]}` : inList(column, editionIds)

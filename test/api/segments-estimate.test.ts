@@ -64,10 +64,7 @@ describe('the estimate of members', () => {
     await seedThousands(organisation, edition, 10_240)
     const expected = await expectedOf(edition, 2000, 10_240)
     expect(Math.abs(expected - 2560)).toBeLessThan(26)
-    for (const where of [
-      { organization_id: organisation.id },
-      { edition_id: edition.id },
-    ]) {
+    for (const where of [{ organization_id: organisation.id }, { edition_id: edition.id }]) {
       const estimated = await validate(where)
       expect(answerOf(estimated)).toEqual([expected, true])
     }

@@ -52,10 +52,7 @@ function consentsOf(tenant: Tenant, records: readonly Row[], editionId: string |
 /** The person as editions see them: by the values of the edition that they joined last. */
 function seenBy(editions: readonly string[] | null, user: Row, known: readonly Row[]): Row {
   if (editions === null) return user
-  const [latest] = known
-    .filter(({ edition_id }) => editions.includes(String(edition_id)))
-    .toReversed()
-    .toSorted((one, other) => Number(other['created_at']) - Number(one['created_at']))
+  const latest = known.findLast(({ edition_id }) => editions.includes(String(edition_id)))
   return {
     ...user,
     email: latest?.['email'] ?? null,

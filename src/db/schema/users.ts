@@ -34,7 +34,7 @@ export const users = sqliteTable('users', {
 /**
  * What the imports of an edition said of a customer, as roles of this edition see them. Indexes, with what reads them:
  * - edition_customers_of_edition: a customer is in an edition once.
- * - edition_customers_of_user: the editions of a customer.
+ * - edition_customers_of_user: the editions of a customer, and which of them the customer joined last.
  * - edition_customers_by_joining: lists and the walks of segment calculations.
  */
 export const editionCustomers = sqliteTable('edition_customers', {

@@ -128,6 +128,8 @@ export async function countersOf(ctx: Ctx, campaign: CampaignRow): Promise<Campa
 
 export type ListedRecipient = RecipientRow & { is_cancelled: boolean }
 
+const noContact = { email: null, phone_number: null, first_name: '', last_name: '' }
+
 /**
  * Recipients with the contact that the caller's editions know of them. A campaign is sent to the organisation's address of
  * a customer, which an edition may not know. A provider's answer may contain the address that was used.
@@ -141,10 +143,10 @@ async function showContacts(ctx: Ctx, campaign: CampaignRow, rows: readonly Reci
     from users ${view.join} where ${inList(sql`users.id`, ids)}`)
   const peopleById = new Map(people.map((person) => [person.id, person]))
   return rows.map((row) => {
-    const person = peopleById.get(row.user_id)
-    const address = (campaign.channel === 'email' ? person?.email : person?.phone_number) ?? ''
+    const person = peopleById.get(row.user_id) ?? { ...noContact, id: row.user_id }
+    const address = (campaign.channel === 'email' ? person.email : person.phone_number) ?? ''
     const detail = address === row.address ? row.detail : ''
-    return { ...row, address, person: person ? JSON.stringify(person) : '', detail }
+    return { ...row, address, person: JSON.stringify(person), detail }
   })
 }
 

@@ -105,7 +105,12 @@ function buildEditionRows(
           ]),
     ],
     lastSeen: sql`null`,
-    count: undefined,
+    count:
+      isOne || edition_id !== undefined
+        ? undefined
+        : sql<{
+            n: number
+          }>`select count(distinct user_seq) as n from edition_customers where ${isWithin(sql`edition_id`)}`,
     isOrderedByIndex: isOne && firstName(ordering) === 'date_joined',
     findByTexts: (texts) => {
       const match = buildMatch('edition_customer_search', { scope: { editions: editionIds }, isVisible: sql`1`, texts })

@@ -49,7 +49,7 @@ export async function findUser(ctx: Ctx, id: string): Promise<LoadedUser> {
     editions: editionIdsOf(sql`users.seq`),
     country_code: sql<string | null>`(select default_country_code from edition_customers
       join editions on editions.id = edition_id where user_seq = users.seq
-      order by edition_customers.created_at desc, edition_customers.seq desc limit 1)`,
+      order by edition_customers.seq desc limit 1)`,
   }
   const row = await ctx.db.first(
     answering(
