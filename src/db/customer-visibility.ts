@@ -1,6 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm'
 import { type Caller, reachOf, type RoleCode } from '../domain/accounts/access.ts'
 import { searchSeparator } from '../domain/text/fold.ts'
+import { fromJson } from './select.ts'
 import { inList } from './visibility.ts'
 
 /** Contact columns of a customer, which `users` and `edition_customers` have. */
@@ -79,6 +80,24 @@ export function contactSeenInEdition(user: SQL, column: ContactColumn, editionId
   return sql`iif(${editionId} is null, ${user}.${name}, ${isName ? sql`coalesce(${value}, '')` : value})`
 }
 
+/** Rows of `edition_customers` that the caller sees of a customer, whose row of `users` is in the query. */
+export function isEditionSeenBy(caller: Caller): SQL {
+  const reach = reachOf(caller)
+  if (reach.all || reach.editions.length === 0) return sql`1`
+  const inOwn = inEditions(sql`edition_customers.edition_id`, listEditionIds(reach.editions))
+  if (reach.organizations.length === 0) return inOwn
+  return sql`(${inList(sql`users.organization_id`, reach.organizations)} or ${inOwn})`
+}
+
+/** The ids of the editions of a customer that the caller sees. The row of `users` is in the query. */
+export const editionIdsSeenBy = (caller: Caller) =>
+  fromJson<string[]>(sql`(select json_group_array(edition_customers.edition_id) from edition_customers
+    where user_seq = users.seq and ${isEditionSeenBy(caller)})`)
+
+const listEditionIds = (grants: readonly { edition_id: string | null }[]): string[] => [
+  ...new Set(grants.flatMap((grant) => grant.edition_id ?? [])),
+]
+
 const changers: readonly RoleCode[] = ['OA', 'OM', 'EA', 'EM']
 
 /** The editions whose customers the caller may change; null for callers who may change all customers of the organisation. */
@@ -126,7 +145,7 @@ export function customersSeenBy(caller: Caller, user?: SQL): CustomerView {
   if (reach.all || reach.editions.length === 0) return user ? buildWholeView(user) : wholeUsers
   const from = user ?? sql`users`
   const seen = sql`seen`
-  const editionIds = [...new Set(reach.editions.flatMap((grant) => grant.edition_id ?? []))]
+  const editionIds = listEditionIds(reach.editions)
   const [only, ...others] = editionIds
   const isSeen =
     only !== undefined && others.length === 0

@@ -1,11 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm'
 import { editionCustomers } from './schema/users.ts'
-import { fromJson } from './select.ts'
 import { insertFound } from './write.ts'
-
-/** The ids of the editions of a customer, whose number `seq` is. */
-export const editionIdsOf = (seq: SQL) =>
-  fromJson<string[]>(sql`(select json_group_array(edition_id) from edition_customers where user_seq = ${seq})`)
 
 /** A customer of an edition by the ids of both. */
 export type EditionCustomer = Omit<typeof editionCustomers.$inferInsert, 'user_seq'> & { user_id: string }

@@ -3,11 +3,12 @@ import type { Ctx } from '../../context.ts'
 import {
   type CustomerView,
   customersSeenBy,
+  editionIdsSeenBy,
+  isEditionSeenBy,
   madeOfView,
   type ShownColumn,
   shownColumns,
 } from '../../db/customer-visibility.ts'
-import { editionIdsOf } from '../../db/edition-customers.ts'
 import { users } from '../../db/schema/users.ts'
 import { answering, type RowOf, selection } from '../../db/select.ts'
 import { visible } from '../../db/visibility.ts'
@@ -38,7 +39,7 @@ export const userColumns = madeOfView((view: CustomerView) => ({
 
 export interface LoadedUser extends ShownUserRow {
   tenant: Tenant
-  /** Of the edition that the customer joined last, for numbers without a country. */
+  /** Of the edition that the customer joined last among those that the caller sees, for numbers without a country. */
   country_code: string | null
 }
 
@@ -46,9 +47,9 @@ export async function findUser(ctx: Ctx, id: string): Promise<LoadedUser> {
   const view = customersSeenBy(ctx.caller)
   const fields = {
     ...userColumns(view),
-    editions: editionIdsOf(sql`users.seq`),
+    editions: editionIdsSeenBy(ctx.caller),
     country_code: sql<string | null>`(select default_country_code from edition_customers
-      join editions on editions.id = edition_id where user_seq = users.seq
+      join editions on editions.id = edition_id where user_seq = users.seq and ${isEditionSeenBy(ctx.caller)}
       order by edition_customers.seq desc limit 1)`,
   }
   const row = await ctx.db.first(

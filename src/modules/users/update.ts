@@ -57,12 +57,6 @@ function chooseChannel(
   return phone_number === null ? 'email' : channel
 }
 
-/** The edition of a customer of one edition alone; null for others. */
-function findOnlyEdition({ tenant: { editions } }: LoadedUser): string | null {
-  const [only, ...others] = editions === 'any' ? [] : editions
-  return only !== undefined && others.length === 0 ? only : null
-}
-
 interface StoredRow extends Contact {
   search_text: string
 }
@@ -74,25 +68,24 @@ const contactJson = (row: SQL): SQL =>
 const storedFields = {
   msg_channel: users.msg_channel,
   own: fromJson<StoredRow>(contactJson(sql`users`)),
-  known: fromJson<StoredRow | null>(sql`iif(known.seq is null, 'null', ${contactJson(sql`known`)})`),
+  /** What each edition of the customer knows. */
+  editions: fromJson<{ edition_id: string; contact: StoredRow }[]>(sql`(
+    select json_group_array(json_object('edition_id', known.edition_id, 'contact', ${contactJson(sql`known`)}))
+    from edition_customers as known where known.user_seq = users.seq)`),
 }
 
-/** A customer as the organisation has them, and as an edition knows them. */
-async function loadStored(
-  { db }: Ctx,
-  user: LoadedUser,
-  editionId: string | null,
-): Promise<RowOf<typeof storedFields>> {
+/** A customer as the organisation has them, and as the edition knows them that alone has them. */
+async function loadStored({ db }: Ctx, user: LoadedUser) {
   const row = await db.first(
     answering(
       storedFields,
-      sql<RowOf<typeof storedFields>>`select ${selection(storedFields)} from users
-        left join edition_customers as known on known.edition_id = ${editionId} and known.user_seq = users.seq
-        where users.id = ${user.id}`,
+      sql<RowOf<typeof storedFields>>`select ${selection(storedFields)} from users where users.id = ${user.id}`,
     ),
   )
   if (!row) throw notFound()
-  return row
+  const { editions, ...stored } = row
+  const [only, ...others] = editions
+  return { ...stored, known: only && others.length === 0 ? only : null }
 }
 
 function parseChanges(user: LoadedUser, { phone_number, ...input }: UpdateUserInput): Partial<Contact> {
@@ -115,14 +108,16 @@ function checkContacts(changes: Partial<Contact>, contacts: readonly Contact[]):
   throw invalid(fieldError([removed], 'contact_required', 'A customer keeps an e-mail address or a number.'))
 }
 
+type KnownRow = NonNullable<Awaited<ReturnType<typeof loadStored>>['known']>
+
 /** Changes what the only edition of a customer knows. */
-function changeInEdition(user: LoadedUser, before: StoredRow, after: Contact): Statement[] {
-  if (isEmpty(changesIn<Contact>(before, after))) return []
+function changeInEdition(user: LoadedUser, { edition_id, contact }: KnownRow, after: Contact): Statement[] {
+  if (isEmpty(changesIn<Contact>(contact, after))) return []
   return [
     update(
       editionCustomers,
       { ...after, ...searchColumns(after) },
-      sql`edition_id = ${findOnlyEdition(user)} and user_seq = ${user.seq} and search_text = ${before.search_text}`,
+      sql`edition_id = ${edition_id} and user_seq = ${user.seq} and search_text = ${contact.search_text}`,
     ),
     changedOne(),
   ]
@@ -142,12 +137,11 @@ function requireOnlyEdition(user: LoadedUser, editionId: string, isOrganization:
 export async function updateUser(ctx: Ctx, user: LoadedUser, input: UpdateUserInput): Promise<LoadedUser> {
   if (user.erased_at !== null) throw new AppError('user_erased', 'This customer was erased.')
   const editionIds = changeableEditions(ctx.caller, user.organization_id)
-  const onlyEdition = findOnlyEdition(user)
-  if (editionIds !== null && (onlyEdition === null || !editionIds.includes(onlyEdition))) throw sharedCustomer()
+  const { own, known, msg_channel } = await loadStored(ctx, user)
+  if (editionIds !== null && (!known || !editionIds.includes(known.edition_id))) throw sharedCustomer()
   const requested = parseChanges(user, input)
-  const { own, known, msg_channel } = await loadStored(ctx, user, onlyEdition)
   const contact = applyChanges(own, requested)
-  const knownContact = known && applyChanges(known, requested)
+  const knownContact = known && applyChanges(known.contact, requested)
   const seesOwn = seesOrganization(ctx.caller, user.organization_id)
   checkContacts(requested, seesOwn || !knownContact ? [contact] : [contact, knownContact])
   const inEdition = known && knownContact ? changeInEdition(user, known, knownContact) : []
@@ -160,7 +154,7 @@ export async function updateUser(ctx: Ctx, user: LoadedUser, input: UpdateUserIn
   }
   const isFoundOtherwise = contact.email !== own.email || contact.phone_number !== own.phone_number
   const statements = [
-    ...(onlyEdition === null ? [] : [requireOnlyEdition(user, onlyEdition, editionIds === null)]),
+    ...(known ? [requireOnlyEdition(user, known.edition_id, editionIds === null)] : []),
     ...inEdition,
     ...updateVersion(users, user, changes),
     ...(isFoundOtherwise ? [customerOrdersSearch(user.id, contact)] : []),

@@ -1,12 +1,11 @@
 import { eq, getTableColumns, type SQL, sql } from 'drizzle-orm'
-import { editionIdsOf } from '../../../db/edition-customers.ts'
 import type { Ctx } from '../../../context.ts'
 import { isShadowed } from '../../../db/consents.ts'
 import { buildOrderBy, paginate } from '../../../db/paginate.ts'
 import { consentRecords, consents } from '../../../db/schema/consents.ts'
 import { users } from '../../../db/schema/users.ts'
 import { answering, fromFlag, jsonFlag, type RowOf, selection } from '../../../db/select.ts'
-import { contactSeenInEdition } from '../../../db/customer-visibility.ts'
+import { contactSeenInEdition, editionIdsSeenBy } from '../../../db/customer-visibility.ts'
 import { inList, visible } from '../../../db/visibility.ts'
 import { type Tenant, reachOf } from '../../../domain/accounts/access.ts'
 import { notFound } from '../../../domain/errors.ts'
@@ -133,7 +132,7 @@ export async function findSubject(ctx: Ctx, userId: string, consentId: string): 
     erased_at: users.erased_at,
     default_language: sql<Language | null>`editions.default_language`,
     email: sql<string | null>`${contactSeenInEdition(sql`users`, 'email', sql`consents.edition_id`)}`,
-    editions: editionIdsOf(sql`users.seq`),
+    editions: editionIdsSeenBy(ctx.caller),
   }
   const applies = sql<RowOf<typeof fields>>`select ${selection(fields)}
     from users join consents on consents.id = ${consentId} and consents.organization_id = users.organization_id

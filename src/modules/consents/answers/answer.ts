@@ -102,15 +102,12 @@ function refusalOf(
 }
 
 /** An edition role may answer the organisation's consents only for people of no other edition. */
-function sharedGuard(ctx: Ctx, { id, organization_id, tenant, answer }: AnswerSubject): Statement[] {
+async function sharedGuard(ctx: Ctx, { id, organization_id, answer }: AnswerSubject): Promise<Statement[]> {
   const editions = answer.edition_id === null ? changeableEditions(ctx.caller, organization_id) : null
   if (editions === null) return []
-  if (tenant.editions !== 'any' && tenant.editions.some((edition) => !editions.includes(edition)))
-    throw sharedCustomer()
-  const isElsewhere = isSharedOutside(sql`users`, editions)
-  return [
-    refuseUnless(sql`not exists (select 1 from users where users.id = ${id} and ${isElsewhere})`, 'shared_customer'),
-  ]
+  const shared = sql`select 1 from users where users.id = ${id} and ${isSharedOutside(sql`users`, editions)}`
+  if (await ctx.db.first(shared)) throw sharedCustomer()
+  return [refuseUnless(sql`not exists (${shared})`, 'shared_customer')]
 }
 
 const presentSeen = (ctx: Ctx, subject: AnswerSubject, record: RecordRow, before: RecordRow | null): SeenRecord => ({
@@ -129,7 +126,7 @@ export async function answerConsent(
   const { id, answer } = subject
   if (subject.erased_at !== null) throw new AppError('user_erased', 'This customer was erased.')
   checkInput(ctx, subject, action, input)
-  const guard = sharedGuard(ctx, subject)
+  const guard = await sharedGuard(ctx, subject)
   const { edition_id, email, wording } = await contextOf(ctx, subject, input)
   const definition =
     wording === null ? answer : { ...answer, wording_version: wording.version, content_hash: wording.content_hash }
