@@ -125,8 +125,9 @@ describe('a role of an edition', () => {
       expect([request, seen.status]).toEqual([request, 200])
       const { queries, rows_read, ...answer } = seen
       expect([request, after[request]]).toMatchObject([request, answer])
-      // What a customer bought is read by an index of the customer, which has the orders of all editions.
-      if (request.startsWith('/v1/user') || request.startsWith('user.'))
+      // What a customer bought is read by an index of the customer, which has the orders of all editions. Languages that
+      // are known are counted beside purchases of the newest orders, whose keys end where those of other orders begin.
+      if (request.startsWith('/v1/user') || (request.startsWith('user.') && !request.startsWith('user.locale')))
         expect([request, after[request]]).toMatchObject([request, { queries, rows_read }])
     }
     expect(await exportMembers()).toBe(membersBefore)

@@ -2,7 +2,7 @@ import { integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import { messageChannels } from '../../domain/accounts/users.ts'
 
 /**
- * Customers of an organisation, as its own roles see them. Indexes, with what reads them:
+ * Indexes, with what reads them, of customers as roles of the organisation see them:
  * - users_by_email: one customer for each address of an organisation; imports find people by it, and lists are ordered.
  * - users_by_phone_only: one customer for each number of those without an address.
  * - users_sample: a sixteenth and less of the people, evenly spread, for estimates of conditions. The others write no entry.
@@ -32,7 +32,7 @@ export const users = sqliteTable('users', {
 })
 
 /**
- * What the imports of an edition said of a customer, as roles of this edition see them. Indexes, with what reads them:
+ * Indexes, with what reads them, of what the imports of an edition said of customers, which roles of this edition see:
  * - edition_customers_of_edition: a customer is in an edition once.
  * - edition_customers_of_user: the editions of a customer, and which of them the customer joined last.
  * - edition_customers_by_joining: lists and the walks of segment calculations.
