@@ -83,7 +83,7 @@ async function observeAll(): Promise<Record<string, Observation>> {
 
 async function exportMembers(): Promise<string> {
   await calculated(segment)
-  return (await get(`/v1/segments/${segment}/export`, two.viewer)).text
+  return (await get(`/v1/segments/${segment}/export`, two.manager)).text
 }
 
 /** Another edition imports the same people and strangers, and the organisation learns more of them. */
