@@ -24,9 +24,6 @@ create table orders (
   metadata text not null default '{}' check (json_valid(metadata)),
   external_source text,
   external_id text,
-  -- The import that created the order, and its number there. An order from an API call has no number.
-  import_id text,
-  import_number integer,
   version integer not null default 1,
   created_at integer not null,
   modified_at integer not null,
@@ -84,13 +81,15 @@ create virtual table order_search using fts5 (
 create table transactions (
   id text not null,
   order_id text not null references orders (id),
-  -- Written by the version before alone.
-  organization_id text,
   type text not null,
   status text not null,
   service text not null,
   -- The payment in the provider's words, such as a payment intent id.
   provider_reference text,
+  -- The organization of a payment with a reference of its provider, and since when it has that reference: later than
+  -- every payment of the organization that had the reference before.
+  organization_id text,
+  reference_since integer,
   -- The account that took the payment; null for the edition's own.
   merchant_account_id text references merchant_accounts (id),
   -- Set on rows of type refund: the request that it pays.
@@ -111,15 +110,14 @@ create index transactions_of_merchant_account on transactions (merchant_account_
   where merchant_account_id is not null;
 -- Finds what a refund request has paid back.
 create index transactions_of_refund on transactions (refund_request_id) where refund_request_id is not null;
--- Finds a payment by its name at the provider.
-create index transactions_of_provider on transactions (provider_reference) where provider_reference is not null;
+-- Finds a payment by its name at the provider. The edition whose payment has had a reference longest may pay it back.
+create index transactions_of_provider on transactions (organization_id, provider_reference, reference_since)
+  where reference_since is not null;
 
 -- One row per unit bought. A purchase has a foreign key to its order in the form of a trigger: ids of imported
 -- purchases begin like the id of their order, so the primary key finds them, and no index has every `order_id`.
 create table purchases (
   id text primary key,
-  -- Written by the version before alone.
-  organization_id text references organizations (id),
   edition_id text not null references editions (id),
   edition_short_id text not null generated always as (substr(edition_id, -8)) virtual,
   order_id text not null,

@@ -42,6 +42,8 @@ create table refund_requests (
   -- `<id>:<attempt>`, stored before the provider is called.
   provider_key text,
   provider_key_at integer,
+  -- Decided together with the key: whether the edition may pay back the reference of the payment.
+  is_payable integer not null default 0 check (is_payable in (0, 1)),
   provider_reference text,
   failure_code text,
   failure_message text,

@@ -39,28 +39,18 @@ create table files (
   created_at integer not null,
   modified_at integer not null
 ) strict, without rowid;
--- Serves lists of files ordered by creation.
-create index files_by_created on files (organization_id, created_at, id);
+-- Serves lists of files: newest first in its own order, other orderings sorted from what it holds.
+create index files_of_organization on files
+  (organization_id, created_at, id, edition_id, purpose, mime_type, modified_at, name, size, search);
 -- Finds out whether bytes are still referred to.
 create index files_of_object on files (storage_key) where storage_key is not null;
--- Serves lists of an edition, a purpose or a type ordered by creation.
-create index files_by_kind on files
-  (organization_id, coalesce(edition_id, '-') || ' ' || purpose || ' ' || mime_type, created_at, id);
--- Serves lists ordered by last change.
-create index files_by_modified on files (organization_id, coalesce(edition_id, '-') || ' ' || purpose, modified_at, id);
--- Serves lists ordered by name.
-create index files_by_name on files (organization_id, coalesce(edition_id, '-') || ' ' || purpose, name, id);
--- Serves lists ordered by size.
-create index files_by_size on files (organization_id, coalesce(edition_id, '-') || ' ' || purpose, size, id);
 
 -- Bytes of stored objects and of open uploads, by organization.
 create table organization_storage (
   organization_id text primary key references organizations (id),
   used_bytes integer not null check (used_bytes >= 0),
   -- Null for the usual limit.
-  limit_bytes integer check (limit_bytes >= 0),
-  -- Rises with each change of a file or of a reference to one.
-  file_changes integer not null default 0
+  limit_bytes integer check (limit_bytes >= 0)
 ) strict, without rowid;
 
 -- Uploads in parts. A completed upload keeps its row for a day, so that completing it again returns the same file.

@@ -130,15 +130,18 @@ create table import_rows (
   data text not null check (json_valid(data)),
   errors text not null default '[]' check (json_valid(errors)),
   warnings text not null default '[]' check (json_valid(warnings)),
-  -- created, updated, skipped, error, ignored, cancelled; null until it is decided.
+  -- created, updated, skipped, error, ignored, cancelled; null until it is decided, and for rows with the outcome of
+  -- their order.
   outcome text,
   primary key (import_id, row_number)
 ) strict, without rowid;
+-- Finds the rows of an order.
+create index import_rows_of_order on import_rows (import_id, group_key, row_number);
 -- Finds the same id in two orders of a file, where rows are not grouped by it.
 create index import_rows_by_external_id
   on import_rows (import_id, json_extract(data, '$.values."order.external_id"'), row_number)
   where group_key <> json_extract(data, '$.values."order.external_id"');
--- Serves the report of errors.
+-- Serves the report of errors, and lists of rows with errors.
 create index import_rows_with_errors on import_rows (import_id, row_number) where errors <> '[]';
 -- Serves lists of one outcome. Created orders are most rows of most imports and are found without it.
 create index import_rows_by_outcome on import_rows (import_id, outcome, row_number)
@@ -147,13 +150,11 @@ create index import_rows_by_outcome on import_rows (import_id, outcome, row_numb
 -- One row per order that the file contains.
 create table import_orders (
   import_id text not null references data_imports (id),
-  group_key text not null,
   -- The number of its first row.
   number integer not null,
+  group_key text not null,
   rows_count integer not null,
-  -- Its first row and those that follow without a row of another order between them.
-  adjacent_rows integer not null,
-  -- created, updated, skipped, error, cancelled; null until it is decided, and for most that were created.
+  -- created, updated, skipped, error, ignored, cancelled; null until it is decided.
   outcome text,
   order_id text,
   -- The version of the order after the import wrote it, and what an undo restores.
@@ -164,31 +165,12 @@ create table import_orders (
   undo_reason text,
   errors text not null default '[]' check (json_valid(errors)),
   warnings text not null default '[]' check (json_valid(warnings)),
-  primary key (import_id, group_key)
+  primary key (import_id, number)
 ) strict, without rowid;
+-- Finds the order of a row.
+create unique index import_orders_by_key on import_orders (import_id, group_key);
 -- Finds the imports that changed an order.
 create index import_orders_of_order on import_orders (order_id) where order_id is not null;
-
--- Ranges of an order's rows that do not stand directly behind its first ones.
-create table import_later_rows (
-  import_id text not null references data_imports (id),
-  -- `import_orders.number`.
-  number integer not null,
-  first_row integer not null,
-  rows_count integer not null,
-  primary key (import_id, number, first_row)
-) strict, without rowid;
-
--- Orders that the import created, packed by chunk: most orders of most imports. An order in `import_orders` without an
--- outcome, whose number is not above the last number here, was created.
-create table import_created_orders (
-  import_id text not null references data_imports (id),
-  first_number integer not null,
-  last_number integer not null,
-  -- JSON by number: the order's id, and what an undo of it needs.
-  orders text not null check (json_valid(orders)),
-  primary key (import_id, first_number)
-) strict, without rowid;
 
 -- Distinct products as the file names them.
 create table import_products (

@@ -50,14 +50,12 @@ const changes: Record<Copied, (of: Copies) => Record<string, string>> = {
     modified_at: joinedAt('own.seq', copies),
   }),
   edition_customers: ({ copies }) => ({
-    ...countedAlone,
     user_seq: `(select seq from users where id = ${idOf('(select id from users where seq = own.user_seq)')})`,
     email: emailOf('own.email'),
     email_folded: emailOf('own.email_folded'),
     created_at: joinedAt('own.user_seq', copies),
   }),
   orders: ({ count }) => ({
-    ...countedAlone,
     id: idOf('own.id'),
     user_id: idOf('own.user_id'),
     order_number: numberOf(count),
@@ -65,8 +63,6 @@ const changes: Record<Copied, (of: Copies) => Record<string, string>> = {
     number_key: `printf('%02d', length(${numberOf(count)})) || ${numberOf(count)}`,
     external_id: "own.external_id || '-' || copies.n",
     search: emailOf('customers.address_folded'),
-    import_id: 'null',
-    import_number: 'null',
     created_at: `own.created_at + copies.n * ${count} * 60000`,
     // Not at once, and some time ago: lists distinguish what has just changed.
     modified_at: 'own.modified_at - (copies.n + 60) * 60000 + own.seq * 100',
@@ -77,7 +73,6 @@ const changes: Record<Copied, (of: Copies) => Record<string, string>> = {
     created_at: `own.created_at + copies.n * ${count} * 60000`,
   }),
   purchases: ({ count }) => ({
-    ...countedAlone,
     id: idOf('own.id'),
     order_id: idOf('own.order_id'),
     user_id: idOf('own.user_id'),

@@ -195,6 +195,15 @@ export function createFakeStripe({ now = Date.now, apiKeys }: Options = {}): Fak
       : refused(noPayment(id, 'refund'))
   }
 
+  /** A payment by its intent, or by its charge. */
+  function showPayment(object: 'payment_intent' | 'charge', id: string, account: string | null): FakeAnswer {
+    const found = store.find(id, account)
+    if (!found) return refused(noPayment(id, object))
+    const { charge, id: payment_intent, amount, currency } = found
+    const name = object === 'charge' ? { id: charge, payment_intent } : { id: payment_intent, latest_charge: charge }
+    return { status: 200, body: { ...name, object, amount, currency } }
+  }
+
   function isKnownKey(authorization: string): boolean {
     const key = /^Bearer ((?:rk|sk)_(?:test|live)_\w+)$/.exec(authorization)?.[1]
     return key !== undefined && (apiKeys === undefined || apiKeys.includes(key))
@@ -221,6 +230,9 @@ export function createFakeStripe({ now = Date.now, apiKeys }: Options = {}): Fak
       if (request.method === 'GET' && pathname === '/v1/refunds') return list(searchParams, account)
       const id = /^\/v1\/refunds\/(\w+)$/.exec(pathname)?.[1]
       if (request.method === 'GET' && id !== undefined) return get(id, account)
+      const named = /^\/v1\/(payment_intent|charge)s\/(\w+)$/.exec(pathname)
+      if (request.method === 'GET' && named)
+        return showPayment(named[1] === 'charge' ? 'charge' : 'payment_intent', named[2] ?? '', account)
       return refused(refusal(404, `Unrecognized request URL (${request.method}: ${pathname}).`))
     },
   }

@@ -3,10 +3,11 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { getPlatformProxy, unstable_splitSqlQuery as statementsOf } from 'wrangler'
 import { root } from './paths.ts'
+import { otherSchemaCode } from './processes.ts'
 
 /**
  * `wrangler d1 migrations apply --local`, which starts a simulator for each migration. Each is one transaction, and is noted in the
- * same table.
+ * same table. It ends with `otherSchemaCode`, and changes nothing, where a migration was applied whose file is not there.
  */
 const text = { type: 'string' } as const
 const { values } = parseArgs({ options: { config: text, 'persist-to': text, 'env-file': text } })
@@ -44,9 +45,10 @@ try {
     `create table if not exists d1_migrations (
       id integer primary key autoincrement, name text unique, applied_at timestamp default current_timestamp not null)`,
   ).run()
+  const names = (await readdir(migrations)).filter((name) => name.endsWith('.sql')).toSorted()
   const applied = await listApplied()
-  for (const name of (await readdir(migrations)).toSorted())
-    if (name.endsWith('.sql') && !applied.has(name)) await apply(name)
+  if ([...applied].some((name) => !names.includes(name))) process.exitCode = otherSchemaCode
+  else for (const name of names) if (!applied.has(name)) await apply(name)
 } finally {
   await dispose()
 }

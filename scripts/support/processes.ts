@@ -10,6 +10,9 @@ export interface Ending {
   output: string
 }
 
+/** How `migrate.ts` ends where the database was made by other migrations. */
+export const otherSchemaCode = 3
+
 export interface Running {
   ended: Promise<Ending>
   /** Ends the process and everything that it started. */

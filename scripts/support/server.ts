@@ -2,7 +2,7 @@ import { join, resolve } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { lockFolder } from './folder-lock.ts'
 import { root } from './paths.ts'
-import { claimPort, type Ending, type Running, startNode } from './processes.ts'
+import { claimPort, type Ending, otherSchemaCode, type Running, startNode } from './processes.ts'
 import { type Variables, writeConfig, writeVariables } from './worker-config.ts'
 
 /** The default token of the superuser, for local servers only. */
@@ -77,6 +77,10 @@ async function serve(options: Options, port: number, folder: string, release: ()
 
   const migration = await start([migrationProgram]).ended
   options.signal?.throwIfAborted()
+  if (migration.code === otherSchemaCode)
+    throw new Error(
+      `${options.stateDir} has a database of another schema. Remove the folder ${options.stateDir} and start again.`,
+    )
   if (migration.code !== 0) throw new Error(`The migrations failed.\n${migration.output}`)
 
   let isReady = false

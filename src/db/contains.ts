@@ -6,8 +6,7 @@ const anyOf = (conditions: readonly SQL[]): SQL => sql`(${sql.join([...condition
 const contains = (column: SQL, part: string): SQL => sql`instr(${column}, ${part}) > 0`
 
 /** Whether a folded column has one of these folded texts. */
-export const containsAny = (column: SQL, parts: readonly string[]): SQL =>
-  anyOf(parts.map((part) => contains(column, part)))
+const containsAny = (column: SQL, parts: readonly string[]): SQL => anyOf(parts.map((part) => contains(column, part)))
 
 /** The texts of which one has to be in a folded column that also holds telephone numbers as digits. */
 export const foldedOrDigits = (needle: string): string[] => [fold(needle), ...phoneNeedles(needle)]

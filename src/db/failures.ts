@@ -18,7 +18,7 @@ export const raisedRefusal = (error: unknown): string | null =>
 
 /** The index of a violated uniqueness as SQLite names it, such as `editions.organization_id, editions.slug`, or null. */
 export const violatedUnique = (error: unknown): string | null =>
-  /UNIQUE constraint failed: ([^|:]+?)(?:: SQLITE|\s*\||$)/.exec(messageOf(error))?.[1]?.trim() ?? null
+  /UNIQUE constraint failed: ([^|:]+)/.exec(messageOf(error))?.[1]?.trim() ?? null
 
 /** True for temporary failures of the database: the request may be tried again later. */
 export const isTransient = (error: unknown): boolean =>

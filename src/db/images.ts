@@ -6,15 +6,12 @@ import { visibilityOf, visible } from './visibility.ts'
 
 interface Shower {
   organization_id: string | null
-  /** Null for what belongs to the whole organisation. */
-  edition_id: string | null
 }
 
-/** True for the rows of `files` that the shower may show: images of its organisation that are ready. */
-export const isShowable = (caller: Caller, { organization_id, edition_id }: Shower): SQL =>
+/** True for the rows of `files` that the caller may show: images of the shower's organisation that are ready. */
+export const isShowable = (caller: Caller, { organization_id }: Shower): SQL =>
   sql`(files.organization_id = ${organization_id} and ${eq(files.purpose, 'image')} and ${eq(files.status, 'ready')}
-    and (files.edition_id is null or files.edition_id = ${edition_id}
-      or ${visible(caller, visibilityOf(sql`files.organization_id`, sql`files.edition_id`))}))`
+    and ${visible(caller, visibilityOf(sql`files.organization_id`, sql`files.edition_id`))})`
 
 /** Aborts the batch, as a lost race, where the file is gone meanwhile or is no longer what may be shown. */
 export const imageGuard = (caller: Caller, shower: Shower, id: string): SQL =>

@@ -1,7 +1,8 @@
 import { type SQL, sql } from 'drizzle-orm'
 import { idLike } from '../domain/ids.ts'
-import { paidStatuses } from '../domain/orders/orders.ts'
+import { capturedStatuses, paidStatuses } from '../domain/orders/orders.ts'
 import { heldStatuses } from '../domain/orders/purchases.ts'
+import { type RefundStatus, reservedStatuses } from '../domain/refunds/refunds.ts'
 import { boughtInOrder } from './purchases.ts'
 
 const oneOf = (column: SQL, values: readonly string[]): SQL =>
@@ -9,6 +10,8 @@ const oneOf = (column: SQL, values: readonly string[]): SQL =>
     values.map((value) => sql`${value}`),
     sql`, `,
   )})`
+
+const countedStatuses: readonly RefundStatus[] = [...reservedStatuses, 'completed']
 
 /** Holds for the payment that a request refunds. */
 export const isPaymentOf = (refund: { order_id: string; transaction_id: string }): SQL =>
@@ -47,3 +50,57 @@ export const orderRest = (orderId: SQL, payment: SQL, fees: SQL = sql`0`): SQL =
   sql`iif(${fees} = 1, ${paymentRest(payment)}, min(${paymentRest(payment)},
     (select coalesce(sum(${purchaseShare(sql`bought`, sql`0`)}), 0) 
       from ${boughtInOrder(orderId)} as bought)))`
+
+/** The columns by which a payment of the organisation is found by its reference, and since when it has it. */
+export const referenceColumns = (organizationId: string, reference: string | null) => ({
+  organization_id: reference === null ? null : organizationId,
+  reference_since: reference,
+})
+
+/**
+ * The time from which a payment has a reference. It is later than that of all payments that have the reference already,
+ * whatever their clocks said.
+ */
+export const referenceSince = (organizationId: string, reference: SQL, now: number): SQL =>
+  sql`iif(${reference} is null, null, max(${now}, (select coalesce(max(reference_since), 0) + 1 from transactions
+    where organization_id = ${organizationId} and provider_reference = ${reference}
+      and reference_since is not null)))`
+
+/** The columns that change with the reference of a payment: it is the last to take it. Undefined says that it keeps its own. */
+export const changedReference = (organizationId: string, reference: string | null | undefined, now: number) =>
+  reference === undefined
+    ? {}
+    : {
+        ...referenceColumns(organizationId, reference),
+        reference_since: referenceSince(organizationId, sql`${reference}`, now),
+      }
+
+/**
+ * The edition that may pay back a payment: of the orders that have one of its references now, the one that has had it
+ * longest belongs to it. Null for references that no order has. `references` is JSON.
+ */
+export const payingEdition = (organizationId: string, references: SQL): SQL =>
+  sql`(select orders.edition_id from json_each(${references}) as reference
+    cross join transactions as holder on holder.organization_id = ${organizationId}
+      and holder.provider_reference = reference.value
+      and holder.reference_since = (select min(reference_since) from transactions
+        where organization_id = ${organizationId} and provider_reference = reference.value
+          and reference_since is not null)
+    cross join orders on orders.id = holder.order_id
+    order by holder.reference_since, holder.order_id limit 1)`
+
+/**
+ * What is left of a payment for all orders of the edition that have its reference: the sum of their amounts, less what
+ * was paid back or is reserved for any of them. What a provider paid back beyond the amount of an order counts too. Null
+ * for a payment without a reference.
+ */
+export const sharedRest = (payment: SQL, editionId: SQL): SQL =>
+  sql`(select sum(sharing.amount_minor - sharing.refunded_minor - sharing.reserved_minor
+      - coalesce((select sum(requested_minor - approved_minor) from refund_requests
+        where order_id = sharing.order_id and transaction_id = sharing.id and source = 'provider'
+          and currency = sharing.currency and ${oneOf(sql`status`, countedStatuses)}), 0))
+    from transactions as sharing cross join orders as sharer on sharer.id = sharing.order_id
+    where sharing.organization_id = ${payment}.organization_id
+      and sharing.provider_reference = ${payment}.provider_reference and sharing.reference_since is not null
+      and sharing.currency = ${payment}.currency and sharer.edition_id = ${editionId}
+      and ${oneOf(sql`sharing.status`, capturedStatuses)})`

@@ -30,7 +30,7 @@ function buildScopeMarks(scope: SearchScope): SQL {
 
 type SearchIndex = 'order_search' | 'customer_search' | 'edition_customer_search'
 
-interface IndexSearch {
+interface TextSearch {
   /** Null searches the rows of all organizations. */
   scope: SearchScope | null
   /** A condition on the caller, without columns. Where it is false, the index is not read. */
@@ -43,7 +43,7 @@ interface IndexSearch {
  * A condition that finds the entries of a full-text index which may contain a text. The index has sequences of three
  * letters, so whoever uses it compares the text itself. Two scopes may share a mark, so the scope is compared too.
  */
-export function buildMatch(index: SearchIndex, { scope, isVisible, texts }: IndexSearch): SQL {
+export function buildMatch(index: SearchIndex, { scope, isVisible, texts }: TextSearch): SQL {
   const phrases = matching(texts)
   const expression = scope ? sql`'(' || ${buildScopeMarks(scope)} || ') AND (' || ${phrases} || ')'` : sql`${phrases}`
   // A condition beside `match` would be checked once an entry. No row contains the empty phrase.
@@ -58,9 +58,9 @@ export async function findCandidates(
   db: Database,
   queries: readonly SQL<{ key: number }>[],
 ): Promise<number[][] | null> {
-  const found = await db.batch(
+  const rowsOfQueries = await db.batch(
     queries.map((query) => sql<{ key: number }>`select key from (${query}) limit ${maxCandidates + 1}`),
   )
-  if (found.some(({ length }) => length > maxCandidates)) return null
-  return found.map((rows) => rows.map(({ key }) => key))
+  if (rowsOfQueries.some(({ length }) => length > maxCandidates)) return null
+  return rowsOfQueries.map((rows) => rows.map(({ key }) => key))
 }

@@ -40,9 +40,18 @@ export const visibilityByEdition = (edition: SQL): Visibility => ({
 
 export const editionVisibility = visibilityOf(sql`${editions.organization_id}`, sql`${editions.id}`)
 
-/** True for the rows that the caller reaches through one of `roles`; every read of the API goes through this. */
+/**
+ * What the caller reaches through the roles of the operation. While the path is looked up every role counts, so that a
+ * caller who may only read is told which role the operation takes.
+ */
+export const actingReach = (caller: Caller, roles = caller.acting_roles): Reach => reachOf(caller, roles)
+
+/**
+ * True for the rows that the caller reaches through the operation's roles, or through `roles` alone; every read of the
+ * API goes through this.
+ */
 export function visible(caller: Caller, table: Visibility, roles?: readonly RoleCode[]): SQL {
-  const reach = reachOf(caller, roles)
+  const reach = actingReach(caller, roles)
   return reach.all ? sql`1` : within(reach, table)
 }
 
@@ -54,9 +63,9 @@ function within(reach: Extract<Reach, { all: false }>, table: Visibility): SQL {
   ])
 }
 
-/** Whether the caller reaches all rows of an organisation through one of `roles`. */
-export function seesOrganization(caller: Caller, id: string, roles?: readonly RoleCode[]): boolean {
-  const reach = reachOf(caller, roles)
+/** Whether the caller reaches all rows of an organisation through the operation's roles. */
+export function seesOrganization(caller: Caller, id: string): boolean {
+  const reach = actingReach(caller)
   return reach.all || reach.organizations.includes(id)
 }
 
@@ -67,7 +76,7 @@ interface AskedTenant {
 
 /** The ids of the organisations that a caller reaches, as a whole or some editions of them; null for all. */
 export function organizationsReached(caller: Caller): string[] | null {
-  const reach = reachOf(caller)
+  const reach = actingReach(caller)
   if (reach.all) return null
   return [...new Set([...reach.organizations, ...reach.editions.map((grant) => grant.organization_id)])]
 }
@@ -87,7 +96,7 @@ export function inOnlyOrganization<Asked extends AskedTenant>(caller: Caller, as
  * of others.
  */
 export function editionsReached(caller: Caller, { edition_id, organization_id }: AskedTenant): string[] | null {
-  const reach = reachOf(caller)
+  const reach = actingReach(caller)
   if (reach.all || edition_id !== undefined || reach.editions.length === 0) return null
   const isAsked = (id: string) => organization_id === undefined || id === organization_id
   if (reach.organizations.some(isAsked)) return null
@@ -105,11 +114,11 @@ export function wholeScope(caller: Caller, { edition_id, organization_id }: Aske
  * As `visible`, for a list of one organisation or one edition: what the caller reaches there is decided
  * before the first row, so that an index alone can find and count the rows.
  */
-export function visibleIn(caller: Caller, table: Visibility, asked: AskedTenant, roles?: readonly RoleCode[]): SQL {
-  const reach = reachOf(caller, roles)
+export function visibleIn(caller: Caller, table: Visibility, asked: AskedTenant): SQL {
+  const reach = actingReach(caller)
   if (reach.all) return sql`1`
   const { organization_id, edition_id } = asked
-  if (organization_id !== undefined && seesOrganization(caller, organization_id, roles)) return sql`1`
+  if (organization_id !== undefined && seesOrganization(caller, organization_id)) return sql`1`
   if (edition_id === undefined) return within(reach, table)
   if (reach.editions.some((grant) => grant.edition_id === edition_id)) return sql`1`
   return sql`exists (select 1 from editions where editions.id = ${edition_id}

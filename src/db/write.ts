@@ -122,7 +122,7 @@ export const insertAll = <T extends Table>(table: T, rows: readonly InsertModel<
 /** As `insertAll`. Columns of `found` are looked up by the texts that the rows have in their place. */
 export const insertFound = <T extends Table, Name extends string>(
   table: T,
-  rows: readonly (Omit<InsertModel<T>, NoInfer<Name>> & Record<NoInfer<Name>, string>)[],
+  rows: readonly (Omit<InsertModel<T>, NoInfer<Name>> & Record<NoInfer<Name>, string | null>)[],
   found: LookUps<Name>,
 ): SQL[] => insertRows(table, rows, found)
 

@@ -8,7 +8,7 @@ import { standardSchedule } from '../domain/webhooks/webhooks.ts'
 import { type WalletPlatform, walletPlatforms } from '../domain/wallet/wallet.ts'
 import type { Bindings } from '../http/env.ts'
 
-const withoutSlash = (url: string): string => url.replace(/\/+$/, '')
+const withoutSlash = (url: string): string => url.replace(/(?<!\/)\/+$/, '')
 
 const hostOf = (url: string): string => (URL.canParse(url) ? new URL(url).hostname.toLowerCase() : '')
 

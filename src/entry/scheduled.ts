@@ -6,15 +6,7 @@ import { sweepAuditLog } from '../modules/audit-log/jobs.ts'
 import { sweepCampaigns } from '../modules/campaigns/jobs.ts'
 import { sweepConsents, sweepLapsed } from '../modules/consents/jobs.ts'
 import { sweepImportData, sweepImports } from '../modules/data-imports/jobs.ts'
-import {
-  compareStorage,
-  recountFiles,
-  settleFiles,
-  sweepObjects,
-  sweepScans,
-  sweepUnusedImports,
-  sweepUploads,
-} from '../modules/files/jobs.ts'
+import { compareStorage, sweepObjects, sweepScans, sweepUnusedImports, sweepUploads } from '../modules/files/jobs.ts'
 import { resealMerchantAccounts } from '../modules/merchant-accounts/jobs.ts'
 import { sweepCaptured } from '../modules/dev-mailbox/jobs.ts'
 import { sweepErasures } from '../modules/personal-data/jobs.ts'
@@ -33,15 +25,7 @@ import {
 import { sweepSoftBounces } from '../modules/suppressions/jobs.ts'
 import { sweepEmails } from '../modules/transactional-emails/jobs.ts'
 import { sweepCallbacks, sweepPassUpdates } from '../modules/wallet/jobs.ts'
-import {
-  recountDeliveries,
-  packDeliveries,
-  recountDeliveryIntervals,
-  settleDeliveries,
-  settleDeliveryIntervals,
-  sweepDeliveries,
-  sweepEvents,
-} from '../modules/webhooks/jobs.ts'
+import { sweepDeliveries, sweepEvents } from '../modules/webhooks/jobs.ts'
 import { openJob } from './job.ts'
 import { runSweeps, type Sweeps } from './run-sweeps.ts'
 
@@ -81,13 +65,6 @@ const dueSweeps: Sweeps = {
 
 /** They count, pack and check what lists read. */
 const listSweeps: Sweeps = {
-  'file-counts': settleFiles,
-  'file-recount': recountFiles,
-  'webhook-delivery-counts': settleDeliveries,
-  'webhook-delivery-recount': recountDeliveries,
-  'webhook-delivery-interval-counts': (job) => settleDeliveryIntervals(job),
-  'webhook-delivery-interval-recount': recountDeliveryIntervals,
-  'webhook-delivery-packs': (job) => packDeliveries(job),
   'refund-request-parts': divideRefundSpans,
   'refund-request-recount': recountRefunds,
   'refund-interval-counts': (job) => settleRefunds(job),

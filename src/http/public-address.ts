@@ -4,7 +4,7 @@
  */
 export function publicAddress(publicUrl: string, requested: string): URL {
   const url = new URL(requested)
-  return URL.canParse(publicUrl) ? new URL(publicUrl.replace(/\/+$/, '') + url.pathname + url.search) : url
+  return URL.canParse(publicUrl) ? new URL(publicUrl.replace(/(?<!\/)\/+$/, '') + url.pathname + url.search) : url
 }
 
 /** The address of another path of the service, for the client that requested `requested`. */

@@ -200,14 +200,11 @@ describe('processColumnMappings', () => {
     expect(JSON.parse(staged[4]?.errors ?? '')).toMatchObject([{ code: 'missing_required' }])
     expect(JSON.parse(staged[5]?.warnings ?? '')).toMatchObject([{ code: 'total_row' }])
     expect(
-      await rowsOf(
-        'select number, group_key, rows_count, adjacent_rows from import_orders where import_id = ? order by number',
-        id,
-      ),
+      await rowsOf('select number, group_key, rows_count from import_orders where import_id = ? order by number', id),
     ).toEqual([
-      { number: 1, group_key: 'A-1', rows_count: 2, adjacent_rows: 1 },
-      { number: 2, group_key: 'A-2', rows_count: 1, adjacent_rows: 1 },
-      { number: 4, group_key: 'A-3', rows_count: 1, adjacent_rows: 1 },
+      { number: 1, group_key: 'A-1', rows_count: 2 },
+      { number: 2, group_key: 'A-2', rows_count: 1 },
+      { number: 4, group_key: 'A-3', rows_count: 1 },
     ])
     const products = await get(pathOf(id, '/product-mappings'))
     expect(products.body.results).toMatchObject([

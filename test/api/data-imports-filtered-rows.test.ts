@@ -1,7 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { get } from '../support/api.ts'
-import { costOf } from '../support/cost.ts'
 import { aRow, seedStaged } from '../support/seeding/imports/staged-imports.ts'
 import { seedShop, type Shop } from '../support/seeding/sales/orders.ts'
 import { db, write } from '../support/seeding/rows.ts'
@@ -12,7 +11,7 @@ beforeEach(async () => {
 })
 
 describe('pages of the rows of an import with a filter', () => {
-  const count = 3000
+  const count = 1000
   const problem = '[{"code":"required","message":"It is missing."}]'
   const outcomeAt = (number: number) =>
     number % 400 === 3 ? 'created' : number % 2 ? 'updated' : number % 5 ? 'skipped' : 'ignored'
@@ -71,28 +70,25 @@ describe('pages of the rows of an import with a filter', () => {
     const list = `/v1/data-imports/${id}/rows?page_size=20&ordering=${ordering}${outcome ? `&outcome=${outcome}` : ''}${has_errors === undefined ? '' : `&has_errors=${has_errors}`}`
     const last = Math.max(1, Math.ceil(inOrder.length / 20))
     const pageAt = async (path: string, at: number) => {
-      const { body, ...reply } = await get(path)
+      const { body } = await get(path)
       const shown = (body.results as { row_number: number }[]).map(({ row_number }) => row_number)
       expect([path, body.count, shown]).toEqual([path, inOrder.length, inOrder.slice(20 * (at - 1), 20 * at)])
-      return { next: body.next as string | null, rows: costOf({ body, ...reply }).rows_read }
+      return body.next as string | null
     }
     for (const at of new Set([1, Math.ceil(last / 2), last])) {
       const path = `${list}&page=${at}`
-      const { next } = await pageAt(path, at)
-      // What was found is kept.
-      const again = await pageAt(path, at)
-      expect([path, Math.max(again.rows, 400)]).toEqual([path, 400])
+      const next = await pageAt(path, at)
       if (next) await pageAt(next.slice(next.indexOf('/v1/')), at + 1)
     }
   }
 
-  it('hold the rows that match, whatever was asked before, and are found once', async () => {
+  it('hold the rows that match, also after these have changed', async () => {
     const id = await seedEnded()
     const before = await stored(id)
     for (const asked of filters) await expectList(id, before, asked)
     // As an erasure does.
     await write(
-      sql`update import_rows set errors = ${problem} where import_id = ${id} and row_number between 1000 and 1002`,
+      sql`update import_rows set errors = ${problem} where import_id = ${id} and row_number between 600 and 602`,
     )
     const between = await stored(id)
     for (const asked of filters.filter(({ has_errors }) => has_errors !== undefined))

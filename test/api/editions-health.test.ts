@@ -253,8 +253,7 @@ describe('getEditionHealthcheck', () => {
     await write(
       sql`update webhook_deliveries set last_attempt_at = ${now - dayMs - 1000} where endpoint_id = ${own.id}`,
     )
-    await write(sql`update webhook_events set edition_id = null where organization_id = ${organisation.id}
-      and id in (select event_id from webhook_deliveries where endpoint_id = ${wide.id})`)
+    await write(sql`update webhook_deliveries set edition_id = null where endpoint_id = ${wide.id}`)
     expect(failed(await healthOf(edition.id))).not.toContain(check)
   })
 

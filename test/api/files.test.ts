@@ -1,11 +1,12 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { utf8 } from '../../src/domain/text/encoding.ts'
-import { call, callWith, get, patch, publicUrl, remove } from '../support/api.ts'
+import { call, callWith, created, get, patch, publicUrl, remove } from '../support/api.ts'
 import { interruptedDatabase } from '../support/bindings.ts'
 import { costOf } from '../support/cost.ts'
 import { freshPng, rowsOf, sha256Hex, storedKeys, uploadRaw } from '../support/files.ts'
-import { seedAccount, seedMember, seedToken } from '../support/seeding/members.ts'
+import { givenMember, seedAccount, seedMember, seedToken } from '../support/seeding/members.ts'
 import { seedEdition } from '../support/seeding/editions.ts'
+import { seedTable } from '../support/seeding/imports/data-imports.ts'
 import { givenOrganization } from '../support/seeding/organizations.ts'
 
 let organization: { id: string }
@@ -71,13 +72,12 @@ describe('uploadFile', () => {
     })
   })
 
-  it('writes at most 11 rows, for new and for known bytes', async () => {
+  it('writes at most 8 rows, for new and for known bytes', async () => {
     const bytes = freshPng()
     const first = await uploadRaw(organization.id, bytes, { query: { edition_id: edition } })
     const again = await uploadRaw(organization.id, bytes, { query: { edition_id: edition } })
-    // Three more are the entry of the audit log.
-    expect(costOf(first)).toMatchObject({ queries: 5, round_trips: 1, rows_written: 11 + 4 })
-    expect(costOf(again)).toMatchObject({ queries: 5, round_trips: 1, rows_written: 9 + 4 })
+    expect(costOf(first)).toMatchObject({ queries: 5, round_trips: 1, rows_written: 8 })
+    expect(costOf(again)).toMatchObject({ queries: 5, round_trips: 1, rows_written: 6 })
   })
 
   it('does one request for one Idempotency-Key, also with another boundary', async () => {
@@ -202,6 +202,26 @@ describe('deleteFile', () => {
 })
 
 describe('getFile', () => {
+  it('names imports to roles that read imports alone', async () => {
+    const place = { organization: organization.id, edition }
+    const file = await seedTable(place)
+    const shop = { organization_id: organization.id, edition_id: edition }
+    const { id } = await created('/v1/data-imports', { ...shop, file_id: file })
+    const uses = [{ type: 'data_import', id, field: 'file_id' }]
+    for (const [role, shown] of [
+      ['manager', uses],
+      ['viewer', []],
+    ] as const)
+      for (const at of [undefined, edition]) {
+        const { token } = await givenMember(organization, role, at)
+        const { body } = await get(`/v1/files/${file}`, token)
+        expect([role, body.is_used, body.used_by]).toMatchObject([role, true, shown])
+        expect([role, body.used_by.length]).toEqual([role, shown.length])
+        const listed = await get(`/v1/files?edition_id=${edition}&purpose=import`, token)
+        expect([role, listed.body.count, listed.text.includes(id)]).toEqual([role, 1, role === 'manager'])
+      }
+  })
+
   it('names the users of the file that the caller may see', async () => {
     const other = (await seedEdition(organization)).id
     const file = (await uploadRaw(organization.id, freshPng(), { query: { edition_id: edition } })).body

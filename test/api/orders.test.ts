@@ -4,7 +4,7 @@ import { isIdOf } from '../../src/domain/ids.ts'
 import { get, patch, rootToken } from '../support/api.ts'
 import { givenMember } from '../support/seeding/members.ts'
 import { idsOf, readAs } from '../support/lists.ts'
-import { db, write } from '../support/seeding/rows.ts'
+import { db } from '../support/seeding/rows.ts'
 import { anOrder, givenOrders, seedShop, type Shop } from '../support/seeding/sales/orders.ts'
 
 let shop: Shop
@@ -173,7 +173,7 @@ describe('orders of another system', () => {
 const listed = async (query: string) => idsOf(await readAs(rootToken, `/v1/orders?${query}`))
 
 describe('the texts of an order', () => {
-  it('are stored once, and found where the version before stored its own twice', async () => {
+  it('are stored once, and the order is found by them', async () => {
     const [id = ''] = await givenOrders(shop, [
       anOrder({ external_id: 'Once-77', customer: { email: 'once@example.dk' } }),
     ])
@@ -183,14 +183,9 @@ describe('the texts of an order', () => {
       at: 0,
     })
     const { customer } = (await get(`/v1/orders/${id}`)).body
-    const finds = async () => {
-      for (const text of ['once-77', 'once@example', id])
-        expect(await listed(`customer_id=${customer.api_id}&search=${text}`)).toEqual([id])
-      expect(await listed(`customer_id=${customer.api_id}&search=none@example`)).toEqual([])
-    }
-    await finds()
-    await write(sql`update orders set search = search_own || char(31) || search where id = ${id}`)
-    await finds()
+    for (const text of ['once-77', 'once@example', id])
+      expect(await listed(`customer_id=${customer.api_id}&search=${text}`)).toEqual([id])
+    expect(await listed(`customer_id=${customer.api_id}&search=none@example`)).toEqual([])
   })
 })
 

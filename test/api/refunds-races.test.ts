@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { LostRace } from '../../src/domain/errors.ts'
 import { sealSecrets } from '../../src/modules/merchant-accounts/secrets.ts'
 import { approveRefund } from '../../src/modules/refunds/decisions/approve.ts'
@@ -7,15 +7,20 @@ import { createPurchaseRefund } from '../../src/modules/refunds/create.ts'
 import { findRefund } from '../../src/modules/refunds/queries.ts'
 import { rejectRefund } from '../../src/modules/refunds/decisions/reject.ts'
 import { contextAt } from '../support/context.ts'
+import { createFakeStripe, serveStripe } from '../support/fake-stripe.ts'
+import { givenPaidOrder, payDue, payWith, seedStripeShop } from '../support/payment-references.ts'
 import { seedShop, type Shop, givenOrder, seedShopWithAccount } from '../support/seeding/sales/orders.ts'
 import { announcedOf, purchaseRow } from '../support/purchases.ts'
-import { act, askFor, expectCountersToBeSums, oneTicket, refundRow, transactionRow } from '../support/refunds.ts'
+import { act, ask, askFor, expectCountersToBeSums, oneTicket, refundRow, transactionRow } from '../support/refunds.ts'
 import { db } from '../support/seeding/rows.ts'
+import { deliverEvent } from '../support/stripe-refunds.ts'
 
 let shop: Shop
 beforeAll(async () => {
   shop = await seedShopWithAccount('test')
 })
+
+afterEach(() => vi.restoreAllMocks())
 
 /** A context in which something happens once, directly before the commit. */
 function interruptedOnce(happen: () => Promise<unknown>) {
@@ -82,6 +87,38 @@ describe('a payment that changes while a refund is approved', () => {
     const ctx = contextAt(Date.now())
     await approveRefund(ctx, await findRefund(ctx, body.id), {})
     expect(await refundRow(body.id)).toMatchObject({ status: 'completed', refunded_minor: 0 })
+  })
+})
+
+describe('a payment that orders share', () => {
+  it('and that Stripe pays back while a refund of one of them is approved aborts the approval', async () => {
+    const fake = createFakeStripe()
+    serveStripe(fake)
+    const own = await seedStripeShop()
+    const payment = payWith(fake, 15_000)
+    await givenPaidOrder(own, payment.id, 100)
+    const two = await givenPaidOrder(own, payment.id, 50)
+    const { body } = await ask({ order_id: two.order })
+    fake.store.refund(payment, { amount: 12_000, status: 'succeeded' })
+    const ctx = interruptedOnce(() => deliverEvent(own.account, fake.store.events.at(-1) ?? { body: '' }))
+    await expect(approveRefund(ctx, await findRefund(ctx, body.id), {})).rejects.toThrow(LostRace)
+    expect(await refundRow(body.id)).toMatchObject({ status: 'pending', approved_minor: null })
+    expect((await act(body.id, 'approve')).body).toMatchObject({ max_available_refund_amount: 30 })
+  })
+
+  it('is paid back at most once by refunds of all of them that are requested at the same moment', async () => {
+    const fake = createFakeStripe()
+    serveStripe(fake)
+    const own = await seedStripeShop()
+    const payment = payWith(fake, 15_000)
+    const orders = [await givenPaidOrder(own, payment.id, 100), await givenPaidOrder(own, payment.id, 50)]
+    const replies = await Promise.all([...orders, ...orders, ...orders].map(({ order }) => ask({ order_id: order })))
+    const made = replies.filter(({ status }) => status === 201)
+    expect(made.map(({ body }) => body.requested_amount).toSorted()).toEqual([100, 50])
+    await Promise.all([...made, ...made].map(({ body }) => act(body.id, 'approve')))
+    await payDue()
+    expect(fake.store.paidBack(payment.id)).toBe(15_000)
+    expect(fake.calls()).toHaveLength(2)
   })
 })
 

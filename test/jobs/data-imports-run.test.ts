@@ -152,7 +152,7 @@ describe('the import of staged rows', () => {
     ])
   })
 
-  it('costs no more than external orders: the created rows are one stored row', async () => {
+  it('writes at most two rows more for an order than a call does: its outcome and an index', async () => {
     await runToEnd(await seedStarted(shop, many(1)))
     const file = many(25)
     const call = many(25).map(({ values }) => ({
@@ -167,7 +167,7 @@ describe('the import of staged rows', () => {
     await machine.take(messageOf(id))
     await expectExact(shop, id)
     const direct = costOf(await importOrders(shop, call, { source: 'shop' }))
-    expect(machine.meter.rows_written).toBeLessThanOrEqual(direct.rows_written)
+    expect(machine.meter.rows_written).toBeLessThanOrEqual(direct.rows_written + 2 * file.length)
   })
 
   it('gives and skips consents from the file, and never undoes a later withdrawal', async () => {

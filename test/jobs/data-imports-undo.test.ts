@@ -9,7 +9,7 @@ import { contentsOf } from '../support/orders.ts'
 import { scan } from '../support/purchases.ts'
 import { db, write, freshId, unknownId } from '../support/seeding/rows.ts'
 import { aRow } from '../support/seeding/imports/staged-imports.ts'
-import { importer, importNow, messageOf, ordersNow } from '../support/staged-imports.ts'
+import { importer, importNow, messageOf } from '../support/staged-imports.ts'
 import {
   beginUndo,
   importedFile,
@@ -100,7 +100,7 @@ describe('an order that was changed after the import', () => {
     ['purchase_changed', (order) => write(sql`update purchases set version = version + 1 where order_id = ${order}`)],
     [
       'order_missing',
-      (order) => write(sql`update import_created_orders set orders = replace(orders, ${order}, ${unknownId(order)})`),
+      (order) => write(sql`update import_orders set order_id = ${unknownId(order)} where order_id = ${order}`),
     ],
   ]
 
@@ -150,59 +150,6 @@ describe('an order that was changed after the import', () => {
   })
 })
 
-it('an undo handles rows in the form of earlier versions, with the outcome in the rows themselves', async () => {
-  const before = await stateBeside()
-  const { id } = await importedFile(shop, manyRows(3))
-  const orders = await ordersNow(id)
-  await write(
-    ...orders.map(
-      (one) => sql`update import_orders set outcome = 'created', order_id = ${one.order_id}, order_version = 1,
-        before = ${one.before} where import_id = ${id} and number = ${one.number}`,
-    ),
-    sql`delete from import_created_orders where import_id = ${id}`,
-  )
-  expect((await get(`/v1/data-imports/${id}/rows?order_id=${orders[1]?.order_id}`)).body.results).toMatchObject([
-    { row: 3, outcome: 'created' },
-  ])
-  expect(await undoToEnd(id)).toMatchObject({ status: 'undone', undone_orders: 3, kept_orders: 0 })
-  expect(await stateBeside()).toEqual(before)
-})
-
-it('an undo restores JSON and flags of an order from the form of earlier versions too', async () => {
-  const first = { ...aRow().values, 'order.metadata.seat': 'A1', 'item.options': ['Vegan'] }
-  await importedFile(shop, [{ values: first }])
-  // A cart of then has an id of its own.
-  await write(sql`update orders set cart = json_patch('{"id": "crt_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8"}', cart)`)
-  const before = await stateBeside()
-  const second = { ...first, 'order.metadata.seat': 'B2', 'item.options': ['Parking'] }
-  const { id } = await importedFile(shop, [{ values: second }])
-  const [changed] = await ordersNow(id)
-  expect(JSON.parse(changed?.before ?? '').updated.order).toMatchObject({ metadata: { seat: 'A1' }, has_payment: true })
-  // The cart stood beside the order.
-  await write(
-    sql`update import_orders set before = json_remove(json_set(before,
-          '$.updated.cart', (select json_object('coupon_code', coupon_code, 'subtotal_minor', subtotal_minor,
-            'deposit_minor', deposit_minor, 'handling_fee_minor', handling_fee_minor, 'tax_minor', tax_minor,
-            'service_fee_minor', service_fee_minor, 'discount_minor', discount_minor, 'total_minor', total_minor)
-            from carts where order_id = import_orders.order_id),
-          '$.updated.cart_items', json((select json_group_array(json_set(line.value, '$.order_id', order_id, '$.position',
-              line.key, '$.variant_id', null, '$.location_id', null, '$.deposit_minor', 0, '$.handling_fee_minor', 0))
-            from json_each(before, '$.updated.order.cart.items') as line))), '$.updated.order.cart')
-      where import_id = ${id}`,
-    sql`update import_orders set before = json_set(before,
-        '$.updated.order.metadata', before ->> '$.updated.order.metadata',
-        '$.updated.order.has_payment', before ->> '$.updated.order.has_payment',
-        '$.updated.cart_items[0].options', before ->> '$.updated.cart_items[0].options')
-      where import_id = ${id}`,
-  )
-  expect(JSON.parse((await ordersNow(id))[0]?.before ?? '').updated.order).toMatchObject({
-    metadata: '{"seat":"A1"}',
-    has_payment: 1,
-  })
-  expect(await undoToEnd(id)).toMatchObject({ status: 'undone', undone_orders: 1, kept_orders: 0 })
-  expect(await stateBeside()).toEqual(before)
-})
-
 describe('webhook events of an undo', () => {
   it('cancel the purchases that the import announced, and no others', async () => {
     await seedEndpoint(
@@ -240,26 +187,6 @@ describe('an undo that is interrupted', () => {
     await Promise.all([importer().take(messageOf(id, epoch)), importer().take(messageOf(id, epoch))])
     expect(deaths).toBeGreaterThan(5)
     expect(await importNow(id)).toMatchObject({ status: 'undone', undone_orders: 104, kept_orders: 0 })
-    expect(await stateBeside()).toEqual(before)
-  })
-
-  it('goes on with an undo that an earlier version has begun, which moved what it needs to the orders themselves', async () => {
-    const before = await stateBeside()
-    const { id } = await importedFile(shop, [...manyRows(2), aRow({ 'item.product': 'Camping' })])
-    const kept = await ordersNow(id)
-    const { epoch } = await beginUndo(id)
-    await importer({ tick: aStepMs }).take(messageOf(id, epoch))
-    expect(await importNow(id)).toMatchObject({ position: { stage: 'orders' }, undone_orders: 3 })
-    await write(
-      ...kept.map(
-        ({ number, before: data }) =>
-          sql`update import_orders set before = ${data} where import_id = ${id} and number = ${number}`,
-      ),
-      sql`delete from import_created_orders where import_id = ${id}`,
-      sql`update data_imports set position = '{"stage":"people","below":null}' where id = ${id}`,
-    )
-    await importer().take(messageOf(id, epoch))
-    expect(await importNow(id)).toMatchObject({ status: 'undone', undone_orders: 3 })
     expect(await stateBeside()).toEqual(before)
   })
 })

@@ -176,7 +176,7 @@ describe('the sweep of unused import files', () => {
     expect(await cost()).toEqual(before)
     expect(before).toEqual([
       [2, 0],
-      [11, 6],
+      [10, 5],
     ])
   })
 })

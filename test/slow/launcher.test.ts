@@ -1,8 +1,9 @@
 import { spawnSync } from 'node:child_process'
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, globSync, readFileSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as wait } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { lockFolder } from '../../scripts/support/folder-lock.ts'
@@ -136,6 +137,30 @@ describe('a state folder', () => {
     expect((await first.ended).code).toBe(0)
     expect(existsSync(join(stateDir, 'lock.json'))).toBe(false)
     expect(pidsAt(stateDir)).toEqual([])
+  })
+
+  it('with a database of other migrations is refused with one line that says what to remove, and is not changed', async () => {
+    const [file = ''] = globSync('v3/d1/*/*.sqlite', { cwd: stateDir }).filter((name) => !name.includes('metadata'))
+    const open = () => new DatabaseSync(join(stateDir, file))
+    const listApplied = (database: DatabaseSync) =>
+      database
+        .prepare('select name from d1_migrations order by name')
+        .all()
+        .map(({ name }) => name)
+    const database = open()
+    database.exec(`delete from d1_migrations; drop table dead_messages;
+      insert into d1_migrations (name) values ('0001_create_organizations.sql')`)
+    database.close()
+    const launcher = await launch({ STATE_DIR: stateDir })
+    expect((await launcher.ended).code).toBe(1)
+    expect(launcher.output()).toBe(
+      `${stateDir} has a database of another schema. Remove the folder ${stateDir} and start again.\n`,
+    )
+    const unchanged = open()
+    expect(listApplied(unchanged)).toEqual(['0001_create_organizations.sql'])
+    expect(unchanged.prepare("select name from sqlite_master where name = 'dead_messages'").all()).toEqual([])
+    unchanged.close()
+    expect(existsSync(join(stateDir, 'lock.json'))).toBe(false)
   })
 })
 

@@ -270,5 +270,16 @@ function addEditions(tables: Tenant['tables'], editions: readonly string[], seed
 }
 
 export async function store(tenant: Tenant): Promise<void> {
-  for (const [table, rows] of Object.entries(tenant.tables)) await insert(table, rows)
+  const { edition_customers = [], ...tables } = tenant.tables
+  for (const [table, rows] of Object.entries(tables)) await insert(table, rows)
+  const { results } = await env.DB.prepare('select id, seq from users').all<{ id: string; seq: number }>()
+  const seqs = new Map(results.map(({ id, seq }) => [id, seq]))
+  await insert(
+    'edition_customers',
+    edition_customers.map((row) => ({
+      ...row,
+      edition_short_id: String(row['edition_id']).slice(-8),
+      user_seq: seqs.get(String(row['user_id'])) ?? null,
+    })),
+  )
 }

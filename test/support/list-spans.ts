@@ -1,13 +1,11 @@
 import { type SQL, sql } from 'drizzle-orm'
 import * as fc from 'fast-check'
 import { expect } from 'vitest'
-import { newId } from '../../src/domain/ids.ts'
 import { dayMs } from '../../src/domain/time/instants.ts'
-import { deliveryStatuses } from '../../src/domain/webhooks/webhooks.ts'
 import { rootToken } from './api.ts'
 import { idsOf, readAs } from './lists.ts'
 import { count } from './retention.ts'
-import { db, type Place, write } from './seeding/rows.ts'
+import { db } from './seeding/rows.ts'
 
 export const minute = 60_000
 export const begin = Date.UTC(2026, 0, 1)
@@ -56,25 +54,6 @@ export const stored = (list: string, scope: string) =>
   db.first(sql<{ n: number | null; spans: number }>`select sum(facet.value) as n, count(distinct span) as spans
     from list_spans, json_each(counts) as facet
     where list = ${list} and scope = ${scope} and instr(facet.key, ',') = 0`)
-
-/** Deliveries of this moment, in turns of every status. */
-export async function addDeliveries(
-  place: Place,
-  endpoint: string,
-  edition: string | null,
-  one: { at: number; many: number },
-) {
-  const mark = newId('webhook_event', one.at, Math.random).slice(4, 24)
-  const numbers = sql`with recursive numbers (i) as (select 1 union all select i + 1 from numbers where i < ${one.many})`
-  await write(
-    sql`insert into webhook_events (id, organization_id, edition_id, kind, payload, created_at) ${numbers}
-      select 'evn_' || ${mark} || printf('%06d', i), ${place.organization}, ${edition}, 'purchase.action', '{}', ${one.at}
-      from numbers`,
-    sql`insert into webhook_deliveries (id, endpoint_id, event_id, kind, status, created_at, modified_at) ${numbers}
-      select 'whd_' || ${mark} || printf('%06d', i), ${endpoint}, 'evn_' || ${mark} || printf('%06d', i),
-        'purchase.action', ${JSON.stringify(deliveryStatuses)} ->> (i % 5), ${one.at}, ${one.at} from numbers`,
-  )
-}
 
 interface StoredSpan {
   bits: number

@@ -39,8 +39,8 @@ export function addNeighbours(database: DatabaseSync): void {
     insert into webhook_events (id, organization_id, edition_id, kind, payload, created_at)
       select 'evn_' || substr(id, 5), organization_id, iif(numbered.i % 2, edition_id, null), 'purchase.action', '{}', ${spread(89)}
       from (${numbered}) as numbered;
-    insert into webhook_deliveries (id, endpoint_id, event_id, kind, status, attempts, created_at, modified_at)
-      select 'whd_' || substr(id, 5), '${endpointId}', id, kind, iif(unicode(substr(id, -1)) % 9, 'success', 'exhausted'),
+    insert into webhook_deliveries (id, endpoint_id, event_id, edition_id, kind, status, attempts, created_at, modified_at)
+      select 'whd_' || substr(id, 5), '${endpointId}', id, edition_id, kind, iif(unicode(substr(id, -1)) % 9, 'success', 'exhausted'),
         1, created_at, created_at
       from webhook_events;
     insert into audit_log (organization_id, id, edition_id, action, actor_id, resource_type, resource_id, changes,

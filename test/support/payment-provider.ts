@@ -60,6 +60,8 @@ export function providerOf(options: { isIdempotent?: boolean } = {}) {
       return byKey(key)?.outcome ?? 'not_found'
     },
     find: async (reference) => refunds.get(reference) ?? null,
+    references: async (payment) => [payment],
+    unknownPayment: (payment) => `${payment}_unknown`,
     verify: () => Promise.reject(new Error('this provider posts nothing')),
     capabilities: { is_idempotent: isIdempotent, is_immediate: false },
   }

@@ -8,6 +8,7 @@ export interface Schema {
   properties?: Record<string, Schema>
   required?: string[]
   items?: Schema
+  additionalProperties?: Schema | boolean
   enum?: unknown[]
   anyOf?: Schema[]
   oneOf?: Schema[]
@@ -150,23 +151,54 @@ export function faults(given: Schema, sample: unknown, itemwise: readonly string
   })
 }
 
-/** The fields of a body that name something by its id, at any depth: `edition_id`, `filter.product_id`, `mappings.0.id`. */
-export function idFieldsOf(given: Schema, path: Path = [], above: readonly Schema[] = []): string[] {
+/** A field of a request that names a resource by its id. */
+export interface IdField {
+  in: 'body' | 'query'
+  /** The way through a body, with 0 for an item of a list: `edition_id`, `filter.product_id`, `mappings.0.id`. */
+  name: string
+  /** Such as `edt`; null where the document states none. */
+  prefix: string | null
+}
+
+/** The prefix that a schema, or one of its alternatives, demands of an id. */
+function prefixIn(given: Schema): string | null {
+  const schema = resolve(given)
+  const own = /^\^([a-z]{3})_/.exec(schema.pattern ?? '')?.[1]
+  return own ?? alternatives(schema).reduce<string | null>((prefix, one) => prefix ?? prefixIn(one), null)
+}
+
+/** The id fields inside of one schema, at any depth. Blocks inside of blocks are walked once. */
+function idFieldsIn(given: Schema, path: Path = [], above: readonly Schema[] = []): IdField[] {
   const schema = resolve(given)
   if (above.includes(schema)) return []
   const inside = (field: Schema, step?: string | number) =>
-    idFieldsOf(field, step === undefined ? path : [...path, step], [...above, schema])
-  const isId = (name: string, field: Schema) =>
-    /_ids?$/.test(name) || (name === 'id' && /^\^[a-z]+_/.test(resolve(field).pattern ?? ''))
-  const found = [
-    ...Object.entries(schema.properties ?? {}).flatMap(([name, field]) => [
-      ...(isId(name, field) ? [[...path, name].join('.')] : []),
-      ...inside(field, name),
-    ]),
+    idFieldsIn(field, step === undefined ? path : [...path, step], [...above, schema])
+  const named = path.findLast((step) => typeof step === 'string') ?? ''
+  const prefix = prefixIn(schema)
+  const isText = schema.properties === undefined && schema.items === undefined
+  const isId = isText && (prefix !== null || /_ids?$/.test(named))
+  const fields = [
+    ...Object.entries(schema.properties ?? {}).flatMap(([name, field]) => inside(field, name)),
     ...(schema.items ? inside(schema.items, 0) : []),
+    ...(typeof schema.additionalProperties === 'object' ? inside(schema.additionalProperties, '*') : []),
     ...alternatives(schema).flatMap((one) => inside(one)),
   ]
-  return [...new Set(found)]
+  if (isId && fields.length === 0) fields.push({ in: 'body', name: path.join('.'), prefix })
+  const names = new Set<string>()
+  return fields.filter(({ name }) => !names.has(name) && names.add(name))
+}
+
+/** Every field of an operation's body, in each of its forms, and of its query that names a resource by its id. */
+export function idFieldsOf(operation: Operation): IdField[] {
+  const { parameters = [], requestBody } = document.paths[operation.path]?.[operation.method] ?? {}
+  const bodies = Object.entries(requestBody?.content ?? {})
+  const inForms = bodies.filter(([type]) => type !== 'application/json').flatMap(([, { schema }]) => idFieldsIn(schema))
+  const inQuery = parameters
+    .filter((one) => one.in === 'query')
+    .flatMap(({ name, schema }) => idFieldsIn(schema, [name]))
+  // A file may come with its fields in the query or in a form, where they have the same names.
+  const beside = new Map([...inForms, ...inQuery].map((field) => [field.name, { ...field, in: 'query' as const }]))
+  return [...idFieldsIn(bodySchema(operation)), ...beside.values()]
 }
 
 /** A copy of the body with the fault in it. */

@@ -20,20 +20,8 @@ export const importNow = async (id: string): Promise<typeof dataImports.$inferSe
 
 type OrderNow = typeof importOrders.$inferSelect
 
-/** Orders with their outcomes: created ones are stored together, by their numbers. */
-export async function ordersNow(id: string): Promise<OrderNow[]> {
-  const orders = await db.all(sql<OrderNow>`select * from import_orders where import_id = ${id} order by number`)
-  const kept = await db.all(
-    sql<{ number: number; created: string }>`select cast(its.key as integer) as number, its.value as created
-      from import_created_orders, json_each(orders) as its where import_id = ${id}`,
-  )
-  const created = new Map(kept.map((one) => [one.number, JSON.parse(one.created)]))
-  return orders.map((order): OrderNow => {
-    const { order_id, before } = created.get(order.number) ?? {}
-    if (order.outcome !== null || order_id === undefined) return order
-    return { ...order, outcome: 'created', order_id, order_version: 1, before: JSON.stringify(before) }
-  })
-}
+export const ordersNow = (id: string): Promise<OrderNow[]> =>
+  db.all(sql<OrderNow>`select * from import_orders where import_id = ${id} order by number`)
 
 /** Rows with their outcomes: that of the row, otherwise that of its order. */
 export async function rowsNow(id: string): Promise<(typeof importRows.$inferSelect)[]> {

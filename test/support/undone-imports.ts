@@ -37,9 +37,7 @@ export const undoneNow = (id: string) =>
 const ofImports = new Set([
   'data_imports',
   'import_rows',
-  'import_row_errors',
   'import_orders',
-  'import_later_rows',
   'import_products',
   'import_constants',
   'list_sizes',
@@ -53,6 +51,7 @@ const moving: Record<string, readonly string[]> = {
   purchases: ['version', 'modified_at'],
   users: ['version', 'modified_at'],
   segments: ['version'],
+  transactions: ['reference_since'],
 }
 
 /** Every row of every table but those of imports, without what moves on. */

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { paymentGateways } from '../../src/gateways/payments/gateways.ts'
+import { PaymentProviderUnavailable } from '../../src/gateways/payments/payments.ts'
 import { stripeVersion } from '../../src/gateways/payments/stripe.ts'
 import { createFakeStripe, serveStripe } from '../support/fake-stripe.ts'
 import { aCall, account, answering, aRefund, gateway } from '../support/stripe.ts'
@@ -148,6 +149,48 @@ describe('a refund through Stripe', () => {
   ])('has an unknown result after %i %s', async (status, body) => {
     answering(status, body)
     expect(await gateway().refund(aCall())).toMatchObject({ state: 'unknown' })
+  })
+
+  it.each([
+    ['pi_1', { latest_charge: 'ch_1' }, '/v1/payment_intents/pi_1', ['pi_1', 'ch_1']],
+    ['ch_1', { payment_intent: 'pi_1' }, '/v1/charges/ch_1', ['ch_1', 'pi_1']],
+    ['py_1', { payment_intent: null }, '/v1/charges/py_1', ['py_1']],
+  ])('is of a payment with every name that Stripe has for it: %s', async (payment, body, path, names) => {
+    const fetched = answering(200, { id: payment, ...body })
+    expect(await gateway().references(payment)).toEqual(names)
+    expect(fetched.mock.calls[0]?.[0]).toBe(`https://api.stripe.com${path}`)
+  })
+
+  it.each([401, 403, 404])('knows no other name of a payment that it may not read (%i)', async (status) => {
+    answering(status, { error: { type: 'invalid_request_error', message: 'No.' } })
+    expect(await gateway().references('pi_1')).toEqual(['pi_1'])
+  })
+
+  it.each([
+    [500, {}],
+    [429, {}],
+    [200, 'no JSON'],
+  ])('waits for the names of a payment after %i %o', async (status, body) => {
+    answering(status, body)
+    await expect(gateway().references('pi_1')).rejects.toThrow(PaymentProviderUnavailable)
+  })
+
+  it('asks for no payment by a reference that is none, and for zeros in place of one that is hidden', async () => {
+    const fetched = answering(200, {})
+    expect(await gateway().references('order-17')).toEqual(['order-17'])
+    expect(fetched).not.toHaveBeenCalled()
+    expect(['pi_3Nab', 'ch_1', 'order-17', 'pi_1&a=1'].map(gateway().unknownPayment)).toEqual([
+      'pi_0000',
+      'ch_0',
+      'order-17',
+      'pi_1&a=1',
+    ])
+  })
+
+  it('does not repeat what Stripe says of a payment that it lacks', async () => {
+    const message = "No such payment_intent: 'pi_1'; a similar object exists in live mode."
+    answering(404, { error: { code: 'resource_missing', message } })
+    expect(await gateway().refund(aCall())).toMatchObject({ message: 'Stripe has no payment with this reference.' })
   })
 
   it('has an unknown result when the connection is cut, or no answer comes in time', async () => {

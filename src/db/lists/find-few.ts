@@ -37,7 +37,7 @@ export const matchingRow = <Name extends string>(
 /** The first entries of an index, with the number of each row. */
 type Entries = readonly { key: number }[]
 
-export interface FewEntries {
+interface FewEntries {
   own: Entries
   contacts?: Entries
   /** All rows of the list that match; null where more may match than are read at once. */

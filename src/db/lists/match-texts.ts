@@ -52,7 +52,3 @@ function entriesOf(index: 'customer_search', name: string, query: IndexQuery): I
 /** Customers with one of the texts among their names, addresses and numbers, as `users`. */
 export const customersWithTexts = (query: IndexQuery): IndexEntries =>
   entriesOf('customer_search', 'users', { ...query, texts: [...query.texts, ...query.texts.map(inCapitals)] })
-
-/** Customers with one of the texts among their addresses and numbers, as `customers`. */
-export const customersWithContacts = (query: IndexQuery): IndexEntries =>
-  entriesOf('customer_search', 'customers', query)

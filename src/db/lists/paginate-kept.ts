@@ -2,7 +2,7 @@ import { type SQL, sql } from 'drizzle-orm'
 import type { Page, PageRequest } from '../../domain/page.ts'
 import type { Database } from '../database.ts'
 import type { Fields, RowOf } from '../select.ts'
-import { type Found, hitListOf, keepHits, keysOfSlice, type ListState, readHits, sliceOfHits } from './list-hits.ts'
+import { hitListOf, keepHits, type ListState, readHits } from './list-hits.ts'
 import type { ListSource } from './list-source.ts'
 import { and, orderKeysOf, orderOf, wholeSort } from './order-keys.ts'
 import { pageOfHits } from './page-of-hits.ts'
@@ -19,7 +19,7 @@ interface ListOfKept<F extends Fields> {
 }
 
 /** Rows whose keys are kept. */
-export type KeptSource = Pick<ListSource, 'from' | 'index' | 'key' | 'where' | 'owners' | 'sort'>
+type KeptSource = Pick<ListSource, 'from' | 'index' | 'key' | 'where' | 'owners' | 'sort'>
 
 /** A query of the `key` of each row, in the order of the list. */
 const allOf = (source: KeptSource): SQL => sql`select ${source.key} as key from ${readBy(source)}
@@ -42,22 +42,4 @@ export async function paginateKept<F extends Fields>(
   keepHits(db, list, found)
   const page = await pageOfHits(db, request, hits, { list, found })
   return page?.page ?? walk(page?.total ?? source.count)
-}
-
-/** The key at a place of a list that is found once for each state; null behind its end. */
-export async function keptKeyAt(
-  db: Database,
-  { source, state }: { source: KeptSource; state: ListState },
-  skipped: number,
-): Promise<number | string | null> {
-  const list = await hitListOf(state)
-  const read = async (found?: Found) => {
-    const slice = sliceOfHits(list, { skipped, limit: 1, after: null }, found)
-    return db.first(sql<{ key: number | string }>`with ${slice} ${keysOfSlice(state.keys)}`)
-  }
-  const kept = await read()
-  if (kept) return kept.key || null
-  const found = await readHits(db, state, allOf(source))
-  keepHits(db, list, found)
-  return (await read(found))?.key || null
 }

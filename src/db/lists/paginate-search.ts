@@ -96,17 +96,6 @@ export async function paginateSearch<F extends Fields>(
   return page?.page ?? many(found.total)
 }
 
-/** One page of a list where the index leads to few rows; null where it may lead to many. */
-export async function paginateFew<F extends Fields>(
-  db: Database,
-  request: PageRequest,
-  source: FewSource<F>,
-  search: Pick<IndexSearch, 'readFew'>,
-): Promise<Page<RowOf<F>> | null> {
-  const { matches } = await findFew(db, source, request, search)
-  return matches && pageOfFew(db, request, source, matches)
-}
-
 /** One page of the matches among the newest rows of a scope. */
 export async function paginateNewest<F extends Fields>(
   db: Database,

@@ -127,22 +127,14 @@ export const importRows = sqliteTable(
   (table) => [primaryKey({ columns: [table.import_id, table.row_number] })],
 )
 
-/** How many rows of an import have errors that were staged without. */
-export const importRowErrors = sqliteTable('import_row_errors', {
-  import_id: text().primaryKey(),
-  rows_count: integer().notNull(),
-})
-
 export const importOrders = sqliteTable(
   'import_orders',
   {
     import_id: text().notNull(),
-    group_key: text().notNull(),
     /** That of its first row. */
     number: integer().notNull(),
+    group_key: text().notNull(),
     rows_count: integer().notNull(),
-    /** Its first row, and those that follow without a row of another order between them. */
-    adjacent_rows: integer().notNull(),
     outcome: text({ enum: rowOutcomes }),
     order_id: text(),
     order_version: integer(),
@@ -152,31 +144,7 @@ export const importOrders = sqliteTable(
     errors: text().notNull().default('[]'),
     warnings: text().notNull().default('[]'),
   },
-  (table) => [primaryKey({ columns: [table.import_id, table.group_key] })],
-)
-
-/** Rows of an order that do not stand beside its first ones. */
-export const importLaterRows = sqliteTable(
-  'import_later_rows',
-  {
-    import_id: text().notNull(),
-    number: integer().notNull(),
-    first_row: integer().notNull(),
-    rows_count: integer().notNull(),
-  },
-  (table) => [primaryKey({ columns: [table.import_id, table.number, table.first_row] })],
-)
-
-/** Orders that one transaction created. */
-export const importCreatedOrders = sqliteTable(
-  'import_created_orders',
-  {
-    import_id: text().notNull(),
-    first_number: integer().notNull(),
-    last_number: integer().notNull(),
-    orders: text().notNull(),
-  },
-  (table) => [primaryKey({ columns: [table.import_id, table.first_number] })],
+  (table) => [primaryKey({ columns: [table.import_id, table.number] })],
 )
 
 export const importProducts = sqliteTable(

@@ -31,6 +31,8 @@ export interface Caller {
   email: string | null
   is_superuser: boolean
   grants: readonly Grant[]
+  /** The roles of the operation at hand: the caller sees rows through these alone. Every role where it is absent. */
+  acting_roles?: readonly RoleCode[]
   scopes: readonly TokenScope[]
   credential: {
     kind: 'token' | 'oidc' | 'root'
@@ -72,6 +74,9 @@ export const rolesAt = (caller: Caller, tenant: Tenant): RoleCode[] =>
 
 export const mayAt = (caller: Caller, allowed: readonly RoleCode[], tenant: Tenant): boolean =>
   caller.is_superuser || rolesAt(caller, tenant).some((role) => allowed.includes(role))
+
+/** The caller who sees rows through these roles alone. */
+export const actingAs = (caller: Caller, roles: readonly RoleCode[]): Caller => ({ ...caller, acting_roles: roles })
 
 /** The organisation roles among some roles. */
 export const organizationRoles = (roles: readonly RoleCode[]): RoleCode[] =>

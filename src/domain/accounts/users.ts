@@ -17,13 +17,14 @@ const emailPattern =
 /** The form in which addresses are stored and compared, or null when it is no address. */
 export function normalizeEmail(text: string): string | null {
   const email = text.trim().normalize('NFC').toLowerCase()
+  if (email.length > maxEmailLength) return null
   const [local = ''] = email.split('@')
   const dotted = local.startsWith('.') || local.endsWith('.') || local.includes('..')
-  return email.length <= maxEmailLength && !dotted && emailPattern.test(email) ? email : null
+  return !dotted && emailPattern.test(email) ? email : null
 }
 
 /** The code of a country as people write it before a number: `+45`, `0045`, `(+45)`, `(0045)`. */
-const internationalPrefix = /^\s*(?:\(\s*(?:\+|00)\s*([1-9]\d{0,3})\s*\)|(?:\+|00)(?=\s*\(?\s*[1-9]))/
+const internationalPrefix = /^\s*(?:\(\s*(?:\+|00)\s*([1-9]\d{0,3})\s*\)|(?:\+|00)(?=\s*(?:\(\s*)?[1-9]))/
 
 /** E.164, or null when it is no telephone number; numbers without a country's code are of `countryCode` (such as `+45`). */
 export function normalizePhone(text: string, countryCode: string | null): string | null {

@@ -3,6 +3,9 @@ export const timestampRange = { from: -62_135_596_800_000n, to: 253_402_300_799_
 /** CEL's durations are 64 bits of nanoseconds. */
 export const durationRange = { from: -9_223_372_036_854n, to: 9_223_372_036_854n } as const
 
+/** The characters of a timestamp or a duration. */
+const maxLength = 100
+
 export type Milliseconds = bigint | 'invalid' | 'too_precise' | 'out_of_range'
 
 const timestampPattern =
@@ -10,6 +13,7 @@ const timestampPattern =
 
 /** RFC 3339 to milliseconds. */
 export function timestampOf(text: string): Milliseconds {
+  if (text.length > maxLength) return 'invalid'
   const match = timestampPattern.exec(text)
   if (!match) return 'invalid'
   const [, year, month, date, hour, minute, second, fraction = '', sign, offsetHours = '0', offsetMinutes = '0'] = match
@@ -37,11 +41,12 @@ const units: Record<string, bigint> = {
 
 /** Go's notation, such as `72h`, `1h30m` or `-1.5s`, to milliseconds. */
 export function durationOf(text: string): Milliseconds {
+  if (text.length > maxLength) return 'invalid'
   if (/^[-+]?0$/.test(text)) return 0n
-  const match = /^([-+]?)((?:(?:\d+\.?\d*|\.\d+)(?:ns|us|µs|ms|s|m|h))+)$/.exec(text)
-  if (!match || text.length > 128) return 'invalid'
+  const match = /^([-+]?)((?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|ms|s|m|h))+)$/.exec(text)
+  if (!match) return 'invalid'
   let nanoseconds = 0n
-  for (const [, number = '', unit = ''] of (match[2] ?? '').matchAll(/([\d.]+)([a-zµ]+)/g)) {
+  for (const [, number = '', unit = ''] of (match[2] ?? '').matchAll(/(?<![\d.])([\d.]+)([a-zµ]+)/g)) {
     const [whole = '', fraction = ''] = number.split('.')
     const factor = units[unit] ?? 0n
     nanoseconds += BigInt(whole || '0') * factor + (BigInt(fraction || '0') * factor) / 10n ** BigInt(fraction.length)

@@ -1,3 +1,6 @@
+/** The characters of a date, an amount, a number or a language. A longer cell is none of these, and is not searched. */
+export const maxParsedLength = 100
+
 /** White space and invisible characters, which are removed at both ends. */
 const edge = /[\s\u00a0\u200b-\u200f\u2060\ufeff]/
 const formulaOfText = /^="((?:[^"]|"")*)"$/

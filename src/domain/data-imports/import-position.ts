@@ -20,20 +20,20 @@ export interface RowsPosition {
 /** The first and the last order of which an undo still has entries of the catalogue. */
 export type CatalogueOrders = readonly [first: number, last: number]
 
-/** The people of orders from `below` on are undone. A version before left out `catalogue`. */
+/** The people of orders from `below` on are undone. */
 export interface PeopleStagePosition {
   stage: 'people'
   below: number | null
   /** Among the orders whose people are undone. */
-  catalogue?: CatalogueOrders | null
+  catalogue: CatalogueOrders | null
 }
 
 /** An entry of the catalogue that belongs to an order below `below`, by its number among the entries of that order. */
 export interface CatalogueStagePosition {
   stage: 'catalogue'
   below: number | null
-  /** The number of the last order to look at. A version before left it out, and looked at all. */
-  from?: number
+  /** The number of the last order to look at. */
+  from: number
   entry: number
 }
 
@@ -70,8 +70,6 @@ export type ImportPosition =
   // Phase `stage`.
   | { stage: 'clear'; count: number; progress: number }
   | RowsPosition
-  // A version before left these two.
-  | { stage: 'rows' | 'group'; progress: number }
   | { stage: 'products'; progress: number }
   // Phase `import`.
   | RunPosition

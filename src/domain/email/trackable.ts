@@ -13,7 +13,7 @@ const unescape = (html: string): string =>
   html.replaceAll(/&(?:amp|lt|gt|quot|#39|#123);/g, (found) => entities[found] ?? found)
 
 /** Links of messages have their address as the first thing in quotes after `href`; only whole ones are counted. */
-const link = /(<a\b[^>]*?\shref=")(https?:\/\/[^"]*)"/gi
+const link = /(<a\s(?:[^<>]*?\s)?href=")(https?:\/\/[^"]*)"/gi
 
 const pixel =
   '<img src="{{ tracking.pixel }}" width="1" height="1" alt="" style="display:block;width:1px;height:1px;border:0" />'

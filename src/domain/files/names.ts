@@ -30,7 +30,7 @@ function shorten(text: string, most: number): string {
   return kept
 }
 
-const trimmed = (text: string): string => text.replace(/^[\s.]+/u, '').replace(/[\s.]+$/u, '')
+const trimmed = (text: string): string => text.replace(/^[\s.]+/u, '').replace(/(?<![\s.])[\s.]+$/u, '')
 
 /**
  * A name that every system can store and that cannot mislead: without folders, controls and marks of direction, at most 255

@@ -11,9 +11,11 @@ export const isAddress = (text: string): boolean => address.test(text) && !/\p{C
 
 /** `Name <address>` or an address alone; null when it is neither. */
 export function parseMailbox(text: string): Mailbox | null {
-  const [, name, inBrackets] = /^\s*(.*?)\s*<([^<>]*)>\s*$/.exec(text) ?? [null, '', text.trim()]
-  if (!inBrackets || !isAddress(inBrackets)) return null
-  const plain = (name ?? '').replace(/^"(.*)"$/, '$1').replaceAll(/\\(.)/g, '$1')
+  const trimmed = text.trim()
+  const open = trimmed.endsWith('>') ? trimmed.lastIndexOf('<') : -1
+  const [name, inBrackets] = open < 0 ? ['', trimmed] : [trimmed.slice(0, open).trim(), trimmed.slice(open + 1, -1)]
+  if (!isAddress(inBrackets) || /[\r\n\u2028\u2029]/.test(name)) return null
+  const plain = name.replace(/^"(.*)"$/, '$1').replaceAll(/\\(.)/g, '$1')
   return { name: plain || null, address: inBrackets }
 }
 

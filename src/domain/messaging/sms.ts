@@ -18,7 +18,9 @@ const wayOut: Record<Language, string> = {
 }
 
 const link = /https?:\/\/[^\s<>"'{}]+/g
-const afterLink = /[.,;:!?)\]]+$/
+const afterLink = /(?<![.,;:!?)\]])[.,;:!?)\]]+$/
+
+const endsWithLink = (text: string): boolean => /https?:\/\//.test(text.split(/\s/).at(-1) ?? '')
 
 /** The text with tracked links, and with an unsubscribe link at the end of a marketing message. */
 export function trackableSms(body: string, language: Language, isMarketing = true): Template {
@@ -35,7 +37,7 @@ export function trackableSms(body: string, language: Language, isMarketing = tru
   const text = pieces
     // A link that continues with Liquid is different for each recipient.
     .map(({ isLiquid, text: piece }, index) =>
-      isLiquid || (pieces[index + 1]?.isLiquid && /https?:\/\/\S*$/.test(piece)) ? piece : count(piece),
+      isLiquid || (pieces[index + 1]?.isLiquid && endsWithLink(piece)) ? piece : count(piece),
     )
     .join('')
   const end = !isMarketing || /links\.unsubscribe/.test(body) ? '' : `\n${wayOut[language]}: {{ links.unsubscribe }}`

@@ -3,7 +3,7 @@ import type { CartTotals, cartStatuses } from './orders.ts'
 import type { BoughtOption } from './purchases.ts'
 
 /** One line of a cart. */
-export interface CartItem {
+interface CartItem {
   id: string
   product_id: string
   variant_id: string | null

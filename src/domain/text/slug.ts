@@ -8,7 +8,7 @@ export function slugify(name: string, fallback: string): string {
   const slug = fold(name)
     .replaceAll(/[^a-z0-9]+/g, '-')
     .slice(0, maxSlugLength - 10)
-    .replaceAll(/^-+|-+$/g, '')
+    .replaceAll(/^-|-$/g, '')
   return slug || fallback
 }
 

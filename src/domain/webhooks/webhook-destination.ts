@@ -38,7 +38,7 @@ function judge(text: string, policy: Policy): DestinationFault | null {
   // The parser drops white space and control characters without a word, and takes a backslash for a slash.
   const url = /[\s\p{Cc}\\]/u.test(text) ? null : URL.parse(text)
   if (!url) return 'malformed'
-  const host = url.hostname.toLowerCase().replace(/\.+$/, '')
+  const host = url.hostname.toLowerCase().replace(/(?<!\.)\.+$/, '')
   if (host === '') return 'malformed'
   if (url.username || url.password) return 'credentials'
   if (policy.ownHosts.includes(host)) return 'own_host'

@@ -21,10 +21,16 @@ export interface Signer {
 
 /** The bytes of the first block of a PEM text. */
 export function bytesOfPem(pem: string, label: string): Uint8Array<ArrayBuffer> {
-  const [, body] = new RegExp(`-----BEGIN ${label}-----([\\s\\S]+?)-----END ${label}-----`).exec(pem) ?? []
-  if (body === undefined) throw new Error(`There is no ${label} in PEM.`)
+  const [, body = ''] = pem.split(`-----BEGIN ${label}-----`, 2)
+  const end = body.indexOf(`-----END ${label}-----`)
+  if (end <= 0) throw new Error(`There is no ${label} in PEM.`)
   // A variable of one line has its line ends written out.
-  return fromBase64(body.replaceAll(String.raw`\n`, '').replaceAll(/\s+/g, ''))
+  return fromBase64(
+    body
+      .slice(0, end)
+      .replaceAll(String.raw`\n`, '')
+      .replaceAll(/\s+/g, ''),
+  )
 }
 
 const signing = { name: 'RSASSA-PKCS1-v1_5', hash: 'SHA-256' }

@@ -6,6 +6,9 @@ export const manualPayments: PaymentGateway = {
   refund: async () => ({ state: 'completed', provider_reference: null }),
   lookup: async () => 'not_found',
   find: async () => null,
+  // No reference is looked up here.
+  references: async (payment) => [payment],
+  unknownPayment: (payment) => payment,
   verify: async () => {
     throw new AppError('not_authenticated', 'Accounts that are paid by hand have no webhooks.')
   },

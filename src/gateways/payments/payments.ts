@@ -85,6 +85,13 @@ export interface PaymentGateway {
   lookup: (refund: RefundLookup) => Promise<RefundOutcome | 'not_found'>
   /** The refund of this reference; null when the provider does not know it. Throws `PaymentProviderUnavailable`. */
   find: (provider_reference: string) => Promise<ProviderRefund | null>
+  /**
+   * All names of a payment at the provider: of Stripe the intent and the charge. Only the given one where the provider
+   * does not know the payment or does not let the account read it. Throws `PaymentProviderUnavailable`.
+   */
+  references: (payment: string) => Promise<readonly string[]>
+  /** A reference of the same form that no payment has: the provider takes as long to refuse it as any other. */
+  unknownPayment: (payment: string) => string
   /** The event of a signed webhook; null for kinds that are no refund. Throws `not_authenticated` for other signatures. */
   verify: (headers: Headers, body: Uint8Array<ArrayBuffer>, now: number) => Promise<PaymentEvent | null>
   readonly capabilities: {

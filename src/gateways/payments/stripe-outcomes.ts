@@ -72,7 +72,7 @@ function failureOf(status: number, error: Record<string, unknown>): FailureEntry
 }
 
 /** Statuses after which the result is unknown: the refund may have been made. */
-const saysNothing = (status: number): boolean =>
+export const saysNothing = (status: number): boolean =>
   status < 400 ||
   status === 408 ||
   status === 409 ||
@@ -80,6 +80,12 @@ const saysNothing = (status: number): boolean =>
   status === 425 ||
   status === 429 ||
   status >= 500
+
+/** Stripe's own texts name the reference that it was asked for, and similar payments that it knows. */
+const ownMessages: Partial<Record<RefundFailureCode, string>> = {
+  account_not_ready: 'Stripe does not accept the key of the account.',
+  payment_not_found: 'Stripe has no payment with this reference.',
+}
 
 /** The outcome of an answer without a refund. */
 export function refusalOf(answer: ProviderAnswer): RefundOutcome {
@@ -93,8 +99,7 @@ export function refusalOf(answer: ProviderAnswer): RefundOutcome {
   // The key belongs to a call with other parameters, whose result the answer does not contain.
   if (error['type'] === 'idempotency_error') return unknownOutcome('The key stands for another call.')
   const [code, isRetryable] = failureOf(answer.status, error)
-  const said =
-    code === 'account_not_ready' ? 'Stripe does not accept the key of the account.' : textOf(error['message'])
+  const said = ownMessages[code] ?? textOf(error['message'])
   return failed(null, [code, isRetryable], withoutKeys(said) || `Stripe answered ${answer.status}.`)
 }
 

@@ -12,7 +12,7 @@ import {
   type RefundLookup,
   type RefundOutcome,
 } from './payments.ts'
-import { readRefund, refusalOf, unknownOutcome } from './stripe-outcomes.ts'
+import { readRefund, refusalOf, saysNothing, unknownOutcome } from './stripe-outcomes.ts'
 import { isSignedByStripe } from './stripe-signature.ts'
 
 const stripeApiBase = 'https://api.stripe.com'
@@ -51,11 +51,15 @@ function paymentField(payment: string): Record<string, string> | null {
   return /^(ch|py)_\w{1,250}$/.test(payment) ? { charge: payment } : null
 }
 
+/** Stripe's ids are made at random and never only of zeros. */
+const unknownPayment = (payment: string): string =>
+  paymentField(payment) ? payment.slice(0, 3) + '0'.repeat(payment.length - 3) : payment
+
 const noPayment: RefundOutcome = {
   state: 'failed',
   provider_reference: null,
   code: 'payment_not_found',
-  message: 'The reference of the payment is none of Stripe: it begins with pi_, ch_ or py_.',
+  message: '`payment.reference` is not a Stripe payment id: it begins with pi_, ch_ or py_.',
   is_retryable: false,
 }
 
@@ -86,6 +90,20 @@ async function refund(api: StripeApi, call: RefundCall): Promise<RefundOutcome> 
   const answer = await callApi(`${api.base}/v1/refunds`, init, api.timeoutMs)
   if (!isOk(answer)) return refusalOf(answer)
   return readRefund(answer.body)?.outcome ?? unknownOutcome('Stripe answered something else than a refund.')
+}
+
+/** An intent and its charge name each other. An account whose key may not read payments gets no other name. */
+async function references(api: StripeApi, payment: string): Promise<readonly string[]> {
+  const field = paymentField(payment)
+  if (!field) return [payment]
+  const answer = await get(api, `/v1/${'charge' in field ? 'charges' : 'payment_intents'}/${payment}`)
+  if (!answer.came && answer.code === 'impossible_call') return [payment]
+  if (!answer.came || (saysNothing(answer.status) && !isOk(answer)))
+    throw new PaymentProviderUnavailable('Stripe does not say which payment this is.')
+  if (!isOk(answer)) return [payment]
+  if (!isRecord(answer.body)) throw new PaymentProviderUnavailable('Stripe answered something else than a payment.')
+  const other = textOf(answer.body['charge' in field ? 'payment_intent' : 'latest_charge'])
+  return other ? [payment, other] : [payment]
 }
 
 /** The outcome of a refund whose reference is known. */
@@ -175,6 +193,8 @@ export function stripePayments(account: MerchantAccountAccess, options: StripeOp
     refund: (call) => refund(api, call),
     lookup: (wanted) => lookup(api, wanted),
     find: (reference) => find(api, reference),
+    references: (payment) => references(api, payment),
+    unknownPayment,
     verify: async (headers, body, now) => {
       const header = headers.get('stripe-signature')
       if (!(await isSignedByStripe(account.webhook_secret ?? '', header, body, now))) throw badSignature()

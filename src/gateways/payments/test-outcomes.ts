@@ -97,6 +97,9 @@ export const testPayments: PaymentGateway = {
     const outcome = laterOutcome(provider_reference, refund)
     return { provider_reference, payments: [payment], amount_minor, currency, key, outcome }
   },
+  // No reference is looked up here.
+  references: async (payment) => [payment],
+  unknownPayment: (payment) => payment,
   verify: async () => {
     throw new AppError('not_authenticated', 'Test accounts have no webhooks.')
   },

@@ -1,5 +1,5 @@
 import type { Ctx } from '../../context.ts'
-import { mayAnywhere, mayAt, type Tenant, rolesAt } from '../../domain/accounts/access.ts'
+import { actingAs, mayAnywhere, mayAt, type Tenant, rolesAt } from '../../domain/accounts/access.ts'
 import { AppError, doesNotExist, permissionDenied } from '../../domain/errors.ts'
 import type { Operation } from './operation.ts'
 
@@ -9,6 +9,15 @@ export interface Located {
   /** The alternative for a caller whose role is not enough. */
   instead?: string | undefined
 }
+
+/**
+ * The context of an operation once its path is judged: ids in its body and rows of its lists are looked up through its
+ * own roles, so that another role of the caller elsewhere opens nothing.
+ */
+export const acting = <Context extends Ctx>(ctx: Context, { roles }: Operation): Context => ({
+  ...ctx,
+  caller: actingAs(ctx.caller, roles),
+})
 
 /** The caller's rights in any tenant. */
 export function judge(ctx: Ctx, operation: Operation): void {

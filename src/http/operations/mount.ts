@@ -4,7 +4,7 @@ import type { Presented } from '../../domain/audit.ts'
 import type { Page, PageRequest } from '../../domain/page.ts'
 import { auditing } from './audit.ts'
 import type { AppContext } from '../env.ts'
-import { judge, judgeLoaded, type Located } from './judge.ts'
+import { acting, judge, judgeLoaded, type Located } from './judge.ts'
 import { type FiltersOf, filtersOf, pageLinks, pageRequest } from '../requests/list-query.ts'
 import { logError } from '../log.ts'
 import type { Operation } from './operation.ts'
@@ -61,13 +61,18 @@ export function mountList<
     const url = publicAddress(ctx.config.publicUrl, c.req.url)
     const query = parseQuery(c, operation.query)
     const asked = pageRequest(query as { page: number }, url)
-    const page = await handling.list(ctx, { query, filters: filtersOf<Q>(query), page: asked, loaded })
+    const page = await handling.list(acting(ctx, operation), {
+      query,
+      filters: filtersOf<Q>(query),
+      page: asked,
+      loaded,
+    })
     const { next, previous } = pageLinks(page, url)
     const results = await Promise.all(page.rows.map((row) => handling.present(row, ctx)))
     const links = [next && `<${next}>; rel="next"`, previous && `<${previous}>; rel="prev"`].filter(
       (link) => link !== null,
     )
-    const beside = await handling.beside?.(ctx, loaded)
+    const beside = await handling.beside?.(acting(ctx, operation), loaded)
     const body = JSON.stringify({ count: page.count, next, previous, results, ...beside })
     return { status: 200, headers: links.length ? { ...jsonType, link: links.join(', ') } : jsonType, body }
   })
@@ -105,7 +110,7 @@ export function mountFile<P extends z.ZodType, Q extends z.ZodType, Loaded exten
       name,
       open,
       headers: own,
-    } = await handling.handle({ ...ctx, settle }, { query: parseQuery(c, operation.query), loaded })
+    } = await handling.handle({ ...acting(ctx, operation), settle }, { query: parseQuery(c, operation.query), loaded })
     const headers = {
       'content-type': `${operation.file?.type ?? 'application/octet-stream'}; charset=utf-8`,
       ...(name === null ? {} : { 'content-disposition': `attachment; filename="${name}"` }),

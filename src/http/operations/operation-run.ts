@@ -7,7 +7,7 @@ import { auditing } from './audit.ts'
 import { type BodySource, type FileHandling, jsonSource, streamedSource } from '../requests/body-source.ts'
 import type { AppContext } from '../env.ts'
 import * as idempotency from './idempotency.ts'
-import { judgeLoaded, judgeTarget, type Located } from './judge.ts'
+import { acting, judgeLoaded, judgeTarget, type Located } from './judge.ts'
 import { changesOne, type Operation } from './operation.ts'
 import { checkPreconditions, etagOf } from './precondition.ts'
 import type { HttpAnswer } from '../problem.ts'
@@ -154,7 +154,8 @@ export class OperationRun<
     if (target) judgeTarget(ctx, operation, target(body))
     // Only operations with a streamed body look for a file.
     const input = { params, query, body, loaded, received: received as ReceivedFile }
-    return handle(operation.scope === 'read' ? ctx : this.#recording(ctx, loaded, body), input)
+    const verbCtx = acting(ctx, operation)
+    return handle(operation.scope === 'read' ? verbCtx : this.#recording(verbCtx, loaded, body), input)
   }
 
   /** The context of a write, which records its audit entry and its answer in the same transaction. */

@@ -5,13 +5,20 @@ interface Route {
   path: string
 }
 
-const patternOf = (path: string): RegExp => new RegExp(`^${path.replaceAll(/:\w+/g, '[^/]+')}/?$`)
+/** Whether a path is one of a route, with or without a slash at its end. */
+function matchesRoute(route: string, path: string): boolean {
+  const [names, segments] = [route, path].map((text) => text.replace(/\/$/, '').split('/')) as [string[], string[]]
+  return (
+    names.length === segments.length &&
+    names.every((name, index) => (name.startsWith(':') ? segments[index] !== '' : name === segments[index]))
+  )
+}
 
 const isFixed = ({ path }: Route): boolean => !path.includes(':')
 
 /** Routes that answer a path; middleware (`ALL`) answers none, and a fixed path is never the `{id}` of its neighbours. */
 function routesAt(routes: readonly Route[], path: string): Route[] {
-  const found = routes.filter((route) => route.method !== 'ALL' && patternOf(route.path).test(path))
+  const found = routes.filter((route) => route.method !== 'ALL' && matchesRoute(route.path, path))
   const fixed = found.filter(isFixed)
   return fixed.length ? fixed : found
 }

@@ -84,16 +84,20 @@ const unquoted = (text: string): string =>
   text.replaceAll(/%22|%0D|%0A|\\"|\\\\/gi, (one) => plain[one.toUpperCase()] ?? one)
 const plain: Readonly<Record<string, string>> = { '%22': '"', '%0D': '\r', '%0A': '\n', '\\"': '"', '\\\\': '\\' }
 
+const parameter = /;\s*([^\s=;"]+)=(?:"((?:\\.|[^"\\])*)"|([^\s;"]+))/g
+
 /** A parameter of a header, in its extended form (RFC 5987) where it has one. */
-export function headerParameter(header: string, name: string): string | null {
-  const extended = new RegExp(`;\\s*${name}\\*=UTF-8''([^\\s;]+)`, 'i').exec(header)?.[1]
+export function headerParameter(header: string, name: 'name' | 'filename'): string | null {
+  const parameters = [...header.matchAll(parameter)]
+  const find = (key: string) => parameters.find(([, known]) => known?.toLowerCase() === key) ?? []
+  const [, extended] = /^UTF-8''(.+)$/i.exec(find(`${name}*`)[3] ?? '') ?? []
   if (extended !== undefined)
     try {
       return decodeURIComponent(extended)
     } catch {
       throw malformed(`The ${name} is not encoded as UTF-8.`)
     }
-  const [, quoted, token] = new RegExp(`;\\s*${name}=(?:"((?:\\\\.|[^"\\\\])*)"|([^\\s;"]+))`, 'i').exec(header) ?? []
+  const [, , quoted, token] = find(name)
   return quoted === undefined ? (token ?? null) : unquoted(quoted)
 }
 

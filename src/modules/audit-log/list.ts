@@ -38,7 +38,7 @@ export async function listAuditEntries(
     from: sql`audit_log indexed by audit_log_by_time`,
     where: [
       eq(entry.organization_id, organizationId),
-      visibleIn(ctx.caller, visibility, { organization_id: filters.organization_id }, ['OA']),
+      visibleIn(ctx.caller, visibility, { organization_id: filters.organization_id }),
       ...buildConditions(filters),
     ],
     orderBy: buildOrderBy(ordering, '-created', { created: sql`${entry.created_at}` }),

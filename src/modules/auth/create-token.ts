@@ -2,16 +2,14 @@ import type { Ctx } from '../../context.ts'
 import { commit } from '../../db/commit.ts'
 import { accessTokens } from '../../db/schema/auth.ts'
 import { insert } from '../../db/write.ts'
-import { mayAt, type RoleCode, tokenScopes } from '../../domain/accounts/access.ts'
+import { tokenScopes } from '../../domain/accounts/access.ts'
 import { sha256, toHex } from '../../domain/text/encoding.ts'
 import { doesNotExist, fieldError, invalid, parameterError, permissionDenied } from '../../domain/errors.ts'
 import { toIso } from '../../domain/time/instants.ts'
 import { maxGeneration, type Minting, tokenEnd } from '../../domain/accounts/token-lifetimes.ts'
 import { mintToken, shownLength } from '../../domain/accounts/tokens.ts'
 import type { CreateAccessTokenInput } from './contract.ts'
-import { type AccessTokenRow, callingToken, findMember } from './queries.ts'
-
-const administrators: readonly RoleCode[] = ['OA']
+import { type AccessTokenRow, administrators, callingToken, findMember } from './queries.ts'
 
 /** The account of the token, the organisation that it is bound to, and the membership that its minter mints it by. */
 async function ownerOf(ctx: Ctx, memberId: string | undefined) {
@@ -24,7 +22,6 @@ async function ownerOf(ctx: Ctx, memberId: string | undefined) {
   const member = await findMember(ctx, memberId)
   if (!member) throw doesNotExist('member_id')
   const { account_id, organization_id, minter_member_id } = member
-  if (!mayAt(caller, administrators, { organization_id, editions: [] })) throw permissionDenied(administrators)
   return { account_id, organization_id, minter_member_id }
 }
 

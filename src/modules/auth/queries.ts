@@ -6,7 +6,7 @@ import { accessTokens } from '../../db/schema/auth.ts'
 import { members } from '../../db/schema/organizations.ts'
 import { fromJson, select, selectValues } from '../../db/select.ts'
 import { visibilityOf, visible } from '../../db/visibility.ts'
-import type { Caller, MemberRole, Tenant } from '../../domain/accounts/access.ts'
+import type { Caller, MemberRole, RoleCode, Tenant } from '../../domain/accounts/access.ts'
 import { notFound } from '../../domain/errors.ts'
 import type { Page, PageRequest } from '../../domain/page.ts'
 import { editionsShown, type TokenQuery } from './contract.ts'
@@ -36,12 +36,15 @@ export function listTokens(ctx: Ctx, page: PageRequest, { ordering }: TokenQuery
   })
 }
 
+/** The roles that make and revoke tokens of others. */
+export const administrators: readonly RoleCode[] = ['OA']
+
 /** The caller's own token, or one bound to an organisation that the caller is an admin of. */
 export async function findToken(ctx: Ctx, id: string): Promise<AccessTokenRow & { tenant: Tenant | null }> {
   const { caller } = ctx
   const bound = caller.credential.organization_id
   const own = and(eq(columns.account_id, caller.id), bound ? eq(columns.organization_id, bound) : undefined)
-  const administered = visible(caller, visibilityOf(sql`${columns.organization_id}`, sql`null`), ['OA'])
+  const administered = visible(caller, visibilityOf(sql`${columns.organization_id}`, sql`null`), administrators)
   const row = await ctx.db.first(
     select(columns)
       .from(accessTokens)
@@ -57,7 +60,7 @@ const minterOf = (caller: Caller): SQL<string | null> =>
     where minters.organization_id = ${members.organization_id} and minters.account_id = ${caller.id}
       and minters.edition_id is null and minters.role = ${'admin' satisfies MemberRole})`
 
-/** A member of an organisation in which the caller has a role of the organisation. */
+/** A member of an organisation whose members the caller may make tokens for. */
 export const findMember = (ctx: Ctx, id: string) =>
   ctx.db.first(
     select({
@@ -67,7 +70,12 @@ export const findMember = (ctx: Ctx, id: string) =>
       minter_member_id: minterOf(ctx.caller),
     })
       .from(members)
-      .where(and(eq(members.id, id), visible(ctx.caller, visibilityOf(sql`${members.organization_id}`, sql`null`)))),
+      .where(
+        and(
+          eq(members.id, id),
+          visible(ctx.caller, visibilityOf(sql`${members.organization_id}`, sql`null`), administrators),
+        ),
+      ),
   )
 
 /** The token that the request came with; undefined for other credentials. */

@@ -2,12 +2,14 @@ import { sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { commit } from '../../db/commit.ts'
 import { dataImports } from '../../db/schema/data-imports.ts'
+import { visible } from '../../db/visibility.ts'
 import { insert } from '../../db/write.ts'
 import { dataImportLifecycle, defaultOptions, noColumns, noProducts } from '../../domain/data-imports/data-imports.ts'
 import { doesNotExist, fieldError, invalid } from '../../domain/errors.ts'
 import { searchText } from '../../domain/text/fold.ts'
 import { toIso } from '../../domain/time/instants.ts'
 import { openEditions } from '../editions/index.ts'
+import { fileVisibility } from '../files/index.ts'
 import { workBegins } from './begin.ts'
 import type { CreateDataImportInput } from './import-contract.ts'
 import { findTenant, type ImportDetailRow } from './queries.ts'
@@ -22,15 +24,17 @@ export interface ImportableFile {
   id: string
   name: string
   size: number
+  edition_id: string | null
 }
 
-/** A ready file of the edition, or of its whole organisation, for imports. */
+/**
+ * A ready file for imports, of the edition or of its whole organisation, where the caller may read it: an import answers
+ * every cell of its file.
+ */
 export async function findImportableFile(ctx: Ctx, id: string, tenant: EditionTenant): Promise<ImportableFile> {
-  const file = await ctx.db.first(sql<
-    ImportableFile & { purpose: string; status: string; edition_id: string | null; is_there: number }
-  >`
+  const file = await ctx.db.first(sql<ImportableFile & { purpose: string; status: string; is_there: number }>`
     select id, name, size, purpose, status, edition_id, storage_key is not null as is_there from files
-    where id = ${id} and organization_id = ${tenant.organization_id}`)
+    where id = ${id} and organization_id = ${tenant.organization_id} and ${visible(ctx.caller, fileVisibility)}`)
   if (!file || (file.edition_id !== null && file.edition_id !== tenant.edition_id)) throw doesNotExist('file_id')
   if (file.purpose !== 'import')
     throw invalid(fieldError(['file_id'], 'invalid_choice', 'Only a file with the purpose import can be imported.'))
@@ -40,6 +44,13 @@ export async function findImportableFile(ctx: Ctx, id: string, tenant: EditionTe
     throw invalid(fieldError(['file_id'], 'invalid_choice', 'The bytes of the file were deleted. Upload it again.'))
   return file
 }
+
+/** The columns that an answer shows of an import's file. */
+export const columnsOfFile = (file: ImportableFile | null) => ({
+  file_name: file?.name ?? null,
+  file_size: file?.size ?? null,
+  file_edition_id: file?.edition_id ?? null,
+})
 
 /** The columns of an import before its file is read. */
 const untouched = {
@@ -96,7 +107,7 @@ export async function createDataImport(ctx: Ctx, input: CreateDataImportInput): 
     created_at: now,
     modified_at: now,
   }
-  const created = { ...tenant, ...row, file_name: file?.name ?? null, file_size: file?.size ?? null }
+  const created = { ...tenant, ...row, ...columnsOfFile(file) }
   return commit(ctx, created, [
     ...openEditions(edition_id),
     ...(file ? workBegins(ctx, row, insert(dataImports, row)) : [insert(dataImports, row)]),

@@ -80,7 +80,9 @@ export const DataImport = z
     status: z.enum(dataImportStatuses),
     organization: OrganizationSummary,
     edition: EditionSummary,
-    file: orNull(ImportedFile.openapi('ImportedFile')).openapi({ description: 'Null while there is none.' }),
+    file: orNull(ImportedFile.openapi('ImportedFile')).openapi({
+      description: 'Null while there is none, and for a file of the whole organisation to roles of an edition.',
+    }),
     options: Options,
     total_rows: Count,
     valid_rows: Count,

@@ -11,7 +11,7 @@ import { toIso, toIsoOrNull } from '../../domain/time/instants.ts'
 import { presentEditionSummary } from '../editions/index.ts'
 import { presentOrganizationSummary } from '../organizations/index.ts'
 import type { DataImport } from './import-contract.ts'
-import type { ImportDetailRow } from './queries.ts'
+import { type ImportDetailRow, readsFile } from './queries.ts'
 
 const ended: ReadonlySet<DataImportStatus> = new Set(endedStatuses)
 
@@ -49,7 +49,10 @@ export function presentDataImport(row: ImportDetailRow, ctx: Ctx): z.input<typeo
     status: row.status,
     organization: presentOrganizationSummary(row, ctx),
     edition: presentEditionSummary(row),
-    file: row.file_id === null ? null : { id: row.file_id, name: row.file_name ?? '', size: row.file_size ?? 0 },
+    file:
+      row.file_id === null || !readsFile(ctx, row)
+        ? null
+        : { id: row.file_id, name: row.file_name ?? '', size: row.file_size ?? 0 },
     options: readOptions(row.options),
     ...countsOf(row),
     progress: progressOf(row),

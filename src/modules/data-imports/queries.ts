@@ -8,13 +8,13 @@ import { files } from '../../db/schema/files/files.ts'
 import { organizations } from '../../db/schema/organizations.ts'
 import { type RowOf, select } from '../../db/select.ts'
 import { visibilityOf, visible, visibleIn } from '../../db/visibility.ts'
-import type { Tenant } from '../../domain/accounts/access.ts'
+import { mayAt, type Tenant } from '../../domain/accounts/access.ts'
 import { doesNotExist, notFound } from '../../domain/errors.ts'
 import type { Page, PageRequest } from '../../domain/page.ts'
 import { editionSummaryFields } from '../editions/index.ts'
 import { organizationSummaryFields } from '../organizations/index.ts'
+import { keepers } from './contract-parts.ts'
 import type { ImportFilters, ImportOrdering } from './import-contract.ts'
-import { upToDate } from './background/progress.ts'
 import { importFields, type ImportRow } from './background/steps.ts'
 
 const tenantFields = {
@@ -32,6 +32,8 @@ type ImportTenant = RowOf<typeof tenantFields>
 export interface ImportDetailRow extends ImportRow, Omit<ImportTenant, 'organization_id' | 'edition_id'> {
   file_name: string | null
   file_size: number | null
+  /** Null for a file of the whole organisation. */
+  file_edition_id: string | null
 }
 
 export type LoadedImport = ImportDetailRow & { tenant: Tenant }
@@ -43,6 +45,7 @@ const columns = {
   ...importFields,
   file_name: sql<string | null>`${files.name}`,
   file_size: sql<number | null>`${files.size}`,
+  file_edition_id: sql<string | null>`${files.edition_id}`,
 }
 
 const joins: SQL = sql`join organizations on organizations.id = data_imports.organization_id
@@ -77,6 +80,13 @@ export const listDataImports = (
   })
 }
 
+/** Whether the caller may read the file of the import. One of the whole organisation is not for roles of an edition. */
+export const readsFile = (ctx: Ctx, row: ImportDetailRow): boolean =>
+  mayAt(ctx.caller, keepers, {
+    organization_id: row.organization_id,
+    editions: row.file_edition_id === null ? [] : [row.file_edition_id],
+  })
+
 export async function findImport(ctx: Ctx, id: string): Promise<LoadedImport> {
   const row = await ctx.db.first(
     select(columns)
@@ -87,10 +97,7 @@ export async function findImport(ctx: Ctx, id: string): Promise<LoadedImport> {
       .where(and(eq(dataImports.id, id), visible(ctx.caller, importVisibility))),
   )
   if (!row) throw notFound()
-  return {
-    ...(await upToDate(ctx.db, row)),
-    tenant: { organization_id: row.organization_id, editions: [row.edition_id] },
-  }
+  return { ...row, tenant: { organization_id: row.organization_id, editions: [row.edition_id] } }
 }
 
 /** The edition of a new import, with its organisation. */

@@ -12,10 +12,10 @@ import {
 import { searchText } from '../../domain/text/fold.ts'
 import { sameJson } from '../../domain/text/json.ts'
 import { checkAction, commitImport } from './begin.ts'
-import { findImportableFile } from './create.ts'
+import { columnsOfFile, findImportableFile } from './create.ts'
 import type { UpdateDataImportInput } from './import-contract.ts'
 import { mappingChanges } from './mapping/changed.ts'
-import type { LoadedImport } from './queries.ts'
+import { type LoadedImport, readsFile } from './queries.ts'
 import { beginPhase, type ImportChanges } from './background/steps.ts'
 
 /** Statements that delete the mapping of a file that is replaced. */
@@ -53,7 +53,9 @@ export async function updateDataImport(
   checkAction(ctx, row, 'update', 'changed')
   const fileId = input.file_id ?? row.file_id
   const isOtherFile = fileId !== row.file_id
-  const file = isOtherFile && fileId !== null ? await findImportableFile(ctx, fileId, row) : null
+  // The id of a file that the caller may not read is refused although the import has it.
+  const isChosen = isOtherFile || (input.file_id !== undefined && !readsFile(ctx, row))
+  const file = isChosen && fileId !== null ? await findImportableFile(ctx, fileId, row) : null
   const options = nextOptions(row, input)
   const name = input.name ?? row.name
   const changes: ImportChanges = {
@@ -65,6 +67,6 @@ export async function updateDataImport(
     ...(await consequences(ctx, row, options, fileId)),
   }
   if (isEmpty(changesIn<LoadedImport>(row, changes))) return commit(ctx, row, [])
-  const known = file ? { ...row, file_name: file.name, file_size: file.size } : row
+  const known = file ? { ...row, ...columnsOfFile(file) } : row
   return commitImport(ctx, known, changes, isOtherFile ? forgetMapping(row.id) : [])
 }

@@ -12,7 +12,7 @@ const numberOf = (text: string | undefined): number | null =>
   text !== undefined && /^[1-9]\d{0,8}$/.test(text) ? Number(text) : null
 
 async function list(c: AppContext, reader: MailboxReader) {
-  const url = publicAddress(c.env.PUBLIC_URL.replace(/\/+$/, ''), c.req.url)
+  const url = publicAddress(c.env.PUBLIC_URL.replace(/(?<!\/)\/+$/, ''), c.req.url)
   const { channel, to = '', page, page_size, cursor } = c.req.query()
   const filter = { channel: channelOf(channel), to: to.slice(0, 254) }
   const size = Math.min(numberOf(page_size) ?? sizes.usual, sizes.most)

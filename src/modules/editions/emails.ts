@@ -8,6 +8,7 @@ import { triggers } from '../../db/schema/triggers.ts'
 import { type RowOf, select } from '../../db/select.ts'
 import { update, updateVersion } from '../../db/write.ts'
 import { editionVisibility, visible } from '../../db/visibility.ts'
+import { roleCodes } from '../../domain/accounts/access.ts'
 import { editionFieldOf, type TriggerKind } from '../../domain/messaging/email-messages.ts'
 import { editionSummaryFields } from './summary.ts'
 
@@ -22,7 +23,7 @@ export const reachedEdition = (ctx: Ctx, id: string): Promise<TargetEdition | un
   ctx.db.first(
     select(targetFields)
       .from(editions)
-      .where(and(eq(editions.id, id), visible(ctx.caller, editionVisibility))),
+      .where(and(eq(editions.id, id), visible(ctx.caller, editionVisibility, roleCodes))),
   )
 
 /** The type of the message that the edition sends at such triggers; null where it sends none. */

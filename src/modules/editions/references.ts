@@ -45,7 +45,7 @@ const lookUps = {
   meta_image_id: (ctx, edition, id) =>
     select({ id: files.id, image_key: files.access_key })
       .from(files)
-      .where(and(eq(files.id, id), isShowable(ctx.caller, { ...edition, edition_id: edition.id }))),
+      .where(and(eq(files.id, id), isShowable(ctx.caller, edition))),
   transaction_receipt_email_id: (_, edition, id) => emailOf(edition, id, receiptEmailTypes),
   refund_confirmation_email_id: (_, edition, id) => emailOf(edition, id, refundConfirmationEmailTypes),
 } satisfies Record<string, (ctx: Ctx, edition: EditionRow, id: string) => Query<FoundReference>>

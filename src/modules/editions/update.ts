@@ -56,7 +56,7 @@ export async function updateEdition(
       : triggerStatements(ctx, row, kind, messageId)
   })
   return commit(ctx, result, [
-    ...(changes.meta_image_id ? [imageGuard(ctx.caller, { ...row, edition_id: row.id }, changes.meta_image_id)] : []),
+    ...(changes.meta_image_id ? [imageGuard(ctx.caller, row, changes.meta_image_id)] : []),
     ...updateVersion(editions, row, changes),
     ...triggered,
   ])

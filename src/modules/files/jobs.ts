@@ -1,9 +1,7 @@
 import { sql } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
-import { recountNext, settleNext } from '../../db/settle-lists.ts'
 import { inList } from '../../db/visibility.ts'
 import { derivedPrefix } from '../../domain/files/addresses.ts'
-import { fileSpans } from './spans.ts'
 
 export { compareStorage } from './compare.ts'
 export { sweepUnusedImports } from './expire-imports.ts'
@@ -37,15 +35,3 @@ export async function sweepObjects(job: JobCtx): Promise<void> {
   const keys = due.map(({ storage_key }) => storage_key)
   await job.db.batch([sql`delete from objects_to_delete where ${inList(sql`storage_key`, keys)}`])
 }
-
-/** Counts files that are some minutes old, so that lists need not. */
-export const settleFiles = (job: Pick<JobCtx, 'db' | 'now'>): Promise<void> =>
-  settleNext(job, fileSpans, async (from, most) => {
-    const found = await job.db.all(
-      sql<{ id: string }>`select organization_id as id from organization_storage where organization_id >= ${from}
-        order by organization_id limit ${most}`,
-    )
-    return found.map(({ id }) => id)
-  })
-
-export const recountFiles = (job: Pick<JobCtx, 'db' | 'now'>): Promise<void> => recountNext(job, fileSpans)

@@ -1,6 +1,8 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { editionVisibility, inList, type Visibility, visibilityOf, visible } from '../../db/visibility.ts'
+import type { RoleCode } from '../../domain/accounts/access.ts'
+import { writers } from './contract.ts'
 
 interface FileReference {
   table: string
@@ -14,6 +16,8 @@ interface FileReference {
   id: SQL
   name: SQL
   visibility: Visibility
+  /** The roles that read what uses the file, where not every role does. */
+  readers?: readonly RoleCode[]
 }
 
 /** Every column of the database through which something uses a file. */
@@ -74,6 +78,7 @@ export const fileReferences: readonly FileReference[] = [
     id: sql`data_imports.id`,
     name: sql`data_imports.name`,
     visibility: visibilityOf(sql`data_imports.organization_id`, sql`data_imports.edition_id`),
+    readers: writers,
   },
 ]
 
@@ -100,7 +105,7 @@ export const usesOf = (ctx: Ctx, file: SQL): SQL => {
   const parts = fileReferences.map(
     (one) => sql`select ${one.type} as type, ${one.id} as id, ${one.name} as name, ${one.field} as field
       from ${sql.raw(one.table)} ${one.join ?? sql``}
-      where ${columnOf(one)} = ${file} and ${visible(ctx.caller, one.visibility)}`,
+      where ${columnOf(one)} = ${file} and ${visible(ctx.caller, one.visibility, one.readers)}`,
   )
   return sql`(select json_group_array(json_object('type', type, 'id', id, 'name', name, 'field', field)) from
     (select * from (${sql.join(parts, sql` union all `)}) order by type, id limit ${sql.raw(String(mostUses))}))`

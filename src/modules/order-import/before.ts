@@ -1,5 +1,3 @@
-import { type Cart, type CartItem, storedCart } from '../../domain/orders/carts.ts'
-import type { CartTotals } from '../../domain/orders/orders.ts'
 import type { OrderOutcome } from './judge.ts'
 import type { EditionValues, ImportState, PurchaseRow, TransactionRow } from './state.ts'
 import { rowsOf, type Write } from './writes.ts'
@@ -55,33 +53,8 @@ export interface RecordedOrder {
   before: OrderBefore | null
 }
 
-/** Imports that ended earlier kept the JSON of a column as text. Their 0 and 1 are written as they are. */
-const parsed = <Value>(kept: Value | string): Value => (typeof kept === 'string' ? (JSON.parse(kept) as Value) : kept)
-
-function readOrder(order: UpdatedBefore['order']): UpdatedBefore['order'] {
-  const { metadata } = order
-  return metadata === undefined ? order : { ...order, metadata: parsed(metadata) }
-}
-
-/** Imports of earlier versions kept the cart beside the order, as carts were rows of their own. */
-interface CartBeside {
-  cart?: (CartTotals & Pick<Cart, 'coupon_code'>) | null
-  cart_items?: readonly (Omit<CartItem, 'options'> & { options: CartItem['options'] | string })[]
-}
-
-function cartBeside({ cart, cart_items = [] }: CartBeside): Pick<UpdatedBefore['order'], 'cart'> {
-  if (!cart) return {}
-  const items = cart_items.map((item) => ({ ...item, options: parsed<CartItem['options']>(item.options) }))
-  return { cart: storedCart(cart, items) }
-}
-
-/** What `import_orders` keeps for an undo. */
-export function readBefore(text: string): OrderBefore {
-  const { updated, ...before } = JSON.parse(text) as OrderBefore & { updated: (UpdatedBefore & CartBeside) | null }
-  if (!updated) return { ...before, updated: null }
-  const { cart, cart_items, ...kept } = updated
-  return { ...before, updated: { ...kept, order: { ...readOrder(kept.order), ...cartBeside({ cart, cart_items }) } } }
-}
+/** Reads what `import_orders` stores for an undo. */
+export const readBefore = (text: string): OrderBefore => JSON.parse(text) as OrderBefore
 
 export const noCatalogue = (): AddedCatalogue => ({ products: [], locations: [], variants: [], options: [] })
 

@@ -17,8 +17,8 @@ import { type DecisionContext, insertOf } from './writes.ts'
 const paymentId = (orderId: string): string => idLike('transaction', orderId)
 
 function orderRow(context: DecisionContext, placement: Placement) {
-  const { order, user, totals, import_number } = placement
-  const { newId, now, source, import_id } = context
+  const { order, user, totals } = placement
+  const { newId, now, source } = context
   const id = newId('order')
   const own = keptOwnSearch({ ...order, id }, [paymentId(id)])
   const payment = newPaymentStatus(order.status, totals.total_minor, order.refunded_minor ?? 0)
@@ -39,9 +39,6 @@ function orderRow(context: DecisionContext, placement: Placement) {
     version: 1,
     created_at: order.created_at ?? now,
     modified_at: now,
-    // Only rows of files are found by it.
-    import_id: import_number === null ? null : import_id,
-    import_number,
   }
 }
 

@@ -83,7 +83,6 @@ function added(
     items: items.map(([, item]) => item),
     counted: items.flatMap(([given, item]) => (counted.has(given) ? [item] : [])),
     totals: judgement.amounts.totals,
-    import_number: numbered.import_number ?? null,
   })
 }
 

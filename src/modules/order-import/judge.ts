@@ -19,8 +19,6 @@ export interface NumberedOrder {
   index: number
   path: readonly PropertyKey[]
   order: ExternalOrder
-  /** Its number among the staged orders of a file. */
-  import_number?: number
 }
 
 export interface OrderOutcome {

@@ -18,8 +18,6 @@ export interface Placement {
   items: readonly ResolvedItem[]
   counted: readonly ResolvedItem[]
   totals: CartTotals
-  /** Its number among the staged orders of a file; null for an order that came by a call. */
-  import_number: number | null
 }
 
 /** The decision on one order. */

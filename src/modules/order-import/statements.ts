@@ -7,8 +7,9 @@ import { locations, options, products, variants } from '../../db/schema/sales/ca
 import { orders, purchases, transactions } from '../../db/schema/sales/orders.ts'
 import { users } from '../../db/schema/users.ts'
 import { isSharedOutside } from '../../db/customer-visibility.ts'
+import { changedReference, referenceColumns, referenceSince } from '../../db/refunds.ts'
 import { inList } from '../../db/visibility.ts'
-import { insertAll, isEmpty, update, updateVersion } from '../../db/write.ts'
+import { insertAll, insertFound, isEmpty, update, updateVersion } from '../../db/write.ts'
 import { searchColumns } from '../../domain/accounts/users.ts'
 import { openStatuses, orderMovesFrom } from '../../domain/orders/purchases.ts'
 import { cancelRefundsOf } from '../refunds/index.ts'
@@ -106,13 +107,41 @@ function userStatements(
   return [update(users, { ...changes, version: user.version + 1 }, where), changedOne()]
 }
 
+/** New payments, which take their references. A query of the table that it writes makes an insert read each row twice. */
+function insertPayments({ organization_id, now }: WriteScope, writes: readonly Write[]): Statement[] {
+  const rows = rowsOf(writes, 'transactions')
+  const [withReference, others] = [
+    rows.filter(({ provider_reference }) => typeof provider_reference === 'string'),
+    rows.filter(({ provider_reference }) => typeof provider_reference !== 'string'),
+  ]
+  return [
+    ...insertAll(transactions, others),
+    ...insertFound(
+      transactions,
+      withReference.map((row) => ({ ...row, ...referenceColumns(organization_id, row.provider_reference ?? null) })),
+      { reference_since: (reference) => referenceSince(organization_id, reference, now) },
+    ),
+  ]
+}
+
 /** What is refunded meanwhile is decided on anew. */
-function paymentStatements({ payment, changes }: Extract<RowChange, { write: 'payment' }>): Statement[] {
+function paymentStatements(
+  { payment, changes }: Extract<RowChange, { write: 'payment' }>,
+  scope: WriteScope,
+): Statement[] {
+  const { organization_id, now } = scope
   const asRead = sql`order_id = ${payment.order_id} and id = ${payment.id} and status = ${payment.status}
     and refunded_minor = ${payment.refunded_minor} and reserved_minor = ${payment.reserved_minor}`
   return isEmpty(changes)
     ? [stillHolds(sql`exists (select 1 from transactions where ${asRead})`)]
-    : [update(transactions, changes, asRead), changedOne()]
+    : [
+        update(
+          transactions,
+          { ...changes, ...changedReference(organization_id, changes.provider_reference, now) },
+          asRead,
+        ),
+        changedOne(),
+      ]
 }
 
 /** Gives purchases a value each, all of them or none. */
@@ -135,7 +164,7 @@ function changeStatements(change: RowChange, scope: WriteScope): Statement[] {
     case 'order':
       return updateVersion(orders, change.order, change.changes)
     case 'payment':
-      return paymentStatements(change)
+      return paymentStatements(change, scope)
     case 'purchase-status': {
       const { status } = change
       const ids = change.purchases.map(({ id }) => id)
@@ -174,7 +203,7 @@ export function statementsOf(scope: WriteScope, writes: readonly Write[], lists:
     ...writes.flatMap((one) => (one.write === 'insert' ? [] : changeStatements(one, scope))),
     ...insertEditionCustomers(rowsOf(writes, 'customers')),
     ...insertAll(orders, rowsOf(writes, 'orders')),
-    ...insertAll(transactions, rowsOf(writes, 'transactions')),
+    ...insertPayments(scope, writes),
     ...insertAll(purchases, rowsOf(writes, 'purchases')),
     ...growth(scope.organization_id, writes, lists),
   ]

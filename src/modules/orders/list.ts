@@ -59,13 +59,13 @@ export async function listOrders(
   const view = customersSeenBy(ctx.caller)
   const listed = chooseListedOrders(ctx.caller, filters)
   const textFilters = readTextFilters(view, filters)
-  const found = isOfFew(filters) ? null : await findByText(ctx, listed, textFilters)
+  const candidates = isOfFew(filters) ? null : await findCandidates(ctx, listed, textFilters)
   const index = chooseIndex(listed, ordering, filters)
   return paginate(ctx.db, page, {
-    // Without an index SQLite looks up the orders that were found by their key.
-    from: found ? sql`orders not indexed` : index.from,
+    // Without an index SQLite looks the candidates up by their key.
+    from: candidates ? sql`orders not indexed` : index.from,
     where: [
-      ...(found ? [found] : []),
+      ...(candidates ? [candidates] : []),
       listed.where,
       ...buildConditions(filters),
       ...textFilters.map((one) => one.condition),
@@ -77,7 +77,7 @@ export async function listOrders(
       join orders on orders.seq = page.id
       join users on users.id = orders.user_id ${view.join}
       join editions on editions.id = orders.edition_id`,
-    maxOffset: index.isInOrder && !found ? maxIndexedOffset : maxSortedOffset,
+    maxOffset: index.isInOrder && !candidates ? maxIndexedOffset : maxSortedOffset,
     count: buildStoredCount(listed, filters),
   })
 }
@@ -91,14 +91,19 @@ function addCreated(ordering: OrderOrdering): OrderOrdering {
 
 /** Whether a filter leaves few orders, so that each is compared with the texts. */
 const isOfFew = ({ customer_id, transaction_id, external_id }: OrderFilters): boolean =>
-  customer_id !== undefined || transaction_id !== undefined || external_id !== undefined
+  !!customer_id || transaction_id !== undefined || !!external_id
 
 function buildConditions(filters: OrderFilters): SQL[] {
-  const { customer_id, transaction_id, external_id, status, type, created_after, created_before } = filters
+  const { organization_id, customer_id, transaction_id, external_id, status, type, created_after, created_before } =
+    filters
   const conditions = [
-    customer_id === undefined ? null : eq(orders.user_id, customer_id),
+    customer_id ? eq(orders.user_id, customer_id) : null,
     transaction_id === undefined ? null : sql`${orders.id} = (select order_id from ${transactionWith(transaction_id)})`,
-    external_id === undefined ? null : eq(orders.external_id, external_id),
+    external_id ? eq(orders.external_id, external_id) : null,
+    // The index of external ids has them by edition.
+    external_id && organization_id
+      ? sql`${orders.edition_id} in (select id from editions where organization_id = ${organization_id})`
+      : null,
     status === undefined ? null : eq(orders.status, status),
     type === undefined ? null : eq(orders.type, type),
     created_after === undefined ? null : gte(orders.created_at, created_after),
@@ -107,8 +112,8 @@ function buildConditions(filters: OrderFilters): SQL[] {
   return conditions.filter((condition) => condition !== null)
 }
 
-/** The condition on the orders that a text leads to; null where no text was given, and where the list is walked. */
-async function findByText(ctx: Ctx, listed: ListedOrders, textFilters: readonly TextFilter[]): Promise<SQL | null> {
+/** A condition on the orders that may have the texts; null where no text was given, and where the list is walked. */
+async function findCandidates(ctx: Ctx, listed: ListedOrders, textFilters: readonly TextFilter[]): Promise<SQL | null> {
   if (textFilters.length === 0 || textFilters.some(({ texts }) => texts.length === 0)) return null
   const indexed = chooseIndexedFilter(textFilters)
   if (indexed) return findOrders(ctx, listed, indexed)
@@ -127,11 +132,11 @@ interface ListIndex {
 
 /** The index that a list is read from. It is named, because SQLite does not know how many orders an edition has. */
 function chooseIndex(listed: ListedOrders, ordering: OrderOrdering, filters: OrderFilters): ListIndex {
-  const { customer_id, transaction_id, external_id } = filters
+  const { edition_id, organization_id, customer_id, transaction_id, external_id } = filters
   if (transaction_id !== undefined) return { from: sql`orders`, isInOrder: false }
-  if (external_id !== undefined && listed.editionIds)
+  if (external_id && (edition_id || organization_id))
     return { from: sql`orders indexed by orders_by_external_id`, isInOrder: false }
-  if (customer_id !== undefined) return { from: sql`orders indexed by orders_of_user`, isInOrder: false }
+  if (customer_id) return { from: sql`orders indexed by orders_of_user`, isInOrder: false }
   const created = buildCreatedIndex(listed)
   const [first = { name: 'created' }, ...others] = ordering
   if (others.length > 0 || (listed.editionIds && listed.editionIds.length > 1))
@@ -147,7 +152,7 @@ function chooseIndex(listed: ListedOrders, ordering: OrderOrdering, filters: Ord
 
 /** The count of a list that only its edition or organization, a status and a type limit. */
 function buildStoredCount(listed: ListedOrders, filters: OrderFilters): SQL<{ n: number }> | undefined {
-  const { edition_id, organization_id, status, type, ...others } = filters
+  const { edition_id: _edition, organization_id, status, type, ...others } = filters
   if (Object.values(others).some((value) => value !== undefined)) return undefined
   const { editionIds, isVisible } = listed
   const inScope = editionIds

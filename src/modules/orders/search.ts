@@ -77,11 +77,11 @@ export function chooseIndexedFilter(textFilters: readonly TextFilter[]): TextFil
   return indexed.toSorted((one, other) => measureShortest(other) - measureShortest(one))[0] ?? null
 }
 
-type Keys = SQL<{ key: number }>
+type SeqQuery = SQL<{ key: number }>
 
-const noKeys: Keys = sql`select null as key where 0`
+const noRows: SeqQuery = sql`select null as key where 0`
 
-const searchOrderTexts = (listed: ListedOrders, texts: readonly string[]): Keys =>
+const searchOrderTexts = (listed: ListedOrders, texts: readonly string[]): SeqQuery =>
   sql`select orders.seq as key from order_search cross join orders on orders.seq = order_search.rowid
     where ${buildMatch('order_search', { scope: listed.ownMarks, isVisible: listed.isVisible, texts })}
       and ${listed.where}`
@@ -90,7 +90,7 @@ const searchOrderTexts = (listed: ListedOrders, texts: readonly string[]): Keys 
 function searchCustomers(
   { customerMarks, customerEditionIds, organizationId, isVisible }: ListedOrders,
   texts: readonly string[],
-): Keys {
+): SeqQuery {
   if (customerEditionIds) {
     const match = buildMatch('edition_customer_search', { scope: { editions: customerEditionIds }, isVisible, texts })
     return sql`select seen.user_seq as key from edition_customer_search
@@ -108,12 +108,12 @@ export async function findOrders(
   listed: ListedOrders,
   { texts, isInOrder, isInCustomer }: TextFilter,
 ): Promise<SQL | null> {
-  const found = await findCandidates(ctx.db, [
-    isInOrder ? searchOrderTexts(listed, texts) : noKeys,
-    isInCustomer ? searchCustomers(listed, texts) : noKeys,
+  const candidates = await findCandidates(ctx.db, [
+    isInOrder ? searchOrderTexts(listed, texts) : noRows,
+    isInCustomer ? searchCustomers(listed, texts) : noRows,
   ])
-  if (!found) return null
-  const [orderKeys, customerKeys] = found.map((keys) => JSON.stringify(keys))
+  if (!candidates) return null
+  const [orderKeys, customerKeys] = candidates.map((keys) => JSON.stringify(keys))
   return sql`${orders.seq} in (
     select value from json_each(${orderKeys})
     union

@@ -46,7 +46,7 @@ function policyAfter(
 async function avatarKeyOf(ctx: Ctx, row: OrganizationRow, id: string | null): Promise<string | null> {
   if (id === row.avatar_file_id) return row.avatar_key
   if (id === null) return null
-  const shower = { organization_id: row.id, edition_id: null }
+  const shower = { organization_id: row.id }
   const found = await ctx.db.first(
     select({ access_key: files.access_key })
       .from(files)
@@ -73,7 +73,7 @@ export async function updateOrganization(
   if (isEmpty(asked)) return commit(ctx, row, [])
   const changes = { ...asked, search: searchText(asked.name ?? row.name), modified_at: ctx.now() }
   const result = { ...row, ...changes, avatar_key, version: row.version + 1 }
-  const shower = { organization_id: row.id, edition_id: null }
+  const shower = { organization_id: row.id }
   const stands = asked.avatar_file_id ? [imageGuard(ctx.caller, shower, asked.avatar_file_id)] : []
   return commit(ctx, result, [...stands, ...updateVersion(organizations, row, changes)], {
     'organizations.slug': slugTaken,

@@ -79,7 +79,7 @@ export async function blankingStatements(erasure: ErasureRow, now: number): Prom
     update(orders, { search: '', metadata: {} }, eq(orders.user_id, user_id)),
     update(purchases, { metadata: {} }, eq(purchases.user_id, user_id)),
     refundStatement(erasure),
-    ...forgetForUndo(user_id),
+    forgetForUndo(user_id),
     erasedAnswers(user_id),
     ...emailStatements(erasure, now),
     ...eraseWallet(user_id, now),

@@ -112,17 +112,26 @@ async function requestsOf(
   if (found.length === 0) return requests
   const targets = found.map(({ order }) => ({ kind: 'order' as const, id: order.id }))
   const subjects = await findSubjects({ db: job.db, caller: superuser }, targets, batch.include_fees)
+  // Orders of the same transaction may share a payment.
+  const requested = new Map<string, number>()
   for (const [index, one] of found.entries()) {
     const subject = subjects[index]
     if (!subject) continue
     if (subject.is_archived) return { statements: [], announcements: [], isArchived: true }
-    const paid: PaidSubject = { ...subject, transaction_id: subject.transaction_id ?? '' }
+    const reference = subject.provider_reference ?? ''
+    const shared = (subject.shared_minor ?? Number.POSITIVE_INFINITY) - (requested.get(reference) ?? 0)
+    const paid: PaidSubject = {
+      ...subject,
+      transaction_id: subject.transaction_id ?? '',
+      rest_minor: Math.max(0, Math.min(subject.rest_minor, shared)),
+    }
     const plan = planAgain(batch, sums, one, paid)
     const paying = plan.purchases.length ? await payingBack(job, paid, plan.amount_minor, findAccount) : null
     const made = paying || plan.purchases.length === 0 ? plan : withoutRequest(plan, 'merchant_not_ready')
     addPlan(sums, made, paid.currency)
     if (!paying) continue
     const { purchases, amount_minor } = made
+    requested.set(reference, (requested.get(reference) ?? 0) + amount_minor)
     const request = { batch: requestOf(batch), purchases, amount_minor, paying }
     const changes = await batchRequestStatements(job, paid, request)
     requests.statements.push(...changes.statements)

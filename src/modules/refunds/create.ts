@@ -5,7 +5,7 @@ import type { Statement } from '../../db/database.ts'
 import { editions } from '../../db/schema/editions.ts'
 import { refundRequests, type RefundRow } from '../../db/schema/sales/refunds.ts'
 import { insertWhere } from '../../db/write.ts'
-import { type Caller, mayAt, type RoleCode } from '../../domain/accounts/access.ts'
+import { actingAs, type Caller, mayAt, type RoleCode, roleCodes } from '../../domain/accounts/access.ts'
 import { doesNotExist, editionArchived, fieldError, invalid, notFound, permissionDenied } from '../../domain/errors.ts'
 import { isHeld } from '../../domain/orders/purchases.ts'
 import { requestedAmount } from '../../domain/refunds/refund-amounts.ts'
@@ -92,6 +92,7 @@ export function rowOf(
     attempts: 0,
     provider_key: null,
     provider_key_at: null,
+    is_payable: false,
     provider_reference: null,
     failure_code: null,
     failure_message: null,
@@ -196,8 +197,10 @@ function targetOf(input: CreateForTargetInput): RefundTarget & { field: string }
 
 export function createRefund(ctx: Ctx, input: CreateForTargetInput): Promise<RefundDetailRow> {
   const target = targetOf(input)
+  // The body names where the operation acts, so a caller who may only read there is told which role it takes.
+  const reader = { ...ctx, caller: actingAs(ctx.caller, roleCodes) }
   return decideAgain(async () => {
-    const subject = await findSubject(ctx, target, input.include_fees ?? false)
+    const subject = await findSubject(reader, target, input.include_fees ?? false)
     if (!subject) throw doesNotExist(target.field)
     if (!mayAt(ctx.caller, roles, subject.tenant)) throw permissionDenied(roles)
     return create(ctx, decide(subject, target, input))

@@ -18,7 +18,7 @@ import { refundRequests } from '../../db/schema/sales/refunds.ts'
 import { type CustomerView, customersSeenBy } from '../../db/customer-visibility.ts'
 import { editionsSeenBy, inWords, wholeScope } from '../../db/visibility.ts'
 import type { Page, PageRequest } from '../../domain/page.ts'
-import { isIndexed } from '../../domain/text/trigrams.ts'
+import { isIndexed as isIndexedText } from '../../domain/text/trigrams.ts'
 import { shownEdition, shownIn, shownOfEdition } from '../editions/index.ts'
 import { organizationSummaryOf } from '../organizations/index.ts'
 import { askedOf, conditions } from './conditions.ts'
@@ -138,7 +138,7 @@ function searchRefunds(ctx: Ctx, view: CustomerView, request: PageRequest, { ord
     owners: ownersOf(ctx, filters, false),
     sort: sortOf(ordering, filters, false),
   }
-  if (foldedOrDigits(text).every(isIndexed)) return paginate(ctx.db, request, { ...source, from: source.table })
+  if (foldedOrDigits(text).every(isIndexedText)) return paginate(ctx.db, request, { ...source, from: source.table })
   const scope = { edition_id, organization_id }
   return paginateNewest(ctx.db, request, source, {
     ...source,

@@ -1,6 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm'
+import { stillHolds } from '../../db/commit.ts'
 import type { Statement } from '../../db/database.ts'
-import { isPaymentOf, paymentRest, purchaseShare } from '../../db/refunds.ts'
+import { isPaymentOf, paymentRest, purchaseShare, sharedRest } from '../../db/refunds.ts'
 import { transactions } from '../../db/schema/sales/orders.ts'
 import { heldStatuses } from '../../domain/orders/purchases.ts'
 import { inList } from '../../db/visibility.ts'
@@ -45,6 +46,11 @@ export function reserveStatements({ refund, shares, purchases }: Reservation, am
     ),
   ]
 }
+
+/** Holds while the refunds of all orders that share a payment are together at most what was paid. */
+export const sharedPaymentCovers = (refund: RefundRow): Statement =>
+  stillHolds(sql`coalesce((select ${sharedRest(sql`transactions`, sql`${refund.edition_id}`)} from transactions
+    where ${isPaymentOf(refund)}), 0) >= 0`)
 
 const itemColumns = sql.raw(
   '(refund_request_id, purchase_id, amount_minor, price_minor, deposit_minor, handling_fee_minor)',

@@ -1,7 +1,7 @@
 import { and, eq, type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { boughtIn, boughtInOrder } from '../../db/purchases.ts'
-import { orderRest, purchaseRest, purchaseShare, transactionWith } from '../../db/refunds.ts'
+import { orderRest, purchaseRest, purchaseShare, sharedRest, transactionWith } from '../../db/refunds.ts'
 import { editions } from '../../db/schema/editions.ts'
 import { organizations } from '../../db/schema/organizations.ts'
 import { products } from '../../db/schema/sales/catalog.ts'
@@ -67,6 +67,10 @@ const headFields = (view: CustomerView, fees: SQL) => ({
   provider_reference: transactions.provider_reference,
   merchant_account_id: transactions.merchant_account_id,
   rest_minor: sql<number>`${orderRest(sql`${orders.id}`, payment, fees)}`,
+  /** What all orders with its reference have left together. Null where no provider pays back. */
+  shared_minor: sql<number | null>`iif(exists (select 1 from merchant_accounts
+    where id = coalesce(${transactions.merchant_account_id}, ${editions.merchant_account_id}) and type <> 'manual'),
+    ${sharedRest(payment, sql`${orders.edition_id}`)}, null)`,
 })
 
 type HeadRow = RowOf<ReturnType<typeof headFields>>
@@ -132,6 +136,9 @@ export interface RefundSubject extends HeadRow {
   purchases: SubjectPurchase[]
 }
 
+const sharedMax = ({ shared_minor }: Pick<HeadRow, 'shared_minor'>): number =>
+  shared_minor === null ? Number.POSITIVE_INFINITY : Math.max(0, shared_minor)
+
 /**
  * The subjects of the targets, from one snapshot; undefined for a target that is not there or that the caller does not
  * see.
@@ -149,6 +156,7 @@ export async function findSubjects(
     if (!head) return undefined
     return {
       ...head,
+      rest_minor: Math.min(head.rest_minor, sharedMax(head)),
       purchases: bought,
       tenant: { organization_id: head.organization_id, editions: [head.edition_id] },
     }
@@ -164,7 +172,7 @@ export const findSubject = async (
 
 /** The most that can be asked for. */
 export const maxOf = (subject: RefundSubject, kind: RefundTarget['kind']): number =>
-  kind === 'purchase' ? (subject.purchases[0]?.rest_minor ?? 0) : subject.rest_minor
+  kind === 'purchase' ? Math.min(subject.purchases[0]?.rest_minor ?? 0, sharedMax(subject)) : subject.rest_minor
 
 /**
  * As `maxOf`, for some purchases of an order. Fees of the payment, which belong to no purchase, are added for the whole

@@ -3,8 +3,7 @@ import type { Ctx } from '../../context.ts'
 import { editions } from '../../db/schema/editions.ts'
 import { organizations } from '../../db/schema/organizations.ts'
 import { select } from '../../db/select.ts'
-import { editionVisibility, visibilityOf, visible } from '../../db/visibility.ts'
-import { reachOf } from '../../domain/accounts/access.ts'
+import { actingReach, editionVisibility, visibilityOf, visible } from '../../db/visibility.ts'
 import { type FieldError, invalid } from '../../domain/errors.ts'
 import type { SegmentTenant } from './calculation/audience.ts'
 
@@ -24,7 +23,7 @@ const organizationVisibility = {
 
 /** The editions of the organisation in which a caller has a role, where the caller has none in the organisation. */
 function editionsSeen(ctx: Ctx, organizationId: string): string[] {
-  const reach = reachOf(ctx.caller)
+  const reach = actingReach(ctx.caller)
   if (reach.all) return []
   return reach.editions.flatMap(({ organization_id, edition_id }) =>
     organization_id === organizationId && edition_id !== null ? [edition_id] : [],

@@ -1,6 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
-import { containsAny, foldedOrDigits } from '../../db/contains.ts'
+import { containsFoldedOrDigits, foldedOrDigits } from '../../db/contains.ts'
 import { buildLatestRow, type CustomerView, customersSeenBy, inEditions } from '../../db/customer-visibility.ts'
 import { buildOrderBy, joinConditions, maxIndexedOffset, maxSortedOffset, paginate } from '../../db/paginate.ts'
 import { buildMatch, findCandidates, maxNewest } from '../../db/search.ts'
@@ -154,7 +154,7 @@ async function buildSources(ctx: Ctx, kinds: readonly CustomerRows[], search: st
   if (!search)
     return kinds.map(({ table, index, scope }) => ({ from: sql`${table} ${index}`, where: scope, isWhole: true }))
   const texts = foldedOrDigits(search)
-  const contains = ({ row }: CustomerRows): SQL => containsAny(sql`${row}.search_text`, texts)
+  const contains = ({ row }: CustomerRows): SQL => containsFoldedOrDigits(sql`${row}.search_text`, search)
   if (!texts.every(isIndexed))
     return kinds.map((kind) => ({
       from: sql`(${kind.newest}) as newest cross join ${kind.table} on ${kind.row}.seq = newest.seq`,

@@ -5,14 +5,7 @@ import { consumerLimits, DeliveryRun } from './delivery/delivery-run.ts'
 
 export type { Lane } from '../../domain/webhooks/webhook-sender.ts'
 export { sweepDeliveries } from './delivery/enqueue.ts'
-export {
-  packDeliveries,
-  recountDeliveries,
-  recountDeliveryIntervals,
-  settleDeliveries,
-  settleDeliveryIntervals,
-  sweepEvents,
-} from './events/sweep-events.ts'
+export { sweepEvents } from './events/sweep-events.ts'
 
 export const isDeliverMessage = (body: unknown): body is DeliverMessage =>
   typeof body === 'object' &&

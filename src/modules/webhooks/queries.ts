@@ -3,14 +3,13 @@ import type { Ctx } from '../../context.ts'
 import { buildOrderBy, paginate } from '../../db/paginate.ts'
 import { webhookDeliveries, webhookEndpoints, webhookEvents } from '../../db/schema/messaging/webhooks.ts'
 import { fromJson, jsonFlag, select } from '../../db/select.ts'
-import { inList, type Visibility, visibilityOf, visible, visibleIn } from '../../db/visibility.ts'
+import { visibilityOf, visible, visibleIn } from '../../db/visibility.ts'
 import type { Tenant } from '../../domain/accounts/access.ts'
 import { notFound } from '../../domain/errors.ts'
 import type { Page, PageRequest } from '../../domain/page.ts'
 import { type LoggedAttempt } from '../../domain/webhooks/webhooks.ts'
 import type { WebhookFilters, WebhookOrdering } from './contract.ts'
 import { attemptsShown } from './delivery/delivery-contract.ts'
-import { readers } from './endpoint-contract.ts'
 
 export type EndpointRow = typeof webhookEndpoints.$inferSelect
 export type LoadedEndpoint = EndpointRow & { tenant: Tenant }
@@ -30,10 +29,8 @@ const endpointColumns = getTableColumns(webhookEndpoints)
 const { last_attempt, ...deliveryColumns } = getTableColumns(webhookDeliveries)
 export { deliveryColumns }
 
-const tenantIn = (table: typeof webhookEndpoints | typeof webhookEvents): Visibility =>
-  visibilityOf(sql`${table.organization_id}`, sql`${table.edition_id}`)
-
-const endpointVisibility = tenantIn(webhookEndpoints)
+const endpointVisibility = visibilityOf(sql`${webhookEndpoints.organization_id}`, sql`${webhookEndpoints.edition_id}`)
+const deliveryVisibility = visibilityOf(sql`${webhookEndpoints.organization_id}`, sql`${webhookDeliveries.edition_id}`)
 
 export const tenantOf = (endpoint: { organization_id: string; edition_id: string | null }): Tenant => ({
   organization_id: endpoint.organization_id,
@@ -52,7 +49,7 @@ export function listEndpoints(
     from: sql`${webhookEndpoints}`,
     id: sql`${id}`,
     where: [
-      visibleIn(ctx.caller, endpointVisibility, filters, readers),
+      visibleIn(ctx.caller, endpointVisibility, filters),
       ...(organization_id ? [eq(endpointColumns.organization_id, organization_id)] : []),
       ...(edition_id ? [eq(endpointColumns.edition_id, edition_id)] : []),
       ...(is_active === undefined ? [] : [eq(endpointColumns.is_active, is_active)]),
@@ -77,14 +74,6 @@ export async function findEndpoint(ctx: Ctx, id: string): Promise<LoadedEndpoint
   return { ...row, tenant: tenantOf(row) }
 }
 
-export const eventWhere = (condition: SQL): SQL =>
-  sql`exists (select 1 from webhook_events where webhook_events.id = webhook_deliveries.event_id and ${condition})`
-
-const eventVisibility: Visibility = {
-  inOrganizations: (ids) => eventWhere(inList(sql`${webhookEvents.organization_id}`, ids)),
-  inEditions: (ids) => eventWhere(inList(sql`${webhookEvents.edition_id}`, ids)),
-}
-
 /**
  * The deliveries of an endpoint that the caller may see. An endpoint that was moved to another edition keeps its
  * earlier deliveries. These contain customers of the earlier edition, whom roles of the new edition may not see.
@@ -93,7 +82,9 @@ export const reachedDeliveries = (ctx: Ctx, endpoint: EndpointRow): SQL =>
   sql`endpoint_id = ${endpoint.id} and ${seenDeliveries(ctx, endpoint)}`
 
 export const seenDeliveries = (ctx: Ctx, { organization_id }: EndpointRow): SQL =>
-  visibleIn(ctx.caller, eventVisibility, { organization_id })
+  visibleIn(ctx.caller, visibilityOf(sql`${organization_id}`, sql`${webhookDeliveries.edition_id}`), {
+    organization_id,
+  })
 
 /** The last attempts of a delivery, newest first. */
 const attempts = fromJson<LoggedAttempt[]>(sql`(select json_group_array(json(entry)) from (
@@ -111,7 +102,7 @@ export async function findDelivery(ctx: Ctx, endpointId: string, id: string): Pr
       ...deliveryColumns,
       payload: webhookEvents.payload,
       organization_id: webhookEndpoints.organization_id,
-      edition_id: webhookEndpoints.edition_id,
+      endpoint_edition_id: webhookEndpoints.edition_id,
       is_active: webhookEndpoints.is_active,
       breaker_until: webhookEndpoints.breaker_until,
       is_slow: webhookEndpoints.is_slow,
@@ -125,16 +116,16 @@ export async function findDelivery(ctx: Ctx, endpointId: string, id: string): Pr
           eq(webhookDeliveries.id, id),
           eq(webhookDeliveries.endpoint_id, endpointId),
           visible(ctx.caller, endpointVisibility),
-          visible(ctx.caller, tenantIn(webhookEvents)),
+          visible(ctx.caller, deliveryVisibility),
         ),
       ),
   )
   if (!row) throw notFound()
-  const { organization_id, edition_id, is_active, breaker_until, is_slow, attempt_log, ...delivery } = row
+  const { organization_id, endpoint_edition_id, is_active, breaker_until, is_slow, attempt_log, ...delivery } = row
   return {
     ...delivery,
     attempt_log: attempt_log.toSorted((a, b) => a.number - b.number),
-    tenant: tenantOf({ organization_id, edition_id }),
+    tenant: tenantOf({ organization_id, edition_id: endpoint_edition_id }),
     endpoint: { is_active, breaker_until, is_slow },
   }
 }

@@ -38,7 +38,7 @@ export class ListStore {
     this.#sizes = sizes
   }
 
-  /** Not so in the object of an earlier version, and before the first run. */
+  /** Before the first run nothing is made. */
   isMade(): boolean {
     return this.#sql.exec('select 1 from list_blocks limit 1').toArray().length > 0
   }

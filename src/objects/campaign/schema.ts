@@ -14,27 +14,6 @@ export type ObjectStorage = Pick<
 /** A state in SQL. */
 export const recipientState = (state: RecipientState): string => `'${state}'`
 
-/**
- * The version before kept the orders of lists, and does not note what it changes: where it was here, entries are made anew.
- * Its triggers would go on.
- */
-const withoutKeptOrders = `
-${['list_blocks', 'list_notes', 'address_order']
-  .map((table) => `delete from ${table} where exists (select 1 from sqlite_master where name = 'kept_orders');`)
-  .join('\n')}
-${[
-  'recipients_added',
-  'recipients_removed',
-  'recipients_moved',
-  'recipients_stamped',
-  'packs_added',
-  'packs_removed',
-  'packs_changed',
-]
-  .map((trigger) => `drop trigger if exists ${trigger};`)
-  .join('\n')}
-drop table if exists kept_orders;`
-
 export const schema = `
 create table if not exists record (
   one integer primary key check (one = 1),
@@ -108,8 +87,7 @@ create table if not exists list_notes (
 create table if not exists address_order (
   first integer primary key,
   places blob not null
-) strict;
-${withoutKeptOrders}`
+) strict;`
 
 export interface CampaignRecord extends Counters {
   campaign_id: string

@@ -26,7 +26,8 @@ export interface Reach {
 export const roleCode = ({ edition, role }: Grant): RoleCode =>
   `${edition === null ? 'O' : 'E'}${role === 'admin' ? 'A' : role === 'manager' ? 'M' : 'V'}`
 
-async function makeCaller(
+/** Somebody with these roles, and a token of theirs. */
+export async function makeCaller(
   name: string,
   grants: readonly Grant[],
   token: Parameters<typeof seedToken>[1] = {},

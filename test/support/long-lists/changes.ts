@@ -1,45 +1,55 @@
-import { call, patch, post, remove } from '../api.ts'
+import { expect } from 'vitest'
+import { patch, post, type Reply, remove } from '../api.ts'
 import { act } from '../refunds.ts'
 import { inRecipientStore } from '../seeding/messaging/campaigns.ts'
 import { importOrders } from '../seeding/sales/orders.ts'
 import type { Request } from './model.ts'
 import type { ListsWorld } from './world.ts'
 
-/** Changes the row with this id, or makes or deletes rows, in one of several ways. */
-type Change = (world: ListsWorld, request: Request, id: string, way: number) => Promise<unknown>
+/** Changes or deletes the row with this id, or makes another, in one of several ways. Answers whether it did. */
+type Change = (world: ListsWorld, request: Request, id: string, way: number) => Promise<boolean>
+
+const isDone = async (reply: Promise<Reply>): Promise<boolean> => (await reply).status < 300
 
 let made = 0
 
-async function changeOrder({ imported }: ListsWorld, _: Request, id: string, way: number): Promise<unknown> {
+async function changeOrder({ imported }: ListsWorld, _: Request, id: string, way: number): Promise<boolean> {
   const known = imported.get(id)
-  if (!known) return undefined
+  if (!known) return false
   const { shop, order } = known
   const [item] = order.items
   const anew = { ...order, status: 'cancelled' }
   const dearer = { ...order, items: [{ ...item, unit_price: 1000 + way }] }
   const other = { ...order, external_id: `made-${++made}` }
-  return importOrders(shop, [[anew, dearer, other][way % 3]], { on_duplicate: 'update' })
+  const reply = await importOrders(shop, [[anew, dearer, other][way % 3]], { on_duplicate: 'update' })
+  expect(reply.status, reply.text).toBe(201)
+  return reply.body.results[0].action !== 'error'
 }
 
 /** By the lists whose rows change. Rows of an import that has ended stay as they are. */
 export const changes: Record<string, Change> = {
   listOrders: changeOrder,
-  listPurchases: (_, __, id) => post(`/v1/purchases/${id}/uses`, {}),
-  listUsers: (_, __, id, way) =>
-    way % 4 === 0
-      ? post(`/v1/user/${id}/erase`, {})
-      : patch(`/v1/user/${id}`, way % 2 === 0 ? { email: `changed-${++made}@example.dk` } : { first_name: 'Changed' }),
-  listRefundRequests: (_, __, id, way) => act(id, way % 2 === 0 ? 'reject' : 'approve'),
-  listWebhookDeliveries: (_, { parent }, id, way) =>
-    way % 2 === 0
-      ? post(`/v1/webhooks/${parent?.id}/test`, { event: 'purchase.action' })
-      : call(`/v1/webhooks/${parent?.id}/deliveries/${id}/retry`, { method: 'POST' }),
-  listAuditLog: ({ places }) => patch(`/v1/organizations/${places.a.id}`, { name: `Nordlys ${++made}` }),
+  listPurchases: (_, __, id) => isDone(post(`/v1/purchases/${id}/uses`, {})),
+  listUsers: (_, __, id, way) => {
+    if (way % 4 === 0) return isDone(post(`/v1/user/${id}/erase`, {}))
+    const change = way % 2 === 0 ? { email: `changed-${++made}@example.dk` } : { first_name: 'Changed' }
+    return isDone(patch(`/v1/user/${id}`, change))
+  },
+  listRefundRequests: (_, __, id, way) => isDone(act(id, way % 2 === 0 ? 'reject' : 'approve')),
+  listWebhookDeliveries: (_, { parent }, id, way) => {
+    const path = `/v1/webhooks/${parent?.id}`
+    return isDone(
+      way % 2 === 0 ? post(`${path}/test`, { event: 'purchase.action' }) : post(`${path}/deliveries/${id}/retry`, {}),
+    )
+  },
+  listAuditLog: ({ places }) => isDone(patch(`/v1/organizations/${places.a.id}`, { name: `Nordlys ${++made}` })),
   listFiles: (_, __, id, way) =>
-    way % 2 === 0 ? remove(`/v1/files/${id}`) : patch(`/v1/files/${id}`, { name: `changed-${++made}.png` }),
-  listCampaignRecipients: (_, { parent }, id) =>
-    inRecipientStore(parent?.id ?? '', (store) => {
+    isDone(way % 2 === 0 ? remove(`/v1/files/${id}`) : patch(`/v1/files/${id}`, { name: `changed-${++made}.png` })),
+  listCampaignRecipients: async (_, { parent }, id) => {
+    await inRecipientStore(parent?.id ?? '', (store) => {
       const n = Number(id.replace('usr_', ''))
       store.recordOutcomes(new Map([[n, { to: 'sent', provider_id: 'late', at: Date.now() }]]), false)
-    }),
+    })
+    return true
+  },
 }

@@ -1,51 +1,82 @@
+import { expect } from 'vitest'
 import { fold } from '../../../src/domain/text/fold.ts'
+import { readAs } from '../lists.ts'
+import { seededAt } from '../seeding/rows.ts'
+import { seedTrades } from '../seeding/sales/trades.ts'
+import { makeCaller } from './callers.ts'
+import { checkRequest } from './check-request.ts'
+import { makePlaces } from './places.ts'
 import type { Query, Request } from './model.ts'
 import { reachOf } from './who-sees-what.ts'
 import type { ListsWorld } from './world.ts'
 
-/** A fault that a list had once, by the least request that met it. */
+/** A fault that a list had once. */
 interface Fault {
   /** What holds without the fault. */
   title: string
+  /** Fails with the fault. */
+  check: (world: ListsWorld) => Promise<void>
+  /** Whether a request of the property may meet the fault. While it is expected, the property asks for no such request. */
+  meets?: (request: Request) => boolean
+}
+
+interface Example extends Partial<Query> {
   list: string
   /** The place of the resource that it belongs to among those of its list. */
   parent?: number
   caller: string
-  query: (world: ListsWorld) => Partial<Query>
-  /** Whether a request may meet the fault. While it is expected, the property asks for no such request. */
-  meets: (request: Request) => boolean
 }
+
+function requestOf(world: ListsWorld, { list: id, caller: name, parent = 0, ...query }: Example): Request {
+  const list = world.lists.find((one) => one.id === id)
+  const caller = world.callers.find((one) => one.name === name)
+  if (!list || !caller) throw new Error(`there is no ${id} or no ${name}`)
+  const size = list.fixedSize ?? 20
+  return { list, caller, parent: list.parents?.[parent] ?? null, scope: {}, filters: {}, ordering: [], size, ...query }
+}
+
+const checkExample = (example: (world: ListsWorld) => Example) => (world: ListsWorld) =>
+  checkRequest(world, requestOf(world, example(world)), 0)
 
 const isShort = (text: string | undefined): boolean => text !== undefined && [...fold(text)].length < 3
 
 export const faults = {
   pagePastShortSearch: {
     title: 'a page of refund requests past the end of a search of two letters is a 404',
-    list: 'listRefundRequests',
-    caller: 'superuser',
-    query: ({ places }) => ({ scope: { organization_id: places.a.id }, filters: { search: 'na' }, size: 500 }),
+    check: checkExample(({ places }) => ({
+      list: 'listRefundRequests',
+      caller: 'superuser',
+      scope: { organization_id: places.a.id },
+      filters: { search: 'na' },
+      size: 500,
+    })),
     meets: ({ list, filters }) => list.id === 'listRefundRequests' && isShort(filters['search']),
   },
   pagePastTimes: {
-    title: 'a page past the end of the orders of two editions in a range of time is a 404',
-    list: 'listOrders',
-    caller: 'manager and viewer of two editions',
-    query: ({ places }) => ({
-      scope: { organization_id: places.a.id },
-      filters: { created_after: '2026-03-02T10:00:00.000Z' },
-      size: 500,
-    }),
-    meets: ({ list, caller, scope, filters }) =>
-      list.id === 'listOrders' &&
-      scope.edition_id === undefined &&
-      reachOf(caller).editions.length > 1 &&
-      ('created_after' in filters || 'created_before' in filters),
+    title:
+      'a page past the end of many orders of two editions that were made together is a 404 in a range of time, too',
+    check: async () => {
+      const { a } = await makePlaces()
+      const [edition, sibling] = a.editions
+      for (const one of [edition, sibling]) await seedTrades({ organization: a.id, edition: one }, 300)
+      const grants = [edition, sibling].map((one) => ({ organization: a.id, edition: one, role: 'viewer' as const }))
+      const { token } = await makeCaller('viewer of two editions', grants)
+      const after = new Date(seededAt + 90_000).toISOString()
+      const reply = await readAs(
+        token,
+        `/v1/orders?organization_id=${a.id}&created_after=${after}&page_size=500&page=3`,
+      )
+      expect([reply.status, reply.body.code]).toEqual([404, 'invalid_page'])
+    },
   },
   erasedBeforeNumbers: {
     title: 'erased customers, who have no number, stand behind those who have one',
-    list: 'listUsers',
-    caller: 'superuser',
-    query: ({ places }) => ({ scope: { organization_id: places.a.id }, ordering: ['last_seen', '-phone_number'] }),
+    check: checkExample(({ places }) => ({
+      list: 'listUsers',
+      caller: 'superuser',
+      scope: { organization_id: places.a.id },
+      ordering: ['last_seen', '-phone_number'],
+    })),
     meets: ({ list, ordering }) =>
       list.id === 'listUsers' &&
       ordering.length > 1 &&
@@ -53,10 +84,12 @@ export const faults = {
   },
   addressOrder: {
     title: 'a role of the organisation orders recipients by address, whatever other roles its holder has elsewhere',
-    list: 'listCampaignRecipients',
-    parent: 1,
-    caller: 'admin of B and admin of an edition of A',
-    query: () => ({ ordering: ['address'] }),
+    check: checkExample(() => ({
+      list: 'listCampaignRecipients',
+      parent: 1,
+      caller: 'admin of B and admin of an edition of A',
+      ordering: ['address'],
+    })),
     meets: ({ list, caller, ordering }) =>
       list.id === 'listCampaignRecipients' &&
       ordering.some((key) => key.endsWith('address')) &&
@@ -66,27 +99,11 @@ export const faults = {
 } satisfies Record<string, Fault>
 
 export type FaultName = keyof typeof faults
-export const faultNames = Object.keys(faults) as FaultName[]
 
 /** Faults of today. Without its name here a fault is a test like others, and the property asks for what met it. */
-export const expectedFailures: readonly FaultName[] = []
+export const expectedFailures: readonly FaultName[] = ['erasedBeforeNumbers', 'addressOrder']
+
+const expectedFaults: readonly Fault[] = expectedFailures.map((name) => faults[name])
 
 export const isExpectedToFail = (request: Request): boolean =>
-  expectedFailures.some((name) => faults[name].meets(request))
-
-export function exampleOf(world: ListsWorld, { list: id, parent = 0, caller: name, query }: Fault): Request {
-  const list = world.lists.find((one) => one.id === id)
-  const caller = world.callers.find((one) => one.name === name)
-  if (!list || !caller) throw new Error(`there is no ${id} or no ${name}`)
-  const size = list.fixedSize ?? 20
-  return {
-    list,
-    caller,
-    parent: list.parents?.[parent] ?? null,
-    scope: {},
-    filters: {},
-    ordering: [],
-    size,
-    ...query(world),
-  }
-}
+  expectedFaults.some(({ meets }) => meets?.(request) ?? false)

@@ -3,31 +3,33 @@ import type { Filter, SeenRow } from './model.ts'
 
 /** A field of a row that has exactly this value. */
 export const exactly = (read: (row: SeenRow) => string | null, missing: string): Filter => ({
-  values: (rows) => [...rows.flatMap((row) => read(row) ?? []), missing],
+  values: (row) => [read(row) ?? missing],
+  others: [missing],
   matches: (row, value) => read(row) === value,
 })
 
 /** One of the words that the API knows; rows need not have all of them. */
 export const oneOf = (words: readonly string[], read: (row: SeenRow) => string | null): Filter => ({
-  values: () => words,
+  values: (row) => [read(row) ?? words[0] ?? ''],
+  others: words,
   matches: (row, value) => read(row) === value,
 })
 
 const createdOf = ({ shown }: SeenRow): number => Date.parse(shown.created)
 
-const moments = (rows: readonly SeenRow[]): string[] => [
-  ...rows.flatMap((row) => [-1, 0, 0, 1].map((more) => new Date(createdOf(row) + more).toISOString())),
-  '1990-01-01T00:00:00Z',
-  '2090-01-01T01:00:00+01:00',
-]
+const nearby = (row: SeenRow): string[] =>
+  [-86_400_000, -1, 0, 0, 0, 1, 3_600_000].map((more) => new Date(createdOf(row) + more).toISOString())
+
+const farAway = ['1990-01-01T00:00:00Z', '2090-01-01T01:00:00+01:00']
 
 /** Whether rows of exactly that moment are among those before it. */
 export type Bound = 'inclusive' | 'exclusive'
 
 export const createdRange = (before: Bound): Record<'created_after' | 'created_before', Filter> => ({
-  created_after: { values: moments, matches: (row, value) => createdOf(row) >= Date.parse(value) },
+  created_after: { values: nearby, others: farAway, matches: (row, value) => createdOf(row) >= Date.parse(value) },
   created_before: {
-    values: moments,
+    values: nearby,
+    others: farAway,
     matches: (row, value) => {
       const at = Date.parse(value)
       return before === 'inclusive' ? createdOf(row) <= at : createdOf(row) < at

@@ -1,7 +1,7 @@
 import type { RoleCode } from '../../../src/domain/accounts/access.ts'
 import type { Caller } from './callers.ts'
 
-export type SortValue = string | number | null
+type SortValue = string | number | null
 
 /** What a role of the organisation sees of a row, and what else the world knows of it. */
 export interface Row {
@@ -33,14 +33,16 @@ export interface SeenRow extends Row {
 }
 
 export interface Filter {
-  /** Values that some rows have, or nearly have. */
-  values: (rows: readonly SeenRow[]) => readonly string[]
+  /** Values by which a row is found. */
+  values: (row: SeenRow) => readonly string[]
+  /** Values that may find others, or nothing. */
+  others: readonly string[]
   /** The value is a part of one of these texts. */
   isText?: boolean
   matches: (row: SeenRow, value: string) => boolean
 }
 
-export interface Ordering {
+interface Ordering {
   /** What rows are compared by; null stands last in both directions. */
   by: (row: SeenRow) => SortValue
   roles?: 'organization'
@@ -99,7 +101,7 @@ function compareTexts(one: string, other: string): number {
   return (left[at] ?? 0) - (right[at] ?? -1)
 }
 
-export function compareValues(one: SortValue, other: SortValue, desc: boolean): number {
+function compareValues(one: SortValue, other: SortValue, desc: boolean): number {
   if (one === null || other === null) return Number(one === null) - Number(other === null)
   const difference =
     typeof one === 'number' && typeof other === 'number' ? one - other : compareTexts(String(one), String(other))

@@ -9,7 +9,8 @@ const created = { by: ({ shown }: SeenRow) => Date.parse(shown.created) }
 const modified = { by: ({ shown }: SeenRow) => Date.parse(shown.modified) }
 
 const flag = (read: (row: SeenRow) => boolean): Filter => ({
-  values: () => ['true', 'false', '1', '0'],
+  values: (row) => (read(row) ? ['true', '1'] : ['false', '0']),
+  others: ['true', 'false'],
   matches: (row, value) => read(row) === ['true', '1'].includes(value),
 })
 
@@ -50,7 +51,8 @@ export const filesList = (rows: readonly Row[]): LongList => ({
     is_used: flag(({ shown }) => shown.is_used),
     search: {
       isText: true,
-      values: (all) => all.flatMap(({ shown }) => [shown.name, shown.title]),
+      values: ({ shown }) => [shown.name, shown.title],
+      others: ['nothing'],
       matches: ({ shown }, value) => containsText([shown.name, shown.title], value),
     },
   },
@@ -128,7 +130,8 @@ export const recipientsList = (all: readonly RowsOfParent[]): LongList => ({
     state: oneOf(recipientStates, ({ shown }) => shown.state),
     reason: oneOf([...skipReasons, ...failReasons], ({ shown }) => shown.reason),
     engagement: {
-      values: () => engagements,
+      values: ({ shown }) => engagements.filter((one) => happened[one](shown)),
+      others: engagements,
       matches: ({ shown }, value) => happened[value as keyof typeof happened](shown),
     },
   },

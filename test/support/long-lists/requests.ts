@@ -1,10 +1,11 @@
 import * as fc from 'fast-check'
 import type { Caller } from './callers.ts'
 import type { Filter, LongList, Parent, Query, Request, SeenRow } from './model.ts'
-import { presentFor, reachOf, rowsVisibleTo, sees } from './who-sees-what.ts'
+import { presentFor, reachOf, rowsVisibleTo, sees, statusFor } from './who-sees-what.ts'
 import type { ListsWorld } from './world.ts'
 
-const choice = fc.nat({ max: 1_000_000 })
+/** Small numbers are not likelier than others, because they choose. */
+const choice = fc.noBias(fc.nat({ max: 1_000_000 }))
 
 /** Numbers that choose a request. What they choose depends on the world, which is made before the property runs. */
 export const requestSeed = fc.record({
@@ -12,6 +13,7 @@ export const requestSeed = fc.record({
   parent: choice,
   caller: choice,
   scope: choice,
+  target: choice,
   filters: fc.array(fc.record({ name: choice, kind: choice, value: choice, start: choice, length: choice }), {
     maxLength: 3,
     size: 'max',
@@ -30,15 +32,22 @@ const chosen = <Item>(items: readonly Item[], number: number): Item => {
 
 const nowhere = ['org_00000000000000000000000000', 'edt_00000000000000000000000000'] as const
 
-/** An organisation, an edition, both, or neither; now and then one that is another's or that nothing has. */
-function chooseScope({ places: { a, b } }: ListsWorld, list: LongList, number: number): Query['scope'] {
-  const organizations = [a.id, a.id, b.id, a.id, nowhere[0]]
-  const editions = [...a.editions, ...a.editions, ...b.editions.slice(0, 2), nowhere[1]]
-  const organization_id = chosen(organizations, number >> 2)
-  const edition_id = chosen(editions, number >> 5)
-  const kinds: Query['scope'][] = [{ organization_id }, { edition_id }, {}, { organization_id, edition_id }]
-  const possible = kinds.filter((scope) => Object.keys(scope).every((name) => list.scopes.some((one) => one === name)))
-  return chosen(possible, number & 3)
+/** An organisation, an edition, both, or neither: mostly those of a row, and now and then others or what nothing has. */
+function chooseScope(
+  { places: { a, b } }: ListsWorld,
+  list: LongList,
+  target: SeenRow | undefined,
+  number: number,
+): Query['scope'] {
+  const isOfTarget = target !== undefined && number % 7 > 0
+  const organizations = isOfTarget ? [target.organization] : [a.id, b.id, nowhere[0]]
+  const editions = isOfTarget ? target.editions : [...a.editions, ...b.editions, nowhere[1]]
+  const organization_id = chosen(organizations, number >> 3)
+  const edition_id = editions[(number >> 5) % Math.max(1, editions.length)]
+  const ofEdition = edition_id === undefined ? [] : [{ edition_id }, { organization_id, edition_id }]
+  const scopes: Query['scope'][] = [{ organization_id }, {}, ...ofEdition]
+  const possible = scopes.filter((scope) => Object.keys(scope).every((name) => list.scopes.some((one) => one === name)))
+  return chosen(possible, number >> 9)
 }
 
 /** A part of a text, as somebody types it. */
@@ -50,21 +59,21 @@ function chooseText(text: string, { start, length }: { start: number; length: nu
   return typed.trim()
 }
 
+/** Mostly a value of one row, so that filters together find something. */
 function chooseValue(
   filter: Filter,
-  rows: { seen: readonly SeenRow[]; all: readonly SeenRow[] },
+  { target, stranger }: { target: SeenRow | undefined; stranger: SeenRow | undefined },
   seed: RequestSeed['filters'][number],
 ): string {
-  const own = seed.kind % 4 > 0 ? filter.values(rows.seen) : []
-  const values = own.length > 0 ? own : filter.values(rows.all)
+  const row = seed.kind % 6 > 0 ? target : stranger
+  const values = row && seed.kind % 11 > 0 ? filter.values(row) : filter.others
   const value = values[seed.value % Math.max(1, values.length)] ?? ''
   if (!filter.isText) return value
-  if (seed.kind % 17 === 1) return 'no row has this'
   return chooseText(value, seed)
 }
 
 /** Everything that the caller sees of a list, before scopes and filters. */
-export const seenRows = ({ customers }: ListsWorld, list: LongList, parent: Parent | null, caller: Caller): SeenRow[] =>
+const seenRows = ({ customers }: ListsWorld, list: LongList, parent: Parent | null, caller: Caller): SeenRow[] =>
   rowsVisibleTo(caller, list, parent).map((row) => presentFor(caller, row, customers))
 
 function isInScope(row: SeenRow, { organization_id, edition_id }: Query['scope'], caller: Caller): boolean {
@@ -85,33 +94,48 @@ export const matchingRows = (world: ListsWorld, { list, parent, caller, scope, f
       Object.entries(filters).every(([name, value]) => list.filters[name]?.matches(row, value)),
   )
 
+/** Most callers are such as may read the list. */
+function chooseCaller(callers: readonly Caller[], list: LongList, parent: Parent | null, number: number): Caller {
+  const allowed = callers.filter((caller) => statusFor(caller, list, parent) === 200)
+  return number % 5 > 0 && allowed.length > 0 ? chosen(allowed, number) : chosen(callers, number)
+}
+
+/** A scope that the list can be read by where its filters name none that it needs. */
+function neededScope({ places: { a } }: ListsWorld, list: LongList, target: SeenRow | undefined): Query['scope'] {
+  return list.requires?.[0] === 'organization_id'
+    ? { organization_id: target?.organization ?? a.id }
+    : { edition_id: target?.editions[0] ?? a.editions[0] }
+}
+
+/** A scope in which a list has most rows. */
+export function wholeScope({ places: { a } }: ListsWorld, { list }: Request): Query['scope'] {
+  if (list.parents) return {}
+  return list.scopes.includes('organization_id') ? { organization_id: a.id } : { edition_id: a.editions[0] }
+}
+
 export function chooseRequest(world: ListsWorld, seed: RequestSeed): Request {
   const list = chosen(world.lists, seed.list)
-  const caller = chosen(world.callers, seed.caller)
   const parent = list.parents ? chosen(list.parents, seed.parent) : null
-  const seen = seenRows(world, list, parent, caller)
+  const caller = chooseCaller(world.callers, list, parent, seed.caller)
   const [superuser = caller] = world.callers
   const all = seenRows(world, list, parent, superuser)
-  const names = Object.keys(list.filters)
+  const seen = seenRows(world, list, parent, caller)
+  const target = seen[seed.target % Math.max(1, seen.length)]
+  const scope = chooseScope(world, list, target, seed.scope)
   const filters: Record<string, string> = {}
   for (const one of seed.filters) {
-    const name = chosen(names, one.name)
+    const name = chosen(Object.keys(list.filters), one.name)
     const filter = list.filters[name]
-    const value = filter && chooseValue(filter, { seen, all }, one)
+    const stranger = all[one.value % Math.max(1, all.length)]
+    const value = filter && chooseValue(filter, { target, stranger }, one)
     if (value) filters[name] = value
   }
   const orderings = Object.keys(list.orderings)
   const ordering = seed.ordering.map(({ name, desc }) => `${desc ? '-' : ''}${chosen(orderings, name)}`)
   const request = { list, parent, caller, filters, ordering, size: list.fixedSize ?? seed.size }
-  const scope = chooseScope(world, list, seed.scope)
-  const needed = list.requires ?? []
-  if (needed.length === 0 || needed.some((name) => name in scope || name in filters)) return { ...request, scope }
-  const [place] = needed
-  const { a } = world.places
-  return {
-    ...request,
-    scope: place === 'organization_id' ? { organization_id: a.id } : { edition_id: chosen(a.editions, seed.scope) },
-  }
+  const { requires = [] } = list
+  const isComplete = requires.length === 0 || requires.some((name) => name in scope || name in filters)
+  return { ...request, scope: isComplete ? scope : neededScope(world, list, target) }
 }
 
 export function pathOfRequest({ list, parent, scope, filters, ordering, size }: Request): string {

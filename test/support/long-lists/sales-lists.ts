@@ -40,29 +40,33 @@ export const ordersList = (rows: readonly Row[]): LongList => ({
   filters: {
     customer_id: exactly(({ customer }) => customer ?? null, 'usr_has_no_order'),
     transaction_id: {
-      values: (all) => [...all.flatMap(({ shown }) => shown.transaction_ids), 'trx_none'],
+      values: ({ shown }) => shown.transaction_ids,
+      others: ['trx_none'],
       matches: ({ shown }, value) => shown.transaction_ids.includes(value),
     },
     order_number: {
       isText: true,
-      values: (all) => all.flatMap(({ shown }) => shown.order_number ?? []),
+      values: ({ shown }) => [shown.order_number ?? 'none'],
+      others: ['none'],
       matches: ({ shown }, value) => containsText([shown.order_number], value),
     },
     external_id: exactly(({ shown }) => shown.external_id, 'X-none'),
     customer_email: {
       isText: true,
-      values: (all) => all.flatMap(({ contacts }) => emailsOf(contacts).flatMap((email) => email ?? [])),
+      values: ({ contacts }) => emailsOf(contacts).flatMap((email) => email ?? []),
+      others: ['nobody@example.dk'],
       matches: ({ contacts }, value) => containsText(emailsOf(contacts), value),
     },
     customer_phone: {
       isText: true,
-      values: (all) => all.flatMap(({ contacts }) => phonesOf(contacts).flatMap((phone) => phone ?? [])),
+      values: ({ contacts }) => phonesOf(contacts).flatMap((phone) => phone ?? []),
+      others: ['+4599999999', 'no digits'],
       matches: ({ contacts }, value) => containsDigits(phonesOf(contacts), value),
     },
     search: {
       isText: true,
-      values: (all) =>
-        all.flatMap((row) => [...orderTexts(row), ...phonesOf(row.contacts)].flatMap((text) => text ?? [])),
+      values: (row) => [...orderTexts(row), ...phonesOf(row.contacts)].flatMap((text) => text ?? []),
+      others: ['nobody has this', 'e', '20'],
       matches: (row, value) => containsTextOrDigits(orderTexts(row), phonesOf(row.contacts), value),
     },
     status: oneOf(orderStatuses, ({ shown }) => shown.status),
@@ -96,20 +100,20 @@ export const purchasesList = (rows: readonly Row[]): LongList => ({
   orderings: { created },
   filters: {
     vendor_code: {
-      values: (all) => [...all.flatMap(({ shown }) => shown.vendor_code ?? []), 'CODE-3', 'code-4', 'code'],
+      values: ({ shown }) => (shown.vendor_code === null ? ['code'] : [shown.vendor_code]),
+      others: ['CODE-3', 'code-6', 'code'],
       matches: ({ shown }, value) =>
         shown.vendor_code !== null && lowerAscii(shown.vendor_code) === lowerAscii(value.trim()),
     },
     status: oneOf(purchaseStatuses, ({ shown }) => shown.status),
     search: {
-      values: (all) => [
-        ...all.flatMap(({ shown }) => [
-          ...(shown.vendor_code === null ? [] : [shown.vendor_code, shown.vendor_code.slice(0, 6).toUpperCase()]),
-          ...(shown.order.order_number === null ? [] : [shown.order.order_number]),
-        ]),
-        ...all.slice(0, 30).flatMap(({ shown }) => [shown.id, shown.order.id]),
-        'nothing',
+      values: ({ shown }) => [
+        shown.id,
+        shown.order.id,
+        ...(shown.vendor_code === null ? [] : [shown.vendor_code, shown.vendor_code.slice(0, 6).toUpperCase()]),
+        ...(shown.order.order_number === null ? [] : [shown.order.order_number]),
       ],
+      others: ['co', 'nothing'],
       matches: isPurchaseFound,
     },
   },
@@ -139,10 +143,9 @@ export const customersList = (rows: readonly Row[]): LongList => ({
   filters: {
     search: {
       isText: true,
-      values: (all) =>
-        all.flatMap(({ contacts }) =>
-          [...namesOf(contacts), ...emailsOf(contacts), ...phonesOf(contacts)].flatMap((text) => text ?? []),
-        ),
+      values: ({ contacts }) =>
+        [...namesOf(contacts), ...emailsOf(contacts), ...phonesOf(contacts)].flatMap((text) => text ?? []),
+      others: ['nobody has this', 'zoe', 'e', '20'],
       matches: ({ contacts }, value) =>
         containsTextOrDigits([...namesOf(contacts), ...emailsOf(contacts)], phonesOf(contacts), value),
     },
@@ -166,7 +169,8 @@ export const refundsList = (rows: readonly Row[]): LongList => ({
   filters: {
     order_id: exactly(({ shown }) => shown.order.id, 'ord_none'),
     purchase_id: {
-      values: (all) => [...all.flatMap(({ shown }) => shown.purchase_ids), 'pur_none'],
+      values: ({ shown }) => shown.purchase_ids,
+      others: ['pur_none'],
       matches: ({ shown }, value) => shown.purchase_ids.includes(value),
     },
     customer_id: exactly(({ customer }) => customer ?? null, 'usr_none'),
@@ -175,12 +179,11 @@ export const refundsList = (rows: readonly Row[]): LongList => ({
     source: oneOf(refundSources, ({ shown }) => shown.source),
     search: {
       isText: true,
-      values: (all) =>
-        all.flatMap((row) =>
-          [...refundTexts(row), ...phonesOf(row.contacts), row.shown.id, row.shown.provider_reference].flatMap(
-            (text) => text ?? [],
-          ),
+      values: (row) =>
+        [...refundTexts(row), ...phonesOf(row.contacts), row.shown.id, row.shown.provider_reference].flatMap(
+          (text) => text ?? [],
         ),
+      others: ['nobody has this', 'dk'],
       matches: (row, value) =>
         [row.shown.id, row.shown.provider_reference].includes(value) ||
         containsTextOrDigits(refundTexts(row), phonesOf(row.contacts), value),

@@ -22,8 +22,7 @@ export const sees = (reach: Reach, { organization, editions }: Pick<Row, 'organi
 
 /** Which rows of a list a caller sees. */
 export function rowsVisibleTo(caller: Caller, list: LongList, parent: Parent | null): readonly Row[] {
-  // Lists under another resource are refused where the caller may not read them; their rows are seen by any role.
-  const reach = reachOf(caller, parent ? roleCodes : list.roles)
+  const reach = reachOf(caller, list.roles)
   return list.rows(parent).filter((row) => sees(reach, row))
 }
 

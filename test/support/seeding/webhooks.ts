@@ -83,6 +83,7 @@ export async function seedDeliveries(
       id: freshId('webhook_delivery'),
       endpoint_id: endpoint,
       event_id: freshId('webhook_event'),
+      edition_id: place.edition,
       kind: kinds[number % 3] ?? 'purchase.action',
       status: 'failed',
       attempts: 1,
@@ -103,7 +104,7 @@ export async function seedDeliveries(
   const events = rows.map((row) => ({
     id: row.event_id,
     organization_id: place.organization,
-    edition_id: place.edition,
+    edition_id: row.edition_id,
     kind: row.kind,
     payload: `{"id":"${row.event_id}","type":"${row.kind}","note":"Ægir & søn"}`,
     created_at: row.created_at,

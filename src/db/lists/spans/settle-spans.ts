@@ -17,7 +17,7 @@ import {
 } from './spanned-list.ts'
 
 /** Fewer rows are counted by reading them. */
-export const fewRows = 200
+const fewRows = 200
 const rowsAStep = 2500
 const stepsASweep = 40
 

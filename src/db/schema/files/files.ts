@@ -44,8 +44,6 @@ export const organizationStorage = sqliteTable('organization_storage', {
   organization_id: text().primaryKey(),
   used_bytes: integer().notNull(),
   limit_bytes: integer(),
-  /** How often files, or what refers to them, were changed. */
-  file_changes: integer().notNull().default(0),
 })
 
 export const fileUploads = sqliteTable('file_uploads', {

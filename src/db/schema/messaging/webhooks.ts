@@ -8,7 +8,6 @@ import {
   type LoggedAttempt,
   nextReasons,
 } from '../../../domain/webhooks/webhooks.ts'
-import { any } from '../list-spans.ts'
 
 export const webhookEndpoints = sqliteTable('webhook_endpoints', {
   id: text().primaryKey(),
@@ -42,22 +41,11 @@ export const webhookEvents = sqliteTable('webhook_events', {
   created_at: integer().notNull(),
 })
 
-/**
- * Indexes, with what reads them. A row writes an entry in each that it belongs to, so one that is under way is not among
- * those that wait, and one that arrived is in the first alone:
- * - webhook_deliveries_of_endpoint: lists of an endpoint, by kind.
- * - webhook_deliveries_late: those that changed long after they were made, in the order of their last changes.
- * - webhook_deliveries_lost: those that ended without success.
- * - webhook_deliveries_lost_by_change: the same in the order of their last changes.
- * - webhook_deliveries_open: the next deliveries of an endpoint, in the order of their events.
- * - webhook_deliveries_asked: those that somebody asked for, which go first.
- * - webhook_deliveries_due: the endpoints that something waits for.
- * - webhook_deliveries_leased: how many requests to an endpoint are under way, and leases that ran out.
- */
 export const webhookDeliveries = sqliteTable('webhook_deliveries', {
   id: text().primaryKey(),
   endpoint_id: text().notNull(),
   event_id: text().notNull(),
+  edition_id: text(),
   kind: text({ enum: eventKindNames }).notNull(),
   status: text({ enum: deliveryStatuses }).notNull(),
   attempts: integer().notNull().default(0),
@@ -73,61 +61,6 @@ export const webhookDeliveries = sqliteTable('webhook_deliveries', {
   modified_at: integer().notNull(),
   last_attempt: text({ mode: 'json' }).$type<LoggedAttempt>(),
 })
-
-/** As `order_intervals`, of deliveries of endpoints. */
-export const deliveryIntervals = sqliteTable(
-  'delivery_intervals',
-  {
-    scope: text().notNull(),
-    ordering: text({ enum: ['modified', 'name'] }).notNull(),
-    value: any().notNull(),
-    created_at: integer().notNull(),
-    id: text().notNull(),
-    pending: integer().notNull().default(0),
-    retrying: integer().notNull().default(0),
-    success: integer().notNull().default(0),
-    failed: integer().notNull().default(0),
-    exhausted: integer().notNull().default(0),
-    /** By status and edition. */
-    of_editions: text({ mode: 'json' }).$type<Readonly<Record<string, number>>>(),
-  },
-  (table) => [primaryKey({ columns: [table.scope, table.ordering, table.value, table.created_at, table.id] })],
-)
-
-/** Ids and moments of creation of up to 512 deliveries of an edition and a kind, in their order. A sweep packs them. */
-export const deliveryPacks = sqliteTable(
-  'delivery_packs',
-  {
-    endpoint_id: text().notNull(),
-    edition_id: text().notNull(),
-    kind: text({ enum: eventKindNames }).notNull(),
-    first_created_at: integer().notNull(),
-    number: integer().notNull(),
-    size: integer().notNull(),
-    entries: text({ mode: 'json' }).$type<readonly (readonly [id: string, created_at: number])[]>().notNull(),
-  },
-  (table) => [
-    primaryKey({
-      columns: [table.endpoint_id, table.edition_id, table.kind, table.first_created_at, table.number],
-    }),
-  ],
-)
-
-/** Deliveries of an edition that changed late, or ended without success, in the orders of lists. Triggers keep them. */
-export const editionDeliveries = sqliteTable(
-  'edition_deliveries',
-  {
-    endpoint_id: text().notNull(),
-    edition_id: text().notNull(),
-    list: text({ enum: ['late', 'failed', 'exhausted', 'failed by change', 'exhausted by change'] }).notNull(),
-    kind: text().notNull(),
-    at: integer().notNull(),
-    id: text().notNull(),
-  },
-  (table) => [
-    primaryKey({ columns: [table.endpoint_id, table.edition_id, table.list, table.kind, table.at, table.id] }),
-  ],
-)
 
 /** The attempts before the last one, which stands in its delivery. */
 export const webhookAttempts = sqliteTable(

@@ -36,26 +36,15 @@ export const orders = sqliteTable('orders', {
   version: integer().notNull().default(1),
   created_at: integer().notNull(),
   modified_at: integer().notNull(),
-  import_id: text(),
-  import_number: integer(),
 })
 
 export type OrderRow = typeof orders.$inferSelect
 
-/**
- * Indexes, with what reads them beside the key, which begins with the order. A row writes an entry in each that it belongs to:
- * - transactions_by_id: one transaction for each id; those whose id is not made of that of their order.
- * - transactions_of_merchant_account: an account that is used is not deleted.
- * - transactions_of_provider: a payment by the name that its provider gave it.
- * - transactions_of_refund: what a refund has paid back.
- */
 export const transactions = sqliteTable(
   'transactions',
   {
     id: text().notNull(),
     order_id: text().notNull(),
-    /** Of the version before alone: the edition has it. */
-    organization_id: text(),
     type: text({ enum: transactionTypes }).notNull(),
     status: text({ enum: transactionStatuses }).notNull(),
     service: text({ enum: transactionServices }).notNull(),
@@ -66,6 +55,10 @@ export const transactions = sqliteTable(
     refunded_minor: integer().notNull().default(0),
     reserved_minor: integer().notNull().default(0),
     provider_reference: text(),
+    /** The organisation of a payment with a reference. */
+    organization_id: text(),
+    /** Milliseconds UTC; later than that of every payment of the organisation that had the reference before. */
+    reference_since: integer(),
     merchant_account_id: text(),
     refund_request_id: text(),
     created_at: integer().notNull(),
@@ -73,19 +66,8 @@ export const transactions = sqliteTable(
   (table) => [primaryKey({ columns: [table.order_id, table.id] })],
 )
 
-/**
- * Indexes, with what reads them. A row writes an entry in each that it belongs to:
- * - purchases_edition_status: lists of an edition, by one status or merged from all of them.
- * - purchases_edition_code: the scanner looks for a code, or for what it begins with.
- * - purchases_of_order: what an order contains, of purchases whose ids are not made from its own. The others are a range
- *   of the key.
- * - purchases_of_user: conditions of segments on what a person has bought, and erasure.
- * - purchases_due: purchases whose time is over, for the sweep that lets them expire.
- */
 export const purchases = sqliteTable('purchases', {
   id: text().primaryKey(),
-  /** As that of payments. */
-  organization_id: text(),
   edition_id: text().notNull(),
   order_id: text().notNull(),
   user_id: text().notNull(),

@@ -5,23 +5,6 @@ import { paymentServices } from '../../../domain/refunds/merchant-accounts.ts'
 import { refundReasons, refundSources, refundStatuses, refundTargets } from '../../../domain/refunds/refunds.ts'
 import { any } from '../list-spans.ts'
 
-/**
- * Indexes, with what reads them. A row writes an entry in each that it belongs to:
- * - refund_requests_of_edition, refund_requests_by_modified, refund_requests_by_amount, refund_requests_by_status: one for
- *   each ordering of a list. All but the first begin with the status, by which lists are filtered. Lists of some editions
- *   merge theirs.
- * - refund_requests_by_reason: a list of a reason or a source, in the order of creation.
- * - refund_requests_of_organization, refund_requests_of_organization_by_status, refund_requests_of_organization_by_reason: the
- *   lists in the order of creation and of the status, of all editions of an organisation.
- * - refund_requests_of_order: what an order still may pay back.
- * - refund_requests_of_user: a customer with a refund stays when an import is undone; erasure.
- * - refund_requests_of_batch: a batch asks once for each order.
- * - refund_requests_of_attention: the health of an edition says that a refund is stuck.
- * - refund_requests_of_merchant_account: an account that is used is not deleted.
- * - refund_requests_of_provider: events of a provider name the refund, and none is paid twice.
- * - refund_requests_of_reference: a search by what the provider calls a refund.
- * - refund_requests_due: what a provider is to be asked now.
- */
 export const refundRequests = sqliteTable('refund_requests', {
   id: text().primaryKey(),
   organization_id: text().notNull(),
@@ -57,6 +40,8 @@ export const refundRequests = sqliteTable('refund_requests', {
   attempts: integer().notNull().default(0),
   provider_key: text(),
   provider_key_at: integer(),
+  /** Decided with the key of an attempt: whether the edition is the one that may pay back the reference of the payment. */
+  is_payable: integer({ mode: 'boolean' }).notNull().default(false),
   provider_reference: text(),
   failure_code: text(),
   failure_message: text(),

@@ -18,10 +18,10 @@ interface LineCells {
 const searchedRows = 40
 const comparedRows = 20
 
-const email = /^[^\s@]+@[^\s@]+\.[^\s@]+$/
+const email = /^[^\s@]+@[^\s@][^\s@.]*\.[^\s@]+$/
 const date = /^\d{1,4}[./-]\d{1,2}[./-]\d{1,4}([T ,].*)?$/
 const time = /^\d{1,2}[:.]\d{2}(:\d{2})?$/
-const amount = /^(\p{Sc}|[A-Za-z]{2,3}\.?)?\s*-?\d[\d.,'\s]*(,-|\p{Sc}|\s*[A-Za-z]{2,3}\.?)?$/u
+const amount = /^(\p{Sc}|[A-Za-z]{2,3}\.?)?\s*-?\d[\d.,'\s]*(,-|\p{Sc}|[A-Za-z]{2,3}\.?)?$/u
 const phone = /^\+?\d[\d\s()/-]{5,}$/
 const link = /^https?:\/\//i
 

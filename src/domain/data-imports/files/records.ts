@@ -130,7 +130,7 @@ export class RecordReader {
         { line },
       )
     const cells = this.#textOf(block, at, 1)
-      .replace(/[\r\n]+$/, '')
+      .replace(/(?<![\r\n])[\r\n]+$/, '')
       .split(this.#format.delimiter)
     const open = cells.findIndex((cell) => cell.startsWith('"') && (cell.length === 1 || !cell.endsWith('"')))
     return { ...recordOf(block, at, 1, cells), fault: openQuote(Math.max(0, open) + 1) }

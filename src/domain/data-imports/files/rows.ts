@@ -18,7 +18,7 @@ const totalWords = new Set(
 
 /** How many rows behind an empty one may turn out to be notes. */
 const heldRows = 20
-const number = /^[\p{Sc}\d\s.,'’+()%-]*\d[\p{Sc}\d\s.,'’+()%-]*$/u
+const number = /^[\p{Sc}\s.,'’+()%-]*\d[\p{Sc}\d\s.,'’+()%-]*$/u
 const currencyWord = /\b(kr|dkk|eur|sek|nok|gbp|usd|pln|zl)\b\.?/g
 
 const isNumber = (cell: string): boolean => number.test(fold(cell).replaceAll(currencyWord, ''))

@@ -1,28 +1,29 @@
 const number = String.raw`\d{1,4}(\.\d{1,3})?`
 const length = `${number}(px|em|rem|pt|%)?`
-const colour = String.raw`(#[0-9a-f]{3,8}|[a-z]{3,24}|rgba?\(\s*[\d.,%\s]{1,40}\))`
+const colour = String.raw`(#[0-9a-f]{3,8}|[a-z]{3,24}|rgba?\([\d.,%\s]{1,40}\))`
 
-const whole = (pattern: string) => new RegExp(`^${pattern}$`, 'i')
-const lengths = whole(`${length}( ${length}){0,3}`)
+const oneColour = new RegExp(`^${colour}$`, 'i')
+const oneLength = new RegExp(`^${length}$`, 'i')
+const lengths = new RegExp(`^${length}( ${length}){0,3}$`, 'i')
 
 /** The allowed properties: those of text, and none that load, move or cover something. */
 const allowed: ReadonlyMap<string, RegExp> = new Map(
   Object.entries({
-    color: whole(colour),
-    'background-color': whole(colour),
+    color: oneColour,
+    'background-color': oneColour,
     'text-align': /^(left|right|center|justify)$/i,
     'font-weight': /^(normal|bold|bolder|lighter|[1-9]00)$/i,
     'font-style': /^(normal|italic)$/i,
     'text-decoration': /^(none|underline|line-through)$/i,
-    'font-size': whole(length),
+    'font-size': oneLength,
     'font-family': /^[a-z\s,'-]{1,120}$/i,
-    'line-height': whole(length),
+    'line-height': oneLength,
     padding: lengths,
     margin: lengths,
-    width: whole(length),
-    'max-width': whole(length),
-    border: whole(`${length} (solid|dashed|dotted) ${colour}`),
-    'border-radius': whole(length),
+    width: oneLength,
+    'max-width': oneLength,
+    border: new RegExp(`^${length} (solid|dashed|dotted) ${colour}$`, 'i'),
+    'border-radius': oneLength,
   }),
 )
 

@@ -2,7 +2,6 @@ import { type SQL, sql } from 'drizzle-orm'
 import { importRows } from '../../../db/schema/data-imports.ts'
 import { storedIn } from '../../../db/select.ts'
 import type { PlacedRow, StagedValues } from '../../../domain/data-imports/mapping/index.ts'
-import { outcomeOfOrder } from './created-orders.ts'
 
 export type StagedRow = typeof importRows.$inferSelect
 
@@ -21,6 +20,6 @@ export function placedRow({ data, errors, file_line }: ReadRow): PlacedRow {
 }
 
 /** The outcome of a row: its own, otherwise that of its order. */
-export const outcomeOf = (row: SQL, importId: string): SQL =>
-  sql`coalesce(${row}.outcome, (select ${outcomeOfOrder(sql`its_order`, importId)} from import_orders as its_order
+export const outcomeOf = (row: SQL): SQL =>
+  sql`coalesce(${row}.outcome, (select its_order.outcome from import_orders as its_order
     where its_order.import_id = ${row}.import_id and its_order.group_key = ${row}.group_key))`

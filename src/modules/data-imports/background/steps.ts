@@ -1,6 +1,6 @@
 import { getTableColumns, type SQL, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
-import { commitPart, orAbort, stillHolds } from '../../../db/commit.ts'
+import { commitPart, orAbort } from '../../../db/commit.ts'
 import type { Statement } from '../../../db/database.ts'
 import { dataImports } from '../../../db/schema/data-imports.ts'
 import { update } from '../../../db/write.ts'
@@ -12,8 +12,6 @@ import {
 } from '../../../domain/data-imports/data-imports.ts'
 import type { ImportPosition } from '../../../domain/data-imports/import-position.ts'
 import { LostRace } from '../../../domain/errors.ts'
-import { createdUpTo } from './created-orders.ts'
-import { decidedUpTo, progressOf } from './progress.ts'
 
 export type ImportRow = typeof dataImports.$inferSelect
 export const importFields = getTableColumns(dataImports)
@@ -21,7 +19,7 @@ export type ImportChanges = Partial<ImportRow>
 
 /**
  * One bounded piece of a phase: loads, decides and commits. Answers the import as the step left it, or null where its
- * phase is over or another consumer has continued it. The progress of the answer may be ahead of what is stored.
+ * phase is over or another consumer has continued it.
  */
 export type PhaseStep = (job: JobCtx, row: ImportRow) => Promise<ImportRow | null>
 
@@ -34,37 +32,25 @@ export interface ImportStep {
 }
 
 /** True while the import has the position that was read. A change of its position, phase or epoch ends older steps. */
-function isWhereRead({ id, epoch, position, phase, status }: ImportRow): SQL {
-  const after = decidedUpTo(position)
-  const isThere =
-    after === undefined
-      ? sql`position = ${sql.param(position, dataImports.position)}`
-      : sql`max(position ->> '$.after', ${createdUpTo(id)}) = ${after}`
-  return sql`id = ${id} and epoch = ${epoch} and ${isThere} and phase is ${phase} and status = ${status}`
-}
+const isWhereRead = ({ id, epoch, position, phase, status }: ImportRow): SQL =>
+  sql`id = ${id} and epoch = ${epoch} and position = ${sql.param(position, dataImports.position)}
+    and phase is ${phase} and status = ${status}`
 
-/** Commits the statements, of which the first aborts the transaction unless the import is where it was read. */
-async function commitAs(
+/** Commits the change of the import with the statements, unless the import is not where it was read any more. */
+async function commitWhereRead(
   job: JobCtx,
-  next: ImportRow,
-  statements: readonly Statement[],
-  races: ImportStep['races'] = {},
+  row: ImportRow,
+  { changes, statements, races }: Required<ImportStep>,
 ): Promise<ImportRow | null> {
+  // The condition is judged of this one row. An import is never deleted.
+  const where = sql`id = ${row.id} and ${orAbort(isWhereRead(row))}`
   try {
-    await commitPart(job, statements, races)
+    await commitPart(job, [update(dataImports, changes, where), ...statements], races)
   } catch (error) {
     if (error instanceof LostRace) return null
     throw error
   }
-  return next
-}
-
-function commitWhereRead(job: JobCtx, row: ImportRow, step: Required<ImportStep>): Promise<ImportRow | null> {
-  const { statements, races } = step
-  const changes = { ...progressOf(row), ...step.changes }
-  // The condition is judged of this one row. An import is never deleted.
-  const where = sql`id = ${row.id} and ${orAbort(isWhereRead(row))}`
-  return commitAs(job, { ...row, ...changes }, [update(dataImports, changes, where), ...statements], races)
+  return { ...row, ...changes }
 }
 
 const heartbeat = ({ heartbeat_at }: ImportRow, now: number): ImportChanges =>
@@ -84,23 +70,6 @@ export const commitStep = (
     statements: step.statements ?? [],
     races: step.races ?? {},
   })
-
-/** A sign of progress is due to be stored, beside the progress itself. */
-export const isSignDue = (row: ImportRow, now: number): boolean =>
-  row.stalls > 0 || heartbeat(row, now).heartbeat_at !== undefined
-
-/**
- * As `commitStep`, without a change of the import's own row: the statements note the orders that they create, which says
- * how far it is (`upToDate`), and the next step stores it.
- */
-export const commitCreated = (
-  job: JobCtx,
-  row: ImportRow,
-  { changes, position, statements = [], races }: ImportStep & { position: ImportPosition },
-): Promise<ImportRow | null> => {
-  const isThere = stillHolds(sql`(select ${isWhereRead(row)} from data_imports where id = ${row.id})`)
-  return commitAs(job, { ...row, ...changes, position }, [isThere, ...statements], races)
-}
 
 /** A position of another phase, which no transition leaves behind. */
 export const misplaced = ({ id, phase, position }: ImportRow): Error =>

@@ -6,8 +6,7 @@ import { update } from '../../../db/write.ts'
 import { dataImportLifecycle, heartbeatLostMs, mostStalls } from '../../../domain/data-imports/data-imports.ts'
 import { phaseSteps } from './phases.ts'
 import { countPreview } from '../preview/preview-job.ts'
-import { decidedUpTo, upToDate } from './progress.ts'
-import { commitStep, enqueueImports, failPhase, importFields, type ImportRow } from './steps.ts'
+import { enqueueImports, failPhase, importFields, type ImportRow } from './steps.ts'
 
 /** A consumer works this long. Then it enqueues the rest, behind other waiting imports. */
 const shareMs = 10_000
@@ -31,14 +30,7 @@ async function findWork({ db }: JobCtx, id: string, epoch: number): Promise<Impo
       .from(dataImports)
       .where(and(eq(dataImports.id, id), eq(dataImports.epoch, epoch), isNotNull(dataImports.phase))),
   )
-  return row ? upToDate(db, row) : null
-}
-
-/** Enqueues the rest of the work. Its progress is stored before, because a version before reads it from nowhere else. */
-async function handOver(job: JobCtx, row: ImportRow): Promise<void> {
-  const isRunning = decidedUpTo(row.position) !== undefined
-  const stored = isRunning ? await commitStep(job, row, { position: row.position }) : row
-  if (stored) await enqueueImports(job, [stored])
+  return row ?? null
 }
 
 /** Works on an import until its phase ends or the time is over. A message of an older epoch does nothing. */
@@ -53,7 +45,7 @@ export async function workOnImport(
   while (row?.phase) {
     row = await phaseSteps[row.phase](job, row)
     const now = job.now()
-    if (row && now >= endsAt) return handOver(job, row)
+    if (row && now >= endsAt) return enqueueImports(job, [row])
     if (now < pausesAt) continue
     await scheduler.wait(0)
     pausesAt = now + pauseEveryMs
@@ -92,7 +84,7 @@ export async function sweepImports(job: JobCtx): Promise<void> {
   )
   for (const row of quiet) {
     const isGivenUp = row.stalls >= mostStalls && dataImportLifecycle.allows(row.status, 'failed')
-    if (isGivenUp) await failPhase(job, await upToDate(job.db, row), stalled)
+    if (isGivenUp) await failPhase(job, row, stalled)
     else await revive(job, row).then((revived) => revived && enqueueImports(job, [revived]))
   }
 }

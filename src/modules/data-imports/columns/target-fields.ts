@@ -5,7 +5,6 @@ import { select } from '../../../db/select.ts'
 import { editionVisibility, visible } from '../../../db/visibility.ts'
 import { parameterError, invalid } from '../../../domain/errors.ts'
 import { consentsInEdition } from '../../consents/index.ts'
-import { keepers } from '../contract-parts.ts'
 import type { EditionConsent } from '../mapping/state.ts'
 
 /** The consents of an edition that columns can be mapped to; none without an edition. */
@@ -14,7 +13,7 @@ export async function consentTargets(ctx: Ctx, editionId: string | undefined): P
   const edition = await ctx.db.first(
     select({ id: editions.id, organization_id: editions.organization_id })
       .from(editions)
-      .where(and(eq(editions.id, editionId), visible(ctx.caller, editionVisibility, keepers))),
+      .where(and(eq(editions.id, editionId), visible(ctx.caller, editionVisibility))),
   )
   if (!edition) throw invalid(parameterError('edition_id', 'does_not_exist', 'Object does not exist.'))
   return consentsInEdition(ctx.db, edition)

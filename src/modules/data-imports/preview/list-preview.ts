@@ -1,10 +1,8 @@
 import { sql } from 'drizzle-orm'
 import type { Ctx } from '../../../context.ts'
 import { changeableEditions } from '../../../db/customer-visibility.ts'
-import type { NoFilters } from '../../../db/lists/filters.ts'
 import { AppError } from '../../../domain/errors.ts'
 import type { Page, PageRequest } from '../../../domain/page.ts'
-import { ordersByNumber } from '../background/staged-orders.ts'
 import { checkAction } from '../begin.ts'
 import type { LoadedImport } from '../queries.ts'
 import { actionOf, decideOrders, type PreviewAction, type PreviewedOrder, previewSetting } from './preview.ts'
@@ -73,7 +71,7 @@ function pageOf({ page, isDescending }: Wanted, rows: PreviewedOrder[], count: n
 /** Orders after those that were decided at once. */
 async function laterOrders(ctx: Ctx, row: LoadedImport, { from, to }: { from: number; to: number }) {
   const begin = await ctx.db.first(
-    sql<{ number: number }>`select its.number from ${ordersByNumber(row.id)} order by head.row_number
+    sql<{ number: number }>`select number from import_orders where import_id = ${row.id} order by number
       limit 1 offset ${from}`,
   )
   return decideOrders(ctx, await settingOf(ctx, row), { after: (begin?.number ?? 0) - 1, limit: to - from })
@@ -94,9 +92,8 @@ export async function listPreview(
   ctx: Ctx,
   row: LoadedImport,
   page: PageRequest,
-  { action, ordering, ...unnamed }: PreviewQuery,
+  { action, ordering }: PreviewQuery,
 ): Promise<Page<PreviewedOrder>> {
-  unnamed satisfies NoFilters
   checkAction(ctx, row, 'preview', 'previewed')
   const wanted = { page, isDescending: ordering[0]?.desc === true }
   const counted = await known(ctx, row).counted

@@ -4,7 +4,6 @@ import type { Statement } from '../../../db/database.ts'
 import { answering } from '../../../db/select.ts'
 import { normalizePhone } from '../../../domain/accounts/users.ts'
 import { isNumbers, isRecord, readJson } from '../../../domain/text/json.ts'
-import { outcomeOfOrder } from '../background/created-orders.ts'
 import { rowsOfKeys } from '../background/staged-orders.ts'
 import { importFields, type ImportRow } from '../background/steps.ts'
 import { forgetContent, forgetCopy, storedFileOf } from './files.ts'
@@ -79,28 +78,16 @@ interface ErasableRows {
 const ordersOf = (userId: string) => sql`(select id from orders where user_id = ${userId}
   union select order_id from purchases where user_id = ${userId})`
 
-/** Keys of these orders. Orders that the import created contain the number of their staged order. */
 const keysOfOrders = (job: JobCtx, importId: string, { user_id }: ErasedPerson) =>
   job.db.all(
     sql<{ group_key: string }>`select group_key from import_orders indexed by import_orders_of_order
-      where import_id = ${importId} and order_id in ${ordersOf(user_id)} and group_key not like 'erased %'
-      union select head.group_key from orders cross join import_rows head
-        on head.import_id = orders.import_id and head.row_number = orders.import_number
-      where orders.id in ${ordersOf(user_id)} and orders.import_id = ${importId} and head.group_key not like 'erased %'`,
+      where import_id = ${importId} and order_id in ${ordersOf(user_id)} and group_key not like 'erased %'`,
   )
 
 /** The person's data that imports store for an undo. An undo does not restore orders of an erased person. */
-export const forgetForUndo = (userId: string): Statement[] => [
+export const forgetForUndo = (userId: string): Statement =>
   sql`update import_orders set before = json_remove(before, '$.people', '$.updated')
-    where before is not null and order_id in ${ordersOf(userId)}`,
-  sql`update import_created_orders set orders = (select json_group_object(kept.key, json(
-        iif(kept.key in (select import_number from orders where import_id = import_created_orders.import_id
-          and id in ${ordersOf(userId)}), json_remove(kept.value, '$.before.people'), kept.value)))
-      from json_each(import_created_orders.orders) as kept)
-    where (import_id, first_number) in (select made.import_id, (select max(its.first_number)
-        from import_created_orders its where its.import_id = made.import_id and its.first_number <= made.import_number)
-      from orders made where made.id in ${ordersOf(userId)} and made.import_number is not null)`,
-]
+    where before is not null and order_id in ${ordersOf(userId)}`
 
 const reason = JSON.stringify([
   {
@@ -121,11 +108,10 @@ function blanked({ id, phase }: ImportRow, { rows, keys }: ErasableRows): Statem
   const known = sql`(select value from json_each(${JSON.stringify(keys)}))`
   const orderOf = (column: SQL) => sql`(select ${column} from import_orders
     where import_orders.import_id = ${id} and import_orders.group_key = import_rows.group_key)`
-  const orderOutcome = outcomeOfOrder(sql`import_orders`, id)
   return [
     sql`update import_rows set ${blank(sql`outcome`)} where import_id = ${id} and row_number in ${numbers}`,
     // The key of an order may be an address.
-    sql`update import_rows set ${blank(sql`coalesce(outcome, ${orderOf(orderOutcome)})`)},
+    sql`update import_rows set ${blank(sql`coalesce(outcome, ${orderOf(sql`outcome`)})`)},
           group_key = 'erased ' || ${orderOf(sql`number`)}
         where import_id = ${id} and row_number in ${rowsOfKeys(id, known)}`,
     sql`update import_orders set group_key = 'erased ' || number,

@@ -28,11 +28,7 @@ const findDue = ({ db, now }: JobCtx) =>
     ),
   )
 
-const deletePart = (
-  table: 'import_rows' | 'import_orders' | 'import_later_rows' | 'import_created_orders',
-  key: string,
-  id: string,
-): Statement =>
+const deletePart = (table: 'import_rows' | 'import_orders', key: string, id: string): Statement =>
   sql`delete from ${sql.raw(table)} where import_id = ${id} and (${sql.raw(key)}) in
     (select ${sql.raw(key)} from ${sql.raw(table)} where import_id = ${id} order by ${sql.raw(key)} limit ${rowsAStep})`
 
@@ -41,18 +37,11 @@ async function deleteRows(job: JobCtx, { id }: ImportRow, budget: { steps: numbe
   while (budget.steps > 0) {
     const left = await job.db.first(
       sql`select 1 where exists (select 1 from import_rows where import_id = ${id})
-        or exists (select 1 from import_orders where import_id = ${id})
-        or exists (select 1 from import_later_rows where import_id = ${id})
-        or exists (select 1 from import_created_orders where import_id = ${id})`,
+        or exists (select 1 from import_orders where import_id = ${id})`,
     )
     if (!left) return true
     budget.steps--
-    await job.db.batch([
-      deletePart('import_rows', 'row_number', id),
-      deletePart('import_orders', 'group_key', id),
-      deletePart('import_later_rows', 'number, first_row', id),
-      deletePart('import_created_orders', 'first_number', id),
-    ])
+    await job.db.batch([deletePart('import_rows', 'row_number', id), deletePart('import_orders', 'number', id)])
   }
   return false
 }

@@ -2,8 +2,6 @@ import { sql } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
 import { countRows, type RowCounts, type RowOutcome, undoDays } from '../../../domain/data-imports/data-imports.ts'
 import { dayMs } from '../../../domain/time/instants.ts'
-import { createdUpTo } from '../background/created-orders.ts'
-import { keysOfRows } from '../background/staged-orders.ts'
 import { outcomeOf } from '../background/staged-rows.ts'
 import { commitStep, endPhase, type ImportRow } from '../background/steps.ts'
 
@@ -26,13 +24,12 @@ export async function cancelStep(job: JobCtx, row: ImportRow): Promise<ImportRow
   )
   const to = cancelled_rows + rowsPerStep
   const isLast = to >= (last?.row_number ?? 0)
-  const keys = keysOfRows(row.id, sql`row_number > ${cancelled_rows} and row_number <= ${to}`)
   const statements = [
     sql`update import_orders set outcome = ${cancelled} where import_id = ${row.id} and outcome is null
-      and group_key in ${keys} and number > max(${cancelled_rows}, ${createdUpTo(row.id)}) and number <= ${to}`,
+      and number > ${cancelled_rows} and number <= ${to}`,
     sql`update import_rows set outcome = ${cancelled} where import_id = ${row.id} and outcome is null
       and row_number > ${cancelled_rows} and row_number <= ${to}
-      and ${outcomeOf(sql`import_rows`, row.id)} is not ${created}`,
+      and ${outcomeOf(sql`import_rows`)} is not ${created}`,
   ]
   if (!isLast) return commitStep(job, row, { position: { cancelled_rows: to }, statements })
   const now = job.now()

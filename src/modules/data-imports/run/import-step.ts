@@ -6,20 +6,9 @@ import type { RunPosition } from '../../../domain/data-imports/import-position.t
 import { dayMs } from '../../../domain/time/instants.ts'
 import { type ImportRun, type ImportState, planGroup, races, readGroupWithin } from '../../order-import/index.ts'
 import { receiptMessageOf, enqueueEmails } from '../../transactional-emails/index.ts'
-import { createdUpTo } from '../background/created-orders.ts'
-import { shareOf } from '../background/progress.ts'
-import {
-  commitCreated,
-  commitStep,
-  endPhase,
-  type ImportRow,
-  isSignDue,
-  isStillThere,
-  misplaced,
-  type PhaseStep,
-} from '../background/steps.ts'
+import { commitStep, endPhase, type ImportRow, isStillThere, misplaced, type PhaseStep } from '../background/steps.ts'
 import { cancelStep } from './cancel-step.ts'
-import { areSimplyCreated, countersAfter, outcomeStatements } from './outcomes.ts'
+import { countersAfter, outcomeStatements } from './outcomes.ts'
 import { OrderWindow } from './order-window.ts'
 import { fitting, numbered, planOrders } from './plan-orders.ts'
 import { type ReadOrder, readOrders } from './read-orders.ts'
@@ -31,8 +20,10 @@ function positionOf(row: ImportRow): RunPosition {
 }
 
 const maxTries = 5
-/** A transaction out of so many stores the progress of the import, or one that does more than create orders. */
-const storedEvery = 8
+
+/** From 0 to 1. */
+const shareOf = ({ total_rows }: ImportRow, processed: number): number =>
+  total_rows === 0 ? 1 : Math.floor((100 * processed) / total_rows) / 100
 
 /** Orders that can be decided: those of one transaction, with what was read for them, if it was. */
 interface DueOrders {
@@ -45,8 +36,6 @@ interface Loaded {
   run: ImportRun
   setting: RunSetting
   window: OrderWindow
-  /** Transactions since the progress was stored; null before this consumer stored it. */
-  unstored: number | null
   /** What the last transaction read for the orders behind this number. */
   next: { after: number; chunk: DueOrders } | null
 }
@@ -72,7 +61,7 @@ async function settingOf(job: JobCtx, row: ImportRow, { changeable }: RunPositio
     emit_webhooks: options.emit_webhooks,
     receipt_message: options.send_receipts ? await receiptMessageOf(job, edition) : null,
   }
-  const loaded = { epoch: row.epoch, run, setting, window: new OrderWindow(job.db, row.id), unstored: null, next: null }
+  const loaded = { epoch: row.epoch, run, setting, window: new OrderWindow(job.db, row.id), next: null }
   settings.set(job, loaded)
   return loaded
 }
@@ -81,7 +70,7 @@ async function settingOf(job: JobCtx, row: ImportRow, { changeable }: RunPositio
 async function resumed(job: JobCtx, row: ImportRow): Promise<ImportRow | null> {
   const open = await job.db.first(
     sql<{ number: number | null; rows: number }>`select min(number) as number, coalesce(sum(rows_count), 0) as rows
-      from import_orders where import_id = ${row.id} and outcome is null and number > ${createdUpTo(row.id)}`,
+      from import_orders where import_id = ${row.id} and outcome is null`,
   )
   const { changeable } = positionOf(row)
   const after = open?.number ? open.number - 1 : row.total_rows
@@ -136,10 +125,6 @@ async function readAhead(
   }
 }
 
-/** The next transaction stores the progress of the import, whatever it does. */
-const isStoring = (job: JobCtx, row: ImportRow, { unstored }: Loaded): boolean =>
-  unstored === null || unstored + 1 >= storedEvery || isSignDue(row, job.now())
-
 /** Decides on the next orders and commits them with their outcomes and the new position. Undefined for a lost race. */
 async function importChunk(job: JobCtx, row: ImportRow, limit: number): Promise<ImportRow | null | undefined> {
   const position = positionOf(row)
@@ -152,8 +137,7 @@ async function importChunk(job: JobCtx, row: ImportRow, limit: number): Promise<
   const after = read.at(-1)?.row.number ?? before
   const changes = countersAfter(row, orders)
   const ahead = await readAhead(job, loaded, after, planned)
-  const isStored = isStoring(job, row, loaded) || !areSimplyCreated(orders)
-  const next = await (isStored ? commitStep : commitCreated)(job, row, {
+  const next = await commitStep(job, row, {
     position: { ...position, after, progress: shareOf(row, changes.processed_rows) },
     changes,
     statements: [
@@ -164,7 +148,6 @@ async function importChunk(job: JobCtx, row: ImportRow, limit: number): Promise<
     races,
   })
   if (!next) return (await isStillThere(job, row)) ? undefined : null
-  loaded.unstored = isStored ? 0 : (loaded.unstored ?? 0) + 1
   ahead.take()
   if (run.receipt_message !== null && planned.decision.receipts.length > 0) await enqueueEmails(job)
   return next

@@ -4,7 +4,6 @@ import { slices } from '../../../db/write.ts'
 import { countRows, type RowCounts, type RowOutcome } from '../../../domain/data-imports/data-imports.ts'
 import type { RecordedOrder } from '../../order-import/index.ts'
 import type { ImportChanges, ImportRow } from '../background/steps.ts'
-import { keepCreated } from '../background/created-orders.ts'
 import { rowsOfKeys } from '../background/staged-orders.ts'
 import type { PlannedOrder } from './plan-orders.ts'
 import { maxProblems, type Problem, problemAt } from './problems.ts'
@@ -55,56 +54,36 @@ function rowStatements(importId: string, orders: readonly PlannedOrder[]): State
   ]
 }
 
-interface KeptOutcome extends PlannedOrder {
-  /** What an undo of the order needs; none where nothing was written. */
-  record: RecordedOrder | undefined
-}
-
-/** Most orders: created, with nothing to say about them. */
-const isPlain = ({ outcome, warnings }: PlannedOrder): boolean => outcome === 'created' && warnings.length === 0
-
-/** The orders are created, and there is nothing to say about them and their rows. */
-export const areSimplyCreated = (orders: readonly PlannedOrder[]): boolean =>
-  orders.every((order) => isPlain(order) && order.read.ignored.length === 0)
-
-/** Of each other order its outcome, and what an undo of it needs. */
-function orderStatements(importId: string, orders: readonly KeptOutcome[]): Statement[] {
-  const rows = orders.map(({ read, outcome, order_id, problems, warnings, record }) =>
-    JSON.stringify([
-      importId,
-      read.row.group_key,
-      outcome,
-      order_id,
-      record?.order_version ?? null,
-      record?.before ? JSON.stringify(record.before) : null,
-      JSON.stringify(problems.slice(0, maxProblems)),
-      JSON.stringify(warnings.slice(0, maxProblems)),
-    ]),
-  )
-  return slices(rows).map(
-    (part): Statement => sql`update import_orders set outcome = decided.value ->> 2, order_id = decided.value ->> 3,
-      order_version = decided.value ->> 4, before = decided.value ->> 5,
-      errors = decided.value ->> 6, warnings = decided.value ->> 7
-      from json_each(${`[${part.join(',')}]`}) as decided
-      where import_orders.import_id = decided.value ->> 0 and import_orders.group_key = decided.value ->> 1`,
-  )
-}
-
-/** What the tables of the import keep of orders that were decided. */
+/** The outcome of each order, and what an undo of it needs. */
 export function outcomeStatements(
   importId: string,
   orders: readonly PlannedOrder[],
   recorded: readonly RecordedOrder[],
 ): Statement[] {
   const records = new Map(recorded.map((one) => [one.outcome.index, one]))
-  const decided = orders.map((order, index): KeptOutcome => ({ ...order, record: records.get(index) }))
-  const created = decided.filter(isPlain).map(({ read, order_id, record }) => ({
-    number: read.row.number,
-    order_id: order_id ?? '',
-    before: record?.before ?? null,
-  }))
-  const others = decided.filter((order) => !isPlain(order))
-  return [...keepCreated(importId, created), ...orderStatements(importId, others), ...rowStatements(importId, orders)]
+  const outcomes = orders.map(({ read, outcome, order_id, problems, warnings }, index) => {
+    const record = records.get(index)
+    return JSON.stringify([
+      importId,
+      read.row.number,
+      outcome,
+      order_id,
+      record?.order_version ?? null,
+      record?.before ? JSON.stringify(record.before) : null,
+      JSON.stringify(problems.slice(0, maxProblems)),
+      JSON.stringify(warnings.slice(0, maxProblems)),
+    ])
+  })
+  return [
+    ...slices(outcomes).map(
+      (part): Statement => sql`update import_orders set outcome = decided.value ->> 2, order_id = decided.value ->> 3,
+        order_version = decided.value ->> 4, before = decided.value ->> 5,
+        errors = decided.value ->> 6, warnings = decided.value ->> 7
+        from json_each(${`[${part.join(',')}]`}) as decided
+        where import_orders.import_id = decided.value ->> 0 and import_orders.number = decided.value ->> 1`,
+    ),
+    ...rowStatements(importId, orders),
+  ]
 }
 
 /** Rows of the orders by their outcome, as `rowStatements` writes it. */

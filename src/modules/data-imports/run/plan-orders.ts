@@ -35,9 +35,7 @@ export function fitting(read: readonly ReadOrder[]): ReadOrder[] {
 
 /** The orders that can be read, but those that are refused by their place. */
 export const numbered = (read: readonly ReadOrder[], refused: ReadonlySet<number> = new Set()): NumberedOrder[] =>
-  read.flatMap(({ order, row }, index) =>
-    order && !refused.has(index) ? [{ index, path: [], order, import_number: row.number }] : [],
-  )
+  read.flatMap(({ order }, index) => (order && !refused.has(index) ? [{ index, path: [], order }] : []))
 
 /** Orders, by their place in the group, that would make a customer. */
 function withNewPeople({ outcomes, decision }: Planned): Set<number> {

@@ -9,7 +9,6 @@ import {
 } from '../../../domain/data-imports/mapping/index.ts'
 import { normalizePhone } from '../../../domain/accounts/users.ts'
 import { checkExternalOrder, plainOrder } from '../external-orders/index.ts'
-import { ordersByNumber, rowsOfOrders } from '../background/staged-orders.ts'
 import { placedRow, type ReadRow } from '../background/staged-rows.ts'
 import { firstRowsById } from './duplicate-ids.ts'
 import { lookUpProducts, soldAs } from './mapped-products.ts'
@@ -168,42 +167,30 @@ export interface RowOfOrder extends ReadRow {
 /** Rows of one read, unless one order has more. */
 const rowsPerRead = 2000
 
-const ifNotTooMany = (rows: string): SQL => sql.raw(`iif(its.rows_count <= ${maxRowsPerOrder}, ${rows}, 1)`)
-
-/**
- * At most `limit` orders behind the one with the number `after`, of few enough rows. It looks at the first row of each order
- * alone and passes those beside it; rows that belong to an earlier order, or to none, are passed one by one.
- */
+/** At most `limit` orders behind the one with the number `after`, of few enough rows. */
 export const ordersAfter = (importId: string, after: number, limit: number): SQL =>
-  sql`with recursive passed (row_number, number, group_key, all_rows, rows_count, adjacent_rows, orders, rows) as (
-      select ${after}, null, null, 0, 0, 0, 0, 0
-      union all
-      select max(own.row_number, coalesce(its.number + its.adjacent_rows - 1, 0)),
-        iif(its.number = own.row_number, its.number, null), its.group_key, its.rows_count,
-        ${ifNotTooMany('its.rows_count')}, ${ifNotTooMany('its.adjacent_rows')},
-        orders + (its.number is own.row_number), rows + iif(its.number = own.row_number, ${ifNotTooMany('its.rows_count')}, 0)
-      from passed cross join import_rows as own on own.import_id = ${importId} and own.row_number = passed.row_number + 1
-        left join import_orders as its on its.import_id = ${importId} and its.group_key = own.group_key
-      where orders < ${sql.raw(String(limit))} and rows < ${sql.raw(String(rowsPerRead))}
-    )
-    select number, group_key, all_rows, rows_count, adjacent_rows from passed where number is not null`
+  sql`select number, group_key, rows_count from (
+      select number, group_key, rows_count,
+        sum(iif(rows_count <= ${sql.raw(String(maxRowsPerOrder))}, rows_count, 1))
+          over (order by number rows between unbounded preceding and 1 preceding) as rows_before
+      from (select number, group_key, rows_count from import_orders
+        where import_id = ${importId} and number > ${after} order by number limit ${sql.raw(String(limit))}))
+    where coalesce(rows_before, 0) < ${sql.raw(String(rowsPerRead))}`
 
 /** At most `limit` orders of these numbers, behind the one with the number `after`. */
 export const ordersAmong = (importId: string, numbers: readonly number[], after: number, limit: number): SQL =>
-  sql`select its.number, its.group_key, its.rows_count as all_rows, ${ifNotTooMany('its.rows_count')} as rows_count,
-      ${ifNotTooMany('its.adjacent_rows')} as adjacent_rows
-    from ${ordersByNumber(importId)} where head.row_number in (select value from json_each(${JSON.stringify(numbers)}))
-      and head.row_number > ${after} order by head.row_number limit ${sql.raw(String(limit))}`
+  sql`select number, group_key, rows_count from import_orders
+    where import_id = ${importId} and number in (select value from json_each(${JSON.stringify(numbers)}))
+      and number > ${after} order by number limit ${sql.raw(String(limit))}`
 
-/** The rows of the orders that `chosen` selects, order by order. */
+/** The rows of the orders that `chosen` selects, order by order. Of one with too many rows, the first alone. */
 export const rowsInOrders = (importId: string, chosen: SQL) =>
-  sql<RowOfOrder>`${rowsOfOrders(
-    importId,
-    chosen,
-    sql.raw(
-      'its.number, its.group_key, its.all_rows as rows_count, own.row_number, own.file_line, own.data, own.errors',
-    ),
-  )} order by number, row_number`
+  sql<RowOfOrder>`with its as materialized (${chosen})
+    select its.number, its.group_key, its.rows_count, own.row_number, own.file_line, own.data, own.errors
+    from its cross join import_rows as own indexed by import_rows_of_order
+      on own.import_id = ${importId} and own.group_key = its.group_key
+        and own.row_number <= iif(its.rows_count <= ${sql.raw(String(maxRowsPerOrder))}, ${Number.MAX_SAFE_INTEGER}, its.number)
+    order by its.number, own.row_number`
 
 export const ordersIn = (rows: readonly RowOfOrder[]): StagedOrder[] =>
   [...Map.groupBy(rows, ({ number }) => number)].flatMap(([number, own]) => {

@@ -16,10 +16,9 @@ const rowsBegin: RowsPosition = { stage: 'grouped-rows', offset: 0, row: 0, prog
 interface Leftovers {
   rows: number
   orders: number
-  later: number
 }
 
-const clearPart = (table: 'import_rows' | 'import_orders' | 'import_later_rows', key: string, id: string): Statement =>
+const clearPart = (table: 'import_rows' | 'import_orders', key: string, id: string): Statement =>
   sql`delete from ${sql.raw(table)} where import_id = ${id} and (${sql.raw(key)}) in
     (select ${sql.raw(key)} from ${sql.raw(table)} where import_id = ${id} order by ${sql.raw(key)} limit ${clearedRows})`
 
@@ -27,16 +26,11 @@ const clearPart = (table: 'import_rows' | 'import_orders' | 'import_later_rows',
 async function clearStep(job: JobCtx, row: ImportRow, count: number): Promise<ImportRow | null> {
   const left = await job.db.first(sql<Leftovers>`select
     exists (select 1 from import_rows where import_id = ${row.id}) as rows,
-    exists (select 1 from import_orders where import_id = ${row.id}) as orders,
-    exists (select 1 from import_later_rows where import_id = ${row.id}) as later`)
-  if (left?.rows || left?.orders || left?.later)
+    exists (select 1 from import_orders where import_id = ${row.id}) as orders`)
+  if (left?.rows || left?.orders)
     return commitStep(job, row, {
       position: { stage: 'clear', count: count + 1, progress: 0 },
-      statements: [
-        clearPart('import_rows', 'row_number', row.id),
-        clearPart('import_orders', 'group_key', row.id),
-        clearPart('import_later_rows', 'number, first_row', row.id),
-      ],
+      statements: [clearPart('import_rows', 'row_number', row.id), clearPart('import_orders', 'number', row.id)],
     })
   return commitStep(job, row, {
     position: rowsBegin,
@@ -56,9 +50,6 @@ export const stageStep: PhaseStep = async (job, row) => {
   const { position } = row
   switch (position.stage) {
     case undefined:
-    // A version before staged these rows without their orders.
-    case 'rows':
-    case 'group':
       return clearStep(job, row, 0)
     case 'clear':
       return clearStep(job, row, position.count)

@@ -8,14 +8,9 @@ import { maxUnitsPerOrder } from '../../../domain/orders/external-orders.ts'
 import { keptReason, type KeptReason } from '../../../domain/data-imports/import-undo.ts'
 import { answeredLater } from '../../consents/index.ts'
 import { type OrderBefore, readBefore } from '../../order-import/index.ts'
-import { createdBetween, outcomeOfOrder } from '../background/created-orders.ts'
-import { ordersByNumber } from '../background/staged-orders.ts'
 import type { ImportRow } from '../background/steps.ts'
 
-type WrittenImportOrder = Pick<
-  typeof importOrders.$inferSelect,
-  'number' | 'group_key' | 'order_id' | 'order_version' | 'outcome' | 'before'
->
+type WrittenImportOrder = Pick<typeof importOrders.$inferSelect, 'number' | 'order_version' | 'outcome' | 'before'>
 type Order = Pick<typeof orders.$inferSelect, 'id' | 'version' | 'user_id' | 'modified_at'> & {
   /** Of a cart that states its id. */
   cart_id: string | null
@@ -42,9 +37,6 @@ export type UndonePurchase = Pick<
 /** An order that the import wrote, with the reason why it stays; null when it is undone. */
 export interface WrittenOrder {
   number: number
-  group_key: string
-  /** As the import stored it: the order itself may be missing. */
-  order_id: string | null
   order: Order
   /** The customer of the order before the import. */
   customer: { email: string | null; phone_number: string | null }
@@ -58,23 +50,13 @@ const purchaseIds = sql`(select id from ${boughtInOrder(sql`o.id`)})`
 const usersOf = sql`(select o.user_id union all select its.before ->> '$.updated.order.user_id'
   union all select user_id from ${boughtInOrder(sql`o.id`)})`
 
-/**
- * The changes of each order after the import wrote it. The undo data are in the order's own row, or with others that were
- * created in the same transaction.
- */
+/** The changes of each order after the import wrote it. */
 const findRows = (importId: string, below: number | null, limit: number) =>
-  sql<UndoRow>`with staged as materialized (
-      select its.number, its.group_key, its.order_id, its.order_version, its.outcome, its.before
-      from ${ordersByNumber(importId)}
-      where ${outcomeOfOrder(sql`its`, importId)} in ('created', 'updated') and its.undo_outcome is null
-        and head.row_number < ${below ?? Number.MAX_SAFE_INTEGER}
-      order by head.row_number desc limit ${sql.raw(String(limit))}),
-    its as materialized (
-      select staged.number, staged.group_key, coalesce(staged.order_id, made.order_id) as order_id,
-        coalesce(staged.order_version, 1) as order_version, coalesce(staged.outcome, 'created') as outcome,
-        coalesce(staged.before, made.before) as before
-      from staged left join ${createdBetween(importId, sql`(select min(number) from staged)`, sql`(select max(number) from staged)`)}
-        as made on made.number = staged.number)
+  sql<UndoRow>`with its as materialized (
+      select number, order_id, order_version, outcome, before from import_orders
+      where import_id = ${importId} and outcome in ('created', 'updated') and undo_outcome is null
+        and number < ${below ?? Number.MAX_SAFE_INTEGER}
+      order by number desc limit ${sql.raw(String(limit))})
     select its.*,
       o.id, o.version, o.user_id, o.modified_at, o.cart ->> 'id' as cart_id, former.id as former_id, former.email, former.phone_number,
       exists (select 1 from refund_requests where order_id = o.id and ${isSince('created_at')}) as has_refund,
@@ -134,8 +116,7 @@ function written(
   })
   const order = { id, version, user_id, modified_at, cart_id }
   const customer = { email: row.email, phone_number: row.phone_number }
-  const { number, group_key, order_id } = row
-  return { number, group_key, order_id, order, customer, before, purchases, reason }
+  return { number: row.number, order, customer, before, purchases, reason }
 }
 
 /** As many as the orders of one transaction of an import may have. */

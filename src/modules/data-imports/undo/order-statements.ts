@@ -4,6 +4,7 @@ import { changedExactly, changedOne, stillHolds } from '../../../db/commit.ts'
 import type { Statement } from '../../../db/database.ts'
 import { shrinkLists } from '../../../db/cel/list-sizes.ts'
 import { orders, transactions } from '../../../db/schema/sales/orders.ts'
+import { changedReference } from '../../../db/refunds.ts'
 import { inList } from '../../../db/visibility.ts'
 import { isEmpty, update, updateVersion } from '../../../db/write.ts'
 import { statusAfterUndo } from '../../../domain/data-imports/import-undo.ts'
@@ -85,7 +86,7 @@ function purchaseRestorations(one: Updated, now: number): Statement[] {
 }
 
 /** Restores an order. Its version increases, because the order changes. */
-function restorations(one: Updated, now: number): Statement[] {
+function restorations(organizationId: string, one: Updated, now: number): Statement[] {
   const { order, updated, customer } = one
   const { payment } = updated
   const { cart, ...columns } = updated.order
@@ -99,7 +100,14 @@ function restorations(one: Updated, now: number): Statement[] {
       modified_at: now,
     }),
     ...(payment && !isEmpty(payment.before)
-      ? [update(transactions, payment.before, sql`order_id = ${order.id} and id = ${payment.id}`), changedOne()]
+      ? [
+          update(
+            transactions,
+            { ...payment.before, ...changedReference(organizationId, payment.before.provider_reference, now) },
+            sql`order_id = ${order.id} and id = ${payment.id}`,
+          ),
+          changedOne(),
+        ]
       : []),
     ...purchaseRestorations(one, now),
   ]
@@ -116,7 +124,7 @@ export function undoStatements(organizationId: string, undone: readonly WrittenO
   return [
     purchasesHold(undone),
     ...deletions(made),
-    ...updated.flatMap((one) => restorations(one, now)),
+    ...updated.flatMap((one) => restorations(organizationId, one, now)),
     shrinkLists(organizationId, { orders: made.length, purchases, people: 0 }),
   ]
 }

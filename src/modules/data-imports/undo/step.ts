@@ -55,19 +55,11 @@ async function answerStatements(job: JobCtx, row: ImportRow, undone: readonly Wr
 
 /** What the later stages and lists read of an order. Its undo data stay where they are until its people are undone. */
 function outcomeStatements({ id }: ImportRow, written: readonly WrittenOrder[]): Statement[] {
-  const outcomes = written.map(({ group_key, order_id, reason }) => [
-    id,
-    group_key,
-    reason === null ? 'undone' : 'kept',
-    reason,
-    order_id,
-  ])
+  const outcomes = written.map(({ number, reason }) => [id, number, reason === null ? 'undone' : 'kept', reason])
   return [
-    sql`update import_orders set undo_outcome = done.value ->> 2, undo_reason = done.value ->> 3,
-        outcome = coalesce(outcome, 'created'), order_id = coalesce(order_id, done.value ->> 4),
-        order_version = coalesce(order_version, 1)
+    sql`update import_orders set undo_outcome = done.value ->> 2, undo_reason = done.value ->> 3
       from json_each(${JSON.stringify(outcomes)}) as done
-      where import_id = done.value ->> 0 and group_key = done.value ->> 1 and undo_outcome is null`,
+      where import_id = done.value ->> 0 and number = done.value ->> 1 and undo_outcome is null`,
     changedExactly(written.length),
   ]
 }
@@ -121,16 +113,13 @@ const commitPeople = (job: JobCtx, row: ImportRow, { catalogue, noted, statement
   })
 
 async function undoneOf(job: JobCtx, row: ImportRow, noted: readonly NotedOrder[]): Promise<Statement[]> {
-  const people = noted.flatMap(({ before }) => before?.people ?? [])
+  const people = noted.flatMap(({ before }) => before.people ?? [])
   const found = await findPeople(job.db, row, [...new Set(people.map(({ id }) => id))])
   return peopleStatements(row, found, people, job.now())
 }
 
-/** Every order, for an undo that a version before began. */
-const allOrders: CatalogueOrders = [0, Number.MAX_SAFE_INTEGER - 1]
-
 async function undoPeople(job: JobCtx, row: ImportRow, position: PeopleStagePosition): Promise<ImportRow | null> {
-  const { below, catalogue = allOrders } = position
+  const { below, catalogue } = position
   for (const size of sizes) {
     const noted = await findNoted(job.db, row, below, size)
     if (noted.length === 0) {
@@ -147,7 +136,7 @@ async function undoPeople(job: JobCtx, row: ImportRow, position: PeopleStagePosi
 
 /** The catalogue of one order at a time, some entries a step. */
 async function undoCatalogue(job: JobCtx, row: ImportRow, position: CatalogueStagePosition) {
-  const { below, from = 0, entry } = position
+  const { below, from, entry } = position
   const noted = await findCatalogue(job.db, row, below, from)
   if (!noted) return endPhase(job, row, { status: 'undone' })
   const entries = entriesOf(noted.catalogue)

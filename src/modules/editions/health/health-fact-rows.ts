@@ -5,14 +5,13 @@ import { dataImports } from '../../../db/schema/data-imports.ts'
 import { emailMessages } from '../../../db/schema/messaging/email-messages.ts'
 import { campaigns } from '../../../db/schema/messaging/campaigns.ts'
 import { segments } from '../../../db/schema/messaging/segments.ts'
-import { webhookDeliveries, webhookEndpoints, webhookEvents } from '../../../db/schema/messaging/webhooks.ts'
+import { webhookDeliveries, webhookEndpoints } from '../../../db/schema/messaging/webhooks.ts'
 import { products } from '../../../db/schema/sales/catalog.ts'
 import { fromFlag, fromJson, jsonFlag, select, selectValues } from '../../../db/select.ts'
 import { inList, inWords } from '../../../db/visibility.ts'
 import type { DataImportStatus } from '../../../domain/data-imports/data-imports.ts'
 import { workingStatuses } from '../../../domain/refunds/refund-batches.ts'
 import { dayMs } from '../../../domain/time/instants.ts'
-import { lostStatuses } from '../../../domain/webhooks/webhooks.ts'
 import { isVerifiedSender } from '../../sender-domains/index.ts'
 import type { EditionRow } from '../queries.ts'
 
@@ -140,11 +139,9 @@ const longestScheduleMs = 11 * dayMs
 
 /** An event of the edition that was not delivered, with its last attempt in the last day. */
 const hasExhausted = (editionId: string, now: number): SQL => sql`exists (select 1 from ${webhookDeliveries}
-  join ${webhookEvents} on ${webhookEvents.id} = ${webhookDeliveries.event_id}
   where ${webhookDeliveries.endpoint_id} = ${webhookEndpoints.id} and ${eq(webhookDeliveries.status, 'exhausted')}
-    and ${inWords(sql`${webhookDeliveries.status}`, lostStatuses)}
     and ${webhookDeliveries.created_at} >= ${now - longestScheduleMs}
-    and ${webhookDeliveries.last_attempt_at} >= ${now - dayMs} and ${webhookEvents.edition_id} = ${editionId})`
+    and ${webhookDeliveries.last_attempt_at} >= ${now - dayMs} and ${webhookDeliveries.edition_id} = ${editionId})`
 
 /** Endpoints that get events of this edition, and those of the organisation that get all events. */
 export const endpointsOf = ({ id, organization_id }: EditionRow, now: number) =>

@@ -1,9 +1,11 @@
 import { getTableColumns, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
+import { payingEdition } from '../../../db/refunds.ts'
 import { refundRequests, type RefundRow } from '../../../db/schema/sales/refunds.ts'
 import { answering } from '../../../db/select.ts'
 import { inList } from '../../../db/visibility.ts'
-import { refundLeaseMs } from '../../../domain/refunds/refund-payments.ts'
+import { update } from '../../../db/write.ts'
+import { nextCheck, refundLeaseMs } from '../../../domain/refunds/refund-payments.ts'
 import { refundLifecycle } from '../../../domain/refunds/refunds.ts'
 
 const columns = getTableColumns(refundRequests)
@@ -25,13 +27,19 @@ export const claimRefunds = (job: JobCtx, count: number): Promise<RefundRow[]> =
 
 /**
  * Stores the key of the attempt that is about to be made: from here on its result is unknown until an answer is
- * recorded. The lease begins anew, because others of the claim were paid before. Null when another consumer has taken
- * the refund since.
+ * recorded. The same statement decides whether the edition may pay back the payment with these `references`, so that all
+ * calls with the key are for the same payment. The lease begins anew, because others of the claim were paid before. Null
+ * when another consumer has taken the refund since.
  */
-export async function storeKey(job: JobCtx, claim: RefundRow): Promise<RefundRow | null> {
+export async function storeKey(
+  job: JobCtx,
+  claim: RefundRow,
+  references: readonly string[],
+): Promise<RefundRow | null> {
   const now = job.now()
   const stored = sql<RefundRow>`update refund_requests set status = ${target},
       attempts = attempts + 1, provider_key = id || ':' || (attempts + 1), provider_key_at = ${now},
+      is_payable = coalesce(edition_id = ${payingEdition(claim.organization_id, sql`${JSON.stringify(references)}`)}, 0),
       provider_reference = null, failure_code = null, failure_message = null, checks = 0, needs_attention = 0,
       lease_until = ${now + refundLeaseMs}, modified_at = ${now}, version = version + 1
     where id = ${claim.id} and version = ${claim.version}
@@ -40,6 +48,16 @@ export async function storeKey(job: JobCtx, claim: RefundRow): Promise<RefundRow
     returning *`
   const row = await job.db.first(answering(columns, stored))
   return row ?? null
+}
+
+/** Releases a refund that cannot begin now, until later. */
+export function postponeRefund(job: JobCtx, claim: RefundRow): Promise<unknown> {
+  const now = job.now()
+  const state = { began_at: claim.modified_at, checks: claim.checks, is_taken: false }
+  const { due_at, needs_attention } = nextCheck(state, now)
+  const changes = { due_at, needs_attention, checks: claim.checks + 1, lease_until: null }
+  const asClaimed = sql`id = ${claim.id} and version = ${claim.version} and lease_until = ${claim.lease_until}`
+  return job.db.all(update(refundRequests, changes, asClaimed))
 }
 
 /** Releases claimed refunds that were not begun. */

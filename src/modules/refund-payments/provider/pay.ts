@@ -1,17 +1,22 @@
 import { sql } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
 import { decideAgain } from '../../../db/commit.ts'
-import { isPaymentOf } from '../../../db/refunds.ts'
+import { isPaymentOf, payingEdition } from '../../../db/refunds.ts'
 import { transactions } from '../../../db/schema/sales/orders.ts'
 import { refundRequests, type RefundRow } from '../../../db/schema/sales/refunds.ts'
 import { select } from '../../../db/select.ts'
 import { update } from '../../../db/write.ts'
 import { isNeverMade, nextRecheck, stepOf } from '../../../domain/refunds/refund-payments.ts'
-import type { PaymentGateway, RefundCall, RefundOutcome } from '../../../gateways/payments/payments.ts'
+import {
+  type PaymentGateway,
+  PaymentProviderUnavailable,
+  type RefundCall,
+  type RefundOutcome,
+} from '../../../gateways/payments/payments.ts'
 import { accessOfStarted } from '../../merchant-accounts/index.ts'
 import { enqueueEmails } from '../../transactional-emails/index.ts'
 import { commitAnnounced } from '../../webhooks/index.ts'
-import { storeKey } from './claim.ts'
+import { postponeRefund, storeKey } from './claim.ts'
 import { beganAt, changesBy } from '../outcome.ts'
 import { amountOf, loadRefund } from '../refund.ts'
 
@@ -42,6 +47,7 @@ const callOf = (refund: RefundRow, key: string, payment: string): RefundCall => 
 
 interface RefundAttempt {
   refund: RefundRow
+  /** The payment that the provider is asked for. */
   payment: string
   gateway: PaymentGateway
   isFirstCall: boolean
@@ -98,34 +104,79 @@ export async function recordOutcome(job: JobCtx, attempt: RefundRow, outcome: Re
   if (hasEnded) await enqueueEmails(job).catch(() => undefined)
 }
 
-/** The account and the payment of a refund; null when the account cannot be used. */
-async function attemptOf(job: JobCtx, refund: RefundRow, isFirstCall: boolean): Promise<RefundAttempt | null> {
-  const account = await accessOfStarted(job, refund)
-  if (!account) return null
+interface RefundedPayment {
+  reference: string
+  /** The edition of the refund may pay the reference back. */
+  is_payable: boolean
+}
+
+async function loadPayment(
+  job: JobCtx,
+  { organization_id, edition_id, ...refund }: RefundRow,
+): Promise<RefundedPayment> {
+  const { provider_reference } = transactions
+  const paying = payingEdition(organization_id, sql`json_array(${provider_reference})`)
   const paid = await job.db.first(
-    select({ provider_reference: transactions.provider_reference }).from(transactions).where(isPaymentOf(refund)),
+    select({ reference: provider_reference, edition_id: sql<string | null>`${paying}` })
+      .from(transactions)
+      .where(isPaymentOf(refund)),
   )
-  return { refund, payment: paid?.provider_reference ?? '', gateway: job.payments.of(account), isFirstCall }
+  return { reference: paid?.reference ?? '', is_payable: paid?.edition_id === edition_id }
+}
+
+/**
+ * What the provider is asked for. A payment that another edition pays back is asked for as one that does not exist, so
+ * that the answer and its time say nothing about it.
+ */
+const nameOf = (gateway: PaymentGateway, { reference, is_payable }: RefundedPayment): string =>
+  is_payable ? reference : gateway.unknownPayment(reference)
+
+async function openGateway(job: JobCtx, refund: RefundRow): Promise<PaymentGateway | null> {
+  const account = await accessOfStarted(job, refund)
+  return account && job.payments.of(account)
 }
 
 /** Looks up whether a success was reversed, because the webhook may have been lost. */
 async function recheck(job: JobCtx, refund: RefundRow): Promise<void> {
-  const attempt = await attemptOf(job, refund, false)
-  const found = attempt ? await lookUp(attempt) : 'not_found'
+  const gateway = await openGateway(job, refund)
+  const found = gateway
+    ? await lookUp({ refund, payment: (await loadPayment(job, refund)).reference, gateway, isFirstCall: false })
+    : 'not_found'
   if (found !== 'not_found' && found.state === 'failed') return recordOutcome(job, refund, found)
   const due_at = nextRecheck(refund.completed_at ?? refund.modified_at, job.now())
   const asRead = sql`id = ${refund.id} and version = ${refund.version}`
   await job.db.all(update(refundRequests, { due_at, lease_until: null }, asRead))
 }
 
+/** The names of a payment; null when the provider cannot be reached. */
+async function findReferences(gateway: PaymentGateway | null, payment: RefundedPayment): Promise<string[] | null> {
+  if (!gateway) return [payment.reference]
+  try {
+    return [payment.reference, ...(await gateway.references(nameOf(gateway, payment)))]
+  } catch (error) {
+    if (error instanceof PaymentProviderUnavailable) return null
+    throw error
+  }
+}
+
 /** Works on one claimed refund: calls the provider, or looks up the outcome of an earlier call. */
 export async function payRefund(job: JobCtx, claim: RefundRow): Promise<void> {
   if (claim.status === 'completed') return recheck(job, claim)
   const isFirstCall = claim.status === 'approved'
-  const refund = isFirstCall ? await storeKey(job, claim) : claim
+  const gateway = await openGateway(job, claim)
+  const payment = await loadPayment(job, claim)
+  const references = isFirstCall ? await findReferences(gateway, payment) : []
+  if (references === null) {
+    await postponeRefund(job, claim)
+    return
+  }
+  const refund = isFirstCall ? await storeKey(job, claim, references) : claim
   if (refund?.status !== 'processing') return
-  const attempt = await attemptOf(job, refund, isFirstCall)
-  if (attempt) return recordOutcome(job, refund, await outcomeOf(job, attempt))
+  if (gateway) {
+    const { reference } = payment
+    const name = nameOf(gateway, { reference, is_payable: refund.is_payable })
+    return recordOutcome(job, refund, await outcomeOf(job, { refund, payment: name, gateway, isFirstCall }))
+  }
   // The result of an earlier call is unknown.
   const unknown: RefundOutcome = { state: 'unknown', message: notReady.message }
   return recordOutcome(job, refund, isFirstCall ? notReady : unknown)

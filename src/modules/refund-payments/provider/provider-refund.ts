@@ -1,7 +1,7 @@
-import { and, asc, eq, sql } from 'drizzle-orm'
+import { and, asc, eq, isNotNull, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
 import { stillHolds } from '../../../db/commit.ts'
-import { isPaymentOf } from '../../../db/refunds.ts'
+import { isPaymentOf, payingEdition } from '../../../db/refunds.ts'
 import { editions } from '../../../db/schema/editions.ts'
 import { orders, transactions } from '../../../db/schema/sales/orders.ts'
 import { refundRequests, type RefundRow } from '../../../db/schema/sales/refunds.ts'
@@ -30,9 +30,10 @@ type PaymentRow = RowOf<typeof paymentFields>
 
 /**
  * The payment that the account took, by any of its references and in any status: a refund proves that the provider took
- * the money, also where the order was cancelled since or its source has not reported the payment yet.
+ * the money, also where the order was cancelled since or its source has not reported the payment yet. It belongs to the
+ * edition that may pay it back. Of its orders that share the payment, the first counts that has so much left.
  */
-const paymentOf = ({ db }: JobCtx, account: MerchantAccount, references: readonly string[]) =>
+const loadPayment = ({ db }: JobCtx, account: MerchantAccount, refund: ProviderRefund) =>
   db.first(
     select(paymentFields)
       .from(transactions)
@@ -40,13 +41,19 @@ const paymentOf = ({ db }: JobCtx, account: MerchantAccount, references: readonl
       .innerJoin(editions, eq(editions.id, orders.edition_id))
       .where(
         and(
-          inList(sql`${transactions.provider_reference}`, references),
-          eq(transactions.type, 'payment'),
-          eq(editions.organization_id, account.organization_id),
+          eq(transactions.organization_id, account.organization_id),
+          inList(sql`${transactions.provider_reference}`, refund.payments),
+          isNotNull(transactions.reference_since),
+          sql`${orders.edition_id} = ${payingEdition(account.organization_id, sql`${JSON.stringify(refund.payments)}`)}`,
           sql`coalesce(${transactions.merchant_account_id}, ${editions.merchant_account_id}) = ${account.id}`,
         ),
       )
-      .orderBy(asc(transactions.id))
+      .orderBy(
+        sql`${transactions.currency} = ${refund.currency}
+          and ${transactions.amount_minor} - ${transactions.refunded_minor} >= ${refund.amount_minor} desc`,
+        asc(transactions.reference_since),
+        asc(transactions.id),
+      )
       .limit(1),
   )
 
@@ -96,6 +103,7 @@ function rowOf(job: JobCtx, account: MerchantAccount, payment: PaymentRow, refun
     attempts: 0,
     provider_key: null,
     provider_key_at: null,
+    is_payable: false,
     provider_reference: refund.provider_reference,
     failure_code: null,
     failure_message: null,
@@ -123,7 +131,7 @@ export async function providerRefundChanges(
 ): Promise<RefundChanges | null> {
   const { state } = refund.outcome
   if (state !== 'completed' && state !== 'pending') return null
-  const payment = await paymentOf(job, account, refund.payments)
+  const payment = await loadPayment(job, account, refund)
   if (!payment) return null
   const row = rowOf(job, account, payment, refund)
   const counted = row.approved_minor ?? 0

@@ -12,6 +12,7 @@ import {
 } from '../../refund-payments/index.ts'
 import { enqueueEmails } from '../../transactional-emails/index.ts'
 import type { Announcement } from '../../webhooks/index.ts'
+import { sharedPaymentCovers } from '../reserve.ts'
 import type { RefundSubject } from '../subject.ts'
 import type { RefundRow } from '../../../db/schema/sales/refunds.ts'
 
@@ -62,6 +63,7 @@ export const approvedColumns = (refund: RefundRow, { service, merchant_account_i
   attempts: way === 'by provider' ? refund.attempts : refund.attempts + 1,
   provider_key: null,
   provider_key_at: null,
+  is_payable: false,
   provider_reference: null,
   failure_code: null,
   failure_message: null,
@@ -97,8 +99,12 @@ export async function afterApproval(
     amount_minor,
     occurredAt: now,
   })
-  const enqueue = way === 'by provider' ? enqueueRefunds : enqueueNothing
-  if (way !== 'at once') return { refund, statements: purchasesAreAsRead(purchases), announcements: approved, enqueue }
+  const read = purchasesAreAsRead(purchases)
+  if (way === 'by provider') {
+    const statements = [...read, sharedPaymentCovers(refund)]
+    return { refund, statements, announcements: approved, enqueue: enqueueRefunds }
+  }
+  if (way === 'by hand') return { refund, statements: read, announcements: approved, enqueue: enqueueNothing }
   const { statements, announcements } = await completionStatements(ctx, refund, { provider_reference: null, purchases })
   return {
     refund: {

@@ -87,7 +87,9 @@ async function keptAmounts(
     })
   // An import may have made the payment smaller since.
   const others = (subject.refunded_minor ?? 0) + (subject.reserved_minor ?? 0) - refund.requested_minor
-  const max = Math.max(0, (subject.amount_minor ?? 0) - others)
+  // So may the provider have paid back more than an order that shares the payment has left.
+  const shared = subject.shared_minor ?? Number.POSITIVE_INFINITY
+  const max = Math.max(0, Math.min((subject.amount_minor ?? 0) - others, shared + refund.requested_minor))
   if (amount > max) throw exceeds(max, refund.currency)
   const items = await itemsOf(ctx, refund.id)
   const covered = paymentCovers(refund, amount)

@@ -21,11 +21,11 @@ export const isClaimed = (delivery: AddedDelivery): delivery is DeliveryClaim =>
 
 /** One statement for any number of events. Deliveries for which the condition holds are claimed. */
 function addStatement(now: number, { eventIds, areRecipients, id }: NewDeliveries, areClaimed: SQL): SQL {
-  return sql`insert into webhook_deliveries (id, endpoint_id, event_id, kind, status, next_retry_at, created_at,
-      modified_at, attempts, last_attempt_at, lease_until)
-    select ${id}, endpoint_id, event_id, kind, ${deliveryLifecycle.initial}, next_retry_at, ${now}, ${now},
+  return sql`insert into webhook_deliveries (id, endpoint_id, event_id, edition_id, kind, status, next_retry_at,
+      created_at, modified_at, attempts, last_attempt_at, lease_until)
+    select ${id}, endpoint_id, event_id, edition_id, kind, ${deliveryLifecycle.initial}, next_retry_at, ${now}, ${now},
       is_claimed, iif(is_claimed, ${now}, null), iif(is_claimed, ${now + leaseMs}, null)
-    from (select webhook_endpoints.id as endpoint_id, events.id as event_id, events.kind as kind,
+    from (select webhook_endpoints.id as endpoint_id, events.id as event_id, events.edition_id, events.kind as kind,
         max(${now}, coalesce(breaker_until, 0)) as next_retry_at, ${areClaimed} as is_claimed
       from webhook_events as events cross join webhook_endpoints
         on webhook_endpoints.organization_id = events.organization_id

@@ -162,7 +162,11 @@ const isWaitingBefore = (until: number): SQL => sql`${isWaiting} and next_retry_
  */
 export const openBreaker = (endpointId: string, until: number): Statement[] => [
   update(webhookEndpoints, { breaker_until: until }, eq(webhookEndpoints.id, endpointId)),
-  ...putOff(sql`endpoint_id = ${endpointId} and ${isWaitingBefore(until)}`, until),
+  ...putOff(
+    sql`id in (select id from webhook_deliveries indexed by webhook_deliveries_open
+      where endpoint_id = ${endpointId} and ${isWaitingBefore(until)})`,
+    until,
+  ),
 ]
 
 /** These deliveries wait for a breaker that is open already. */

@@ -82,6 +82,7 @@ export function announceTo(
     id: job.newId('webhook_delivery'),
     endpoint_id: endpoint.id,
     event_id: event.id,
+    edition_id: event.edition_id,
     kind: event.kind,
     status: deliveryLifecycle.initial,
     next_retry_at: Math.max(now, endpoint.breaker_until ?? 0),

@@ -6,7 +6,7 @@ import { pathOf, work } from '../../data-imports.ts'
 import { created, get, type Reply } from '../../api.ts'
 import type { Shop } from '../sales/orders.ts'
 import { searchText } from '../../../../src/domain/text/fold.ts'
-import { db, freshId, next, type Place, seededAt, seededTimes, write } from '../rows.ts'
+import { db, freshId, next, type Place, seededAt, seededTimes, type WidePlace, write } from '../rows.ts'
 import { insert, insertAll } from '../../../../src/db/write.ts'
 import { dataImports, importColumns, importProducts } from '../../../../src/db/schema/data-imports.ts'
 import { seedStoredFile } from '../files.ts'
@@ -63,11 +63,18 @@ export async function seedDataImports(place: Place, count: number): Promise<stri
 
 /** A file with the purpose `import`. */
 export async function seedTable(
-  place: Place,
+  { organization, edition }: WidePlace,
   text = `Order ID;E-mail\r\nA-${next()};a@example.test\r\n`,
 ): Promise<string> {
   const table = { purpose: 'import' as const, mime_type: 'text/csv', name: 'orders.csv' }
-  return (await seedStoredFile({ ...place, ...table, content: utf8(text) })).id
+  return (
+    await seedStoredFile({
+      organization,
+      ...(edition === null ? {} : { edition }),
+      ...table,
+      content: utf8(text),
+    })
+  ).id
 }
 
 const columns = [

@@ -37,9 +37,8 @@ export async function seedRefundsOf(
   trades: readonly Trade[],
   columnsFor: (index: number) => Columns,
 ): Promise<SeededRefund[]> {
-  const amount = 5_000
   const rows = trades.map((trade, index) => ({
-    ...requestOf(place, trade, amount),
+    ...requestOf(place, trade, 5_000),
     status: 'pending' as const,
     requested_by: 'root',
     ...seededTimes(next()),
@@ -48,18 +47,18 @@ export async function seedRefundsOf(
   const items = rows.map((row, index) => ({
     refund_request_id: row.id,
     purchase_id: trades[index]?.purchase ?? '',
-    amount_minor: amount,
-    price_minor: amount,
+    amount_minor: row.requested_minor,
+    price_minor: row.requested_minor,
   }))
   const ids = JSON.stringify(rows.map(({ id }) => id))
   const reserved = sql`id in (select value from json_each(${ids})) and status = 'pending'`
   await write(
     ...insertAll(refundRequests, rows),
     ...insertAll(refundItems, items),
-    sql`update purchases set reserved_minor = ${amount}
-      where id in (select purchase_id from refund_requests where ${reserved})`,
-    sql`update transactions set reserved_minor = ${amount}
-      where id in (select transaction_id from refund_requests where ${reserved})`,
+    sql`update purchases set reserved_minor = requested_minor from refund_requests as made
+      where purchases.id = made.purchase_id and made.id in (select id from refund_requests where ${reserved})`,
+    sql`update transactions set reserved_minor = requested_minor from refund_requests as made
+      where transactions.id = made.transaction_id and made.id in (select id from refund_requests where ${reserved})`,
   )
   return trades.map((trade, index) => ({ ...trade, refund: rows[index]?.id ?? '' }))
 }

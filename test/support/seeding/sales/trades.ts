@@ -201,6 +201,7 @@ export async function seedSaleIn(place: Place & { account: string }): Promise<Sa
   await write(
     sql`update purchases set ${prices} where id = ${trade.purchase}`,
     sql`update transactions set amount_minor = ${amount}, provider_reference = ${`pi_${trade.transaction}`},
+      organization_id = ${place.organization}, reference_since = ${next()},
       merchant_account_id = ${place.account}, service = 'test' where id = ${trade.transaction}`,
     sql`update users set email = ${`${trade.user}@example.test`} where id = ${trade.user}`,
   )

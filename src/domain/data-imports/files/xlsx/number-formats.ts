@@ -14,10 +14,15 @@ const durationId = 46
 const skeletonOf = (code: string): string =>
   code
     .replaceAll(/"[^"]*"|\\.|_.|\*./g, '')
+    // Bounded: at most 255 characters, which `numberKindOf` checks.
     .replaceAll(/\[(?!h+\]|m+\]|s+\])[^\]]*\]/gi, '')
     .split(';')[0]!
 
+/** Excel allows no longer ones. */
+const maxCodeLength = 255
+
 export function numberKindOf(id: number, code: string | undefined): NumberKind {
+  if (code !== undefined && code.length > maxCodeLength) return { kind: 'number' }
   if (code === undefined) {
     if (dateIds.has(id)) return { kind: 'date' }
     if (timeIds.has(id)) return { kind: 'time' }
@@ -68,7 +73,7 @@ function plainNumber(text: string): string {
   const rounded = Number(value.toPrecision(significantDigits))
   const plain = String(rounded)
   if (!plain.includes('e')) return plain
-  return Math.abs(rounded) >= 1 ? BigInt(rounded).toString() : rounded.toFixed(20).replace(/0+$/, '')
+  return Math.abs(rounded) >= 1 ? BigInt(rounded).toString() : rounded.toFixed(20).replace(/(?<!0)0+$/, '')
 }
 
 /**

@@ -1,4 +1,5 @@
 import { dayMs } from '../../../time/instants.ts'
+import { maxParsedLength } from '../../import-cells.ts'
 import { folded } from '../values/folded.ts'
 import { monthNumbers, offsetOf, weekdays } from './date-words.ts'
 import { plainMarks } from './number-shape.ts'
@@ -21,7 +22,6 @@ export interface DateShape {
   offset: number | null
 }
 
-const maxLength = 80
 const [firstYear, lastYear] = [1900, 2100]
 
 /** Midnight of a day as if it were UTC, or null for a day that does not exist. */
@@ -89,7 +89,7 @@ function readCompact(text: string): Days | null {
 }
 
 function withoutWeekday(text: string): string {
-  const [, word = '', rest = ''] = /^([a-z]+)[.,]? +(.*)$/.exec(text) ?? []
+  const [, word = '', rest = ''] = /^([a-z]+)[.,]? +([^ ].*)$/.exec(text) ?? []
   if (word === 'den' || word === 'd') return rest
   return weekdays.has(word) ? rest.replace(/^den /, '') : text
 }
@@ -128,7 +128,7 @@ function readClock(text: string): number | null {
 
 /** A date, a time behind it, and the zone behind that. */
 const withTime =
-  /^(?<date>.*?\d)(?:,? +(?:kl\.?|klokken|klockan|at|um|om|o|godz\.?)?,? *|t)(?<time>\d{1,2}(?:[:.h]\d{2}(?:[:.]\d{2}(?:[.,]\d{1,9})?)?)?(?: ?[ap]\.?m\.?)?(?: ?uhr| ?h)?)(?: ?(?<zone>z|[a-z]{3,4}|(?:utc|gmt)?[+-]\d{1,2}:?(?:\d{2})?))?$/
+  /^(?<date>.*?\d)(?:,? (?:kl\.?|klokken|klockan|at|um|om|o|godz\.?)?,? ?|t)(?<time>\d{1,2}(?:[:.h]\d{2}(?:[:.]\d{2}(?:[.,]\d{1,9})?)?)?(?: ?[ap]\.?m\.?)?(?: ?uhr| ?h)?)(?: ?(?<zone>z|[a-z]{3,4}|(?:utc|gmt)?[+-]\d{1,2}:?(?:\d{2})?))?$/
 
 const readDays = (text: string): Days | null => {
   const date = withoutWeekday(text)
@@ -177,8 +177,9 @@ function readIso(cell: string): DateShape | null {
 
 /** The date of a cell with every order that it allows, or null for what is no date. */
 export function readDate(cell: string): DateShape | null {
+  if (cell.length > maxParsedLength) return null
   const iso = readIso(cell)
-  if (iso || cell.length > maxLength || cannotBeDate.test(cell)) return iso
+  if (iso || cannotBeDate.test(cell)) return iso
   // Polish years have an `r.` behind them.
   const text = folded(plainMarks(cell))
     .replace(/ ?\([a-z ]*\)$/, '')
@@ -200,7 +201,7 @@ const firstDays = /^(?:1899-12-3[01]|1900-01-0[01]|1904-01-01|30[./-]12[./-]1899
 
 /** Milliseconds since midnight of a cell that has a time alone, or null; a fraction of a day is one too. */
 export function readTime(cell: string): number | null {
-  if (cell.length > maxLength) return null
+  if (cell.length > maxParsedLength) return null
   const text = folded(plainMarks(cell))
     .replace(firstDays, '')
     .replace(/^(?:kl\.?|klokken|klockan|godz\.?) ?/, '')

@@ -1,3 +1,4 @@
+import { maxParsedLength } from '../../import-cells.ts'
 import { currencyOfMark } from '../values/currencies.ts'
 
 const decimalSeparators = ['.', ','] as const
@@ -19,13 +20,15 @@ export interface NumberShape {
 
 /** The most digits of an amount, because longer ones are not exact. */
 const maxWholeDigits = 13
-const maxLength = 40
 /** No text without digits is a number, and none with more than a few letters. */
 const cannotBeNumber = /^\D*$|[@?#_]|\p{L}{9}/u
 
 /** `150,-` and `150:-` are prices without cents. Only the comma says which separator the decimals have. */
 const withoutDashes = (text: string): string =>
-  text.replace(/,\s?[-–—]{1,2}(?=\D*$)/, ',00').replace(/(?<=\d)[.:]\s?[-–—]{1,2}(?=\D*$)/, '')
+  text
+    // Bounded: at most 100 characters, which `readNumber` checks.
+    .replace(/,\s?[-–—]{1,2}(?=\D*$)/, ',00')
+    .replace(/(?<=\d)[.:]\s?[-–—]{1,2}(?=\D*$)/, '')
 
 /** A quick test, because most cells need no change. */
 const isPlain = /^[!-_a-~]+(?: [!-_a-~]+)*$/
@@ -80,7 +83,7 @@ function shapeOf(body: string, marks: Pick<NumberShape, 'is_negative' | 'currenc
 
 /** The number of a cell with every reading that it allows, or null for what is no number; per cent are none. */
 export function readNumber(text: string): NumberShape | null {
-  if (text.length > maxLength) return null
+  if (text.length > maxParsedLength) return null
   if (isBare.test(text)) return shapeOf(text, { is_negative: false, currency: null })
   if (cannotBeNumber.test(text)) return null
   const plain = plainMarks(text)

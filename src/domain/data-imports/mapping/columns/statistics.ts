@@ -65,7 +65,7 @@ const isPhone = (text: string): boolean =>
   (/^[\d\s()/-]{7,16}$/.test(text) && text.replaceAll(/\D/g, '').length >= fewestPhoneDigits)
 
 /** A text with other digits is no word for yes or no. Words for a status or a language have no digits at all. */
-const mayBeWord = /^\D*[01]?\D*$/
+const mayBeWord = /^\D*(?:[01]\D*)?$/
 const longestWord = 40
 
 const isOfKind: Record<Exclude<CellKind, 'number' | 'date'>, (text: string, hasDigit: boolean) => boolean> = {

@@ -1,3 +1,4 @@
+import { maxParsedLength } from '../../import-cells.ts'
 import { maxUnitsPerItem } from '../../../orders/external-orders.ts'
 import { toIso } from '../../../time/instants.ts'
 import { parseMailbox } from '../../../messaging/mailbox.ts'
@@ -122,6 +123,7 @@ const longestNational = 10
  * one in the first place, because the code before the code would make a number in some countries.
  */
 function phoneOf(text: string, country_code: string | null): string | null {
+  if (text.length > maxParsedLength) return null
   const digits = text.replaceAll(/\D/g, '')
   const hasCode = country_code !== null && digits.startsWith(country_code.replace('+', ''))
   const whole = () => (hasCode ? normalizePhone(`+${digits}`, null) : null)

@@ -59,7 +59,7 @@ function shareOfNumbers(statistics: ColumnStatistics, type: 'money' | 'quantity'
   return shareOf(statistics, 'number') + shareOfValues(statistics, isWord)
 }
 
-const severalNames = /\p{L}[\p{L}.'’-]*,? +\p{L}/u
+const severalNames = /(?<![\p{L}.'’-])[.'’-]*\p{L}[\p{L}.'’-]*,? +\p{L}/u
 
 /** Whether the values are people rather than kinds of them: nearly all have a first and a last name. */
 export const arePeople = ({ values }: ColumnStatistics): boolean => {

@@ -1,3 +1,4 @@
+import { maxParsedLength } from '../../import-cells.ts'
 import { languageOf, type Language } from '../../../languages.ts'
 import { plainWord } from './words.ts'
 
@@ -20,10 +21,11 @@ const names: Readonly<Record<Language, readonly string[]>> = {
 }
 
 /** Languages in files that this API does not support. */
-const others = /^(?:de|no|nb|nn|fi|fr|es|it|pt|is|cs|sk|hu|lt|lv|et|uk|ru|ro|tr|ar|zh|ja)(?:[-_]\w+)*$/
+const others = /^(?:de|no|nb|nn|fi|fr|es|it|pt|is|cs|sk|hu|lt|lv|et|uk|ru|ro|tr|ar|zh|ja)(?:[-_]\w+(?:-\w+)*)?$/
 
 /** The language of a cell; `other` for an unsupported one, null for another text. */
 export function readLanguage(text: string): Language | 'other' | null {
+  if (text.length > maxParsedLength) return null
   const word = plainWord(text).replaceAll(' ', '-')
   const named = (Object.keys(names) as Language[]).find((language) => names[language].includes(word))
   if (named) return named

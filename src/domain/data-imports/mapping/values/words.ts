@@ -1,3 +1,4 @@
+import { maxParsedLength } from '../../import-cells.ts'
 import type { OrderStatus } from '../../../orders/orders.ts'
 import { folded } from './folded.ts'
 
@@ -9,7 +10,8 @@ const wordOf = (text: string): string =>
     ? text
     : folded(text)
         .replaceAll(/[\s_]+/g, ' ')
-        .replaceAll(/^[\s"'([#]+|[\s"')\].!:;]+$/g, '')
+        .replace(/^[\s"'([#]+/, '')
+        .replace(/(?<![\s"')\].!:;])[\s"')\].!:;]+$/, '')
 
 /** Each cell is compared with several lists, one after the other. */
 let last = { text: '', word: '' }
@@ -47,7 +49,9 @@ export const isFree = (text: string): boolean => free.has(plainWord(text))
 
 /** A number of pieces without the word for pieces: `2 stk.` and `2x` are 2. */
 export const withoutUnit = (text: string): string =>
-  text.replace(/^x ?(?=\d)|(?<=\d) ?(?:x|stk|stck|stück|st|szt|pcs?|stuks?)\.?$/i, '')
+  text.length > maxParsedLength
+    ? text
+    : text.replace(/^x ?(?=\d)|(?<=\d) ?(?:x|stk|stck|stück|st|szt|pcs?|stuks?)\.?$/i, '')
 
 /** The meaning of a source's status for an order or a ticket. */
 export type StatusMeaning = OrderStatus | 'refunded'

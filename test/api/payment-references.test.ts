@@ -1,0 +1,299 @@
+import { sql } from 'drizzle-orm'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { payingEdition, referenceSince, sharedRest } from '../../src/db/refunds.ts'
+import { get, patch, post } from '../support/api.ts'
+import { createFakeStripe, type FakeStripe, serveStripe } from '../support/fake-stripe.ts'
+import {
+  changeReference,
+  givenPaidOrder,
+  payDue,
+  payWith,
+  refundOrder,
+  seedSibling,
+  seedStripeAccount,
+  seedStripeShop,
+} from '../support/payment-references.ts'
+import { auditOf, refundRow, settleAll } from '../support/refund-payments.ts'
+import { actOn, worked } from '../support/refund-batches.ts'
+import { act, ask, refundsOf } from '../support/refunds.ts'
+import { aRow } from '../support/seeding/imports/staged-imports.ts'
+import { db } from '../support/seeding/rows.ts'
+import { deliverEvent } from '../support/stripe-refunds.ts'
+import { importedFile, undoToEnd } from '../support/undone-imports.ts'
+
+let fake: FakeStripe
+let network: ReturnType<typeof serveStripe>
+beforeEach(async () => {
+  await settleAll()
+  fake = createFakeStripe()
+  network = serveStripe(fake)
+})
+afterEach(() => vi.restoreAllMocks())
+
+const unknownReference = 'pi_nobodyKnowsThisOne'
+const callsToStripe = () =>
+  network.mock.calls.map(([input, init]) => {
+    const { method, url } = new Request(input, init)
+    // Stripe alone sees which payment it is asked for.
+    return `${method} ${new URL(url).pathname.replace(/(?<=\/(?:pi|ch))_\w+$/, '')}`
+  })
+
+/** All that a caller or Stripe sees of a refund, without ids and times. */
+async function observe(order: string) {
+  const before = callsToStripe().length
+  const { asked, approved, row } = await refundOrder(order)
+  const { body } = await get(`/v1/refund-requests/${row.id}`)
+  const { status, failure_code, failure_message, provider_reference, can_retry } = body
+  const retried = await act(row.id, 'retry')
+  await payDue()
+  return {
+    replies: [asked.status, asked.body.status, approved.status, approved.body.status, retried.body.status],
+    shown: { status, failure_code, failure_message, provider_reference, can_retry },
+    // The clock of the engine is ahead of that of requests.
+    audit: (await auditOf(row.id)).toSorted(),
+    attempts: (await refundRow(row.id)).attempts,
+    order: (await get(`/v1/orders/${order}`)).body.transactions.map((one: Record<string, unknown>) => [
+      one['type'],
+      one['status'],
+      one['amount'],
+      one['refunded_amount'],
+    ]),
+    calls: callsToStripe().slice(before),
+  }
+}
+
+async function runBatch(edition: string): Promise<void> {
+  const { body } = await post(`/v1/editions/${edition}/refund-batches`, {
+    filter: {},
+    amount: 'full',
+    reason: 'event_cancelled',
+  })
+  await actOn(body.id, 'start')
+  await worked(body.id)
+  await payDue()
+}
+
+describe('a payment reference of another edition', () => {
+  it('pays nothing back, and behaves as a reference that nobody knows', async () => {
+    const shop = await seedStripeShop()
+    const payment = payWith(fake, 10_000)
+    await givenPaidOrder(shop, payment.id)
+    const other = await seedSibling(shop)
+    const foreign = await givenPaidOrder(other, payment.id)
+    const unknown = await givenPaidOrder(other, unknownReference)
+    const seen = await observe(foreign.order)
+    expect(seen).toEqual(await observe(unknown.order))
+    expect(seen.shown).toMatchObject({ status: 'failed', failure_code: 'payment_not_found' })
+    expect(fake.store.paidBack(payment.id)).toBe(0)
+    expect(fake.calls().map((call) => call.payment)).not.toContain(payment.id)
+  })
+
+  it('takes as long to be refused as a reference that nobody knows', async () => {
+    const shop = await seedStripeShop()
+    const payment = payWith(fake, 10_000)
+    await givenPaidOrder(shop, payment.id)
+    const foreign = await givenPaidOrder(await seedSibling(shop), payment.id)
+    fake.delay(150)
+    const began = Date.now()
+    await refundOrder(foreign.order)
+    expect(Date.now() - began).toBeGreaterThanOrEqual(150)
+  })
+
+  it('is refused to a batch', async () => {
+    const shop = await seedStripeShop()
+    const payment = payWith(fake, 10_000)
+    await givenPaidOrder(shop, payment.id)
+    const other = await seedSibling(shop)
+    await givenPaidOrder(other, payment.id)
+    await runBatch(other.edition_id)
+    expect(await refundsOf(other)).toMatchObject([{ status: 'failed', failure_code: 'payment_not_found' }])
+    expect(fake.store.paidBack(payment.id)).toBe(0)
+  })
+
+  it('is refused to a policy that approves at once, and to a retry', async () => {
+    const shop = await seedStripeShop()
+    const payment = payWith(fake, 10_000)
+    await givenPaidOrder(shop, payment.id)
+    const foreign = await givenPaidOrder(await seedSibling(shop), payment.id)
+    await patch(`/v1/organizations/${shop.organization_id}`, {
+      refund_policy: { four_eyes: false, manager_limit: null, auto_approve_below: 1000 },
+    })
+    const { body } = await ask({ order_id: foreign.order })
+    expect(body.status).toBe('approved')
+    await payDue()
+    await act(body.id, 'retry')
+    await payDue()
+    expect(await refundRow(body.id)).toMatchObject({ status: 'failed', failure_code: 'payment_not_found', attempts: 2 })
+    expect(fake.store.paidBack(payment.id)).toBe(0)
+  })
+
+  it('stays refused when an older order takes it by an update, and when the edition changes its account', async () => {
+    const shop = await seedStripeShop()
+    const other = await seedSibling(shop)
+    const older = await givenPaidOrder(other, 'pi_itsOwnPayment', 100, { created: '2020-01-01T10:00:00Z' })
+    const payment = payWith(fake, 10_000)
+    const first = await givenPaidOrder(shop, payment.id)
+    await changeReference(older, payment.id)
+    await seedStripeAccount(other)
+    expect((await refundOrder(older.order)).row).toMatchObject({ status: 'failed', failure_code: 'payment_not_found' })
+    expect((await refundOrder(first.order)).row).toMatchObject({ status: 'completed' })
+    expect(fake.store.paidBack(payment.id)).toBe(10_000)
+  })
+
+  it.each(['intent', 'charge'])(
+    'stays refused when it is the name of the %s, and the first order has the other',
+    async (kind) => {
+      const shop = await seedStripeShop()
+      const payment = payWith(fake, 10_000)
+      const names = kind === 'intent' ? [payment.charge, payment.id] : [payment.id, payment.charge]
+      const first = await givenPaidOrder(shop, names[0] ?? '')
+      const other = await seedSibling(shop)
+      const foreign = await givenPaidOrder(other, names[1] ?? '')
+      const unknown = await givenPaidOrder(other, kind === 'intent' ? unknownReference : 'ch_nobodyKnowsThisOne')
+      expect(await observe(foreign.order)).toEqual(await observe(unknown.order))
+      expect(fake.store.paidBack(payment.id)).toBe(0)
+      expect((await refundOrder(first.order)).row.status).toBe('completed')
+    },
+  )
+
+  it('is payable there once the order that had it first has given it up', async () => {
+    const shop = await seedStripeShop()
+    const payment = payWith(fake, 10_000)
+    const wrong = await givenPaidOrder(shop, payment.id)
+    const right = await givenPaidOrder(await seedSibling(shop), payment.id)
+    expect((await refundOrder(right.order)).row.status).toBe('failed')
+    await changeReference(wrong, 'pi_another')
+    expect((await refundOrder(right.order)).row.status).toBe('completed')
+    expect(fake.store.paidBack(payment.id)).toBe(10_000)
+  })
+
+  it('is payable there once the import of the first order is undone', async () => {
+    const shop = await seedStripeShop()
+    const payment = payWith(fake, 22_500)
+    const row = aRow({ 'order.payment_service': 'stripe', 'order.payment_reference': payment.id })
+    const { id, orders } = await importedFile(shop, [row])
+    expect((await get(`/v1/orders/${orders[0]}`)).body.transactions).toMatchObject([{ provider_reference: payment.id }])
+    const right = await givenPaidOrder(await seedSibling(shop), payment.id, 225)
+    expect((await refundOrder(right.order)).row.status).toBe('failed')
+    await undoToEnd(id)
+    expect((await refundOrder(right.order)).row.status).toBe('completed')
+  })
+
+  it('stays with the next order when an update that gave it up is undone', async () => {
+    const shop = await seedStripeShop()
+    const payment = payWith(fake, 22_500)
+    const named = { 'order.payment_service': 'stripe', 'order.payment_reference': payment.id }
+    const row = aRow(named)
+    const first = await importedFile(shop, [row])
+    const update = { values: { ...row.values, 'order.payment_reference': 'pi_another' } }
+    const updated = await importedFile(shop, [update])
+    const next = await givenPaidOrder(await seedSibling(shop), payment.id, 225)
+    await undoToEnd(updated.id)
+    const order = first.orders[0] ?? ''
+    expect((await get(`/v1/orders/${order}`)).body.transactions).toMatchObject([{ provider_reference: payment.id }])
+    expect((await refundOrder(order)).row).toMatchObject({ status: 'failed', failure_code: 'payment_not_found' })
+    expect((await refundOrder(next.order)).row.status).toBe('completed')
+  })
+
+  it('does not matter in another organisation, which has its own account', async () => {
+    const [shop, tenant] = [await seedStripeShop(), await seedStripeShop()]
+    const payment = payWith(fake, 10_000)
+    await givenPaidOrder(tenant, payment.id)
+    const { order } = await givenPaidOrder(shop, payment.id)
+    expect((await refundOrder(order)).row.status).toBe('completed')
+  })
+
+  it('is found by the index of references, however many other organisations have it', async () => {
+    const shared = sharedRest(sql`paid`, sql`'edn_1'`)
+    for (const query of [
+      sql`select ${payingEdition('org_00000001', sql`'["pi_1"]'`)}`,
+      sql`select ${referenceSince('org_00000001', sql`'pi_1'`, 1)}`,
+      sql`select ${shared} from (select 'x' as organization_id, 'pi_1' as provider_reference, 'dkk' as currency) as paid`,
+    ]) {
+      const plan = await db.all(sql<{ detail: string }>`explain query plan ${query}`)
+      const read = plan
+        .map(({ detail }) => detail)
+        .filter((line) => /transactions|holder|sharing|orders|sharer/.test(line))
+      expect(read.filter((line) => line.includes('transactions_of_provider')).length).toBeGreaterThan(0)
+      expect(read.filter((line) => line.startsWith('SCAN'))).toEqual([])
+    }
+  })
+})
+
+describe('a payment that orders of one edition share', () => {
+  it('is paid back from each of them', async () => {
+    const shop = await seedStripeShop()
+    const payment = payWith(fake, 15_000)
+    const [one, two] = [await givenPaidOrder(shop, payment.id, 100), await givenPaidOrder(shop, payment.id, 50)]
+    expect((await refundOrder(two.order)).row).toMatchObject({ status: 'completed', refunded_minor: 5000 })
+    expect((await refundOrder(one.order)).row).toMatchObject({ status: 'completed', refunded_minor: 10_000 })
+    expect(fake.store.paidBack(payment.id)).toBe(15_000)
+  })
+
+  it('is requested by a batch only as far as Stripe has not paid it back', async () => {
+    const shop = await seedStripeShop()
+    const payment = payWith(fake, 18_000)
+    for (const amount of [100, 50, 30]) await givenPaidOrder(shop, payment.id, amount)
+    fake.store.refund(payment, { amount: 12_000, status: 'succeeded' })
+    await deliverEvent(shop.account, fake.store.events.at(-1) ?? { body: '' })
+    await runBatch(shop.edition_id)
+    const made = (await refundsOf(shop)).filter(({ source }) => source === 'api')
+    expect(made.map(({ status, refunded_minor }) => [status, refunded_minor])).toEqual([
+      ['completed', 5000],
+      ['completed', 1000],
+    ])
+    expect(fake.store.paidBack(payment.id)).toBe(18_000)
+  })
+
+  it('has nothing left for one of them after Stripe has paid back all of it', async () => {
+    const shop = await seedStripeShop()
+    const payment = payWith(fake, 15_000)
+    const [one, two] = [await givenPaidOrder(shop, payment.id, 100), await givenPaidOrder(shop, payment.id, 50)]
+    const waiting = await ask({ order_id: two.order, amount: 20 })
+    fake.store.refund(payment, { amount: 15_000, status: 'succeeded' })
+    expect((await deliverEvent(shop.account, fake.store.events.at(-1) ?? { body: '' })).status).toBe(200)
+    expect((await get(`/v1/orders/${one.order}`)).body.transactions[0]).toMatchObject({ refunded_amount: 100 })
+    expect(await ask({ order_id: two.order })).toMatchObject({ status: 409, body: { code: 'nothing_to_refund' } })
+    expect((await act(waiting.body.id, 'approve')).body).toMatchObject({
+      code: 'validation_error',
+      max_available_refund_amount: 0,
+    })
+  })
+})
+
+describe('a refund that was made at Stripe of a shared reference', () => {
+  it('counts in the edition whose order had it first', async () => {
+    const shop = await seedStripeShop()
+    const other = await seedSibling(shop)
+    const older = await givenPaidOrder(other, 'pi_itsOwnPayment', 100)
+    const payment = payWith(fake, 10_000)
+    const first = await givenPaidOrder(shop, payment.id)
+    await changeReference(older, payment.id)
+    fake.store.refund(payment, { amount: 2500, status: 'succeeded' })
+    await deliverEvent(shop.account, fake.store.events.at(-1) ?? { body: '' })
+    const refunded = async (order: string) => (await get(`/v1/orders/${order}`)).body.transactions[0].refunded_amount
+    expect([await refunded(first.order), await refunded(older.order)]).toEqual([25, 0])
+  })
+
+  it('counts nowhere when the edition that had it first has another account', async () => {
+    const shop = await seedStripeShop()
+    const other = await seedSibling(shop)
+    const payment = payWith(fake, 10_000)
+    await givenPaidOrder(shop, payment.id)
+    const foreign = await givenPaidOrder(other, payment.id)
+    await seedStripeAccount(shop)
+    fake.store.refund(payment, { amount: 2500, status: 'succeeded' })
+    await deliverEvent(other.account, fake.store.events.at(-1) ?? { body: '' })
+    expect((await get(`/v1/orders/${foreign.order}`)).body.transactions).toMatchObject([{ refunded_amount: 0 }])
+  })
+
+  it('counts for an order that has so much left', async () => {
+    const shop = await seedStripeShop()
+    const payment = payWith(fake, 15_000)
+    const [one, two] = [await givenPaidOrder(shop, payment.id, 50), await givenPaidOrder(shop, payment.id, 100)]
+    fake.store.refund(payment, { amount: 10_000, status: 'succeeded' })
+    await deliverEvent(shop.account, fake.store.events.at(-1) ?? { body: '' })
+    const refunded = async (order: string) => (await get(`/v1/orders/${order}`)).body.transactions[0].refunded_amount
+    expect([await refunded(one.order), await refunded(two.order)]).toEqual([0, 100])
+  })
+})

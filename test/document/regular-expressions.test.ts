@@ -1,0 +1,171 @@
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { check } from 'recheck'
+import { parseAst } from 'rolldown/parseAst'
+import { describe, expect, it, vi } from 'vitest'
+
+/** The checker in JavaScript. Others need Java or a program for this platform, and answer the same. */
+vi.stubEnv('RECHECK_BACKEND', 'pure')
+
+/** Limits of work instead of time, so that a busy machine gets the same answers. Three rounds find all known faults. */
+const checking = { timeout: 120_000, attackTimeout: null, incubationTimeout: null, maxIteration: 3 }
+
+/** The most steps that a bounded expression may take: a tenth of a second. */
+const maxSteps = 20_000_000
+
+interface Expression {
+  source: string
+  flags: string
+  /** The characters that the comment above the expression allows; null without such a comment. */
+  bound: number | null
+  /** Line of the file. */
+  line: number
+}
+
+type Node = Record<string, unknown> & { type: string; start: number }
+
+const isNode = (value: unknown): value is Node => typeof value === 'object' && value !== null && 'type' in value
+
+const nodesIn = (value: unknown): Node[] => {
+  if (typeof value !== 'object' || value === null) return []
+  const below = Object.values(value).flatMap(nodesIn)
+  return isNode(value) ? [value, ...below] : below
+}
+
+const nameOf = (node: unknown): unknown => (isNode(node) ? node['name'] : undefined)
+
+const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : [])
+
+/** The text of an expression of constants, or null. */
+function textOf(node: unknown, constants: ReadonlyMap<unknown, unknown>): string | null {
+  if (!isNode(node)) return null
+  const textsOf = (nodes: unknown): (string | null)[] => listOf(nodes).map((one) => textOf(one, constants))
+  switch (node.type) {
+    case 'Literal':
+      return node['regex'] ? null : String(node['value'])
+    case 'Identifier':
+      return textOf(constants.get(node['name']), constants)
+    case 'TaggedTemplateExpression': {
+      const { object, property } = (node['tag'] ?? {}) as Record<string, unknown>
+      return nameOf(object) === 'String' && nameOf(property) === 'raw' ? textOfTemplate(node['quasi'], 'raw') : null
+    }
+    case 'TemplateLiteral':
+      return textOfTemplate(node, 'cooked')
+    case 'CallExpression': {
+      // [...].join('|')
+      const { object, property } = (node['callee'] ?? {}) as Record<string, unknown>
+      const [separator = null] = textsOf(node['arguments'])
+      const parts = isNode(object) && object.type === 'ArrayExpression' ? textsOf(object['elements']) : []
+      const isJoin = nameOf(property) === 'join' && separator !== null && parts.length > 0
+      return isJoin && !parts.includes(null) ? parts.join(separator) : null
+    }
+    default:
+      return null
+  }
+
+  function textOfTemplate(template: unknown, form: 'raw' | 'cooked'): string | null {
+    if (!isNode(template)) return null
+    const values = textsOf(template['expressions'])
+    if (values.includes(null)) return null
+    const quasis = listOf(template['quasis']) as { value: Record<'raw' | 'cooked', string> }[]
+    return quasis.map(({ value }, index) => value[form] + (values[index] ?? '')).join('')
+  }
+}
+
+const comment = /^\s*\/\/ Bounded: at most ([\d,]+) characters\b/
+
+/** All regular expressions of a file. Throws for one that is composed of anything but constants of the file. */
+function expressionsIn(code: string): Expression[] {
+  const nodes = nodesIn(parseAst(code, { lang: 'ts' }))
+  const lines = code.split('\n')
+  const constants = new Map(
+    nodes.filter(({ type }) => type === 'VariableDeclarator').map((node) => [nameOf(node['id']), node['init']]),
+  )
+  return nodes.flatMap((node): Expression[] => {
+    const line = code.slice(0, node.start).split('\n').length
+    const bound = comment.exec(lines[line - 2] ?? '')?.[1]
+    const place = { line, bound: bound === undefined ? null : Number(bound.replaceAll(',', '')) }
+    const literal = node['regex'] as { pattern: string; flags: string } | undefined
+    if (node.type === 'Literal' && literal) return [{ source: literal.pattern, flags: literal.flags, ...place }]
+    if (nameOf(node['callee']) !== 'RegExp') return []
+    const [first, second] = listOf(node['arguments'])
+    const [source, flags] = [textOf(first, constants), second === undefined ? '' : textOf(second, constants)]
+    if (source === null || flags === null)
+      throw new Error(`Line ${line} composes a regular expression of parts that are not constants of its file.`)
+    return [{ source, flags, ...place }]
+  })
+}
+
+const answers = new Map<string, ReturnType<typeof check>>()
+
+function checkOnce(source: string, flags: string): ReturnType<typeof check> {
+  const key = `/${source}/${flags}`
+  const answer = answers.get(key) ?? check(source, flags, checking)
+  answers.set(key, answer)
+  return answer
+}
+
+/** Why an expression may block a request, or null. No bound makes exponential time acceptable. */
+async function faultOf({ source, flags, bound }: Expression): Promise<string | null> {
+  const answer = await checkOnce(source, flags)
+  if (answer.status === 'safe') return null
+  if (answer.status === 'unknown') return `cannot be checked: ${answer.error.kind}`
+  const { complexity } = answer
+  const isSlow = complexity.type !== 'polynomial' || bound === null || bound ** complexity.degree > maxSteps
+  return isSlow ? `takes ${complexity.summary} time, as for ${answer.attack.pattern}` : null
+}
+
+async function faultsIn(code: string): Promise<string[]> {
+  const faults: string[] = []
+  for (const expression of expressionsIn(code)) {
+    const fault = await faultOf(expression)
+    if (fault !== null) faults.push(`line ${expression.line}: /${expression.source}/${expression.flags} ${fault}`)
+  }
+  return faults
+}
+
+describe('the check of regular expressions', () => {
+  const quadratic = String.raw`const end = /\s+$/`
+  const exponential = String.raw`const words = /^(\w+\s?)*$/`
+
+  it.each([
+    ['a literal of exponential time', exponential],
+    ['a literal of quadratic time', quadratic],
+    ['a pattern of a schema', String.raw`z.string().regex(/^(a|a)*$/)`],
+    ['a composed expression', 'const part = String.raw`(\\w+\\s?)`\nconst words = new RegExp(`^${part}*$`)'],
+    ['a joined expression', "const words = RegExp(['^(a|a)*$', 'b'].join('|'), 'gu')"],
+    ['exponential time with a bound', `// Bounded: at most 100 characters.\n${exponential}`],
+    ['quadratic time with a bound that is too high', `// Bounded: at most 100,000 characters.\n${quadratic}`],
+    ['quadratic time with a bound of something else', `// Bounded: at most 100 characters.\n\n${quadratic}`],
+  ])('refuses %s', async (_, code) => {
+    expect(await faultsIn(code)).toHaveLength(1)
+  })
+
+  it.each([
+    ['linear time', String.raw`const word = /^\w+$/`],
+    ['quadratic time with a bound', `// Bounded: at most 1,000 characters, which \`trim\` checks.\n${quadratic}`],
+  ])('accepts %s', async (_, code) => {
+    expect(await faultsIn(code)).toEqual([])
+  })
+
+  it('refuses an expression that it cannot compose', () => {
+    expect(() => expressionsIn('const find = (name: string) => new RegExp(`^${name}$`)')).toThrow('Line 1')
+  })
+})
+
+describe('a text that somebody sends', () => {
+  it('is matched in linear time by each regular expression of src', async () => {
+    const paths = (await readdir('src', { recursive: true, withFileTypes: true }))
+      .filter((one) => one.isFile() && one.name.endsWith('.ts'))
+      .map(({ parentPath, name }) => join(parentPath, name).replaceAll('\\', '/'))
+    const faults: string[] = []
+    for (const path of paths) {
+      const inFile = await readFile(path, 'utf8')
+        .then(faultsIn)
+        .catch((error: Error) => [error.message])
+      faults.push(...inFile.map((fault) => `${path}: ${fault}`))
+    }
+    expect(answers.size).toBeGreaterThan(300)
+    expect(faults).toEqual([])
+  }, 600_000)
+})

@@ -1,0 +1,116 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { PaymentProviderUnavailable } from '../../src/gateways/payments/payments.ts'
+import { contextAt } from '../support/context.ts'
+import { createFakeStripe, type FakeStripe, serveStripe } from '../support/fake-stripe.ts'
+import {
+  changeReference,
+  givenPaidOrder,
+  payDue,
+  payWith,
+  seedSibling,
+  seedStripeShop,
+} from '../support/payment-references.ts'
+import { refundEngine, refundRow, seedDue, settleAll } from '../support/refund-payments.ts'
+import { act, ask } from '../support/refunds.ts'
+
+let fake: FakeStripe
+beforeEach(async () => {
+  await settleAll()
+  fake = createFakeStripe()
+  serveStripe(fake)
+})
+afterEach(() => vi.restoreAllMocks())
+
+const minute = 60_000
+
+async function approvedRefund(order: string): Promise<string> {
+  const { body } = await ask({ order_id: order })
+  await act(body.id, 'approve')
+  return String(body.id)
+}
+
+/** An order of another edition with the reference, and the payment that belongs to the first. */
+async function seedForeignRefund() {
+  const shop = await seedStripeShop()
+  const payment = payWith(fake, 10_000)
+  const first = await givenPaidOrder(shop, payment.id)
+  const foreign = await givenPaidOrder(await seedSibling(shop), payment.id)
+  return { payment, first, refund: await approvedRefund(foreign.order) }
+}
+
+describe('a refund of a reference of another edition', () => {
+  it('is never paid, wherever the consumer crashes', async () => {
+    for (let trips = 0; ; trips++) {
+      const { payment, refund } = await seedForeignRefund()
+      const engine = refundEngine({ payments: contextAt(Date.now()).payments })
+      const hasDied = await engine.runDying(trips)
+      for (let round = 0; round < 4; round++) {
+        engine.advance(10 * minute)
+        await engine.runDying()
+      }
+      const { status, failure_code } = await refundRow(refund)
+      expect([trips, status, failure_code]).toEqual([trips, 'failed', 'payment_not_found'])
+      expect(fake.store.paidBack(payment.id)).toBe(0)
+      if (!hasDied) break
+    }
+  })
+
+  it('stays unpaid under its key when the first order goes while a call is open', async () => {
+    const { payment, first, refund } = await seedForeignRefund()
+    fake.respondWith('cut')
+    const engine = refundEngine({ payments: contextAt(Date.now()).payments })
+    await engine.run()
+    expect((await refundRow(refund)).status).toBe('processing')
+    await changeReference(first, 'pi_another')
+    fake.respondWith('accept')
+    engine.advance(minute)
+    await engine.run()
+    expect(await refundRow(refund)).toMatchObject({ status: 'failed', failure_code: 'payment_not_found' })
+    expect(fake.store.paidBack(payment.id)).toBe(0)
+    await act(refund, 'retry')
+    await payDue()
+    expect((await refundRow(refund)).status).toBe('completed')
+    expect(fake.store.paidBack(payment.id)).toBe(10_000)
+  })
+})
+
+describe('a refund whose payment the provider does not name', () => {
+  it('waits without a call until the provider answers, and is then paid once', async () => {
+    const { refund, provider, engine } = await seedDue()
+    const { references } = provider.gateway
+    provider.gateway.references = () => Promise.reject(new PaymentProviderUnavailable('down'))
+    await engine.run()
+    expect(await refundRow(refund)).toMatchObject({
+      status: 'approved',
+      checks: 1,
+      lease_until: null,
+      provider_key: null,
+    })
+    expect([provider.calls, (await refundRow(refund)).due_at]).toEqual([[], engine.job.now() + minute])
+    provider.gateway.references = references
+    engine.advance(minute)
+    await engine.run()
+    expect(await refundRow(refund)).toMatchObject({ status: 'completed', checks: 0, attempts: 1 })
+    expect(provider.paid()).toBe(10_000)
+  })
+
+  it('fails the healthcheck of its edition after 30 days', async () => {
+    const { refund, provider, engine } = await seedDue()
+    provider.gateway.references = () => Promise.reject(new PaymentProviderUnavailable('down'))
+    await engine.run()
+    engine.advance(31 * 24 * 60 * minute)
+    await engine.run()
+    expect(await refundRow(refund)).toMatchObject({ status: 'approved', needs_attention: true })
+  })
+
+  it('stops at any other fault, and is paid when its lease has expired', async () => {
+    const { refund, provider, engine } = await seedDue()
+    const { references } = provider.gateway
+    provider.gateway.references = () => Promise.reject(new Error('a fault'))
+    await expect(engine.run()).rejects.toThrow('refunds could not be paid')
+    provider.gateway.references = references
+    engine.advance(2 * minute)
+    await engine.run()
+    expect(await refundRow(refund)).toMatchObject({ status: 'completed', attempts: 1 })
+  })
+})

@@ -1,0 +1,57 @@
+import * as fc from 'fast-check'
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { createFakeStripe, type FakeStripe, serveStripe } from '../support/fake-stripe.ts'
+import { givenPaidOrder, payDue, payWith, seedStripeShop } from '../support/payment-references.ts'
+import { settleAll } from '../support/refund-payments.ts'
+import { act, ask, refundsOf } from '../support/refunds.ts'
+import { deliverEvent } from '../support/stripe-refunds.ts'
+
+let fake: FakeStripe
+beforeEach(async () => {
+  await settleAll()
+  fake = createFakeStripe()
+  serveStripe(fake)
+})
+afterEach(() => vi.restoreAllMocks())
+
+const amounts = [100, 50, 30]
+const total = 18_000
+
+/** In minor units, except for requests. */
+const step = fc.oneof(
+  fc.record({
+    kind: fc.constant('ask' as const),
+    order: fc.nat({ max: amounts.length - 1 }),
+    amount: fc.integer({ min: 1, max: 100 }),
+  }),
+  fc.record({ kind: fc.constant('approve' as const), order: fc.constant(0), amount: fc.constant(0) }),
+  fc.record({
+    kind: fc.constant('at Stripe' as const),
+    order: fc.constant(0),
+    amount: fc.integer({ min: 1, max: 12_000 }),
+  }),
+)
+
+it('orders that share a payment never ask Stripe for more than it has left, whatever is approved at once', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { minLength: 4, maxLength: 14 }), async (steps) => {
+      const shop = await seedStripeShop()
+      const payment = payWith(fake, total)
+      const orders: string[] = []
+      for (const amount of amounts) orders.push((await givenPaidOrder(shop, payment.id, amount)).order)
+      for (const { kind, order, amount } of steps) {
+        if (kind === 'ask') await ask({ order_id: orders[order], amount })
+        else if (kind === 'approve') {
+          const pending = (await refundsOf(shop)).filter(({ status }) => status === 'pending')
+          await Promise.all(pending.map(({ id }) => act(id, 'approve')))
+          await payDue()
+        } else if (!('error' in fake.store.refund(payment, { amount, status: 'succeeded' })))
+          expect((await deliverEvent(shop.account, fake.store.events.at(-1) ?? { body: '' })).status).toBe(200)
+      }
+      const failed = (await refundsOf(shop)).filter(({ status }) => status === 'failed')
+      expect(failed.map(({ failure_code }) => failure_code)).toEqual([])
+      expect(fake.store.paidBack(payment.id)).toBeLessThanOrEqual(total)
+    }),
+    { numRuns: 25, seed: 7 },
+  )
+}, 60_000)

@@ -1,0 +1,93 @@
+import { options, variants } from '../../src/db/schema/sales/catalog.ts'
+import { insert } from '../../src/db/write.ts'
+import type { IdField } from './schema.ts'
+import { seedFeeRule } from './seeding/editions.ts'
+import { seedFile } from './seeding/files.ts'
+import { seedImport, seedImportColumns, seedImportProducts, seedTable } from './seeding/imports/data-imports.ts'
+import { seedAccount, seedMember } from './seeding/members.ts'
+import { seedMessage, seedReceiptMessage } from './seeding/messaging/email-messages.ts'
+import { seedSegment } from './seeding/messaging/segments.ts'
+import { givenEvent } from './seeding/organizations.ts'
+import { freshId, next, type Place, seededAt, type WidePlace, write } from './seeding/rows.ts'
+import { seedMerchantAccount } from './seeding/sales/merchant-accounts.ts'
+import { seedLocation, seedProduct, seedTrade } from './seeding/sales/trades.ts'
+
+/** Makes a resource and answers its id. */
+interface Maker<Where> {
+  /** What may have such a resource: an edition alone, an organisation alone, or both. */
+  of: 'edition' | 'organization' | 'both'
+  make: (place: Where) => Promise<string>
+}
+
+const ofEdition = (make: (place: Place) => Promise<string>): Maker<Place> => ({ of: 'edition', make })
+const ofOrganization = (make: (organization: { id: string }) => Promise<string>): Maker<WidePlace> => ({
+  of: 'organization',
+  make: ({ organization }) => make({ id: organization }),
+})
+const ofBoth = (make: (place: WidePlace) => Promise<string>): Maker<WidePlace> => ({ of: 'both', make })
+
+const named = (name: string) => ({ name, name_folded: name.toLowerCase(), created_at: seededAt })
+
+async function seedVariant(place: Place): Promise<string> {
+  const row = { id: freshId('variant'), product_id: await seedProduct(place), ...named(`Large ${next()}`) }
+  await write(insert(variants, row))
+  return row.id
+}
+
+async function seedOption(place: Place): Promise<string> {
+  const row = { id: freshId('option'), product_id: await seedProduct(place), ...named(`Linen ${next()}`) }
+  await write(insert(options, row))
+  return row.id
+}
+
+const image = ofBoth((place) => seedFile(place))
+const table = ofBoth((place) => seedTable(place))
+
+/** By the prefix of their ids. */
+const makers: Readonly<Record<string, Maker<Place> | Maker<WidePlace>>> = {
+  edt: ofEdition(async ({ edition }) => edition),
+  eml: ofBoth((place) => seedMessage(place)),
+  evt: ofOrganization(async (organization) => (await givenEvent(organization)).id),
+  fee: ofOrganization((organization) => seedFeeRule(organization)),
+  fil: image,
+  imc: ofEdition(async (place) => (await seedImportColumns(await seedImport(place), 1))[0] ?? ''),
+  imd: ofEdition(async (place) => (await seedImportProducts(await seedImport(place), 1))[0] ?? ''),
+  loc: ofEdition(seedLocation),
+  mac: ofOrganization((organization) => seedMerchantAccount(organization)),
+  mem: ofOrganization(async ({ id }) => seedMember(await seedAccount(), { organization: id, role: 'viewer' })),
+  opt: ofEdition(seedOption),
+  ord: ofEdition(async (place) => (await seedTrade(place)).order),
+  org: ofOrganization(async ({ id }) => id),
+  prd: ofEdition((place) => seedProduct(place)),
+  pur: ofEdition(async (place) => (await seedTrade(place)).purchase),
+  seg: ofBoth(async (place) => (await seedSegment(place)).id),
+  trx: ofEdition(async (place) => (await seedTrade(place)).transaction),
+  usr: ofEdition(async (place) => (await seedTrade(place)).user),
+  var: ofEdition(seedVariant),
+}
+
+const receipt = (type: 'receipt' | 'refund_confirmation') =>
+  ofBoth(({ organization, edition }) => seedReceiptMessage({ id: organization }, { type, edition_id: edition }))
+
+/** Fields that take some of the resources of their prefix alone, or whose prefix the document does not state. */
+const makersOfFields: Readonly<Record<string, Maker<Place> | Maker<WidePlace>>> = {
+  'createDataImport file_id': table,
+  'listAuditLog actor_id': ofOrganization(async ({ id }) => {
+    const account = await seedAccount()
+    await seedMember(account, { organization: id, role: 'viewer' })
+    return account
+  }),
+  'listAuditLog resource_id': ofEdition(async ({ edition }) => edition),
+  'updateDataImport file_id': table,
+  'updateEdition refund_confirmation_email_id': receipt('refund_confirmation'),
+  'updateEdition transaction_receipt_email_id': receipt('receipt'),
+}
+
+/** Makes what a field of an operation may name; undefined where nobody has said what that is. */
+export const makerOf = (operation: string, { name, prefix }: IdField): Maker<WidePlace> | undefined =>
+  // An edition's maker is called with an edition: `isIn` says so.
+  (makersOfFields[`${operation} ${name}`] ?? makers[prefix ?? '']) as Maker<WidePlace> | undefined
+
+/** Whether such resources exist in an edition, or in an organisation beside its editions. */
+export const isIn = (maker: Maker<WidePlace>, { edition }: WidePlace): boolean =>
+  maker.of === 'both' || (maker.of === 'edition') === (edition !== null)

@@ -1,0 +1,110 @@
+import { describe, expect, it } from 'vitest'
+import { normalizeEmail, normalizePhone } from '../../src/domain/accounts/users.ts'
+import { durationOf, timestampOf } from '../../src/domain/cel/instants.ts'
+import { checkExpression, limits } from '../../src/domain/cel/index.ts'
+import { findHeader } from '../../src/domain/data-imports/files/header.ts'
+import { isTotal } from '../../src/domain/data-imports/files/rows.ts'
+import { numberKindOf } from '../../src/domain/data-imports/files/xlsx/number-formats.ts'
+import { cleanCell } from '../../src/domain/data-imports/import-cells.ts'
+import { statisticsOf } from '../../src/domain/data-imports/mapping/index.ts'
+import { readDate, readTime } from '../../src/domain/data-imports/mapping/columns/date-shape.ts'
+import { readNumber } from '../../src/domain/data-imports/mapping/columns/number-shape.ts'
+import { currencyOfMark } from '../../src/domain/data-imports/mapping/values/currencies.ts'
+import { readLanguage } from '../../src/domain/data-imports/mapping/values/locales.ts'
+import { readBoolean, readStatus, withoutUnit } from '../../src/domain/data-imports/mapping/values/words.ts'
+import { parseMailbox } from '../../src/domain/messaging/mailbox.ts'
+import { one, valueOf } from '../support/import-mapping/prepared.ts'
+
+/** The longest text that a cell can have. */
+const length = 262_144
+
+const repeat = (piece: string): string => piece.repeat(Math.floor(length / piece.length))
+
+/** Texts of pieces that can be read in several ways, with an end that fits none of them. */
+const pieces = [
+  ['00s000s', '0', '1.', '.', '1,', ',-', '- ', ' ', '\n', 'uk_a', '_a', 'a_', 'a-', '_', 'a ', 'a.', '1:', '1/'],
+  ['@', 'a@', '@a.', '<', '<a', 'a <', '"', '""', "'", '(', '[', '!', '(+', '+ ', '00 ', '"\\', '/', '$', '€1'],
+].flat()
+const texts = pieces.map(
+  (piece) => [`${piece.slice(0, 2)}…`, `uk_${repeat(piece)}!!!`, `1 ${repeat(piece)}1`, repeat(piece)] as const,
+)
+
+/** What no parser needs longer for: the faults took minutes, and a busy machine only seconds. */
+const patience = { timeout: 20_000 }
+
+describe.each(texts)('a cell of a quarter of a million characters of %s', patience, (_, ...cells) => {
+  it.each([
+    ['order.created', 'invalid_date'],
+    ['order.amount', 'invalid_number'],
+    ['item.unit_price', 'invalid_number'],
+    ['item.quantity', 'invalid_number'],
+    ['order.currency', 'invalid_currency'],
+    ['order.status', 'invalid_value'],
+    ['item.status', 'invalid_value'],
+    ['consent.marketing', 'invalid_value'],
+    ['customer.locale', 'invalid_value'],
+    ['customer.email', 'invalid_email'],
+    ['customer.phone_number', 'invalid_phone'],
+  ])('is an error of %s', (target, code) => {
+    for (const cell of cells) {
+      const expected = cleanCell(cell) === '' ? null : code
+      expect(valueOf(one(target), cell)).toBe(expected)
+    }
+  })
+
+  it('is no date, number, language, status or address, and has no kind but text', () => {
+    for (const cell of cells) {
+      const parsers = [readDate, readTime, readNumber, readLanguage, readBoolean, readStatus, currencyOfMark]
+      expect(parsers.map((parser) => parser(cell))).toEqual(parsers.map(() => null))
+      expect([normalizeEmail(cell), normalizePhone(cell, '+45'), parseMailbox(cell)]).toEqual([null, null, null])
+      expect(withoutUnit(cell)).toBe(cell)
+      expect([timestampOf(cell), durationOf(cell)]).toEqual(['invalid', 'invalid'])
+      expect(statisticsOf([cell]).dates.fixed).toBe(0)
+    }
+  })
+
+  it('does not keep a reader from the names and the sums of a table', () => {
+    for (const cell of cells) {
+      const rows = [
+        { cells: ['Order', 'Price', 'Note'], line: 1 },
+        { cells: ['A-1', '12,00', cell], line: 2 },
+      ]
+      expect(findHeader(rows, null).index).toBe(0)
+      expect(() => findHeader(rows.toReversed(), null)).not.toThrow(RangeError)
+      expect(isTotal(['Total', `${cell}x`, '1'], 3)).toBe(false)
+      expect(numberKindOf(164, cell)).toEqual({ kind: 'number' })
+    }
+  })
+})
+
+describe('a text just below a limit', patience, () => {
+  it.each([
+    ['a date', 100, (text: string) => readDate(text)],
+    ['a number', 100, (text: string) => readNumber(text)],
+    ['a duration', 100, (text: string) => (durationOf(text) === 'invalid' ? null : text)],
+    ['a language', 100, (text: string) => (readLanguage(text) === 'other' ? null : readLanguage(text))],
+    ['an e-mail address', 254, normalizeEmail],
+  ])('is read as %s at once', (_, most, parse) => {
+    for (const [, ...cells] of texts)
+      for (const cell of cells)
+        for (const end of ['', '!', '%', ' 1', '1!']) parse(`${cell.slice(0, most - end.length)}${end}`)
+    expect(parse('!'.repeat(most))).toBeNull()
+  })
+
+  it('is a format of a spreadsheet with the meaning that it has there', () => {
+    expect(numberKindOf(164, `${'[Red]'.repeat(49)}yyyy-mm-dd`)).toEqual({ kind: 'date' })
+    expect(numberKindOf(164, `${'[x'.repeat(122)}yyyy-mm-dd`)).toEqual({ kind: 'date' })
+  })
+
+  it('is a duration up to 100 characters', () => {
+    expect(durationOf(`${'0'.repeat(98)}1s`)).toBe(1000n)
+    expect(durationOf(`${'0'.repeat(99)}1s`)).toBe('invalid')
+    expect(durationOf('1.5h2.m.5s')).toBe(5_520_500n)
+  })
+
+  it('is an expression whose parentheses are found', () => {
+    const source = `("a" == "${String.raw`\n\"`.repeat(Math.floor((limits.characters - 11) / 4))}")`
+    expect(source.length).toBeGreaterThan(limits.characters - 4)
+    expect(checkExpression(source)).toMatchObject({ ok: true })
+  })
+})
