@@ -32,8 +32,6 @@ const columns: Record<string, Row> = {
 }
 
 /** Rows for tables whose other columns do not matter here. */
-const userSeq = `(select seq from users where id = value ->> '$.user_id')`
-
 async function insert(table: string, rows: readonly Row[]): Promise<void> {
   const info = await env.DB.prepare('select name, type, "notnull", dflt_value from pragma_table_info(?)')
     .bind(table)
@@ -44,7 +42,7 @@ async function insert(table: string, rows: readonly Row[]): Promise<void> {
   for (let at = 0; at < rows.length; at += 400) {
     const some = rows.slice(at, at + 400).map((row) => ({ ...fill, ...row }))
     const names = Object.keys(some[0] ?? {}).filter((name) => info.results.some((column) => column.name === name))
-    const values = names.map((name) => (name === 'user_seq' ? userSeq : `value ->> '$.${name}'`)).join(', ')
+    const values = names.map((name) => `value ->> '$.${name}'`).join(', ')
     await env.DB.prepare(`insert into ${table} (${names.join(', ')}) select ${values} from json_each(?)`)
       .bind(JSON.stringify(some))
       .run()
@@ -278,7 +276,6 @@ export async function store(tenant: Tenant): Promise<void> {
     'edition_customers',
     edition_customers.map((row) => ({
       ...row,
-      edition_short_id: String(row['edition_id']).slice(-8),
       user_seq: seqs.get(String(row['user_id'])) ?? null,
     })),
   )

@@ -72,7 +72,8 @@ export function addRareTexts(database: DatabaseSync): void {
   const hasOwn = "(select count(*) from orders where user_id = users.id and external_id like 'own-%')"
   const isPlain = "email not like 'mail-%' and email not like 'both-%' and email not like 'paid-%'"
   const addressed = (text: string, condition: string, count: number) =>
-    `update users set email = '${text}-${count}-' || seq || '@example.com'
+    `update users set email = '${text}-${count}-' || seq || '@example.com',
+      search_text = char(31) || '${text}-${count}-' || seq || '@example.com' || char(31)
       where ${spreadOver('users', `${isPlain} and ${condition}`, count)}`
   const statements = rareTexts.flatMap((count) => [
     `update orders set external_id = 'own-${count}-' || seq
@@ -86,7 +87,7 @@ export function addRareTexts(database: DatabaseSync): void {
       select id from purchases where coalesce(vendor_code, '') not like 'code-%' order by substr(id, -12) limit ${count})`,
   ])
   database.exec(`begin; ${statements.join('; ')};
-    update orders set search = (select address_folded from users where id = user_id)
+    update orders set search = (select email from users where id = user_id)
       where user_id in (select id from users where email like 'mail-%' or email like 'paid-%' or email like 'both-%');
     commit; pragma wal_checkpoint(truncate)`)
 }
@@ -163,8 +164,8 @@ export function addSiblings(database: DatabaseSync): void {
   for (const [slug, { id, customers }] of Object.entries(siblings)) {
     addEdition(database, id, slug)
     database.exec(`begin;
-      insert into edition_customers (edition_short_id, user_seq, created_at, email)
-        select substr('${id}', -8), seq, created_at + 86400000, iif(seq % 3, null, 'given-' || seq || '@example.com')
+      insert into edition_customers (edition_id, user_seq, created_at, email, locale)
+        select '${id}', seq, created_at + 86400000, iif(seq % 3, null, 'given-' || seq || '@example.com'), locale
         from users where organization_id = (select organization_id from editions where id = '${id}') and ${customers};
       commit; pragma wal_checkpoint(truncate)`)
   }
@@ -173,10 +174,10 @@ export function addSiblings(database: DatabaseSync): void {
 /** A fourth as many customers as those of the shop, of their own. Their ids begin with `prefix`. */
 const addCustomers = (database: DatabaseSync, prefix: string, slug: string, rest: number): void =>
   database.exec(`begin;
-    insert into users (id, organization_id, email, phone_number, first_name, last_name, locale, msg_channel, search,
+    insert into users (id, organization_id, email, phone_number, first_name, last_name, locale, msg_channel, search_text,
         last_seen_at, created_at, modified_at)
       select '${prefix}' || substr(id, 6), organization_id, '${slug}-' || email, iif(seq % 3, null, '+4611' || seq), first_name,
-        last_name, locale, msg_channel, search, iif(seq % 5, null, created_at), created_at + seq * 1000, modified_at
+        last_name, locale, msg_channel, search_text, iif(seq % 5, null, created_at), created_at + seq * 1000, modified_at
       from users where organization_id = (select organization_id from editions order by id limit 1)
         and email is not null and seq % 4 = ${rest} and id < 'usr_2';
     commit`)
@@ -190,8 +191,8 @@ function addToEditions(
   for (const [slug, { id, customers, given = 'created_at, email, phone_number' }] of Object.entries(editions)) {
     addEdition(database, id, slug)
     database.exec(`begin;
-      insert into edition_customers (edition_short_id, user_seq, created_at, email, phone_number)
-        select substr('${id}', -8), seq, ${given}
+      insert into edition_customers (edition_id, user_seq, created_at, email, phone_number, locale)
+        select '${id}', seq, ${given}, locale
         from (select *, row_number() over (order by seq) as i, count(*) over () as total from users where id like '${prefix}%')
         where ${customers};
       commit; pragma wal_checkpoint(truncate)`)
