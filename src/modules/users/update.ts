@@ -90,7 +90,7 @@ async function loadStored({ db }: Ctx, user: LoadedUser) {
 
 function parseChanges(user: LoadedUser, { phone_number, ...input }: UpdateUserInput): Partial<Contact> {
   const given = phone_number === undefined ? input : { ...input, phone_number: parsePhone(user, phone_number) }
-  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as Partial<Contact>
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
 }
 
 const applyChanges = ({ email, phone_number, first_name, last_name }: Contact, changes: Partial<Contact>): Contact => ({
