@@ -83,7 +83,7 @@ export async function expectCountersToBeSums({ edition_id }: Shop): Promise<void
       (select coalesce(sum(coalesce(r.approved_minor, r.requested_minor)), 0) from refund_requests r
         where r.order_id = t.order_id and r.transaction_id = t.id and ${open}) as reserved
     from transactions t join orders o on o.id = t.order_id
-    where o.edition_short_id = ${shortId(edition_id)} and t.type = 'payment' and (t.refunded_minor <> refunded
+    where o.edition_id = ${edition_id} and t.type = 'payment' and (t.refunded_minor <> refunded
       or t.reserved_minor <> reserved or t.refunded_minor > t.amount_minor
       or (t.refunded_minor + t.reserved_minor > t.amount_minor and not exists (select 1 from refund_requests r
         where r.order_id = t.order_id and r.transaction_id = t.id and r.source = 'provider')))`)
