@@ -35,24 +35,19 @@ const joinedAt = (seq: string, copies: number) =>
   `own.created_at - (${copies + 1} - copies.n) * 1000 + ${seq} % 250 * 4`
 const numberOf = (count: number) => `cast(own.order_number + copies.n * ${count} as text)`
 
-/** Triggers count copies. */
-const countedAlone = { counted_together: '0' }
-
 /** Of each table: what a copy has in place of the values of its original. */
 const changes: Record<Copied, (of: Copies) => Record<string, string>> = {
   users: ({ copies }) => ({
-    ...countedAlone,
     id: idOf('own.id'),
     email: emailOf('own.email'),
-    email_folded: emailOf('own.email_folded'),
-    search: emailOf('own.search'),
+    search_text: emailOf('own.search_text'),
     created_at: joinedAt('own.seq', copies),
     modified_at: joinedAt('own.seq', copies),
   }),
   edition_customers: ({ copies }) => ({
     user_seq: `(select seq from users where id = ${idOf('(select id from users where seq = own.user_seq)')})`,
     email: emailOf('own.email'),
-    email_folded: emailOf('own.email_folded'),
+    search_text: emailOf('own.search_text'),
     created_at: joinedAt('own.user_seq', copies),
   }),
   orders: ({ count }) => ({
@@ -62,7 +57,7 @@ const changes: Record<Copied, (of: Copies) => Record<string, string>> = {
     number_folded: numberOf(count),
     number_key: `printf('%02d', length(${numberOf(count)})) || ${numberOf(count)}`,
     external_id: "own.external_id || '-' || copies.n",
-    search: emailOf('customers.address_folded'),
+    search: emailOf('customers.email'),
     created_at: `own.created_at + copies.n * ${count} * 60000`,
     // Not at once, and some time ago: lists distinguish what has just changed.
     modified_at: 'own.modified_at - (copies.n + 60) * 60000 + own.seq * 100',

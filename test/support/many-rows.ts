@@ -72,7 +72,8 @@ export function addRareTexts(database: DatabaseSync): void {
   const hasOwn = "(select count(*) from orders where user_id = users.id and external_id like 'own-%')"
   const isPlain = "email not like 'mail-%' and email not like 'both-%' and email not like 'paid-%'"
   const addressed = (text: string, condition: string, count: number) =>
-    `update users set email = '${text}-${count}-' || seq || '@example.com'
+    `update users set email = '${text}-${count}-' || seq || '@example.com',
+      search_text = char(31) || '${text}-${count}-' || seq || '@example.com' || char(31)
       where ${spreadOver('users', `${isPlain} and ${condition}`, count)}`
   const statements = rareTexts.flatMap((count) => [
     `update orders set external_id = 'own-${count}-' || seq
@@ -86,7 +87,7 @@ export function addRareTexts(database: DatabaseSync): void {
       select id from purchases where coalesce(vendor_code, '') not like 'code-%' order by substr(id, -12) limit ${count})`,
   ])
   database.exec(`begin; ${statements.join('; ')};
-    update orders set search = (select address_folded from users where id = user_id)
+    update orders set search = (select email from users where id = user_id)
       where user_id in (select id from users where email like 'mail-%' or email like 'paid-%' or email like 'both-%');
     commit; pragma wal_checkpoint(truncate)`)
 }
@@ -125,100 +126,4 @@ export function rareSearches({ edition_id, organization_id }: { edition_id: stri
   return [...lists, purchases].flatMap(({ path, searches, others }) =>
     searches.map((search) => ({ list: `${path}&page_size=50`, search, others: ['', ...others] })),
   )
-}
-
-/** Editions beside that of the shop, by whom of its customers they have. */
-export const siblings = {
-  evenly: { id: 'edt_01KAJ3Z8Q2M4T6V8X0Z2B4D6F1', customers: 'seq % 100 = 5' },
-  third: { id: 'edt_01KAJ3Z8Q2M4T6V8X0Z2B4D6F2', customers: 'seq % 10 in (1, 4, 7)' },
-  first: { id: 'edt_01KAJ3Z8Q2M4T6V8X0Z2B4D6F3', customers: 'seq <= 1001' },
-  few: { id: 'edt_01KAJ3Z8Q2M4T6V8X0Z2B4D6F4', customers: 'seq > 2000 and seq <= 2149' },
-} as const
-
-/** Editions with customers of their own: halves that have twenty in common, of whom `beside` has a few. */
-export const apart = {
-  left: { id: 'edt_01KAJ3Z8Q2M4T6V8X0Z2B4D6F5', customers: 'i % 2 = 0' },
-  right: { id: 'edt_01KAJ3Z8Q2M4T6V8X0Z2B4D6F6', customers: 'i % 2 = 1 or i % (total / 20) = 4' },
-  beside: { id: 'edt_01KAJ3Z8Q2M4T6V8X0Z2B4D6F7', customers: 'i % (total / 40) = 4' },
-} as const
-
-/** Makes an edition like that of the shop. */
-function addEdition(database: DatabaseSync, id: string, slug: string): void {
-  const names = database
-    .prepare(`select name from pragma_table_info('editions') where name not in ('id', 'slug')`)
-    .all()
-    .map(({ name }) => String(name))
-    .join(', ')
-  database.exec(
-    `insert into editions (id, slug, ${names}) select '${id}', '${slug}', ${names} from editions order by id limit 1`,
-  )
-}
-
-const hasEdition = (database: DatabaseSync, id: string): boolean =>
-  database.prepare('select 1 from editions where id = ?').get(id) !== undefined
-
-/** Customers of the shop are in other editions too. */
-export function addSiblings(database: DatabaseSync): void {
-  if (hasEdition(database, siblings.evenly.id)) return
-  for (const [slug, { id, customers }] of Object.entries(siblings)) {
-    addEdition(database, id, slug)
-    database.exec(`begin;
-      insert into edition_customers (edition_short_id, user_seq, created_at, email)
-        select substr('${id}', -8), seq, created_at + 86400000, iif(seq % 3, null, 'given-' || seq || '@example.com')
-        from users where organization_id = (select organization_id from editions where id = '${id}') and ${customers};
-      commit; pragma wal_checkpoint(truncate)`)
-  }
-}
-
-/** A fourth as many customers as those of the shop, of their own. Their ids begin with `prefix`. */
-const addCustomers = (database: DatabaseSync, prefix: string, slug: string, rest: number): void =>
-  database.exec(`begin;
-    insert into users (id, organization_id, email, phone_number, first_name, last_name, locale, msg_channel, search,
-        last_seen_at, created_at, modified_at)
-      select '${prefix}' || substr(id, 6), organization_id, '${slug}-' || email, iif(seq % 3, null, '+4611' || seq), first_name,
-        last_name, locale, msg_channel, search, iif(seq % 5, null, created_at), created_at + seq * 1000, modified_at
-      from users where organization_id = (select organization_id from editions order by id limit 1)
-        and email is not null and seq % 4 = ${rest} and id < 'usr_2';
-    commit`)
-
-/** Those customers are in some editions. */
-function addToEditions(
-  database: DatabaseSync,
-  prefix: string,
-  editions: Readonly<Record<string, { id: string; customers: string; given?: string }>>,
-): void {
-  for (const [slug, { id, customers, given = 'created_at, email, phone_number' }] of Object.entries(editions)) {
-    addEdition(database, id, slug)
-    database.exec(`begin;
-      insert into edition_customers (edition_short_id, user_seq, created_at, email, phone_number)
-        select substr('${id}', -8), seq, ${given}
-        from (select *, row_number() over (order by seq) as i, count(*) over () as total from users where id like '${prefix}%')
-        where ${customers};
-      commit; pragma wal_checkpoint(truncate)`)
-  }
-}
-
-/** They are in editions of their own. */
-export function addApart(database: DatabaseSync): void {
-  if (hasEdition(database, apart.left.id)) return
-  addCustomers(database, 'usr_7', 'apart', 0)
-  addToEditions(database, 'usr_7', apart)
-}
-
-/** Editions that have all customers of each other: one was given the same of them, and one at other moments other things. */
-export const twins = {
-  one: { id: 'edt_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8', customers: '1' },
-  same: { id: 'edt_01KAJ3Z8Q2M4T6V8X0Z2B4D6F9', customers: '1' },
-  other: {
-    id: 'edt_01KAJ3Z8Q2M4T6V8X0Z2B4D6FA',
-    customers: '1',
-    given: `created_at + (seq * 7919 % 1000 - 500) * 86400000, 'twin-' || seq * 7919 % 100003,
-      iif(seq % 3, null, '+4622' || seq)`,
-  },
-} as const
-
-export function addTwins(database: DatabaseSync): void {
-  if (hasEdition(database, twins.one.id)) return
-  addCustomers(database, 'usr_6', 'twin', 1)
-  addToEditions(database, 'usr_6', twins)
 }
