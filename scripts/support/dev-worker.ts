@@ -1,39 +1,144 @@
-import { join } from 'node:path'
+import { readFileSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { createRequire, SourceMap, type SourceMapPayload } from 'node:module'
+import { basename, join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { unstable_startWorker } from 'wrangler'
+import { context } from 'esbuild'
+import type { Unstable_Config } from 'wrangler'
+import { migrate } from './migrate.ts'
+import { root } from './paths.ts'
+import { otherSchemaCode } from './processes.ts'
 
 /**
- * `wrangler dev` without its inspector, which has no switch on the command line. Each line that the Worker logs takes
- * the inspector some milliseconds, so it runs where INSPECTOR_PORT names its port.
+ * Does what `wrangler d1 migrations apply --local` and `wrangler dev` do, in one process: the program is bundled while
+ * Wrangler loads, the migrations run and the simulator starts. Wrangler reads the configuration; Miniflare is its
+ * simulator. Its inspector has no switch in `wrangler dev`, and takes some milliseconds for each line that the Worker logs.
  */
 const text = { type: 'string' } as const
-const { values } = parseArgs({
-  options: { config: text, program: text, 'persist-to': text, 'env-file': text, port: text },
-})
+const { values } = parseArgs({ options: { 'persist-to': text, port: text, program: text } })
+const { 'persist-to': folder, port, program = join(root, 'src', 'index.ts') } = values
+if (!folder || !port) throw new Error('--persist-to and --port are given.')
 
-const hostname = '127.0.0.1'
-const { config, program, port } = values
-const persist = values['persist-to']
-const envFile = values['env-file']
 const inspectorPort = process.env['INSPECTOR_PORT']
-if (!config || !persist || !envFile || !port)
-  throw new Error('--config, --persist-to, --env-file and --port are given.')
+const variables = JSON.parse(process.env['WORKER_VARIABLES'] ?? '{}') as Record<string, string>
+const bundleFolder = join(folder, 'bundle')
 
-/** Of benches, which measure the service and not the simulator's way to the network. */
-const internet = {
-  type: 'unsafe_internet' as const,
-  dev: { plugin: { package: join(import.meta.dirname, 'internet-plugin.ts'), name: 'internet' } },
+let reload: (() => Promise<void>) | undefined
+const bundled = Promise.withResolvers<void>()
+
+async function onBundle({ errors }: { errors: unknown[] }): Promise<void> {
+  if (errors.length === 0) bundled.resolve()
+  else bundled.reject(new Error('The Worker was not bundled.'))
+  if (errors.length === 0) await reload?.()
 }
 
-await unstable_startWorker({
-  config,
-  ...(program ? { entrypoint: program, bindings: { INTERNET: internet } } : {}),
-  envFiles: [envFile],
-  dev: {
-    server: { hostname, port: Number(port) },
-    inspector: inspectorPort ? { hostname, port: Number(inspectorPort) } : false,
-    persist,
-    remote: false,
-    watch: true,
-  },
+const bundler = await context({
+  entryPoints: { bundle: program },
+  outdir: bundleFolder,
+  bundle: true,
+  format: 'esm',
+  target: 'es2024',
+  conditions: ['workerd', 'worker', 'browser'],
+  external: ['cloudflare:*', 'node:*'],
+  loader: { '.wasm': 'copy' },
+  assetNames: '[name]',
+  sourcemap: true,
+  sourcesContent: false,
+  logLevel: 'warning',
+  plugins: [{ name: 'reload', setup: (build) => build.onEnd(onBundle) }],
 })
+await bundler.watch()
+
+/** What the simulator loads first; it asks for the rest. */
+const entry = `export * from './bundle.js'\nexport { default } from './bundle.js'`
+
+async function loadModule(specifier: string) {
+  await bundled.promise
+  const name = basename(specifier)
+  const content = await readFile(join(bundleFolder, name))
+  return name.endsWith('.wasm') ? { name, wasm: [...content] } : { name, esModule: content.toString() }
+}
+
+/** Benches measure the service, and not the Worker of the simulator that its requests to others go through. */
+const internet = { network: { allow: ['public', 'private'], tlsOptions: { trustBrowserCas: true } } }
+
+/** Names the sources instead of the bundle in the stack of an error. */
+function mapPositions(message: string): string {
+  const position = /[^\s("]*\bbundle\.js:(\d+):(\d+)/g
+  if (!position.test(message)) return message
+  const map = new SourceMap(JSON.parse(readFileSync(join(bundleFolder, 'bundle.js.map'), 'utf8')) as SourceMapPayload)
+  return message.replaceAll(position, (place, line: string, column: string) => {
+    const found = map.findOrigin(Number(line), Number(column))
+    return 'fileName' in found
+      ? `${join(bundleFolder, found.fileName)}:${found.lineNumber}:${found.columnNumber}`
+      : place
+  })
+}
+
+/** The limit of a rate limiting binding is static: the variable replaces what wrangler.toml says. */
+function setLimit({ ratelimits }: Unstable_Config, limit: number): void {
+  for (const limiter of ratelimits) {
+    if (limiter.name === 'RATE_LIMITER') limiter.simple.limit = limit
+    if (limiter.name === 'MEMBER_RATE_LIMITER') limiter.simple.limit = 2 * limit
+  }
+}
+
+/** Resolves when the service answers; with false where the database was made by other migrations. */
+async function serve(persistFolder: string): Promise<boolean> {
+  // An import of Wrangler compiles its 15 MB once more, to find out what kind of module it is.
+  const require = createRequire(import.meta.url)
+  const { unstable_getMiniflareWorkerOptions, unstable_readConfig } = require('wrangler') as typeof import('wrangler')
+  const { convertV4MiniflareOptions, Log, LogLevel, Miniflare, Response } =
+    require('miniflare') as typeof import('miniflare')
+  const config = unstable_readConfig({ config: join(root, 'wrangler.toml') })
+  const limit = Number(variables['RATE_LIMIT_PER_MINUTE'])
+  if (limit) setLimit(config, limit)
+  const { workerOptions } = unstable_getMiniflareWorkerOptions(config)
+  const [database] = config.d1_databases
+  if (!migrate(persistFolder, database?.database_id ?? '')) return false
+
+  const options = convertV4MiniflareOptions({
+    host: '127.0.0.1',
+    port: Number(port),
+    ...(inspectorPort ? { inspectorPort: Number(inspectorPort) } : {}),
+    log: new Log(LogLevel.WARN),
+    logRequests: false,
+    handleStructuredLogs: ({ message }) => console.log(mapPositions(message)),
+    resourcePersistencePath: persistFolder,
+    unsafeTriggerHandlers: true,
+    unsafeObservability: process.env['X_LOCAL_OBSERVABILITY'] === 'true',
+    unsafeLocalExplorer: process.env['X_LOCAL_EXPLORER'] === 'true',
+    // The simulator starts before the bundle is made, and waits for it here.
+    unsafeModuleFallbackService: async (request) =>
+      Response.json(await loadModule(new URL(request.url).searchParams.get('specifier') ?? '')),
+    workers: [
+      {
+        ...workerOptions,
+        // Nothing of a .dev.vars.
+        bindings: { ...config.vars, ...variables },
+        serviceBindings: values.program ? { INTERNET: internet } : {},
+        name: 'service',
+        modulesRoot: bundleFolder,
+        modules: [{ type: 'ESModule', path: join(bundleFolder, 'entry.js'), contents: entry }],
+        unsafeUseModuleFallbackService: true,
+      },
+    ],
+  })
+  const miniflare = new Miniflare(options)
+  await Promise.all([bundled.promise, miniflare.ready])
+  reload = () => miniflare.setOptions(options)
+  return true
+}
+
+async function end(code: number): Promise<never> {
+  await bundler.cancel()
+  await bundler.dispose()
+  process.exit(code)
+}
+
+try {
+  if (!(await serve(join(folder, 'v3')))) await end(otherSchemaCode)
+} catch (error) {
+  console.error(error)
+  await end(1)
+}
