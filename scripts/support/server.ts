@@ -95,6 +95,7 @@ const buildSettings = (folder: string) => ({
   FORCE_COLOR: '0',
   WRANGLER_LOG_PATH: resolve(folder, 'logs'),
   CLOUDFLARE_CF_FETCH_ENABLED: 'false',
+  NODE_COMPILE_CACHE: resolve(folder, 'compile'),
   MINIFLARE_WORKERD_V8_FLAGS: process.env['MINIFLARE_WORKERD_V8_FLAGS'] ?? heapsOfIsolates,
 })
 
