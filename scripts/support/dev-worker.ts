@@ -12,7 +12,7 @@ import { otherSchemaCode } from './processes.ts'
 /**
  * Does what `wrangler d1 migrations apply --local` and `wrangler dev` do, in one process: the program is bundled while
  * Wrangler loads, the migrations run and the simulator starts. Wrangler reads the configuration; Miniflare is its
- * simulator. Its inspector has no switch in `wrangler dev`, and takes some milliseconds for each line that the Worker logs.
+ * simulator.
  */
 const text = { type: 'string' } as const
 const { values } = parseArgs({ options: { 'persist-to': text, port: text, program: text } })
@@ -29,12 +29,12 @@ const bundled = Promise.withResolvers<void>()
 bundled.promise.catch(() => undefined)
 
 async function onBundle({ errors }: { errors: unknown[] }): Promise<void> {
-  if (errors.length === 0) bundled.resolve()
-  else bundled.reject(new Error('The Worker was not bundled.'))
-  if (errors.length === 0) await reload?.()
+  if (errors.length > 0) return bundled.reject(new Error('The Worker was not bundled.'))
+  bundled.resolve()
+  await reload?.()
 }
 
-// With its own setting it collects garbage for a quarter of the time.
+// esbuild's own setting makes it spend a quarter of its time on collecting garbage.
 process.env['GOGC'] ??= '400'
 const bundler = await context({
   entryPoints: { bundle: program },
@@ -54,6 +54,7 @@ await bundler.watch()
 /** What the simulator loads first. It asks for the bundle. */
 const entry = `export * from './bundle.js'\nexport { default } from './bundle.js'`
 
+/** The only module of WebAssembly, by the name that the sources import. */
 const wasm = 'mrml/web/mrml_wasm_bg.wasm'
 
 /** Benches measure the service, and not the Worker of the simulator that its requests to others go through. */
@@ -61,13 +62,12 @@ const internet = { network: { allow: ['public', 'private'], tlsOptions: { trustB
 
 /** Names the sources instead of the bundle in the stack of an error. */
 function mapPositions(message: string): string {
-  const position = /[^\s("]*\bbundle\.js:(\d+):(\d+)/g
-  if (!position.test(message)) return message
+  if (!message.includes('bundle.js:')) return message
   const map = new SourceMap(JSON.parse(readFileSync(join(bundleFolder, 'bundle.js.map'), 'utf8')) as SourceMapPayload)
-  return message.replaceAll(position, (place, line: string, column: string) => {
-    const found = map.findOrigin(Number(line), Number(column))
-    return 'fileName' in found
-      ? `${join(bundleFolder, found.fileName)}:${found.lineNumber}:${found.columnNumber}`
+  return message.replaceAll(/[^\s("]*\bbundle\.js:(\d+):(\d+)/g, (place, line: string, column: string) => {
+    const origin = map.findOrigin(Number(line), Number(column))
+    return 'fileName' in origin
+      ? `${join(bundleFolder, origin.fileName)}:${origin.lineNumber}:${origin.columnNumber}`
       : place
   })
 }
@@ -92,7 +92,8 @@ async function serve(persistFolder: string): Promise<boolean> {
   if (limit) setLimit(config, limit)
   const { workerOptions } = unstable_getMiniflareWorkerOptions(config)
   const [database] = config.d1_databases
-  if (!migrate(persistFolder, database?.database_id ?? '')) return false
+  if (!database?.database_id) throw new Error('wrangler.toml has no database with an id.')
+  if (!migrate(persistFolder, database.database_id)) return false
 
   const options = convertV4MiniflareOptions({
     host: '127.0.0.1',
@@ -115,7 +116,7 @@ async function serve(persistFolder: string): Promise<boolean> {
     workers: [
       {
         ...workerOptions,
-        // Nothing of a .dev.vars.
+        // Wrangler adds the variables of a .dev.vars, which are for `wrangler dev` alone.
         bindings: { ...config.vars, ...variables },
         serviceBindings: values.program ? { INTERNET: internet } : {},
         name: 'service',

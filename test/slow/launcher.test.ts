@@ -5,9 +5,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as wait } from 'node:timers/promises'
+import { parseEnv } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { lockFolder } from '../../scripts/support/folder-lock.ts'
-import { root } from '../../scripts/support/paths.ts'
+import { root, wranglerProgram } from '../../scripts/support/paths.ts'
+import { claimPort, startNode } from '../../scripts/support/processes.ts'
 import { checkSettings } from '../../scripts/support/settings.ts'
 import { launch, type Launcher } from '../support/launcher.ts'
 import { pidsAt } from '../support/receiving.ts'
@@ -136,6 +138,35 @@ describe('a state folder', () => {
     expect((await first.ended).code).toBe(0)
     expect(existsSync(join(stateDir, 'lock.json'))).toBe(false)
     expect(pidsAt(stateDir)).toEqual([])
+  })
+
+  it('serves `wrangler dev` too, which finds all migrations applied and signs the token of .dev.vars.example in', async () => {
+    const port = await claimPort(0)
+    const environment = { NO_COLOR: '1', WRANGLER_SEND_METRICS: 'false', CLOUDFLARE_CF_FETCH_ENABLED: 'false' }
+    const run = (...args: string[]) =>
+      startNode([wranglerProgram, ...args, '--persist-to', stateDir], { env: environment })
+    const list = await run('d1', 'migrations', 'list', 'DB', '--local').ended
+    expect(list.output).toContain('No migrations to apply')
+    const example = join(root, '.dev.vars.example')
+    const server = run('dev', '--port', String(port), '--ip', '127.0.0.1', '--env-file', example)
+    try {
+      const { ROOT_TOKEN } = parseEnv(readFileSync(example, 'utf8'))
+      const signIn = (token = '') =>
+        fetch(`http://127.0.0.1:${port}/v1/auth/user-info`, { headers: { authorization: `Bearer ${token}` } })
+      await expect
+        .poll(
+          () =>
+            signIn(ROOT_TOKEN).then(
+              ({ status }) => status,
+              () => 0,
+            ),
+          { timeout: 120_000 },
+        )
+        .toBe(200)
+      expect((await signIn(`${ROOT_TOKEN}x`)).status).toBe(401)
+    } finally {
+      await server.stop()
+    }
   })
 
   it('with a database of other migrations is refused with one line that says what to remove, and is not changed', async () => {
