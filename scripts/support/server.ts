@@ -38,7 +38,8 @@ interface Options {
 const readyWithinMs = 90_000
 const minuteMs = 60_000
 const devWorkerProgram = join(import.meta.dirname, 'dev-worker.ts')
-const everyMinute = '/cdn-cgi/handler/scheduled?cron=*+*+*+*+*'
+/** Runs the cron trigger of each minute. */
+export const everyMinute = '/cdn-cgi/local/scheduled?cron=*+*+*+*+*'
 
 /** Starts the service on this machine and answers when it is ready. Its folder serves no other server until it ends. */
 export async function startServer(options: Options): Promise<Server> {

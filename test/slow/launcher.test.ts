@@ -10,6 +10,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { lockFolder } from '../../scripts/support/folder-lock.ts'
 import { root, wranglerProgram } from '../../scripts/support/paths.ts'
 import { claimPort, startNode } from '../../scripts/support/processes.ts'
+import { everyMinute } from '../../scripts/support/server.ts'
 import { checkSettings } from '../../scripts/support/settings.ts'
 import { launch, type Launcher } from '../support/launcher.ts'
 import { pidsAt } from '../support/receiving.ts'
@@ -119,6 +120,10 @@ describe('a state folder', () => {
       `${stateDir} is in use by another server (process ${first.pid}). Stop that one, or choose another folder: STATE_DIR=… npm start\n`,
     )
     expect((await fetch(`http://127.0.0.1:${first.port}/healthz`)).status).toBe(200)
+  })
+
+  it('belongs to a server whose cron trigger can be run', async () => {
+    expect((await fetch(`http://127.0.0.1:${first.port}${everyMinute}`)).status).toBe(200)
   })
 
   it('is free after its launcher was killed, because its server ends too', async () => {
