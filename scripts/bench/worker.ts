@@ -15,7 +15,7 @@ import { type Call, recorder } from './recorder.ts'
 import { segmentsBench } from './segments-worker.ts'
 import { webhooksBench } from './webhooks-worker.ts'
 
-// Straight to the network, and not through the simulator's Worker (scripts/support/internet-plugin.ts).
+// Straight to the network, and not through the simulator's Worker (scripts/support/dev-worker.ts).
 const { INTERNET } = bound as { INTERNET?: Fetcher }
 if (INTERNET) globalThis.fetch = (input: RequestInfo | URL, init?: RequestInit) => INTERNET.fetch(input, init)
 

@@ -30,7 +30,7 @@ const addRequests = (number: number, orders: ReturnType<typeof sql>) =>
 beforeAll(async () => {
   shop = await seedShop()
   await seedSearchedOrders(shop, 1, 6000)
-  await write(sql`update orders set search = (select address_folded from users where id = user_id) where ${ofShop()}`)
+  await write(sql`update orders set search = (select email from users where id = user_id) where ${ofShop()}`)
   await addRequests(1, sql`(${byOwn} or ${byCustomer} or seq % 20 = 0)`)
   await addRequests(2, sql`${byOwn} and seq % 3 = 0`)
   const members = [undefined, shop.edition_id].map((edition) =>
@@ -76,7 +76,8 @@ async function change({ set, part }: { set: string; part: number }): Promise<voi
     await write(sql`update orders set search_own = iif(${byOwn}, 'x-', 'common-') || seq where ${ofOrder}`)
   if (set === 'address')
     await write(sql`update users set email = iif(email like 'often%', 'guest', 'often') || seq || '@example.test',
-      email_folded = iif(email like 'often%', 'guest', 'often') || seq || '@example.test' where ${ofOrder}`)
+      search_text = 'ann b' || char(31) || iif(email like 'often%', 'guest', 'often') || seq || '@example.test' || char(31)
+      where ${ofOrder}`)
   const one = changes[set as keyof typeof changes]
   if (one) await write(sql`${one} ${isSome(part)}`)
 }

@@ -119,7 +119,7 @@ async function killAndGoOn(): Promise<void> {
   await kill()
   onDisk((database) => database.exec('update data_imports set heartbeat_at = 1 where heartbeat_at is not null'))
   await start()
-  await fetch(`http://127.0.0.1:${server.port}/cdn-cgi/handler/scheduled?cron=*+*+*+*+*`)
+  await fetch(`http://127.0.0.1:${server.port}${everyMinute}`)
 }
 
 const table = (): string => {

@@ -119,11 +119,7 @@ function buildConditions(filters: OrderFilters): SQL[] {
 }
 
 /** A condition on the orders that may have the texts; null where no text was given, and where the list is walked. */
-async function findCandidates(
-  ctx: Ctx,
-  listed: ListedOrders,
-  textFilters: readonly TextFilter[],
-): Promise<SQL | null> {
+async function findCandidates(ctx: Ctx, listed: ListedOrders, textFilters: readonly TextFilter[]): Promise<SQL | null> {
   if (textFilters.length === 0 || textFilters.some(({ texts }) => texts.length === 0)) return null
   const indexed = chooseIndexedFilter(textFilters)
   if (indexed) return findOrders(ctx, listed, indexed)

@@ -1,4 +1,4 @@
 export { presentUser } from './present.ts'
-export { userVisibility } from './conditions.ts'
+export { userVisibility } from './visibility.ts'
 export { findUser, type LoadedUser } from './queries.ts'
 export { customerOrdersSearch } from './update.ts'
