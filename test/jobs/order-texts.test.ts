@@ -2,6 +2,7 @@ import { sql } from 'drizzle-orm'
 import * as fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { ownSearch } from '../../src/domain/orders/orders.ts'
+import { kindOfId } from '../../src/domain/ids.ts'
 import { get } from '../support/api.ts'
 import { db } from '../support/seeding/rows.ts'
 import { anOrder, importOrders, seedShop } from '../support/seeding/sales/orders.ts'
@@ -43,7 +44,7 @@ it('the texts of an order are the same, whether its row makes them or keeps them
   expect(new Set(rows.map((row) => row.search_own === ''))).toEqual(new Set([true, false]))
 })
 
-it('the lines of a cart and the payment of an order have ids of their own, and are the same each time', async () => {
+it('gives a cart, its lines, its purchases and its payment ids of their own, which an update keeps', async () => {
   const shop = await seedShop()
   const items = [
     { product: 'Day ticket', quantity: 1, unit_price: 100 },
@@ -53,11 +54,28 @@ it('the lines of a cart and the payment of an order have ids of their own, and a
   const { body } = await importOrders(shop, [made])
   const id = body.results[0].order_id as string
   const detail = async () => (await get(`/v1/orders/${id}`)).body
-  const { cart, completed_transaction_id, transactions } = await detail()
-  expect(cart.items.map((line: { id: string; quantity: number }) => line.quantity)).toEqual([1, 2])
-  const ids = cart.items.map((line: { id: string }) => line.id)
-  expect(ids).toEqual([expect.stringMatching(/^itm_[0-9A-Z]{26}$/), expect.stringMatching(/^itm_[0-9A-Z]{26}$/)])
-  expect(new Set(ids).size).toBe(2)
+  const { cart, purchases, completed_transaction_id, transactions } = await detail()
+  expect(cart.items.map((line: { quantity: number }) => line.quantity)).toEqual([1, 2])
+  const ids: string[] = [cart, ...cart.items, ...purchases, ...transactions].map((row) => row.id)
+  expect(ids.map(kindOfId)).toEqual([
+    'cart',
+    'cart_item',
+    'cart_item',
+    'purchase',
+    'purchase',
+    'purchase',
+    'transaction',
+  ])
+  expect(new Set([id, ...ids].map((one) => one.slice(-16))).size).toBe(8)
   expect(completed_transaction_id).toBe(transactions[0].id)
-  expect((await detail()).cart).toEqual(cart)
+  await importOrders(shop, [{ ...made, coupon_code: 'WINTER', items: [...items, { product: 'Mug', quantity: 1, unit_price: 8 }] }], {
+    on_duplicate: 'update',
+  })
+  const updated = await detail()
+  expect(updated.cart.coupon_code).toBe('WINTER')
+  expect([updated.cart.id, ...updated.cart.items.map((line: { id: string }) => line.id)].slice(0, 3)).toEqual(
+    ids.slice(0, 3),
+  )
+  expect(updated.cart.items[2].id).toMatch(/^itm_[0-9A-Z]{26}$/)
+  expect(updated.completed_transaction_id).toBe(completed_transaction_id)
 })

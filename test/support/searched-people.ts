@@ -101,6 +101,7 @@ export async function make(
           amount_minor: 1,
           currency: 'dkk',
           items_count: 1,
+          cart: { id: freshId('cart') },
           has_payment: false,
           number_folded: fold(order_number),
           search_own,

@@ -1,5 +1,4 @@
-import { fold, searchSeparator, searchText } from '../text/fold.ts'
-import { idLike } from '../ids.ts'
+import { fold, searchText } from '../text/fold.ts'
 import { lifecycle } from '../lifecycle.ts'
 import { formatMoney } from '../money.ts'
 
@@ -146,25 +145,3 @@ export const ownSearch = (
   order: { order_number: string | null; external_id: string | null; id: string },
   transactionIds: readonly string[],
 ): string => searchText(order.order_number, order.id, ...transactionIds, order.external_id)
-
-/** In place of an id: that of the payment whose id is made of that of its order. */
-export const ownPayment = ''
-
-/** What an order keeps of the id of the payment that completed it. */
-export const completedBy = (order: { id: string }, transactionId: string): string =>
-  transactionId === idLike('transaction', order.id) ? ownPayment : transactionId
-
-const lowered = (text: string): string => text.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase())
-
-/** What a row keeps of `ownSearch`: nothing where `own_search_text` makes the same from the row. */
-export function keptOwnSearch(order: Parameters<typeof ownSearch>[0], transactionIds: readonly string[]): string {
-  const own = ownSearch(order, transactionIds)
-  const { id, external_id } = order
-  const made = [
-    fold(order.order_number ?? ''),
-    lowered(id),
-    lowered(idLike('transaction', id)),
-    lowered(external_id ?? ''),
-  ]
-  return own === made.filter(Boolean).join(searchSeparator) ? '' : own
-}

@@ -121,7 +121,7 @@ function paymentStatements(
   scope: WriteScope,
 ): Statement[] {
   const { organization_id, now } = scope
-  const asRead = sql`order_id = ${payment.order_id} and id = ${payment.id} and status = ${payment.status}
+  const asRead = sql`id = ${payment.id} and status = ${payment.status}
     and refunded_minor = ${payment.refunded_minor} and reserved_minor = ${payment.reserved_minor}`
   return isEmpty(changes)
     ? [stillHolds(sql`exists (select 1 from transactions where ${asRead})`)]

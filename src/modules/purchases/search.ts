@@ -1,5 +1,4 @@
 import { type SQL, sql } from 'drizzle-orm'
-import { boughtIn } from '../../db/purchases.ts'
 import { purchases } from '../../db/schema/sales/orders.ts'
 import { shortIdOfEdition } from '../../db/short-ids.ts'
 import { numberKey } from '../../domain/orders/orders.ts'
@@ -17,6 +16,6 @@ const ordersOf = (editionId: string, text: string): SQL =>
 export const isFoundBy = (editionId: string, text: string): SQL =>
   sql`purchases.id in (select id from purchases where ${codesFrom(editionId, text)}
     union select id from purchases where id = ${text}
-    union select id from ${boughtIn(ordersOf(editionId, text))})`
+    union select id from purchases where order_id in (${ordersOf(editionId, text)}))`
 
 export const sortKeys = { created: sql`${purchases.created_at}` }

@@ -29,9 +29,10 @@ export async function seedSearchedOrders(shop: Shop, from: number, to: number): 
       select substr(${shop.edition_id}, -8), users.seq, n * 1000, 'ann b', ${email}
       from numbers join users on users.id = ${idOf('usr_', shop)}`,
     sql`${numbers} insert into orders (id, organization_id, edition_id, user_id, order_number, type, status, amount_minor,
-        currency, items_count, has_payment, number_folded, search_own, search, created_at, modified_at)
+        currency, items_count, has_payment, cart, number_folded, search_own, search, created_at, modified_at)
       select ${idOf('ord_', shop)}, ${shop.organization_id}, ${shop.edition_id}, ${idOf('usr_', shop)}, ${number},
-        'imported', iif(n % 4 = 0, 'pending', 'completed'), 100, 'dkk', 1, 1, ${number}, ${own},
+        'imported', iif(n % 4 = 0, 'pending', 'completed'), 100, 'dkk', 1, 1,
+        json_object('id', ${idOf('crt_', shop)}), ${number}, ${own},
         ${own} || char(31) || ${email}, n * 1000, n * 1000 from numbers`,
   )
 }

@@ -66,6 +66,7 @@ function tradeRows(place: Place, product: string, index: number) {
     has_payment: true,
     completed_transaction_id: ids.transaction,
     cart: {
+      id: freshId('cart'),
       subtotal_minor: amount,
       items: [{ id: freshId('cart_item'), product_id: product, quantity: 1, price_minor: amount }],
     },
