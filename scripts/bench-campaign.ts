@@ -32,7 +32,7 @@ const goals: Record<Channel, Goals> = {
   email: { sending: 7000, whole: 6000, milliseconds: 0.15 },
   sms: { sending: 2900, whole: 2900, milliseconds: 0.35 },
 }
-const bounds = { megabytes: 260, rows: 4 }
+const bounds = { megabytes: 260, rows: 10 }
 
 interface Campaign {
   id: string

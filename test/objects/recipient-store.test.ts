@@ -62,6 +62,10 @@ describe('unique addresses', () => {
       const outcome = { to: 'skipped', reason: 'inactive', code: '', detail: '' } as const
       store.recordOutcomes(new Map([[1, outcome]]), false)
       store.addRecipients([aRecipient(3, '+4520123451')], 'sms')
+      expect(statesOf(store, [1, 3])).toEqual([
+        [1, 'skipped', 'inactive'],
+        [3, 'pending', null],
+      ])
       store.removeUnsent([])
       expect(() =>
         store.transaction(() => {
@@ -90,49 +94,16 @@ describe('unique addresses', () => {
         [3, 'skipped', 'duplicate_address'],
       ])
     }))
-
-  it('cost no row', () =>
-    withStore((store, { sql }) => {
-      const indexes = sql.exec("select name from sqlite_master where type = 'index' and tbl_name = 'recipients'")
-      expect(indexes.toArray()).toEqual([])
-      store.addRecipients([aRecipient(1, '+4520123456')], 'sms')
-      store.recordOutcomes(new Map([[1, sent]]), false)
-      const cursor = sql.exec("update recipients set address = '' where n = 1")
-      cursor.toArray()
-      expect(cursor.rowsWritten).toBe(1)
-    }))
 })
 
 describe('recipients who wait', () => {
   const many = (first: number, count: number) =>
     Array.from({ length: count }, (_, index) => aRecipient(first + index, `a${first + index}@example.dk`))
-  const inPacks = ({ sql }: DurableObjectStorage) =>
-    sql
-      .exec<{ n: number }>('select json_array_length(people) as n from packs order by first')
-      .toArray()
-      .map(({ n }) => n)
-
-  it('share a row by fifty, and get rows of their own with the outcome of one of them', () =>
-    withStore((store, storage) => {
-      store.addRecipients(many(1, 120), 'email')
-      expect(inPacks(storage)).toEqual([50, 50, 20])
-      store.recordOutcomes(new Map([[60, sent]]), false)
-      expect(inPacks(storage)).toEqual([50, 20])
-      expect(storage.sql.exec('select min(n) as a, max(n) as b, count(*) as n from recipients').one()).toEqual({
-        a: 51,
-        b: 100,
-        n: 50,
-      })
-      expect(store.recipients([60])).toMatchObject([{ state: 'sent', provider_id: 'sms-1', sent_at: 5, attempts: 1 }])
-      expect(statesOf(store, [59, 61, 101])).toEqual([59, 61, 101].map((n) => [n, 'pending', null]))
-      expect(store.record()).toMatchObject({ total: 120, sent: 1 })
-    }))
 
   it('are found also when they came in another order, and are added once', () =>
-    withStore((store, storage) => {
+    withStore((store) => {
       store.addRecipients([aRecipient(7, 'g'), aRecipient(3, 'c')], 'email')
       store.addRecipients([aRecipient(5, 'e'), aRecipient(7, 'other'), aRecipient(9, 'i')], 'email')
-      expect(inPacks(storage)).toEqual([2])
       expect(store.recipients([3, 5, 7, 9]).map(({ n, address }) => [n, address])).toEqual([
         [3, 'c'],
         [5, 'e'],
@@ -142,33 +113,31 @@ describe('recipients who wait', () => {
       expect(store.record()).toMatchObject({ total: 4 })
     }))
 
-  it('are handed out in the order of numbers, as many whole packs as fit, beside those with rows', () =>
-    withStore((store, storage) => {
+  it('are handed out in the order of numbers', () =>
+    withStore((store) => {
       store.addRecipients(many(1, 130), 'email')
       const record = store.record()
       if (!record) throw new Error('no record')
       const after = (cut_after: number, limit: number) => {
-        const found = store.pendingAfter({ ...record, cut_after }, limit)
-        return [found[0], found.at(-1), found.length]
+        const numbers = store.pendingAfter({ ...record, cut_after }, limit)
+        return [numbers[0], numbers.at(-1), numbers.length]
       }
-      expect([after(0, 100), after(0, 60), after(100, 100), after(0, 1), after(70, 9), after(130, 1)]).toEqual([
+      expect([after(0, 100), after(100, 100), after(70, 9), after(130, 1)]).toEqual([
         [1, 100, 100],
-        [1, 50, 50],
         [101, 130, 30],
-        [1, 1, 1],
         [71, 79, 9],
         [undefined, undefined, 0],
       ])
       store.recordOutcomes(new Map([[60, sent]]), false)
-      expect(inPacks(storage)).toEqual([50, 30])
-      expect([after(0, 100), after(50, 100), after(100, 100)]).toEqual([
+      expect([after(0, 100), after(50, 100)]).toEqual([
         [1, 101, 100],
         [51, 130, 79],
-        [101, 130, 30],
       ])
+      expect(store.recipients([60])).toMatchObject([{ state: 'sent', provider_id: 'sms-1', sent_at: 5, attempts: 1 }])
+      expect(store.record()).toMatchObject({ total: 130, sent: 1 })
     }))
 
-  it('are read again after a fault, and after they were replaced', () =>
+  it('are as before after a fault, and new after they were replaced', () =>
     withStore((store) => {
       const addressOf = (n: number) => store.recipients([n]).map(({ address }) => address)
       const fail = (work: () => void) =>
@@ -193,15 +162,42 @@ describe('recipients who wait', () => {
     }))
 
   it('are handed out together with those of an earlier run whose numbers lie between theirs', () =>
-    withStore((store, storage) => {
+    withStore((store) => {
       store.addRecipients(many(1, 10), 'email')
       store.recordOutcomes(new Map([[5, { to: 'failed', reason: 'unreachable', code: '', detail: '' }]]), false)
       store.removeUnsent([])
       store.addRecipients(many(1, 10), 'email')
-      expect(inPacks(storage)).toEqual([9])
       store.reopen(['unreachable'])
       const record = store.record()
       expect(record && store.pendingAfter(record, 100)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10])
       expect(record && store.pendingAfter({ ...record, cut_after: 3 }, 3)).toEqual([4, 5, 6])
+    }))
+})
+
+describe('outcomes', () => {
+  const failed = { to: 'failed', reason: 'unreachable', code: 'c', detail: 'd' } as const
+  const skipped = { to: 'skipped', reason: 'inactive', code: '', detail: '' } as const
+
+  it('of a sent recipient are final, and prevail over every other', () =>
+    withStore((store) => {
+      store.addRecipients(
+        [1, 2, 3, 4].map((n) => aRecipient(n, `a${n}`)),
+        'email',
+      )
+      const outcomes = [
+        [sent, failed, skipped, { ...sent, at: 9, provider_id: 'other' }],
+        [failed, sent],
+        [skipped, sent],
+        [skipped, failed],
+      ] as const
+      for (const [index, each] of outcomes.entries())
+        for (const outcome of each) store.recordOutcomes(new Map([[index + 1, outcome]]), false)
+      expect(store.recipients([1, 2, 3, 4])).toMatchObject([
+        { state: 'sent', reason: null, sent_at: 5, provider_id: 'sms-1', attempts: 1 },
+        { state: 'sent', reason: null, sent_at: 5, code: '', detail: '', attempts: 2 },
+        { state: 'sent', reason: null, sent_at: 5, attempts: 1 },
+        { state: 'skipped', reason: 'inactive', attempts: 0 },
+      ])
+      expect(store.record()).toMatchObject({ total: 3, sent: 3, failed: 0, skipped: 1 })
     }))
 })

@@ -157,12 +157,10 @@ export async function cellsWith({ marks, campaign }: Pick<Known, 'marks' | 'camp
     const { results } = await env.DB.prepare(`select ${names} from "${table}"`).all()
     marked(results, table, marks, found)
   }
-  for (const table of ['recipients', 'packs']) {
-    const rows = await runInDurableObject(objectOf(campaign), (_, { storage }) =>
-      storage.sql.exec(`select * from ${table}`).toArray(),
-    )
-    marked(rows, `campaign/${table}`, marks, found)
-  }
+  const rows = await runInDurableObject(objectOf(campaign), (_, { storage }) =>
+    storage.sql.exec('select * from recipients').toArray(),
+  )
+  marked(rows, 'campaign/recipients', marks, found)
   return found
 }
 

@@ -1,4 +1,5 @@
 import type { Language } from '../languages.ts'
+import type { KeyValue, OrderBy, PageRequest } from '../page.ts'
 import { isRecord, readJson } from '../text/json.ts'
 import type { RecipientEvent, Stamps } from './recipient-events.ts'
 import type {
@@ -74,17 +75,19 @@ export interface RecipientFilters {
 }
 
 export interface RecipientsQuery extends RecipientFilters {
-  sort: { by: 'address' | 'sent_at' | 'n'; desc: boolean }[]
-  size: number
-  /** Rows before this page. `after` has the sort keys of the row before it, when the link carries them. */
-  skipped: number
-  after: readonly (string | number)[] | null
+  /** Empty: by number. */
+  ordering: readonly OrderBy<'address' | 'sent_at'>[]
+  page: PageRequest
 }
 
+/**
+ * One row more than the page shows, each with its sort keys as `k0`, `k1` and so on: those of the ordering and the number.
+ */
 export interface RecipientsPage {
-  rows: RecipientRow[]
+  rows: (RecipientRow & Record<string, KeyValue>)[]
   count: number
-  after: (string | number)[] | null
+  /** How many rows `page=N` may skip. */
+  maxOffset: number
 }
 
 /** The recipient of a bounce or complaint. */

@@ -7,7 +7,7 @@ const maxChunk = 100
  * A chunk has at least so many recipients, also when the provider takes few messages a call: each chunk takes three round
  * trips. Not more, because those of a consumer that dies are unknown where the provider does not deduplicate.
  */
-export const minChunk = 50
+const minChunk = 50
 
 export const chunkSizeOf = (batch: number): number =>
   batch >= maxChunk ? maxChunk : batch * Math.max(1, Math.ceil(minChunk / Math.max(1, batch)))

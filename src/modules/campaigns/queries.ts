@@ -1,7 +1,7 @@
 import { and, eq, getTableColumns, isNull, or, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { containsFolded } from '../../db/contains.ts'
-import { buildOrderBy, paginate } from '../../db/paginate.ts'
+import { buildOrderBy, buildPage, maxIndexedOffset, paginate } from '../../db/paginate.ts'
 import { editions } from '../../db/schema/editions.ts'
 import { campaigns } from '../../db/schema/messaging/campaigns.ts'
 import { emailMessages } from '../../db/schema/messaging/email-messages.ts'
@@ -14,7 +14,7 @@ import type { Tenant } from '../../domain/accounts/access.ts'
 import type { RecipientRow } from '../../domain/campaigns/sender.ts'
 import type { RecipientPerson } from '../../domain/campaigns/sending-policy.ts'
 import { type Counters, noCounters } from '../../domain/campaigns/counters.ts'
-import { AppError, doesNotExist, type FieldError, invalid, notFound, parameterError } from '../../domain/errors.ts'
+import { doesNotExist, type FieldError, invalid, notFound, parameterError } from '../../domain/errors.ts'
 import type { Page, PageRequest } from '../../domain/page.ts'
 import {
   type CampaignRow,
@@ -163,22 +163,19 @@ export async function listRecipients(
   const isCancelled = campaign.status === 'cancelled'
   // Recipients whom a cancelled campaign did not reach stay pending in its object.
   const isNever = state !== undefined && (isCancelled ? state === 'pending' : state === 'cancelled')
-  const after = page.after
-  const skipped = (page.page - 1) * page.size
   const found =
     campaign.run === 0 || isNever
-      ? { rows: [], count: 0, after: null }
+      ? { rows: [], count: 0, maxOffset: maxIndexedOffset }
       : await ctx.senders.of(campaign.id).recipients({
           state: state === 'cancelled' ? 'pending' : state,
           reason,
           engagement,
-          sort: ordering.map(({ name, desc }) => ({ by: name, desc })),
-          size: page.size,
-          skipped,
-          after: after as (string | number)[] | null,
+          ordering,
+          page,
         })
-  if (page.page > 1 && !after && skipped >= found.count) throw new AppError('invalid_page', 'Invalid page.')
-  const shown = await withoutHidden(ctx, campaign, found.rows)
+  const keyCount = ordering.length + 1
+  const recipients = buildPage<RecipientRow>(page, { ...found, keyCount })
+  const shown = await withoutHidden(ctx, campaign, recipients.rows)
   const rows = shown.map((row) => ({ ...row, is_cancelled: isCancelled && row.state === 'pending' }))
-  return { rows, count: found.count, page: page.page, size: page.size, after: found.after }
+  return { ...recipients, rows }
 }

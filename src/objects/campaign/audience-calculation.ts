@@ -102,7 +102,6 @@ export class AudienceCalculation {
 
   #finish(): void {
     const now = this.#job.now()
-    this.#store.addresses.forget()
     const { total } = this.#store.record() ?? noCounters
     if (total === 0) return this.#fail('Nobody in the segment can be reached.')
     this.#store.change({ status: 'sending', step: '', started_at: now })

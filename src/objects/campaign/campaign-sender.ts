@@ -21,7 +21,7 @@ import {
 } from '../../domain/campaigns/sending-policy.ts'
 import { CampaignCoordinator } from './coordinator.ts'
 import { eraseRecipient } from './erasure.ts'
-import { RecipientList } from './recipient-list.ts'
+import { selectRecipients } from './recipient-list.ts'
 import { RecipientStore } from './recipient-store.ts'
 import { type ObjectStorage, type RecipientOutcome, snapshotOf } from './schema.ts'
 
@@ -31,7 +31,6 @@ export class CampaignSenderObject<Bindings> extends DurableObject<Bindings> impl
   readonly #job: JobCtx
   readonly #store: RecipientStore
   readonly #coordinator: CampaignCoordinator
-  readonly #list: RecipientList
 
   constructor(state: DurableObjectState, env: Bindings, job: JobCtx, storage: ObjectStorage = state.storage) {
     super(state, env)
@@ -39,7 +38,6 @@ export class CampaignSenderObject<Bindings> extends DurableObject<Bindings> impl
     this.#job = job
     this.#store = new RecipientStore(storage)
     this.#coordinator = new CampaignCoordinator(storage, job, this.#store)
-    this.#list = new RecipientList(this.#store)
   }
 
   async wake(campaignId: string, at?: number): Promise<void> {
@@ -81,7 +79,7 @@ export class CampaignSenderObject<Bindings> extends DurableObject<Bindings> impl
   }
 
   async recipients(query: RecipientsQuery): Promise<RecipientsPage> {
-    return this.#list.page(query)
+    return selectRecipients(this.#storage.sql, query)
   }
 
   async recipient(n: number): Promise<RecipientRow | null> {

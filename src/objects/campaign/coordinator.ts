@@ -78,8 +78,6 @@ export class CampaignCoordinator {
     if (record.status === 'calculating')
       await new AudienceCalculation(this.#job, this.#store, this.dispatcher).proceed()
     await this.#enqueueConsumers()
-    // Each page of members would change the order of addresses.
-    if (this.#store.lists.isMade() && this.#store.record()?.status !== 'calculating') this.#store.prepareLists(true)
     await this.#project()
     await this.#setNextAlarm(wakeCount)
   }

@@ -20,9 +20,6 @@ export const eraseRecipient = (store: RecipientStore, n: number): ErasedRecipien
     if (row.state === 'pending')
       store.recordOutcomes(new Map([[n, { to: 'skipped', reason: 'inactive', code: '', detail: '' }]]), false)
     const person = JSON.stringify({ id: row.user_id, email: null, phone_number: null, first_name: '', last_name: '' })
-    store.addresses.forget()
-    // Addresses are unique within a campaign, so each erased one is different.
     sql.exec("update recipients set address = ?, person = ?, detail = '' where n = ?", erasedAddress(n), person, n)
-    store.addressOrder.move(n, store.lists.all(), (one) => store.addressOf(one))
     return { is_done: true, address }
   })

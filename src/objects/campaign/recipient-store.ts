@@ -3,13 +3,12 @@ import type { AffectedRecipient, NewRecipient, RecipientRow } from '../../domain
 import type { RecipientState } from '../../domain/campaigns/sending-policy.ts'
 import type { Channel } from '../../domain/messaging/messaging.ts'
 import type { Counters } from '../../domain/campaigns/counters.ts'
-import { AddressOrder } from './address-order.ts'
 import { EngagementStore } from './engagement-store.ts'
-import { ListStore } from './list-store.ts'
-import { asRecipient, PackStore } from './pack-store.ts'
 import { type CampaignRecord, recipientState, schema, type RecipientOutcome, type ObjectStorage } from './schema.ts'
 import { counted, counterOf, tally } from './recipient-counts.ts'
-import { UniqueAddresses } from './unique-addresses.ts'
+
+type SentOutcome = { n: number } & Extract<RecipientOutcome, { to: 'sent' }>
+type UnsentOutcome = { n: number } & Exclude<RecipientOutcome, { to: 'sent' }>
 
 /**
  * The recipients and counters of a campaign in the database of its object. Both change in the same synchronous block,
@@ -18,47 +17,22 @@ import { UniqueAddresses } from './unique-addresses.ts'
 export class RecipientStore {
   readonly storage: ObjectStorage
   readonly engagement: EngagementStore
-  readonly addresses: UniqueAddresses
-  readonly lists: ListStore
-  readonly addressOrder: AddressOrder
   readonly #sql: SqlStorage
-  readonly #packs: PackStore
 
   constructor(storage: ObjectStorage) {
     this.storage = storage
     this.#sql = storage.sql
-    this.#packs = new PackStore(storage.sql)
     this.engagement = new EngagementStore(storage.sql)
-    this.addresses = new UniqueAddresses(storage.sql)
-    this.lists = new ListStore(storage.sql, this.#packs)
-    this.addressOrder = new AddressOrder(storage.sql)
     this.createTables()
   }
 
   createTables(): void {
-    this.#packs.forget()
     this.#sql.exec(schema)
-  }
-
-  /** Makes what lists read, where nothing has it yet. */
-  prepareLists(isByAddress: boolean): void {
-    const isOrdered = !isByAddress || this.addressOrder.isMade()
-    if (isOrdered && this.lists.isMade()) return
-    this.transaction(() => {
-      if (!this.lists.isMade()) this.lists.make()
-      if (!isOrdered) this.addressOrder.make(this.lists.all())
-    })
   }
 
   /** All of the block takes effect, or nothing. */
   transaction<T>(block: () => T): T {
-    try {
-      return this.storage.transactionSync(block)
-    } catch (error) {
-      this.addresses.forget()
-      this.#packs.forget()
-      throw error
-    }
+    return this.storage.transactionSync(block)
   }
 
   record(): CampaignRecord | null {
@@ -82,153 +56,134 @@ export class RecipientStore {
   }
 
   /** Known recipients stay as they are. A recipient of an SMS with the address of another is skipped. */
-  addRecipients(given: readonly NewRecipient[], channel: Channel): void {
-    const people = channel === 'sms' ? this.addresses.withReasons(given) : given
-    const known = new Set(this.recipients(people.map(({ n }) => n)).map(({ n }) => n))
-    const added = people.filter(({ n }) => !known.has(n))
-    const rowsOf = (isSkipped: boolean) =>
-      added.filter(({ reason }) => (reason !== null) === isSkipped).map((one) => asRecipient(one))
-    const [skipped, waiting] = [rowsOf(true), rowsOf(false)]
-    this.#packs.insert(skipped)
-    this.#packs.add(waiting)
-    this.lists.note([...skipped, ...waiting])
-    this.addressOrder.drop()
+  addRecipients(people: readonly NewRecipient[], channel: Channel): void {
+    const added = this.#sql.exec<{ state: RecipientState }>(
+      `insert into recipients (n, user_id, address, language, person, state, reason)
+       select value ->> 'n', value ->> 'user_id', value ->> 'address', value ->> 'language', value ->> 'person',
+        iif(value ->> 'reason' is null, ${recipientState('pending')}, ${recipientState('skipped')}), value ->> 'reason'
+       from json_each(?) where true on conflict (n) do nothing returning state`,
+      JSON.stringify(channel === 'sms' ? this.#skipDuplicates(people) : people),
+    )
     const counts = new Map<keyof Counters, number>()
-    tally(counts, counted.skipped, skipped.length)
-    tally(counts, counted.pending, waiting.length)
+    for (const { state } of added) tally(counts, counted[state], 1)
     this.#count(counts)
+  }
+
+  /** Several people may share a telephone number, which gets one SMS. */
+  #skipDuplicates(people: readonly NewRecipient[]): NewRecipient[] {
+    const takenAddresses = new Set(
+      this.#sql
+        .exec<{ address: string }>(
+          `select address from recipients where address in (select value from json_each(?))
+            and state <> ${recipientState('skipped')}`,
+          JSON.stringify(people.filter(({ reason }) => reason === null).map(({ address }) => address)),
+        )
+        .toArray()
+        .map(({ address }) => address),
+    )
+    const knownNumbers = new Set(this.recipients(people.map(({ n }) => n)).map(({ n }) => n))
+    return people.map((one) => {
+      // A known recipient keeps the address of an earlier run, so the new one stays free.
+      if (one.reason !== null || knownNumbers.has(one.n)) return one
+      if (takenAddresses.has(one.address)) return { ...one, reason: 'duplicate_address' }
+      takenAddresses.add(one.address)
+      return one
+    })
   }
 
   /** Deletes recipients of an earlier run who were not tried, or failed for one of the reasons. They may be added again. */
   removeUnsent(reasons: readonly string[]): void {
-    this.addresses.forget()
-    this.#packs.unpackChunks()
-    this.#count(new Map([['total', -this.#packs.clear()]]))
-    const gone = this.#sql
-      .exec<{ state: RecipientState; n: number }>(
-        `delete from recipients where (state in (${recipientState('pending')}, ${recipientState('skipped')})
-            or state = ${recipientState('failed')} and reason in (select value from json_each(?)))
-          and n not in (select value from chunks, json_each(chunks.members)) returning state, n`,
-        JSON.stringify(reasons),
-      )
-      .toArray()
-    this.lists.make()
-    this.addressOrder.drop()
-    this.#recount(gone, null)
+    const removed = this.#sql.exec<{ state: RecipientState }>(
+      `delete from recipients where (state in (${recipientState('pending')}, ${recipientState('skipped')})
+          or state = ${recipientState('failed')} and reason in (select value from json_each(?)))
+        and n not in (select value from chunks, json_each(chunks.members)) returning state`,
+      JSON.stringify(reasons),
+    )
+    const counts = new Map<keyof Counters, number>()
+    for (const { state } of removed) tally(counts, counted[state], -1)
+    this.#count(counts)
   }
 
   /** Makes those pending who failed for one of these reasons. */
   reopen(reasons: readonly string[]): void {
-    this.#packs.unpackChunks()
     const reopened = this.#sql
-      .exec<{ n: number }>(
+      .exec(
         `update recipients set state = ${recipientState('pending')}, reason = null where state = ${recipientState('failed')}
           and reason in (select value from json_each(?)) returning n`,
         JSON.stringify(reasons),
       )
       .toArray()
-    this.lists.make()
-    this.#recount(
-      reopened.map(({ n }) => ({ n, state: 'failed' })),
-      'pending',
-    )
+    const counts = new Map<keyof Counters, number>()
+    tally(counts, counted.failed, -reopened.length)
+    tally(counts, counted.pending, reopened.length)
+    this.#count(counts)
   }
 
+  /** In the order of numbers. */
   recipients(members: readonly number[]): RecipientRow[] {
-    if (members.length === 0) return []
-    const rows = this.#sql
+    return this.#sql
       .exec('select * from recipients where n in (select value from json_each(?)) order by n', JSON.stringify(members))
       .toArray() as unknown as RecipientRow[]
-    if (rows.length === members.length) return rows
-    const found = new Set(rows.map(({ n }) => n))
-    const packed = this.#packs.find(members.filter((n) => !found.has(n)))
-    return [...rows, ...packed].toSorted((one, other) => one.n - other.n)
   }
 
-  addressOf(n: number): string {
-    return this.recipients([n])[0]?.address ?? ''
-  }
-
-  /** The next pending recipients of this run. Those in chunks of an earlier run are handed out by these chunks. */
+  /**
+   * The next pending recipients of this run. Those in chunks of an earlier run are handed out by these chunks. A pending
+   * recipient has no reason: naming this too lets SQLite seek the number in the index.
+   */
   pendingAfter({ cut_after, run }: CampaignRecord, limit: number): number[] {
-    const packed = this.#packs.after(cut_after, limit)
-    const rows = this.#sql
+    return this.#sql
       .exec<{ n: number }>(
-        `select n from recipients where n > ? and n < ? and state = ${recipientState('pending')}
+        `select n from recipients where state = ${recipientState('pending')} and reason is null and n > ?
           and n not in (select value from chunks, json_each(chunks.members) where chunks.run < ?)
          order by n limit ?`,
         cut_after,
-        packed.at(-1) ?? Number.MAX_SAFE_INTEGER,
         run,
         limit,
       )
       .toArray()
       .map(({ n }) => n)
-    return [...rows, ...packed].toSorted((one, other) => one - other).slice(0, limit)
   }
 
-  /** A sent recipient stays sent. Any other state gives way to a newer outcome. */
+  /** A sent recipient stays sent. Any other state gives way to a newer outcome, but a skipped one is never failed. */
   recordOutcomes(outcomes: ReadonlyMap<number, RecipientOutcome>, delivered: boolean): void {
     if (outcomes.size === 0) return
-    this.addresses.forget()
     const counts = new Map<keyof Counters, number>()
-    // Almost all are pending, and need not be read.
-    const isPending = `state = ${recipientState('pending')} and delivered_at is null`
-    const sentFirst = this.#packs.unpack([...outcomes.keys()], outcomes, delivered)
-    const sent = sentFirst.map(({ n }) => n)
-    const unpacked = new Set(sent)
-    const tried = new Map([...outcomes].filter(([n]) => !unpacked.has(n)))
-    sent.push(...this.#recordSent(tried, delivered, isPending))
-    tally(counts, ['sent', ...(delivered ? ['delivered' as const] : [])], sent.length)
-    const known = new Set(sent)
-    const unsent: number[] = []
-    for (const { n, state, delivered_at } of this.recipients([...outcomes.keys()].filter((one) => !known.has(one)))) {
+    const sent: SentOutcome[] = []
+    const unsent: UnsentOutcome[] = []
+    for (const { n, state, delivered_at } of this.recipients([...outcomes.keys()])) {
       const outcome = outcomes.get(n)
       if (!outcome || state === 'sent' || (outcome.to !== 'sent' && state === 'skipped')) continue
       if (outcome.to === 'sent') {
+        sent.push({ n, ...outcome })
         if (delivered && delivered_at === null) tally(counts, ['delivered'], 1)
-        sent.push(...this.#recordSent(new Map([[n, outcome]]), delivered, 'true'))
-      } else {
-        this.#recordUnsent(n, outcome)
-        unsent.push(n)
-      }
+      } else unsent.push({ n, ...outcome })
       tally(counts, counted[state], -1)
       tally(counts, counted[outcome.to], 1)
     }
+    if (sent.length) this.#recordSent(sent, delivered)
+    if (unsent.length) this.#recordUnsent(unsent)
     this.#count(counts)
-    this.engagement.mark(sent)
-    const others = [...sent.slice(sentFirst.length), ...unsent]
-    this.lists.note([...sentFirst, ...this.recipients(others)])
+    this.engagement.mark(sent.map(({ n }) => n))
   }
 
-  /** Records the sent ones for which the condition holds, in one statement. Answers their numbers. */
-  #recordSent(outcomes: ReadonlyMap<number, RecipientOutcome>, delivered: boolean, condition: string): number[] {
-    const sent = [...outcomes].flatMap(([n, outcome]) =>
-      outcome.to === 'sent' ? [[n, outcome.provider_id, outcome.at]] : [],
-    )
-    if (sent.length === 0) return []
-    return this.#sql
-      .exec<{ n: number }>(
-        `update recipients set state = ${recipientState('sent')}, reason = null, code = '', detail = '', attempts = attempts + 1,
-          provider_id = coalesce(one.value ->> 1, provider_id), sent_at = one.value ->> 2,
-          delivered_at = coalesce(delivered_at, iif(?, one.value ->> 2, null))
-         from json_each(?) one where n = one.value ->> 0 and ${condition} returning n`,
-        Number(delivered),
-        JSON.stringify(sent),
-      )
-      .toArray()
-      .map(({ n }) => n)
-  }
-
-  #recordUnsent(n: number, { to, reason, code, detail }: Exclude<RecipientOutcome, { to: 'sent' }>): void {
+  #recordSent(outcomes: readonly SentOutcome[], delivered: boolean): void {
     this.#sql.exec(
-      'update recipients set state = ?, reason = ?, code = ?, detail = ?, attempts = attempts + ? where n = ?',
-      to,
-      reason,
-      code,
-      detail.slice(0, 500),
-      Number(to === 'failed'),
-      n,
+      `update recipients set state = ${recipientState('sent')}, reason = null, code = '', detail = '', attempts = attempts + 1,
+        provider_id = coalesce(one.value ->> 'provider_id', provider_id), sent_at = one.value ->> 'at',
+        delivered_at = coalesce(delivered_at, iif(?, one.value ->> 'at', null))
+       from json_each(?) one where n = one.value ->> 'n'`,
+      Number(delivered),
+      JSON.stringify(outcomes),
+    )
+  }
+
+  #recordUnsent(outcomes: readonly UnsentOutcome[]): void {
+    this.#sql.exec(
+      `update recipients set state = one.value ->> 'to', reason = one.value ->> 'reason', code = one.value ->> 'code',
+        detail = substr(one.value ->> 'detail', 1, 500),
+        attempts = attempts + (one.value ->> 'to' = ${recipientState('failed')})
+       from json_each(?) one where n = one.value ->> 'n'`,
+      JSON.stringify(outcomes),
     )
   }
 
@@ -238,7 +193,6 @@ export class RecipientStore {
     const rows = new Map(this.recipients([...new Set(events.map(({ n }) => n))]).map((row) => [row.n, row]))
     const affected: AffectedRecipient[] = []
     const changed = new Set<number>()
-    const stampedRows = new Set<RecipientRow>()
     for (const event of events) {
       const row = rows.get(event.n)
       if (!row) continue
@@ -258,11 +212,9 @@ export class RecipientStore {
         row.n,
       )
       Object.assign(row, changes)
-      stampedRows.add(row)
     }
     this.#count(counts)
     this.engagement.mark([...changed])
-    this.lists.note([...stampedRows])
     return affected
   }
 
@@ -280,15 +232,6 @@ export class RecipientStore {
     const record = this.record()
     if (record === null || record.projected < record.revision) return record !== null
     return this.engagement.hasChanged()
-  }
-
-  #recount(rows: readonly { state: RecipientState }[], to: RecipientState | null): void {
-    const counts = new Map<keyof Counters, number>()
-    for (const { state } of rows) {
-      tally(counts, counted[state], -1)
-      if (to) tally(counts, counted[to], 1)
-    }
-    this.#count(counts)
   }
 
   #count(counts: ReadonlyMap<keyof Counters, number>): void {

@@ -14,6 +14,10 @@ export type ObjectStorage = Pick<
 /** A state in SQL. */
 export const recipientState = (state: RecipientState): string => `'${state}'`
 
+/**
+ * Lists filter by the first index and are ordered by the other two. Chunks are cut along the first, because the pending
+ * recipients stand in it by number. Addresses are not unique: a skipped recipient may share one.
+ */
 export const schema = `
 create table if not exists record (
   one integer primary key check (one = 1),
@@ -52,11 +56,9 @@ create table if not exists recipients (
   sent_at integer,
   ${stampNames.map((name) => `${name} integer`).join(',\n  ')}
 ) strict;
-create table if not exists packs (
-  first integer primary key,
-  last integer not null,
-  people text not null
-) strict;
+create index if not exists recipients_state on recipients (state, reason, n);
+create index if not exists recipients_address on recipients (address, n);
+create index if not exists recipients_sent_at on recipients (sent_at, n);
 create table if not exists chunks (
   number integer primary key,
   run integer not null,
@@ -73,20 +75,6 @@ create table if not exists chunks (
 create table if not exists changed (
   number integer primary key,
   members text not null
-) strict;
-drop index if exists recipients_address;
-drop index if exists recipients_apart;
-create table if not exists list_blocks (
-  first integer primary key,
-  entries blob not null
-) strict;
-create table if not exists list_notes (
-  number integer primary key,
-  entries blob not null
-) strict;
-create table if not exists address_order (
-  first integer primary key,
-  places blob not null
 ) strict;`
 
 export interface CampaignRecord extends Counters {

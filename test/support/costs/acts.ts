@@ -48,12 +48,12 @@ export const acts = {
     how: 'one of 1,000, from the request to send to the end of the campaign; the segment is calculated already',
     units: {
       invocations: 0.002,
-      rows_read: 22.72,
-      rows_written: 3.145,
+      rows_read: 29.52,
+      rows_written: 9.092,
       queue_operations: 0.003,
       object_requests: 0.02,
     },
-    goal: 6,
+    goal: 10,
   },
   refund: {
     label: 'Refund of a purchase',
