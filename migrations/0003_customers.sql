@@ -43,7 +43,7 @@ create table users (
   ) virtual,
   -- Names stand in capitals, which folded text never contains, so a search for contacts never matches names.
   search_text text not null generated always as (
-    upper(name_folded) || char(31) || address_folded || char(31) || phone_digits || char(31) || search_given
+    upper(name_folded) || char(10) || address_folded || char(10) || phone_digits || char(10) || search_given
   ) virtual,
   check (email is not null or phone_number is not null)
 ) strict;
@@ -96,7 +96,7 @@ create index edition_customers_of_user on edition_customers (user_seq);
 -- What editions were told of a customer and `users` does not say, as `users.search_given` holds it.
 create view given_texts as
   select id as user_id, (
-    select coalesce(group_concat(part, char(31)), '') from (
+    select coalesce(group_concat(part, char(10)), '') from (
       select upper(given_name_folded) as part from edition_customers
         where user_seq = users.seq and given_name_folded not in ('', users.name_folded)
       union

@@ -8,6 +8,7 @@ create table orders (
   edition_id text not null references editions (id),
   user_id text not null references users (id),
   order_number text,
+  -- The order number as filters compare it. SQLite's `lower` folds no other letters than a to z.
   number_folded text not null default '',
   -- What the order number is sorted by: folded, with the length of each number before its digits, so A-2 comes before
   -- A-10.
@@ -27,19 +28,8 @@ create table orders (
   version integer not null default 1,
   created_at integer not null,
   modified_at integer not null,
-  -- Order number and ids, empty where `own_search_text` makes the same from the row.
-  search_own text not null,
-  -- The customer's address and number, folded.
-  search text not null,
-  own_search_text text not null generated always as (
-    case when search_own <> '' then search_own
-      else iif(number_folded = '', '', number_folded || char(31)) || lower(id) || char(31) || 'trx_' || lower(substr(id, 5))
-        || iif(coalesce(external_id, '') = '', '', char(31) || lower(external_id))
-    end
-  ) virtual,
-  search_text text not null generated always as (
-    own_search_text || char(31) || search
-  ) virtual
+  -- Order number, id, external id, and the ids of its transactions: folded, one a line.
+  search_text text not null
 ) strict;
 -- Serves a customer's orders. Segments read status and amount from the index alone.
 create index orders_of_user on orders (user_id, created_at, seq, status, amount_minor);
@@ -69,7 +59,7 @@ create table order_counts (
   primary key (edition_id, status, type)
 ) strict, without rowid;
 
--- Finds orders by any three letters of `orders.own_search_text`. `edition` and `organization` are marks as in
+-- Finds orders by any three letters of `orders.search_text`. `edition` and `organization` are marks as in
 -- `customer_search`; those of editions are combining characters.
 create virtual table order_search using fts5 (
   edition, organization, text,
@@ -172,16 +162,16 @@ create trigger orders_search_insert after insert on orders begin
       unicode(substr(new.edition_id, -1)) + 736),
     char(unicode(substr(new.organization_id, -3)) + 917728, unicode(substr(new.organization_id, -2)) + 917728,
       unicode(substr(new.organization_id, -1)) + 917728),
-    new.own_search_text
+    new.search_text
   );
 end;
 
 -- An order never changes its edition, so its marks stay.
-create trigger orders_search_update after update of search_own, number_folded, external_id on orders
-  when old.own_search_text <> new.own_search_text begin
+create trigger orders_search_update after update of search_text on orders
+  when old.search_text <> new.search_text begin
   insert into order_search (order_search, rowid, edition, organization, text)
-    values ('delete', old.seq, '', '', old.own_search_text);
-  insert into order_search (rowid, edition, organization, text) values (new.seq, '', '', new.own_search_text);
+    values ('delete', old.seq, '', '', old.search_text);
+  insert into order_search (rowid, edition, organization, text) values (new.seq, '', '', new.search_text);
 end;
 
 create trigger orders_search_delete after delete on orders begin
@@ -192,7 +182,7 @@ create trigger orders_search_delete after delete on orders begin
       unicode(substr(old.edition_id, -1)) + 736),
     char(unicode(substr(old.organization_id, -3)) + 917728, unicode(substr(old.organization_id, -2)) + 917728,
       unicode(substr(old.organization_id, -1)) + 917728),
-    old.own_search_text
+    old.search_text
   );
 end;
 

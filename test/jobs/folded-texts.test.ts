@@ -44,7 +44,7 @@ it('an address whose folded text is another than that in lower case is stored wi
   const shop = await shopWith('søren.müller@example.dk')
   expect(await storedOf(shop)).toMatchObject({
     email_folded: 'soren.muller@example.dk',
-    search: `aegir holm\u001fsoren.muller@example.dk`,
+    search: `aegir holm\nsoren.muller@example.dk`,
   })
   expect(await found(shop, 'soren.muller')).toEqual([1, 1, 1])
   expect(await found(shop, 'Søren.Müller')).toEqual([1, 1, 1])
@@ -54,7 +54,7 @@ it('a row that stores what it could make has the same text in the search index, 
   const shop = await shopWith('kept@example.dk')
   const before = await storedOf(shop)
   await write(
-    sql`update users set email_folded = email, search = name_folded || char(31) || email
+    sql`update users set email_folded = email, search = name_folded || char(10) || email
       where organization_id = ${shop.organization_id}`,
     sql`update edition_customers set email_folded = email
       where user_seq = (select seq from users where organization_id = ${shop.organization_id})`,

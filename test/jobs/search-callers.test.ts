@@ -44,13 +44,13 @@ beforeAll(async () => {
     sql`update orders set amount_minor = seq % 5, modified_at = seq % 7, created_at = seq % 13 * 100,
       type = iif(seq % 3, 'imported', 'online'), status = iif(seq % 4, 'completed', 'cancelled'),
       number_key = iif(seq % 5, 'n' || (seq % 4), null) where ${ours}`,
-    sql`update orders set search_own = 'often-' || seq, number_folded = 'often-' || seq where ${ours} and seq % 9 = 0`,
+    sql`update orders set search_text = 'often-' || seq, number_folded = 'often-' || seq where ${ours} and seq % 9 = 0`,
     // Some customers have several orders, one of them in the other edition.
-    sql`update orders set (user_id, search) = (select id, address_folded from users where ${ours} and email like 'often8@%')
+    sql`update orders set user_id = (select id from users where ${ours} and email like 'often8@%')
       where ${ours} and seq % 17 = 0`,
     sql`insert into refund_requests (id, organization_id, edition_id, order_id, transaction_id, user_id, target, status, source,
         reason, currency, requested_minor, created_at, modified_at)
-      select 'rfr_' || substr(id, 5) || n, organization_id, edition_id, id, 'trx_1', user_id, 'order',
+      select 'rfr_' || substr(id, 5) || n, organization_id, edition_id, id, 'trx_' || substr(id, 5), user_id, 'order',
         ${oneOf(refundStatuses, '(seq + n)')}, iif(seq % 2, 'api', 'support'), ${oneOf(refundReasons, 'seq')}, 'dkk', seq % 4, seq % 6 * 100, seq % 8
       from orders cross join (select 1 as n union all select 2) where ${ours} and seq % 2`,
   )

@@ -86,8 +86,8 @@ export function addRareTexts(database: DatabaseSync): void {
       select id from purchases where coalesce(vendor_code, '') not like 'code-%' order by substr(id, -12) limit ${count})`,
   ])
   database.exec(`begin; ${statements.join('; ')};
-    update orders set search = (select address_folded from users where id = user_id)
-      where user_id in (select id from users where email like 'mail-%' or email like 'paid-%' or email like 'both-%');
+    update orders set search_text = search_text || char(10) || external_id
+      where external_id like 'own-%' or external_id like 'both-%';
     commit; pragma wal_checkpoint(truncate)`)
 }
 

@@ -49,7 +49,7 @@ async function fillUp(known: Known, mark: string): Promise<void> {
       where user_seq = (select seq from users where id = ${id})`,
     // Stored texts that the generated columns would make otherwise.
     sql`update users set email_folded = email,
-      search = name_folded || char(31) || email || char(31) || phone_digits where id = ${id}`,
+      search = name_folded || char(10) || email || char(10) || phone_digits where id = ${id}`,
     sql`update transactional_emails set content = ${`{"to":"${email}"}`}, error_detail = ${`detail${mark}`} where user_id = ${id}`,
     sql`insert into suppressions (organization_id, channel, address, reason, detail, created_at)
       values (${organization_id}, 'email', ${email}, 'complaint', ${`detail${mark}`}, 1),

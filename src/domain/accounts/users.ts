@@ -1,5 +1,5 @@
 import { parsePhoneNumberFromString } from 'libphonenumber-js/max'
-import { digitsOf, fold, searchSeparator, searchText } from '../text/fold.ts'
+import { digitsOf, fold, searchSeparator } from '../text/fold.ts'
 
 export const maxEmailLength = 254
 export const maxPhoneLength = 32
@@ -94,10 +94,6 @@ export function searchColumns(contact: Contact) {
   const search = [name_folded, email_folded, phone_digits].filter((text) => text !== '').join(searchSeparator)
   return { email_folded, phone_digits, search }
 }
-
-/** The texts of a customer by which an order is found. */
-export const contactSearch = (contact: Pick<Contact, 'email' | 'phone_number'>): string =>
-  searchText(contact.email, digitsOf(contact.phone_number ?? ''))
 
 /** A lower-case word that belongs to the name after it, as in Maria de la Cruz. */
 const isParticle = (word: string | undefined): boolean =>

@@ -140,8 +140,8 @@ export const numberKey = (orderNumber: string | null): string | null =>
         return `${String(number.length).padStart(2, '0')}${number}`
       })
 
-/** The texts of an order by which it is found. */
-export const ownSearch = (
-  order: { order_number: string | null; external_id: string | null; id: string },
+/** The text by which an order is found. */
+export const buildOrderText = (
+  { order_number, id, external_id }: { order_number: string | null; id: string; external_id: string | null },
   transactionIds: readonly string[],
-): string => searchText(order.order_number, order.id, ...transactionIds, order.external_id)
+): string => searchText(order_number, id, external_id, ...transactionIds)

@@ -1,7 +1,6 @@
 import { newPaymentStatus } from '../../domain/data-imports/imported-amounts.ts'
-import { isPaid, ownSearch } from '../../domain/orders/orders.ts'
+import { buildOrderText, isPaid } from '../../domain/orders/orders.ts'
 import { unitsOf } from '../../domain/orders/reconcile-purchases.ts'
-import { contactSearch } from '../../domain/accounts/users.ts'
 import {
   orderColumns,
   type OrderDecision,
@@ -16,7 +15,6 @@ function orderRow(context: DecisionContext, placement: Placement, paymentId: str
   const { order, user, totals } = placement
   const { newId, now, source } = context
   const id = newId('order')
-  const own = ownSearch({ ...order, id }, [paymentId])
   const payment = newPaymentStatus(order.status, totals.total_minor, order.refunded_minor ?? 0)
   return {
     id,
@@ -30,8 +28,7 @@ function orderRow(context: DecisionContext, placement: Placement, paymentId: str
     completed_transaction_id: order.status === 'completed' ? paymentId : null,
     external_source: source,
     external_id: order.external_id,
-    search_own: own,
-    search: contactSearch(user),
+    search_text: buildOrderText({ ...order, id }, [paymentId]),
     version: 1,
     created_at: order.created_at ?? now,
     modified_at: now,

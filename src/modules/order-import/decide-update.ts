@@ -1,8 +1,7 @@
 import { paymentAfter, takenBack } from '../../domain/data-imports/imported-amounts.ts'
-import { isPaid, ownSearch, paymentStatusOf, wasCaptured } from '../../domain/orders/orders.ts'
+import { isPaid, paymentStatusOf, wasCaptured } from '../../domain/orders/orders.ts'
 import { openStatuses, orderMovesFrom } from '../../domain/orders/purchases.ts'
 import { type ExistingUnit, reconcile, type Reconciled, unitsOf } from '../../domain/orders/reconcile-purchases.ts'
-import { contactSearch } from '../../domain/accounts/users.ts'
 import { changesIn } from '../../db/write.ts'
 import {
   orderColumns,
@@ -124,7 +123,6 @@ export function decideUpdate(context: DecisionContext, placement: Placement, exi
   const { order: row, payment } = existing
   const paid = { ...order, amount_minor: totals.total_minor }
   const after = payment && paymentAfter(payment, paid)
-  const own = ownSearch({ ...order, id: row.id }, payment ? [payment.id] : [])
   const paymentStatus = after?.payment.status ?? paymentStatusOf[order.status]
   const isComplete = payment !== undefined && order.status === 'completed' && wasCaptured(paymentStatus)
   const changes = {
@@ -132,8 +130,6 @@ export function decideUpdate(context: DecisionContext, placement: Placement, exi
     has_payment: isPaid(paymentStatus),
     user_id: user.id,
     completed_transaction_id: isComplete ? payment.id : row.completed_transaction_id,
-    search_own: own,
-    search: contactSearch(user),
     modified_at: context.now,
   }
   const purchases = purchaseDecision(context, placement, existing)

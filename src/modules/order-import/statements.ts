@@ -6,13 +6,13 @@ import { growLists } from '../../db/cel/list-sizes.ts'
 import { locations, options, products, variants } from '../../db/schema/sales/catalog.ts'
 import { orders, purchases, transactions } from '../../db/schema/sales/orders.ts'
 import { users } from '../../db/schema/users.ts'
+import { rebuildOrderText } from '../../db/order-text.ts'
 import { isSharedOutside } from '../../db/customer-visibility.ts'
 import { changedReference, referenceColumns, referenceSince } from '../../db/refunds.ts'
 import { inList } from '../../db/visibility.ts'
 import { insertAll, insertFound, isEmpty, update, updateVersion } from '../../db/write.ts'
 import { openStatuses, orderMovesFrom } from '../../domain/orders/purchases.ts'
 import { cancelRefundsOf } from '../refunds/index.ts'
-import { customerOrdersSearch } from '../users/index.ts'
 import { passChanged } from '../wallet/index.ts'
 import { type RowChange, rowsOf, type Write } from './writes.ts'
 
@@ -148,10 +148,11 @@ function changeStatements(change: RowChange, scope: WriteScope): Statement[] {
   switch (change.write) {
     case 'user':
       return userStatements(change, scope)
-    case 'order-search':
-      return [customerOrdersSearch(change.user_id, change.contact)]
     case 'order':
-      return updateVersion(orders, change.order, change.changes)
+      return updateVersion(orders, change.order, {
+        ...change.changes,
+        search_text: rebuildOrderText({ ...change.order, ...change.changes }),
+      })
     case 'payment':
       return paymentStatements(change, scope)
     case 'purchase-status': {

@@ -40,8 +40,6 @@ type RowInsert = {
 /** A change of rows that exist. It fails as a lost race when they are not as they were read. */
 export type RowChange =
   | { write: 'user'; user: UserRow; changes: Partial<NewRows['users']> }
-  /** The customer's orders are found by this contact from now on. */
-  | { write: 'order-search'; user_id: string; contact: Pick<UserRow, 'email' | 'phone_number'> }
   | { write: 'order'; order: OrderRow; changes: Partial<NewRows['orders']> }
   /** No changes: the payment is only to be as it was read. */
   | { write: 'payment'; payment: TransactionRow; changes: Partial<NewRows['transactions']> }

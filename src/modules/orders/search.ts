@@ -26,12 +26,10 @@ const buildCustomerCondition = (view: CustomerView, ofUser: SQL, ofEdition: SQL)
 
 /** Whether an order contains a text, in its number and ids or in its customer's address and number. */
 export function containsText(view: CustomerView, text: string): SQL {
-  // `search` is the order's copy of its customer's address and number in `users`.
-  if (view.isWhole) return containsFoldedOrDigits(sql`${orders}.search_text`, text)
-  const ofEdition = containsFoldedOrDigits(searchedTexts('given', 'address_folded', 'phone_digits'), text)
-  const ofUser = containsFoldedOrDigits(sql`${orders.search}`, text)
-  return sql`(${containsFoldedOrDigits(sql`${orders}.own_search_text`, text)}
-    or ${buildCustomerCondition(view, ofUser, ofEdition)})`
+  const isInContact = (row: 'users' | 'given'): SQL =>
+    containsFoldedOrDigits(searchedTexts(row, 'address_folded', 'phone_digits'), text)
+  return sql`(${containsFoldedOrDigits(sql`${orders.search_text}`, text)}
+    or ${buildCustomerCondition(view, isInContact('users'), isInContact('given'))})`
 }
 
 export function readTextFilters(view: CustomerView, filters: OrderFilters): TextFilter[] {

@@ -1,8 +1,7 @@
-import { eq, sql } from 'drizzle-orm'
+import { sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { commit, refuseUnless } from '../../db/commit.ts'
 import type { Statement } from '../../db/database.ts'
-import { orders } from '../../db/schema/sales/orders.ts'
 import { shortIds } from '../../db/short-ids.ts'
 import { editionCustomers, users } from '../../db/schema/users.ts'
 import { changeableEditions, isSharedOutside } from '../../db/customer-visibility.ts'
@@ -10,13 +9,7 @@ import { inList } from '../../db/visibility.ts'
 import { changesIn, isEmpty, update, updateVersion } from '../../db/write.ts'
 import { AppError, fieldError, invalid, sharedCustomer } from '../../domain/errors.ts'
 import type { ChannelAddress } from '../../domain/messaging/suppressions.ts'
-import {
-  contactSearch,
-  givenSearchColumns,
-  normalizePhone,
-  searchColumns,
-  type Contact,
-} from '../../domain/accounts/users.ts'
+import { givenSearchColumns, normalizePhone, searchColumns, type Contact } from '../../domain/accounts/users.ts'
 import { restoredSuppressions } from '../suppressions/index.ts'
 import type { UpdateUserInput } from './contract.ts'
 import { isShown, type LoadedUser, type ShownUserRow } from './queries.ts'
@@ -32,12 +25,6 @@ function phoneOf(user: LoadedUser, given: string | null | undefined): string | n
 const emailTaken = () => invalid(fieldError(['email'], 'unique', 'Another customer has this e-mail address.'))
 const phoneTaken = () =>
   invalid(fieldError(['phone_number'], 'unique', 'Another customer has this number and no e-mail.'))
-
-/** Orders are found by their customer's address and number too. */
-export const customerOrdersSearch = (
-  userId: string,
-  contact: Pick<ShownUserRow, 'email' | 'phone_number'>,
-): Statement => update(orders, { search: contactSearch(contact) }, eq(orders.user_id, userId))
 
 /** Refuses a customer of other editions, and stores the contact with the caller's editions too. */
 const changeInEditions = (user: LoadedUser, contact: Contact, editionIds: readonly string[]): Statement[] => [
@@ -109,11 +96,9 @@ export async function updateUser(ctx: Ctx, user: LoadedUser, input: UpdateUserIn
     msg_channel: channelAfter(user, contact),
     modified_at: ctx.now(),
   }
-  const isFoundOtherwise = contact.email !== user.email || contact.phone_number !== user.phone_number
   const statements = [
     ...(editionIds === null ? [] : changeInEditions(user, contact, editionIds)),
     ...updateVersion(users, user, changes),
-    ...(isFoundOtherwise ? [customerOrdersSearch(user.id, contact)] : []),
     ...(await restoredSuppressions(user.organization_id, gained(user, contact))),
   ]
   try {

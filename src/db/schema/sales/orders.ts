@@ -30,9 +30,8 @@ export const orders = sqliteTable('orders', {
   external_id: text(),
   number_folded: text().notNull().default(''),
   number_key: text(),
-  /** Order number and ids, empty where `own_search_text` makes the same of the row; in `search` the contact of the customer. */
-  search_own: text().notNull(),
-  search: text().notNull(),
+  /** Order number, id, external id, and the ids of its transactions: folded, one a line. */
+  search_text: text().notNull(),
   version: integer().notNull().default(1),
   created_at: integer().notNull(),
   modified_at: integer().notNull(),

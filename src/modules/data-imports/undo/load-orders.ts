@@ -10,13 +10,11 @@ import { type OrderBefore, readBefore } from '../../order-import/index.ts'
 import type { ImportRow } from '../background/steps.ts'
 
 type WrittenImportOrder = Pick<typeof importOrders.$inferSelect, 'number' | 'order_version' | 'outcome' | 'before'>
-type Order = Pick<typeof orders.$inferSelect, 'id' | 'version' | 'user_id' | 'modified_at'>
+type Order = Pick<typeof orders.$inferSelect, 'id' | 'external_id' | 'version' | 'user_id' | 'modified_at'>
 
 interface UndoRow extends WrittenImportOrder, Order {
-  /** The customer's values before the import. */
+  /** The customer before the import; null where that row is gone. */
   former_id: string | null
-  email: string | null
-  phone_number: string | null
   has_refund: number
   has_use: number
   has_pass: number
@@ -34,8 +32,6 @@ export type UndonePurchase = Pick<
 export interface WrittenOrder {
   number: number
   order: Order
-  /** The customer of the order before the import. */
-  customer: { email: string | null; phone_number: string | null }
   before: OrderBefore | null
   purchases: readonly UndonePurchase[]
   reason: KeptReason | null
@@ -54,7 +50,7 @@ const findRows = (importId: string, below: number | null, limit: number) =>
         and number < ${below ?? Number.MAX_SAFE_INTEGER}
       order by number desc limit ${sql.raw(String(limit))})
     select its.*,
-      o.id, o.version, o.user_id, o.modified_at, former.id as former_id, former.email, former.phone_number,
+      o.id, o.external_id, o.version, o.user_id, o.modified_at, former.id as former_id,
       exists (select 1 from refund_requests where order_id = o.id and ${isSince('created_at')}) as has_refund,
       exists (select 1 from purchase_uses where purchase_id in ${purchaseIds} and ${isSince('created_at')}) as has_use,
       exists (select 1 from wallet_passes where purchase_id in ${purchaseIds} and ${isSince('created_at')}) as has_pass,
@@ -95,7 +91,7 @@ function written(
   payments: readonly WrittenPayment[],
 ): WrittenOrder {
   const before = row.before === null ? null : readBefore(row.before)
-  const { id, version, user_id, modified_at } = row
+  const { id, external_id, version, user_id, modified_at } = row
   const reason = keptReason({
     is_missing: id === null || row.former_id === null || (row.outcome === 'updated' && !before?.updated),
     has_erased_customer: row.has_erased_customer === 1,
@@ -110,9 +106,8 @@ function written(
     left: versionsLeft(before, purchases),
     is_payment_changed: isPaymentChanged(before, payments),
   })
-  const order = { id, version, user_id, modified_at }
-  const customer = { email: row.email, phone_number: row.phone_number }
-  return { number: row.number, order, customer, before, purchases, reason }
+  const order = { id, external_id, version, user_id, modified_at }
+  return { number: row.number, order, before, purchases, reason }
 }
 
 /** As many as the orders of one transaction of an import may have. */

@@ -2,12 +2,12 @@ import { sql } from 'drizzle-orm'
 import { changedExactly, changedOne, stillHolds } from '../../../db/commit.ts'
 import type { Statement } from '../../../db/database.ts'
 import { shrinkLists } from '../../../db/cel/list-sizes.ts'
+import { rebuildOrderText } from '../../../db/order-text.ts'
 import { orders, transactions } from '../../../db/schema/sales/orders.ts'
 import { changedReference } from '../../../db/refunds.ts'
 import { inList } from '../../../db/visibility.ts'
 import { isEmpty, update, updateVersion } from '../../../db/write.ts'
 import { statusAfterUndo } from '../../../domain/data-imports/import-undo.ts'
-import { contactSearch } from '../../../domain/accounts/users.ts'
 import type { UpdatedBefore } from '../../order-import/index.ts'
 import { passChanged } from '../../wallet/index.ts'
 import type { UndonePurchase, WrittenOrder } from './load-orders.ts'
@@ -86,12 +86,12 @@ function purchaseRestorations(one: Updated, now: number): Statement[] {
 
 /** Restores an order. Its version increases, because the order changes. */
 function restorations(organizationId: string, one: Updated, now: number): Statement[] {
-  const { order, updated, customer } = one
+  const { order, updated } = one
   const { payment } = updated
   return [
     ...updateVersion(orders, order, {
       ...updated.order,
-      search: contactSearch(customer),
+      search_text: rebuildOrderText({ ...order, order_number: updated.order.order_number ?? null }),
       modified_at: now,
     }),
     ...(payment && !isEmpty(payment.before)

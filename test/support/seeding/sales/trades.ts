@@ -72,8 +72,7 @@ function tradeRows(place: Place, product: string, index: number) {
     },
     number_folded: orderNumber ?? '',
     number_key: numberKey(orderNumber),
-    search_own: searchText(orderNumber, ids.order, ids.transaction),
-    search: searchText(orderNumber, ids.order, ids.transaction, email, phone?.slice(1)),
+    search_text: searchText(orderNumber, ids.order, ids.transaction),
     ...stamps,
   }
   const transaction = {
