@@ -106,7 +106,6 @@ create index transactions_of_provider on transactions (organization_id, provider
 create table purchases (
   id text primary key,
   edition_id text not null references editions (id),
-  edition_short_id text not null generated always as (substr(edition_id, -8)) virtual,
   order_id text not null references orders (id),
   user_id text not null references users (id),
   product_id text not null references products (id),
@@ -136,10 +135,11 @@ create index purchases_of_order on purchases (order_id);
 create index purchases_of_user on purchases (user_id, product_id, status);
 -- Finds purchases that have ended, which a sweep marks as expired.
 create index purchases_due on purchases (valid_until) where status = 'active' and valid_until is not null;
--- Serves lists of an edition, of one status or merged from all.
-create index purchases_edition_status on purchases (edition_short_id, status, created_at);
--- Finds a scanned code, or codes by their beginning. Tickets of one kind may share a code.
-create index purchases_edition_code on purchases (edition_short_id, vendor_code collate nocase, created_at)
+-- Serves lists of an edition by creation, of all statuses or one.
+create index purchases_edition_created on purchases (edition_id, created_at, id, status);
+-- Finds a scanned code, or codes by their beginning. Tickets of one kind may share a code, and all codes of an edition may
+-- begin alike, so lists of them read nothing but the index.
+create index purchases_edition_code on purchases (edition_id, vendor_code collate nocase, created_at, id, status)
   where vendor_code is not null;
 
 -- Uses of a purchase: a scan at an entrance, a meal handed out. A reverted use stays as a record.

@@ -58,8 +58,12 @@ create table refund_requests (
   modified_at integer not null,
   completed_at integer
 ) strict, without rowid;
--- Serves lists of an edition ordered by creation.
-create index refund_requests_of_edition on refund_requests (edition_id, created_at, id);
+-- Serves lists of an edition by creation, and its other orderings, which SQLite sorts from it.
+create index refund_requests_edition_created on refund_requests
+  (edition_id, created_at, id, status, reason, source, modified_at, requested_minor, order_id);
+-- Serves lists of an organization as the index before serves those of an edition.
+create index refund_requests_organization_created on refund_requests
+  (organization_id, created_at, id, status, reason, source, modified_at, requested_minor, order_id);
 -- Finds what was requested of an order, and so what can still be paid back.
 create index refund_requests_of_order on refund_requests (order_id);
 -- Finds what was requested of a payment, and checks references when a payment is deleted.
@@ -79,22 +83,8 @@ create unique index refund_requests_of_provider on refund_requests (merchant_acc
   where provider_reference is not null and service <> 'manual';
 -- A batch makes one request per order.
 create unique index refund_requests_of_batch on refund_requests (batch_id, order_id) where batch_id is not null;
--- Serves lists of an edition ordered by status.
-create index refund_requests_by_status on refund_requests (edition_id, status, created_at);
--- Serves lists of one reason or source. Status is left out, because each of its changes would write the entry again.
-create index refund_requests_by_reason on refund_requests (edition_id, reason, source, created_at, id);
--- Serves lists of an edition ordered by last change.
-create index refund_requests_by_modified on refund_requests (edition_id, status, modified_at);
--- Serves lists of an edition ordered by amount.
-create index refund_requests_by_amount on refund_requests (edition_id, status, requested_minor);
 -- Finds a refund by its name at the provider, for searches.
 create index refund_requests_of_reference on refund_requests (provider_reference) where provider_reference is not null;
--- Serves lists of an organization ordered by creation.
-create index refund_requests_of_organization on refund_requests (organization_id, created_at);
--- Serves lists of an organization ordered by status.
-create index refund_requests_of_organization_by_status on refund_requests (organization_id, status, created_at);
--- Serves lists of an organization of one reason or source.
-create index refund_requests_of_organization_by_reason on refund_requests (organization_id, reason, source, created_at);
 
 -- What a refund pays back, or reserves, for each purchase. A remainder that belongs to none, such as a service fee, has
 -- no row.

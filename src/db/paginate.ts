@@ -122,6 +122,15 @@ export function buildOrderBy<Name extends string>(
   })
 }
 
+/** An ordering in which rows that it does not tell apart follow their creation. */
+export function addCreated<Name extends string>(
+  ordering: readonly OrderBy<Name | 'created'>[],
+): readonly OrderBy<Name | 'created'>[] {
+  const last = ordering.at(-1)
+  if (!last || ordering.some(({ name }) => name === 'created')) return ordering
+  return [...ordering, { name: 'created', desc: last.desc }]
+}
+
 export const keyName = (index: number): SQL => sql.raw(`k${index}`)
 export const joinList = (parts: readonly SQL[]): SQL => sql.join([...parts], sql`, `)
 export const joinConditions = (conditions: readonly SQL[]): SQL =>

@@ -59,21 +59,6 @@ export const storedIn = <C extends SQLiteColumn>(column: C, value: string): GetC
 export const orNull = <C extends SQLiteColumn>(column: C): SQL<GetColumnData<C> | null> =>
   sql`${column}`.mapWith<DriverValueDecoder<GetColumnData<C> | null, unknown>>(decoderOf(column))
 
-/** The values of fields as one value, of which `fieldsIn` makes fields again. */
-export const jsonOf = (fields: Fields): SQL =>
-  sql`json_array(${sql.join(
-    Object.values(fields).map((field) => sql`${field}`),
-    sql`, `,
-  )})`
-
-export const fieldsIn = <F extends Fields>(json: SQL, fields: F): F =>
-  Object.fromEntries(
-    Object.entries(fields).map(([key, field], index) => [
-      key,
-      sql`${json} ->> ${sql.raw(String(index))}`.mapWith<DriverValueDecoder<unknown, unknown>>(decoderOf(field)),
-    ]),
-  ) as unknown as F
-
 /** An expression that answers 1 or 0, as a boolean. */
 export const fromFlag = (expression: SQL): SQL<boolean> => expression.mapWith((value: number): boolean => value === 1)
 

@@ -5,7 +5,6 @@ import { type LongOrganizations, longOrganizations } from './lists/intervals/sco
 import { type IntervalSizes, settleIntervals } from './lists/intervals/settle-intervals.ts'
 import { nextSpan, recountOf } from './lists/spans/recount-spans.ts'
 import { settleScopes } from './lists/spans/settle-spans.ts'
-import { divideSpan, isQuiet, mostUnquiet, nextUndivided } from './lists/spans/span-parts.ts'
 import type { ListSpan, SpannedList } from './lists/spans/spanned-list.ts'
 import { checkAtNight } from './sweeps/nightly.ts'
 import { findSweepPosition, sweepPositionStatement } from './sweeps/sweep-positions.ts'
@@ -114,18 +113,3 @@ export const recountNextIntervals = (job: Job, list: IntervalList, name: string)
       return { wrong: isRepaired ? [interval.place] : [], rows: interval.total }
     },
   })
-
-const lookedAtASweep = 50
-
-/** Gives the next spans of a list that triggers count parts, where they have many rows. */
-export async function divideNext(job: Job, list: SpannedList): Promise<void> {
-  const { db } = job
-  const name = `divide ${list.name}`
-  const from = (await findSweepPosition(db, name))?.after ?? ''
-  const found = await db.all(nextUndivided(list, spanOf(from), lookedAtASweep))
-  const due = found.filter((one) => (isQuiet(one, job.now()) ? one.is_undivided === 1 : one.total > mostUnquiet))
-  for (const span of due) await db.batch(divideSpan(list, span))
-  const last = found.length === lookedAtASweep ? found.at(-1) : undefined
-  const after = last ? keyOf(last) : ''
-  if (after !== from) await db.batch([sweepPositionStatement(name, { after, begun_at: job.now() })])
-}

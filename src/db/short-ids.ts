@@ -11,9 +11,6 @@ export const shortIds = (ids: readonly string[]): string[] => ids.map(shortId)
 /** As `shortId`, of an expression of an id. Rows of `editions` and `organizations` have it as `short_id`. */
 export const shortIdOf = (id: SQL): SQL => sql`substr(${id}, -8)`
 
-/** The short id of an edition that a request names. Null where no edition has this whole id. */
-export const shortIdOfEdition = (id: string): SQL => sql`(select short_id from editions where id = ${id})`
-
 /** As `shortIdOfEdition`, of an organisation. */
 export const shortIdOfOrganization = (id: string): SQL => sql`(select short_id from organizations where id = ${id})`
 

@@ -104,12 +104,6 @@ export function editionsReached(caller: Caller, { edition_id, organization_id }:
   return [...new Set(ids)]
 }
 
-/** The edition of a list, or its organisation, if the caller sees all editions of that. */
-export function wholeScope(caller: Caller, { edition_id, organization_id }: AskedTenant): string | undefined {
-  if (edition_id) return edition_id
-  return organization_id && seesOrganization(caller, organization_id) ? organization_id : undefined
-}
-
 /**
  * As `visible`, for a list of one organisation or one edition: what the caller reaches there is decided
  * before the first row, so that an index alone can find and count the rows.

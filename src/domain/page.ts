@@ -25,10 +25,6 @@ export interface OrderBy<Name extends string> {
   desc: boolean
 }
 
-/** Whether an order has one key, of this name, in either direction; none is the group's own order, by the same key. */
-export const isOrderedByOwn = <Name extends string>(ordering: readonly OrderBy<Name>[], own: Name): boolean =>
-  ordering.length === 0 || (ordering.length === 1 && ordering[0]?.name === own)
-
 /** The keys of an order, or of the group's own order (`-created`) when none was requested. */
 export function sortBy<Name extends string, By>(
   asked: readonly OrderBy<Name>[],

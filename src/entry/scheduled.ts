@@ -15,13 +15,6 @@ import { sweepPurchases } from '../modules/purchases/jobs.ts'
 import { sweepRefundBatches } from '../modules/refund-batches/jobs.ts'
 import { sweepPaymentEvents, sweepRefunds } from '../modules/refund-payments/jobs.ts'
 import { sweepCalculations, sweepExports, sweepLeftovers } from '../modules/segments/jobs.ts'
-import {
-  buildRefundRuns,
-  divideRefundSpans,
-  recountRefundIntervals,
-  recountRefunds,
-  settleRefunds,
-} from '../modules/refunds/jobs.ts'
 import { sweepSoftBounces } from '../modules/suppressions/jobs.ts'
 import { sweepEmails } from '../modules/transactional-emails/jobs.ts'
 import {
@@ -38,7 +31,7 @@ import { sweepDeliveries, sweepEvents } from '../modules/webhooks/jobs.ts'
 import { openJob } from './job.ts'
 import { runSweeps, type Sweeps } from './run-sweeps.ts'
 
-const dueSweeps: Sweeps = {
+const sweeps: Sweeps = {
   'forget-expired-keys': ({ db, now }) => deleteExpiredKeys(db, now()),
   'dead-messages': ({ db, now }) => deleteDeadMessages(db, now()),
   'webhook-deliveries': sweepDeliveries,
@@ -70,10 +63,6 @@ const dueSweeps: Sweeps = {
   'merchant-account-secrets': resealMerchantAccounts,
   'wallet-callbacks': sweepCallbacks,
   'wallet-pass-updates': sweepPassUpdates,
-}
-
-/** They count, pack and check what lists read. */
-const listSweeps: Sweeps = {
   'customer-counts': settleCustomers,
   'customer-run-editions': (job) => beginCustomerRuns(job),
   'customer-runs': (job) => buildCustomerRuns(job),
@@ -81,13 +70,8 @@ const listSweeps: Sweeps = {
   'customer-texts': checkCustomerTexts,
   'customer-interval-counts': (job) => settleCustomerIntervals(job),
   'customer-interval-recount': recountCustomerIntervals,
-  'refund-request-parts': divideRefundSpans,
-  'refund-request-recount': recountRefunds,
-  'refund-interval-counts': (job) => settleRefunds(job),
-  'refund-runs': (job) => buildRefundRuns(job),
-  'refund-interval-recount': recountRefundIntervals,
 }
 
 /** Runs the sweeps of a minute. */
 export const scheduled = (controller: ScheduledController, env: Bindings): Promise<void> =>
-  runSweeps({ ...openJob(env), now: () => controller.scheduledTime }, dueSweeps, listSweeps)
+  runSweeps({ ...openJob(env), now: () => controller.scheduledTime }, sweeps)

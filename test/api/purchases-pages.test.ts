@@ -3,7 +3,6 @@ import { beforeAll, expect, it } from 'vitest'
 import type { purchases } from '../../src/db/schema/sales/orders.ts'
 import { type PurchaseStatus, purchaseStatuses } from '../../src/domain/orders/purchases.ts'
 import { rootToken } from '../support/api.ts'
-import { queryOf } from '../support/list-spans.ts'
 import { idsOf, readAs } from '../support/lists.ts'
 import { purchaseRow } from '../support/purchases.ts'
 import { db, write } from '../support/seeding/rows.ts'
@@ -24,7 +23,7 @@ beforeAll(async () => {
   shop = await seedShop()
   const ticket = await givenTicket(shop, { vendor_code: 'SEED' })
   const { created_at } = await purchaseRow(ticket.id)
-  // Most are bought within two days, hundreds of them in one moment; the others in the year before, with weeks of none.
+  // Most are bought within two days, many of them in one moment; the others in the year before, with weeks of none.
   const made = Array.from({ length: count }, (_, index) => ({
     id: `pur_${String((index * 7919) % 100_003).padStart(18, '0')}${shop.edition_id.slice(-8)}`,
     status: purchaseStatuses[index % 17 ? 1 : (index / 17) % purchaseStatuses.length],
@@ -44,7 +43,7 @@ beforeAll(async () => {
 async function pageOf(query: Record<string, string>) {
   const reply = await readAs(
     rootToken,
-    `/v1/purchases?${queryOf({ edition_id: shop.edition_id, page_size: '50', ...query })}`,
+    `/v1/purchases?${new URLSearchParams({ edition_id: shop.edition_id, page_size: '50', ...query }).toString()}`,
   )
   expect(reply.status).toBe(200)
   return { ids: idsOf(reply), count: reply.body.count as number }
@@ -62,19 +61,22 @@ const cases = [undefined, ...purchaseStatuses].flatMap((status) =>
   ['created', '-created'].map((ordering) => ({ status, ordering })),
 )
 
-it.each(cases)('each page of purchases is found by its number: $status, $ordering', async ({ status, ordering }) => {
-  const ids = sorted(status, ordering)
-  const size = 50
-  const last = Math.ceil(ids.length / size)
-  const pages = [...new Set(Array.from({ length: 12 }, (_, index) => 1 + Math.floor((index * (last - 1)) / 11)))]
-  for (const page of pages) {
-    const found = await pageOf({ ...(status && { status }), ordering, page: String(page) })
-    expect([page, found.ids]).toEqual([page, ids.slice(size * (page - 1), size * page)])
-    expect(found.count).toBe(ids.length)
-  }
-})
+it.each(cases)(
+  'a page by its number has the purchases that stand there: $status, $ordering',
+  async ({ status, ordering }) => {
+    const ids = sorted(status, ordering)
+    const size = 50
+    const last = Math.ceil(ids.length / size)
+    const pages = [...new Set(Array.from({ length: 6 }, (_, index) => 1 + Math.floor((index * (last - 1)) / 5)))]
+    for (const page of pages) {
+      const found = await pageOf({ ...(status && { status }), ordering, page: String(page) })
+      expect([page, found.ids]).toEqual([page, ids.slice(size * (page - 1), size * page)])
+      expect(found.count).toBe(ids.length)
+    }
+  },
+)
 
-it('a page behind the last is refused', async () => {
+it('a page past the end is a 404', async () => {
   for (const { edition_id } of [shop, await seedShop()]) {
     const reply = await readAs(rootToken, `/v1/purchases?edition_id=${edition_id}&page=1000`)
     expect([reply.status, reply.body.code]).toEqual([404, 'invalid_page'])

@@ -61,7 +61,6 @@ describe('the stored lengths of lists', () => {
       people: 2,
       customers: 2,
       customer_changes: 2,
-      refund_changes: 0,
       all_orders: 3,
       all_purchases: 9,
       campaigns: 0,
@@ -75,7 +74,6 @@ describe('the stored lengths of lists', () => {
       people: 3,
       customers: 3,
       customer_changes: 3,
-      refund_changes: 0,
       all_orders: 5,
       all_purchases: 12,
       campaigns: 0,
@@ -160,7 +158,6 @@ describe('the stored lengths of lists', () => {
       people: 0,
       customers: 0,
       customer_changes: 0,
-      refund_changes: 0,
       all_orders: 0,
       all_purchases: 0,
     })

@@ -1,12 +1,9 @@
 import { env } from 'cloudflare:workers'
-import { sql } from 'drizzle-orm'
-import { expect } from 'vitest'
 import { Database } from '../../src/db/database.ts'
 import type { IntervalList } from '../../src/db/lists/intervals/interval-list.ts'
 import { intervalSizes } from '../../src/db/lists/intervals/settle-intervals.ts'
 import { newMeter } from '../../src/domain/meter.ts'
 import { byCodePoint } from './lists.ts'
-import { db } from './seeding/rows.ts'
 
 /** Short intervals, so that few rows have many. */
 export const shortSizes = {
@@ -28,12 +25,6 @@ interface SettledRow {
   keys: Readonly<Record<string, Key>>
   /** The column that counts it. */
   count: string
-}
-
-/** A row of an edition. */
-export interface CountedRow extends Omit<SettledRow, 'scopes'> {
-  edition_id: string
-  modified: number
 }
 
 export type StoredInterval = Record<string, string | number>
@@ -83,23 +74,6 @@ export function countedAnew(
         if (interval) interval[row.count] = Number(interval[row.count] ?? 0) + 1
       }
   return real
-}
-
-/** Compares the intervals of an organisation with all rows of its list. Answers how many there are. */
-export async function expectIntervals(list: IntervalList, organization: string, rows: readonly CountedRow[]) {
-  const settled = await db.all(
-    sql<{ scope: string; until: number }>`select scope, until from settled_lists where list = ${list.name}`,
-  )
-  const untilOf = new Map(settled.map(({ scope, until }) => [scope, until]))
-  const names = ['value', ...list.keys.map((key) => key.name)]
-  const stored = await db.all(sql<StoredInterval>`select * from ${list.intervals}
-    where scope = ${organization} or scope in (select id from editions where organization_id = ${organization})
-    order by scope, ordering, ${sql.raw(names.join(', '))}`)
-  const counted = rows
-    .filter((row) => row.modified < (untilOf.get(row.edition_id) ?? 0))
-    .map((row) => ({ ...row, scopes: [row.edition_id, organization] }))
-  expect(stored).toEqual(countedAnew(list, stored, counted))
-  return stored.length
 }
 
 /** The database of a sweep that ends at the transaction behind so many others. */

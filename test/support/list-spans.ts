@@ -1,10 +1,7 @@
-import { type SQL, sql } from 'drizzle-orm'
+import { sql } from 'drizzle-orm'
 import * as fc from 'fast-check'
 import { expect } from 'vitest'
 import { dayMs } from '../../src/domain/time/instants.ts'
-import { rootToken } from './api.ts'
-import { idsOf, readAs } from './lists.ts'
-import { count } from './retention.ts'
 import { db } from './seeding/rows.ts'
 
 export const minute = 60_000
@@ -21,7 +18,6 @@ export const wait = fc.record({
   ms: fc.constantFrom(minute, 9 * minute, 20 * minute, dayMs, 6 * dayMs, 95 * dayMs),
 })
 export const settle = fc.record({ act: fc.constant('settle' as const) })
-export const sweep = fc.record({ act: fc.constant('sweep' as const) })
 
 /** Rows that are counted before anything else happens. */
 export const settled = [
@@ -32,28 +28,6 @@ export const settled = [
 
 export const queryOf = (filter: object): string =>
   new URLSearchParams(Object.entries(filter).filter((entry) => entry[1] !== undefined)).toString()
-
-/** The pages of a list by number hold what all its rows in their order hold. */
-export async function expectPages(path: string, all: SQL<{ id: string }>, size: number): Promise<void> {
-  const ids = (await db.all(all)).map(({ id }) => id)
-  const last = Math.ceil(ids.length / size)
-  for (const page of new Set([1, Math.ceil(last / 3), Math.ceil(last / 2), last - 1, last].filter((one) => one > 0))) {
-    const reply = await readAs(rootToken, `${path}&page_size=${size}&page=${page}`)
-    expect([path, page, reply.status]).toEqual([path, page, 200])
-    expect([path, page, idsOf(reply)]).toEqual([path, page, ids.slice((page - 1) * size, page * size)])
-  }
-}
-
-export async function expectCount(path: string, rows: SQL): Promise<void> {
-  const reply = await readAs(rootToken, path)
-  expect([path, reply.status, reply.body.count]).toEqual([path, 200, await count(rows)])
-}
-
-/** What is counted, without the sums of these counts. */
-export const stored = (list: string, scope: string) =>
-  db.first(sql<{ n: number | null; spans: number }>`select sum(facet.value) as n, count(distinct span) as spans
-    from list_spans, json_each(counts) as facet
-    where list = ${list} and scope = ${scope} and instr(facet.key, ',') = 0`)
 
 interface StoredSpan {
   bits: number

@@ -3,12 +3,10 @@ import { expect } from 'vitest'
 import type { transactions } from '../../src/db/schema/sales/orders.ts'
 import { type refundItems, refundRequests } from '../../src/db/schema/sales/refunds.ts'
 import { select } from '../../src/db/select.ts'
-import { shortId } from '../../src/db/short-ids.ts'
 import { payRefunds } from '../../src/modules/refund-payments/jobs.ts'
 import { post, type Reply } from './api.ts'
 import { realJob } from './campaigns.ts'
-import { costOf } from './cost.ts'
-import { givenOrder, type Shop } from './seeding/sales/orders.ts'
+import { type Shop } from './seeding/sales/orders.ts'
 import { db } from './seeding/rows.ts'
 
 type RefundRow = typeof refundRequests.$inferSelect
@@ -25,21 +23,6 @@ type Action = 'approve' | 'reject' | 'cancel' | 'retry' | 'settle'
 
 export const act = (id: string, action: Action, body: Record<string, unknown> = {}, token?: string): Promise<Reply> =>
   post(`/v1/refund-requests/${id}/${action}`, action === 'reject' ? { reason: 'No', ...body } : body, token)
-
-/** Makes and rejects requests of a shop, and says how many rows each of it writes. `made` has their ids. */
-export function requestsOf(shop: Shop) {
-  const made: string[] = []
-  return {
-    made,
-    asked: async (): Promise<number> => {
-      const { purchases } = await givenOrder(shop)
-      const reply = await askFor(purchases[0] ?? '', { amount: 1 })
-      made.push(String(reply.body.id))
-      return costOf(reply).rows_written
-    },
-    rejected: async (index: number): Promise<number> => costOf(await act(made[index] ?? '', 'reject')).rows_written,
-  }
-}
 
 export const refundRow = async (id: string): Promise<RefundRow> => {
   const row = await db.first(
@@ -75,7 +58,7 @@ export async function expectCountersToBeSums({ edition_id }: Shop): Promise<void
         on r.id = i.refund_request_id where i.purchase_id = p.id) as refunded,
       (select coalesce(sum(iif(${open}, i.amount_minor, 0)), 0) from refund_items i join refund_requests r
         on r.id = i.refund_request_id where i.purchase_id = p.id) as reserved
-    from purchases p where p.edition_short_id = ${shortId(edition_id)}
+    from purchases p where p.edition_id = ${edition_id}
       and (p.refunded_minor <> refunded or p.reserved_minor <> reserved
         or p.refunded_minor + p.reserved_minor > p.price_minor + p.deposit_minor + p.handling_fee_minor)`)
   const ofPayments = await db.all(sql`select t.id, t.refunded_minor, t.reserved_minor, t.status,
@@ -83,7 +66,7 @@ export async function expectCountersToBeSums({ edition_id }: Shop): Promise<void
       (select coalesce(sum(coalesce(r.approved_minor, r.requested_minor)), 0) from refund_requests r
         where r.order_id = t.order_id and r.transaction_id = t.id and ${open}) as reserved
     from transactions t join orders o on o.id = t.order_id
-    where o.edition_short_id = ${shortId(edition_id)} and t.type = 'payment' and (t.refunded_minor <> refunded
+    where o.edition_id = ${edition_id} and t.type = 'payment' and (t.refunded_minor <> refunded
       or t.reserved_minor <> reserved or t.refunded_minor > t.amount_minor
       or (t.refunded_minor + t.reserved_minor > t.amount_minor and not exists (select 1 from refund_requests r
         where r.order_id = t.order_id and r.transaction_id = t.id and r.source = 'provider')))`)

@@ -45,7 +45,7 @@ interface FewEntries {
 }
 
 /** How an index finds the rows of a list. */
-export interface IndexSearch {
+export interface FewSearch {
   /** Rows that may match by texts of their own, under the name of the list's table; null for none. */
   own: IndexEntries | null
   /** As `customers`: those whose orders may match. */
@@ -118,7 +118,7 @@ export async function findFew(
   db: Database,
   source: Pick<ListSource, 'sort' | 'key'>,
   request: PageRequest,
-  search: Pick<IndexSearch, 'readFew'>,
+  search: Pick<FewSearch, 'readFew'>,
 ): Promise<Few> {
   const { own, contacts, rows } = await search.readFew(db)
   return {

@@ -1,6 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { Database } from '../database.ts'
-import type { IndexSearch, IndexShares } from './find-few.ts'
+import type { FewSearch, IndexShares } from './find-few.ts'
 import { type Found, type ListState, mostHitsOf, readHits } from './list-hits.ts'
 import type { ListSource } from './list-source.ts'
 import { and, keyColumns, keyName, type OrderKey, orderOf } from './order-keys.ts'
@@ -32,7 +32,7 @@ const joinedTo = ({ table, key, judged = sql``, ofOrders }: SearchedTable): SQL 
 const isMatch = (source: SearchedTable): SQL => sql`(${and([...ofOwners(source), ...source.where])})`
 
 /** The keys of all rows that may match, each once. */
-function candidateKeys({ own, contacts }: IndexSearch): SQL {
+function candidateKeys({ own, contacts }: FewSearch): SQL {
   const parts = [
     ...(own ? [sql`select rowid as key from ${own.table} where ${own.where}`] : []),
     ...(contacts
@@ -47,7 +47,7 @@ function candidateKeys({ own, contacts }: IndexSearch): SQL {
 }
 
 /** All rows that may match, found by the index first. */
-export function candidates(source: SearchedTable, search: IndexSearch): SQL {
+export function candidates(source: SearchedTable, search: FewSearch): SQL {
   const { table, key, judged = sql``, ofOrders } = source
   const ofIndex = candidateKeys(search)
   const keys = ofOrders
@@ -58,7 +58,7 @@ export function candidates(source: SearchedTable, search: IndexSearch): SQL {
 }
 
 /** What rows that match are read from, each in one of these: the index, or where it has most of the list, the list itself. */
-function sourcesOf(source: SearchedTable, { own, contacts, isOwn }: IndexSearch, isMost: boolean): SQL[] {
+function sourcesOf(source: SearchedTable, { own, contacts, isOwn }: FewSearch, isMost: boolean): SQL[] {
   const { table, judged = sql``, ofOrders } = source
   // As a value of each row: what does not depend on it is read once, and not joined to each.
   const isFound = sql`+${isMatch(source)}`
@@ -82,14 +82,14 @@ function sourcesOf(source: SearchedTable, { own, contacts, isOwn }: IndexSearch,
 }
 
 /** Columns of all rows that match. */
-const matching = (source: SearchedTable, search: IndexSearch, isMost: boolean, columns: SQL): SQL =>
+const matching = (source: SearchedTable, search: FewSearch, isMost: boolean, columns: SQL): SQL =>
   sql.join(
     sourcesOf(source, search, isMost).map((from) => sql`select ${columns} from ${from}`),
     sql` union all `,
   )
 
 /** Reads all rows that may match. */
-export async function countMatches(db: Database, source: SearchedTable, search: IndexSearch, isMost = false) {
+export async function countMatches(db: Database, source: SearchedTable, search: FewSearch, isMost = false) {
   const row = await db.first(
     sql<{ n: number }>`select count(*) as n from (${matching(source, search, isMost, source.key)})`,
   )
@@ -105,7 +105,7 @@ const mostContacts = 1 / 6
  * Whether it is cheaper to read the list than what the index finds. Where its first entries stand close together more are
  * counted.
  */
-async function isMostOf(db: Database, { own, contacts }: IndexSearch, state: ListState, shares: IndexShares) {
+async function isMostOf(db: Database, { own, contacts }: FewSearch, state: ListState, shares: IndexShares) {
   const parts = [
     ...(contacts && shares.contacts >= mostContacts ? [{ entries: contacts, most: mostContacts }] : []),
     ...(own && shares.own >= mostOwn ? [{ entries: own, most: mostOwn }] : []),
@@ -123,7 +123,7 @@ async function isMostOf(db: Database, { own, contacts }: IndexSearch, state: Lis
 export async function findHits(
   db: Database,
   source: SearchedTable,
-  search: IndexSearch,
+  search: FewSearch,
   { state, keys, shares }: { state: ListState; keys: readonly OrderKey[]; shares: IndexShares },
 ): Promise<Found> {
   const isMost = await isMostOf(db, search, state, shares)

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import type { Page, PageRequest } from '../../domain/page.ts'
 import { compareKeys } from '../../domain/text/compare-keys.ts'
 import type { Database } from '../database.ts'
-import { findFew, type IndexSearch, type Match, mostAtOnce } from './find-few.ts'
+import { findFew, type FewSearch, type Match, mostAtOnce } from './find-few.ts'
 import { listedKeys } from './listed-keys.ts'
 import { candidates, countMatches, findHits, type SearchedTable } from './find-hits.ts'
 import { hitListOf, keepHits, type ListState } from './list-hits.ts'
@@ -60,7 +60,7 @@ const whole = <F extends Fields>(source: TableSource<F>): ListSource<F> => ({
 
 interface CountedSearch<F extends Fields> {
   source: SearchedSource<F>
-  search: IndexSearch
+  search: FewSearch
   count: number
 }
 
@@ -80,7 +80,7 @@ export async function paginateSearch<F extends Fields>(
   db: Database,
   request: PageRequest,
   source: SearchedSource<F>,
-  search: IndexSearch,
+  search: FewSearch,
 ): Promise<Page<RowOf<F>>> {
   const list = source.state && (await hitListOf(source.state))
   const many = (count: number) => pageOfMany(db, request, { source, search, count })

@@ -12,7 +12,7 @@ export interface Ranges {
   areWords?: boolean
 }
 
-export const isWord = (value: string): boolean => /^\w+$/.test(value)
+const isWord = (value: string): boolean => /^\w+$/.test(value)
 
 /** A value of each range of a statement. Numbers and words are written out, as those of the ranges are. */
 export function valueInRanges(value: string | number): SQL {

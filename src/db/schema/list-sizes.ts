@@ -13,5 +13,4 @@ export const listSizes = sqliteTable('list_sizes', {
   all_purchases: integer().notNull().default(0),
   customers: integer().notNull().default(0),
   customer_changes: integer().notNull().default(0),
-  refund_changes: integer().notNull().default(0),
 })

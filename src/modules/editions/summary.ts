@@ -1,7 +1,6 @@
 import type { z } from '@hono/zod-openapi'
-import { type SQL, sql } from 'drizzle-orm'
 import { editions } from '../../db/schema/editions.ts'
-import { fieldsIn, jsonOf, type RowOf } from '../../db/select.ts'
+import { type RowOf } from '../../db/select.ts'
 import type { Nullable } from '../../domain/nullable.ts'
 import { toIsoOrNull } from '../../domain/time/instants.ts'
 import type { EditionSummary } from '../../http/fields.ts'
@@ -17,18 +16,6 @@ export const editionSummaryFields = {
   edition_is_draft: editions.is_draft,
   edition_published_at: editions.published_at,
 }
-
-/** The summary of a joined edition as one value, which few rows of a list differ in. */
-export const shownEdition = jsonOf(editionSummaryFields)
-
-export const shownOfEdition = (id: string): SQL =>
-  sql`(select ${shownEdition} from ${editions} where ${editions.id} = ${id})`
-
-/** As `shownEdition`, of the edition that a column names; `ids` is a query of `id` and `shown`, which is read once. */
-export const shownIn = (ids: SQL, column: SQL): SQL =>
-  sql`(select json_group_object(id, json(shown)) from (${ids})) -> ${column}`
-
-export const editionSummaryIn = fieldsIn(sql`shown`, editionSummaryFields)
 
 export type EditionSummaryRow = RowOf<typeof editionSummaryFields>
 

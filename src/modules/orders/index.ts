@@ -1,2 +1,2 @@
-export { orderVisibility } from './scope.ts'
-export { containsText } from './search.ts'
+export { chooseListedOrders, type ListedOrders, orderVisibility } from './scope.ts'
+export { containsText, findOrders } from './search.ts'

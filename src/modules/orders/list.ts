@@ -1,11 +1,19 @@
 import { eq, gte, lte, type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { type CustomerView, customerFields, customersSeenBy, madeOfView } from '../../db/customer-visibility.ts'
-import { buildOrderBy, joinConditions, maxIndexedOffset, maxSortedOffset, paginate } from '../../db/paginate.ts'
+import {
+  addCreated,
+  buildOrderBy,
+  joinConditions,
+  maxIndexedOffset,
+  maxSortedOffset,
+  paginate,
+} from '../../db/paginate.ts'
 import { orders } from '../../db/schema/sales/orders.ts'
 import { maxNewest } from '../../db/search.ts'
 import type { RowOf } from '../../db/select.ts'
 import { inList } from '../../db/visibility.ts'
+import { invalid, parameterError } from '../../domain/errors.ts'
 import type { OrderBy, Page, PageRequest } from '../../domain/page.ts'
 import { editionSummaryFields } from '../editions/index.ts'
 import type { OrderFilters } from './contract.ts'
@@ -55,10 +63,15 @@ export async function listOrders(
   ordering: OrderOrdering,
   filters: OrderFilters,
 ): Promise<Page<OrderListRow>> {
+  const { edition_id, organization_id, customer_id } = filters
+  if (!edition_id && !organization_id && !customer_id)
+    throw invalid(
+      parameterError(null, 'required_filter', 'Give at least one of edition_id, organization_id, customer_id.'),
+    )
   const view = customersSeenBy(ctx.caller)
   const listed = chooseListedOrders(ctx.caller, filters)
   const textFilters = readTextFilters(view, filters)
-  const candidates = isOfFew(filters) ? null : await findCandidates(ctx, view, listed, textFilters)
+  const candidates = isOfFew(filters) ? null : await findCandidates(ctx, listed, textFilters)
   const index = chooseIndex(listed, ordering, filters)
   return paginate(ctx.db, page, {
     // Without an index SQLite looks the candidates up by their key.
@@ -79,13 +92,6 @@ export async function listOrders(
     maxOffset: index.isInOrder && !candidates ? maxIndexedOffset : maxSortedOffset,
     count: buildStoredCount(listed, filters),
   })
-}
-
-/** Orders that an ordering does not tell apart follow their creation. */
-function addCreated(ordering: OrderOrdering): OrderOrdering {
-  const last = ordering.at(-1)
-  if (!last || ordering.some(({ name }) => name === 'created')) return ordering
-  return [...ordering, { name: 'created', desc: last.desc }]
 }
 
 /** Whether a filter leaves few orders, so that each is compared with the texts. */
@@ -114,15 +120,10 @@ function buildConditions(filters: OrderFilters): SQL[] {
 }
 
 /** A condition on the orders that may have the texts; null where no text was given, and where the list is walked. */
-async function findCandidates(
-  ctx: Ctx,
-  view: CustomerView,
-  listed: ListedOrders,
-  textFilters: readonly TextFilter[],
-): Promise<SQL | null> {
+async function findCandidates(ctx: Ctx, listed: ListedOrders, textFilters: readonly TextFilter[]): Promise<SQL | null> {
   if (textFilters.length === 0 || textFilters.some(({ texts }) => texts.length === 0)) return null
   const indexed = chooseIndexedFilter(textFilters)
-  if (indexed) return findOrders(ctx, view, listed, indexed)
+  if (indexed) return findOrders(ctx, listed, indexed)
   return sql`${orders.seq} in (select seq from ${buildCreatedIndex(listed)}
     where ${listed.where} order by ${orders.created_at} desc, ${orders.seq} desc limit ${maxNewest})`
 }

@@ -1,9 +1,19 @@
 import { eq, type SQL, sql } from 'drizzle-orm'
+import { customersSeenBy } from '../../db/customer-visibility.ts'
 import { orders } from '../../db/schema/sales/orders.ts'
+import { users } from '../../db/schema/users.ts'
 import type { SearchScope } from '../../db/search.ts'
-import { inList, seesOrganization, visibilityOf, visible, visibleIn } from '../../db/visibility.ts'
+import { shortIds } from '../../db/short-ids.ts'
+import {
+  actingReach,
+  inList,
+  organizationsReached,
+  seesOrganization,
+  visibilityOf,
+  visible,
+  visibleIn,
+} from '../../db/visibility.ts'
 import { type Caller, reachOf } from '../../domain/accounts/access.ts'
-import { invalid, parameterError } from '../../domain/errors.ts'
 import type { OrderFilters } from './contract.ts'
 
 export const orderVisibility = visibilityOf(sql`${orders.organization_id}`, sql`${orders.edition_id}`)
@@ -14,16 +24,24 @@ export interface ListedOrders {
   where: SQL
   /** A condition on the caller, without columns. */
   isVisible: SQL
-  /** The editions of the list; null for an organization, and where a customer alone limits the list. */
+  /** The editions of the list; null for an organization, and for all that the caller reaches. */
   editionIds: readonly string[] | null
-  /** A value. */
-  organizationId: SQL
+  /** A condition on customers whose orders the list may have. */
+  customers: SQL
   ownMarks: SearchScope | null
   customerMarks: SearchScope | null
 }
 
 const inEditions = (ids: readonly string[]): SQL =>
   ids.length === 1 ? eq(orders.edition_id, ids[0] ?? '') : inList(sql`${orders.edition_id}`, ids)
+
+const areCustomersOf = (editionIds: readonly string[]): SQL =>
+  sql`exists (select 1 from edition_customers where user_seq = ${users.seq}
+    and ${inList(sql`edition_short_id`, shortIds(editionIds))})`
+
+/** Edition roles are answered from the customers of their editions alone. */
+const areSeenCustomersOf = (caller: Caller, editionIds: readonly string[]): SQL =>
+  customersSeenBy(caller).isWhole ? sql`1` : areCustomersOf(editionIds)
 
 function listEdition(caller: Caller, editionId: string, organizationId: string | undefined): ListedOrders {
   const isVisible = sql`${visibleIn(caller, orderVisibility, { edition_id: editionId })}
@@ -33,7 +51,8 @@ function listEdition(caller: Caller, editionId: string, organizationId: string |
     where: sql`${inEditions([editionId])} and ${isVisible}`,
     isVisible,
     editionIds: [editionId],
-    organizationId: sql`(select organization_id from editions where id = ${editionId})`,
+    customers: sql`${users.organization_id} = (select organization_id from editions where id = ${editionId})
+      and ${areSeenCustomersOf(caller, [editionId])}`,
     ownMarks: { editions: [editionId] },
     customerMarks: { editionId },
   }
@@ -41,42 +60,50 @@ function listEdition(caller: Caller, editionId: string, organizationId: string |
 
 function listOrganization(caller: Caller, organizationId: string): ListedOrders {
   const marks = { organizations: [organizationId] }
-  const shared = { organizationId: sql`${organizationId}`, customerMarks: marks }
+  const customers = eq(users.organization_id, organizationId)
   if (seesOrganization(caller, organizationId))
     return {
-      ...shared,
       where: eq(orders.organization_id, organizationId),
       isVisible: sql`1`,
       editionIds: null,
+      customers,
       ownMarks: marks,
+      customerMarks: marks,
     }
   const reach = reachOf(caller)
   const grants = reach.all ? [] : reach.editions.filter((grant) => grant.organization_id === organizationId)
   const editionIds = [...new Set(grants.flatMap(({ edition_id }) => edition_id ?? []))]
   return {
-    ...shared,
     where: inEditions(editionIds),
     isVisible: editionIds.length > 0 ? sql`1` : sql`0`,
     editionIds,
+    customers: sql`${customers} and ${areSeenCustomersOf(caller, editionIds)}`,
     ownMarks: { editions: editionIds },
+    customerMarks: marks,
   }
 }
 
-/** Throws `required_filter` (400) where no filter limits the list. */
-export function chooseListedOrders(caller: Caller, filters: OrderFilters): ListedOrders {
-  const { edition_id, organization_id, customer_id } = filters
+function listReached(caller: Caller): ListedOrders {
+  const shared = { where: visible(caller, orderVisibility), editionIds: null }
+  const reach = actingReach(caller)
+  if (reach.all) return { ...shared, isVisible: sql`1`, customers: sql`1`, ownMarks: null, customerMarks: null }
+  const organizations = organizationsReached(caller) ?? []
+  const editionIds = reach.editions.flatMap(({ edition_id }) => edition_id ?? [])
+  return {
+    ...shared,
+    isVisible: organizations.length > 0 ? sql`1` : sql`0`,
+    customers: sql`(${inList(sql`${users.organization_id}`, reach.organizations)} or ${areCustomersOf(editionIds)})`,
+    ownMarks: { organizations },
+    customerMarks: { organizations },
+  }
+}
+
+/** The orders of an edition, of an organization, or without either, of all that the caller reaches. */
+export function chooseListedOrders(
+  caller: Caller,
+  { edition_id, organization_id }: Pick<OrderFilters, 'edition_id' | 'organization_id'>,
+): ListedOrders {
   if (edition_id) return listEdition(caller, edition_id, organization_id)
   if (organization_id) return listOrganization(caller, organization_id)
-  if (!customer_id)
-    throw invalid(
-      parameterError(null, 'required_filter', 'Give at least one of edition_id, organization_id, customer_id.'),
-    )
-  return {
-    where: visible(caller, orderVisibility),
-    isVisible: sql`1`,
-    editionIds: null,
-    organizationId: sql`null`,
-    ownMarks: null,
-    customerMarks: null,
-  }
+  return listReached(caller)
 }

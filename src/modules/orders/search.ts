@@ -5,8 +5,6 @@ import { type CustomerView, searchedTexts } from '../../db/customer-visibility.t
 import { orders } from '../../db/schema/sales/orders.ts'
 import { users } from '../../db/schema/users.ts'
 import { buildMatch, findCandidates } from '../../db/search.ts'
-import { shortIds } from '../../db/short-ids.ts'
-import { inList } from '../../db/visibility.ts'
 import { fold, phoneDigits } from '../../domain/text/fold.ts'
 import { isIndexed } from '../../domain/text/trigrams.ts'
 import type { OrderFilters } from './contract.ts'
@@ -76,41 +74,32 @@ export function chooseIndexedFilter(textFilters: readonly TextFilter[]): TextFil
   return indexed.toSorted((one, other) => measureShortest(other) - measureShortest(one))[0] ?? null
 }
 
-type SeqQuery = SQL<{ key: number }>
+type KeyQuery = SQL<{ key: number }>
 
-const noRows: SeqQuery = sql`select null as key where 0`
+const noKeys: KeyQuery = sql`select null as key where 0`
 
-const searchOrderTexts = (listed: ListedOrders, texts: readonly string[]): SeqQuery =>
+const searchOrderTexts = (listed: ListedOrders, texts: readonly string[]): KeyQuery =>
   sql`select orders.seq as key from order_search cross join orders on orders.seq = order_search.rowid
     where ${buildMatch('order_search', { scope: listed.ownMarks, isVisible: listed.isVisible, texts })}
       and ${listed.where}`
 
-/** Customers whose orders a list may have. Edition roles are answered from the customers of their editions alone. */
-function searchCustomers(view: CustomerView, listed: ListedOrders, texts: readonly string[]): SeqQuery {
-  const { customerMarks, organizationId, editionIds, isVisible } = listed
-  const isMember =
-    view.isWhole || !editionIds
-      ? sql`1`
-      : sql`exists (select 1 from edition_customers where user_seq = customer_search.rowid
-          and ${inList(sql`edition_short_id`, shortIds(editionIds))})`
-  return sql`select users.seq as key from customer_search cross join users on users.seq = customer_search.rowid
-    where ${buildMatch('customer_search', { scope: customerMarks, isVisible, texts })}
-      and users.organization_id = ${organizationId} and ${isMember}`
-}
+/** Customers whose orders a list may have. */
+const searchCustomers = ({ customers, customerMarks, isVisible }: ListedOrders, texts: readonly string[]): KeyQuery =>
+  sql`select users.seq as key from customer_search cross join users on users.seq = customer_search.rowid
+    where ${buildMatch('customer_search', { scope: customerMarks, isVisible, texts })} and ${customers}`
 
 /** A condition on the orders that may contain a text; null where too many of them, or of their customers, do. */
 export async function findOrders(
   ctx: Ctx,
-  view: CustomerView,
   listed: ListedOrders,
-  { texts, isInOrder, isInCustomer }: TextFilter,
+  { texts, isInOrder, isInCustomer }: Pick<TextFilter, 'texts' | 'isInOrder' | 'isInCustomer'>,
 ): Promise<SQL | null> {
-  const candidates = await findCandidates(ctx.db, [
-    isInOrder ? searchOrderTexts(listed, texts) : noRows,
-    isInCustomer ? searchCustomers(view, listed, texts) : noRows,
+  const found = await findCandidates(ctx.db, [
+    isInOrder ? searchOrderTexts(listed, texts) : noKeys,
+    isInCustomer ? searchCustomers(listed, texts) : noKeys,
   ])
-  if (!candidates) return null
-  const [orderKeys, customerKeys] = candidates.map((keys) => JSON.stringify(keys))
+  if (!found) return null
+  const [orderKeys, customerKeys] = found.map((keys) => JSON.stringify(keys))
   return sql`${orders.seq} in (
     select value from json_each(${orderKeys})
     union

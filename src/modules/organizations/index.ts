@@ -2,7 +2,6 @@ export { findOrganization } from './queries.ts'
 export {
   type OrganizationSummaryRow,
   organizationSummaryFields,
-  organizationSummaryOf,
   presentOrganizationOrNull,
   presentOrganizationSummary,
 } from './summary.ts'

@@ -18,15 +18,6 @@ export const organizationSummaryFields = {
   organization_avatar_key: sql<string | null>`${keyOfFile(sql`${organizations.avatar_file_id}`)}`,
 }
 
-/** The same of one organisation: a list of many rows of it reads it once for each field, and not for each row. */
-export const organizationSummaryOf = (id: string): typeof organizationSummaryFields =>
-  Object.fromEntries(
-    Object.entries(organizationSummaryFields).map(([name, field]) => [
-      name,
-      sql`(select ${field} from ${organizations} where ${organizations.id} = ${id})`,
-    ]),
-  ) as unknown as typeof organizationSummaryFields
-
 export type OrganizationSummaryRow = RowOf<typeof organizationSummaryFields>
 
 export const presentOrganizationSummary = (

@@ -1,245 +1,155 @@
-import { type SQL, sql } from 'drizzle-orm'
+import { eq, gte, lte, type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { foldedOrDigits } from '../../db/contains.ts'
-import type { IntervalOrdering } from '../../db/lists/intervals/interval-list.ts'
-import { findStartInIntervals } from '../../db/lists/intervals/start-in-intervals.ts'
-import type { NoFilters } from '../../db/lists/filters.ts'
-import type { ListSource, Owners, OldSortKey } from '../../db/lists/list-source.ts'
-import { isFarPage, shortSkipOfTwice } from '../../db/lists/page-by-number.ts'
-import { listedKeys } from '../../db/lists/listed-keys.ts'
-import { inAnyRange } from '../../db/lists/ranges.ts'
-import { listByRuns } from '../../db/lists/runs/list-by-runs.ts'
-import { paginate } from '../../db/lists/paginate.ts'
-import { paginateNewest } from '../../db/lists/paginate-search.ts'
-import { countOfSpans } from '../../db/lists/spans/count-spans.ts'
-import { bySpans, startInGroups } from '../../db/lists/spans/start-of-spans.ts'
-import { editions } from '../../db/schema/editions.ts'
-import { refundRequests } from '../../db/schema/sales/refunds.ts'
 import { type CustomerView, customersSeenBy } from '../../db/customer-visibility.ts'
-import { editionsSeenBy, inWords, wholeScope } from '../../db/visibility.ts'
-import type { Page, PageRequest } from '../../domain/page.ts'
-import { isIndexed as isIndexedText } from '../../domain/text/trigrams.ts'
-import { shownEdition, shownIn, shownOfEdition } from '../editions/index.ts'
-import { organizationSummaryOf } from '../organizations/index.ts'
-import { askedOf, conditions } from './conditions.ts'
-import { type CountedRefunds, countedOf, fewMatch, isOfTime } from './count.ts'
-import { isOfWholeEditions, type RefundFilters } from './filters.ts'
-import { refundIntervals } from './intervals.ts'
-import {
-  byReason,
-  indexOf,
-  isOfReason,
-  type RefundOrdering,
-  type RefundIndex,
-  sortOf,
-  statusesOf,
-} from './orderings.ts'
-import {
-  joinedEditions,
-  joinedOrganizations,
-  joins,
-  pageFields,
-  refundFields,
-  type RefundDetailRow,
-} from './queries.ts'
-import { rowsInRuns } from './runs.ts'
-import { fewEditionsOf, inReach, isOfEditions, organizationOf, rangesOfEditions } from './scope.ts'
+import { addCreated, buildOrderBy, maxIndexedOffset, maxSortedOffset, paginate } from '../../db/paginate.ts'
+import { refundRequests } from '../../db/schema/sales/refunds.ts'
+import { maxNewest } from '../../db/search.ts'
+import { actingReach, inList, inOnlyOrganization, visibilityOf, visible } from '../../db/visibility.ts'
+import type { Caller } from '../../domain/accounts/access.ts'
+import type { OrderBy, Page, PageRequest } from '../../domain/page.ts'
+import { isIndexed } from '../../domain/text/trigrams.ts'
+import { chooseListedOrders, containsText, findOrders, type ListedOrders } from '../orders/index.ts'
+import type { RefundFilters } from './contract.ts'
+import { joinedEditions, joinedOrganizations, joins, type RefundDetailRow, refundFields } from './queries.ts'
 
-/** The editions of a list, with what is shown of each. */
-function shownEditions(ctx: Ctx, filters: RefundFilters): SQL {
-  const few = fewEditionsOf(ctx, filters)
-  if (!few) return editionsSeenBy(ctx.caller, filters, shownEdition)
-  return sql`select ${editions.id} as id, ${shownEdition} as shown from ${editions} where ${inWords(sql`${editions.id}`, few)}`
+const sortColumns = {
+  created: sql`${refundRequests.created_at}`,
+  modified: sql`${refundRequests.modified_at}`,
+  requested_amount: sql`${refundRequests.requested_minor}`,
+  status: sql`${refundRequests.status}`,
 }
 
-function ownersOf(ctx: Ctx, filters: RefundFilters, isOrdered: boolean): Owners | undefined {
-  if (!isOfEditions(filters)) return undefined
-  return { column: sql`${refundRequests.edition_id}`, ids: shownEditions(ctx, filters), isOrdered, areShown: true }
-}
+type RefundOrdering = readonly OrderBy<keyof typeof sortColumns>[]
 
-/** The ordering of intervals that an order of lists reads. */
-const orderingsOf: Partial<Record<RefundOrdering[number]['name'], IntervalOrdering>> = {
-  modified: refundIntervals.orderings.modified,
-  requested_amount: refundIntervals.orderings.amount,
-}
-
-/** How requests are found that are sorted then. */
-const foundBy = (filters: RefundFilters): RefundIndex =>
-  isOfReason(filters) ? byReason(filters) : { index: sql`refund_requests_of_edition` }
-
-/** Whether an index has all that is asked for, so that no request is read to compare it. */
-const knowsAll = (
-  { hasReason = false, hasCreation = false }: RefundIndex,
-  filters: RefundFilters,
-  counted: CountedRefunds,
-) => (hasReason || !isOfReason(filters)) && (hasCreation || !isOfTime(counted))
-
-/** Where a page by number begins: in an order by the status its requests are passed by their counts. */
-function bySpansOf(
-  counted: CountedRefunds | null,
-  filters: RefundFilters,
-  ordering: RefundOrdering,
-  sort: readonly OldSortKey[],
-): Pick<ListSource, 'count' | 'startOf'> {
-  if (!counted) return {}
-  const { spans } = counted
-  const [by] = ordering
-  const counting = bySpans(spans, counted, sort)
-  if (isOfTime(counted) || ordering.length !== 1 || by?.name !== 'status') return counting
-  const values = statusesOf(filters.status)
-  const groups = { facet: 0, values: by.desc ? values.toReversed() : values, isDesc: by.desc }
-  return { ...counting, startOf: (skipped: number) => startInGroups(spans, counted, groups, skipped) }
-}
-
-/** Where a page by number begins in an order that intervals lead through. They count requests by status alone. */
-function byIntervals(ctx: Ctx, ordering: RefundOrdering, filters: RefundFilters | null): Pick<ListSource, 'findStart'> {
-  const [by] = ordering
-  const one = ordering.length === 1 && by && orderingsOf[by.name]
-  const scope = filters && wholeScope(ctx.caller, filters)
-  if (!one || !scope) return {}
-  const { edition_id: _edition, organization_id: _organization, status, ...others } = filters
-  const { reason, source, created_after, created_before, order_id, purchase_id, customer_id, search, ...unnamed } =
-    others
-  unnamed satisfies NoFilters
-  const uncounted = [reason, source, created_after, created_before, order_id, purchase_id, customer_id, search]
-  if (uncounted.some((value) => value !== undefined)) return {}
-  const rows = { scope, facets: [status], orderings: [one], isDesc: by.desc }
-  return { findStart: (skipped, nearest) => findStartInIntervals(ctx.db, refundIntervals, rows, { skipped, nearest }) }
-}
-
-/** What a list shows of its requests. Merged ones have their edition already, and so has a list of one edition. */
-function shownOf(view: CustomerView, { edition_id, organization_id }: RefundFilters, areMerged: boolean, shown?: SQL) {
-  const isShown = edition_id !== undefined || areMerged || shown !== undefined
-  const fields = isShown ? pageFields(view) : refundFields(view)
-  const joined = sql`${joins(view)} ${isShown ? sql`` : joinedEditions} ${organization_id ? sql`` : joinedOrganizations}`
-  return {
-    key: sql`${refundRequests.id}`,
-    shown: edition_id === undefined ? shown : shownOfEdition(edition_id),
-    columns: organization_id ? { ...fields, ...organizationSummaryOf(organization_id) } : fields,
-    joins: sql`join ${refundRequests} on ${refundRequests.id} = page.key ${joined}`,
-    read: { table: sql`${refundRequests}`, joins: sql`cross ${joined}` },
-  }
-}
-
-const shownOfPage = (ctx: Ctx, filters: RefundFilters): SQL => shownIn(shownEditions(ctx, filters), sql`edition_id`)
-
-interface RefundQuery {
-  ordering: RefundOrdering
-  filters: RefundFilters
-}
-
-/** Requests of editions that a text finds. */
-function searchRefunds(ctx: Ctx, view: CustomerView, request: PageRequest, { ordering, filters }: RefundQuery) {
-  const { edition_id, organization_id, search: text = '' } = filters
-  const source = {
-    ...shownOf(view, filters, false),
-    table: sql`${refundRequests}`,
-    where: conditions(ctx, view, filters),
-    owners: ownersOf(ctx, filters, false),
-    sort: sortOf(ordering, filters, false),
-  }
-  if (foldedOrDigits(text).every(isIndexedText)) return paginate(ctx.db, request, { ...source, from: source.table })
-  const scope = { edition_id, organization_id }
-  return paginateNewest(ctx.db, request, source, {
-    ...source,
-    from: source.table,
-    where: conditions(ctx, view, scope),
-    owners: ownersOf(ctx, scope, true),
-    sort: sortOf([], {}, true),
-  })
-}
-
-interface ReadRefunds extends RefundQuery {
-  view: CustomerView
-  counted: CountedRefunds | null
-  /** The editions of the caller, where they are few and all of them are listed. */
-  few: readonly string[] | null
-}
-
-/** A page to which runs led, or a request of the one behind a row to which they led; null where they serve no list like this. */
-async function readRuns(ctx: Ctx, request: PageRequest, { view, filters, ordering, counted, few }: ReadRefunds) {
-  const ids = few ? sql`select column1 as id from ${listedKeys(few)}` : editionsSeenBy(ctx.caller, filters)
-  const rows = rowsInRuns(counted, { editions: ids, by: ordering, isFar: few !== null && isFarPage(request) })
-  if (!rows || !counted) return null
-  const count = countOfSpans(counted.spans, counted)
-  const source = () => ({
-    ...shownOf(view, filters, false, shownOfPage(ctx, filters)),
-    from: sql`${refundRequests}`,
-    where: few
-      ? [inWords(sql`${refundRequests.edition_id}`, few), ...askedOf(view, filters)]
-      : conditions(ctx, view, filters),
-    owners: few ? undefined : ownersOf(ctx, filters, false),
-    sort: sortOf(ordering, filters, false),
-    count,
-  })
-  const isSortedHere = few !== null || !isOfEditions(filters)
-  return listByRuns(ctx.db, request, { rows, count: count.statement, source, isSortedHere })
-}
-
-async function readIndexes(ctx: Ctx, page: PageRequest, { view, filters, ordering, counted, few }: ReadRefunds) {
-  const served = isOfWholeEditions(filters) ? indexOf(filters, ordering) : null
-  const areFew = !!served && !!counted && (await fewMatch(ctx, counted, filters, ordering))
-  const found = areFew ? foundBy(filters) : served
-  const isIndexed = !!served && !areFew
-  const sort = sortOf(ordering, filters, isIndexed)
-  const { count, startOf } = bySpansOf(counted, filters, ordering, sort)
-  const shared = {
-    from: sql`${refundRequests}`,
-    ranges: isIndexed ? served.ranges : undefined,
-    sort,
-    count,
-    startOf: areFew ? undefined : startOf,
-    // Rows that are passed are read whole.
-    shortSkip: startOf && !areFew ? shortSkipOfTwice : undefined,
-  }
-  const isNear = !!startOf || !isFarPage(page)
-  const whole = organizationOf(ctx, filters)
-  // Its editions are looked up in rows that are read whole.
-  if (whole !== undefined && isIndexed && served.ofOrganization && isNear)
-    return paginate(ctx.db, page, {
-      ...shared,
-      ...shownOf(view, filters, false, shownOfPage(ctx, filters)),
-      index: served.ofOrganization,
-      where: [sql`${refundRequests.organization_id} = ${whole}`, ...conditions(ctx, view, filters)],
-    })
-  const ofFew = few && counted && isIndexed ? rangesOfEditions(few, served.ranges) : null
-  // Rows that are passed one by one are not read, where the index has all that is asked for.
-  if (ofFew && isIndexed && counted && (isNear || knowsAll(served, filters, counted)))
-    return paginate(ctx.db, page, {
-      ...shared,
-      ...shownOf(view, filters, false, shownOfPage(ctx, filters)),
-      ...(isNear ? {} : { read: undefined, carried: sql`${refundRequests.edition_id}` }),
-      index: served.index,
-      ranges: ofFew,
-      where: askedOf(view, filters),
-    })
-  const owners = ownersOf(ctx, filters, isIndexed)
-  return paginate(ctx.db, page, {
-    ...shared,
-    ...shownOf(view, filters, owners?.isOrdered === true),
-    index: found?.index,
-    where: [...conditions(ctx, view, filters), ...(areFew && found?.ranges ? [inAnyRange(found.ranges)] : [])],
-    owners,
-    ...(areFew ? {} : byIntervals(ctx, ordering, counted && filters)),
-  })
-}
-
+/** One page of the refund requests that the caller sees, newest first. */
 export async function listRefunds(
   ctx: Ctx,
-  request: PageRequest,
+  page: PageRequest,
   ordering: RefundOrdering,
-  asked: RefundFilters,
+  requested: RefundFilters,
 ): Promise<Page<RefundDetailRow>> {
-  const filters = inReach(ctx, asked)
+  const filters = inOnlyOrganization(ctx.caller, requested)
   const view = customersSeenBy(ctx.caller)
-  if (filters.search && isOfWholeEditions(filters)) return searchRefunds(ctx, view, request, { ordering, filters })
-  const read = {
-    view,
-    filters,
-    ordering,
-    counted: countedOf(ctx, view, filters),
-    few: fewEditionsOf(ctx, filters),
-  }
-  const byRuns = await readRuns(ctx, request, read)
-  return byRuns?.page ?? readIndexes(ctx, byRuns?.request ?? request, read)
+  const listed = chooseListedOrders(ctx.caller, filters)
+  const scope = buildScope(ctx.caller, listed, filters)
+  const found = filters.search && !isOfFew(filters) ? await findByText(ctx, listed, scope, filters.search) : null
+  const isWalked = !found && !isOfFew(filters)
+  const isInOrder = isWalked && scope.isInOrder && ordering.every(({ name }) => name === 'created')
+  return paginate(ctx.db, page, {
+    from: isWalked ? scope.from : chooseKeys(filters),
+    where: [
+      ...(found ? [found] : []),
+      isWalked ? scope.where : buildFilterScope(ctx.caller, listed, filters),
+      ...buildConditions(view, filters),
+    ],
+    orderBy: buildOrderBy(addCreated<keyof typeof sortColumns>(ordering), '-created', sortColumns),
+    id: sql`${refundRequests.id}`,
+    columns: refundFields(view),
+    joins: sql`join ${refundRequests} on ${refundRequests.id} = page.id
+      ${joins(view)} ${joinedEditions} ${joinedOrganizations}`,
+    maxOffset: isInOrder ? maxIndexedOffset : maxSortedOffset,
+  })
+}
+
+/** Whether a filter leaves few requests, so that they are looked up by it. */
+const isOfFew = ({ order_id, purchase_id, customer_id }: RefundFilters): boolean =>
+  order_id !== undefined || purchase_id !== undefined || customer_id !== undefined
+
+function buildConditions(view: CustomerView, filters: RefundFilters): SQL[] {
+  const { order_id, purchase_id, customer_id, status, reason, source, search, created_after, created_before } = filters
+  const { id } = refundRequests
+  const conditions = [
+    order_id === undefined ? null : eq(refundRequests.order_id, order_id),
+    purchase_id === undefined
+      ? null
+      : sql`${id} in (select refund_request_id from refund_items where purchase_id = ${purchase_id})`,
+    customer_id === undefined
+      ? null
+      : sql`${refundRequests.order_id} in (select id from orders where user_id = ${customer_id})`,
+    status === undefined ? null : eq(refundRequests.status, status),
+    reason === undefined ? null : eq(refundRequests.reason, reason),
+    source === undefined ? null : eq(refundRequests.source, source),
+    created_after === undefined ? null : gte(refundRequests.created_at, created_after),
+    created_before === undefined ? null : lte(refundRequests.created_at, created_before),
+    search
+      ? sql`(${id} in (${findNamed(search)}) or exists (select 1 from orders
+          where orders.id = ${refundRequests.order_id} and ${containsText(view, search)}))`
+      : null,
+  ]
+  return conditions.filter((condition) => condition !== null)
+}
+
+interface RefundScope {
+  /** Requests with the columns that filters and orderings compare, from an index that has them in the order of creation. */
+  from: SQL
+  where: SQL
+  /** Whether the index has all of the scope in one order. Otherwise SQLite sorts it. */
+  isInOrder: boolean
+}
+
+const ofEditions = sql`refund_requests indexed by refund_requests_edition_created`
+const ofOrganizations = sql`refund_requests indexed by refund_requests_organization_created`
+
+/** The requests of an edition, of an organization, or of all that the caller reaches, before other filters. */
+function buildScope(caller: Caller, { editionIds, isVisible }: ListedOrders, filters: RefundFilters): RefundScope {
+  const { organization_id: organizationId } = filters
+  if (editionIds)
+    return {
+      from: ofEditions,
+      where: sql`${inEditions(sql`${refundRequests.edition_id}`, editionIds)} and ${isVisible}`,
+      isInOrder: editionIds.length === 1,
+    }
+  if (organizationId)
+    return { from: ofOrganizations, where: eq(refundRequests.organization_id, organizationId), isInOrder: true }
+  return { from: selectReached(caller), where: sql`1`, isInOrder: false }
+}
+
+const inEditions = (column: SQL, ids: readonly string[]): SQL =>
+  ids.length === 1 ? sql`${column} = ${ids[0]}` : inList(column, ids)
+
+/** The requests of organizations and those of editions are two ranges: no editions of these organizations are among them. */
+function selectReached(caller: Caller): SQL {
+  const reach = actingReach(caller)
+  if (reach.all) return ofOrganizations
+  const columns = sql`id, created_at, status, reason, source, modified_at, requested_minor, order_id`
+  const editionIds = [...new Set(reach.editions.flatMap(({ edition_id }) => edition_id ?? []))]
+  return sql`(
+    select ${columns} from ${ofOrganizations} where ${inList(sql`organization_id`, reach.organizations)}
+    union all
+    select ${columns} from ${ofEditions} where ${inList(sql`edition_id`, editionIds)}) as refund_requests`
+}
+
+/** Where few requests are looked up: by their orders, or by their own ids. */
+const chooseKeys = ({ order_id, customer_id }: RefundFilters): SQL =>
+  order_id !== undefined || customer_id !== undefined
+    ? sql`refund_requests indexed by refund_requests_of_order`
+    : sql`refund_requests`
+
+// The plus keeps SQLite from looking requests up by what they share with many others.
+const [editionId, organizationId] = [sql`+${refundRequests.edition_id}`, sql`+${refundRequests.organization_id}`]
+const visibility = visibilityOf(organizationId, editionId)
+
+/** The scope as a condition on requests that are looked up otherwise. */
+function buildFilterScope(caller: Caller, { editionIds, isVisible }: ListedOrders, filters: RefundFilters): SQL {
+  if (editionIds) return sql`${inEditions(editionId, editionIds)} and ${isVisible}`
+  return filters.organization_id ? sql`${organizationId} = ${filters.organization_id}` : visible(caller, visibility)
+}
+
+/** Requests that a text names as a whole. */
+const findNamed = (text: string): SQL => sql`select id from refund_requests where id = ${text}
+  union select id from refund_requests where provider_reference = ${text}`
+
+/** The condition on requests that may contain a text; null where the list is walked, because too many orders do. */
+async function findByText(ctx: Ctx, listed: ListedOrders, scope: RefundScope, text: string): Promise<SQL | null> {
+  const texts = foldedOrDigits(text)
+  if (!texts.every(isIndexed))
+    return sql`${refundRequests.id} in (select id from ${scope.from} where ${scope.where}
+      order by ${refundRequests.created_at} desc, ${refundRequests.id} desc limit ${maxNewest})`
+  const ofOrders = await findOrders(ctx, listed, { texts, isInOrder: true, isInCustomer: true })
+  if (!ofOrders) return null
+  return sql`${refundRequests.id} in (
+    select refund_requests.id from orders cross join refund_requests on refund_requests.order_id = orders.id
+      where ${ofOrders}
+    union ${findNamed(text)})`
 }

@@ -8,14 +8,15 @@ import { refundItems, refundRequests } from '../../db/schema/sales/refunds.ts'
 import { users } from '../../db/schema/users.ts'
 import { answering, orNull, type RowOf, select, selection } from '../../db/select.ts'
 import { type CustomerView, customerFields, customersSeenBy, madeOfView } from '../../db/customer-visibility.ts'
-import { visible } from '../../db/visibility.ts'
+import { visibilityOf, visible } from '../../db/visibility.ts'
 import type { Tenant } from '../../domain/accounts/access.ts'
 import { notFound } from '../../domain/errors.ts'
 import type { Share } from '../../domain/refunds/refund-shares.ts'
-import { editionSummaryFields, editionSummaryIn } from '../editions/index.ts'
+import { editionSummaryFields } from '../editions/index.ts'
 import { organizationSummaryFields } from '../organizations/index.ts'
 import { imagesOfProduct } from '../purchases/index.ts'
-import { refundVisibility } from './search.ts'
+
+const refundVisibility = visibilityOf(sql`${refundRequests.organization_id}`, sql`${refundRequests.edition_id}`)
 
 export const refundFields = madeOfView((view) => ({
   ...editionSummaryFields,
@@ -34,9 +35,6 @@ export const refundFields = madeOfView((view) => ({
   variant_id: purchases.variant_id,
   variant_name: orNull(variants.name),
 }))
-
-/** Where the page has the edition of its rows. */
-export const pageFields = madeOfView((view) => ({ ...refundFields(view), ...editionSummaryIn }))
 
 export const joinedEditions = sql`join ${editions} on ${editions.id} = ${refundRequests.edition_id}`
 

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { type FoundCustomer, type FoundEdition, type ValuesOfCustomer, viewOfFound } from '../../db/found-customers.ts'
 import type { NoFilters } from '../../db/lists/filters.ts'
-import { firstEntries, matchingRow, type IndexSearch, mostAtOnce, withRows } from '../../db/lists/find-few.ts'
+import { firstEntries, matchingRow, type FewSearch, mostAtOnce, withRows } from '../../db/lists/find-few.ts'
 import type { OldSortKey } from '../../db/lists/list-source.ts'
 import { customersWithTexts, lookedUp, markOfOrganization, marksOf } from '../../db/lists/match-texts.ts'
 import { fromJson, type RowOf } from '../../db/select.ts'
@@ -60,7 +60,7 @@ interface CustomerSearch {
 }
 
 /** How the index finds customers: it has those of an organisation, also by what each edition was given. */
-export function searchOf(ctx: Ctx, { filters, texts, keys }: CustomerSearch): IndexSearch {
+export function searchOf(ctx: Ctx, { filters, texts, keys }: CustomerSearch): FewSearch {
   const { caller } = ctx
   const organizations = organizationsOf(ctx, filters)
   const { edition_id } = filters

@@ -1,5 +1,4 @@
 import { expect } from 'vitest'
-import { fold } from '../../../src/domain/text/fold.ts'
 import { readAs } from '../lists.ts'
 import { seededAt } from '../seeding/rows.ts'
 import { seedTrades } from '../seeding/sales/trades.ts'
@@ -38,8 +37,6 @@ function requestOf(world: ListsWorld, { list: id, caller: name, parent = 0, ...q
 const checkExample = (example: (world: ListsWorld) => Example) => (world: ListsWorld) =>
   checkRequest(world, requestOf(world, example(world)), 0)
 
-const isShort = (text: string | undefined): boolean => text !== undefined && [...fold(text)].length < 3
-
 export const faults = {
   pagePastShortSearch: {
     title: 'a page of refund requests past the end of a search of two letters is a 404',
@@ -50,7 +47,6 @@ export const faults = {
       filters: { search: 'na' },
       size: 500,
     })),
-    meets: ({ list, filters }) => list.id === 'listRefundRequests' && isShort(filters['search']),
   },
   pagePastTimes: {
     title:

@@ -1,11 +1,5 @@
-import { type SQL, sql } from 'drizzle-orm'
+import { sql } from 'drizzle-orm'
 import type { Database } from '../../database.ts'
-
-/** The editions of a scope, which is an edition or an organisation, with a column of theirs as `key`. */
-export const editionsOfScope = (scope: string, key: SQL): SQL =>
-  sql`select editions.id, ${key} as key
-    from (select id from editions where id = ${scope} union all select id from editions where organization_id = ${scope}) as one
-      cross join editions on editions.id = one.id`
 
 export interface LongOrganizations {
   most: number

@@ -263,20 +263,3 @@ export async function buildRunsOfEditions(
     }
   return []
 }
-
-/** As `buildRunsOfEditions`, of the editions of organisations. */
-export async function buildRunsOf(
-  db: Database,
-  list: RunList,
-  organizations: readonly string[],
-  sweep: RunSweep,
-): Promise<readonly string[]> {
-  const steps = { left: sweep.sizes.stepsASweep }
-  for (const [index, organization] of organizations.entries()) {
-    const editions = sql`select id from editions where organization_id = ${organization}`
-    const ids = (await db.all(sql<{ id: string }>`${list.scopesOf(editions)}`)).map(({ id }) => id)
-    const left = await buildRunsOfEditions(db, list, ids, { ...sweep, steps })
-    if (left.length > 0) return organizations.slice(index)
-  }
-  return []
-}

@@ -1,6 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm'
 import { compareKeys } from '../../../domain/text/compare-keys.ts'
-import type { customerRuns, customerRunStates, refundRuns, refundRunStates } from '../../schema/sales/runs.ts'
+import type { customerRuns, customerRunStates } from '../../schema/sales/runs.ts'
 import type { Database } from '../../database.ts'
 import type { PartIndex } from '../intervals/interval-list.ts'
 import { and, type KeyValues } from '../order-keys.ts'
@@ -75,8 +75,8 @@ export interface RunList {
    */
   owners?: SQL
   /** Tables of chunks, of what editions have, and of notes of late changes. */
-  runs: typeof refundRuns | typeof customerRuns
-  states: typeof refundRunStates | typeof customerRunStates
+  runs: typeof customerRuns
+  states: typeof customerRunStates
   late: SQL
   /** The column of the edition, in each of these tables, and a query of what it has, as `id`, by one of the ids of editions. */
   scope: 'edition_short_id' | 'edition_id'
@@ -95,16 +95,6 @@ export interface RunList {
   /** Chunks have values of people. Main runs that have former ones are made anew within a day. */
   arePersonal?: boolean
 }
-
-/** No request takes so long: few rows come to an earlier moment of change, and these are noted. */
-const settledAfterMs = 120_000
-
-/** Rows that were changed lately are young. */
-export const youngByModified = (index: FacetIndex): Young => ({
-  index,
-  column: 'modified_at',
-  horizon: (_id, now) => sql`${now - settledAfterMs}`,
-})
 
 /** The column of the edition, of a table that is named or not. */
 export const scopeIn = ({ scope }: RunList, table?: string): SQL => sql.raw(table ? `${table}.${scope}` : scope)
@@ -131,7 +121,7 @@ export const rowsOfEdition = (list: RunList, { key, id }: { key: SQL; id: SQL },
 }
 
 /** Ranges of an index that begins with these facets, of all their values or of those that are asked for. */
-export const rangesOf = (facets: readonly RunFacet[], asked: Facets = []): Ranges => ({
+const rangesOf = (facets: readonly RunFacet[], asked: Facets = []): Ranges => ({
   columns: facets.map(({ column }) => column),
   values: facets.reduce<string[][]>(
     (begun, { values }, index) => {

@@ -59,11 +59,6 @@ export const orderingOf = ({ sources: [{ ordering }] }: RunPart): RunOrdering =>
 export const keyInPart = (part: RunPart, entry: Omit<Entry, 'kind'>): KeyValues =>
   part.ignoresCreation ? [entry.value, entry.key] : keyOfEntry(orderingOf(part), entry)
 
-/** A list of one part, and of the rows without a value where its order has such. */
-export const partOf = (ordering: RunOrdering, facets: Facets, only?: string): RunRows['parts'] => [
-  { sources: [{ ordering, facets }], prefix: ordering.isNullable ? [0] : [], only },
-]
-
 export const noMoment = 2 ** 53
 
 /** The moments of creation of a list, both ends included. */

@@ -118,13 +118,6 @@ export function numberOfMatches(list: SpannedList, facets: readonly Facets[], ta
   return list.hasSums && facets.length <= mostNames ? sumOfSums(list, facets, table) : sumOfMatches(facets, table)
 }
 
-/** As `numberOfMatches`, of a list with few combinations that all have a name. */
-export function numberOfNamed(list: SpannedList, facets: AskedFacets, table: SQL): SQL {
-  const names = namesOf(list, facets)
-  if (!names) throw new Error(`Spans of ${list.name} do not name all that is counted.`)
-  return sumOfAll(names.map((name) => countAt(table, name)))
-}
-
 /** Whether a moment is in the second half of its span of a length: 1 or 0. */
 const isInSecondHalf = (moment: number, bits: SQL): SQL => sql`(${written(moment)} >> (${bits} - 1) & 1)`
 

@@ -123,26 +123,8 @@ function countIn(list: SpannedList, { scope, span }: ListSpan, bits: PartBits, i
 const divide = (list: SpannedList, span: ListSpan, bits: PartBits): SQL<{ total: number }> =>
   sql`${countIn(list, span, bits, sql`not is_divided and total > ${written(list.mostUndivided)}`)}`
 
-/** Gives a span parts, and these parts of their own, where they have many rows. */
-export const divideSpan = (list: SpannedList, span: ListSpan): SQL[] => partBits.map((bits) => divide(list, span, bits))
-
 /** Whether almost no row of a span changes any more. */
-export const isQuiet = ({ span }: ListSpan, now: number): boolean => (span + 1) * spanMs < now - dayMs
-
-/** A span whose rows still change has parts where it has more, which each change writes. */
-export const mostUnquiet = 128
-
-/** The next spans behind one with their numbers of rows, and whether they have many and no parts. */
-export const nextUndivided = ({ name, mostUndivided }: SpannedList, { scope, span }: ListSpan, limit: number) =>
-  sql<
-    ListSpan & { total: number; is_undivided: number }
-  >`select scope, span, total, total > ${mostUndivided} and not exists (
-      select 1 from list_span_parts where list = ${name} and scope = spans.scope and ${arePartsOf(
-        written(partBits[0]),
-        { bits: written(longBits), first: sql`spans.span`, last: sql`spans.span` },
-      )}) as is_undivided
-    from list_spans as spans where list = ${name} and (scope, span) > (${scope}, ${span})
-    order by scope, span limit ${limit}`
+const isQuiet = ({ span }: ListSpan, now: number): boolean => (span + 1) * spanMs < now - dayMs
 
 /** Counts the parts of a span anew. The statements answer rows; what was wrong of them has a `total`. */
 export function recountParts(list: SpannedList, span: ListSpan, now: number): SQL<{ total: number }>[] {

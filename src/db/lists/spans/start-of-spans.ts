@@ -1,5 +1,4 @@
 import { type SQL, sql } from 'drizzle-orm'
-import { written } from '../../edition-counts.ts'
 import type { Database } from '../../database.ts'
 import { and } from '../order-keys.ts'
 import type { ListSource, OldSortKey } from '../list-source.ts'
@@ -12,7 +11,6 @@ import {
   isEmptyRange,
   longestOf,
   numbered,
-  numberOfNamed,
   type SpannedRows,
   youngRows,
 } from './count-spans.ts'
@@ -122,63 +120,6 @@ function countedStart(
 export function startOfSpans(list: SpannedList, counted: SpannedRows, isDesc: boolean, offset: number): PageStart {
   const { ctes, where, offset: ahead } = countedStart(list, counted, isDesc, offset)
   return { ctes, where, offset: ahead }
-}
-
-/** Groups of rows that a list reads one after the other, each in the order of the moments: those of each value of a facet. */
-interface SpannedGroups {
-  /** The facet by its number. */
-  facet: number
-  /** Its values in the order of the list. */
-  values: readonly string[]
-  isDesc: boolean
-}
-
-/** As `startOfSpans`, in groups. Those before that of the page are passed by their sizes. Of a list that triggers count. */
-export function startInGroups(
-  list: SpannedList,
-  counted: Omit<SpannedRows, 'from' | 'until'>,
-  { facet, values, isDesc }: SpannedGroups,
-  offset: number,
-): PageStart {
-  const { key, keyAt, keyOf } = list
-  const [facets = []] = counted.facets
-  const of = (value: string | SQL) => facets.map((asked, index) => (index === facet ? value : asked))
-  const { table, areThese } = wholeSpans(list)
-  const one = oneOf(counted.scopes)
-  const placed = {
-    one,
-    numberIn: (spans: SQL): SQL => numberOfNamed(list, of(sql`chosen.value`), spans),
-    chosen: sql`(select value from begun) as chosen`,
-    where: [...counted.where, sql`${list.facets[facet]?.column} = (select value from begun)`],
-    isOneScope: counted.isOneScope,
-  }
-  const sizes = values.map((value) => sql`coalesce(sum(${numberOfNamed(list, of(value), table)}), 0)`)
-  const [first, last] = [sql`${keyAt(0)}`, sql`${keyAt(never)}`]
-  const [none, all] = isDesc ? [first, last] : [last, first]
-  const edgeOf = (index: number): SQL => sql.raw(`edge${index}`)
-  const edges = values.map((_, index) => {
-    const number = written(index)
-    return sql`case when number > ${number} then ${none} when number < ${number} then ${all} else edge end`
-  })
-  return {
-    // SQLite copies a query at each place that names it, with all that it names: nothing is named twice without need.
-    ctes: sql`${scopedBy(counted.scopes)},
-      sizes (numbers, lo, hi) as materialized (
-        select json_array(${sql.join(sizes, sql`, `)}), min(span), max(span) from ${fromScopes(list, one, table)} and ${areThese}),
-      begun (number, value, lo, hi, ahead, total) as materialized (
-        select key, ${JSON.stringify(values)} ->> key, (select lo from sizes), (select hi from sizes), ${offset} - passed, value
-        from (select key, value, sum(value) over (order by key) - value as passed from json_each((select numbers from sizes)))
-        where passed <= ${offset} order by key desc limit 1),
-      ${placeIn(list, placed, isDesc)},
-      start (${sql.join(
-        values.map((_, index) => edgeOf(index)),
-        sql`, `,
-      )}, ahead) as materialized (
-        select ${sql.join(edges, sql`, `)}, place.ahead from (${startIn(isDesc, keyOf)}) as place cross join begun)`,
-    where: values.map((_, index) => sql`${key} ${isDesc ? sql`<` : sql`>=`} (select ${edgeOf(index)} from start)`),
-    offset: sql`coalesce((select ahead from start), ${offset})`,
-    count: sql`(select sum(value) from json_each((select numbers from sizes)))`,
-  }
 }
 
 /** More young rows than this make a start in spans dear. */

@@ -3,7 +3,6 @@ import { currencies } from '../../../domain/money.ts'
 import { purchaseStatuses } from '../../../domain/orders/purchases.ts'
 import { paymentServices } from '../../../domain/refunds/merchant-accounts.ts'
 import { refundReasons, refundSources, refundStatuses, refundTargets } from '../../../domain/refunds/refunds.ts'
-import { any } from '../list-spans.ts'
 
 export const refundRequests = sqliteTable('refund_requests', {
   id: text().primaryKey(),
@@ -68,25 +67,6 @@ export const refundItems = sqliteTable(
     status_before: text({ enum: purchaseStatuses }),
   },
   (table) => [primaryKey({ columns: [table.refund_request_id, table.purchase_id] })],
-)
-
-/** As `order_intervals`, of requests. Its keys end with the id of a request. */
-export const refundIntervals = sqliteTable(
-  'refund_intervals',
-  {
-    scope: text().notNull(),
-    ordering: text({ enum: ['amount', 'modified'] }).notNull(),
-    value: any().notNull(),
-    id: text().notNull(),
-    pending: integer().notNull().default(0),
-    approved: integer().notNull().default(0),
-    processing: integer().notNull().default(0),
-    completed: integer().notNull().default(0),
-    failed: integer().notNull().default(0),
-    rejected: integer().notNull().default(0),
-    cancelled: integer().notNull().default(0),
-  },
-  (table) => [primaryKey({ columns: [table.scope, table.ordering, table.value, table.id] })],
 )
 
 export type RefundRow = typeof refundRequests.$inferSelect

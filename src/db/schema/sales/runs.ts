@@ -56,39 +56,7 @@ const stateColumns = {
   walk: text({ mode: 'json' }).$type<RunWalk>(),
 }
 
-/** Chunks of runs: refund requests of an edition in the order of an ordering, packed. A sweep writes them. */
-export const refundRuns = sqliteTable(
-  'refund_runs',
-  {
-    edition_id: text().notNull(),
-    ordering: text({ enum: ['amount', 'modified', 'status'] }).notNull(),
-    ...chunkColumns,
-    first_id: text().notNull(),
-    ...packedColumns,
-    kinds: text({ mode: 'json' }).$type<Numbers>(),
-  },
-  (table) => [
-    primaryKey({ columns: [table.edition_id, table.ordering, table.generation, table.is_delta, table.number] }),
-  ],
-)
-
-export const refundRunStates = sqliteTable('refund_run_states', {
-  edition_id: text().primaryKey(),
-  ...stateColumns,
-})
-
-/** Refund requests that changed without becoming young, or were deleted. */
-export const lateRefundRequests = sqliteTable(
-  'late_refund_requests',
-  {
-    edition_id: text().notNull(),
-    number: integer().notNull(),
-    id: text().notNull(),
-  },
-  (table) => [primaryKey({ columns: [table.edition_id, table.number] })],
-)
-
-/** As `orderRuns`, of customers of an edition, whose chunks are compressed. They have addresses and telephone numbers. */
+/** Chunks of runs: customers of an edition in the order of an ordering, packed and compressed. A sweep writes them. They have addresses and telephone numbers. */
 export const customerRuns = sqliteTable(
   'customer_runs',
   {

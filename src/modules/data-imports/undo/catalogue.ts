@@ -1,4 +1,3 @@
-import { shortId } from '../../../db/short-ids.ts'
 import { sql } from 'drizzle-orm'
 import type { Statement } from '../../../db/database.ts'
 import type { AddedCatalogue } from '../../order-import/index.ts'
@@ -21,11 +20,11 @@ const columns = { variants: 'variant_id', locations: 'location_id', products: 'p
 
 /** A product stays while an order or a cart of the edition has it. */
 const isBought = (column: string, editionId: string, id: string) => sql`(
-  exists (select 1 from purchases where edition_short_id = ${shortId(editionId)} and ${sql.raw(column)} = ${id})
+  exists (select 1 from purchases where edition_id = ${editionId} and ${sql.raw(column)} = ${id})
   or exists (select 1 from orders where edition_id = ${editionId} and instr(cart, ${id})))`
 
 const isOption = (editionId: string, id: string) => sql`exists (select 1 from purchases, json_each(purchases.options)
-  where purchases.edition_short_id = ${shortId(editionId)} and purchases.options <> '[]' and json_each.value ->> 'api_id' = ${id})`
+  where purchases.edition_id = ${editionId} and purchases.options <> '[]' and json_each.value ->> 'api_id' = ${id})`
 
 /** Deletes one entry of the catalogue, unless something uses it. */
 export function removedEntry({ id: importId, edition_id }: ImportRow, { kind, id }: CatalogueEntry): Statement[] {
