@@ -57,7 +57,8 @@ const changes: Record<Copied, (of: Copies) => Record<string, string>> = {
     number_folded: numberOf(count),
     number_key: `printf('%02d', length(${numberOf(count)})) || ${numberOf(count)}`,
     external_id: "own.external_id || '-' || copies.n",
-    search: emailOf('customers.email'),
+    search_text: `lower(${numberOf(count)} || char(10) || ${idOf('own.id')} || char(10) || own.external_id || '-' || copies.n)`,
+    completed_transaction_id: idOf('own.completed_transaction_id'),
     created_at: `own.created_at + copies.n * ${count} * 60000`,
     // Not at once, and some time ago: lists distinguish what has just changed.
     modified_at: 'own.modified_at - (copies.n + 60) * 60000 + own.seq * 100',
@@ -76,10 +77,6 @@ const changes: Record<Copied, (of: Copies) => Record<string, string>> = {
   }),
 }
 
-const joined: Partial<Record<Copied, string>> = {
-  orders: 'join users customers on customers.id = own.user_id',
-}
-
 const columnsOf = (database: DatabaseSync, table: string): string[] =>
   database
     .prepare('select name from pragma_table_info(?)')
@@ -95,7 +92,7 @@ function copyTable(database: DatabaseSync, table: Copied, of: Copies): void {
   database.exec(`insert into ${table} (${columns.join(', ')})
     with recursive copies (n) as (select 1 union all select n + 1 from copies where n < ${of.copies})
     select ${columns.map((name) => changed[name] ?? `own.${name}`).join(', ')}
-    from copies cross join (select * from ${table}) as own ${joined[table] ?? ''}`)
+    from copies cross join (select * from ${table}) as own`)
 }
 
 interface Copies {

@@ -73,7 +73,7 @@ export function addRareTexts(database: DatabaseSync): void {
   const isPlain = "email not like 'mail-%' and email not like 'both-%' and email not like 'paid-%'"
   const addressed = (text: string, condition: string, count: number) =>
     `update users set email = '${text}-${count}-' || seq || '@example.com',
-      search_text = char(31) || '${text}-${count}-' || seq || '@example.com' || char(31)
+      search_text = char(10) || '${text}-${count}-' || seq || '@example.com' || char(10)
       where ${spreadOver('users', `${isPlain} and ${condition}`, count)}`
   const statements = rareTexts.flatMap((count) => [
     `update orders set external_id = 'own-${count}-' || seq
@@ -87,8 +87,8 @@ export function addRareTexts(database: DatabaseSync): void {
       select id from purchases where coalesce(vendor_code, '') not like 'code-%' order by substr(id, -12) limit ${count})`,
   ])
   database.exec(`begin; ${statements.join('; ')};
-    update orders set search = (select email from users where id = user_id)
-      where user_id in (select id from users where email like 'mail-%' or email like 'paid-%' or email like 'both-%');
+    update orders set search_text = search_text || char(10) || external_id
+      where external_id like 'own-%' or external_id like 'both-%';
     commit; pragma wal_checkpoint(truncate)`)
 }
 
