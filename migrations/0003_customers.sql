@@ -21,7 +21,7 @@ create table users (
   created_at integer not null,
   modified_at integer not null,
   phone_digits text not null default '',
-  -- The folded name, the folded address and the digits of the number, separated by the character 31, which folded text
+  -- The folded name, the folded address and the digits of the number, separated by line breaks, which folded text
   -- never contains, so that no search matches across two of them.
   search_text text not null default '',
   check (email is not null or phone_number is not null or erased_at is not null)

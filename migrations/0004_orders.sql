@@ -8,6 +8,7 @@ create table orders (
   edition_id text not null references editions (id),
   user_id text not null references users (id),
   order_number text,
+  -- The order number as filters compare it. SQLite's `lower` folds no other letters than a to z.
   number_folded text not null default '',
   -- What the order number is sorted by: folded, with the length of each number before its digits, so A-2 comes before
   -- A-10.
@@ -20,26 +21,15 @@ create table orders (
   has_payment integer not null check (has_payment in (0, 1)),
   completed_transaction_id text,
   -- The cart as JSON. Zeros and empty values are left out; its total is `amount_minor`.
-  cart text not null default '{}' check (json_valid(cart)),
+  cart text not null check (json_valid(cart)),
   metadata text not null default '{}' check (json_valid(metadata)),
   external_source text,
   external_id text,
   version integer not null default 1,
   created_at integer not null,
   modified_at integer not null,
-  -- Order number and ids, empty where `own_search_text` makes the same from the row.
-  search_own text not null,
-  -- The customer's address and number, folded.
-  search text not null,
-  own_search_text text not null generated always as (
-    case when search_own <> '' then search_own
-      else iif(number_folded = '', '', number_folded || char(31)) || lower(id) || char(31) || 'trx_' || lower(substr(id, 5))
-        || iif(coalesce(external_id, '') = '', '', char(31) || lower(external_id))
-    end
-  ) virtual,
-  search_text text not null generated always as (
-    own_search_text || char(31) || search
-  ) virtual
+  -- Order number, id, external id, and the ids of its transactions: folded, one a line.
+  search_text text not null
 ) strict;
 -- Serves a customer's orders. Segments read status and amount from the index alone.
 create index orders_of_user on orders (user_id, created_at, seq, status, amount_minor);
@@ -69,17 +59,16 @@ create table order_counts (
   primary key (edition_id, status, type)
 ) strict, without rowid;
 
--- Finds orders by any three letters of `orders.own_search_text`. `edition` and `organization` are marks as in
+-- Finds orders by any three letters of `orders.search_text`. `edition` and `organization` are marks as in
 -- `customer_search`; those of editions are combining characters.
 create virtual table order_search using fts5 (
   edition, organization, text,
   content = '', detail = 'none', columnsize = 0, tokenize = 'trigram case_sensitive 1'
 );
 
--- Payments of orders and the refunds paid on them. An imported payment has the id of its order behind `trx_`, so the
--- primary key also finds it by id.
+-- Payments of orders and the refunds paid on them.
 create table transactions (
-  id text not null,
+  id text primary key,
   order_id text not null references orders (id),
   type text not null,
   status text not null,
@@ -100,11 +89,10 @@ create table transactions (
   handling_fee_minor integer not null,
   refunded_minor integer not null default 0,
   reserved_minor integer not null default 0 check (reserved_minor >= 0),
-  created_at integer not null,
-  primary key (order_id, id)
+  created_at integer not null
 ) strict, without rowid;
--- Ids are unique; the index holds those that the key does not find, because they are not made from the id of the order.
-create unique index transactions_by_id on transactions (id) where substr(id, 5) <> substr(order_id, 5);
+-- Finds an order's transactions, and checks references when an order is deleted.
+create index transactions_of_order on transactions (order_id);
 -- Finds payments of an account before it is deleted.
 create index transactions_of_merchant_account on transactions (merchant_account_id)
   where merchant_account_id is not null;
@@ -114,12 +102,11 @@ create index transactions_of_refund on transactions (refund_request_id) where re
 create index transactions_of_provider on transactions (organization_id, provider_reference, reference_since)
   where reference_since is not null;
 
--- One row per unit bought. A purchase has a foreign key to its order in the form of a trigger: ids of imported
--- purchases begin like the id of their order, so the primary key finds them, and no index has every `order_id`.
+-- One row per unit bought.
 create table purchases (
   id text primary key,
   edition_id text not null references editions (id),
-  order_id text not null,
+  order_id text not null references orders (id),
   user_id text not null references users (id),
   product_id text not null references products (id),
   variant_id text references variants (id),
@@ -142,9 +129,8 @@ create table purchases (
   created_at integer not null,
   modified_at integer not null
 ) strict, without rowid;
--- Finds an order's purchases whose ids are not made from the order's id. The others are a range of the primary key.
-create index purchases_of_order on purchases (order_id)
-  where substr(id, 1, length(id) - 4) <> 'pur_' || substr(order_id, 5, length(order_id) - 20) || substr(order_id, -12);
+-- Finds an order's purchases, and checks references when an order is deleted.
+create index purchases_of_order on purchases (order_id);
 -- Serves segment conditions on what a person bought, and erasures.
 create index purchases_of_user on purchases (user_id, product_id, status);
 -- Finds purchases that have ended, which a sweep marks as expired.
@@ -169,24 +155,6 @@ create table purchase_uses (
 -- Serves the uses of a purchase in order.
 create index purchase_uses_of_purchase on purchase_uses (purchase_id, used_at, id);
 
--- Stands in for the foreign key from `purchases`, which would need an index of every `order_id`.
-create trigger purchases_of_orders_kept before delete on orders
-  when exists (select 1 from purchases
-      where id >= 'pur_' || substr(old.id, 5, length(old.id) - 20) || substr(old.id, -12)
-        and id < 'pur_' || substr(old.id, 5, length(old.id) - 20) || substr(old.id, -12) || '[' and order_id = old.id)
-    or exists (select 1 from purchases where order_id = old.id
-      and substr(id, 1, length(id) - 4) <> 'pur_' || substr(order_id, 5, length(order_id) - 20) || substr(order_id, -12))
-begin
-  select raise(abort, 'FOREIGN KEY constraint failed');
-end;
-
--- Stands in for the foreign key from `refund_requests`, which would need an index of every payment.
-create trigger transactions_of_refunds_kept before delete on transactions
-  when exists (select 1 from refund_requests where order_id = old.order_id and transaction_id = old.id)
-begin
-  select raise(abort, 'FOREIGN KEY constraint failed');
-end;
-
 create trigger orders_search_insert after insert on orders begin
   insert into order_search (rowid, edition, organization, text) values (
     new.seq,
@@ -194,16 +162,16 @@ create trigger orders_search_insert after insert on orders begin
       unicode(substr(new.edition_id, -1)) + 736),
     char(unicode(substr(new.organization_id, -3)) + 917728, unicode(substr(new.organization_id, -2)) + 917728,
       unicode(substr(new.organization_id, -1)) + 917728),
-    new.own_search_text
+    new.search_text
   );
 end;
 
 -- An order never changes its edition, so its marks stay.
-create trigger orders_search_update after update of search_own, number_folded, external_id on orders
-  when old.own_search_text <> new.own_search_text begin
+create trigger orders_search_update after update of search_text on orders
+  when old.search_text <> new.search_text begin
   insert into order_search (order_search, rowid, edition, organization, text)
-    values ('delete', old.seq, '', '', old.own_search_text);
-  insert into order_search (rowid, edition, organization, text) values (new.seq, '', '', new.own_search_text);
+    values ('delete', old.seq, '', '', old.search_text);
+  insert into order_search (rowid, edition, organization, text) values (new.seq, '', '', new.search_text);
 end;
 
 create trigger orders_search_delete after delete on orders begin
@@ -214,7 +182,7 @@ create trigger orders_search_delete after delete on orders begin
       unicode(substr(old.edition_id, -1)) + 736),
     char(unicode(substr(old.organization_id, -3)) + 917728, unicode(substr(old.organization_id, -2)) + 917728,
       unicode(substr(old.organization_id, -1)) + 917728),
-    old.own_search_text
+    old.search_text
   );
 end;
 

@@ -7,8 +7,8 @@ create table refund_requests (
   organization_id text not null references organizations (id),
   edition_id text not null references editions (id),
   order_id text not null references orders (id),
-  -- The payment that is paid back. A trigger on `transactions` stands in for the foreign key.
-  transaction_id text not null,
+  -- The payment that is paid back.
+  transaction_id text not null references transactions (id),
   -- Null for a refund of the whole order or payment.
   purchase_id text,
   user_id text not null references users (id),
@@ -66,6 +66,8 @@ create index refund_requests_organization_created on refund_requests
   (organization_id, created_at, id, status, reason, source, modified_at, requested_minor, order_id);
 -- Finds what was requested of an order, and so what can still be paid back.
 create index refund_requests_of_order on refund_requests (order_id);
+-- Finds what was requested of a payment, and checks references when a payment is deleted.
+create index refund_requests_of_transaction on refund_requests (transaction_id);
 -- Finds the refunds of a customer: a customer with one stays when an import is undone, and erasures change them.
 create index refund_requests_of_user on refund_requests (user_id);
 -- Finds requests for which a provider is called or asked now.

@@ -48,11 +48,12 @@ segmentsBench.post('/floor/segments/seed', async (c) => {
         iif(i % 4 = 0, 'en', 'da'), 'email', iif(i % 5 = 0, json_object('company', 'Company ' || (i % 7)), '{}'),
         'guest ' || i, ${at} - (i % 120) * ${day}, ${at} - ${700 * day} + i * 60000, ${at} from n`,
     sql`insert into orders (id, organization_id, edition_id, user_id, order_number, type, status, amount_minor, currency,
-        items_count, has_payment, number_key, search_own, search, created_at, modified_at)
+        items_count, has_payment, cart, number_key, search_text, created_at, modified_at)
       select ${idOf('ord', 'u.seq * 2 + k.value')}, u.organization_id, ${edition_id}, u.id, u.seq, 'imported',
         iif((u.seq + k.value) % 4 = 0, 'cancelled', 'completed'), 10000 + (u.seq * 7 + k.value * 13) % 90000, 'dkk', 1, 1,
+        json_object('id', ${idOf('crt', 'u.seq * 2 + k.value')}),
         printf('%02d', length(u.seq)) || u.seq,
-        '', '', ${at} - (u.seq % 365) * ${day}, ${at}
+        '', ${at} - (u.seq % 365) * ${day}, ${at}
       from users u cross join json_each('[0,1]') k where ${ours}`,
     sql`insert into purchases (id, organization_id, edition_id, order_id, user_id, product_id, status, price_minor,
         deposit_minor, handling_fee_minor, created_at, modified_at)
@@ -129,9 +130,9 @@ segmentsBench.post('/floor/segments/crowd', async (c) => {
     sql`insert into users (id, organization_id, email, locale, msg_channel, metadata, created_at, modified_at)
       values (${id}, ${organization_id}, 'crowd@example.com', 'da', 'email', '{"a":"b"}', 0, 0)`,
     sql`insert into orders (id, organization_id, edition_id, user_id, type, status, amount_minor, currency, items_count,
-        has_payment, metadata, search_own, search, created_at, modified_at)
+        has_payment, cart, metadata, search_text, created_at, modified_at)
       ${numbers(orders)} select 'ord_' || i || ${id}, ${organization_id}, ${edition_id}, ${id}, 'imported',
-        'completed', 10000 + i, 'dkk', 1, 1, '{"a":"b"}', '', '', i, i from n`,
+        'completed', 10000 + i, 'dkk', 1, 1, json_object('id', 'crt_' || i || ${id}), '{"a":"b"}', '', i, i from n`,
     sql`insert into purchases (id, organization_id, edition_id, order_id, user_id, product_id, status, price_minor,
         deposit_minor, handling_fee_minor, options, created_at, modified_at)
       ${numbers(purchases)} select 'pur_' || hex(randomblob(12)), ${organization_id}, ${edition_id},

@@ -1,9 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm'
-import { idLike } from '../domain/ids.ts'
 import { capturedStatuses, paidStatuses } from '../domain/orders/orders.ts'
 import { heldStatuses } from '../domain/orders/purchases.ts'
 import { type RefundStatus, reservedStatuses } from '../domain/refunds/refunds.ts'
-import { boughtInOrder } from './purchases.ts'
 
 const oneOf = (column: SQL, values: readonly string[]): SQL =>
   sql`${column} in (${sql.join(
@@ -12,15 +10,6 @@ const oneOf = (column: SQL, values: readonly string[]): SQL =>
   )})`
 
 const countedStatuses: readonly RefundStatus[] = [...reservedStatuses, 'completed']
-
-/** Holds for the payment that a request refunds. */
-export const isPaymentOf = (refund: { order_id: string; transaction_id: string }): SQL =>
-  sql`transactions.order_id = ${refund.order_id} and transactions.id = ${refund.transaction_id}`
-
-/** The transaction with an id, as a table: the id is made of that of its order, or an index of ids has it. */
-export const transactionWith = (id: string): SQL =>
-  sql`(select * from transactions where order_id = ${idLike('order', id)} and id = ${id}
-    union all select * from transactions where id = ${id} and substr(id, 5) <> substr(order_id, 5))`
 
 /** What is left of a payment, in minor units; 0 unless it was captured. `payment` is the row's name in the query. */
 export const paymentRest = (payment: SQL): SQL =>
@@ -48,8 +37,8 @@ export const purchaseRest = (purchase: SQL, payment: SQL, fees: SQL = sql`0`): S
  */
 export const orderRest = (orderId: SQL, payment: SQL, fees: SQL = sql`0`): SQL =>
   sql`iif(${fees} = 1, ${paymentRest(payment)}, min(${paymentRest(payment)},
-    (select coalesce(sum(${purchaseShare(sql`bought`, sql`0`)}), 0) 
-      from ${boughtInOrder(orderId)} as bought)))`
+    (select coalesce(sum(${purchaseShare(sql`bought`, sql`0`)}), 0)
+      from purchases as bought where bought.order_id = ${orderId})))`
 
 /** The columns by which a payment of the organisation is found by its reference, and since when it has it. */
 export const referenceColumns = (organizationId: string, reference: string | null) => ({
@@ -97,7 +86,7 @@ export const payingEdition = (organizationId: string, references: SQL): SQL =>
 export const sharedRest = (payment: SQL, editionId: SQL): SQL =>
   sql`(select sum(sharing.amount_minor - sharing.refunded_minor - sharing.reserved_minor
       - coalesce((select sum(requested_minor - approved_minor) from refund_requests
-        where order_id = sharing.order_id and transaction_id = sharing.id and source = 'provider'
+        where transaction_id = sharing.id and source = 'provider'
           and currency = sharing.currency and ${oneOf(sql`status`, countedStatuses)}), 0))
     from transactions as sharing cross join orders as sharer on sharer.id = sharing.order_id
     where sharing.organization_id = ${payment}.organization_id

@@ -160,7 +160,7 @@ export const isEmpty = (changes: object): boolean => Object.keys(changes).length
 export function updateVersion<T extends Table>(
   table: T,
   row: { id: string; version: number },
-  changes: Partial<InsertModel<T>>,
+  changes: Changes<T>,
 ): [change: Statement, ...guards: Statement[]] {
   const next = { ...changes, version: row.version + 1 }
   return [update(table, next, sql`id = ${row.id} and version = ${row.version}`), changedOne()]

@@ -62,7 +62,6 @@ export function idPrefixOf(name: string): string | null {
 const cellForm = '[a-z0-9]{2}'
 const cellPattern = new RegExp(`^${cellForm}$`)
 const timeLength = 10
-const randomLength = 16
 const ulidPattern = new RegExp(`^([0-9A-HJKMNP-TV-Z]{10})(${cellForm})?([0-9A-HJKMNP-TV-Z]{16})$`)
 
 export const isCell = (text: string): boolean => cellPattern.test(text)
@@ -80,23 +79,6 @@ export function partsOfUlid(text: string): { ulid: string; cell: string } | null
 /** Prefix and ULID: sorts by time of creation; `random` gives numbers from 0 up to 1. */
 export const newId = (kind: IdKind, now: number, random: () => number, cell = ''): string =>
   `${idPrefixes[kind]}_${markedUlid(ulid(now, random), cell)}`
-
-/** The id of this kind that has the time and the random part of another one. */
-export const idLike = (kind: IdKind, id: string): string => `${idPrefixes[kind]}${id.slice(id.indexOf('_'))}`
-
-const endLength = 4
-
-/**
- * Ids for parts of what has an id: its time and the end of its random part, and then letters of new ids, so that one
- * cannot be guessed from another.
- */
-export function idsWithin(kind: IdKind, id: string, count: number, make: (kind: IdKind) => string): string[] {
-  const whole = id.slice(id.indexOf('_') + 1)
-  const stem = `${whole.slice(0, -randomLength)}${whole.slice(endLength - randomLength)}`
-  const ends = new Set<string>()
-  while (ends.size < count) ends.add(make(kind).slice(-endLength))
-  return [...ends].map((end) => `${idPrefixes[kind]}_${stem}${end}`)
-}
 
 /** Ids made one after another, of one instant too, sort in that order. */
 export function idFactory(now: number, random: () => number, cell = ''): (kind: IdKind) => string {

@@ -34,7 +34,7 @@ const shopWith = async (email: string): Promise<Shop> => {
 
 it('finds an address in any case and without its accents', async () => {
   const shop = await shopWith('søren.Müller@example.dk')
-  expect(await storedOf(shop)).toMatchObject({ search_text: 'aegir holm\u001fsoren.muller@example.dk\u001f' })
+  expect(await storedOf(shop)).toMatchObject({ search_text: 'aegir holm\nsoren.muller@example.dk\n' })
   expect(await found(shop, 'soren.MULLER')).toEqual([1, 1, 1])
   expect(await found(shop, 'Søren.Müller')).toEqual([1, 1, 1])
   expect(await found(shop, 'aegir')).toEqual([1, 1, 0])
@@ -42,7 +42,7 @@ it('finds an address in any case and without its accents', async () => {
 
 it('finds nothing by letters of a name and of the address behind it', async () => {
   const shop = await shopWith('mail@example.dk')
-  for (const text of ['holm mail', 'holmmail', 'lmma', 'holm\u001fmail'])
+  for (const text of ['holm mail', 'holmmail', 'lmma', 'holm\nmail'])
     expect([text, await found(shop, text)]).toEqual([text, [0, 0, 0]])
 })
 

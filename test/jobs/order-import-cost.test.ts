@@ -18,8 +18,8 @@ const rowsAnOrder = {
   order: 9,
   /** The number of orders of its status and type. */
   count: 1,
-  payment: 1,
-  purchases: 2 * 3,
+  payment: 2,
+  purchases: 2 * 4,
   /** One customer of 16 is in a sample too, and writes one row more. */
   customer: 4,
   /** With the indexes of lists, of the edition's customers and of the customer's editions. */

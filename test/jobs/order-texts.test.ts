@@ -1,10 +1,13 @@
 import { sql } from 'drizzle-orm'
 import * as fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { ownSearch } from '../../src/domain/orders/orders.ts'
-import { get } from '../support/api.ts'
+import { fold } from '../../src/domain/text/fold.ts'
+import { kindOfId } from '../../src/domain/ids.ts'
+import { get, post } from '../support/api.ts'
+import { aRow } from '../support/seeding/imports/staged-imports.ts'
 import { db } from '../support/seeding/rows.ts'
 import { anOrder, importOrders, seedShop } from '../support/seeding/sales/orders.ts'
+import { importedFile, undoToEnd } from '../support/undone-imports.ts'
 
 const text = fc.oneof(
   fc.string({ minLength: 1, maxLength: 12 }),
@@ -15,12 +18,11 @@ interface Row {
   id: string
   external_id: string
   order_number: string | null
-  search_own: string
-  own_search_text: string
+  transaction_id: string
   search_text: string
 }
 
-it('the texts of an order are the same, whether its row makes them or keeps them', async () => {
+it('finds an order by its number, its ids and its external id, folded, each on a line of its own', async () => {
   const shop = await seedShop()
   await fc.assert(
     fc.asyncProperty(
@@ -34,16 +36,40 @@ it('the texts of an order are the same, whether its row makes them or keeps them
     ),
     { numRuns: 15 },
   )
-  const rows = await db.all(sql<Row>`select id, external_id, order_number, search_own, own_search_text, search_text
-    from orders where edition_id = ${shop.edition_id}`)
-  const wanted = rows.map((row) => ownSearch(row, [`trx_${row.id.slice(4)}`]))
-  expect(rows.map((row) => row.own_search_text)).toEqual(wanted)
-  expect(rows.every((row) => row.search_text.startsWith(row.own_search_text))).toBe(true)
-  // Both kinds were there.
-  expect(new Set(rows.map((row) => row.search_own === ''))).toEqual(new Set([true, false]))
+  const rows = await db.all(sql<Row>`select orders.id, external_id, order_number, transactions.id as transaction_id,
+      search_text from orders join transactions on order_id = orders.id where edition_id = ${shop.edition_id}`)
+  expect(rows.length).toBeGreaterThan(20)
+  for (const { id, external_id, order_number, transaction_id, search_text } of rows) {
+    const parts = [order_number ?? '', id, external_id, transaction_id].map(fold)
+    expect(search_text.split('\n')).toEqual(parts.filter((part) => part !== ''))
+  }
 })
 
-it('the lines of a cart and the payment of an order have ids of their own, and are the same each time', async () => {
+it('finds an order by its refunds, also after an import renames it, and after the undo of that import', async () => {
+  const shop = await seedShop()
+  const row = aRow()
+  const { orders } = await importedFile(shop, [row])
+  const [order = ''] = orders
+  const detail = async () => (await get(`/v1/orders/${order}`)).body
+  const { purchases } = await detail()
+  const path = `/v1/purchases/${purchases[0].id}/refund-requests`
+  const asked = await post(path, { reason: 'customer_request', amount: 10 })
+  expect((await post(`/v1/refund-requests/${asked.body.id}/approve`, {})).status).toBe(200)
+  const { transactions } = await detail()
+  const refund = transactions.find(({ type }: { type: string }) => type === 'refund').id as string
+  const find = async (search: string) => {
+    const query = new URLSearchParams({ edition_id: shop.edition_id, search })
+    return (await get(`/v1/orders?${query.toString()}`)).body.results.map(({ id }: { id: string }) => id)
+  }
+  expect(await find(refund)).toEqual([order])
+  const renamed = { ...row, values: { ...row.values, 'order.order_number': 'Renamed-1' } }
+  const { id } = await importedFile(shop, [renamed])
+  expect([await find(refund), await find('renamed-1')]).toEqual([[order], [order]])
+  expect(await undoToEnd(id)).toMatchObject({ undone_orders: 1, kept_orders: 0 })
+  expect([await find(refund), await find('renamed-1')]).toEqual([[order], []])
+})
+
+it('gives a cart, its lines, its purchases and its payment ids of their own, which an update keeps', async () => {
   const shop = await seedShop()
   const items = [
     { product: 'Day ticket', quantity: 1, unit_price: 100 },
@@ -53,11 +79,32 @@ it('the lines of a cart and the payment of an order have ids of their own, and a
   const { body } = await importOrders(shop, [made])
   const id = body.results[0].order_id as string
   const detail = async () => (await get(`/v1/orders/${id}`)).body
-  const { cart, completed_transaction_id, transactions } = await detail()
-  expect(cart.items.map((line: { id: string; quantity: number }) => line.quantity)).toEqual([1, 2])
-  const ids = cart.items.map((line: { id: string }) => line.id)
-  expect(ids).toEqual([expect.stringMatching(/^itm_[0-9A-Z]{26}$/), expect.stringMatching(/^itm_[0-9A-Z]{26}$/)])
-  expect(new Set(ids).size).toBe(2)
+  const { cart, purchases, completed_transaction_id, transactions } = await detail()
+  expect(cart.items.map((line: { quantity: number }) => line.quantity)).toEqual([1, 2])
+  const ids: string[] = [cart, ...cart.items, ...purchases, ...transactions].map((row) => row.id)
+  expect(ids.map(kindOfId)).toEqual([
+    'cart',
+    'cart_item',
+    'cart_item',
+    'purchase',
+    'purchase',
+    'purchase',
+    'transaction',
+  ])
+  expect(new Set([id, ...ids].map((one) => one.slice(-16))).size).toBe(8)
   expect(completed_transaction_id).toBe(transactions[0].id)
-  expect((await detail()).cart).toEqual(cart)
+  await importOrders(
+    shop,
+    [{ ...made, coupon_code: 'WINTER', items: [...items, { product: 'Mug', quantity: 1, unit_price: 8 }] }],
+    {
+      on_duplicate: 'update',
+    },
+  )
+  const updated = await detail()
+  expect(updated.cart.coupon_code).toBe('WINTER')
+  expect([updated.cart.id, ...updated.cart.items.map((line: { id: string }) => line.id)].slice(0, 3)).toEqual(
+    ids.slice(0, 3),
+  )
+  expect(updated.cart.items[2].id).toMatch(/^itm_[0-9A-Z]{26}$/)
+  expect(updated.completed_transaction_id).toBe(completed_transaction_id)
 })

@@ -19,8 +19,8 @@ describe('the rows written to the index', () => {
     const [order = ''] = await givenOrders(shop, [anOrder()])
     const row = await db.first(sql<{ user_id: string }>`select user_id from orders where id = ${order}`)
     expect({
-      same: await written('update orders set search_own = search_own where id = ?', order),
-      changed: await written(`update orders set search_own = search_own || 'x' where id = ?`, order),
+      same: await written('update orders set search_text = search_text where id = ?', order),
+      changed: await written(`update orders set search_text = search_text || 'x' where id = ?`, order),
       customer: await written(`update users set search_text = 'x' || search_text where id = ?`, row?.user_id),
       edition: await written(
         `update edition_customers set search_text = 'x' || search_text where user_seq = (select seq from users where id = ?)`,

@@ -45,7 +45,9 @@ async function reference(made: SearchedPeople, needle: string) {
     from users where organization_id = ${made.organization}`)
   const ofAddress = people.filter(({ email }) => fold(email ?? '').includes(fold(needle)))
   return {
-    search: await ordersWhere(either('(orders.search_own || char(31) || orders.search)', folded)),
+    search: await ordersWhere(
+      either('(orders.search_text || char(10) || users.address_folded || char(10) || users.phone_digits)', folded),
+    ),
     order_number: await ordersWhere(either('orders.number_folded', [fold(needle)])),
     customer_email: ofAddress.flatMap((one) => JSON.parse(one.orders) as string[]).toSorted(),
     customer_phone: digits.length ? await ordersWhere(either('users.phone_digits', digits)) : [],
@@ -95,7 +97,7 @@ it('every search finds what a comparison of all rows finds, after any writes, ch
         const viewer = await givenMember({ id: made.organization }, 'viewer', made.editions[1])
         const texts = await db.all(sql<{ text: string }>`
           select search_text as text from users where organization_id = ${made.organization}
-          union all select search from orders where organization_id = ${made.organization}`)
+          union all select search_text from orders where organization_id = ${made.organization}`)
         const parts = slices.map(({ from, start, length }) => {
           const letters = [...(texts[from % texts.length]?.text ?? '').toLowerCase()]
           return letters

@@ -3,7 +3,7 @@ import { sql } from 'drizzle-orm'
 import { campaigns } from '../../src/db/schema/messaging/campaigns.ts'
 import { users } from '../../src/db/schema/users.ts'
 import { update } from '../../src/db/write.ts'
-import { contactSearch, searchColumns } from '../../src/domain/accounts/users.ts'
+import { searchColumns } from '../../src/domain/accounts/users.ts'
 import { anOrder, importOrders } from './seeding/sales/orders.ts'
 import { inRecipientStore } from './seeding/messaging/campaigns.ts'
 import { buildBareMembership } from './seeding/customers.ts'
@@ -80,7 +80,6 @@ export async function hideCustomer({ a }: World): Promise<{ id: string; seq: num
   }
   await write(
     update(users, row, sql`id = ${edition.user}`),
-    sql`update orders set search = ${contactSearch(contact)} where user_id = ${edition.user}`,
     sql`update webhook_events set payload = (select payload from webhook_events as made
         where made.edition_id = ${edition.id} and made.payload like ${`%${edition.user}%`} limit 1)
       where id = (select event_id from webhook_deliveries where id = ${edition.delivery})`,

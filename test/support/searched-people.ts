@@ -5,7 +5,7 @@ import { orders } from '../../src/db/schema/sales/orders.ts'
 import { users } from '../../src/db/schema/users.ts'
 import { insert } from '../../src/db/write.ts'
 import { searchColumns } from '../../src/domain/accounts/users.ts'
-import { digitsOf, fold, searchText } from '../../src/domain/text/fold.ts'
+import { fold, searchText } from '../../src/domain/text/fold.ts'
 import { seedEdition } from './seeding/editions.ts'
 import { givenOrganization } from './seeding/organizations.ts'
 import { buildMembership } from './seeding/customers.ts'
@@ -85,7 +85,6 @@ export async function make(
     for (const [index, order_number] of one.numbers.entries()) {
       const id = freshId('order')
       const edition_id = given && index === 1 ? second.id : first.id
-      const search_own = searchText(order_number, id)
       await write(
         insert(orders, {
           id,
@@ -98,10 +97,10 @@ export async function make(
           amount_minor: 1,
           currency: 'dkk',
           items_count: 1,
+          cart: { id: freshId('cart') },
           has_payment: false,
           number_folded: fold(order_number),
-          search_own,
-          search: searchText(order_number, id, contact.email, digitsOf(contact.phone_number ?? '')),
+          search_text: searchText(order_number, id),
           ...at,
         }),
       )
@@ -126,7 +125,6 @@ export async function change(
       await write(
         sql`update users set email = ${contact.email}, phone_number = null, first_name = ${contact.first_name},
           phone_digits = ${phone_digits}, search_text = ${search_text} where id = ${customer}`,
-        sql`update orders set search = search_own || char(31) || ${fold(contact.email)} where user_id = ${customer}`,
       )
       return
     }
@@ -139,8 +137,7 @@ export async function change(
     }
     case 'number':
       await write(sql`update orders set order_number = ${one.number}, number_folded = ${fold(one.number)},
-        search = ${fold(one.number)} || char(31) || substr(search, length(search_own) + 2),
-        search_own = ${fold(one.number)} where id = ${order}`)
+        search_text = ${fold(one.number)} where id = ${order}`)
       return
     case 'delete order':
       await write(sql`delete from orders where id = ${order}`)

@@ -288,5 +288,4 @@ it('customers of one group are one person each, with all fields of their orders'
     { email: 'a@example.dk', phone_number: '+4532123456', first_name: 'Ada', last_name: 'Holm' },
     { email: 'b@example.dk', first_name: 'Ida', last_name: 'Berg' },
   ])
-  expect([...tables.orders.values()].map(({ search }) => search.includes('4532123456'))).toEqual([true, true, false])
 })

@@ -1,5 +1,5 @@
 import { parsePhoneNumberFromString } from 'libphonenumber-js/max'
-import { digitsOf, fold, searchSeparator, searchText } from '../text/fold.ts'
+import { digitsOf, fold, searchSeparator } from '../text/fold.ts'
 
 export const maxEmailLength = 254
 export const maxPhoneLength = 32
@@ -70,10 +70,6 @@ export function searchColumns(contact: Contact) {
   const texts = [fold(fullName(contact)), fold(contact.email ?? ''), phone_digits]
   return { phone_digits, search_text: texts.some((text) => text !== '') ? texts.join(searchSeparator) : '' }
 }
-
-/** The texts of a customer by which an order is found. */
-export const contactSearch = (contact: Pick<Contact, 'email' | 'phone_number'>): string =>
-  searchText(contact.email, digitsOf(contact.phone_number ?? ''))
 
 /** A lower-case word that belongs to the name after it, as in Maria de la Cruz. */
 const isParticle = (word: string | undefined): boolean =>

@@ -1,4 +1,4 @@
-import { idLike } from '../ids.ts'
+import type { IdKind } from '../ids.ts'
 import type { CartTotals, cartStatuses } from './orders.ts'
 import type { BoughtOption } from './purchases.ts'
 
@@ -21,16 +21,14 @@ export interface Cart extends CartTotals {
   coupon_code: string | null
 }
 
-/** A line that states no id has one that is made of its order's and its place. */
-type UnnamedItem = Omit<CartItem, 'id'> & { id?: string | undefined }
-
-type StoredItem = Pick<CartItem, 'product_id'> & Partial<CartItem>
+type StoredItem = Pick<CartItem, 'id' | 'product_id'> & Partial<CartItem>
 
 /**
  * A cart as the row of its order has it. What is null, 0 or empty is left out, a quantity of 1 too. The total is the amount
  * of the order.
  */
-export type StoredCart = Partial<Omit<Cart, 'status' | 'total_minor'>> & { items?: readonly StoredItem[] }
+export type StoredCart = Pick<Cart, 'id'> &
+  Partial<Omit<Cart, 'id' | 'status' | 'total_minor'>> & { items?: readonly StoredItem[] }
 
 const isNothing = (value: unknown): boolean =>
   value === null || value === 0 || (Array.isArray(value) && value.length === 0)
@@ -38,8 +36,8 @@ const isNothing = (value: unknown): boolean =>
 const withoutNothing = <Values extends object>(values: Values): Partial<Values> =>
   Object.fromEntries(Object.entries(values).filter(([, value]) => !isNothing(value))) as Partial<Values>
 
-const storedItem = ({ id, product_id, quantity, ...item }: UnnamedItem): StoredItem => ({
-  ...(id === undefined ? {} : { id }),
+const storedItem = ({ id, product_id, quantity, ...item }: CartItem): StoredItem => ({
+  id,
   product_id,
   ...(quantity === 1 ? {} : { quantity }),
   ...withoutNothing({
@@ -52,35 +50,38 @@ const storedItem = ({ id, product_id, quantity, ...item }: UnnamedItem): StoredI
   }),
 })
 
-export const storedCart = (
+/** Builds the cart of an order. When an order changes, its cart and the lines in their places keep their ids. */
+export function buildCart(
   { coupon_code, subtotal_minor, deposit_minor, handling_fee_minor, ...totals }: CartTotals & Pick<Cart, 'coupon_code'>,
-  items: readonly UnnamedItem[],
-): StoredCart => ({
-  ...withoutNothing({
-    coupon_code,
-    subtotal_minor,
-    deposit_minor,
-    handling_fee_minor,
-    service_fee_minor: totals.service_fee_minor,
-    discount_minor: totals.discount_minor,
-    tax_minor: totals.tax_minor,
-  }),
-  items: items.map(storedItem),
-})
-
-/** A cart that states no id has that of its order, with a prefix of its own. Orders come with a cart that is completed. */
-export const cartOf = (order: { id: string; amount_minor: number; cart: StoredCart }): Cart => {
-  const { cart } = order
+  items: readonly Omit<CartItem, 'id'>[],
+  existing: StoredCart | null,
+  newId: (kind: IdKind) => string,
+): StoredCart {
   return {
-    id: cart.id ?? idLike('cart', order.id),
-    status: 'completed',
-    coupon_code: cart.coupon_code ?? null,
-    subtotal_minor: cart.subtotal_minor ?? 0,
-    deposit_minor: cart.deposit_minor ?? 0,
-    handling_fee_minor: cart.handling_fee_minor ?? 0,
-    service_fee_minor: cart.service_fee_minor ?? 0,
-    discount_minor: cart.discount_minor ?? 0,
-    tax_minor: cart.tax_minor ?? 0,
-    total_minor: order.amount_minor,
+    id: existing?.id ?? newId('cart'),
+    ...withoutNothing({
+      coupon_code,
+      subtotal_minor,
+      deposit_minor,
+      handling_fee_minor,
+      service_fee_minor: totals.service_fee_minor,
+      discount_minor: totals.discount_minor,
+      tax_minor: totals.tax_minor,
+    }),
+    items: items.map((item, place) => storedItem({ ...item, id: existing?.items?.[place]?.id ?? newId('cart_item') })),
   }
 }
+
+/** Orders come with a cart that is completed. */
+export const cartOf = ({ amount_minor, cart }: { amount_minor: number; cart: StoredCart }): Cart => ({
+  id: cart.id,
+  status: 'completed',
+  coupon_code: cart.coupon_code ?? null,
+  subtotal_minor: cart.subtotal_minor ?? 0,
+  deposit_minor: cart.deposit_minor ?? 0,
+  handling_fee_minor: cart.handling_fee_minor ?? 0,
+  service_fee_minor: cart.service_fee_minor ?? 0,
+  discount_minor: cart.discount_minor ?? 0,
+  tax_minor: cart.tax_minor ?? 0,
+  total_minor: amount_minor,
+})

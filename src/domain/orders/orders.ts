@@ -1,5 +1,4 @@
-import { fold, searchSeparator, searchText } from '../text/fold.ts'
-import { idLike } from '../ids.ts'
+import { fold, searchText } from '../text/fold.ts'
 import { lifecycle } from '../lifecycle.ts'
 import { formatMoney } from '../money.ts'
 
@@ -140,30 +139,8 @@ export const numberKey = (orderNumber: string | null): string | null =>
         return `${String(number.length).padStart(2, '0')}${number}`
       })
 
-/** The texts of an order by which it is found. */
-export const ownSearch = (
-  order: { order_number: string | null; external_id: string | null; id: string },
+/** The text by which an order is found. */
+export const buildOrderText = (
+  { order_number, id, external_id }: { order_number: string | null; id: string; external_id: string | null },
   transactionIds: readonly string[],
-): string => searchText(order.order_number, order.id, ...transactionIds, order.external_id)
-
-/** In place of an id: that of the payment whose id is made of that of its order. */
-export const ownPayment = ''
-
-/** What an order keeps of the id of the payment that completed it. */
-export const completedBy = (order: { id: string }, transactionId: string): string =>
-  transactionId === idLike('transaction', order.id) ? ownPayment : transactionId
-
-const lowered = (text: string): string => text.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase())
-
-/** What a row keeps of `ownSearch`: nothing where `own_search_text` makes the same from the row. */
-export function keptOwnSearch(order: Parameters<typeof ownSearch>[0], transactionIds: readonly string[]): string {
-  const own = ownSearch(order, transactionIds)
-  const { id, external_id } = order
-  const made = [
-    fold(order.order_number ?? ''),
-    lowered(id),
-    lowered(idLike('transaction', id)),
-    lowered(external_id ?? ''),
-  ]
-  return own === made.filter(Boolean).join(searchSeparator) ? '' : own
-}
+): string => searchText(order_number, id, external_id, ...transactionIds)

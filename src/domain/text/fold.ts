@@ -13,8 +13,8 @@ const letters: Record<string, string> = {
   ς: 'σ',
 }
 
-/** Separates the fields inside a `search` column: folded text never contains it, so no match spans two fields. */
-export const searchSeparator = '\u001f'
+/** Separates the fields inside a search text: folded text has no line breaks, so no match spans two fields. */
+export const searchSeparator = '\n'
 
 /** The form in which text is searched and compared: no case, no accents, no control characters. Idempotent. */
 export function fold(text: string): string {

@@ -89,7 +89,7 @@ function raisesOf(writes: readonly Write[]): Map<string, number> {
 /** What the writes of an update take away; null for an order that they make. */
 export function updatedBefore(state: ImportState, existing: OrderRow, writes: readonly Write[]): UpdatedBefore {
   const change = writes.find((one) => one.write === 'order')
-  const { search: _, modified_at: __, ...changes } = change?.changes ?? {}
+  const { modified_at: _, ...changes } = change?.changes ?? {}
   const raises = raisesOf(writes)
   return {
     order: pick(existing, Object.keys(changes)),

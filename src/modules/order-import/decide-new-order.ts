@@ -1,8 +1,6 @@
-import { idLike, idsWithin } from '../../domain/ids.ts'
 import { newPaymentStatus } from '../../domain/data-imports/imported-amounts.ts'
-import { isPaid, keptOwnSearch, ownPayment } from '../../domain/orders/orders.ts'
+import { buildOrderText, isPaid } from '../../domain/orders/orders.ts'
 import { unitsOf } from '../../domain/orders/reconcile-purchases.ts'
-import { contactSearch } from '../../domain/accounts/users.ts'
 import {
   orderColumns,
   type OrderDecision,
@@ -13,40 +11,34 @@ import {
 } from './order-rows.ts'
 import { type DecisionContext, insertOf } from './writes.ts'
 
-/** The payment of an order has its id, with a prefix of its own, by which its key finds it. */
-const paymentId = (orderId: string): string => idLike('transaction', orderId)
-
-function orderRow(context: DecisionContext, placement: Placement) {
+function orderRow(context: DecisionContext, placement: Placement, paymentId: string) {
   const { order, user, totals } = placement
   const { newId, now, source } = context
   const id = newId('order')
-  const own = keptOwnSearch({ ...order, id }, [paymentId(id)])
   const payment = newPaymentStatus(order.status, totals.total_minor, order.refunded_minor ?? 0)
   return {
     id,
     organization_id: context.edition.organization_id,
     edition_id: context.edition.id,
     user_id: user.id,
-    ...orderColumns(placement),
+    ...orderColumns(context, placement, null),
     has_payment: isPaid(payment),
     type: 'imported' as const,
     currency: order.currency,
-    completed_transaction_id: order.status === 'completed' ? ownPayment : null,
+    completed_transaction_id: order.status === 'completed' ? paymentId : null,
     external_source: source,
     external_id: order.external_id,
-    search_own: own,
-    search: contactSearch(user),
+    search_text: buildOrderText({ ...order, id }, [paymentId]),
     version: 1,
     created_at: order.created_at ?? now,
     modified_at: now,
   }
 }
 
-function paymentRow(context: DecisionContext, { order, totals }: Placement, orderId: string) {
+function paymentRow(context: DecisionContext, { order, totals }: Placement, ids: { id: string; order_id: string }) {
   const refunded_minor = order.refunded_minor ?? 0
   return {
-    id: paymentId(orderId),
-    order_id: orderId,
+    ...ids,
     type: 'payment' as const,
     ...providerColumns(order.payment ?? { service: 'import', reference: null }),
     currency: order.currency,
@@ -62,16 +54,16 @@ function paymentRow(context: DecisionContext, { order, totals }: Placement, orde
 /** A new order with its cart, its payment and one purchase a unit. */
 export function decideNewOrder(context: DecisionContext, placement: Placement): OrderDecision {
   const { user, items } = placement
-  const row = orderRow(context, placement)
+  const payment_id = context.newId('transaction')
+  const row = orderRow(context, placement, payment_id)
   const { id } = row
   const units = unitsOf(items)
-  const ids = idsWithin('purchase', id, units.length, context.newId)
-  const bought = purchaseRows(context, { order: row, user, ids }, units)
+  const bought = purchaseRows(context, { order: row, user }, units)
   return {
     order: { ...row, seq: 0 },
     writes: [
       ...insertOf('orders', [row]),
-      ...insertOf('transactions', [paymentRow(context, placement, id)]),
+      ...insertOf('transactions', [paymentRow(context, placement, { id: payment_id, order_id: id })]),
       ...insertOf('purchases', bought),
     ],
     changes: bought.flatMap((purchase) => purchaseChanges(id, placement, purchase.status, [purchase])),

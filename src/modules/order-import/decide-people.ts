@@ -201,9 +201,5 @@ function fillingWrites(stored: UserRow, user: UserRow, now: number): Write[] {
   if (contactFields.every((name) => stored[name] === user[name])) return []
   const contact = contactOf(user)
   const changes = { ...contact, ...searchColumns(contact), modified_at: now }
-  const isFoundOtherwise = stored.email !== user.email || stored.phone_number !== user.phone_number
-  return [
-    { write: 'user', user: stored, changes },
-    ...(isFoundOtherwise ? [{ write: 'order-search' as const, user_id: user.id, contact }] : []),
-  ]
+  return [{ write: 'user', user: stored, changes }]
 }

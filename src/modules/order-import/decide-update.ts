@@ -1,8 +1,7 @@
 import { paymentAfter, takenBack } from '../../domain/data-imports/imported-amounts.ts'
-import { completedBy, isPaid, keptOwnSearch, paymentStatusOf, wasCaptured } from '../../domain/orders/orders.ts'
+import { isPaid, paymentStatusOf, wasCaptured } from '../../domain/orders/orders.ts'
 import { openStatuses, orderMovesFrom } from '../../domain/orders/purchases.ts'
 import { type ExistingUnit, reconcile, type Reconciled, unitsOf } from '../../domain/orders/reconcile-purchases.ts'
-import { contactSearch } from '../../domain/accounts/users.ts'
 import { changesIn } from '../../db/write.ts'
 import {
   orderColumns,
@@ -101,11 +100,7 @@ function purchaseDecision(context: DecisionContext, placement: Placement, existi
   const holderOf = new Map(holders.map(({ id, user_id }) => [id, user_id]))
   const validity = newValidity(reconciled.kept)
   const moved = moves(reconciled).filter(([, rows]) => rows.length > 0)
-  const bought = purchaseRows(
-    context,
-    { order: { id: order.id, created_at: context.now }, user, ids: [] },
-    reconciled.added,
-  )
+  const bought = purchaseRows(context, { order: { id: order.id, created_at: context.now }, user }, reconciled.added)
   const changed = [...holders.map(({ id }) => id), ...moved.flatMap(([, rows]) => rows.map(({ id }) => id))]
   const announced = (row: PurchaseRow) => ({ ...row, user_id: holderOf.get(row.id) ?? row.user_id })
   const writes: Write[] = [
@@ -128,18 +123,13 @@ export function decideUpdate(context: DecisionContext, placement: Placement, exi
   const { order: row, payment } = existing
   const paid = { ...order, amount_minor: totals.total_minor }
   const after = payment && paymentAfter(payment, paid)
-  const own = keptOwnSearch({ ...order, id: row.id }, payment ? [payment.id] : [])
   const paymentStatus = after?.payment.status ?? paymentStatusOf[order.status]
   const isComplete = payment !== undefined && order.status === 'completed' && wasCaptured(paymentStatus)
-  const columns = orderColumns(placement)
   const changes = {
-    ...columns,
-    cart: { ...(row.cart.id === undefined ? {} : { id: row.cart.id }), ...columns.cart },
+    ...orderColumns(context, placement, row.cart),
     has_payment: isPaid(paymentStatus),
     user_id: user.id,
-    completed_transaction_id: isComplete ? completedBy(row, payment.id) : row.completed_transaction_id,
-    search_own: own,
-    search: contactSearch(user),
+    completed_transaction_id: isComplete ? payment.id : row.completed_transaction_id,
     modified_at: context.now,
   }
   const purchases = purchaseDecision(context, placement, existing)

@@ -1,6 +1,6 @@
 import type { ExternalOrder } from '../../domain/orders/external-orders.ts'
 import { fold } from '../../domain/text/fold.ts'
-import { storedCart } from '../../domain/orders/carts.ts'
+import { buildCart, type StoredCart } from '../../domain/orders/carts.ts'
 import { type CartTotals, numberKey } from '../../domain/orders/orders.ts'
 import type { PurchaseStatus } from '../../domain/orders/purchases.ts'
 import type { ResolvedItem, WantedUnit } from '../../domain/orders/reconcile-purchases.ts'
@@ -29,12 +29,17 @@ export interface OrderDecision {
   grown: readonly string[]
 }
 
-export const orderColumns = ({ order, counted, totals }: Placement) => ({
+/** Columns that an import sets whenever it writes an order. */
+export const orderColumns = (
+  { newId }: Pick<DecisionContext, 'newId'>,
+  { order, counted, totals }: Placement,
+  existingCart: StoredCart | null,
+) => ({
   order_number: order.order_number,
   status: order.status,
   amount_minor: totals.total_minor,
   items_count: counted.reduce((count, item) => count + item.quantity, 0),
-  cart: storedCart({ coupon_code: order.coupon_code, ...totals }, counted),
+  cart: buildCart({ coupon_code: order.coupon_code, ...totals }, counted, existingCart, newId),
   metadata: order.metadata,
   number_folded: fold(order.order_number ?? ''),
   number_key: numberKey(order.order_number),
@@ -48,11 +53,11 @@ export const providerColumns = (payment: NonNullable<ExternalOrder['payment']>) 
 
 export const purchaseRows = (
   context: DecisionContext,
-  { order, user, ids }: { order: { id: string; created_at: number }; user: UserRow; ids: readonly string[] },
+  { order, user }: { order: { id: string; created_at: number }; user: UserRow },
   units: readonly WantedUnit[],
 ) =>
-  units.map(({ holder_id, ...unit }, index) => ({
-    id: ids[index] ?? context.newId('purchase'),
+  units.map(({ holder_id, ...unit }) => ({
+    id: context.newId('purchase'),
     edition_id: context.edition.id,
     order_id: order.id,
     user_id: holder_id ?? user.id,

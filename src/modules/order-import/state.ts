@@ -3,7 +3,6 @@ import { readWithin, type ReadWithin } from '../../db/commit.ts'
 import type { Database, NamedRows } from '../../db/database.ts'
 import * as catalog from '../../db/schema/sales/catalog.ts'
 import * as sales from '../../db/schema/sales/orders.ts'
-import { boughtIn } from '../../db/purchases.ts'
 import { type editionCustomers, users as userTable } from '../../db/schema/users.ts'
 import { answering, type Fields, fromJson, type Query } from '../../db/select.ts'
 import { isSharedOutside } from '../../db/customer-visibility.ts'
@@ -109,7 +108,7 @@ function sourcesOf({ organization_id, edition_id, source, changeable }: LoadScop
       where known.edition_id = ${edition_id} and known.user_seq = users.seq) as edition_values
     from users where organization_id = ${organization_id}`
   const usersOf = (condition: SQL) => answering(userFields, sql<UserRow>`${users} and ${condition}`)
-  return { ordersOf, usersOf, bought: boughtIn(ordersOf) }
+  return { ordersOf, usersOf, bought: sql`purchases where order_id in (select id from (${ordersOf}))` }
 }
 
 type Sources = ReturnType<typeof sourcesOf>

@@ -6,6 +6,7 @@ import { growLists } from '../../db/cel/list-sizes.ts'
 import { locations, options, products, variants } from '../../db/schema/sales/catalog.ts'
 import { orders, purchases, transactions } from '../../db/schema/sales/orders.ts'
 import { users } from '../../db/schema/users.ts'
+import { rebuildOrderText } from '../../db/order-text.ts'
 import { isSharedOutside } from '../../db/customer-visibility.ts'
 import { changedReference, referenceColumns, referenceSince } from '../../db/refunds.ts'
 import { inList } from '../../db/visibility.ts'
@@ -13,7 +14,6 @@ import { insertAll, insertFound, isEmpty, update, updateVersion } from '../../db
 import { searchColumns } from '../../domain/accounts/users.ts'
 import { openStatuses, orderMovesFrom } from '../../domain/orders/purchases.ts'
 import { cancelRefundsOf } from '../refunds/index.ts'
-import { customerOrdersSearch } from '../users/index.ts'
 import { passChanged } from '../wallet/index.ts'
 import type { EditionValues } from './state.ts'
 import { type EditionCustomerChange, type RowChange, rowsOf, type Write } from './writes.ts'
@@ -130,7 +130,7 @@ function paymentStatements(
   scope: WriteScope,
 ): Statement[] {
   const { organization_id, now } = scope
-  const asRead = sql`order_id = ${payment.order_id} and id = ${payment.id} and status = ${payment.status}
+  const asRead = sql`id = ${payment.id} and status = ${payment.status}
     and refunded_minor = ${payment.refunded_minor} and reserved_minor = ${payment.reserved_minor}`
   return isEmpty(changes)
     ? [stillHolds(sql`exists (select 1 from transactions where ${asRead})`)]
@@ -159,10 +159,11 @@ function changeStatements(change: RowChange, scope: WriteScope): Statement[] {
       return userStatements(change, scope)
     case 'edition-customers':
       return editionCustomerStatements(change.changes, scope.edition_id)
-    case 'order-search':
-      return [customerOrdersSearch(change.user_id, change.contact)]
     case 'order':
-      return updateVersion(orders, change.order, change.changes)
+      return updateVersion(orders, change.order, {
+        ...change.changes,
+        search_text: rebuildOrderText({ ...change.order, ...change.changes }),
+      })
     case 'payment':
       return paymentStatements(change, scope)
     case 'purchase-status': {

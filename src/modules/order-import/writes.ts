@@ -48,8 +48,6 @@ export type RowChange =
   | { write: 'user'; user: UserRow; changes: Partial<NewRows['users']> }
   /** What the edition says of customers whom it has. */
   | { write: 'edition-customers'; changes: readonly EditionCustomerChange[] }
-  /** The customer's orders are found by this contact from now on. */
-  | { write: 'order-search'; user_id: string; contact: Pick<UserRow, 'email' | 'phone_number'> }
   | { write: 'order'; order: OrderRow; changes: Partial<NewRows['orders']> }
   /** No changes: the payment is only to be as it was read. */
   | { write: 'payment'; payment: TransactionRow; changes: Partial<NewRows['transactions']> }

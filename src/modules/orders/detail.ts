@@ -1,5 +1,4 @@
 import { asc, eq, getTableColumns, type SQL, sql } from 'drizzle-orm'
-import { boughtInOrder } from '../../db/purchases.ts'
 import { alias } from 'drizzle-orm/sqlite-core'
 import type { Ctx } from '../../context.ts'
 import { orderRest, purchaseRest } from '../../db/refunds.ts'
@@ -12,7 +11,6 @@ import { type CustomerView, customerFields, customersSeenBy, madeOfView } from '
 import { visible } from '../../db/visibility.ts'
 import type { Tenant } from '../../domain/accounts/access.ts'
 import { notFound } from '../../domain/errors.ts'
-import { ownPayment } from '../../domain/orders/orders.ts'
 import { organizationSummaryFields } from '../organizations/index.ts'
 import {
   boughtFieldsOf,
@@ -31,8 +29,7 @@ const jsonObject = (column: SQL) => fromJson<Record<string, unknown>>(column)
 const headFields = madeOfView((view) => ({
   ...orderFields(view),
   ...organizationSummaryFields,
-  completed_transaction_id: sql<string | null>`iif(${orders.completed_transaction_id} = ${ownPayment},
-    'trx_' || substr(${orders.id}, 5), ${orders.completed_transaction_id})`,
+  completed_transaction_id: orders.completed_transaction_id,
   metadata: orders.metadata,
   cart: orders.cart,
   user_id: orders.user_id,
@@ -86,12 +83,12 @@ function purchasesOf(ctx: Ctx, orderId: string) {
   const fields = heldFields(view)
   return answering(
     fields,
-    sql<HeldPurchaseRow>`select ${selection(fields)} from ${boughtInOrder(sql`${orderId}`)} as ${purchases}
+    sql<HeldPurchaseRow>`select ${selection(fields)} from ${purchases}
       ${boughtJoins(purchases)}
       left join ${transactions} as ${payment} on ${payment.order_id} = ${purchases.order_id} and ${eq(payment.type, 'payment')}
       left join ${users} as ${holders} on ${holders.id} =
         nullif(${purchases.user_id}, (select user_id from orders where orders.id = ${orderId})) ${view.join}
-      order by ${purchases.id}`,
+      where ${purchases.order_id} = ${orderId} order by ${purchases.id}`,
   )
 }
 

@@ -9,7 +9,6 @@ import {
   maxSortedOffset,
   paginate,
 } from '../../db/paginate.ts'
-import { transactionWith } from '../../db/refunds.ts'
 import { orders } from '../../db/schema/sales/orders.ts'
 import { maxNewest } from '../../db/search.ts'
 import type { RowOf } from '../../db/select.ts'
@@ -104,7 +103,9 @@ function buildConditions(filters: OrderFilters): SQL[] {
     filters
   const conditions = [
     customer_id ? eq(orders.user_id, customer_id) : null,
-    transaction_id === undefined ? null : sql`${orders.id} = (select order_id from ${transactionWith(transaction_id)})`,
+    transaction_id === undefined
+      ? null
+      : sql`${orders.id} = (select order_id from transactions where id = ${transaction_id})`,
     external_id ? eq(orders.external_id, external_id) : null,
     // The index of external ids has them by edition.
     external_id && organization_id

@@ -25,10 +25,8 @@ const buildCustomerCondition = (view: CustomerView, condition: SQL): SQL =>
 
 /** Whether an order contains a text, in its number and ids or in its customer's address and number. */
 export function containsText(view: CustomerView, text: string): SQL {
-  // `search` is the order's copy of its customer's address and number in `users`.
-  if (view.isWhole) return containsFoldedOrDigits(sql`${orders}.search_text`, text)
   const isInContact = containsFoldedOrDigits(buildContactText(view.column('search_text')), text)
-  return sql`(${containsFoldedOrDigits(sql`${orders}.own_search_text`, text)}
+  return sql`(${containsFoldedOrDigits(sql`${orders.search_text}`, text)}
     or ${buildCustomerCondition(view, isInContact)})`
 }
 

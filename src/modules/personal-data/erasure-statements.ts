@@ -76,7 +76,7 @@ export async function blankingStatements(erasure: ErasureRow, now: number): Prom
   const { user_id } = erasure
   return [
     update(editionCustomers, blankedContact, sql`user_seq = (select seq from users where id = ${user_id})`),
-    update(orders, { search: '', metadata: {} }, eq(orders.user_id, user_id)),
+    update(orders, { metadata: {} }, eq(orders.user_id, user_id)),
     update(purchases, { metadata: {} }, eq(purchases.user_id, user_id)),
     refundStatement(erasure),
     forgetForUndo(user_id),

@@ -1,7 +1,6 @@
 import type { z } from '@hono/zod-openapi'
 import { type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
-import { idStemOf } from '../../db/purchases.ts'
 import { locations, products, variants } from '../../db/schema/sales/catalog.ts'
 import { orders } from '../../db/schema/sales/orders.ts'
 import { type Fields, fromJson, orNull, type RowOf } from '../../db/select.ts'
@@ -35,11 +34,8 @@ export const cartLines = sql`json_each(${orders.cart}, '$.items') as line`
 
 const number = (name: string): SQL<number> => sql`coalesce(line.value ->> ${sql.raw(`'${name}'`)}, 0)`
 
-/** The id of a line that states none is made from that of its order and its place. */
-const idOfPlace = sql`${idStemOf('cart_item', sql`${orders.id}`)} || printf('%04d', line.key)`
-
 export const cartLineFields = {
-  id: sql<string>`coalesce(line.value ->> 'id', ${idOfPlace})`,
+  id: sql<string>`line.value ->> 'id'`,
   quantity: sql<number>`coalesce(line.value ->> 'quantity', 1)`,
   price_minor: number('price_minor'),
   deposit_minor: number('deposit_minor'),

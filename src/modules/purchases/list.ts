@@ -2,7 +2,6 @@ import { eq, type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { customersSeenBy } from '../../db/customer-visibility.ts'
 import { buildOrderBy, maxIndexedOffset, maxSortedOffset, paginate } from '../../db/paginate.ts'
-import { boughtIn } from '../../db/purchases.ts'
 import { purchases } from '../../db/schema/sales/orders.ts'
 import { visibleIn } from '../../db/visibility.ts'
 import { invalid, parameterError } from '../../domain/errors.ts'
@@ -55,7 +54,7 @@ function findPurchases(editionId: string, text: string): SQL {
   return sql`select ${columns} from purchases indexed by purchases_edition_code
       where edition_id = ${editionId} and ${hasCode}
     union all
-    select ${columns} from (select id from purchases where id = ${text} union select id from ${boughtIn(namedOrders)}) as named
+    select ${columns} from (select id from purchases where id = ${text} union select id from purchases where order_id in (${namedOrders})) as named
       cross join purchases on purchases.id = named.id
       where coalesce(not (${hasCode}), 1)`
 }

@@ -2,7 +2,6 @@ import type { Currency } from '../../domain/money.ts'
 import type { PurchaseStatus } from '../../domain/orders/purchases.ts'
 import { eq, gt, gte, lte, type SQL, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
-import { boughtInOrder } from '../../db/purchases.ts'
 import { paymentRest, purchaseShare } from '../../db/refunds.ts'
 import { purchases } from '../../db/schema/sales/orders.ts'
 import { answering, fromFlag, type Query, selection } from '../../db/select.ts'
@@ -102,7 +101,7 @@ const walkStatement = (batch: BatchRow, count: number): Query<WalkRow> =>
       ${purchaseShare(sql`purchases`, sql`${Number(batch.include_fees)}`)} as share_minor, purchases.reserved_minor
     from walked join editions on editions.id = walked.edition_id
     left join transactions on transactions.order_id = walked.id and transactions.type = 'payment'
-    left join purchases on purchases.id in (select id from ${boughtInOrder(sql`walked.id`)})
+    left join purchases on purchases.order_id = walked.id
     order by walked.created_at, walked.seq, purchases.id`,
   )
 

@@ -1,7 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { Statement } from '../../db/database.ts'
 import { stillHolds } from '../../db/commit.ts'
-import { isPaymentOf } from '../../db/refunds.ts'
 import type { TransactionStatus } from '../../domain/orders/orders.ts'
 import { amountOf, type RefundedPurchase } from './refund.ts'
 import type { RefundRow } from '../../db/schema/sales/refunds.ts'
@@ -27,7 +26,7 @@ export function movePayment(refund: RefundRow, amount: number, { refunded, reser
   const isMoved = refunded !== 0 && amount > 0
   return sql`update transactions set refunded_minor = ${after}, reserved_minor = reserved_minor + ${reserved * amount},
       status = iif(${isMoved ? 1 : 0}, ${status}, status)
-    where ${isPaymentOf(refund)}`
+    where transactions.id = ${refund.transaction_id}`
 }
 
 /**

@@ -2,6 +2,7 @@ import { eq, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
 import { changedOne } from '../../db/commit.ts'
 import type { Statement } from '../../db/database.ts'
+import { addToOrderText } from '../../db/order-text.ts'
 import { transactions } from '../../db/schema/sales/orders.ts'
 import { refundItems, refundRequests, type RefundRow } from '../../db/schema/sales/refunds.ts'
 import { insert, update } from '../../db/write.ts'
@@ -30,7 +31,7 @@ const cancelled = 'refunded'
 const cancellable = purchaseLifecycle.sourcesOf(cancelled)
 const isCancellable = ({ status }: RefundedPurchase): boolean => cancellable.includes(status)
 
-/** Adds the refund to the transactions of its order. A refund of 0 is not added. */
+/** Adds the refund to the transactions of its order, which is found by it then. A refund of 0 is not added. */
 export function refundTransaction(
   ctx: Pick<JobCtx, 'now' | 'newId'>,
   refund: RefundRow,
@@ -38,9 +39,10 @@ export function refundTransaction(
 ): Statement[] {
   const amount_minor = amountOf(refund)
   if (amount_minor === 0) return []
+  const id = ctx.newId('transaction')
   return [
     insert(transactions, {
-      id: ctx.newId('transaction'),
+      id,
       order_id: refund.order_id,
       type: 'refund',
       status: 'captured',
@@ -54,6 +56,7 @@ export function refundTransaction(
       refund_request_id: refund.id,
       created_at: ctx.now(),
     }),
+    addToOrderText(refund.order_id, id),
   ]
 }
 

@@ -1,7 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm'
 import { stillHolds } from '../../db/commit.ts'
 import type { Statement } from '../../db/database.ts'
-import { isPaymentOf, paymentRest, purchaseShare, sharedRest } from '../../db/refunds.ts'
+import { paymentRest, purchaseShare, sharedRest } from '../../db/refunds.ts'
 import { transactions } from '../../db/schema/sales/orders.ts'
 import { heldStatuses } from '../../domain/orders/purchases.ts'
 import { inList } from '../../db/visibility.ts'
@@ -41,7 +41,7 @@ export function reserveStatements({ refund, shares, purchases }: Reservation, am
     update(
       transactions,
       { reserved_minor: sql`${transactions.reserved_minor} + ${amount}` },
-      sql`${isPaymentOf(refund)} and changes() = ${shares.items.length}
+      sql`transactions.id = ${refund.transaction_id} and changes() = ${shares.items.length}
         and ${paymentRest(sql`transactions`)} >= ${amount}`,
     ),
   ]
@@ -50,7 +50,7 @@ export function reserveStatements({ refund, shares, purchases }: Reservation, am
 /** Holds while the refunds of all orders that share a payment are together at most what was paid. */
 export const sharedPaymentCovers = (refund: RefundRow): Statement =>
   stillHolds(sql`coalesce((select ${sharedRest(sql`transactions`, sql`${refund.edition_id}`)} from transactions
-    where ${isPaymentOf(refund)}), 0) >= 0`)
+    where transactions.id = ${refund.transaction_id}), 0) >= 0`)
 
 const itemColumns = sql.raw(
   '(refund_request_id, purchase_id, amount_minor, price_minor, deposit_minor, handling_fee_minor)',
@@ -91,7 +91,7 @@ export function shrinkStatements(refund: RefundRow, before: readonly Share[], af
     update(
       transactions,
       { reserved_minor: sql`${transactions.reserved_minor} - ${refund.requested_minor - total}` },
-      isPaymentOf(refund),
+      sql`id = ${refund.transaction_id}`,
     ),
     sql`update refund_items set amount_minor = given.value ->> 2, price_minor = given.value ->> 3,
         deposit_minor = given.value ->> 4, handling_fee_minor = given.value ->> 5

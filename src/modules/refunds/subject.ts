@@ -1,7 +1,6 @@
 import { and, eq, type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
-import { boughtIn, boughtInOrder } from '../../db/purchases.ts'
-import { orderRest, purchaseRest, purchaseShare, sharedRest, transactionWith } from '../../db/refunds.ts'
+import { orderRest, purchaseRest, purchaseShare, sharedRest } from '../../db/refunds.ts'
 import { editions } from '../../db/schema/editions.ts'
 import { organizations } from '../../db/schema/organizations.ts'
 import { products } from '../../db/schema/sales/catalog.ts'
@@ -37,7 +36,7 @@ const orderOf = ({ kind, id }: RefundTarget): SQL => {
   if (kind === 'order') return sql`${id}`
   return kind === 'purchase'
     ? sql`(select order_id from purchases where id = ${id})`
-    : sql`(select order_id from ${transactionWith(id)} where type = 'payment')`
+    : sql`(select order_id from transactions where id = ${id} and type = 'payment')`
 }
 
 const payment = sql`${transactions}`
@@ -115,18 +114,13 @@ export type SubjectPurchase = RowOf<ReturnType<typeof purchaseFieldsOf>>
 
 function purchasesOf(target: RefundTarget, fees: SQL) {
   const { kind, id } = target
-  const meant =
-    kind === 'purchase'
-      ? sql`(select * from purchases where id = ${id})`
-      : kind === 'order'
-        ? boughtInOrder(sql`${id}`)
-        : boughtIn(sql`select ${orderOf(target)} as id`)
+  const isMeant = kind === 'purchase' ? eq(purchases.id, id) : sql`${purchases.order_id} = ${orderOf(target)}`
   const fields = purchaseFieldsOf(fees)
   return answering(
     fields,
-    sql<SubjectPurchase>`select ${selection(fields)} from ${meant} as ${purchases} ${announcedJoins}
+    sql<SubjectPurchase>`select ${selection(fields)} from ${purchases} ${announcedJoins}
       left join ${transactions} on ${transactions.order_id} = ${purchases.order_id} and ${isPayment}
-      order by ${purchases.id}`,
+      where ${isMeant} order by ${purchases.id}`,
   )
 }
 

@@ -1,4 +1,3 @@
 export { presentUser } from './present.ts'
 export { userVisibility } from './visibility.ts'
 export { findUser, type LoadedUser } from './queries.ts'
-export { customerOrdersSearch } from './update.ts'

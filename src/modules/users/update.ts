@@ -1,8 +1,7 @@
-import { eq, type SQL, sql } from 'drizzle-orm'
+import { type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { changedOne, commit, refuseUnless, stillHolds } from '../../db/commit.ts'
 import type { Statement } from '../../db/database.ts'
-import { orders } from '../../db/schema/sales/orders.ts'
 import { editionCustomers, users } from '../../db/schema/users.ts'
 import { changeableEditions, isSharedOutside } from '../../db/customer-visibility.ts'
 import { seesOrganization } from '../../db/visibility.ts'
@@ -10,10 +9,10 @@ import { answering, fromJson, type RowOf, selection } from '../../db/select.ts'
 import { changesIn, isEmpty, update, updateVersion } from '../../db/write.ts'
 import { AppError, fieldError, invalid, notFound, sharedCustomer } from '../../domain/errors.ts'
 import type { ChannelAddress } from '../../domain/messaging/suppressions.ts'
-import { contactSearch, normalizePhone, searchColumns, type Contact } from '../../domain/accounts/users.ts'
+import { normalizePhone, searchColumns, type Contact } from '../../domain/accounts/users.ts'
 import { restoredSuppressions } from '../suppressions/index.ts'
 import type { UpdateUserInput } from './contract.ts'
-import { isShown, type LoadedUser, type ShownUserRow } from './queries.ts'
+import { isShown, type LoadedUser } from './queries.ts'
 
 function parsePhone(user: LoadedUser, given: string | null): string | null {
   if (given === null || given.trim() === '') return null
@@ -25,12 +24,6 @@ function parsePhone(user: LoadedUser, given: string | null): string | null {
 const emailTaken = () => invalid(fieldError(['email'], 'unique', 'Another customer has this e-mail address.'))
 const phoneTaken = () =>
   invalid(fieldError(['phone_number'], 'unique', 'Another customer has this number and no e-mail.'))
-
-/** Orders are found by their customer's address and number too. */
-export const customerOrdersSearch = (
-  userId: string,
-  contact: Pick<ShownUserRow, 'email' | 'phone_number'>,
-): Statement => update(orders, { search: contactSearch(contact) }, eq(orders.user_id, userId))
 
 /** The error that an address is taken shows that its owner exists, so only callers who may see the owner get it. */
 async function chooseRefusal(ctx: Ctx, user: LoadedUser, contact: Contact, error: unknown): Promise<unknown> {
@@ -152,12 +145,10 @@ export async function updateUser(ctx: Ctx, user: LoadedUser, input: UpdateUserIn
     msg_channel: chooseChannel(msg_channel, contact),
     modified_at: ctx.now(),
   }
-  const isFoundOtherwise = contact.email !== own.email || contact.phone_number !== own.phone_number
   const statements = [
     ...(known ? [requireOnlyEdition(user, known.edition_id, editionIds === null)] : []),
     ...inEdition,
     ...updateVersion(users, user, changes),
-    ...(isFoundOtherwise ? [customerOrdersSearch(user.id, contact)] : []),
     ...(await restoredSuppressions(user.organization_id, listGained(own, contact))),
   ]
   const shown = seesOwn ? { ...contact, msg_channel: changes.msg_channel } : showKnown(knownContact ?? contact)

@@ -1,4 +1,4 @@
-import { integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
+import { integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import { currencies } from '../../../domain/money.ts'
 import {
   orderStatuses,
@@ -24,15 +24,14 @@ export const orders = sqliteTable('orders', {
   items_count: integer().notNull(),
   has_payment: integer({ mode: 'boolean' }).notNull(),
   completed_transaction_id: text(),
-  cart: text({ mode: 'json' }).$type<StoredCart>().notNull().default({}),
+  cart: text({ mode: 'json' }).$type<StoredCart>().notNull(),
   metadata: text({ mode: 'json' }).$type<Record<string, unknown>>().notNull().default({}),
   external_source: text(),
   external_id: text(),
   number_folded: text().notNull().default(''),
   number_key: text(),
-  /** Order number and ids, empty where `own_search_text` makes the same of the row; in `search` the contact of the customer. */
-  search_own: text().notNull(),
-  search: text().notNull(),
+  /** Order number, id, external id, and the ids of its transactions: folded, one a line. */
+  search_text: text().notNull(),
   version: integer().notNull().default(1),
   created_at: integer().notNull(),
   modified_at: integer().notNull(),
@@ -40,31 +39,27 @@ export const orders = sqliteTable('orders', {
 
 export type OrderRow = typeof orders.$inferSelect
 
-export const transactions = sqliteTable(
-  'transactions',
-  {
-    id: text().notNull(),
-    order_id: text().notNull(),
-    type: text({ enum: transactionTypes }).notNull(),
-    status: text({ enum: transactionStatuses }).notNull(),
-    service: text({ enum: transactionServices }).notNull(),
-    amount_minor: integer().notNull(),
-    currency: text({ enum: currencies }).notNull(),
-    service_fee_minor: integer().notNull(),
-    handling_fee_minor: integer().notNull(),
-    refunded_minor: integer().notNull().default(0),
-    reserved_minor: integer().notNull().default(0),
-    provider_reference: text(),
-    /** The organisation of a payment with a reference. */
-    organization_id: text(),
-    /** Milliseconds UTC; later than that of every payment of the organisation that had the reference before. */
-    reference_since: integer(),
-    merchant_account_id: text(),
-    refund_request_id: text(),
-    created_at: integer().notNull(),
-  },
-  (table) => [primaryKey({ columns: [table.order_id, table.id] })],
-)
+export const transactions = sqliteTable('transactions', {
+  id: text().primaryKey(),
+  order_id: text().notNull(),
+  type: text({ enum: transactionTypes }).notNull(),
+  status: text({ enum: transactionStatuses }).notNull(),
+  service: text({ enum: transactionServices }).notNull(),
+  amount_minor: integer().notNull(),
+  currency: text({ enum: currencies }).notNull(),
+  service_fee_minor: integer().notNull(),
+  handling_fee_minor: integer().notNull(),
+  refunded_minor: integer().notNull().default(0),
+  reserved_minor: integer().notNull().default(0),
+  provider_reference: text(),
+  /** The organisation of a payment with a reference. */
+  organization_id: text(),
+  /** Milliseconds UTC; later than that of every payment of the organisation that had the reference before. */
+  reference_since: integer(),
+  merchant_account_id: text(),
+  refund_request_id: text(),
+  created_at: integer().notNull(),
+})
 
 export const purchases = sqliteTable('purchases', {
   id: text().primaryKey(),

@@ -2,7 +2,6 @@ import { sql } from 'drizzle-orm'
 import type { Database } from '../../../db/database.ts'
 import type { importOrders } from '../../../db/schema/data-imports.ts'
 import type { orders, purchases, transactions } from '../../../db/schema/sales/orders.ts'
-import { boughtInOrder, boughtInOrders } from '../../../db/purchases.ts'
 import { inList } from '../../../db/visibility.ts'
 import { maxUnitsPerOrder } from '../../../domain/orders/external-orders.ts'
 import { keptReason, type KeptReason } from '../../../domain/data-imports/import-undo.ts'
@@ -11,16 +10,11 @@ import { type OrderBefore, readBefore } from '../../order-import/index.ts'
 import type { ImportRow } from '../background/steps.ts'
 
 type WrittenImportOrder = Pick<typeof importOrders.$inferSelect, 'number' | 'order_version' | 'outcome' | 'before'>
-type Order = Pick<typeof orders.$inferSelect, 'id' | 'version' | 'user_id' | 'modified_at'> & {
-  /** Of a cart that states its id. */
-  cart_id: string | null
-}
+type Order = Pick<typeof orders.$inferSelect, 'id' | 'external_id' | 'version' | 'user_id' | 'modified_at'>
 
 interface UndoRow extends WrittenImportOrder, Order {
-  /** The customer's values before the import. */
+  /** The customer before the import; null where that row is gone. */
   former_id: string | null
-  email: string | null
-  phone_number: string | null
   has_refund: number
   has_use: number
   has_pass: number
@@ -38,17 +32,15 @@ export type UndonePurchase = Pick<
 export interface WrittenOrder {
   number: number
   order: Order
-  /** The customer of the order before the import. */
-  customer: { email: string | null; phone_number: string | null }
   before: OrderBefore | null
   purchases: readonly UndonePurchase[]
   reason: KeptReason | null
 }
 
 const isSince = (column: string) => sql`${sql.raw(column)} >= o.modified_at`
-const purchaseIds = sql`(select id from ${boughtInOrder(sql`o.id`)})`
+const purchaseIds = sql`(select id from purchases where order_id = o.id)`
 const usersOf = sql`(select o.user_id union all select its.before ->> '$.updated.order.user_id'
-  union all select user_id from ${boughtInOrder(sql`o.id`)})`
+  union all select user_id from purchases where order_id = o.id)`
 
 /** The changes of each order after the import wrote it. */
 const findRows = (importId: string, below: number | null, limit: number) =>
@@ -58,7 +50,7 @@ const findRows = (importId: string, below: number | null, limit: number) =>
         and number < ${below ?? Number.MAX_SAFE_INTEGER}
       order by number desc limit ${sql.raw(String(limit))})
     select its.*,
-      o.id, o.version, o.user_id, o.modified_at, o.cart ->> 'id' as cart_id, former.id as former_id, former.email, former.phone_number,
+      o.id, o.external_id, o.version, o.user_id, o.modified_at, former.id as former_id,
       exists (select 1 from refund_requests where order_id = o.id and ${isSince('created_at')}) as has_refund,
       exists (select 1 from purchase_uses where purchase_id in ${purchaseIds} and ${isSince('created_at')}) as has_use,
       exists (select 1 from wallet_passes where purchase_id in ${purchaseIds} and ${isSince('created_at')}) as has_pass,
@@ -99,7 +91,7 @@ function written(
   payments: readonly WrittenPayment[],
 ): WrittenOrder {
   const before = row.before === null ? null : readBefore(row.before)
-  const { id, version, user_id, modified_at, cart_id } = row
+  const { id, external_id, version, user_id, modified_at } = row
   const reason = keptReason({
     is_missing: id === null || row.former_id === null || (row.outcome === 'updated' && !before?.updated),
     has_erased_customer: row.has_erased_customer === 1,
@@ -114,9 +106,8 @@ function written(
     left: versionsLeft(before, purchases),
     is_payment_changed: isPaymentChanged(before, payments),
   })
-  const order = { id, version, user_id, modified_at, cart_id }
-  const customer = { email: row.email, phone_number: row.phone_number }
-  return { number: row.number, order, customer, before, purchases, reason }
+  const order = { id, external_id, version, user_id, modified_at }
+  return { number: row.number, order, before, purchases, reason }
 }
 
 /** As many as the orders of one transaction of an import may have. */
@@ -134,8 +125,8 @@ export async function loadWritten(
   if (rows.length === 0) return []
   const most = rows.length === 1 ? -1 : mostPurchases + 1
   const [bought, payments] = await db.batch([
-    sql<UndonePurchase>`select id, order_id, user_id, status, valid_until, version from ${boughtInOrders(ids)}
-      limit ${most}`,
+    sql<UndonePurchase>`select id, order_id, user_id, status, valid_until, version from purchases
+      where ${inList(sql`order_id`, ids)} limit ${most}`,
     sql<WrittenPayment>`select id, order_id, status, amount_minor, refunded_minor, reserved_minor from transactions
       where type = 'payment' and ${inList(sql`order_id`, ids)}`,
   ])

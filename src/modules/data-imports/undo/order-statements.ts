@@ -1,14 +1,13 @@
 import { sql } from 'drizzle-orm'
-import { boughtInOrders } from '../../../db/purchases.ts'
 import { changedExactly, changedOne, stillHolds } from '../../../db/commit.ts'
 import type { Statement } from '../../../db/database.ts'
 import { shrinkLists } from '../../../db/cel/list-sizes.ts'
+import { rebuildOrderText } from '../../../db/order-text.ts'
 import { orders, transactions } from '../../../db/schema/sales/orders.ts'
 import { changedReference } from '../../../db/refunds.ts'
 import { inList } from '../../../db/visibility.ts'
 import { isEmpty, update, updateVersion } from '../../../db/write.ts'
 import { statusAfterUndo } from '../../../domain/data-imports/import-undo.ts'
-import { contactSearch } from '../../../domain/accounts/users.ts'
 import type { UpdatedBefore } from '../../order-import/index.ts'
 import { passChanged } from '../../wallet/index.ts'
 import type { UndonePurchase, WrittenOrder } from './load-orders.ts'
@@ -25,18 +24,18 @@ export const madeOnes = (written: readonly WrittenOrder[]): WrittenOrder[] =>
 function purchasesHold(written: readonly WrittenOrder[]): Statement {
   const ids = written.map(({ order }) => order.id)
   const read = written.flatMap(({ purchases }) => purchases.map(({ id, version }) => [id, version]))
-  return stillHolds(sql`(select count(*) from ${boughtInOrders(ids)}) = ${read.length}
+  return stillHolds(sql`(select count(*) from purchases where ${inList(sql`order_id`, ids)}) = ${read.length}
     and not exists (select 1 from json_each(${JSON.stringify(read)}) as seen
       left join purchases on purchases.id = seen.value ->> 0 where purchases.version is not seen.value ->> 1)`)
 }
 
-/** Deletes orders that the import created. A new reference to one of them makes this fail. */
+/** Deletes orders that the import created, children first. A new reference to one of them makes this fail. */
 function deletions(made: readonly WrittenOrder[]): Statement[] {
   if (made.length === 0) return []
   const ids = made.map(({ order }) => order.id)
   const versions = JSON.stringify(made.map(({ order }) => [order.id, order.version]))
   return [
-    sql`delete from purchases where id in (select id from ${boughtInOrders(ids)})`,
+    sql`delete from purchases where ${inList(sql`order_id`, ids)}`,
     sql`delete from transactions where ${inList(sql`order_id`, ids)}`,
     sql`delete from orders where (id, version) in (select value ->> 0, value ->> 1 from json_each(${versions}))`,
     changedExactly(ids.length),
@@ -87,16 +86,12 @@ function purchaseRestorations(one: Updated, now: number): Statement[] {
 
 /** Restores an order. Its version increases, because the order changes. */
 function restorations(organizationId: string, one: Updated, now: number): Statement[] {
-  const { order, updated, customer } = one
+  const { order, updated } = one
   const { payment } = updated
-  const { cart, ...columns } = updated.order
-  // The id of a cart never changes.
-  const id = order.cart_id === null ? {} : { id: order.cart_id }
   return [
     ...updateVersion(orders, order, {
-      ...columns,
-      ...(cart ? { cart: { ...id, ...cart } } : {}),
-      search: contactSearch(customer),
+      ...updated.order,
+      search_text: rebuildOrderText({ ...order, order_number: updated.order.order_number ?? null }),
       modified_at: now,
     }),
     ...(payment && !isEmpty(payment.before)
@@ -104,7 +99,7 @@ function restorations(organizationId: string, one: Updated, now: number): Statem
           update(
             transactions,
             { ...payment.before, ...changedReference(organizationId, payment.before.provider_reference, now) },
-            sql`order_id = ${order.id} and id = ${payment.id}`,
+            sql`id = ${payment.id}`,
           ),
           changedOne(),
         ]

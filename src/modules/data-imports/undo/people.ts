@@ -8,7 +8,6 @@ import { update } from '../../../db/write.ts'
 import { searchColumns } from '../../../domain/accounts/users.ts'
 import { buildEditionValues, type PersonBefore } from '../../order-import/index.ts'
 import { isInRunningAudience, removedFromSegments } from '../../segments/index.ts'
-import { customerOrdersSearch } from '../../users/index.ts'
 import { sameJson } from '../../../domain/text/json.ts'
 import type { ImportRow } from '../background/steps.ts'
 
@@ -91,12 +90,7 @@ function emptied(person: PersonRow, filled: PersonBefore['filled'], now: number)
   }
   if (JSON.stringify(after) === JSON.stringify(contact)) return []
   const changes = { ...after, ...searchColumns(after), modified_at: now, version: person.version + 1 }
-  const isFoundOtherwise = after.email !== email || after.phone_number !== phone_number
-  return [
-    update(users, changes, sql`id = ${id} and version = ${person.version}`),
-    changedOne(),
-    ...(isFoundOtherwise ? [customerOrdersSearch(id, after)] : []),
-  ]
+  return [update(users, changes, sql`id = ${id} and version = ${person.version}`), changedOne()]
 }
 
 /** Restores the edition's former values of the customer. */

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
 import { decideAgain } from '../../../db/commit.ts'
-import { isPaymentOf, payingEdition } from '../../../db/refunds.ts'
+import { payingEdition } from '../../../db/refunds.ts'
 import { transactions } from '../../../db/schema/sales/orders.ts'
 import { refundRequests, type RefundRow } from '../../../db/schema/sales/refunds.ts'
 import { select } from '../../../db/select.ts'
@@ -119,7 +119,7 @@ async function loadPayment(
   const paid = await job.db.first(
     select({ reference: provider_reference, edition_id: sql<string | null>`${paying}` })
       .from(transactions)
-      .where(isPaymentOf(refund)),
+      .where(sql`${transactions.id} = ${refund.transaction_id}`),
   )
   return { reference: paid?.reference ?? '', is_payable: paid?.edition_id === edition_id }
 }

@@ -1,7 +1,7 @@
 import { and, asc, eq, isNotNull, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
 import { stillHolds } from '../../../db/commit.ts'
-import { isPaymentOf, payingEdition } from '../../../db/refunds.ts'
+import { payingEdition } from '../../../db/refunds.ts'
 import { editions } from '../../../db/schema/editions.ts'
 import { orders, transactions } from '../../../db/schema/sales/orders.ts'
 import { refundRequests, type RefundRow } from '../../../db/schema/sales/refunds.ts'
@@ -139,7 +139,9 @@ export async function providerRefundChanges(
   const after = { status: row.status, source: row.source, amount: toMajor(refund.amount_minor) }
   return {
     statements: [
-      stillHolds(sql`(select refunded_minor from transactions where ${isPaymentOf(row)}) = ${payment.refunded_minor}`),
+      stillHolds(
+        sql`(select refunded_minor from transactions where transactions.id = ${row.transaction_id}) = ${payment.refunded_minor}`,
+      ),
       insert(refundRequests, row),
       movePayment(row, counted, move),
       ...(state === 'completed' ? refundTransaction(job, row, refund.provider_reference) : []),

@@ -2,7 +2,6 @@ import { eq, sql } from 'drizzle-orm'
 import type { Ctx } from '../../../context.ts'
 import { changedOne, commit, stillHolds } from '../../../db/commit.ts'
 import type { Statement } from '../../../db/database.ts'
-import { isPaymentOf } from '../../../db/refunds.ts'
 import { refundItems, refundRequests } from '../../../db/schema/sales/refunds.ts'
 import { inList } from '../../../db/visibility.ts'
 import { insertAll, remove, updateVersion } from '../../../db/write.ts'
@@ -69,7 +68,7 @@ interface ApprovedAmounts {
  * difference.
  */
 const paymentCovers = (refund: LoadedRefund, amount: number): Statement =>
-  stillHolds(sql`exists (select 1 from transactions where ${isPaymentOf(refund)}
+  stillHolds(sql`exists (select 1 from transactions where transactions.id = ${refund.transaction_id}
     and ${inList(sql`status`, capturedStatuses)}
     and (${amount} = 0 or amount_minor >= refunded_minor + reserved_minor))`)
 

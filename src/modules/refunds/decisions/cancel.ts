@@ -53,9 +53,9 @@ export function cancelRefundsOf(purchaseIds: readonly string[], now: number): St
         where ${asked} group by refund_items.purchase_id) as released
       where purchases.id = released.purchase_id`,
     sql`update transactions set reserved_minor = reserved_minor - released.amount_minor
-      from (select order_id, transaction_id, sum(requested_minor) as amount_minor from refund_requests
-        where ${asked} group by order_id, transaction_id) as released
-      where transactions.order_id = released.order_id and transactions.id = released.transaction_id`,
+      from (select transaction_id, sum(requested_minor) as amount_minor from refund_requests
+        where ${asked} group by transaction_id) as released
+      where transactions.id = released.transaction_id`,
     update(refundRequests, { status, modified_at: now, version: sql`${refundRequests.version} + 1` }, asked),
   ]
 }

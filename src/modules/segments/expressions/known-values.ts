@@ -2,7 +2,6 @@ import { type SQL, sql } from 'drizzle-orm'
 import { buildLatestRow, inEditions } from '../../../db/customer-visibility.ts'
 import type { Ctx } from '../../../context.ts'
 import type { Database } from '../../../db/database.ts'
-import { boughtIn } from '../../../db/purchases.ts'
 import { answering, fromJson, selection } from '../../../db/select.ts'
 import { inList } from '../../../db/visibility.ts'
 import { answerStatuses } from '../../../domain/consents/consents.ts'
@@ -109,7 +108,7 @@ const recent = (tenant: SegmentTenant): SQL =>
   sql`with placed as materialized (select id, status, type, currency, edition_id from orders where ${placedIn(tenant)}
       order by created_at desc, seq desc limit ${newest}),
     bought as materialized (select p.product_id, p.variant_id, p.location_id, p.options, p.status
-      from ${boughtIn(sql`select id from placed`)} as p),
+      from placed cross join purchases as p on p.order_id = placed.id),
     chosen as materialized (select json_each.value ->> 'api_id' as id from bought, json_each(bought.options)
       where bought.options <> '[]'),
     people as materialized (${newestPeople(tenant)})`

@@ -66,13 +66,13 @@ function tradeRows(place: Place, product: string, index: number) {
     has_payment: true,
     completed_transaction_id: ids.transaction,
     cart: {
+      id: freshId('cart'),
       subtotal_minor: amount,
       items: [{ id: freshId('cart_item'), product_id: product, quantity: 1, price_minor: amount }],
     },
     number_folded: orderNumber ?? '',
     number_key: numberKey(orderNumber),
-    search_own: searchText(orderNumber, ids.order, ids.transaction),
-    search: searchText(orderNumber, ids.order, ids.transaction, email, phone?.slice(1)),
+    search_text: searchText(orderNumber, ids.order, ids.transaction),
     ...stamps,
   }
   const transaction = {
