@@ -48,9 +48,10 @@ const customers = `
       ${createdAt}, ${createdAt}, lower(${name}) || ' holm ' || i || char(10) || ${email}
         || iif(i % 4, '', char(10) || '4520' || printf('%06d', i))
     from numbers;
-  insert into edition_customers (edition_id, user_seq, created_at, email, phone_number, phone_digits, first_name, last_name,
-      locale, search_text)
-    select '${editionId}', seq, created_at, email, phone_number, phone_digits, first_name, last_name, locale, search_text
+  insert into edition_customers (edition_id, user_seq, created_at, email, phone_number, phone_digits, first_name,
+      last_name, locale, search_text)
+    select '${editionId}', seq, created_at, email, phone_number, phone_digits, first_name, last_name, locale,
+      search_text
     from users;
   insert into edition_customers (edition_id, user_seq, created_at, email, first_name, locale, search_text)
     select '${smallEditionId}', seq, created_at + 864000000, 'guest-' || seq || '@example.org', 'Guest', 'en',
@@ -67,7 +68,8 @@ const buildOrders = (edition: string, count: number, first: number) => `
     ${buildNumbers(count, first)}, bought (i, b) as (select i, ${buyer} from numbers)
     select ${buildId('ord', 'i')}, '${organizationId}', '${edition}', ${buildId('usr', 'b')}, ${number},
       coalesce(${number}, ''), iif(i % 50, '07' || (1000000 + i), null),
-      '["imported","online","in-person"]' ->> (i % 10 % 3), '["completed","completed","completed","confirmed","pending","cancelled"]' ->> (i % 6),
+      '["imported","online","in-person"]' ->> (i % 10 % 3),
+      '["completed","completed","completed","confirmed","pending","cancelled"]' ->> (i % 6),
       10000 + i * 7919 % 1000 * 50, 'dkk', 1 + i % 2, 1,
       '{"items":[{"product":"prd_' || '${suffix('F6')}' || '","quantity":' || (1 + i % 2) || '}]}', 'bench', 'B-' || i,
       ${createdAt}, ${createdAt} + i * 7919 % 100003 * 60000,
@@ -94,7 +96,8 @@ const sales = `
     select 'rfr_' || substr(id, 5), organization_id, edition_id, id, 'trx_' || substr(id, 5),
       ${buildId('pur', '(seq * 2)')}, user_id, 'purchase',
       '["pending","approved","rejected","cancelled"]' ->> (seq / 4 % 4), iif(seq % 3, 'api', 'customer'),
-      iif(seq % 400, 'customer_request', 'fraud'), currency, amount_minor / 2, created_at + 3600000, modified_at + 3600000
+      iif(seq % 400, 'customer_request', 'fraud'), currency, amount_minor / 2, created_at + 3600000,
+      modified_at + 3600000
     from orders where seq % 4 = 0;`
 
 /** A delivery and an entry of the audit log for each order. */
@@ -115,7 +118,8 @@ const records = `
     from orders;`
 
 const editionValues = (id: string, slug: string) =>
-  `('${id}', '${organizationId}', 'evt_1', '${slug}', '${slug}', '${slug}', 'UTC', 'DK', 'en', '["en"]', 'vat', 'dkk', '${slug}', 1, 1)`
+  `('${id}', '${organizationId}', 'evt_1', '${slug}', '${slug}', '${slug}', 'UTC', 'DK', 'en', '["en"]', 'vat', 'dkk',
+    '${slug}', 1, 1)`
 
 const setup = `
   insert into organizations (id, name, slug, search, created_at, modified_at)
@@ -132,9 +136,16 @@ const setup = `
       1, 1);`
 
 const largeTables = [
-  'users', 'edition_customers', 'orders', 'transactions', 'purchases', 'refund_requests', 'webhook_events',
-  'webhook_deliveries', 'audit_log',
-] // prettier-ignore
+  'users',
+  'edition_customers',
+  'orders',
+  'transactions',
+  'purchases',
+  'refund_requests',
+  'webhook_events',
+  'webhook_deliveries',
+  'audit_log',
+]
 
 /** Fills a database by SQL. Triggers and constraints hold; other indexes are built at the end, sorted. */
 export function fillDatabase(file: string): DatabaseSync {
@@ -197,10 +208,12 @@ export function addMember(database: DatabaseSync, name: string, editions: readon
 export function copyPlainly(file: string): DatabaseSync {
   const plain = new DatabaseSync(':memory:')
   plain.exec(`attach '${file}' as filled;
-    create table orders as select orders.seq, orders.id, edition_id, user_id, status, type, amount_minor, orders.created_at, orders.modified_at,
+    create table orders as select orders.seq, orders.id, edition_id, user_id, status, type, amount_minor,
+        orders.created_at, orders.modified_at,
         number_key, orders.search_text as text, users.seq as user_seq
       from filled.orders not indexed join filled.users on users.id = user_id;
-    create table users as select seq, id, created_at, email, phone_number, last_seen_at, search_text as text from filled.users not indexed;
+    create table users as select seq, id, created_at, email, phone_number, last_seen_at, search_text as text
+      from filled.users not indexed;
     create table edition_customers as select c.seq, users.id, c.edition_id, c.user_seq, c.created_at, c.email, c.phone_number,
         c.search_text as text
       from filled.edition_customers as c not indexed join filled.users on users.seq = c.user_seq;
@@ -209,7 +222,8 @@ export function copyPlainly(file: string): DatabaseSync {
       from filled.refund_requests not indexed;
     create table webhook_deliveries as select id, edition_id, status, kind, created_at, modified_at
       from filled.webhook_deliveries not indexed;
-    create table audit_log as select id, action, actor_id, resource_type, resource_id, created_at from filled.audit_log not indexed;
+    create table audit_log as select id, action, actor_id, resource_type, resource_id, created_at
+      from filled.audit_log not indexed;
     detach filled`)
   return plain
 }
