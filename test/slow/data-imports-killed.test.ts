@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { everyMinute } from '../../scripts/support/server.ts'
 import { launch, type Launcher } from '../support/launcher.ts'
 
 const token = 'root-token-of-data-imports'
