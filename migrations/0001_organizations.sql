@@ -5,8 +5,6 @@
 -- One row per customer of this service; every other row belongs to one.
 create table organizations (
   id text primary key,
-  -- The last eight characters of the id, unique, with which indexes begin.
-  short_id text not null generated always as (substr(id, -8)) virtual,
   name text not null,
   slug text not null unique,
   -- What the organization demands before a refund is approved.
@@ -25,8 +23,6 @@ create index organizations_by_created on organizations (created_at, id);
 create index organizations_by_modified on organizations (modified_at, id);
 -- Finds what uses a file before the file is deleted.
 create index organizations_by_avatar on organizations (avatar_file_id) where avatar_file_id is not null;
--- Keeps short ids unique, because the indexes of customers begin with them.
-create unique index organizations_by_short_id on organizations (short_id);
 
 -- People who sign in. One account may be a member of several organizations.
 create table accounts (

@@ -17,8 +17,6 @@ create index events_by_created on events (organization_id, created_at, id);
 -- One edition of an event. Orders, purchases and refunds belong to an edition.
 create table editions (
   id text primary key,
-  -- The last eight characters of the id, unique, with which indexes begin.
-  short_id text not null generated always as (substr(id, -8)) virtual,
   organization_id text not null references organizations (id),
   event_id text not null references events (id),
   name text not null,
@@ -64,8 +62,6 @@ create index editions_by_created on editions (organization_id, is_archived, crea
 create index editions_of_merchant_account on editions (merchant_account_id) where merchant_account_id is not null;
 -- Finds what uses a file before the file is deleted.
 create index editions_by_image on editions (meta_image_id) where meta_image_id is not null;
--- Keeps short ids unique, because the indexes of orders, purchases and customers begin with them.
-create unique index editions_by_short_id on editions (short_id);
 
 -- Fee rules an edition can refer to. The operator of the platform writes them.
 create table fee_rules (

@@ -94,8 +94,5 @@ create table list_sizes (
   -- Counts of the whole organization, for means.
   people integer not null default 0,
   all_orders integer not null default 0,
-  all_purchases integer not null default 0,
-  -- How many customers the organization has, and how often they changed.
-  customers integer not null default 0,
-  customer_changes integer not null default 0
+  all_purchases integer not null default 0
 ) strict, without rowid;

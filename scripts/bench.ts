@@ -141,16 +141,7 @@ async function measureImport(): Promise<void> {
   print(name, { service, floor }, cost)
 }
 
-/** Sweeps count a database that was just filled, which slows all else: they come to rest first. */
-async function restOfSweeps(): Promise<void> {
-  const started = performance.now()
-  let sweeps = 1
-  while ((await client.post<{ rows_written: number }>('/floor/sweeps', {})).rows_written > 0) sweeps++
-  console.log(`The sweeps were at rest after ${sweeps}, in ${((performance.now() - started) / 1000).toFixed(0)} s.`)
-}
-
 try {
-  await restOfSweeps()
   const list = `/v1/orders?edition_id=${edition_id}`
   const first = await client.get<{ results: { id: string }[]; next: string }>(list)
   console.log(`${shop.seeded} orders, ${concurrency} requests at a time, ${rounds} rounds of ${seconds} s in turns\n`)

@@ -1,7 +1,6 @@
 interface Recorded {
   sql: string
   params: unknown[]
-  rows_written?: number
 }
 
 /** One round trip to the database, and what it cost. */
@@ -9,8 +8,6 @@ export interface Call {
   statements: Recorded[]
   rows_read: number
   rows_written: number
-  /** Milliseconds of SQL, as the database measures them. */
-  sql_ms: number
 }
 
 const noResult = { results: [], success: true, meta: { rows_read: 0, rows_written: 0 } }
@@ -32,10 +29,9 @@ export function recorder(real: D1Database, options: { swallowWrites: boolean }):
               .bind(...params)
               .all()
             calls.push({
-              statements: [{ sql, params, rows_written: result.meta.rows_written }],
+              statements: [{ sql, params }],
               rows_read: result.meta.rows_read,
               rows_written: result.meta.rows_written,
-              sql_ms: result.meta.duration,
             })
             return result
           },
@@ -48,16 +44,13 @@ export function recorder(real: D1Database, options: { swallowWrites: boolean }):
 
   async function batch(statements: object[]) {
     const recorded = statements.flatMap((statement) => noted.get(statement) ?? [])
-    const call: Call = { statements: recorded, rows_read: 0, rows_written: 0, sql_ms: 0 }
+    const call: Call = { statements: recorded, rows_read: 0, rows_written: 0 }
     calls.push(call)
     if (options.swallowWrites && recorded.some(isWrite)) return recorded.map(() => noResult)
     const results = await real.batch(recorded.map(({ sql, params }) => real.prepare(sql).bind(...params)))
-    for (const [index, { meta }] of results.entries()) {
-      const statement = recorded[index]
-      if (statement) statement.rows_written = meta.rows_written
+    for (const { meta } of results) {
       call.rows_read += meta.rows_read
       call.rows_written += meta.rows_written
-      call.sql_ms += meta.duration
     }
     return results
   }

@@ -78,7 +78,7 @@ segmentsBench.post('/floor/segments/people', async (c) => {
   const { db, now } = openJob(c.env)
   const at = now()
   await db.batch([
-    sql`insert into users (id, organization_id, email, phone_number, first_name, last_name, locale, msg_channel, search,
+    sql`insert into users (id, organization_id, email, phone_number, first_name, last_name, locale, msg_channel, search_text,
         created_at, modified_at)
       with recursive n(i) as (select ${whole(from)} union all select i + 1 from n where i + 1 < ${whole(from + count)})
       select ${idOf('usr', 'i')}, ${organization_id}, 'guest-' || i || '@example.com', '+4670' || printf('%07d', i), 'Guest',
@@ -127,8 +127,8 @@ segmentsBench.post('/floor/segments/crowd', async (c) => {
   const numbers = (count: number) => sql`with recursive n(i) as (select 1 union all
     select i + 1 from n where i < ${whole(count)})`
   await openJob(c.env).db.batch([
-    sql`insert into users (id, organization_id, email, locale, msg_channel, metadata, search, created_at, modified_at)
-      values (${id}, ${organization_id}, 'crowd@example.com', 'da', 'email', '{"a":"b"}', '', 0, 0)`,
+    sql`insert into users (id, organization_id, email, locale, msg_channel, metadata, created_at, modified_at)
+      values (${id}, ${organization_id}, 'crowd@example.com', 'da', 'email', '{"a":"b"}', 0, 0)`,
     sql`insert into orders (id, organization_id, edition_id, user_id, type, status, amount_minor, currency, items_count,
         has_payment, cart, metadata, search_text, created_at, modified_at)
       ${numbers(orders)} select 'ord_' || i || ${id}, ${organization_id}, ${edition_id}, ${id}, 'imported',

@@ -4,7 +4,7 @@ import { createClient } from '../support/client.ts'
 import { root } from '../support/paths.ts'
 import { type Server, startServer } from '../support/server.ts'
 
-export const shopDir = process.env['BENCH_STATE_DIR'] ?? '.wrangler/bench'
+const shopDir = process.env['BENCH_STATE_DIR'] ?? '.wrangler/bench'
 const shopFile = join(resolve(root, shopDir), 'bench.json')
 
 /** Where the orders of the bench are, and who may read them. */

@@ -15,7 +15,7 @@ import { type Call, recorder } from './recorder.ts'
 import { segmentsBench } from './segments-worker.ts'
 import { webhooksBench } from './webhooks-worker.ts'
 
-// Straight to the network, and not through the simulator's Worker (scripts/support/internet-plugin.ts).
+// Straight to the network, and not through the simulator's Worker (scripts/support/dev-worker.ts).
 const { INTERNET } = bound as { INTERNET?: Fetcher }
 if (INTERNET) globalThis.fetch = (input: RequestInfo | URL, init?: RequestInit) => INTERNET.fetch(input, init)
 
@@ -46,7 +46,6 @@ const costOf = (calls: readonly Call[]) => ({
   queries: calls.reduce((sum, call) => sum + call.statements.length, 0),
   rows_read: calls.reduce((sum, call) => sum + call.rows_read, 0),
   rows_written: calls.reduce((sum, call) => sum + call.rows_written, 0),
-  sql_ms: calls.reduce((sum, call) => sum + call.sql_ms, 0),
 })
 
 /** Records a request of the service under a name; its bearer token is the caller's. */
@@ -85,17 +84,6 @@ floor.post('/floor/cost', async (c) => {
     swallowWrites: false,
   })
   return c.json({ status, bytes, ...costOf(calls) })
-})
-
-const isNote = (sql: string): boolean => sql.includes('storage_sweeps')
-
-/** Runs the sweeps of a minute. Answers how many rows they wrote, but for their notes of where they go on. */
-floor.post('/floor/sweeps', async (c) => {
-  const { db, calls } = recorder(c.env.DB, { swallowWrites: false })
-  const controller = { scheduledTime: Date.now(), cron: '* * * * *', noRetry: () => undefined }
-  await service.scheduled(controller, { ...c.env, DB: db })
-  const statements = calls.flatMap((call) => call.statements.filter(({ sql }) => !isNote(sql)))
-  return c.json({ rows_written: statements.reduce((sum, one) => sum + (one.rows_written ?? 0), 0) })
 })
 
 async function replay(db: D1Database, calls: readonly Call[]): Promise<unknown[]> {

@@ -1,39 +1,148 @@
+import { readFileSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { createRequire, SourceMap, type SourceMapPayload } from 'node:module'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { unstable_startWorker } from 'wrangler'
+import { context } from 'esbuild'
+import type { Unstable_Config } from 'wrangler'
+import { migrate } from './migrate.ts'
+import { root } from './paths.ts'
+import { otherSchemaCode } from './processes.ts'
 
 /**
- * `wrangler dev` without its inspector, which has no switch on the command line. Each line that the Worker logs takes
- * the inspector some milliseconds, so it runs where INSPECTOR_PORT names its port.
+ * Does what `wrangler d1 migrations apply --local` and `wrangler dev` do, in one process: the program is bundled while
+ * Wrangler loads, the migrations run and the simulator starts. Wrangler reads the configuration; Miniflare is its
+ * simulator.
  */
 const text = { type: 'string' } as const
-const { values } = parseArgs({
-  options: { config: text, program: text, 'persist-to': text, 'env-file': text, port: text },
-})
+const { values } = parseArgs({ options: { 'persist-to': text, port: text, program: text } })
+const { 'persist-to': folder, port, program = join(root, 'src', 'index.ts') } = values
+if (!folder || !port) throw new Error('--persist-to and --port are given.')
 
-const hostname = '127.0.0.1'
-const { config, program, port } = values
-const persist = values['persist-to']
-const envFile = values['env-file']
 const inspectorPort = process.env['INSPECTOR_PORT']
-if (!config || !persist || !envFile || !port)
-  throw new Error('--config, --persist-to, --env-file and --port are given.')
+const variables = JSON.parse(process.env['WORKER_VARIABLES'] ?? '{}') as Record<string, string>
+const bundleFolder = join(folder, 'bundle')
 
-/** Of benches, which measure the service and not the simulator's way to the network. */
-const internet = {
-  type: 'unsafe_internet' as const,
-  dev: { plugin: { package: join(import.meta.dirname, 'internet-plugin.ts'), name: 'internet' } },
+let reload: (() => Promise<void>) | undefined
+const bundled = Promise.withResolvers<void>()
+// It may fail before anything awaits it.
+bundled.promise.catch(() => undefined)
+
+async function onBundle({ errors }: { errors: unknown[] }): Promise<void> {
+  if (errors.length > 0) return bundled.reject(new Error('The Worker was not bundled.'))
+  bundled.resolve()
+  await reload?.()
 }
 
-await unstable_startWorker({
-  config,
-  ...(program ? { entrypoint: program, bindings: { INTERNET: internet } } : {}),
-  envFiles: [envFile],
-  dev: {
-    server: { hostname, port: Number(port) },
-    inspector: inspectorPort ? { hostname, port: Number(inspectorPort) } : false,
-    persist,
-    remote: false,
-    watch: true,
-  },
+// esbuild's own setting makes it spend a quarter of its time on collecting garbage.
+process.env['GOGC'] ??= '400'
+const bundler = await context({
+  entryPoints: { bundle: program },
+  outdir: bundleFolder,
+  bundle: true,
+  format: 'esm',
+  target: 'es2024',
+  conditions: ['workerd', 'worker', 'browser'],
+  external: ['cloudflare:*', 'node:*', '*.wasm'],
+  sourcemap: true,
+  sourcesContent: false,
+  logLevel: 'warning',
+  plugins: [{ name: 'reload', setup: (build) => build.onEnd(onBundle) }],
 })
+await bundler.watch()
+
+/** What the simulator loads first. It asks for the bundle. */
+const entry = `export * from './bundle.js'\nexport { default } from './bundle.js'`
+
+/** The only module of WebAssembly, by the name that the sources import. */
+const wasm = 'mrml/web/mrml_wasm_bg.wasm'
+
+/** Benches measure the service, and not the Worker of the simulator that its requests to others go through. */
+const internet = { network: { allow: ['public', 'private'], tlsOptions: { trustBrowserCas: true } } }
+
+/** Names the sources instead of the bundle in the stack of an error. */
+function mapPositions(message: string): string {
+  if (!message.includes('bundle.js:')) return message
+  const map = new SourceMap(JSON.parse(readFileSync(join(bundleFolder, 'bundle.js.map'), 'utf8')) as SourceMapPayload)
+  return message.replaceAll(/[^\s("]*\bbundle\.js:(\d+):(\d+)/g, (place, line: string, column: string) => {
+    const origin = map.findOrigin(Number(line), Number(column))
+    return 'fileName' in origin
+      ? `${join(bundleFolder, origin.fileName)}:${origin.lineNumber}:${origin.columnNumber}`
+      : place
+  })
+}
+
+/** The limit of a rate limiting binding is static: the variable replaces what wrangler.toml says. */
+function setLimit({ ratelimits }: Unstable_Config, limit: number): void {
+  for (const limiter of ratelimits) {
+    if (limiter.name === 'RATE_LIMITER') limiter.simple.limit = limit
+    if (limiter.name === 'MEMBER_RATE_LIMITER') limiter.simple.limit = 2 * limit
+  }
+}
+
+/** Resolves when the service answers; with false where the database was made by other migrations. */
+async function serve(persistFolder: string): Promise<boolean> {
+  // An import of Wrangler compiles its 15 MB once more, to find out what kind of module it is.
+  const require = createRequire(import.meta.url)
+  const { unstable_getMiniflareWorkerOptions, unstable_readConfig } = require('wrangler') as typeof import('wrangler')
+  const { convertV4MiniflareOptions, Log, LogLevel, Miniflare, Response } =
+    require('miniflare') as typeof import('miniflare')
+  const config = unstable_readConfig({ config: join(root, 'wrangler.toml') })
+  const limit = Number(variables['RATE_LIMIT_PER_MINUTE'])
+  if (limit) setLimit(config, limit)
+  const { workerOptions } = unstable_getMiniflareWorkerOptions(config)
+  const [database] = config.d1_databases
+  if (!database?.database_id) throw new Error('wrangler.toml has no database with an id.')
+  if (!migrate(persistFolder, database.database_id)) return false
+
+  const options = convertV4MiniflareOptions({
+    host: '127.0.0.1',
+    port: Number(port),
+    ...(inspectorPort ? { inspectorPort: Number(inspectorPort) } : {}),
+    log: new Log(LogLevel.WARN),
+    logRequests: false,
+    handleStructuredLogs: ({ message }) => console.log(mapPositions(message)),
+    resourcePersistencePath: persistFolder,
+    unsafeTriggerHandlers: true,
+    unsafeObservability: process.env['X_LOCAL_OBSERVABILITY'] === 'true',
+    unsafeLocalExplorer: process.env['X_LOCAL_EXPLORER'] === 'true',
+    // The simulator starts before the bundle is made, and waits for it here.
+    unsafeModuleFallbackService: async (request) => {
+      await bundled.promise
+      if (new URL(request.url).searchParams.get('specifier') !== '/bundle.js')
+        return new Response(null, { status: 404 })
+      return Response.json({ name: 'bundle.js', esModule: await readFile(join(bundleFolder, 'bundle.js'), 'utf8') })
+    },
+    workers: [
+      {
+        ...workerOptions,
+        // Wrangler adds the variables of a .dev.vars, which are for `wrangler dev` alone.
+        bindings: { ...config.vars, ...variables },
+        serviceBindings: values.program ? { INTERNET: internet } : {},
+        name: 'service',
+        modulesRoot: bundleFolder,
+        modules: [
+          { type: 'ESModule', path: join(bundleFolder, 'entry.js'), contents: entry },
+          { type: 'CompiledWasm', path: join(bundleFolder, wasm), contents: await readFile(require.resolve(wasm)) },
+        ],
+        unsafeUseModuleFallbackService: true,
+      },
+    ],
+  })
+  const miniflare = new Miniflare(options)
+  await Promise.all([bundled.promise, miniflare.ready])
+  reload = () => miniflare.setOptions(options)
+  return true
+}
+
+async function end(code: number): Promise<never> {
+  await bundler.dispose()
+  process.exit(code)
+}
+
+try {
+  if (!(await serve(join(folder, 'v3')))) await end(otherSchemaCode)
+} catch (error) {
+  console.error(error)
+  await end(1)
+}

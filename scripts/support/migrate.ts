@@ -1,54 +1,54 @@
-import { readdir, readFile } from 'node:fs/promises'
+import { createHash, createHmac } from 'node:crypto'
+import { mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { parseArgs } from 'node:util'
-import { getPlatformProxy, unstable_splitSqlQuery as statementsOf } from 'wrangler'
+import { DatabaseSync } from 'node:sqlite'
 import { root } from './paths.ts'
-import { otherSchemaCode } from './processes.ts'
 
-/**
- * `wrangler d1 migrations apply --local`, which starts a simulator for each migration. Each is one transaction, and is noted in the
- * same table. It ends with `otherSchemaCode`, and changes nothing, where a migration was applied whose file is not there.
- */
-const text = { type: 'string' } as const
-const { values } = parseArgs({ options: { config: text, 'persist-to': text, 'env-file': text } })
-const { config, 'persist-to': folder, 'env-file': envFile } = values
-if (!config || !folder || !envFile) throw new Error('--config, --persist-to and --env-file are given.')
-
-const { env, dispose } = await getPlatformProxy<{ DB: D1Database }>({
-  configPath: config,
-  envFiles: [envFile],
-  persist: { path: join(folder, 'v3') },
-  remoteBindings: false,
-})
 const migrations = join(root, 'migrations')
+const namespace = 'miniflare-D1DatabaseObject'
 
-async function listApplied(): Promise<Set<string>> {
-  const { results } = await env.DB.prepare('select name from d1_migrations').all<{ name: string }>()
-  return new Set(results.map(({ name }) => name))
+/** Miniflare names the file of a D1 database like the id of a Durable Object: by two hashes. */
+function buildFileName(databaseId: string): string {
+  const key = createHash('sha256').update(namespace).digest()
+  const sign = (data: string | Buffer) => createHmac('sha256', key).update(data).digest().subarray(0, 16)
+  const id = sign(databaseId)
+  return `${Buffer.concat([id, sign(id)]).toString('hex')}.sqlite`
 }
 
-/** The connection to the simulator may be lost during a long migration that is applied all the same. */
-async function apply(name: string): Promise<void> {
-  const statements = statementsOf(await readFile(join(migrations, name), 'utf8'))
+/**
+ * Does what `wrangler d1 migrations apply --local` does, without a simulator: each migration is one transaction, and is
+ * noted in the same table. Returns false, and changes nothing, where a migration was applied whose file is not there.
+ */
+export function migrate(persistFolder: string, databaseId: string): boolean {
+  const folder = join(persistFolder, 'd1', namespace)
+  mkdirSync(folder, { recursive: true })
+  const database = new DatabaseSync(join(folder, buildFileName(databaseId)))
   try {
-    await env.DB.batch([
-      ...statements.map((statement) => env.DB.prepare(statement)),
-      env.DB.prepare('insert into d1_migrations (name) values (?)').bind(name),
-    ])
-  } catch (cause) {
-    if (!(await listApplied()).has(name)) throw new Error(`Migration ${name} failed.`, { cause })
+    // Statements do not wait for the disk one by one: Miniflare opens the file in this mode too.
+    database.exec(`pragma journal_mode = wal;
+      create table if not exists d1_migrations (
+        id integer primary key autoincrement, name text unique, applied_at timestamp default current_timestamp not null)`)
+    const names = readdirSync(migrations).filter((name) => name.endsWith('.sql'))
+    const applied = new Set(
+      database
+        .prepare('select name from d1_migrations')
+        .all()
+        .map(({ name }) => String(name)),
+    )
+    if (!applied.isSubsetOf(new Set(names))) return false
+    for (const name of names.toSorted()) if (!applied.has(name)) apply(database, name)
+    return true
+  } finally {
+    database.close()
   }
 }
 
-try {
-  await env.DB.prepare(
-    `create table if not exists d1_migrations (
-      id integer primary key autoincrement, name text unique, applied_at timestamp default current_timestamp not null)`,
-  ).run()
-  const names = (await readdir(migrations)).filter((name) => name.endsWith('.sql')).toSorted()
-  const applied = await listApplied()
-  if ([...applied].some((name) => !names.includes(name))) process.exitCode = otherSchemaCode
-  else for (const name of names) if (!applied.has(name)) await apply(name)
-} finally {
-  await dispose()
+function apply(database: DatabaseSync, name: string): void {
+  try {
+    database.exec(`begin;\n${readFileSync(join(migrations, name), 'utf8')}`)
+    database.prepare('insert into d1_migrations (name) values (?)').run(name)
+    database.exec('commit')
+  } catch (cause) {
+    throw new Error(`Migration ${name} failed.`, { cause })
+  }
 }

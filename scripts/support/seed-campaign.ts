@@ -1,6 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Client, Page } from './client.ts'
-import type { DemoEdition, Make } from './seed-rows.ts'
+import type { CampaignEventsMessage } from '../../src/context.ts'
+import type { RecipientEvent } from '../../src/domain/campaigns/recipient-events.ts'
+import { type DemoEdition, type Make, visitsPath } from './seed-rows.ts'
 
 interface Campaign {
   id: string
@@ -9,7 +11,6 @@ interface Campaign {
 }
 
 interface Stats {
-  opened: number
   clicked: number
   unsubscribed: number
 }
@@ -86,47 +87,45 @@ export async function startCampaign(
   return campaign_id
 }
 
-const phone = 'Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) AppleWebKit/605.1.15'
 const patienceMs = 60_000
 
-async function eventually<T>(ask: () => Promise<T>, holds: (value: T) => boolean): Promise<T> {
-  for (const deadline = Date.now() + patienceMs; Date.now() < deadline; await wait(150)) {
-    const value = await ask()
-    if (holds(value)) return value
-  }
+async function eventually<T>(ask: () => Promise<T>, holds: (value: T) => boolean): Promise<void> {
+  for (const deadline = Date.now() + patienceMs; Date.now() < deadline; await wait(150)) if (holds(await ask())) return
   throw new Error('The campaign of the demonstration data did not end in a minute.')
 }
 
 /** Six recipients open the message, three of them follow its link, and one has had enough. */
-export async function visitCampaign(root: Client, organization_id: string, campaignId: string): Promise<void> {
-  const path = `/v1/campaigns/${campaignId}`
-  const ended = await eventually(
-    () => root.get<Campaign>(path),
-    ({ status }) => !['calculating', 'sending'].includes(status),
+export async function visitCampaign(root: Client, campaign_id: string): Promise<void> {
+  const path = `/v1/campaigns/${campaign_id}`
+  await eventually(
+    async () => {
+      const { status, error_message } = await root.get<Campaign>(path)
+      if (!['calculating', 'sending', 'sent'].includes(status))
+        throw new Error(`The campaign is ${status}: ${error_message}`)
+      return status
+    },
+    (status) => status === 'sent',
   )
-  if (ended.status !== 'sent') throw new Error(`The campaign is ${ended.status}: ${ended.error_message}`)
   const before = await root.get<Stats>(`${path}/stats`)
   if (before.clicked > 0 && before.unsubscribed > 0) return
-  // What comes sooner than a person can is counted as a machine.
-  await wait(2500)
-  const { results } = await root.get<Page<{ id: string }>>('/dev/outbox.json?channel=email')
-  const visit = (url: string, init: RequestInit = {}) =>
-    fetch(url, { redirect: 'manual', headers: { 'user-agent': phone }, ...init })
-  const visits = results.slice(0, 6).map(async ({ id }, index) => {
-    const { html } = await root.get<{ html: string }>(`/dev/outbox/${id}.json`)
-    const linkOf = (kind: 'o' | 'c' | 'u') => new RegExp(`"(http[^"]+/t/${kind}/[^"]+)"`).exec(html)?.[1] ?? ''
-    await visit(linkOf('o'))
-    if (index % 2 === 0) await visit(linkOf('c'))
-    if (index === 1) await visit(linkOf('u'), { method: 'POST', body: 'List-Unsubscribe=One-Click' })
+  const { results } = await root.get<Page<{ id: string; reference: string }>>('/dev/outbox.json?channel=email')
+  const at = Date.now()
+  const events = results.slice(0, 6).map(({ reference }, index): RecipientEvent => {
+    const n = Number(reference.slice(`${campaign_id}-`.length))
+    return { n, type: index % 2 === 0 ? 'clicked' : 'opened', at }
   })
-  await Promise.all(visits)
-  // What segments see of it comes last.
+  const message: CampaignEventsMessage = { type: 'campaign.events', campaign_id, events }
+  await root.post(visitsPath, message)
+  const { html } = await root.get<{ html: string }>(`/dev/outbox/${results[1]?.id}.json`)
+  const link = /"(http[^"]+\/t\/u\/[^"]+)"/.exec(html)?.[1] ?? ''
+  await fetch(link, { method: 'POST', body: 'List-Unsubscribe=One-Click' })
+}
+
+/** Waits until segments see the visits, which they do last. */
+export async function waitForVisits(root: Client, organization_id: string): Promise<void> {
   const expression = 'size(campaigns.opened) > 0 && size(campaigns.clicked) == 0'
   await eventually(
-    async () => ({
-      ...(await root.get<Stats>(`${path}/stats`)),
-      ...(await root.post<Validation>('/v1/segments/validate-cel', { organization_id, expression })),
-    }),
-    (now) => now.opened === 6 && now.clicked === 3 && now.unsubscribed === 1 && now.estimated_user_count === 3,
+    () => root.post<Validation>('/v1/segments/validate-cel', { organization_id, expression }),
+    ({ estimated_user_count }) => estimated_user_count === 3,
   )
 }

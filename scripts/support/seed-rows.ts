@@ -21,3 +21,6 @@ export const dayMs = 86_400_000
 
 /** Makes the products of an edition ones for the wallet, and gives them a pass design. */
 export const walletPath = '/demonstration/wallet'
+
+/** Tells a campaign of openings and clicks. Visits of links would count as those of machines for two seconds after sending. */
+export const visitsPath = '/demonstration/visits'

@@ -1,12 +1,13 @@
 import { sql } from 'drizzle-orm'
 import { Hono } from 'hono'
 import type { Bindings } from '../../src/app.ts'
+import type { CampaignEventsMessage } from '../../src/context.ts'
 import type { Statement } from '../../src/db/database.ts'
 import service, { CampaignSender, WebhookSender } from '../../src/index.ts'
 import { openJob } from '../../src/entry/job.ts'
 import { consentRows } from './seed-consents.ts'
 import { deliveryRows } from './seed-deliveries.ts'
-import { type DemoEdition, dayMs, type RowsRequest, rowsPath, walletPath } from './seed-rows.ts'
+import { type DemoEdition, dayMs, type RowsRequest, rowsPath, visitsPath, walletPath } from './seed-rows.ts'
 
 /** Nine of ten customers were seen within the last three months, each on another day. */
 const visitStatement = ({ organization_id, seeded_at }: RowsRequest): Statement =>
@@ -33,6 +34,12 @@ rows.post(rowsPath, async (c) => {
   return c.json({ id: request.organization_id })
 })
 
+rows.post(visitsPath, async (c) => {
+  const message = await c.req.json<CampaignEventsMessage>()
+  await openJob(c.env).jobQueue.enqueue('campaign-events', [message])
+  return c.json({ id: message.campaign_id })
+})
+
 rows.post(walletPath, async (c) => {
   const { organization_id, edition_id } = await c.req.json<DemoEdition>()
   const job = openJob(c.env)
@@ -51,7 +58,7 @@ export { CampaignSender, WebhookSender }
 export default {
   ...service,
   fetch: (request: Request, env: Bindings, context: ExecutionContext) =>
-    [rowsPath, walletPath].includes(new URL(request.url).pathname)
+    [rowsPath, visitsPath, walletPath].includes(new URL(request.url).pathname)
       ? rows.fetch(request, env, context)
       : service.fetch(request, env, context),
 } satisfies ExportedHandler<Bindings>

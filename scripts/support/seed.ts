@@ -1,8 +1,8 @@
 import type { Client } from './client.ts'
-import { startCampaign, visitCampaign } from './seed-campaign.ts'
+import { startCampaign, visitCampaign, waitForVisits } from './seed-campaign.ts'
 import { externalOrders } from './seed-orders.ts'
 import { dayMs, type Make, rowsPath } from './seed-rows.ts'
-import { makeAudienceSegment, makeExampleSegments } from './seed-segments.ts'
+import { calculateExampleSegments, makeAudienceSegment, makeExampleSegments } from './seed-segments.ts'
 
 interface DemoToken {
   role: string
@@ -111,10 +111,10 @@ async function makePeople(make: Make, state: DemoState, key: string, parts: Comp
     const edition_id = ofEdition ? parts.editions.current : null
     const membership = { email, first_name, last_name, role, edition_id }
     const member_id = await make(`${key}.${code}`, `/v1/organizations/${parts.organization_id}/members`, membership)
+    if (key !== companies[0].key) continue
     const request = { name: 'Demonstration', member_id, expires_at: null }
     const token = await make(`${key}.${code}.token`, '/v1/auth/tokens', request)
-    if (key === companies[0].key && !state.tokens.some((known) => known.role === code))
-      state.tokens.push({ role: code, name, token })
+    if (!state.tokens.some((known) => known.role === code)) state.tokens.push({ role: code, name, token })
   }
 }
 
@@ -148,8 +148,10 @@ async function makeAudience(root: Client, make: Make, state: DemoState, parts: C
   })
   await make('rows', rowsPath, { ...tenant, endpoint_id, seeded_at: state.seeded_at })
   const segment_id = await makeAudienceSegment(make, tenant)
-  await visitCampaign(root, organization_id, await startCampaign(root, make, { ...tenant, segment_id }))
+  await visitCampaign(root, await startCampaign(root, make, { ...tenant, segment_id }))
   await makeExampleSegments(make, tenant, [editions.past, editions.current])
+  await waitForVisits(root, organization_id)
+  await calculateExampleSegments(make, state.made)
 }
 
 /** Two organisations, made through the API; the first shows everything. `save` is called after every step. */
@@ -170,13 +172,12 @@ export async function seed(root: Client, state: DemoState, save: () => Promise<v
     return made
   }
   const at: Dates = (days) => new Date(state.seeded_at + days * dayMs).toISOString()
+  // The campaign takes seconds of waiting, in which everything else is made.
   const makeCompany = async (company: Company) => {
     const parts = await makeEditions(make, company, at)
-    const trade = async () => {
-      await makeOrders(make, company, parts, at)
-      if (company === companies[0]) await makeAudience(root, make, state, parts)
-    }
-    await Promise.all([makePeople(make, state, company.key, parts), trade()])
+    await makeOrders(make, company, parts, at)
+    const audience = company === companies[0] ? makeAudience(root, make, state, parts) : undefined
+    await Promise.all([audience, makePeople(make, state, company.key, parts)])
   }
   await Promise.all(companies.map(makeCompany))
   state.is_complete = true

@@ -3,7 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { lockFolder } from './folder-lock.ts'
 import { root } from './paths.ts'
 import { claimPort, type Ending, otherSchemaCode, type Running, startNode } from './processes.ts'
-import { type Variables, writeConfig, writeVariables } from './worker-config.ts'
+import { buildVariables, type Variables } from './worker-config.ts'
 
 /** The default token of the superuser, for local servers only. */
 export const developmentRootToken = 'root-token-for-development'
@@ -37,9 +37,9 @@ interface Options {
 
 const readyWithinMs = 90_000
 const minuteMs = 60_000
-const migrationProgram = join(import.meta.dirname, 'migrate.ts')
 const devWorkerProgram = join(import.meta.dirname, 'dev-worker.ts')
-const everyMinute = '/cdn-cgi/handler/scheduled?cron=*+*+*+*+*'
+/** Runs the cron trigger of each minute. */
+export const everyMinute = '/cdn-cgi/local/scheduled?cron=*+*+*+*+*'
 
 /** Starts the service on this machine and answers when it is ready. Its folder serves no other server until it ends. */
 export async function startServer(options: Options): Promise<Server> {
@@ -63,35 +63,16 @@ async function serve(options: Options, port: number, folder: string, release: ()
     PUBLIC_URL: options.env.PUBLIC_URL || `http://127.0.0.1:${port}`,
     LINK_SIGNING_KEY: options.env.LINK_SIGNING_KEY || developmentLinkKey,
   }
-  const common = [
-    ['--config', await writeConfig(folder, env.RATE_LIMIT_PER_MINUTE)],
-    ['--persist-to', folder],
-    ['--env-file', await writeVariables(folder, env)],
-  ].flat()
-  const start = (program: string[], onOutput?: (text: string) => unknown): Running =>
-    startNode([...program, ...common], {
-      env: quiet(folder),
-      signal: options.signal,
-      ...(onOutput ? { onOutput } : {}),
-    })
-
-  const migration = await start([migrationProgram]).ended
-  options.signal?.throwIfAborted()
-  if (migration.code === otherSchemaCode)
-    throw new Error(
-      `${options.stateDir} has a database of another schema. Remove the folder ${options.stateDir} and start again.`,
-    )
-  if (migration.code !== 0) throw new Error(`The migrations failed.\n${migration.output}`)
-
   let isReady = false
   const program = options.program ? ['--program', resolve(root, options.program)] : []
-  const running = start([devWorkerProgram, '--port', String(port), ...program], (text) => {
-    // The Worker logs each request itself, and says more.
-    if (isReady) options.onOutput?.(text.replaceAll(/^\[wrangler:info\].*\n/gm, ''))
+  const running = startNode([devWorkerProgram, '--persist-to', folder, '--port', String(port), ...program], {
+    env: { ...buildSettings(folder), WORKER_VARIABLES: JSON.stringify(buildVariables(env)) },
+    signal: options.signal,
+    onOutput: (text) => isReady && options.onOutput?.(text),
   })
   const url = `http://127.0.0.1:${port}`
   try {
-    await ready(url, running)
+    await waitUntilReady(url, running, options.stateDir)
     options.signal?.throwIfAborted()
   } catch (error) {
     await running.stop()
@@ -109,20 +90,13 @@ async function serve(options: Options, port: number, folder: string, release: ()
   return { url, rootToken, ended, stop: () => running.stop().then(() => ended.then(() => undefined)) }
 }
 
-/**
- * Wrangler without questions to its makers' servers, with what it notes down inside the state folder, and without the
- * tracing and the explorer, which take a third of the time and of the memory. Variables bring them back.
- */
-const quiet = (folder: string) => ({
+/** The simulator without questions to its makers' servers, and with what it notes down inside the state folder. */
+const buildSettings = (folder: string) => ({
   NO_COLOR: '1',
   FORCE_COLOR: '0',
-  WRANGLER_HIDE_BANNER: 'true',
-  WRANGLER_SEND_METRICS: 'false',
   WRANGLER_LOG_PATH: resolve(folder, 'logs'),
-  WRANGLER_REGISTRY_PATH: resolve(folder, 'registry'),
   CLOUDFLARE_CF_FETCH_ENABLED: 'false',
-  X_LOCAL_OBSERVABILITY: process.env['X_LOCAL_OBSERVABILITY'] ?? 'false',
-  X_LOCAL_EXPLORER: process.env['X_LOCAL_EXPLORER'] ?? 'false',
+  NODE_COMPILE_CACHE: resolve(folder, 'compile'),
   MINIFLARE_WORKERD_V8_FLAGS: process.env['MINIFLARE_WORKERD_V8_FLAGS'] ?? heapsOfIsolates,
 })
 
@@ -136,10 +110,12 @@ const quiet = (folder: string) => ({
 export const heapsOfIsolates =
   '--max-semi-space-size=2 --initial-old-space-size=4 --heap-growing-percent=30 --no-parallel-scavenge'
 
-async function ready(url: string, running: Running): Promise<void> {
+async function waitUntilReady(url: string, running: Running, stateDir: string): Promise<void> {
   let ending: Ending | undefined
   void running.ended.then((value) => (ending = value))
-  for (const deadline = Date.now() + readyWithinMs; Date.now() < deadline; await wait(150)) {
+  for (const deadline = Date.now() + readyWithinMs; Date.now() < deadline; await wait(50)) {
+    if (ending?.code === otherSchemaCode)
+      throw new Error(`${stateDir} has a database of another schema. Remove the folder ${stateDir} and start again.`)
     if (ending) throw new Error(`The server ended before it was ready (exit code ${ending.code}).\n${ending.output}`)
     const status = await fetch(`${url}/healthz`).then(
       (response) => response.status,

@@ -1,6 +1,6 @@
 import { readConfig } from '../../src/entry/config.ts'
 import type { Bindings } from '../../src/http/env.ts'
-import { checkQuoting, type Variables, variables } from './worker-config.ts'
+import { type Variables, variables } from './worker-config.ts'
 
 type Settings = Variables & { PORT?: string | undefined; SEED?: string | undefined }
 
@@ -41,7 +41,6 @@ export function checkSettings(env: Settings): void {
       if (value && !isRight(value)) throw wrong(name, value, wanted)
     }
   const given = Object.fromEntries(variables.map((name) => [name, env[name] ?? '']))
-  for (const [name, value] of Object.entries(given)) checkQuoting(name, value)
   // The server has a key of its own for links where none is given.
   const added = { ENVIRONMENT: 'development', LINK_SIGNING_KEY: env.LINK_SIGNING_KEY || 'development' }
   readConfig({ ...given, ...added } as unknown as Bindings)

@@ -1,7 +1,3 @@
-import { readFile, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
-import { root } from './paths.ts'
-
 /** What `npm start` hands from its environment to the Worker. */
 export const variables = [
   'ROOT_TOKEN',
@@ -49,53 +45,8 @@ export const variables = [
 
 export type Variables = Partial<Record<(typeof variables)[number], string | undefined>>
 
-/** Secrets stay out of the process list: they go by a file that only its owner reads. */
-export async function writeVariables(folder: string, env: Variables): Promise<string> {
-  const given = variables.flatMap((name): [string, string][] => (env[name] ? [[name, env[name]]] : []))
-  const lines = [['ENVIRONMENT', 'development'] as const, ...given].map(
-    ([name, value]) => `${name}=${quote(name, value)}`,
-  )
-  const file = join(folder, 'variables.env')
-  await writeFile(file, `${lines.join('\n')}\n`, { mode: 0o600 })
-  return file
-}
-
-const markFor = (value: string) => ["'", '`'].find((candidate) => !value.includes(candidate))
-
-/** Throws for a value that a file of variables cannot hold. */
-export function checkQuoting(name: string, value: string): void {
-  if (!markFor(value) || /[\r\n]/.test(value)) throw new Error(`${name} may not hold line ends, nor ' and \` together.`)
-}
-
-function quote(name: string, value: string): string {
-  checkQuoting(name, value)
-  const mark = markFor(value)
-  return mark + value.replaceAll('$', String.raw`\$`) + mark
-}
-
-/** The limit of a rate limiting binding is static: another one takes a copy of the configuration. */
-export async function writeConfig(folder: string, rateLimit: string | undefined): Promise<string> {
-  const original = join(root, 'wrangler.toml')
-  if (!rateLimit || rateLimit === '0') return original
-  if (!/^[1-9]\d{0,8}$/.test(rateLimit)) throw new Error(`RATE_LIMIT_PER_MINUTE is a whole number, not ${rateLimit}.`)
-  const text = replaceEach(await readFile(original, 'utf8'), [
-    [/(name = "RATE_LIMITER"[^[]*?\blimit = )\d+/, `$1${rateLimit}`],
-    [/(name = "MEMBER_RATE_LIMITER"[^[]*?\blimit = )\d+/, `$1${2 * Number(rateLimit)}`],
-    [
-      /^((?:main|directory|migrations_dir) = )"(.*)"$/gm,
-      (_, key: string, path: string) => key + JSON.stringify(join(root, path)),
-    ],
-  ])
-  const file = join(folder, 'wrangler.toml')
-  await writeFile(file, text)
-  return file
-}
-
-type Replacement = [RegExp, string | ((...found: string[]) => string)]
-
-function replaceEach(text: string, replacements: Replacement[]): string {
-  return replacements.reduce((current, [pattern, by]) => {
-    if (current.search(pattern) < 0) throw new Error(`wrangler.toml has nothing like ${pattern}.`)
-    return typeof by === 'string' ? current.replace(pattern, by) : current.replace(pattern, by)
-  }, text)
+/** What the Worker gets: an empty variable counts as not set. */
+export function buildVariables(env: Variables): Record<string, string> {
+  const values = variables.flatMap((name) => (env[name] ? [[name, env[name]] as const] : []))
+  return { ENVIRONMENT: 'development', ...Object.fromEntries(values) }
 }

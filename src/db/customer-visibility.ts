@@ -1,73 +1,13 @@
 import { type SQL, sql } from 'drizzle-orm'
-import { type Caller, type Reach, reachOf, type RoleCode } from '../domain/accounts/access.ts'
+import { type Caller, reachOf, type RoleCode } from '../domain/accounts/access.ts'
 import { searchSeparator } from '../domain/text/fold.ts'
-import { listedKeys, quoted } from './lists/listed-keys.ts'
-import { inList, inWords } from './visibility.ts'
-import { shortId, shortIds, shortIdOf } from './short-ids.ts'
+import { fromJson } from './select.ts'
+import { inList } from './visibility.ts'
 
-/** Contact columns of a customer, as `users` and, for what an edition's imports said, `edition_customers` have them. */
+/** Contact columns of a customer, which `users` and `edition_customers` have. */
 export type ContactColumn = 'email' | 'phone_number' | 'first_name' | 'last_name'
 
-/** Which editions are meant: a condition on a column of their short ids. */
-type Editions = (column: SQL) => SQL
-
-function listed(editionIds: readonly string[]): Editions {
-  return (column) => inWords(column, shortIds(editionIds))
-}
-
-/** All others. What is looked for in a text reads no list, of which each row would be one more. */
-function beside(editionIds: readonly string[]): Editions {
-  const own = sql.raw(quoted(shortIds(editionIds).join()))
-  return (column) => sql`instr(${own}, ${column}) = 0`
-}
-
-/** One of the other editions that have a customer; null where there is none. Most customers say which is their only one. */
-const otherEdition = (user: SQL, others: Editions): SQL => {
-  const only = sql`${user}.only_edition_short_id`
-  return sql`iif(${only} is not null, iif(${others(only)}, ${only}, null), (select edition_short_id from edition_customers as others
-    where others.user_seq = ${user}.seq and ${others(sql`others.edition_short_id`)} limit 1))`
-}
-
-const isSharedBeyond = (user: SQL, others: Editions): SQL => sql`(${otherEdition(user, others)} is not null)`
-
-/** Holds for a row of `users`, `user` in the query, that also belongs to an edition outside `editionIds`. */
-export const isSharedOutside = (user: SQL, editionIds: readonly string[]): SQL =>
-  isSharedBeyond(user, beside(editionIds))
-
-const given = (user: SQL, column: string, editions: Editions): SQL => {
-  const name = sql.raw(column)
-  return sql`(select ${name} from edition_customers as given where given.user_seq = ${user}.seq
-    and ${editions(sql`given.edition_short_id`)} and coalesce(given.${name}, '') <> ''
-    order by given.created_at desc, given.edition_short_id limit 1)`
-}
-
-const contactGiven = (user: SQL, column: ContactColumn, editions: Editions): SQL =>
-  column === 'email' || column === 'phone_number'
-    ? given(user, column, editions)
-    : sql`coalesce(${given(user, column, editions)}, '')`
-
-const contactSeen = (user: SQL, column: ContactColumn, editions: Editions): SQL =>
-  sql`iif(${isSharedBeyond(user, (one) => sql`not (${editions(one)})`)}, ${contactGiven(user, column, editions)}, ${user}.${sql.raw(column)})`
-
-/**
- * A contact column as it is shown to roles of the edition that a column names; where that is null, the customer's own.
- */
-export const contactSeenInEdition = (user: SQL, column: ContactColumn, editionId: SQL): SQL =>
-  sql`iif(${editionId} is null, ${user}.${sql.raw(column)},
-    ${contactSeen(user, column, (known) => sql`${known} = ${shortIdOf(editionId)}`)})`
-
-const changers: readonly RoleCode[] = ['OA', 'OM', 'EA', 'EM']
-
-/** The editions whose customers the caller may change; null for callers who may change all customers of the organisation. */
-export function changeableEditions(caller: Caller, organizationId: string): readonly string[] | null {
-  const reach = reachOf(caller, changers)
-  if (reach.all || reach.organizations.includes(organizationId)) return null
-  return reach.editions
-    .filter((grant) => grant.organization_id === organizationId)
-    .flatMap((grant) => grant.edition_id ?? [])
-}
-
-/** Columns of `users` that answers show. */
+/** Columns of customers that answers show. */
 export const shownColumns = [
   'email',
   'phone_number',
@@ -83,71 +23,140 @@ export const shownColumns = [
 ] as const
 export type ShownColumn = (typeof shownColumns)[number]
 
+/** Columns by which customers are found. */
+export type SearchedColumn = 'phone_digits' | 'search_text'
+
 /**
- * Customers as a caller may see them, as parts of a query over `user`, a name of `users` in it. `join` follows that
- * table and finds the edition by which a row is hidden. Callers without a role that is limited to an edition add nothing.
+ * A column as a role of editions sees it: `row` is the row of `edition_customers`, which may be missing in an outer join,
+ * and `user` the row of `users`. The organisation alone knows what it verified, saw and chose; only `is_active` is shown
+ * to both, because it decides whether mail goes out.
  */
-export interface CustomerView {
-  isWhole: boolean
-  /** The short id of the one edition that the caller has a role in: its customers who are in no other are seen whole. */
-  onlyEdition: string | null
-  /** The ids of all organisations and editions that the caller reaches; null where customers are seen whole. */
-  reached: readonly string[] | null
-  join: SQL
-  /** Holds for rows of which only the data of the caller's editions is shown. */
-  isHidden: SQL
-  column: (name: ShownColumn) => SQL
-  /** Columns under their own names. */
-  columns: (names: readonly ShownColumn[]) => SQL
-  /** What the caller's editions were given of the customer with a number, as one value. Rows of others are read to know whether they exist. */
-  given: (seq: SQL, isElsewhere?: SQL) => SQL
-  /** As `column`, without the join, where a column has this value. It is null of who is seen as the organisation has them. */
-  columnOfGiven: (given: SQL) => CustomerView['column']
-  /** A condition on the customer: `own` for who is seen whole, `ofGiven` for any row of what the editions said. */
-  matches: (own: SQL, ofGiven: SQL) => SQL
-}
-
-type SearchedColumn = 'name_folded' | 'address_folded' | 'phone_digits'
-
-/** The texts by which a row of `users`, or a row `given` of `edition_customers`, is found. */
-export const searchedTexts = (row: 'users' | 'given', ...columns: readonly SearchedColumn[]): SQL =>
-  sql.join(
-    columns.map((name) =>
-      sql.raw(row === 'given' && name === 'name_folded' ? 'given.given_name_folded' : `${row}.${name}`),
-    ),
-    sql` || char(${sql.raw(String(searchSeparator.charCodeAt(0)))}) || `,
-  )
-
-const named = (column: (name: ShownColumn) => SQL) => (names: readonly ShownColumn[]) =>
-  sql.join(
-    names.map((name) => sql`${column(name)} as ${sql.raw(name)}`),
-    sql`, `,
-  )
-
-type ContactValues = Record<'email' | 'phone_number', string | null> & Record<'first_name' | 'last_name', string>
-
-/** Contact columns as fields of a query, under their own names. */
-export const customerFields = <Name extends ContactColumn>(view: CustomerView, names: readonly Name[]) =>
-  Object.fromEntries(names.map((name) => [name, view.column(name)])) as { [Key in Name]: SQL<ContactValues[Key]> }
-
-function wholeView(user: SQL): CustomerView {
-  const column = (name: ShownColumn) => sql`${user}.${sql.raw(name)}`
-  return {
-    isWhole: true,
-    onlyEdition: null,
-    reached: null,
-    join: sql``,
-    isHidden: sql`0`,
-    column,
-    columns: named(column),
-    given: () => sql`null`,
-    columnOfGiven: () => column,
-    matches: (own) => own,
+export function buildEditionColumn(name: ShownColumn | SearchedColumn, row: SQL, user: SQL): SQL {
+  switch (name) {
+    case 'email':
+    case 'phone_number':
+      return sql`${row}.${sql.raw(name)}`
+    case 'created_at':
+      return sql`coalesce(${row}.created_at, 0)`
+    case 'metadata':
+      return sql`coalesce(${row}.metadata, '{}')`
+    case 'is_active':
+      return sql`${user}.is_active`
+    case 'is_verified':
+      return sql`0`
+    case 'last_seen_at':
+      return sql`null`
+    case 'msg_channel':
+      return sql`iif(${row}.email is null and ${row}.phone_number is not null, 'sms', 'email')`
+    default:
+      return sql`coalesce(${row}.${sql.raw(name)}, '')`
   }
 }
 
+/** The row of `edition_customers` that the customer joined last among those of these editions. */
+export const buildLatestRow = (userSeq: SQL, editionIds: readonly string[]): SQL =>
+  sql`(select max(seq) from edition_customers where user_seq = ${userSeq} and ${inEditions(sql`edition_id`, editionIds)})`
+
+export const inEditions = (column: SQL, editionIds: readonly string[]): SQL =>
+  editionIds.length === 1 ? sql`${column} = ${editionIds[0]}` : inList(column, editionIds)
+
+/** The editions that a customer belongs to beside these. */
+const editionsBeside = (user: SQL, editionIds: readonly string[]): SQL =>
+  sql`select 1 from edition_customers as beside where beside.user_seq = ${user}.seq
+    and not (${inEditions(sql`beside.edition_id`, editionIds)})`
+
+/** Holds for a row of `users`, `user` in the query, that also belongs to an edition outside `editionIds`. */
+export const isSharedOutside = (user: SQL, editionIds: readonly string[]): SQL =>
+  sql`exists (${editionsBeside(user, editionIds)})`
+
+/**
+ * A contact column as it is shown to roles of the edition that a column names; where that is null, the customer's own.
+ */
+export function contactSeenInEdition(user: SQL, column: ContactColumn, editionId: SQL): SQL {
+  const name = sql.raw(column)
+  const value = sql`(select ${name} from edition_customers as seen
+    where seen.edition_id = ${editionId} and seen.user_seq = ${user}.seq)`
+  const isName = column === 'first_name' || column === 'last_name'
+  return sql`iif(${editionId} is null, ${user}.${name}, ${isName ? sql`coalesce(${value}, '')` : value})`
+}
+
+/** Rows of `edition_customers` that the caller sees of a customer, whose row of `users` is in the query. */
+export function isEditionSeenBy(caller: Caller): SQL {
+  const reach = reachOf(caller)
+  if (reach.all || reach.editions.length === 0) return sql`1`
+  const inOwn = inEditions(sql`edition_customers.edition_id`, listEditionIds(reach.editions))
+  if (reach.organizations.length === 0) return inOwn
+  return sql`(${inList(sql`users.organization_id`, reach.organizations)} or ${inOwn})`
+}
+
+/** The ids of the editions of a customer that the caller sees. The row of `users` is in the query. */
+export const editionIdsSeenBy = (caller: Caller) =>
+  fromJson<string[]>(sql`(select json_group_array(edition_customers.edition_id) from edition_customers
+    where user_seq = users.seq and ${isEditionSeenBy(caller)})`)
+
+const listEditionIds = (grants: readonly { edition_id: string | null }[]): string[] => [
+  ...new Set(grants.flatMap((grant) => grant.edition_id ?? [])),
+]
+
+const changers: readonly RoleCode[] = ['OA', 'OM', 'EA', 'EM']
+
+/** The editions whose customers the caller may change; null for callers who may change all customers of the organisation. */
+export function changeableEditions(caller: Caller, organizationId: string): readonly string[] | null {
+  const reach = reachOf(caller, changers)
+  if (reach.all || reach.organizations.includes(organizationId)) return null
+  return reach.editions
+    .filter((grant) => grant.organization_id === organizationId)
+    .flatMap((grant) => grant.edition_id ?? [])
+}
+
+/**
+ * Customers as a caller may see them, as parts of a query over `user`, a name of `users` in it. Roles of an organisation
+ * see `users`. Roles of editions see the row of `edition_customers` that the customer joined last among their editions;
+ * `join` follows `users` and finds it.
+ */
+export interface CustomerView {
+  /** Whether the caller sees all customers as the organisation has them. */
+  isWhole: boolean
+  join: SQL
+  column: (name: ShownColumn | SearchedColumn) => SQL
+  /** Columns under their own names. */
+  columns: (names: readonly ShownColumn[]) => SQL
+}
+
+const buildView = (isWhole: boolean, join: SQL, column: CustomerView['column']): CustomerView => ({
+  isWhole,
+  join,
+  column,
+  columns: (names) =>
+    sql.join(
+      names.map((name) => sql`${column(name)} as ${sql.raw(name)}`),
+      sql`, `,
+    ),
+})
+
+const buildWholeView = (user: SQL): CustomerView => buildView(true, sql``, (name) => sql`${user}.${sql.raw(name)}`)
+
 /** Most callers see whole rows of `users`. */
-const wholeUsers = wholeView(sql`users`)
+const wholeUsers = buildWholeView(sql`users`)
+
+/** Customers as they are shown to the caller, through all roles together. */
+export function customersSeenBy(caller: Caller, user?: SQL): CustomerView {
+  const reach = reachOf(caller)
+  if (reach.all || reach.editions.length === 0) return user ? buildWholeView(user) : wholeUsers
+  const from = user ?? sql`users`
+  const seen = sql`seen`
+  const editionIds = listEditionIds(reach.editions)
+  const [only, ...others] = editionIds
+  const isSeen =
+    only !== undefined && others.length === 0
+      ? sql`seen.edition_id = ${only} and seen.user_seq = ${from}.seq`
+      : sql`seen.seq = ${buildLatestRow(sql`${from}.seq`, editionIds)}`
+  const isOrganizations = inList(sql`${from}.organization_id`, reach.organizations)
+  return buildView(false, sql`left join edition_customers as seen on ${isSeen}`, (name) => {
+    const column = buildEditionColumn(name, seen, from)
+    return reach.organizations.length ? sql`iif(${isOrganizations}, ${from}.${sql.raw(name)}, ${column})` : column
+  })
+}
 
 /** What is made of a view, once for each view that is kept. */
 export function madeOfView<Made>(make: (view: CustomerView) => Made): (view: CustomerView) => Made {
@@ -159,139 +168,20 @@ export function madeOfView<Made>(make: (view: CustomerView) => Made): (view: Cus
   }
 }
 
-const joinedAt = (user: SQL, editions: Editions): SQL =>
-  sql`(select min(given.created_at) from edition_customers as given where given.user_seq = ${user}.seq
-    and ${editions(sql`given.edition_short_id`)})`
+type ContactValues = Record<'email' | 'phone_number', string | null> & Record<'first_name' | 'last_name', string>
 
-/** What editions were given of a customer. Values are null where they were given none. */
-interface GivenValues {
-  value: (name: ContactColumn | 'locale') => SQL
-  /** That of the edition which the customer joined last. */
-  language: SQL
-  joined: SQL
-}
+/** Contact columns as fields of a query, under their own names. */
+export const customerFields = <Name extends ContactColumn>(view: CustomerView, names: readonly Name[]) =>
+  Object.fromEntries(names.map((name) => [name, view.column(name)])) as { [Key in Name]: SQL<ContactValues[Key]> }
 
-/**
- * The shown columns of a person of several editions: what the own editions were given, and nothing that others could
- * change.
- */
-const hiddenColumns = ({ value, language, joined }: GivenValues): Record<ShownColumn, SQL> => ({
-  email: value('email'),
-  phone_number: value('phone_number'),
-  first_name: sql`coalesce(${value('first_name')}, '')`,
-  last_name: sql`coalesce(${value('last_name')}, '')`,
-  locale: sql`coalesce(${value('locale')}, ${language})`,
-  msg_channel: sql`iif(${value('email')} is null, 'sms', 'email')`,
-  is_verified: sql`0`,
-  is_active: sql`1`,
-  metadata: sql`'{}'`,
-  created_at: joined,
-  last_seen_at: sql`null`,
-})
+const separator = sql.raw(`char(${searchSeparator.charCodeAt(0)})`)
 
-const givenBy = (user: SQL, editions: Editions): GivenValues => ({
-  value: (name) => given(user, name, editions),
-  language: sql`(select default_language from editions where short_id =
-    (select given.edition_short_id from edition_customers as given where given.user_seq = ${user}.seq
-      and ${editions(sql`given.edition_short_id`)} order by given.created_at desc, given.edition_short_id limit 1))`,
-  joined: joinedAt(user, editions),
-})
+/** The folded address and the digits of the number of a customer, from a `search_text`. */
+export const buildContactText = (searchText: SQL): SQL =>
+  sql`substr(${searchText}, instr(${searchText}, ${separator}) + 1)`
 
-/** A JSON array of what editions of the caller were given of a customer, behind whether others have the customer, too. */
-const givenOf = (
-  { email, phone_number, first_name, last_name, locale }: Record<GivenName, SQL>,
-  more: { isElsewhere: SQL; joined: SQL; last: SQL },
-) =>
-  sql`json_array(${more.isElsewhere}, ${more.joined}, ${email}, ${phone_number}, ${first_name}, ${last_name}, ${locale}, ${more.last})`
-
-const givenNames = ['email', 'phone_number', 'first_name', 'last_name', 'locale'] as const
-type GivenName = (typeof givenNames)[number]
-
-const ofNames = (of: (name: SQL) => SQL) =>
-  Object.fromEntries(givenNames.map((name) => [name, of(sql.raw(name))])) as Record<GivenName, SQL>
-
-/** Behind these digits, the moment at which and the place of the edition in which it was given, the newest value is the greatest. */
-const digits = 21
-
-/** Reads the editions of a customer once. Who is in none of the caller's joined none: the second value is null. */
-function givenOfAll(seq: SQL, editionIds: readonly string[], isElsewhere?: SQL): SQL {
-  // Written, because it is named often, and a statement has at most 100 parameters.
-  const ids = shortIds(editionIds).toSorted()
-  const own = sql.raw(quoted(ids.join()))
-  const place = sql`instr(${own}, edition_short_id)`
-  const newestOf = (name: SQL): SQL =>
-    sql`substr(max(iif(${place} > 0 and ${name} <> '',
-      printf('%016d%05d', created_at + 4503599627370496, 99999 - ${place}) || ${name}, null)), ${sql.raw(String(digits + 1))})`
-  const values = givenOf(ofNames(newestOf), {
-    isElsewhere: isElsewhere ?? sql`max(${place} = 0)`,
-    joined: sql`min(iif(${place} > 0, created_at, null))`,
-    last: newestOf(sql`edition_short_id`),
-  })
-  return isElsewhere
-    ? sql`(select ${values} from ${listedKeys(ids)} as own cross join edition_customers
-        on edition_short_id = own.column1 and user_seq = ${seq})`
-    : sql`(select ${values} from edition_customers where user_seq = ${seq})`
-}
-
-const positions = {
-  created_at: 1,
-  email: 2,
-  phone_number: 3,
-  first_name: 4,
-  last_name: 5,
-  locale: 6,
-  edition: 7,
-} as const
-
-const givenIn = (json: SQL, editionIds: readonly string[]): GivenValues => {
-  const at = (name: keyof typeof positions) => sql`(${json} ->> ${sql.raw(String(positions[name]))})`
-  // Those of all editions are read once for all customers.
-  const languages = sql`(select json_group_object(short_id, default_language) from editions
-    where ${inList(sql`short_id`, shortIds(editionIds))})`
-  return { value: at, language: sql`(${languages} ->> ${at('edition')})`, joined: at('created_at') }
-}
-
-/** As `hiddenColumns`, for the editions of a list. */
-export const hiddenColumnsIn = (user: SQL, editionIds: readonly string[]): Record<ShownColumn, SQL> =>
-  hiddenColumns(givenBy(user, listed(editionIds)))
-
-/** Customers as they are shown to the caller, through all roles together. */
-export function customersSeenBy(caller: Caller, user?: SQL): CustomerView {
-  const reach = reachOf(caller)
-  if (reach.all || reach.editions.length === 0) return user ? wholeView(user) : wholeUsers
-  return partialView(reach, user ?? sql`users`)
-}
-
-function partialView(reach: Extract<Reach, { all: false }>, user: SQL): CustomerView {
-  const ids = [...new Set(reach.editions.flatMap((grant) => grant.edition_id ?? []))]
-  const editions = listed(ids)
-  const isOfOthers = reach.organizations.length
-    ? sql`and not (${inList(sql`${user}.organization_id`, reach.organizations)})`
-    : sql``
-  const onlyEdition = ids[0] && ids.length === 1 ? shortId(ids[0]) : null
-  const seen = (hidden: Record<ShownColumn, SQL>, isHidden: SQL) => {
-    const column = (name: ShownColumn) => {
-      const own = sql`${user}.${sql.raw(name)}`
-      // Whether hidden or not, customers joined when an edition of the caller's took them in: lists are ordered by it.
-      return name === 'created_at'
-        ? sql`coalesce(${hidden[name]}, ${own})`
-        : sql`iif(${isHidden}, ${hidden[name]}, ${own})`
-    }
-    return { isHidden, column, columns: named(column) }
-  }
-  const isHidden = sql`elsewhere.user_seq is not null`
-  return {
-    isWhole: false,
-    onlyEdition,
-    reached: [...reach.organizations, ...ids].toSorted(),
-    join: sql`left join edition_customers as elsewhere on elsewhere.user_seq = ${user}.seq ${isOfOthers}
-      and elsewhere.edition_short_id = ${otherEdition(user, beside(ids))}`,
-    ...seen(hiddenColumns(givenBy(user, editions)), isHidden),
-    given: (seq, isElsewhere) => givenOfAll(seq, ids, isElsewhere),
-    columnOfGiven: (json) =>
-      seen(hiddenColumns(givenIn(json, ids)), sql`(coalesce(${json} ->> 0, 0) ${isOfOthers})`).column,
-    matches: (own, ofGiven) =>
-      sql`iif(${isHidden}, exists (select 1 from edition_customers as given where given.user_seq = ${user}.seq
-        and ${editions(sql`given.edition_short_id`)} and ${ofGiven}), ${own})`,
-  }
+/** The folded address of a customer, from a `search_text`. */
+export function buildAddressText(searchText: SQL): SQL {
+  const contact = buildContactText(searchText)
+  return sql`substr(${contact}, 1, max(0, instr(${contact}, ${separator}) - 1))`
 }

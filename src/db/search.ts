@@ -28,6 +28,8 @@ function buildScopeMarks(scope: SearchScope): SQL {
   return buildOrganizationMark(scope.editionId)
 }
 
+type SearchIndex = 'order_search' | 'customer_search' | 'edition_customer_search'
+
 interface TextSearch {
   /** Null searches the rows of all organizations. */
   scope: SearchScope | null
@@ -41,7 +43,7 @@ interface TextSearch {
  * A condition that finds the entries of a full-text index which may contain a text. The index has sequences of three
  * letters, so whoever uses it compares the text itself. Two scopes may share a mark, so the scope is compared too.
  */
-export function buildMatch(index: 'order_search' | 'customer_search', { scope, isVisible, texts }: TextSearch): SQL {
+export function buildMatch(index: SearchIndex, { scope, isVisible, texts }: TextSearch): SQL {
   const phrases = matching(texts)
   const expression = scope ? sql`'(' || ${buildScopeMarks(scope)} || ') AND (' || ${phrases} || ')'` : sql`${phrases}`
   // A condition beside `match` would be checked once an entry. No row contains the empty phrase.

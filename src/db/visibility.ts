@@ -1,6 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm'
 import { type Caller, type Reach, reachOf, type RoleCode } from '../domain/accounts/access.ts'
-import { quoted } from './lists/listed-keys.ts'
 import { editions } from './schema/editions.ts'
 
 /** A list of ids of any length as one bound parameter. */
@@ -12,7 +11,7 @@ export const inList = (column: SQL, values: readonly (string | number)[]): SQL =
  * for a bound value.
  */
 export const inWords = (column: SQL, words: readonly string[]): SQL => {
-  const written = words.map(quoted).join(', ')
+  const written = words.map((word) => `'${word.replaceAll("'", "''")}'`).join(', ')
   return words.length === 1 ? sql`${column} = ${sql.raw(written)}` : sql`${column} in (${sql.raw(written)})`
 }
 
@@ -92,19 +91,6 @@ export function inOnlyOrganization<Asked extends AskedTenant>(caller: Caller, as
 }
 
 /**
- * The ids of the editions of a list that names none, where the caller reaches the whole of no organisation that it is of; null
- * of others.
- */
-export function editionsReached(caller: Caller, { edition_id, organization_id }: AskedTenant): string[] | null {
-  const reach = actingReach(caller)
-  if (reach.all || edition_id !== undefined || reach.editions.length === 0) return null
-  const isAsked = (id: string) => organization_id === undefined || id === organization_id
-  if (reach.organizations.some(isAsked)) return null
-  const ids = reach.editions.flatMap((grant) => (isAsked(grant.organization_id) ? (grant.edition_id ?? []) : []))
-  return [...new Set(ids)]
-}
-
-/**
  * As `visible`, for a list of one organisation or one edition: what the caller reaches there is decided
  * before the first row, so that an index alone can find and count the rows.
  */
@@ -117,15 +103,4 @@ export function visibleIn(caller: Caller, table: Visibility, asked: AskedTenant)
   if (reach.editions.some((grant) => grant.edition_id === edition_id)) return sql`1`
   return sql`exists (select 1 from editions where editions.id = ${edition_id}
     and ${inList(sql`editions.organization_id`, reach.organizations)})`
-}
-
-/**
- * A query of the `id` of the editions that the caller sees: of one of them, those of an organisation, or all. `shown` is a
- * value more of each.
- */
-export function editionsSeenBy(caller: Caller, { edition_id, organization_id }: AskedTenant, shown?: SQL): SQL {
-  return sql`select ${editions.id} as id${shown ? sql`, ${shown} as shown` : sql``} from ${editions}
-    where ${edition_id ? sql`${editions.id} = ${edition_id}` : sql`1`}
-      and ${organization_id ? sql`${editions.organization_id} = ${organization_id}` : sql`1`}
-      and ${visibleIn(caller, editionVisibility, { edition_id, organization_id })}`
 }

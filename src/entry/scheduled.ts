@@ -1,6 +1,5 @@
 import { deleteDeadMessages } from '../db/sweeps/dead-messages.ts'
 import { deleteExpiredKeys } from '../db/idempotency.ts'
-import { deleteOldHits } from '../db/lists/list-hits.ts'
 import type { Bindings } from '../http/env.ts'
 import { sweepAuditLog } from '../modules/audit-log/jobs.ts'
 import { sweepCampaigns } from '../modules/campaigns/jobs.ts'
@@ -17,15 +16,6 @@ import { sweepPaymentEvents, sweepRefunds } from '../modules/refund-payments/job
 import { sweepCalculations, sweepExports, sweepLeftovers } from '../modules/segments/jobs.ts'
 import { sweepSoftBounces } from '../modules/suppressions/jobs.ts'
 import { sweepEmails } from '../modules/transactional-emails/jobs.ts'
-import {
-  beginCustomerRuns,
-  buildCustomerRuns,
-  checkCustomerTexts,
-  recountCustomerIntervals,
-  recountCustomers,
-  settleCustomerIntervals,
-  settleCustomers,
-} from '../modules/users/jobs.ts'
 import { sweepCallbacks, sweepPassUpdates } from '../modules/wallet/jobs.ts'
 import { sweepDeliveries, sweepEvents } from '../modules/webhooks/jobs.ts'
 import { openJob } from './job.ts'
@@ -53,7 +43,6 @@ const sweeps: Sweeps = {
   'file-storage': compareStorage,
   'file-scans': sweepScans,
   'audit-log': sweepAuditLog,
-  'list-counts': ({ db, now }) => deleteOldHits(db, now()),
   'order-counts': recountOrders,
   erasures: sweepErasures,
   purchases: (job) => sweepPurchases(job),
@@ -63,13 +52,6 @@ const sweeps: Sweeps = {
   'merchant-account-secrets': resealMerchantAccounts,
   'wallet-callbacks': sweepCallbacks,
   'wallet-pass-updates': sweepPassUpdates,
-  'customer-counts': settleCustomers,
-  'customer-run-editions': (job) => beginCustomerRuns(job),
-  'customer-runs': (job) => buildCustomerRuns(job),
-  'customer-recount': recountCustomers,
-  'customer-texts': checkCustomerTexts,
-  'customer-interval-counts': (job) => settleCustomerIntervals(job),
-  'customer-interval-recount': recountCustomerIntervals,
 }
 
 /** Runs the sweeps of a minute. */

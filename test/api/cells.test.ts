@@ -48,6 +48,7 @@ function marksOf(value: unknown): string[] {
 const made = {
   orders: 'edition_id',
   purchases: 'edition_id',
+  edition_customers: 'edition_id',
   data_imports: 'edition_id',
   users: 'organization_id',
   products: 'organization_id',

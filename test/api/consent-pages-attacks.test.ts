@@ -54,8 +54,7 @@ describe('a link to the page', () => {
     expect((await visit(sms)).text).toContain(scene.person.phone_number)
     await write(
       sql`update users set email = ${`new-${scene.person.email}`} where id = ${scene.person.id}`,
-      sql`update edition_customers set email = ${`new-${scene.person.email}`}
-        where user_seq = (select seq from users where id = ${scene.person.id})`,
+      sql`update edition_customers set email = ${`new-${scene.person.email}`} where user_seq = ${scene.person.seq}`,
     )
     expect([(await visit(sms)).status, (await visit(mail)).status]).toEqual([200, 404])
   })

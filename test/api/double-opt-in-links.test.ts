@@ -44,8 +44,7 @@ describe('a link that confirms', () => {
     const moved = await asked()
     await write(
       sql`update users set email = 'moved@example.test' where id = ${moved.scene.person.id}`,
-      sql`update edition_customers set email = null
-        where user_seq = (select seq from users where id = ${moved.scene.person.id})`,
+      sql`update edition_customers set email = null where user_seq = ${moved.scene.person.seq}`,
     )
     await expectDead(moved.scene, moved.path)
     const erased = await asked()

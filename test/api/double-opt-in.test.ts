@@ -137,8 +137,7 @@ describe('giving a consent that is confirmed by e-mail', () => {
     if (change)
       await write(
         sql`${change} where id = ${scene.person.id}`,
-        sql`update edition_customers set email = null
-          where user_seq = (select seq from users where id = ${scene.person.id})`,
+        sql`update edition_customers set email = null where user_seq = ${scene.person.seq}`,
       )
     else
       await write(sql`insert into suppressions (organization_id, channel, address, reason, created_at)

@@ -59,8 +59,6 @@ describe('the stored lengths of lists', () => {
     const first = { orders: 2, purchases: 5, options: 2, user_metadata: 3, order_metadata: 4 }
     const totals = {
       people: 2,
-      customers: 2,
-      customer_changes: 2,
       all_orders: 3,
       all_purchases: 9,
       campaigns: 0,
@@ -72,8 +70,6 @@ describe('the stored lengths of lists', () => {
       ...first,
       purchases: 6,
       people: 3,
-      customers: 3,
-      customer_changes: 3,
       all_orders: 5,
       all_purchases: 12,
       campaigns: 0,
@@ -156,8 +152,6 @@ describe('the stored lengths of lists', () => {
       organization_id: organisation.id,
       campaigns: 2,
       people: 0,
-      customers: 0,
-      customer_changes: 0,
       all_orders: 0,
       all_purchases: 0,
     })

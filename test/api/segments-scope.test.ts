@@ -54,8 +54,7 @@ beforeAll(async () => {
     phone_number = '+4531999999', is_verified = 1, last_seen_at = 1700000000000, created_at = 1600000000000
     where id = ${shared.id}`)
   await write(
-    sql`update edition_customers set first_name = 'Given', email = 'given@example.dk'
-      where edition_short_id = substr(${mine.id}, -8)`,
+    sql`update edition_customers set first_name = 'Given', email = 'given@example.dk' where edition_id = ${mine.id}`,
   )
   const consent = await seedConsent(
     { organization: organisation.id, edition: null },

@@ -9,7 +9,8 @@ import { seedEdition } from '../support/seeding/editions.ts'
 import { anOrder, importOrders } from '../support/seeding/sales/orders.ts'
 import { seedCrowd, seedReady } from '../support/seeding/messaging/campaigns.ts'
 import { seedMarketingConsent } from '../support/seeding/messaging/consents.ts'
-import { seededAt, write } from '../support/seeding/rows.ts'
+import { buildBareMembership } from '../support/seeding/customers.ts'
+import { write } from '../support/seeding/rows.ts'
 import { seedEndpoint } from '../support/seeding/webhooks.ts'
 import { attach, givenTwo, stranger } from '../support/shared-customers.ts'
 import { eventsOf } from '../support/webhook-rows.ts'
@@ -101,8 +102,10 @@ describe('what an edition imported of a customer', () => {
     const crowd = await seedCrowd(2)
     const other = await seedEdition({ id: crowd.organization })
     const [shared, own] = crowd.people
-    const join = { edition_id: other.id, user_id: shared?.id ?? '', created_at: seededAt }
-    await write(...insertEditionCustomers([join]))
+    await write(
+      ...insertEditionCustomers([buildBareMembership(other.id, shared?.id ?? '')]),
+      sql`update edition_customers set email = null where edition_id = ${crowd.edition} and user_seq = ${shared?.seq}`,
+    )
     await seedMarketingConsent(crowd)
     const { campaign } = await seedReady(crowd)
     const emails: unknown[] = []

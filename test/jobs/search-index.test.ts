@@ -21,16 +21,16 @@ describe('the rows written to the index', () => {
     expect({
       same: await written('update orders set search_text = search_text where id = ?', order),
       changed: await written(`update orders set search_text = search_text || 'x' where id = ?`, order),
-      customer: await written(`update users set search = 'x' || search where id = ?`, row?.user_id),
+      customer: await written(`update users set search_text = 'x' || search_text where id = ?`, row?.user_id),
       edition: await written(
-        `update edition_customers set locale = 'pl' where user_seq = (select seq from users where id = ?)`,
+        `update edition_customers set search_text = 'x' || search_text where user_seq = (select seq from users where id = ?)`,
         row?.user_id,
       ),
     }).toMatchInlineSnapshot(`
       {
         "changed": 3,
-        "customer": 7,
-        "edition": 1,
+        "customer": 3,
+        "edition": 3,
         "same": 1,
       }
     `)

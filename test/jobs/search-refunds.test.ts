@@ -78,7 +78,8 @@ async function change({ set, part }: { set: string; part: number }): Promise<voi
     await write(sql`update orders set search_text = iif(${byOwn}, 'x-', 'common-') || seq where ${ofOrder}`)
   if (set === 'address')
     await write(sql`update users set email = iif(email like 'often%', 'guest', 'often') || seq || '@example.test',
-      email_folded = iif(email like 'often%', 'guest', 'often') || seq || '@example.test' where ${ofOrder}`)
+      search_text = 'ann b' || char(10) || iif(email like 'often%', 'guest', 'often') || seq || '@example.test' || char(10)
+      where ${ofOrder}`)
   const one = changes[set as keyof typeof changes]
   if (one) await write(sql`${one} ${isSome(part)}`)
 }

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { everyMinute } from '../../scripts/support/server.ts'
 import { launch, type Launcher } from '../support/launcher.ts'
 
 const token = 'root-token-of-data-imports'
@@ -119,7 +120,7 @@ async function killAndGoOn(): Promise<void> {
   await kill()
   onDisk((database) => database.exec('update data_imports set heartbeat_at = 1 where heartbeat_at is not null'))
   await start()
-  await fetch(`http://127.0.0.1:${server.port}/cdn-cgi/handler/scheduled?cron=*+*+*+*+*`)
+  await fetch(`http://127.0.0.1:${server.port}${everyMinute}`)
 }
 
 const table = (): string => {

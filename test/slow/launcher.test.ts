@@ -5,9 +5,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as wait } from 'node:timers/promises'
+import { parseEnv } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { lockFolder } from '../../scripts/support/folder-lock.ts'
-import { root } from '../../scripts/support/paths.ts'
+import { root, wranglerProgram } from '../../scripts/support/paths.ts'
+import { claimPort, startNode } from '../../scripts/support/processes.ts'
+import { everyMinute } from '../../scripts/support/server.ts'
 import { checkSettings } from '../../scripts/support/settings.ts'
 import { launch, type Launcher } from '../support/launcher.ts'
 import { pidsAt } from '../support/receiving.ts'
@@ -48,7 +51,6 @@ describe('npm start with a wrong variable', () => {
     [{ PUBLIC_URL: 'events.example' }, 'PUBLIC_URL is "events.example". It looks like: https://events.example.com'],
     [{ EMAIL_API_BASE: 'ftp://x' }, 'EMAIL_API_BASE is "ftp://x". It looks like: https://events.example.com'],
     [{ OIDC_ISSUER: 'https://id.example' }, 'OIDC_AUDIENCE is not set. OIDC_ISSUER needs it.'],
-    [{ ROOT_TOKEN: 'a\nb' }, "ROOT_TOKEN may not hold line ends, nor ' and ` together."],
   ] as const)('prints one line for %o', ([env, line]) => {
     expect(() => checkSettings(env)).toThrow(new Error(line))
   })
@@ -120,6 +122,10 @@ describe('a state folder', () => {
     expect((await fetch(`http://127.0.0.1:${first.port}/healthz`)).status).toBe(200)
   })
 
+  it('belongs to a server whose cron trigger can be run', async () => {
+    expect((await fetch(`http://127.0.0.1:${first.port}${everyMinute}`)).status).toBe(200)
+  })
+
   it('is free after its launcher was killed, because its server ends too', async () => {
     expect(pidsAt(stateDir).length).toBeGreaterThan(0)
     first.kill('SIGKILL')
@@ -137,6 +143,35 @@ describe('a state folder', () => {
     expect((await first.ended).code).toBe(0)
     expect(existsSync(join(stateDir, 'lock.json'))).toBe(false)
     expect(pidsAt(stateDir)).toEqual([])
+  })
+
+  it('serves `wrangler dev` too, which finds all migrations applied and signs the token of .dev.vars.example in', async () => {
+    const port = await claimPort(0)
+    const environment = { NO_COLOR: '1', WRANGLER_SEND_METRICS: 'false', CLOUDFLARE_CF_FETCH_ENABLED: 'false' }
+    const run = (...args: string[]) =>
+      startNode([wranglerProgram, ...args, '--persist-to', stateDir], { env: environment })
+    const list = await run('d1', 'migrations', 'list', 'DB', '--local').ended
+    expect(list.output).toContain('No migrations to apply')
+    const example = join(root, '.dev.vars.example')
+    const server = run('dev', '--port', String(port), '--ip', '127.0.0.1', '--env-file', example)
+    try {
+      const { ROOT_TOKEN } = parseEnv(readFileSync(example, 'utf8'))
+      const signIn = (token = '') =>
+        fetch(`http://127.0.0.1:${port}/v1/auth/user-info`, { headers: { authorization: `Bearer ${token}` } })
+      await expect
+        .poll(
+          () =>
+            signIn(ROOT_TOKEN).then(
+              ({ status }) => status,
+              () => 0,
+            ),
+          { timeout: 120_000 },
+        )
+        .toBe(200)
+      expect((await signIn(`${ROOT_TOKEN}x`)).status).toBe(401)
+    } finally {
+      await server.stop()
+    }
   })
 
   it('with a database of other migrations is refused with one line that says what to remove, and is not changed', async () => {

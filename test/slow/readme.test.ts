@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { glob, mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
+import { parseEnv, promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Client, createClient, type Page } from '../../scripts/support/client.ts'
 import { root } from '../../scripts/support/paths.ts'
@@ -101,6 +101,17 @@ describe('the commands of the pages', () => {
     const named = [...(texts.get('docs/testing.md') ?? '').matchAll(/^\| `npm run ([\w:]+)`/gm)]
     expect(named.length).toBeGreaterThan(5)
     for (const [, name = ''] of named) expect(scripts).toHaveProperty([name])
+  })
+
+  it('of Wrangler alone are the same in README.md and in the page that explains them, and set variables that exist', async () => {
+    const [, inline = ''] = /`(cp \.dev\.vars\.example .*?)`/.exec(texts.get('README.md') ?? '') ?? []
+    const commands = inline.split(' && ')
+    expect(commands).toHaveLength(3)
+    const [block] = blocksOf(await read(deployment), 'sh').filter(({ text }) => text.includes('.dev.vars.example'))
+    for (const command of commands) expect(block?.text).toMatch(new RegExp(`^${RegExp.escape(command)}( |$)`, 'm'))
+    const names = Object.keys(parseEnv(await read('.dev.vars.example')))
+    expect(names).toContain('ROOT_TOKEN')
+    for (const name of names) expect(await read(deployment)).toContain(`\`${name}\``)
   })
 
   it('deploy every queue of wrangler.toml', async () => {

@@ -49,31 +49,21 @@ function consentsOf(tenant: Tenant, records: readonly Row[], editionId: string |
   return consents
 }
 
-/** The person as editions see them: for a customer of other editions too, only the values of these editions. */
+/** The person as editions see them: by the values of the edition that they joined last. */
 function seenBy(editions: readonly string[] | null, user: Row, known: readonly Row[]): Row {
-  const isOurs = ({ edition_id }: Row) => editions === null || editions.includes(String(edition_id))
-  if (known.every(isOurs)) return user
-  const ours = known
-    .filter(isOurs)
-    .toSorted(
-      (a, b) =>
-        Number(b['created_at']) - Number(a['created_at']) ||
-        (String(a['edition_id']) < String(b['edition_id']) ? -1 : 1),
-    )
-  const given = (column: string) => ours.map((row) => row[column]).find((value) => value !== null && value !== '')
+  if (editions === null) return user
+  const latest = known.findLast(({ edition_id }) => editions.includes(String(edition_id)))
   return {
     ...user,
-    email: given('email') ?? null,
-    phone_number: given('phone_number') ?? null,
-    first_name: given('first_name') ?? '',
-    last_name: given('last_name') ?? '',
-    // Else the language of the edition.
-    locale: given('locale') ?? (ours.length ? 'en' : (user['locale'] ?? null)),
+    email: latest?.['email'] ?? null,
+    phone_number: latest?.['phone_number'] ?? null,
+    first_name: latest?.['first_name'] ?? '',
+    last_name: latest?.['last_name'] ?? '',
+    locale: latest?.['locale'] ?? '',
     is_verified: 0,
-    is_active: 1,
-    created_at: ours.length ? Math.min(...ours.map((row) => Number(row['created_at']))) : (user['created_at'] ?? 0),
+    created_at: latest?.['created_at'] ?? 0,
     last_seen_at: null,
-    metadata: '{}',
+    metadata: latest?.['metadata'] ?? '{}',
   }
 }
 

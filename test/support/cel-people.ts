@@ -261,7 +261,8 @@ function addEditions(tables: Tenant['tables'], editions: readonly string[], seed
           phone_number: random() < 0.5 ? null : '+4599999999',
           first_name: pick(texts),
           last_name: pick(texts),
-          locale: pick([null, 'pl', 'nl']),
+          locale: pick(['en', 'pl', 'nl']),
+          metadata: JSON.stringify(Object.fromEntries(metadataKeys.map((key) => [key, pick(metadataValues)]))),
           created_at: now - Math.floor(random() * 1000) * day,
         })
 }
@@ -275,7 +276,6 @@ export async function store(tenant: Tenant): Promise<void> {
     'edition_customers',
     edition_customers.map((row) => ({
       ...row,
-      edition_short_id: String(row['edition_id']).slice(-8),
       user_seq: seqs.get(String(row['user_id'])) ?? null,
     })),
   )

@@ -6,7 +6,8 @@ import { update } from '../../src/db/write.ts'
 import { searchColumns } from '../../src/domain/accounts/users.ts'
 import { anOrder, importOrders } from './seeding/sales/orders.ts'
 import { inRecipientStore } from './seeding/messaging/campaigns.ts'
-import { db, seededAt, write } from './seeding/rows.ts'
+import { buildBareMembership } from './seeding/customers.ts'
+import { db, write } from './seeding/rows.ts'
 import type { World } from './world.ts'
 
 /** What an edition role may never see of the customer of its edition, each in words that occur nowhere else. */
@@ -60,7 +61,7 @@ export async function hideCustomer({ a }: World): Promise<{ id: string; seq: num
   const { email, phone_number, first_name, last_name } = hidden
   await write(
     update(users, { email }, sql`id = ${edition.user}`),
-    ...insertEditionCustomers([{ edition_id: sibling.id, user_id: edition.user, created_at: seededAt }]),
+    ...insertEditionCustomers([buildBareMembership(sibling.id, edition.user)]),
   )
   const given = await db.first(sql<{ phone_number: string }>`select phone_number from users where id = ${edition.user}`)
   await importOrders(

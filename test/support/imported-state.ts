@@ -1,6 +1,12 @@
 import type { OrderRow } from '../../src/db/schema/sales/orders.ts'
 import { isPaid } from '../../src/domain/orders/orders.ts'
-import type { ImportState, PurchaseRow, TransactionRow, UserRow } from '../../src/modules/order-import/state.ts'
+import type {
+  EditionValues,
+  ImportState,
+  PurchaseRow,
+  TransactionRow,
+  UserRow,
+} from '../../src/modules/order-import/state.ts'
 import { rowsOf, type Write } from '../../src/modules/order-import/writes.ts'
 
 /** Tables in memory, to which the writes of decisions are applied as the statements apply them to the database. */
@@ -13,7 +19,9 @@ export class ImportedTables {
 
   apply(writes: readonly Write[]): void {
     for (const row of rowsOf(writes, 'users'))
-      this.users.set(row.id, { ...row, is_shared: 0, is_kept: 0, given_email: row.email } as UserRow)
+      this.users.set(row.id, { ...row, is_kept: 0, edition_values: null } as UserRow)
+    for (const { user_id, email, phone_number, first_name, last_name, locale, metadata } of rowsOf(writes, 'customers'))
+      this.#setValues(user_id, { email, phone_number, first_name, last_name, locale, metadata } as EditionValues)
     for (const row of rowsOf(writes, 'products')) this.#named.products.set(row.name_folded, row)
     for (const row of rowsOf(writes, 'orders')) this.orders.set(row.id, row as OrderRow)
     for (const row of rowsOf(writes, 'transactions'))
@@ -25,6 +33,7 @@ export class ImportedTables {
 
   #change(one: Write): void {
     if (one.write === 'user') this.users.set(one.user.id, { ...one.user, ...one.changes })
+    if (one.write === 'edition-customers') for (const { user_id, after } of one.changes) this.#setValues(user_id, after)
     if (one.write === 'order')
       this.orders.set(one.order.id, { ...one.order, ...one.changes, version: one.order.version + 1 })
     if (one.write === 'payment') this.payments.set(one.payment.order_id, { ...one.payment, ...one.changes })
@@ -32,6 +41,12 @@ export class ImportedTables {
       for (const { id } of one.purchases) this.setPurchase(id, { status: one.status })
     if (one.write === 'purchase-validity' || one.write === 'purchase-holders')
       for (const { id, ...change } of one.purchases) this.setPurchase(id, change)
+  }
+
+  #setValues(userId: string, edition_values: EditionValues): void {
+    const user = this.users.get(userId)
+    if (!user) throw new Error(`no customer ${userId}`)
+    this.users.set(userId, { ...user, edition_values })
   }
 
   setPurchase(id: string, change: Partial<PurchaseRow>): void {

@@ -46,24 +46,3 @@ export const byCodePoint = (left: unknown, right: unknown): number => {
   )
   return one === other ? 0 : (one ?? '') < (other ?? '') ? -1 : 1
 }
-
-/** Pages by their numbers are those of these rows, and behind the last one there is none. */
-export async function expectNumbers(
-  path: string,
-  ids: readonly string[],
-  { size, token }: { size: number; token: string },
-) {
-  const last = Math.max(1, Math.ceil(ids.length / size))
-  for (const page of new Set([2, Math.ceil(last / 3), Math.ceil(last * 0.7), last, last + 1])) {
-    const at = `${path}&page_size=${size}&page=${page}`
-    const reply = await readAs(token, at)
-    if (page > last) expect([at, reply.status]).toEqual([at, 404])
-    else
-      expect([at, reply.status, reply.body.count, reply.status === 200 && idsOf(reply)]).toEqual([
-        at,
-        200,
-        ids.length,
-        ids.slice((page - 1) * size, page * size),
-      ])
-  }
-}

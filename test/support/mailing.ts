@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { type Client, createClient } from '../../scripts/support/client.ts'
-import { startServer } from '../../scripts/support/server.ts'
+import { everyMinute, startServer } from '../../scripts/support/server.ts'
 import type { Variables } from '../../scripts/support/worker-config.ts'
 
 interface Made {
@@ -59,7 +59,7 @@ export async function openMailing(env: Variables): Promise<MailingPlace> {
     client,
     organization_id,
     edition_id,
-    sweep: () => fetch(`${server.url}/cdn-cgi/handler/scheduled?cron=*+*+*+*+*`).then((answer) => answer.text()),
+    sweep: () => fetch(server.url + everyMinute).then((answer) => answer.text()),
     close: async () => {
       await server.stop()
       await rm(stateDir, { recursive: true, force: true, maxRetries: 5 })

@@ -44,12 +44,6 @@ async function fillUp(known: Known, mark: string): Promise<void> {
     sql`update purchases set metadata = ${`{"note":"purchasemeta${mark}"}`} where user_id = ${id}`,
     sql`insert into purchase_uses (id, purchase_id, quantity, used_at, created_at)
       select ${freshId('purchase_use')}, id, 1, 1, 1 from purchases where user_id = ${id} order by id limit 1`,
-    sql`update edition_customers set email = ${email}, phone_number = ${phone}, first_name = ${`First${mark}`},
-      last_name = ${`Last${mark}`}, name_folded = ${`name${mark}`}, email_folded = ${email}, phone_digits = ${phone}
-      where user_seq = (select seq from users where id = ${id})`,
-    // Stored texts that the generated columns would make otherwise.
-    sql`update users set email_folded = email,
-      search = name_folded || char(10) || email || char(10) || phone_digits where id = ${id}`,
     sql`update transactional_emails set content = ${`{"to":"${email}"}`}, error_detail = ${`detail${mark}`} where user_id = ${id}`,
     sql`insert into suppressions (organization_id, channel, address, reason, detail, created_at)
       values (${organization_id}, 'email', ${email}, 'complaint', ${`detail${mark}`}, 1),
@@ -60,12 +54,6 @@ async function fillUp(known: Known, mark: string): Promise<void> {
         token_hash, status, registrations_count, change_number, changed_at, created_at, modified_at)
       select ${pass}, ${organization_id}, edition_id, id, 'apple', 'vendorA', ${freshId('request')}, 'hash', 'active', 1, 1,
         1, 1, 1 from purchases where user_id = ${id} limit 1`,
-    // Settled, as the first of all and as those with whom an interval begins.
-    sql`insert into settled_lists (list, scope, until) values ('customer_intervals', ${organization_id}, ${Date.now() + 1})`,
-    sql`insert into customer_intervals (scope, ordering, value, created_at, seq, total)
-      select ${organization_id}, ordering, '', 0, 0, 0 from (select 'email' as ordering union all select 'phone')
-      union all select organization_id, 'email', email, 0, seq, 1 from users where id = ${id}
-      union all select organization_id, 'phone', phone_number, created_at, seq, 1 from users where id = ${id}`,
     sql`insert into wallet_registrations (pass_id, device_id, push_token, notified_number, created_at, modified_at)
       values (${pass}, ${`device${mark}`}, ${`push${mark}`}, 1, 1, 1)`,
   )

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { type Client, createClient, type Page } from '../../scripts/support/client.ts'
 import { type Receiver, startReceiver } from '../../scripts/support/receiver.ts'
-import { type Server, startServer } from '../../scripts/support/server.ts'
+import { everyMinute, type Server, startServer } from '../../scripts/support/server.ts'
 
 export interface Endpoint {
   id: string
@@ -80,7 +80,7 @@ export async function openPlace(): Promise<Place> {
       await server.ended
       server = await start()
     },
-    sweep: () => fetch(`${server.url}/cdn-cgi/handler/scheduled?cron=*+*+*+*+*`).then((answer) => answer.text()),
+    sweep: () => fetch(server.url + everyMinute).then((answer) => answer.text()),
     close: async () => {
       await server.stop()
       await receiver.stop()

@@ -4,10 +4,11 @@ import { insertEditionCustomers } from '../../src/db/edition-customers.ts'
 import { orders } from '../../src/db/schema/sales/orders.ts'
 import { users } from '../../src/db/schema/users.ts'
 import { insert } from '../../src/db/write.ts'
-import { givenSearchColumns, searchColumns } from '../../src/domain/accounts/users.ts'
+import { searchColumns } from '../../src/domain/accounts/users.ts'
 import { fold, searchText } from '../../src/domain/text/fold.ts'
 import { seedEdition } from './seeding/editions.ts'
 import { givenOrganization } from './seeding/organizations.ts'
+import { buildMembership } from './seeding/customers.ts'
 import { freshId, write } from './seeding/rows.ts'
 
 /** Letters that folding and SQL treat in ways of their own, few enough that texts meet. */
@@ -75,13 +76,9 @@ export async function make(
     const given = one.given && contactOf({ ...one, ...one.given })
     await write(
       insert(users, { id: user_id, organization_id: organization.id, ...contact, ...searchColumns(contact), ...own }),
-      ...insertEditionCustomers([
-        { edition_id: first.id, user_id, ...contact, ...givenSearchColumns(contact), created_at: 1 },
-      ]),
+      ...insertEditionCustomers([buildMembership(first.id, { id: user_id, ...contact, locale: 'en' }, 1)]),
       ...(given
-        ? insertEditionCustomers([
-            { edition_id: second.id, user_id, ...given, ...givenSearchColumns(given), created_at: 2 },
-          ])
+        ? insertEditionCustomers([buildMembership(second.id, { id: user_id, ...given, locale: 'en' }, 2)])
         : []),
     )
     made.customers.push(user_id)
@@ -124,19 +121,18 @@ export async function change(
   switch (one.act) {
     case 'contact': {
       const contact = contactOf({ email: `${one.email}#${customer}`, phone: null, name: one.name })
-      const { search, email_folded, phone_digits } = searchColumns(contact)
+      const { phone_digits, search_text } = searchColumns(contact)
       await write(
         sql`update users set email = ${contact.email}, phone_number = null, first_name = ${contact.first_name},
-          email_folded = ${email_folded}, phone_digits = ${phone_digits}, search = ${search} where id = ${customer}`,
+          phone_digits = ${phone_digits}, search_text = ${search_text} where id = ${customer}`,
       )
       return
     }
     case 'given': {
       const contact = contactOf({ ...one, phone: null })
-      const { name_folded, email_folded } = givenSearchColumns(contact)
-      await write(sql`update edition_customers set email = ${one.email}, first_name = ${contact.first_name}, name_folded = ${name_folded},
-        email_folded = ${email_folded}, phone_digits = ''
-        where user_seq = (select seq from users where id = ${customer})`)
+      const { search_text } = searchColumns(contact)
+      await write(sql`update edition_customers set email = ${one.email}, phone_number = null, first_name = ${contact.first_name},
+        search_text = ${search_text}, phone_digits = '' where user_seq = (select seq from users where id = ${customer})`)
       return
     }
     case 'number':
@@ -147,7 +143,7 @@ export async function change(
       await write(sql`delete from orders where id = ${order}`)
       return
     case 'leave':
-      await write(sql`delete from edition_customers where edition_short_id = substr(${made.editions[1]}, -8)
+      await write(sql`delete from edition_customers where edition_id = ${made.editions[1]}
         and user_seq = (select seq from users where id = ${customer})`)
   }
 }

@@ -45,15 +45,12 @@ export async function givenTwo(): Promise<Two & { user: string }> {
   }
 }
 
-const withoutDerived = { search_given: '', search_text: '', only_edition_short_id: null }
-
-/** The row of a customer, without what follows from other rows too: texts of the search index, and the only edition. */
 export async function stored(shop: Shop, email: string): Promise<UserRow> {
   const row = await db.first(
     sql<UserRow>`select * from users where organization_id = ${shop.organization_id} and email = ${email}`,
   )
   if (!row) throw new Error('no such customer')
-  return { ...row, ...withoutDerived }
+  return row
 }
 
 export const attach = (two: Two, customer: Record<string, unknown>, token = two.manager) =>

@@ -2,7 +2,7 @@ import { eq, getTableColumns, sql } from 'drizzle-orm'
 import * as fc from 'fast-check'
 import { integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { paginate } from '../../src/db/lists/paginate.ts'
+import { paginate } from '../../src/db/paginate.ts'
 import { answering, select, selection } from '../../src/db/select.ts'
 import { changesIn, insert, insertAll, insertWhere, remove, update } from '../../src/db/write.ts'
 import { db } from '../support/seeding/rows.ts'
@@ -117,11 +117,11 @@ describe('fields', () => {
       { page: 1, size: 1, after: null },
       {
         from: sql`${lamps}`,
-        key: sql`${id}`,
+        id: sql`${id}`,
         where: [],
-        sort: [{ by: sql`${lamps.name}`, desc: true }],
+        orderBy: [{ column: sql`${lamps.name}`, desc: true }],
         columns: { id, labels, is_on },
-        joins: sql`join ${lamps} on ${id} = page.key`,
+        joins: sql`join ${lamps} on ${id} = page.id`,
       },
     )
     expect([page.count, page.rows]).toMatchObject([2, [{ id: 'a', labels: lamp.labels, is_on: true }]])

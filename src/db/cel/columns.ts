@@ -33,13 +33,10 @@ const withoutIndex = (row: SQL, column: string): SQL => sql`+${row}.${sql.raw(co
 const unindexed = (column: string) => (row: SQL) => total(withoutIndex(row, column))
 const maybe = (column: string) => (row: SQL) => optional(sql`${row}.${sql.raw(column)}`)
 const maybeUnindexed = (column: string) => (row: SQL) => optional(withoutIndex(row, column))
-/** Null for an erased customer, whose column contains the id instead. */
-const phoneNumber = (row: SQL): SQL => sql`nullif(${row}.phone_number, u.id)`
-
 export const userColumns: Columns = {
   id: unindexed('id'),
   email: maybeUnindexed('email'),
-  phone_number: (row) => optional(phoneNumber(row)),
+  phone_number: maybeUnindexed('phone_number'),
   first_name: own('first_name'),
   last_name: own('last_name'),
   locale: own('locale'),
@@ -48,7 +45,7 @@ export const userColumns: Columns = {
   date_joined: unindexed('created_at'),
   last_seen: maybeUnindexed('last_seen_at'),
   has_email: (row) => total(sql`(${withoutIndex(row, 'email')} is not null)`),
-  has_phone: (row) => total(sql`(${phoneNumber(row)} is not null)`),
+  has_phone: (row) => total(sql`(${withoutIndex(row, 'phone_number')} is not null)`),
 }
 
 export const orderColumns: Columns = {

@@ -70,14 +70,14 @@ const added = (columns: readonly string[]): SQL =>
 /** Raises the lengths; for the end of the transaction that adds the rows, because it counts them. */
 export const growLists = (organizationId: string, growth: ListGrowth): SQL =>
   sql`insert into list_sizes (organization_id, orders, purchases, options, user_metadata, order_metadata, people,
-      all_orders, all_purchases, customers, customer_changes)
+      all_orders, all_purchases)
     select ${organizationId}, max(coalesce(max(${owned('orders')}), 0), ${growth.longest.orders}),
       max(coalesce(max(${owned('purchases')}), 0), ${growth.longest.purchases}),
       ${growth.options}, ${growth.user_metadata}, ${growth.order_metadata}, ${growth.people}, ${growth.orders},
-      ${growth.purchases}, ${growth.people}, ${growth.people}
+      ${growth.purchases}
     from json_each(${JSON.stringify(growth.users)}) where true
     on conflict (organization_id) do update set
-      ${largest(names.filter((name) => name !== 'campaigns'))}, ${added([...totals, 'customers', 'customer_changes'])}`
+      ${largest(names.filter((name) => name !== 'campaigns'))}, ${added(totals)}`
 
 /** Lowers the totals by rows that are deleted. The longest lists stay as they were: they may be too high. */
 export const shrinkLists = (organizationId: string, gone: { orders: number; purchases: number; people: number }): SQL =>

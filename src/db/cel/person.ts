@@ -1,10 +1,10 @@
 import { type SQL, sql } from 'drizzle-orm'
-import { hiddenColumnsIn, isSharedOutside, type ShownColumn } from '../customer-visibility.ts'
+import { buildEditionColumn, buildLatestRow, type ShownColumn } from '../customer-visibility.ts'
 import { type ExpressionScope, userColumns } from './columns.ts'
 import type { Value } from './values.ts'
 
-/** Fields that other editions may have filled, with the column of each. Others are the same for all callers. */
-const hiddenFields: Record<string, ShownColumn> = {
+/** Fields that editions know by their own imports, with the column of each. Others are the same for all callers. */
+const editionFields: Record<string, ShownColumn> = {
   email: 'email',
   has_email: 'email',
   phone_number: 'phone_number',
@@ -41,30 +41,27 @@ export class Person {
 
   /** The row that has the field. */
   #rowWith(name: string): SQL {
-    const column = hiddenFields[name]
+    const column = editionFields[name]
     if (this.#editions === null || column === undefined) return user
     this.#used.add(column)
     return seen
   }
 
   /**
-   * What an expression that used these fields is selected from: each is made once for a person. The offset keeps SQLite
-   * from putting them into the expression, once for each time that it names them.
+   * What an expression that used these fields is selected from: each is made once for a person, who is a row also where
+   * no edition of the scope knows them. The offset keeps SQLite from putting the columns into the expression, once for each
+   * time that it names them.
    */
   sources(): SQL[] {
     const editions = this.#editions
     if (editions === null || this.#used.size === 0) return []
-    const hidden = hiddenColumnsIn(user, editions)
-    const columns = [...this.#used].map((name) => {
-      const column = sql.raw(name)
-      // Only people of no edition of the scope, who are in none of its audiences, lack one of these.
-      const known =
-        name === 'locale' || name === 'created_at' ? sql`coalesce(${hidden[name]}, u.${column})` : hidden[name]
-      return sql`iif(is_shared, ${known}, u.${column}) as ${column}`
-    })
+    const columns = [...this.#used].map(
+      (name) => sql`${buildEditionColumn(name, sql`known`, user)} as ${sql.raw(name)}`,
+    )
     return [
       sql`(select ${sql.join(columns, sql`, `)}
-        from (select ${isSharedOutside(user, editions)} as is_shared) limit 1 offset 0) ${seen}`,
+        from (select ${buildLatestRow(sql`u.seq`, editions)} as seq) as latest
+          left join edition_customers as known on known.seq = latest.seq limit 1 offset 0) ${seen}`,
     ]
   }
 }

@@ -11,6 +11,4 @@ export const listSizes = sqliteTable('list_sizes', {
   people: integer().notNull().default(0),
   all_orders: integer().notNull().default(0),
   all_purchases: integer().notNull().default(0),
-  customers: integer().notNull().default(0),
-  customer_changes: integer().notNull().default(0),
 })

@@ -50,49 +50,25 @@ export interface Contact {
   last_name: string
 }
 
-/** What a row keeps of a folded text: `same` where the database makes it from the text, by lower case of a to z. */
-function storedFolded(text: string, same = ''): string {
-  const folded = fold(text)
-  const lowered = text.replaceAll(/[A-Z]+/g, (letters) => letters.toLowerCase())
-  return folded === lowered ? same : folded
-}
-
-/** The columns by which an edition's values of a customer are searched. */
-export const givenSearchColumns = (contact: Contact) => ({
-  name_folded: storedFolded(fullName(contact)),
-  email_folded: storedFolded(contact.email ?? ''),
-  phone_digits: digitsOf(contact.phone_number ?? ''),
-})
-
-/** The contact columns of a customer who was erased: the id replaces the number, since one of the two is needed. */
-export const erasedContact = (id: string) => ({
+/** The contact columns of a customer who was erased. */
+export const erasedContact = {
   email: null,
-  phone_number: id,
+  phone_number: null,
   first_name: '',
   last_name: '',
   metadata: {},
-  email_folded: '',
   phone_digits: '',
-  search: '',
+  search_text: '',
   is_active: false,
   is_verified: false,
   last_seen_at: null,
-})
-
-/** The shown telephone number: null for the id of an erased customer. */
-export const shownPhone = (stored: string | null): string | null => (stored?.startsWith('usr_') ? null : stored)
-
-/** In place of a folded name that the database makes from the names. */
-const madeOfNames = '\u001e'
+}
 
 /** The columns by which a customer is found, from the shown columns. */
 export function searchColumns(contact: Contact) {
-  const name = fullName(contact)
-  const name_folded = name === '' ? '' : storedFolded(name, madeOfNames)
-  const email_folded = storedFolded(contact.email ?? '')
   const phone_digits = digitsOf(contact.phone_number ?? '')
-  const search = [name_folded, email_folded, phone_digits].filter((text) => text !== '').join(searchSeparator)
-  return { email_folded, phone_digits, search }
+  const texts = [fold(fullName(contact)), fold(contact.email ?? ''), phone_digits]
+  return { phone_digits, search_text: texts.some((text) => text !== '') ? texts.join(searchSeparator) : '' }
 }
 
 /** A lower-case word that belongs to the name after it, as in Maria de la Cruz. */

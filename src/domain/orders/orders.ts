@@ -12,7 +12,6 @@ export const orderStatuses = orderLifecycle.states
 export type OrderStatus = (typeof orderStatuses)[number]
 
 export const orderTypes = ['online', 'in-person', 'imported'] as const
-export type OrderType = (typeof orderTypes)[number]
 export const cartStatuses = ['open', 'checkout', 'completed', 'abandoned', 'expired'] as const
 export const transactionTypes = ['payment', 'refund', 'deposit_return', 'adjustment'] as const
 export const transactionLifecycle = lifecycle('pending', {

@@ -16,11 +16,8 @@ export const markOf = (kind: keyof typeof markShifts, id: string): string =>
 
 export const isIndexed = (text: string): boolean => Array.from(text).length >= gramLength
 
-/** As the index has names of customers, so that a search for contacts does not find them. */
-export const inCapitals = (text: string): string => text.replaceAll(/[a-z]/g, (letter) => letter.toUpperCase())
-
 /** All entries of a text, each once. */
-export function gramsOf(text: string): string[] {
+function gramsOf(text: string): string[] {
   const letters = Array.from(text)
   return [...new Set(letters.slice(gramLength - 1).map((_, at) => letters.slice(at, at + gramLength).join('')))]
 }

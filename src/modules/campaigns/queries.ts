@@ -8,7 +8,7 @@ import { emailMessages } from '../../db/schema/messaging/email-messages.ts'
 import { segments } from '../../db/schema/messaging/segments.ts'
 import { organizations } from '../../db/schema/organizations.ts'
 import { type RowOf, select } from '../../db/select.ts'
-import { inList, visibilityOf, visible, visibleIn } from '../../db/visibility.ts'
+import { inList, seesOrganization, visibilityOf, visible, visibleIn } from '../../db/visibility.ts'
 import { customersSeenBy } from '../../db/customer-visibility.ts'
 import type { Tenant } from '../../domain/accounts/access.ts'
 import type { RecipientRow } from '../../domain/campaigns/sender.ts'
@@ -128,28 +128,32 @@ export async function countersOf(ctx: Ctx, campaign: CampaignRow): Promise<Campa
 
 export type ListedRecipient = RecipientRow & { is_cancelled: boolean }
 
+const noContact = { email: null, phone_number: null, first_name: '', last_name: '' }
+
 /**
- * Hides the contact of recipients who belong only to other editions. A provider's answer may contain the address too.
+ * Recipients with the contact that the caller's editions know of them. A campaign is sent to the organisation's address of
+ * a customer, which an edition may not know. A provider's answer may contain the address that was used.
  */
-async function withoutHidden(ctx: Ctx, campaign: CampaignRow, rows: readonly RecipientRow[]): Promise<RecipientRow[]> {
+async function showContacts(ctx: Ctx, campaign: CampaignRow, rows: readonly RecipientRow[]): Promise<RecipientRow[]> {
+  if (seesOrganization(ctx.caller, campaign.organization_id) || rows.length === 0) return [...rows]
   const view = customersSeenBy(ctx.caller)
-  if (view.isWhole || rows.length === 0) return [...rows]
   const ids = rows.map(({ user_id }) => user_id)
-  const found = await ctx.db.all(sql<RecipientPerson>`select users.id,
+  const people = await ctx.db.all(sql<RecipientPerson>`select users.id,
       ${view.columns(['email', 'phone_number', 'first_name', 'last_name'])}
-    from users ${view.join} where ${inList(sql`users.id`, ids)} and ${view.isHidden}`)
-  const hidden = new Map(found.map((person) => [person.id, person]))
+    from users ${view.join} where ${inList(sql`users.id`, ids)}`)
+  const peopleById = new Map(people.map((person) => [person.id, person]))
   return rows.map((row) => {
-    const person = hidden.get(row.user_id)
-    if (!person) return row
+    const person = peopleById.get(row.user_id) ?? { ...noContact, id: row.user_id }
     const address = (campaign.channel === 'email' ? person.email : person.phone_number) ?? ''
-    return { ...row, address, person: JSON.stringify(person), detail: '' }
+    const detail = address === row.address ? row.detail : ''
+    return { ...row, address, person: JSON.stringify(person), detail }
   })
 }
 
-/** Sorting by address would reveal hidden addresses. */
-function judgeOrdering(ctx: Ctx, ordering: RecipientQuery['ordering']): void {
-  if (!ordering.some(({ name }) => name === 'address') || customersSeenBy(ctx.caller).isWhole) return
+/** Sorting by address would reveal addresses that only the organisation knows. */
+function checkOrdering(ctx: Ctx, campaign: CampaignRow, ordering: RecipientQuery['ordering']): void {
+  if (!ordering.some(({ name }) => name === 'address')) return
+  if (seesOrganization(ctx.caller, campaign.organization_id)) return
   throw invalid(parameterError('ordering', 'invalid_choice', 'Only roles of the organisation may order by address.'))
 }
 
@@ -159,7 +163,7 @@ export async function listRecipients(
   page: PageRequest,
   { ordering, state, reason, engagement }: RecipientQuery,
 ): Promise<Page<ListedRecipient>> {
-  judgeOrdering(ctx, ordering)
+  checkOrdering(ctx, campaign, ordering)
   const isCancelled = campaign.status === 'cancelled'
   // Recipients whom a cancelled campaign did not reach stay pending in its object.
   const isNever = state !== undefined && (isCancelled ? state === 'pending' : state === 'cancelled')
@@ -175,7 +179,7 @@ export async function listRecipients(
         })
   const keyCount = ordering.length + 1
   const recipients = buildPage<RecipientRow>(page, { ...found, keyCount })
-  const shown = await withoutHidden(ctx, campaign, recipients.rows)
+  const shown = await showContacts(ctx, campaign, recipients.rows)
   const rows = shown.map((row) => ({ ...row, is_cancelled: isCancelled && row.state === 'pending' }))
   return { ...recipients, rows }
 }

@@ -1,5 +1,5 @@
 import type { OrderOutcome } from './judge.ts'
-import type { GivenColumns, ImportState, PurchaseRow, TransactionRow } from './state.ts'
+import type { EditionValues, ImportState, PurchaseRow, TransactionRow } from './state.ts'
 import { rowsOf, type Write } from './writes.ts'
 import type { OrderRow } from '../../db/schema/sales/orders.ts'
 import type { Contact } from '../../domain/accounts/users.ts'
@@ -11,7 +11,7 @@ export interface PersonBefore {
   /** What was empty before, with the value that it got. */
   filled: Partial<Contact>
   /** What the edition said of them before, null for nothing, and what it says now. Null for who is new, and where nothing changed. */
-  said: { before: GivenColumns | null; after: GivenColumns } | null
+  said: { before: EditionValues | null; after: EditionValues } | null
 }
 
 /** Ids of what joined the catalogue. */

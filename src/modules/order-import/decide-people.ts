@@ -1,10 +1,9 @@
 import type { ExternalOrder } from '../../domain/orders/external-orders.ts'
-import { longestList } from '../../domain/text/json.ts'
+import { longestList, sameJson } from '../../domain/text/json.ts'
 import type { Language } from '../../domain/languages.ts'
-import { givenSearchColumns, searchColumns, type Contact } from '../../domain/accounts/users.ts'
+import { searchColumns, type Contact } from '../../domain/accounts/users.ts'
 import type { PersonBefore } from './before.ts'
-import { shortId } from '../../db/short-ids.ts'
-import type { GivenColumns, ImportState, UserRow } from './state.ts'
+import type { EditionValues, ImportState, UserRow } from './state.ts'
 import { type DecisionContext, insertOf, type NewRows, type Write } from './writes.ts'
 
 type Customer = ExternalOrder['customer']
@@ -43,8 +42,8 @@ export class PeopleDecisions {
   readonly #byEmail: Map<string, string>
   readonly #byPhone: Map<string, string>
   readonly #known: Map<string, KnownPerson>
-  /** By customer: what this import says of them. */
-  readonly #said = new Map<string, GivenPerson>()
+  /** The ids of those of whom this import says something. */
+  readonly #named = new Set<string>()
 
   constructor(context: DecisionContext, state: ImportState) {
     this.#context = context
@@ -65,11 +64,11 @@ export class PeopleDecisions {
   add(given: GivenPerson): string {
     const found = this.#find(given)
     const { user, stored } = found ? { ...found, user: filledUp(found.user, given) } : this.#create(given)
-    const known = { stored, user: { ...user, given_email: given.email ?? user.given_email } }
-    this.#known.set(user.id, known)
+    const edition_values = this.#valuesAfter(user.edition_values, given)
+    this.#known.set(user.id, { stored, user: { ...user, edition_values } })
     if (user.email !== null) this.#byEmail.set(user.email, user.id)
     if (user.phone_number !== null) this.#byPhone.set(user.phone_number, user.id)
-    this.#said.set(user.id, saidAfter(this.#said.get(user.id), given))
+    this.#named.add(user.id)
     return user.id
   }
 
@@ -89,12 +88,11 @@ export class PeopleDecisions {
   #create(given: GivenPerson): KnownPerson {
     const { edition, now, newId } = this.#context
     const contact = contactOf(given)
-    const user: Omit<UserRow, 'is_shared' | 'is_kept' | 'given_email'> = {
+    const user: UserRow = {
       id: newId('user'),
       organization_id: edition.organization_id,
       ...contact,
       ...searchColumns(contact),
-      search_given: '',
       locale: given.locale ?? given.language ?? edition.default_language,
       msg_channel: given.email === null ? 'sms' : 'email',
       is_verified: false,
@@ -105,20 +103,45 @@ export class PeopleDecisions {
       version: 1,
       created_at: now,
       modified_at: now,
-      counted_together: true,
-      only_edition_short_id: shortId(edition.id),
+      is_kept: 0,
+      edition_values: null,
     }
-    return { stored: null, user: { ...user, is_shared: 0, is_kept: 0, given_email: given.email } }
+    return { stored: null, user }
+  }
+
+  /** What the edition says of a customer after an order: of each field the last that was said. */
+  #valuesAfter(before: EditionValues | null, given: GivenPerson): EditionValues {
+    const named = given.first_name + given.last_name === '' ? (before ?? given) : given
+    return {
+      email: given.email ?? before?.email ?? null,
+      phone_number: given.phone_number ?? before?.phone_number ?? null,
+      first_name: named.first_name,
+      last_name: named.last_name,
+      locale: given.locale ?? before?.locale ?? given.language ?? this.#context.edition.default_language,
+      metadata: Object.keys(given.metadata).length === 0 ? (before?.metadata ?? {}) : given.metadata,
+    }
   }
 
   /** Customers who are new or filled up, and what the edition says of each. */
   writes(): Write[] {
     const { edition, now } = this.#context
     const all = [...this.#known.values()]
-    const said = [...this.#said].map(([user_id, given]) => {
-      const contact = contactOf(given)
-      const columns = { ...contact, ...givenSearchColumns(contact), locale: given.locale }
-      return { edition_id: edition.id, user_id, created_at: now, ...columns }
+    const joining = all.flatMap(({ user: { id, edition_values }, stored }) =>
+      edition_values && !stored?.edition_values
+        ? [
+            {
+              edition_id: edition.id,
+              user_id: id,
+              created_at: now,
+              ...edition_values,
+              ...searchColumns(edition_values),
+            },
+          ]
+        : [],
+    )
+    const changes = all.flatMap(({ user, stored }) => {
+      const [before, after] = [stored?.edition_values, user.edition_values]
+      return before && after && !isSame(before, after) ? [{ user_id: user.id, before, after }] : []
     })
     return [
       ...insertOf(
@@ -126,33 +149,42 @@ export class PeopleDecisions {
         all.flatMap(({ user, stored }) => (stored ? [] : [rowOf(user)])),
       ),
       ...all.flatMap(({ user, stored }) => (stored ? fillingWrites(stored, user, now) : [])),
-      ...insertOf('customers', said),
+      ...(changes.length ? [{ write: 'edition-customers' as const, changes }] : []),
+      ...insertOf('customers', joining),
     ]
   }
 
   /** The data of a person that an undo needs; null when they stay as they are. */
   before(id: string): PersonBefore | null {
     const known = this.#known.get(id)
-    const given = this.#said.get(id)
-    if (!known || !given) throw new Error('A person who was not added.')
+    const after = known?.user.edition_values
+    if (!known || !after || !this.#named.has(id)) throw new Error('A person who was not added.')
     const { user, stored } = known
     if (!stored) return { id, is_new: true, filled: {}, said: null }
     const names = contactFields.filter((name) => stored[name] !== user[name])
     const filled = Object.fromEntries(names.map((name) => [name, user[name]])) as Partial<Contact>
-    const before = stored.given ?? null
-    const after = givenAfter(before, given)
-    const isSame = before !== null && JSON.stringify(after) === JSON.stringify(before)
-    return names.length || !isSame ? { id, is_new: false, filled, said: isSame ? null : { before, after } } : null
+    const before = stored.edition_values
+    const isUnchanged = before !== null && isSame(before, after)
+    return names.length || !isUnchanged
+      ? { id, is_new: false, filled, said: isUnchanged ? null : { before, after } }
+      : null
   }
 
-  /** The longest list in what is said of somebody new. */
+  /** The longest list in the metadata of those whom the import names. */
   longestList(): number {
-    const added = [...this.#known.values()].filter(({ stored }) => stored === null)
-    return Math.max(0, ...added.map(({ user }) => longestList(user.metadata)))
+    const named = [...this.#known.values()].filter(({ user }) => this.#named.has(user.id))
+    const metadata = named.flatMap(({ user, stored }) => [
+      ...(stored ? [] : [user.metadata]),
+      ...(user.edition_values ? [user.edition_values.metadata] : []),
+    ])
+    return Math.max(0, ...metadata.map(longestList))
   }
 }
 
-const rowOf = ({ is_shared: _, is_kept: __, given_email: ___, given: ____, ...row }: UserRow): NewRows['users'] => row
+const isSame = (one: EditionValues, other: EditionValues): boolean =>
+  sameJson(JSON.stringify(one), JSON.stringify(other))
+
+const rowOf = ({ is_kept: _, edition_values: __, ...row }: UserRow): NewRows['users'] => row
 
 function filledUp(user: UserRow, given: GivenPerson): UserRow {
   if (user.is_kept) return user
@@ -170,30 +202,4 @@ function fillingWrites(stored: UserRow, user: UserRow, now: number): Write[] {
   const contact = contactOf(user)
   const changes = { ...contact, ...searchColumns(contact), modified_at: now }
   return [{ write: 'user', user: stored, changes }]
-}
-
-/** What the edition says of somebody, once this is said too. */
-function givenAfter(before: GivenColumns | null, given: GivenPerson): GivenColumns {
-  const named = given.first_name + given.last_name === '' ? (before ?? given) : given
-  return {
-    email: given.email ?? before?.email ?? null,
-    phone_number: given.phone_number ?? before?.phone_number ?? null,
-    first_name: named.first_name,
-    last_name: named.last_name,
-    locale: given.locale ?? before?.locale ?? null,
-  }
-}
-
-/** Of each field the last that was said. */
-function saidAfter(before: GivenPerson | undefined, given: GivenPerson): GivenPerson {
-  if (!before) return given
-  const named = given.first_name + given.last_name === '' ? before : given
-  return {
-    ...given,
-    email: given.email ?? before.email,
-    phone_number: given.phone_number ?? before.phone_number,
-    first_name: named.first_name,
-    last_name: named.last_name,
-    locale: given.locale ?? before.locale,
-  }
 }

@@ -77,8 +77,9 @@ export const races = Object.fromEntries(
   [
     ...Object.keys(answerRaces),
     'orders.edition_id, orders.external_id, orders.external_source',
-    'users.organization_short_id, users.email',
-    'users.organization_short_id, users.phone_number',
+    'users.organization_id, users.email',
+    'users.organization_id, users.phone_number',
+    'edition_customers.edition_id, edition_customers.user_seq',
     'products.edition_id, products.name_folded',
     'locations.edition_id, locations.name_folded',
     'variants.product_id, variants.name_folded',
@@ -109,7 +110,7 @@ const stateArguments = (run: ImportRun, group: readonly NumberedOrder[]): [LoadS
   return [
     { organization_id: edition.organization_id, edition_id: edition.id, source, changeable },
     group.map(({ order }) => order),
-    { contents: on_duplicate === 'update', before: run.with_before === true, hashes: !run.dry_run },
+    { contents: on_duplicate === 'update', hashes: !run.dry_run },
   ]
 }
 
@@ -155,7 +156,7 @@ function statementsOfGroup(
   read: { suppressed: readonly Statement[]; answers: readonly DecidedAnswer[] },
 ): Statement[] {
   const { edition, changeable, receipt_message } = run
-  const scope = { organization_id: edition.organization_id, changeable, now: context.now }
+  const scope = { organization_id: edition.organization_id, edition_id: edition.id, changeable, now: context.now }
   const announced = () => [...announcementsOf(context, decision), ...read.answers.flatMap(answerAnnouncements)]
   return [
     ...statementsOf(scope, decision.writes, decision.lists),

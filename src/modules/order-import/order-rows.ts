@@ -71,8 +71,8 @@ const actionOf: Partial<Record<PurchaseStatus, PurchaseChange['action']>> = {
   cancelled: 'cancelled',
 }
 
-/** A customer as endpoints of the edition see them: of one who is shared with other editions, only what this edition said. */
-export const announcedUser = (user: UserRow) => ({ id: user.id, email: user.is_shared ? user.given_email : user.email })
+/** A customer as endpoints of the edition see them: only what imports of this edition said. */
+export const announcedUser = ({ id, edition_values }: UserRow) => ({ id, email: edition_values?.email ?? null })
 
 /** What purchases that are now of this status can be announced as. */
 export function purchaseChanges(

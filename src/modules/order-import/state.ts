@@ -1,5 +1,4 @@
 import { getTableColumns, type InferSelectModel, type SQL, sql, type Table } from 'drizzle-orm'
-import { shortId } from '../../db/short-ids.ts'
 import { readWithin, type ReadWithin } from '../../db/commit.ts'
 import type { Database, NamedRows } from '../../db/database.ts'
 import * as catalog from '../../db/schema/sales/catalog.ts'
@@ -19,29 +18,23 @@ export type LocationRow = typeof catalog.locations.$inferSelect
 export type PurchaseRow = typeof sales.purchases.$inferSelect
 export type TransactionRow = typeof sales.transactions.$inferSelect
 
-/** What an edition says of a customer. */
-export type GivenColumns = Pick<
+/** What imports of an edition said of a customer. */
+export type EditionValues = Pick<
   typeof editionCustomers.$inferSelect,
-  'email' | 'phone_number' | 'first_name' | 'last_name' | 'locale'
+  'email' | 'phone_number' | 'first_name' | 'last_name' | 'locale' | 'metadata'
 >
 
 export interface UserRow extends Omit<typeof userTable.$inferSelect, 'seq'> {
-  /** The customer belongs to other editions too. */
-  is_shared: number
   /** The customer belongs to an edition whose customers the caller may not change. */
   is_kept: number
-  /** As orders of this edition said. */
-  given_email: string | null
-  /** What the edition says of the customer, null for nothing; only where it is read for an undo. */
-  given?: GivenColumns | null
+  /** What the imports of this edition said of the customer. Null for a customer who is not in the edition. */
+  edition_values: EditionValues | null
 }
 
 /** What is read of orders that are known. */
 export interface Reads {
   /** Purchases and payment, for an update. */
   contents: boolean
-  /** What an undo of the update puts back. */
-  before: boolean
   /** Whether addresses are suppressed by their hashes, for what is written. */
   hashes: boolean
 }
@@ -90,31 +83,31 @@ const wholeRows = <T extends Table>(table: T, statement: SQL): Query<InferSelect
 
 const unique = (values: (string | null)[]): string[] => [...new Set(values.filter((value) => value !== null))]
 
-const givenJson = (editionId: string) => sql`, (select json_object('email', email, 'phone_number', phone_number,
-    'first_name', first_name, 'last_name', last_name, 'locale', locale)
-    from edition_customers where edition_short_id = ${shortId(editionId)} and user_seq = users.seq) as given`
+/** The values of a row of `edition_customers`, as JSON with its keys in the order of `EditionValues`. */
+export const buildEditionValues = (row: SQL): SQL =>
+  sql`json_object('email', ${row}.email, 'phone_number', ${row}.phone_number, 'first_name', ${row}.first_name,
+    'last_name', ${row}.last_name, 'locale', ${row}.locale, 'metadata', json(${row}.metadata))`
 
 /** The columns of a customer that are stored otherwise than they are read. */
 const { is_verified, is_active, metadata } = userTable
-const userFields: Fields = { is_verified, is_active, metadata }
-const userFieldsWithGiven: Fields = { ...userFields, given: fromJson<GivenColumns>(sql`given`) }
+const userFields: Fields = {
+  is_verified,
+  is_active,
+  metadata,
+  edition_values: fromJson<EditionValues>(sql`edition_values`),
+}
 
 /** Parts that several statements share. */
-function sourcesOf(
-  { organization_id, edition_id, source, changeable }: LoadScope,
-  group: readonly ExternalOrder[],
-  reads: Reads,
-) {
+function sourcesOf({ organization_id, edition_id, source, changeable }: LoadScope, group: readonly ExternalOrder[]) {
   const ids = group.map((order) => order.external_id)
   const ordersOf = sql`select * from orders where edition_id = ${edition_id} and external_source = ${source}
     and ${inList(sql`external_id`, ids)}`
-  const users = sql`select users.*, ${isSharedOutside(sql`users`, [edition_id])} as is_shared,
+  const users = sql`select users.*,
     ${changeable === null ? sql`0` : isSharedOutside(sql`users`, changeable)} as is_kept,
-    (select email from edition_customers where edition_short_id = ${shortId(edition_id)} and user_seq = users.seq) as given_email
-    ${reads.before ? givenJson(edition_id) : sql``}
-    from users where organization_short_id = ${shortId(organization_id)}`
-  const fields = reads.before ? userFieldsWithGiven : userFields
-  const usersOf = (condition: SQL) => answering(fields, sql<UserRow>`${users} and ${condition}`)
+    (select ${buildEditionValues(sql`known`)} from edition_customers as known
+      where known.edition_id = ${edition_id} and known.user_seq = users.seq) as edition_values
+    from users where organization_id = ${organization_id}`
+  const usersOf = (condition: SQL) => answering(userFields, sql<UserRow>`${users} and ${condition}`)
   return { ordersOf, usersOf, bought: sql`purchases where order_id in (select id from (${ordersOf}))` }
 }
 
@@ -168,7 +161,7 @@ const hashesOf = ({ organization_id }: LoadScope) => ({
 })
 
 function stateStatements(scope: LoadScope, group: readonly ExternalOrder[], reads: Reads) {
-  const sources = sourcesOf(scope, group, reads)
+  const sources = sourcesOf(scope, group)
   return {
     ...(reads.hashes ? hashesOf(scope) : {}),
     orders: wholeRows(sales.orders, sources.ordersOf),

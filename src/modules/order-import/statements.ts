@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { type EditionCustomer, insertEditionCustomers } from '../../db/edition-customers.ts'
+import { insertEditionCustomers } from '../../db/edition-customers.ts'
 import { changedExactly, changedOne, stillHolds } from '../../db/commit.ts'
 import type { Statement } from '../../db/database.ts'
 import { growLists } from '../../db/cel/list-sizes.ts'
@@ -11,10 +11,12 @@ import { isSharedOutside } from '../../db/customer-visibility.ts'
 import { changedReference, referenceColumns, referenceSince } from '../../db/refunds.ts'
 import { inList } from '../../db/visibility.ts'
 import { insertAll, insertFound, isEmpty, update, updateVersion } from '../../db/write.ts'
+import { searchColumns } from '../../domain/accounts/users.ts'
 import { openStatuses, orderMovesFrom } from '../../domain/orders/purchases.ts'
 import { cancelRefundsOf } from '../refunds/index.ts'
 import { passChanged } from '../wallet/index.ts'
-import { type RowChange, rowsOf, type Write } from './writes.ts'
+import type { EditionValues } from './state.ts'
+import { type EditionCustomerChange, type RowChange, rowsOf, type Write } from './writes.ts'
 
 /** Which lists become longer: whose, and the longest of what has no rows of its own. */
 export interface LongerLists {
@@ -26,6 +28,7 @@ export interface LongerLists {
 
 interface WriteScope {
   organization_id: string
+  edition_id: string
   /** Editions whose customers the caller may change; null for all. */
   changeable: readonly string[] | null
   /** Milliseconds UTC. */
@@ -65,28 +68,34 @@ function growth(organizationId: string, writes: readonly Write[], lists: LongerL
   ]
 }
 
-/** Columns of what an edition says of a customer, with the condition that something is said of them. */
-const said: readonly (readonly [condition: string, columns: readonly string[]])[] = [
-  ['excluded.email is not null', ['email', 'email_folded']],
-  ['excluded.phone_number is not null', ['phone_number', 'phone_digits']],
-  ["excluded.first_name || excluded.last_name <> ''", ['first_name', 'last_name', 'name_folded']],
-  ['excluded.locale is not null', ['locale']],
+/** Changes what an edition says of customers of whom it still says what was read. */
+function editionCustomerStatements(changes: readonly EditionCustomerChange[], editionId: string): Statement[] {
+  const values = changes.map(({ user_id, before, after }) => {
+    const { phone_digits, search_text } = searchColumns(after)
+    return [user_id, ...listValues(after), phone_digits, search_text, ...listValues(before)]
+  })
+  const value = (place: number) => sql.raw(`given.value ->> ${place}`)
+  return [
+    sql`update edition_customers set email = ${value(1)}, phone_number = ${value(2)}, first_name = ${value(3)},
+        last_name = ${value(4)}, locale = ${value(5)}, metadata = ${value(6)}, phone_digits = ${value(7)},
+        search_text = ${value(8)}
+      from json_each(${JSON.stringify(values)}) as given cross join users on users.id = ${value(0)}
+      where edition_customers.edition_id = ${editionId} and edition_customers.user_seq = users.seq
+        and edition_customers.email is ${value(9)} and edition_customers.phone_number is ${value(10)}
+        and edition_customers.first_name = ${value(11)} and edition_customers.last_name = ${value(12)}
+        and edition_customers.locale = ${value(13)} and json(edition_customers.metadata) = json(${value(14)})`,
+    changedExactly(changes.length),
+  ]
+}
+
+const listValues = ({ email, phone_number, first_name, last_name, locale, metadata }: EditionValues) => [
+  email,
+  phone_number,
+  first_name,
+  last_name,
+  locale,
+  JSON.stringify(metadata),
 ]
-
-const saidColumns = said.flatMap(([isSaid, columns]) => columns.map((name) => ({ name, isSaid })))
-const saidSets = saidColumns.map(
-  ({ name, isSaid }) => `${name} = iif(${isSaid}, excluded.${name}, edition_customers.${name})`,
-)
-const saidOtherwise = saidColumns.map(
-  ({ name, isSaid }) => `(${isSaid} and excluded.${name} is not edition_customers.${name})`,
-)
-
-/** The last that an edition said of each field. */
-const lastSaid = sql.raw(`on conflict (edition_short_id, user_seq) do update
-  set ${saidSets.join(', ')} where ${saidOtherwise.join(' or ')}`)
-
-const givenLast = (customers: readonly EditionCustomer[]): Statement[] =>
-  insertEditionCustomers(customers).map((insert) => sql`${insert} ${lastSaid}`)
 
 /** Changes a customer who is as they were read, and belongs to no edition whose customers the caller may not change. */
 function userStatements(
@@ -148,6 +157,8 @@ function changeStatements(change: RowChange, scope: WriteScope): Statement[] {
   switch (change.write) {
     case 'user':
       return userStatements(change, scope)
+    case 'edition-customers':
+      return editionCustomerStatements(change.changes, scope.edition_id)
     case 'order':
       return updateVersion(orders, change.order, {
         ...change.changes,
@@ -191,7 +202,7 @@ export function statementsOf(scope: WriteScope, writes: readonly Write[], lists:
     ...insertAll(variants, rowsOf(writes, 'variants')),
     ...insertAll(options, rowsOf(writes, 'options')),
     ...writes.flatMap((one) => (one.write === 'insert' ? [] : changeStatements(one, scope))),
-    ...givenLast(rowsOf(writes, 'customers')),
+    ...insertEditionCustomers(rowsOf(writes, 'customers')),
     ...insertAll(orders, rowsOf(writes, 'orders')),
     ...insertPayments(scope, writes),
     ...insertAll(purchases, rowsOf(writes, 'purchases')),

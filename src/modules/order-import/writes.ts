@@ -5,7 +5,7 @@ import type { orders, purchases, transactions, OrderRow } from '../../db/schema/
 import type { users } from '../../db/schema/users.ts'
 import type { ItemStatus } from '../../domain/orders/external-orders.ts'
 import type { IdKind } from '../../domain/ids.ts'
-import type { PurchaseRow, TransactionRow, UserRow } from './state.ts'
+import type { EditionValues, PurchaseRow, TransactionRow, UserRow } from './state.ts'
 
 export type ImportEdition = typeof editions.$inferSelect
 
@@ -20,7 +20,7 @@ export interface DecisionContext {
   newId: (kind: IdKind) => string
 }
 
-/** Rows that an import adds, by table. For a customer of the edition, `customers` has the contact data of this order. */
+/** Rows that an import adds, by table. `customers` are those who are new in the edition. */
 export interface NewRows {
   users: typeof users.$inferInsert
   customers: EditionCustomer
@@ -33,6 +33,12 @@ export interface NewRows {
   purchases: typeof purchases.$inferInsert
 }
 
+export interface EditionCustomerChange {
+  user_id: string
+  before: EditionValues
+  after: EditionValues
+}
+
 type RowInsert = {
   [Table in keyof NewRows]: { write: 'insert'; table: Table; rows: readonly NewRows[Table][] }
 }[keyof NewRows]
@@ -40,6 +46,8 @@ type RowInsert = {
 /** A change of rows that exist. It fails as a lost race when they are not as they were read. */
 export type RowChange =
   | { write: 'user'; user: UserRow; changes: Partial<NewRows['users']> }
+  /** What the edition says of customers whom it has. */
+  | { write: 'edition-customers'; changes: readonly EditionCustomerChange[] }
   | { write: 'order'; order: OrderRow; changes: Partial<NewRows['orders']> }
   /** No changes: the payment is only to be as it was read. */
   | { write: 'payment'; payment: TransactionRow; changes: Partial<NewRows['transactions']> }

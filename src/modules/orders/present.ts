@@ -4,7 +4,7 @@ import { toIso, toIsoOrNull } from '../../domain/time/instants.ts'
 import { toMajor } from '../../domain/money.ts'
 import { cartOf } from '../../domain/orders/carts.ts'
 import { summaryLines } from '../../domain/orders/orders.ts'
-import { fullName, shownPhone } from '../../domain/accounts/users.ts'
+import { fullName } from '../../domain/accounts/users.ts'
 import { presentEditionSummary } from '../editions/index.ts'
 import { presentOrganizationSummary } from '../organizations/index.ts'
 import { presentBought, presentPurchase } from '../purchases/index.ts'
@@ -94,7 +94,7 @@ export function presentOrder(order: LoadedOrder, ctx: Ctx): Detail {
       api_id: head.user_id,
       full_name: fullName(head),
       email: head.email,
-      phone_number: shownPhone(head.phone_number),
+      phone_number: head.phone_number,
       date_joined: toIso(head.user_created_at),
       last_seen: toIsoOrNull(head.user_last_seen_at),
       metadata: head.user_metadata,

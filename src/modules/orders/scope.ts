@@ -1,9 +1,7 @@
 import { eq, type SQL, sql } from 'drizzle-orm'
-import { customersSeenBy } from '../../db/customer-visibility.ts'
 import { orders } from '../../db/schema/sales/orders.ts'
 import { users } from '../../db/schema/users.ts'
 import type { SearchScope } from '../../db/search.ts'
-import { shortIds } from '../../db/short-ids.ts'
 import {
   actingReach,
   inList,
@@ -26,24 +24,26 @@ export interface ListedOrders {
   isVisible: SQL
   /** The editions of the list; null for an organization, and for all that the caller reaches. */
   editionIds: readonly string[] | null
-  /** A condition on customers whose orders the list may have. */
-  customers: SQL
   ownMarks: SearchScope | null
+  /** A condition on customers that the caller sees as their organization knows them; null where there are none. */
+  customers: SQL | null
   customerMarks: SearchScope | null
+  /** The editions whose knowledge of customers the caller sees. */
+  customerEditionIds: readonly string[]
 }
 
 const inEditions = (ids: readonly string[]): SQL =>
   ids.length === 1 ? eq(orders.edition_id, ids[0] ?? '') : inList(sql`${orders.edition_id}`, ids)
 
-const areCustomersOf = (editionIds: readonly string[]): SQL =>
-  sql`exists (select 1 from edition_customers where user_seq = ${users.seq}
-    and ${inList(sql`edition_short_id`, shortIds(editionIds))})`
-
-/** Edition roles are answered from the customers of their editions alone. */
-const areSeenCustomersOf = (caller: Caller, editionIds: readonly string[]): SQL =>
-  customersSeenBy(caller).isWhole ? sql`1` : areCustomersOf(editionIds)
+function listOwnEditions(caller: Caller, organizationId: string | undefined): string[] {
+  const reach = reachOf(caller)
+  const grants = reach.all ? [] : reach.editions.filter((grant) => grant.organization_id === organizationId)
+  return [...new Set(grants.flatMap(({ edition_id }) => edition_id ?? []))]
+}
 
 function listEdition(caller: Caller, editionId: string, organizationId: string | undefined): ListedOrders {
+  const reach = reachOf(caller)
+  const grant = reach.all ? undefined : reach.editions.find(({ edition_id }) => edition_id === editionId)
   const isVisible = sql`${visibleIn(caller, orderVisibility, { edition_id: editionId })}
     and exists (select 1 from editions where id = ${editionId}
       and ${organizationId === undefined ? sql`1` : sql`organization_id = ${organizationId}`})`
@@ -51,50 +51,59 @@ function listEdition(caller: Caller, editionId: string, organizationId: string |
     where: sql`${inEditions([editionId])} and ${isVisible}`,
     isVisible,
     editionIds: [editionId],
-    customers: sql`${users.organization_id} = (select organization_id from editions where id = ${editionId})
-      and ${areSeenCustomersOf(caller, [editionId])}`,
     ownMarks: { editions: [editionId] },
+    customers: grant
+      ? null
+      : sql`${users.organization_id} = (select organization_id from editions where id = ${editionId})`,
     customerMarks: { editionId },
+    customerEditionIds: grant ? listOwnEditions(caller, grant.organization_id) : [],
   }
 }
 
 function listOrganization(caller: Caller, organizationId: string): ListedOrders {
   const marks = { organizations: [organizationId] }
-  const customers = eq(users.organization_id, organizationId)
   if (seesOrganization(caller, organizationId))
     return {
       where: eq(orders.organization_id, organizationId),
       isVisible: sql`1`,
       editionIds: null,
-      customers,
       ownMarks: marks,
+      customers: eq(users.organization_id, organizationId),
       customerMarks: marks,
+      customerEditionIds: [],
     }
-  const reach = reachOf(caller)
-  const grants = reach.all ? [] : reach.editions.filter((grant) => grant.organization_id === organizationId)
-  const editionIds = [...new Set(grants.flatMap(({ edition_id }) => edition_id ?? []))]
+  const editionIds = listOwnEditions(caller, organizationId)
   return {
     where: inEditions(editionIds),
     isVisible: editionIds.length > 0 ? sql`1` : sql`0`,
     editionIds,
-    customers: sql`${customers} and ${areSeenCustomersOf(caller, editionIds)}`,
     ownMarks: { editions: editionIds },
-    customerMarks: marks,
+    customers: null,
+    customerMarks: null,
+    customerEditionIds: editionIds,
   }
 }
 
 function listReached(caller: Caller): ListedOrders {
   const shared = { where: visible(caller, orderVisibility), editionIds: null }
   const reach = actingReach(caller)
-  if (reach.all) return { ...shared, isVisible: sql`1`, customers: sql`1`, ownMarks: null, customerMarks: null }
+  if (reach.all)
+    return {
+      ...shared,
+      isVisible: sql`1`,
+      ownMarks: null,
+      customers: sql`1`,
+      customerMarks: null,
+      customerEditionIds: [],
+    }
   const organizations = organizationsReached(caller) ?? []
-  const editionIds = reach.editions.flatMap(({ edition_id }) => edition_id ?? [])
   return {
     ...shared,
     isVisible: organizations.length > 0 ? sql`1` : sql`0`,
-    customers: sql`(${inList(sql`${users.organization_id}`, reach.organizations)} or ${areCustomersOf(editionIds)})`,
     ownMarks: { organizations },
-    customerMarks: { organizations },
+    customers: reach.organizations.length > 0 ? inList(sql`${users.organization_id}`, reach.organizations) : null,
+    customerMarks: { organizations: reach.organizations },
+    customerEditionIds: [...new Set(reach.editions.flatMap(({ edition_id }) => edition_id ?? []))],
   }
 }
 

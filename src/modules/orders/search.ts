@@ -1,7 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { containsDigits, containsFolded, containsFoldedOrDigits, foldedOrDigits } from '../../db/contains.ts'
-import { type CustomerView, searchedTexts } from '../../db/customer-visibility.ts'
+import { buildAddressText, buildContactText, type CustomerView, inEditions } from '../../db/customer-visibility.ts'
 import { orders } from '../../db/schema/sales/orders.ts'
 import { users } from '../../db/schema/users.ts'
 import { buildMatch, findCandidates } from '../../db/search.ts'
@@ -19,21 +19,19 @@ export interface TextFilter {
   condition: SQL
 }
 
-const buildCustomerCondition = (view: CustomerView, ofUser: SQL, ofEdition: SQL): SQL =>
-  sql`exists (select 1 from users ${view.join} where ${users.id} = ${orders.user_id} and ${view.matches(ofUser, ofEdition)})`
+/** Holds for orders whose customer, as the caller sees them, meets a condition. */
+const buildCustomerCondition = (view: CustomerView, condition: SQL): SQL =>
+  sql`exists (select 1 from users ${view.join} where ${users.id} = ${orders.user_id} and ${condition})`
 
 /** Whether an order contains a text, in its number and ids or in its customer's address and number. */
 export function containsText(view: CustomerView, text: string): SQL {
-  const isInContact = (row: 'users' | 'given'): SQL =>
-    containsFoldedOrDigits(searchedTexts(row, 'address_folded', 'phone_digits'), text)
+  const isInContact = containsFoldedOrDigits(buildContactText(view.column('search_text')), text)
   return sql`(${containsFoldedOrDigits(sql`${orders.search_text}`, text)}
-    or ${buildCustomerCondition(view, isInContact('users'), isInContact('given'))})`
+    or ${buildCustomerCondition(view, isInContact)})`
 }
 
 export function readTextFilters(view: CustomerView, filters: OrderFilters): TextFilter[] {
   const { order_number, customer_email, customer_phone, search } = filters
-  const inContact = (column: 'address_folded' | 'phone_digits', contains: (text: SQL) => SQL): SQL =>
-    buildCustomerCondition(view, contains(searchedTexts('users', column)), contains(searchedTexts('given', column)))
   const textFilters: TextFilter[] = []
   if (order_number)
     textFilters.push({
@@ -47,14 +45,17 @@ export function readTextFilters(view: CustomerView, filters: OrderFilters): Text
       texts: [fold(customer_email)],
       isInOrder: false,
       isInCustomer: true,
-      condition: inContact('address_folded', (text) => containsFolded(text, customer_email)),
+      condition: buildCustomerCondition(
+        view,
+        containsFolded(buildAddressText(view.column('search_text')), customer_email),
+      ),
     })
   if (customer_phone)
     textFilters.push({
       texts: phoneDigits(customer_phone),
       isInOrder: false,
       isInCustomer: true,
-      condition: inContact('phone_digits', (text) => containsDigits(text, customer_phone)),
+      condition: buildCustomerCondition(view, containsDigits(view.column('phone_digits'), customer_phone)),
     })
   if (search)
     textFilters.push({
@@ -76,17 +77,27 @@ export function chooseIndexedFilter(textFilters: readonly TextFilter[]): TextFil
 
 type KeyQuery = SQL<{ key: number }>
 
-const noKeys: KeyQuery = sql`select null as key where 0`
-
 const searchOrderTexts = (listed: ListedOrders, texts: readonly string[]): KeyQuery =>
   sql`select orders.seq as key from order_search cross join orders on orders.seq = order_search.rowid
     where ${buildMatch('order_search', { scope: listed.ownMarks, isVisible: listed.isVisible, texts })}
       and ${listed.where}`
 
-/** Customers whose orders a list may have. */
-const searchCustomers = ({ customers, customerMarks, isVisible }: ListedOrders, texts: readonly string[]): KeyQuery =>
-  sql`select users.seq as key from customer_search cross join users on users.seq = customer_search.rowid
-    where ${buildMatch('customer_search', { scope: customerMarks, isVisible, texts })} and ${customers}`
+/** Searches the customers whose orders a list may have, by what the caller's organizations and editions know of them. */
+function searchCustomers(listed: ListedOrders, texts: readonly string[]): KeyQuery[] {
+  const { customers, customerMarks, customerEditionIds, isVisible } = listed
+  const queries: KeyQuery[] = []
+  if (customers)
+    queries.push(sql`select users.seq as key from customer_search
+      cross join users on users.seq = customer_search.rowid
+      where ${buildMatch('customer_search', { scope: customerMarks, isVisible, texts })} and ${customers}`)
+  if (customerEditionIds.length > 0) {
+    const match = buildMatch('edition_customer_search', { scope: { editions: customerEditionIds }, isVisible, texts })
+    queries.push(sql`select seen.user_seq as key from edition_customer_search
+      cross join edition_customers as seen on seen.seq = edition_customer_search.rowid
+      where ${match} and ${inEditions(sql`seen.edition_id`, customerEditionIds)}`)
+  }
+  return queries
+}
 
 /** A condition on the orders that may contain a text; null where too many of them, or of their customers, do. */
 export async function findOrders(
@@ -94,16 +105,16 @@ export async function findOrders(
   listed: ListedOrders,
   { texts, isInOrder, isInCustomer }: Pick<TextFilter, 'texts' | 'isInOrder' | 'isInCustomer'>,
 ): Promise<SQL | null> {
-  const found = await findCandidates(ctx.db, [
-    isInOrder ? searchOrderTexts(listed, texts) : noKeys,
-    isInCustomer ? searchCustomers(listed, texts) : noKeys,
+  const candidates = await findCandidates(ctx.db, [
+    ...(isInOrder ? [searchOrderTexts(listed, texts)] : []),
+    ...(isInCustomer ? searchCustomers(listed, texts) : []),
   ])
-  if (!found) return null
-  const [orderKeys, customerKeys] = found.map((keys) => JSON.stringify(keys))
+  if (!candidates) return null
+  const [orderKeys, ...customerKeys] = isInOrder ? candidates : [[], ...candidates]
   return sql`${orders.seq} in (
-    select value from json_each(${orderKeys})
+    select value from json_each(${JSON.stringify(orderKeys)})
     union
-    select bought.seq from json_each(${customerKeys}) as buyer_key
+    select bought.seq from json_each(${JSON.stringify(customerKeys.flat())}) as buyer_key
       cross join users as buyers on buyers.seq = buyer_key.value
       cross join orders as bought on bought.user_id = buyers.id)`
 }

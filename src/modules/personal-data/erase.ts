@@ -38,7 +38,7 @@ export async function eraseUser(ctx: Ctx, user: LoadedUser, input: EraseUserInpu
     created_at: now,
   }
   return commit(ctx, erasure, [
-    ...updateVersion(users, user, { ...erasedContact(user.id), erased_at: now, modified_at: now }),
+    ...updateVersion(users, user, { ...erasedContact, erased_at: now, modified_at: now }),
     insert(erasures, erasure),
     ...(await blankingStatements(erasure, now)),
   ])

@@ -59,22 +59,23 @@ const auditStatement = ({ organization_id, user_id }: ErasureRow): Statement =>
       and exists (select 1 from json_each(changes) where value ->> 'is_hidden' is null)
       and action <> 'eraseUser'`
 
-const blankContact = {
+/** What editions knew of the person. The language becomes the edition's. */
+const blankedContact = {
+  locale: sql`(select default_language from editions where editions.id = edition_id)`,
   email: null,
   phone_number: null,
   first_name: '',
   last_name: '',
-  locale: null,
-  name_folded: '',
-  email_folded: '',
+  metadata: {},
   phone_digits: '',
+  search_text: '',
 }
 
 /** Blanks a person in all tables but `users` and the events of webhooks. It may be repeated. */
 export async function blankingStatements(erasure: ErasureRow, now: number): Promise<Statement[]> {
   const { user_id } = erasure
   return [
-    update(editionCustomers, blankContact, sql`user_seq = (select seq from users where id = ${user_id})`),
+    update(editionCustomers, blankedContact, sql`user_seq = (select seq from users where id = ${user_id})`),
     update(orders, { metadata: {} }, eq(orders.user_id, user_id)),
     update(purchases, { metadata: {} }, eq(purchases.user_id, user_id)),
     refundStatement(erasure),

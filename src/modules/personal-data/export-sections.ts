@@ -133,7 +133,7 @@ export const sectionsOf = (user: LoadedUser): Section[] => {
   return [
     {
       name: 'user',
-      columns: sql`id, organization_id, email, nullif(phone_number, id) as phone_number, first_name, last_name, locale,
+      columns: sql`id, organization_id, email, phone_number, first_name, last_name, locale,
         msg_channel, is_verified, is_active, metadata as metadata_json, last_seen_at, erased_at, created_at, modified_at`,
       from: sql`users`,
       where: sql`id = ${id}`,
@@ -142,8 +142,8 @@ export const sectionsOf = (user: LoadedUser): Section[] => {
     {
       name: 'editions',
       columns: sql`editions.id as edition_id, given.email, given.phone_number, given.first_name, given.last_name,
-        given.locale, given.created_at`,
-      from: sql`edition_customers given join editions on editions.short_id = given.edition_short_id`,
+        given.locale, given.metadata as metadata_json, given.created_at`,
+      from: sql`edition_customers given join editions on editions.id = given.edition_id`,
       where: sql`given.user_seq = ${seq}`,
       key: sql`editions.id`,
     },

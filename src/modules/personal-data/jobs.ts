@@ -2,7 +2,7 @@ import { and, eq, getTableColumns, gt, isNull, lte, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
 import { changedOne } from '../../db/commit.ts'
 import { isLostRace } from '../../db/failures.ts'
-import { mergeCustomerIndex } from '../../db/lists/merge-texts.ts'
+import { mergeCustomerIndexes } from '../../db/merge-customer-indexes.ts'
 import { campaigns } from '../../db/schema/messaging/campaigns.ts'
 import { erasures } from '../../db/schema/personal-data.ts'
 import { answering, select } from '../../db/select.ts'
@@ -108,7 +108,7 @@ async function step(job: JobCtx, erasure: ErasureRow): Promise<ErasureRow | null
     const written = firstIdAt('webhook_event', erasure.created_at - secondPassMs)
     await move(job, erasure, { pass: 2, campaign_after: 0, event_after: written, import_after: '' }, secondPassMs)
   } else {
-    await mergeCustomerIndex(job.db)
+    await mergeCustomerIndexes(job.db)
     await move(job, erasure, { addresses: [], completed_at: job.now() }, null)
   }
   return null

@@ -7,7 +7,6 @@ import { byteOrderMark, type Cell, csvRecord } from '../../domain/text/csv.ts'
 import { AppError } from '../../domain/errors.ts'
 import { toIso, toIsoOrNull } from '../../domain/time/instants.ts'
 import { slugify } from '../../domain/text/slug.ts'
-import { shownPhone } from '../../domain/accounts/users.ts'
 import { consentStatus } from './calculation/audience.ts'
 import type { ExportColumn } from './export-columns-contract.ts'
 import type { LoadedSegment } from './queries.ts'
@@ -30,7 +29,7 @@ interface ExportRow {
 const cellOf: Record<ExportColumn, (row: ExportRow) => Cell> = {
   id: (row) => row.id,
   email: (row) => row.email,
-  phone_number: (row) => shownPhone(row.phone_number),
+  phone_number: (row) => row.phone_number,
   first_name: (row) => row.first_name,
   last_name: (row) => row.last_name,
   locale: (row) => row.locale,

@@ -11,7 +11,7 @@ import { maxListItems } from '../../domain/email/liquid/liquid-bounds.ts'
 import type { Language } from '../../domain/languages.ts'
 import { moneyText } from '../../domain/money.ts'
 import { cartOf } from '../../domain/orders/carts.ts'
-import { fullName, shownPhone } from '../../domain/accounts/users.ts'
+import { fullName } from '../../domain/accounts/users.ts'
 import { boughtFieldsOf, boughtJoins, cartLineColumns, cartLineFields, cartLines } from '../purchases/index.ts'
 import { isVerifiedSender } from '../sender-domains/index.ts'
 
@@ -83,7 +83,7 @@ export function orderContext({ head, items, more }: OrderAndItems, language: Lan
       last_name: head.last_name,
       full_name: fullName(head) || (head.email ?? ''),
       email: head.email ?? '',
-      phone_number: shownPhone(head.phone_number) ?? '',
+      phone_number: head.phone_number ?? '',
       language,
     },
     order: {

@@ -28,7 +28,7 @@ export const User = z
   })
   .openapi('User', {
     description:
-      'A customer of an organisation. Of a customer of other editions too, roles of an edition see only the values that its imports brought, and no metadata.',
+      'A customer of an organisation. Roles of an edition see the values that imports of their edition brought; with several editions, those of the edition that the customer joined last. `is_verified` and `last_seen` are shown to roles of the organisation only.',
   })
 
 /** An e-mail address in the form in which it is stored. */
@@ -98,7 +98,7 @@ export const updateUser = operation({
   path: '/v1/user/{id}',
   summary: 'Update a user',
   description: `An e-mail address belongs to one customer of an organisation. A customer keeps an address or a number.
-Somebody whom editions know that the caller may not change is changed by roles of the organisation: 403 \`shared_customer\`.`,
+A customer of several editions is changed by roles of the organisation, for others it is 403 \`shared_customer\`.`,
   roles: ['OA', 'OM', 'EA', 'EM'],
   params: IdParams('usr'),
   body: UpdateUser,

@@ -1,3 +1,3 @@
 export { presentUser } from './present.ts'
-export { userVisibility } from './conditions.ts'
+export { userVisibility } from './visibility.ts'
 export { findUser, type LoadedUser } from './queries.ts'

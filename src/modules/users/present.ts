@@ -1,6 +1,5 @@
 import type { z } from '@hono/zod-openapi'
 import { toIso, toIsoOrNull } from '../../domain/time/instants.ts'
-import { shownPhone } from '../../domain/accounts/users.ts'
 import type { User } from './contract.ts'
 import type { ShownUserRow } from './queries.ts'
 
@@ -10,7 +9,7 @@ export const presentUser = (row: ShownUserRow): z.input<typeof User> => ({
   locale: row.locale,
   msg_channel: row.msg_channel,
   date_joined: toIso(row.created_at),
-  phone_number: shownPhone(row.phone_number),
+  phone_number: row.phone_number,
   first_name: row.first_name,
   last_name: row.last_name,
   is_verified: row.is_verified,

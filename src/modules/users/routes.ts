@@ -2,7 +2,8 @@ import { mount, mountList } from '../../http/operations/mount.ts'
 import { createRouter } from '../../http/operations/router.ts'
 import * as contract from './contract.ts'
 import { presentUser } from './present.ts'
-import { findUser, listUsers } from './queries.ts'
+import { listUsers } from './list.ts'
+import { findUser } from './queries.ts'
 import { updateUser } from './update.ts'
 
 export const users = createRouter()

@@ -136,5 +136,6 @@ export const recipientsList = (all: readonly RowsOfParent[]): LongList => ({
     },
   },
   rows: rowsOf(all),
-  seen: ({ shown }) => ({ state: shown.state, address: shown.address }),
+  // A role of an edition sees the address that its edition knows, and no edition knows these recipients.
+  seen: ({ shown }) => ({ id: shown.id, state: shown.state }),
 })

@@ -29,50 +29,31 @@ export function rowsVisibleTo(caller: Caller, list: LongList, parent: Parent | n
 const noContact: Contact = { email: null, phone_number: null, first_name: '', last_name: '' }
 
 /**
- * A row as a caller sees it. Of a customer who is also in editions that the caller does not reach, an edition role sees
- * what the caller's own editions were given, the newest first. Searches compare what each of these editions was given.
+ * A row as a caller sees it. Of a customer, an organisation role sees what the organisation has, and an edition role what
+ * the edition was given that the customer joined last among those of the caller.
  */
 export function presentFor(caller: Caller, row: Row, customers: Customers): SeenRow {
   const customer = row.customer === undefined ? undefined : customers.get(row.customer)
   if (!customer) return { ...row, contact: noContact, contacts: [] }
   const reach = reachOf(caller)
-  const isCustomer = row.id === row.customer
   if (reach.all || reach.organizations.includes(customer.organization))
     return { ...row, contact: customer.shown as Contact, contacts: [customer.shown as Contact] }
-  const memberships = customer.memberships
+  const [latest] = customer.memberships
     .filter(({ edition }) => reach.editions.includes(edition))
     .toSorted((one, other) => other.joined - one.joined)
-  const joined = Math.min(...memberships.map((membership) => membership.joined))
-  const date_joined = new Date(joined).toISOString()
-  const isHidden = customer.memberships.some(({ edition }) => !reach.editions.includes(edition))
-  if (!isHidden)
-    return {
-      ...row,
-      contact: customer.shown as Contact,
-      contacts: [customer.shown as Contact],
-      ...(isCustomer ? { shown: { ...row.shown, date_joined } } : {}),
-    }
-  const newest = <Name extends keyof Contact>(name: Name) =>
-    memberships.map(({ given }) => given[name]).find((value) => value !== null && value !== '')
-  const contact: Contact = {
-    email: newest('email') ?? null,
-    phone_number: newest('phone_number') ?? null,
-    first_name: newest('first_name') ?? '',
-    last_name: newest('last_name') ?? '',
-  }
-  const contacts = memberships.map(({ given }) => given)
-  if (!isCustomer) return { ...row, contact, contacts }
+  if (!latest) return { ...row, contact: noContact, contacts: [] }
+  const contact = latest.given
+  if (row.id !== row.customer) return { ...row, contact, contacts: [contact] }
   const shown = {
     ...row.shown,
     ...contact,
-    date_joined,
-    msg_channel: contact.email === null ? 'sms' : 'email',
+    date_joined: new Date(latest.joined).toISOString(),
+    msg_channel: contact.email === null && contact.phone_number !== null ? 'sms' : 'email',
     is_verified: false,
-    is_active: true,
     metadata: {},
     last_seen: null,
   }
-  return { ...row, contact, contacts, shown }
+  return { ...row, contact, contacts: [contact], shown }
 }
 
 /** The status with which a caller's request of a list is answered, before its query is looked at. */

@@ -3,13 +3,30 @@ import { sql } from 'drizzle-orm'
 import { suppressions } from '../../../src/db/schema/consents.ts'
 import { users } from '../../../src/db/schema/users.ts'
 import { insert, insertAll } from '../../../src/db/write.ts'
-import { searchColumns } from '../../../src/domain/accounts/users.ts'
+import { type Contact, searchColumns } from '../../../src/domain/accounts/users.ts'
 import type { SuppressionReason } from '../../../src/domain/messaging/suppressions.ts'
 import { db, freshId, seededAt, unique, next, write, type Place } from './rows.ts'
 import { givenOrganization } from './organizations.ts'
 import { seedEdition } from './editions.ts'
 
 export type UserRow = typeof users.$inferSelect
+
+/** What an edition knows of a customer whose imports said all that the organisation has. */
+export const buildMembership = (
+  edition_id: string,
+  user: Omit<Contact, 'first_name' | 'last_name'> &
+    Partial<Contact> & { id: string; locale: string; metadata?: object },
+  created_at = seededAt,
+) => {
+  const { id, email, phone_number, first_name = '', last_name = '', locale, metadata = {} } = user
+  const contact = { email, phone_number, first_name, last_name }
+  const said = { ...contact, locale, metadata: metadata as Record<string, unknown>, ...searchColumns(contact) }
+  return { edition_id, user_id: id, created_at, ...said }
+}
+
+/** The membership of a customer of whom the imports of an edition said nothing. */
+export const buildBareMembership = (edition_id: string, user_id: string, created_at = seededAt) =>
+  buildMembership(edition_id, { id: user_id, email: null, phone_number: null, locale: 'en' }, created_at)
 
 /** People of an organisation, each with an address and a number unless the columns say otherwise; in the edition too when one is named. */
 export async function seedPeople(
@@ -38,7 +55,7 @@ export async function seedPeople(
       ...person,
     }
   })
-  const memberships = rows.map(({ id }) => ({ edition_id: edition ?? '', user_id: id, created_at: seededAt }))
+  const memberships = rows.map((row) => buildMembership(edition ?? '', row, row.created_at))
   await write(...insertAll(users, rows), ...(edition ? insertEditionCustomers(memberships) : []))
   const stored = await db.all(sql<UserRow>`select * from users where organization_id = ${organization} order by seq`)
   const byId = new Map(stored.map((row) => [row.id, row]))
@@ -83,7 +100,6 @@ export async function seedScene(person: Partial<UserRow> = {}, name?: string): P
 /** Another edition of the organisation, which knows the person if one is given. Answers its id. */
 export async function seedSibling({ organization }: Pick<Place, 'organization'>, user?: string): Promise<string> {
   const { id } = await seedEdition({ id: organization })
-  if (user !== undefined)
-    await write(...insertEditionCustomers([{ edition_id: id, user_id: user, created_at: seededAt }]))
+  if (user !== undefined) await write(...insertEditionCustomers([buildBareMembership(id, user)]))
   return id
 }

@@ -3,7 +3,7 @@ import { unique, write } from './rows.ts'
 import { seedPeople } from './customers.ts'
 
 /** The first moment of creation of such orders, and the time over which they are spread. */
-export const manyFrom = Date.UTC(2026, 0, 1)
+const manyFrom = Date.UTC(2026, 0, 1)
 const manyDays = 300
 
 /** Orders of one customer, made by one statement: spread over 300 days, with every status, type and amount. */

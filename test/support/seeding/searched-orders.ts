@@ -21,12 +21,12 @@ export async function seedSearchedOrders(shop: Shop, from: number, to: number): 
   const email = sql`iif(${isRare}, 'seldom', iif(n % 8 = 0, 'often', 'guest')) || n || '@example.test'`
   const own = sql`${number} || char(10) || lower(${idOf('ord_', shop)})`
   await write(
-    sql`${numbers} insert into users (id, organization_id, email, locale, msg_channel, email_folded, search,
+    sql`${numbers} insert into users (id, organization_id, email, locale, msg_channel, search_text,
         created_at, modified_at)
-      select ${idOf('usr_', shop)}, ${shop.organization_id}, ${email}, 'en', 'email', ${email},
-        'ann b' || char(10) || ${email}, n * 1000, 1 from numbers`,
-    sql`${numbers} insert into edition_customers (edition_short_id, user_seq, created_at, name_folded, email_folded)
-      select substr(${shop.edition_id}, -8), users.seq, n * 1000, 'ann b', ${email}
+      select ${idOf('usr_', shop)}, ${shop.organization_id}, ${email}, 'en', 'email',
+        'ann b' || char(10) || ${email} || char(10), n * 1000, 1 from numbers`,
+    sql`${numbers} insert into edition_customers (edition_id, user_seq, created_at, email, locale, search_text)
+      select ${shop.edition_id}, users.seq, n * 1000, ${email}, 'en', 'ann b' || char(10) || ${email} || char(10)
       from numbers join users on users.id = ${idOf('usr_', shop)}`,
     sql`${numbers} insert into orders (id, organization_id, edition_id, user_id, order_number, type, status, amount_minor,
         currency, items_count, has_payment, cart, number_folded, search_text, created_at, modified_at)

@@ -12,16 +12,3 @@ export const orderCounts = sqliteTable(
   },
   (table) => [primaryKey({ columns: [table.edition_id, table.status, table.type] })],
 )
-
-export const listCounts = sqliteTable(
-  'list_counts',
-  {
-    slot: integer().notNull(),
-    key: text().notNull(),
-    version: integer().notNull(),
-    total: integer().notNull(),
-    counted_at: integer().notNull(),
-    hits: text(),
-  },
-  (table) => [primaryKey({ columns: [table.slot] })],
-)

@@ -7,7 +7,7 @@ import { type RowOf, select } from '../../../db/select.ts'
 import type { NewRecipient } from '../../../domain/campaigns/sender.ts'
 import type { ExcludedRecipient, RecipientPerson } from '../../../domain/campaigns/sending-policy.ts'
 import { languageOf } from '../../../domain/languages.ts'
-import { dialledPhone, shownPhone } from '../../../domain/accounts/users.ts'
+import { dialledPhone } from '../../../domain/accounts/users.ts'
 import {
   addressOf,
   type Audience as SegmentAudience,
@@ -99,7 +99,7 @@ export async function membersOf(
     const person: RecipientPerson = {
       id: member.id,
       email: member.email,
-      phone_number: shownPhone(member.phone_number),
+      phone_number: member.phone_number,
       first_name: member.first_name,
       last_name: member.last_name,
     }

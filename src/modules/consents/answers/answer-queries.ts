@@ -1,12 +1,11 @@
 import { eq, getTableColumns, type SQL, sql } from 'drizzle-orm'
-import { editionIdsOf } from '../../../db/edition-customers.ts'
 import type { Ctx } from '../../../context.ts'
 import { isShadowed } from '../../../db/consents.ts'
 import { buildOrderBy, paginate } from '../../../db/paginate.ts'
 import { consentRecords, consents } from '../../../db/schema/consents.ts'
 import { users } from '../../../db/schema/users.ts'
 import { answering, fromFlag, jsonFlag, type RowOf, selection } from '../../../db/select.ts'
-import { contactSeenInEdition, type CustomerView, customersSeenBy } from '../../../db/customer-visibility.ts'
+import { contactSeenInEdition, editionIdsSeenBy } from '../../../db/customer-visibility.ts'
 import { inList, visible } from '../../../db/visibility.ts'
 import { type Tenant, reachOf } from '../../../domain/accounts/access.ts'
 import { notFound } from '../../../domain/errors.ts'
@@ -22,7 +21,7 @@ export { findUser } from '../../users/index.ts'
 /** A record as it is shown to the caller. */
 export interface SeenRecord extends RecordRow {
   previous_hash: string | null
-  /** It is of another edition, and the customer belongs to other editions too. */
+  /** It was not made in an edition of the caller, who sees a part of it. */
   is_hidden: boolean
 }
 
@@ -36,33 +35,39 @@ const previousHash = (record: SQL): SQL =>
   sql`(select before.record_hash from consent_records before where before.user_id = ${record}.user_id
     and before.consent_id = ${record}.consent_id and before.number = ${record}.number - 1)`
 
-/**
- * Holds for records of which the caller sees a part: see `SeenRecord`. `users` is in the query with the view's join.
- */
-function isHidden(ctx: Ctx, view: CustomerView, record: SQL): SQL {
+/** Holds for records of which the caller sees a part: see `SeenRecord`. `users` is in the query. */
+function isHidden(ctx: Ctx, record: SQL): SQL {
   const reach = reachOf(ctx.caller)
-  if (view.isWhole || reach.all) return sql`0`
+  if (reach.all || reach.editions.length === 0) return sql`0`
   const editions = reach.editions.flatMap((grant) => grant.edition_id ?? [])
-  return sql`(${view.isHidden} and not coalesce(${inList(sql`${record}.edition_id`, editions)}, 0))`
+  return sql`not (${inList(sql`users.organization_id`, reach.organizations)}
+    or coalesce(${inList(sql`${record}.edition_id`, editions)}, 0))`
+}
+
+/** Whether the caller sees a part of a record, as `isHidden` says it in SQL. */
+export function isRecordHidden({ caller }: Ctx, organizationId: string, editionId: string | null): boolean {
+  const reach = reachOf(caller)
+  if (reach.all || reach.organizations.includes(organizationId)) return false
+  return !reach.editions.some((grant) => grant.edition_id === editionId)
 }
 
 /** The values of a record in the order of its columns: D1 gives a function 32 arguments at most. */
-const recordJson = (ctx: Ctx, view: CustomerView, record: SQL): SQL => {
+const recordJson = (ctx: Ctx, record: SQL): SQL => {
   const columns = recordColumns.map((name) => sql`${record}.${sql.raw(name)}`)
   return sql`json_array(${sql.join(columns, sql`, `)}, ${previousHash(record)},
-    ${jsonFlag(isHidden(ctx, view, record))})`
+    ${jsonFlag(isHidden(ctx, record))})`
 }
 
 const seenColumns = [...recordColumns, 'previous_hash', 'is_hidden']
 
-const latestRecord = (ctx: Ctx, view: CustomerView) =>
-  sql<SeenRecord | null>`(select ${recordJson(ctx, view, sql`r`)} from consent_records r where r.user_id = users.id
+const latestRecord = (ctx: Ctx) =>
+  sql<SeenRecord | null>`(select ${recordJson(ctx, sql`r`)} from consent_records r where r.user_id = users.id
     and r.consent_id = consents.id and r.is_latest = 1)`.mapWith(rowOfArray<SeenRecord | null>(seenColumns))
 
-const answerFields = (ctx: Ctx, view: CustomerView) => ({
+const answerFields = (ctx: Ctx) => ({
   ...getTableColumns(consents),
   user_id: users.id,
-  record: latestRecord(ctx, view),
+  record: latestRecord(ctx),
 })
 
 /** The person's editions, of those that the caller may see. */
@@ -95,7 +100,6 @@ export function listAnswers(
   page: PageRequest,
   query: AnswerQuery,
 ): Promise<Page<AnswerRow>> {
-  const view = customersSeenBy(ctx.caller)
   return paginate(ctx.db, page, {
     from: sql`${consents}`,
     id: sql`${consents.id}`,
@@ -104,8 +108,8 @@ export function listAnswers(
       position: sql`${consents.position}`,
       name: sql`${consents.name}`,
     }),
-    columns: answerFields(ctx, view),
-    joins: sql`join consents on consents.id = page.id join users on users.id = ${user.id} ${view.join}`,
+    columns: answerFields(ctx),
+    joins: sql`join consents on consents.id = page.id join users on users.id = ${user.id}`,
   })
 }
 
@@ -123,17 +127,16 @@ export interface AnswerSubject {
 
 /** Both as they are shown to the caller. The definition is the organisation's, or of an edition of the person. */
 export async function findSubject(ctx: Ctx, userId: string, consentId: string): Promise<AnswerSubject> {
-  const view = customersSeenBy(ctx.caller)
   const fields = {
-    ...answerFields(ctx, view),
+    ...answerFields(ctx),
     erased_at: users.erased_at,
     default_language: sql<Language | null>`editions.default_language`,
     email: sql<string | null>`${contactSeenInEdition(sql`users`, 'email', sql`consents.edition_id`)}`,
-    editions: editionIdsOf(sql`users.seq`),
+    editions: editionIdsSeenBy(ctx.caller),
   }
   const applies = sql<RowOf<typeof fields>>`select ${selection(fields)}
     from users join consents on consents.id = ${consentId} and consents.organization_id = users.organization_id
-    left join editions on editions.id = consents.edition_id ${view.join}
+    left join editions on editions.id = consents.edition_id
     where users.id = ${userId} and ${visible(ctx.caller, userVisibility)}`
   const row = await ctx.db.first(answering(fields, applies))
   if (!row) throw notFound()
@@ -152,7 +155,6 @@ export function listRecords(
   page: PageRequest,
   { ordering }: RecordQuery,
 ): Promise<Page<SeenRecord>> {
-  const view = customersSeenBy(ctx.caller)
   const key = sql`${consentRecords.number}`
   return paginate(ctx.db, page, {
     from: sql`${consentRecords}`,
@@ -162,10 +164,10 @@ export function listRecords(
     columns: {
       ...getTableColumns(consentRecords),
       previous_hash: sql<string | null>`${previousHash(sql`consent_records`)}`,
-      is_hidden: fromFlag(isHidden(ctx, view, sql`consent_records`)),
+      is_hidden: fromFlag(isHidden(ctx, sql`consent_records`)),
     },
     joins: sql`join ${consentRecords} on ${consentRecords.user_id} = ${answer.user_id}
         and ${consentRecords.consent_id} = ${answer.id} and ${consentRecords.number} = page.id
-      join users on users.id = ${answer.user_id} ${view.join}`,
+      join users on users.id = ${answer.user_id}`,
   })
 }

@@ -17,7 +17,7 @@ import { openEditions } from '../../editions/index.ts'
 import { announceAll } from '../../webhooks/index.ts'
 import type { AnswerInput } from '../answer-contract.ts'
 import { confirmationRequest } from './double-opt-in.ts'
-import type { AnswerSubject, SeenRecord } from './answer-queries.ts'
+import { type AnswerSubject, isRecordHidden, type SeenRecord } from './answer-queries.ts'
 import { answerAnnouncements, answered, answerRaces, answerStatements, latestOf, type RecordRow } from './records.ts'
 
 const orderVisibility = visibilityOf(sql`orders.organization_id`, sql`orders.edition_id`)
@@ -102,21 +102,18 @@ function refusalOf(
 }
 
 /** An edition role may answer the organisation's consents only for people of no other edition. */
-function sharedGuard(ctx: Ctx, { id, organization_id, tenant, answer }: AnswerSubject): Statement[] {
+async function sharedGuard(ctx: Ctx, { id, organization_id, answer }: AnswerSubject): Promise<Statement[]> {
   const editions = answer.edition_id === null ? changeableEditions(ctx.caller, organization_id) : null
   if (editions === null) return []
-  if (tenant.editions !== 'any' && tenant.editions.some((edition) => !editions.includes(edition)))
-    throw sharedCustomer()
-  const isElsewhere = isSharedOutside(sql`users`, editions)
-  return [
-    refuseUnless(sql`not exists (select 1 from users where users.id = ${id} and ${isElsewhere})`, 'shared_customer'),
-  ]
+  const shared = sql`select 1 from users where users.id = ${id} and ${isSharedOutside(sql`users`, editions)}`
+  if (await ctx.db.first(shared)) throw sharedCustomer()
+  return [refuseUnless(sql`not exists (${shared})`, 'shared_customer')]
 }
 
-const asSeen = (record: RecordRow, before: RecordRow | null): SeenRecord => ({
+const presentSeen = (ctx: Ctx, subject: AnswerSubject, record: RecordRow, before: RecordRow | null): SeenRecord => ({
   ...record,
   previous_hash: before?.record_hash ?? null,
-  is_hidden: false,
+  is_hidden: isRecordHidden(ctx, subject.organization_id, record.edition_id),
 })
 
 /** Records one answer of a person. An answer that repeats the latest one changes nothing. */
@@ -129,7 +126,7 @@ export async function answerConsent(
   const { id, answer } = subject
   if (subject.erased_at !== null) throw new AppError('user_erased', 'This customer was erased.')
   checkInput(ctx, subject, action, input)
-  const guard = sharedGuard(ctx, subject)
+  const guard = await sharedGuard(ctx, subject)
   const { edition_id, email, wording } = await contextOf(ctx, subject, input)
   const definition =
     wording === null ? answer : { ...answer, wording_version: wording.version, content_hash: wording.content_hash }
@@ -156,7 +153,7 @@ export async function answerConsent(
   const request =
     waiting?.status === 'pending' ? await confirmationRequest(ctx, answer, { email, language, record: waiting }) : []
   if (!last) return commit(ctx, subject, request)
-  const record = asSeen(last, outcome.records.at(-2) ?? before)
+  const record = presentSeen(ctx, subject, last, outcome.records.at(-2) ?? before)
   const statements = [
     ...(action === 'withdraw' ? [] : openEditions(answer.edition_id)),
     ...guard,

@@ -49,8 +49,7 @@ export async function answersOfPerson(
   const offered = sql<RowOf<typeof fields>>`select ${selection(fields)}
     from users cross join consents on consents.organization_id = users.organization_id
         and coalesce(consents.edition_id, '') in
-          (select '' union all select editions.id from edition_customers
-            join editions on editions.short_id = edition_short_id where user_seq = users.seq)
+          (select '' union all select edition_customers.edition_id from edition_customers where user_seq = users.seq)
       left join editions on editions.id = consents.edition_id
       left join consent_records r indexed by consent_records_latest on r.user_id = users.id and r.consent_id = consents.id and r.is_latest = 1
     where users.id = ${person.id} and users.organization_id = ${person.organization_id} and users.erased_at is null

@@ -2,13 +2,13 @@ import { sql } from 'drizzle-orm'
 import { changedExactly, changedOne } from '../../../db/commit.ts'
 import type { Database, Statement } from '../../../db/database.ts'
 import { shrinkLists } from '../../../db/cel/list-sizes.ts'
-import { shortId } from '../../../db/short-ids.ts'
 import { editionCustomers, users } from '../../../db/schema/users.ts'
 import { inList } from '../../../db/visibility.ts'
 import { update } from '../../../db/write.ts'
-import { givenSearchColumns, searchColumns } from '../../../domain/accounts/users.ts'
-import type { PersonBefore } from '../../order-import/index.ts'
+import { searchColumns } from '../../../domain/accounts/users.ts'
+import { buildEditionValues, type PersonBefore } from '../../order-import/index.ts'
 import { isInRunningAudience, removedFromSegments } from '../../segments/index.ts'
+import { sameJson } from '../../../domain/text/json.ts'
 import type { ImportRow } from '../background/steps.ts'
 
 type User = Pick<
@@ -39,7 +39,7 @@ const isUsed = (editionId: string) => sql`(${hasOrder}
   or exists (select 1 from consent_records where user_id = u.id)
   or exists (select 1 from campaign_receipts where user_id = u.id)
   or exists (select 1 from erasures where user_id = u.id)
-  or exists (select 1 from edition_customers where user_seq = u.seq and edition_short_id <> ${shortId(editionId)})
+  or exists (select 1 from edition_customers where user_seq = u.seq and edition_id <> ${editionId})
   or exists (select 1 from audit_log where organization_id = u.organization_id and resource_id = u.id)
   or u.last_seen_at is not null or ${isInRunningAudience(sql`u`)})`
 
@@ -53,23 +53,22 @@ export const findPeople = (db: Database, row: ImportRow, ids: readonly string[])
       ${isUsed(row.edition_id)} as is_used,
       (exists (select 1 from orders where user_id = u.id and edition_id = ${row.edition_id})
         or exists (select 1 from purchases where user_id = u.id and edition_id = ${row.edition_id})) as is_in_edition,
-      exists (select 1 from edition_customers where user_seq = u.seq and edition_short_id <> ${shortId(row.edition_id)}) as is_elsewhere,
+      exists (select 1 from edition_customers where user_seq = u.seq and edition_id <> ${row.edition_id}) as is_elsewhere,
       (exists (select 1 from orders o where o.user_id = u.id and o.id ${isKept(row.id)})
         or exists (select 1 from purchases p join orders o on o.id = p.order_id
           where p.user_id = u.id and o.id ${isKept(row.id)})) as has_kept,
-      exists (select 1 from users other where other.organization_short_id = u.organization_short_id and other.email is null
+      exists (select 1 from users other where other.organization_id = u.organization_id and other.email is null
         and other.phone_number = u.phone_number and other.id <> u.id) as is_phone_taken,
-      json_object('email', ue.email, 'phone_number', ue.phone_number, 'first_name', ue.first_name,
-        'last_name', ue.last_name, 'locale', ue.locale) as said
+      iif(ue.seq is null, null, ${buildEditionValues(sql`ue`)}) as said
     from json_each(${JSON.stringify(ids)}) as person cross join users u on u.id = person.value
-    left join edition_customers ue on ue.edition_short_id = ${shortId(row.edition_id)} and ue.user_seq = u.seq
+    left join edition_customers ue on ue.edition_id = ${row.edition_id} and ue.user_seq = u.seq
     where u.organization_id = ${row.organization_id}`)
 
 function deletions({ organization_id, edition_id }: ImportRow, gone: readonly PersonRow[]): Statement[] {
   if (gone.length === 0) return []
   const [ids, seqs] = [gone.map(({ id }) => id), gone.map(({ seq }) => seq)]
   return [
-    sql`delete from edition_customers where edition_short_id = ${shortId(edition_id)} and ${inList(sql`user_seq`, seqs)}`,
+    sql`delete from edition_customers where edition_id = ${edition_id} and ${inList(sql`user_seq`, seqs)}`,
     ...removedFromSegments(organization_id, seqs),
     sql`delete from users where ${inList(sql`id`, ids)}`,
     changedExactly(ids.length),
@@ -96,13 +95,13 @@ function emptied(person: PersonRow, filled: PersonBefore['filled'], now: number)
 
 /** Restores the edition's former values of the customer. */
 function unsaid(row: ImportRow, person: PersonRow, { is_new, said }: PersonBefore): Statement[] {
-  const place = sql`edition_short_id = ${shortId(row.edition_id)} and user_seq = ${person.seq}`
+  const place = sql`edition_id = ${row.edition_id} and user_seq = ${person.seq}`
   if (is_new || said?.before === null) {
     const stays = person.is_in_edition === 1 || (is_new && person.is_elsewhere === 0)
     return stays ? [] : [sql`delete from edition_customers where ${place}`]
   }
-  if (!said?.before || person.said !== JSON.stringify(said.after)) return []
-  return [update(editionCustomers, { ...said.before, ...givenSearchColumns(said.before) }, place)]
+  if (!said?.before || person.said === null || !sameJson(person.said, JSON.stringify(said.after))) return []
+  return [update(editionCustomers, { ...said.before, ...searchColumns(said.before) }, place)]
 }
 
 /** One entry a person. Those of later orders come first: what was before is in the last, what is now in the first. */

@@ -1,8 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm'
-import { countCustomers } from '../../../db/edition-counts.ts'
-import { shortId, shortIds } from '../../../db/short-ids.ts'
+import { inEditions } from '../../../db/customer-visibility.ts'
 import type { ExpressionScope } from '../../../db/cel/index.ts'
-import { inList } from '../../../db/visibility.ts'
 import type { Channel } from '../../../domain/messaging/messaging.ts'
 import type { CommunicationType } from '../../../domain/segments.ts'
 import { decidingAnswer, type MarketingScope, marketingRefusal, marketingStatus } from '../../consents/index.ts'
@@ -38,15 +36,15 @@ export const scopeOf = (tenant: SegmentTenant, now: number): ExpressionScope => 
 })
 
 const knownIn = (editions: readonly string[]): SQL =>
-  sql`(select distinct user_seq from edition_customers where ${inList(sql`edition_short_id`, shortIds(editions))})`
+  sql`(select distinct user_seq from edition_customers where ${inEditions(sql`edition_id`, editions)})`
 
 /** The people of an organisation, or those who have bought in some of its editions, as `users u`. */
 export function peopleOf({ organization_id, edition_id, editions }: SegmentTenant): PeopleSql {
-  const ofOrganization = sql`u.organization_short_id = ${shortId(organization_id)}`
+  const ofOrganization = sql`u.organization_id = ${organization_id}`
   if (edition_id !== null)
     return {
       from: sql`edition_customers e cross join users u on u.seq = e.user_seq`,
-      where: sql`e.edition_short_id = ${shortId(edition_id)} and ${ofOrganization}`,
+      where: sql`e.edition_id = ${edition_id} and ${ofOrganization}`,
     }
   if (editions === undefined) return { from: sql`users u`, where: ofOrganization }
   return {
@@ -55,12 +53,12 @@ export function peopleOf({ organization_id, edition_id, editions }: SegmentTenan
   }
 }
 
-/** How many they are, as counts say. A customer of several editions counts in each of them. */
-export function numberOfPeople(tenant: SegmentTenant): SQL<number> {
+/** How many they are. */
+export function countPeople(tenant: SegmentTenant): SQL<number> {
   const editions = editionsOf(tenant)
   return editions
-    ? sql`${countCustomers(sql`select value as id from json_each(${JSON.stringify(editions)})`)}`
-    : sql`coalesce((select customers from list_sizes where organization_id = ${tenant.organization_id}), 0)`
+    ? sql`(select count(distinct user_seq) from edition_customers where ${inEditions(sql`edition_id`, editions)})`
+    : sql`(select count(*) from users where organization_id = ${tenant.organization_id})`
 }
 
 /** Where messages of a channel reach a person `u`. */

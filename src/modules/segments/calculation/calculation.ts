@@ -10,8 +10,8 @@ import { predicateOf } from '../../../db/cel/index.ts'
 import { checkExpression, costError, type Expression, meanWork, peopleAStatement } from '../../../domain/cel/index.ts'
 import { AppError, LostRace } from '../../../domain/errors.ts'
 import { exclusionReasons, type SegmentStatus } from '../../../domain/segments.ts'
-import { type Audience, audienceReason, numberOfPeople, scopeOf } from './audience.ts'
-import { mostInStep, walkOf } from './walk.ts'
+import { type Audience, audienceReason, countPeople, scopeOf } from './audience.ts'
+import { walkOf } from './walk.ts'
 
 /** A running calculation, as it was read. */
 export interface Calculation extends Audience {
@@ -68,7 +68,7 @@ export const beginning = (
   return [
     sql`update segments set ${hasStatus('calculating')}, epoch = epoch + 1, version = version + 1, cursor_id = (${walk.start}),
         last_id = coalesce((${walk.last}), (${walk.start})), walked_count = 0, matched_count = 0,
-        population_count = ${numberOfPeople(segment)},
+        population_count = ${countPeople(segment)},
         calculation_started_at = ${now}, heartbeat_at = ${now}, error_message = ''
       where id = ${segment.id} and version = ${segment.version}`,
     changedOne(),
@@ -87,27 +87,20 @@ const counts = sql.raw(
   exclusionReasons.map((reason) => `'${reason}', count(*) filter (where excluded_for = '${reason}')`).join(', '),
 )
 
-/** One step as one transaction: it moves the cursor from where it was read, or nothing at all happens. */
+/**
+ * One step as one transaction: it moves the cursor from where it was read, or nothing at all happens. The last step goes to
+ * the last position.
+ */
 function stepStatements(calculation: Calculation, expression: Expression, now: number, size: number) {
   const { seq, epoch, started_at } = calculation
   const walk = walkOf(calculation)
   const people = walk.part(calculation.cursor_id, sql`select cursor_id as position from segments where seq = ${seq}`)
   const predicate = predicateOf(expression, scopeOf(calculation, started_at))
-  const [total, walked] = [sql`population_count`, sql`walked_count`]
-  const isAllThatIsLeft = sql`${walked} + ${mostInStep(size)} >= ${total} and ${total} > 0`
-  const ends = [
-    sql`select null as position, ${size} as people where ${isAllThatIsLeft}`,
-    ...walk.ends({ after: calculation.cursor_id, until: calculation.last_id, size, total, walked }),
-  ]
+  const end = walk.end({ after: calculation.cursor_id, until: calculation.last_id, size })
   const isLast = sql`${running(calculation)} and cursor_id = last_id`
   return [
     sql`update segments set heartbeat_at = ${now},
-        (cursor_id, walked_count) = (
-          select coalesce(position, last_id), walked_count + people
-          from (${sql.join(
-            ends.map((end) => sql`select * from (${end})`),
-            sql` union all `,
-          )}) limit 1)
+        cursor_id = coalesce((${end}), last_id), walked_count = walked_count + ${size}
       where ${running(calculation)} and cursor_id = ${calculation.cursor_id}`,
     changedOne(),
     sql`insert into segment_members (segment_seq, epoch, user_seq, excluded_for)

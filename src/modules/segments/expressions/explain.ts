@@ -1,5 +1,4 @@
 import { type SQL, sql } from 'drizzle-orm'
-import { shortId } from '../../../db/short-ids.ts'
 import type { Ctx } from '../../../context.ts'
 import { visible } from '../../../db/visibility.ts'
 import { type Explanation, explanationOf, type Truth } from '../../../db/cel/index.ts'
@@ -76,7 +75,7 @@ export async function explainSegment(ctx: Ctx, segment: LoadedSegment, userId: s
       : [
           {
             name: 'edition',
-            reason: sql`iif(exists (select 1 from edition_customers where edition_short_id = ${shortId(edition_id)} and user_seq = u.seq),
+            reason: sql`iif(exists (select 1 from edition_customers where edition_customers.edition_id = ${edition_id} and user_seq = u.seq),
               null, 'other_edition')`,
           },
         ]),

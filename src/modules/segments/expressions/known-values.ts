@@ -1,5 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm'
-import { shortId, shortIdOf } from '../../../db/short-ids.ts'
+import { buildLatestRow, inEditions } from '../../../db/customer-visibility.ts'
 import type { Ctx } from '../../../context.ts'
 import type { Database } from '../../../db/database.ts'
 import { answering, fromJson, selection } from '../../../db/select.ts'
@@ -83,16 +83,16 @@ const newestOfEach = (tenant: SegmentTenant, key: string, newestRows: SQL): SQL 
   sql`select distinct k.value as ${sql.raw(key)} from json_each(${JSON.stringify(editionsOf(tenant))}) as e
     cross join json_each((select json_group_array(${sql.raw(key)}) from (${newestRows} limit ${newest}))) as k`
 
-/** The newest visible people. */
+/** The newest visible people, with the language that the visible editions know of them. */
 function newestPeople(tenant: SegmentTenant): SQL {
   const editions = editionsOf(tenant)
   if (editions === null)
-    return sql`select locale from users where organization_short_id = ${shortId(tenant.organization_id)} order by created_at desc, seq desc limit ${newest}`
-  const seqs = sql`select user_seq from edition_customers
-    where edition_short_id = ${shortIdOf(editions.length === 1 ? sql`${editions[0]}` : sql`e.value`)} order by user_seq desc`
-  const known = editions.length === 1 ? seqs : newestOfEach(tenant, 'user_seq', seqs)
-  return sql`select users.id, locale from (${known}) cross join users on users.seq = user_seq
-    order by user_seq desc limit ${newest}`
+    return sql`select locale from users where organization_id = ${tenant.organization_id}
+      order by created_at desc, seq desc limit ${newest}`
+  const latest = sql`seen.seq = ${buildLatestRow(sql`users.seq`, editions)}`
+  return sql`select users.id, seen.locale from edition_customers as seen cross join users on users.seq = seen.user_seq
+    where ${inEditions(sql`seen.edition_id`, editions)} ${editions.length === 1 ? sql`` : sql`and ${latest}`}
+    order by seen.created_at desc, seen.seq desc limit ${newest}`
 }
 
 /** The editions of the visible orders. */

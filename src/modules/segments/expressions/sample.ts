@@ -1,14 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm'
-import { shortId, shortIds } from '../../../db/short-ids.ts'
 import type { Ctx } from '../../../context.ts'
-import { inList } from '../../../db/visibility.ts'
-import { editionsOf, numberOfPeople, type PeopleSql, peopleOf, type SegmentTenant } from '../calculation/audience.ts'
-
-/** How many people the organisation has, and how many of them a segment is about. */
-interface Sizes {
-  all: number
-  people: number
-}
+import { editionsOf, countPeople, type PeopleSql, peopleOf, type SegmentTenant } from '../calculation/audience.ts'
 
 /** A part of people who are asked in place of all. */
 export interface Sample {
@@ -26,56 +18,39 @@ const indexedLimit = 2 ** 28
 const isIndexed = (share: number): boolean => share * 2 ** 32 <= indexedLimit
 
 /** A number from 0 up to 2^32 for a customer, evenly spread over those of consecutive customers. */
-const spread = sql.raw('((u.seq & 2147483647) * 2654435761) & 4294967295')
+const buildSpread = (seq: string): SQL => sql.raw(`((${seq} & 2147483647) * 2654435761) & 4294967295`)
 
-async function sizesOf(ctx: Ctx, tenant: SegmentTenant): Promise<Sizes> {
-  const { organization_id } = tenant
-  const found = await ctx.db.first(
-    sql<Sizes>`select ${numberOfPeople({ organization_id, edition_id: null })} as "all", ${numberOfPeople(tenant)} as people`,
-  )
-  return found ?? { all: 0, people: 0 }
-}
-
-/** Sampled customers of the organisation, those of the editions alone where the segment is about them. */
-function throughOrganization(tenant: SegmentTenant, share: number, inSample: SQL): PeopleSql {
-  const editions = editionsOf(tenant)
-  const ofEditions = sql`and exists (select 1 from edition_customers
-    where user_seq = u.seq and ${inList(sql`edition_short_id`, shortIds(editions ?? []))})`
-  // The planner uses the index of the sample for a number that is written out alone.
+/** Sampled customers of the organisation. The planner uses the index of the sample for a number that is written out alone. */
+function sampleOrganization(organizationId: string, share: number, limit: number): PeopleSql {
+  const spread = buildSpread('u.seq')
   const index = isIndexed(share)
     ? { name: 'users_sample', where: sql`and ${spread} < ${sql.raw(String(indexedLimit))}` }
-    : { name: 'users_order_created', where: sql`` }
+    : { name: 'users_by_joining', where: sql`` }
   return {
     from: sql`users u indexed by ${sql.raw(index.name)}`,
-    where: sql`u.organization_short_id = ${shortId(tenant.organization_id)} ${index.where} ${inSample} ${editions ? ofEditions : sql``}`,
+    where: sql`u.organization_id = ${organizationId} ${index.where} and ${spread} < ${limit}`,
   }
 }
 
-/** People of the editions, of whom each is looked up. */
-function throughEditions(tenant: SegmentTenant, inSample: SQL): PeopleSql {
+/** Sampled customers of editions, found among these alone: the time tells nothing about customers of other editions. */
+function sampleEditions(tenant: SegmentTenant, limit: number): PeopleSql {
   const people = peopleOf(tenant)
-  return { ...people, where: sql`${people.where} ${inSample}` }
+  return { ...people, where: sql`${people.where} and ${buildSpread('e.user_seq')} < ${limit}` }
 }
-
-/** Entries of an index, and the rows of those in the sample with their membership of an edition. */
-const rowsThroughOrganization = (all: number, share: number): number =>
-  all * (isIndexed(share) ? share : 1) + 2 * all * share
-
-/** Memberships, and two rows for each to look up the customer. */
-const rowsThroughEditions = (people: number): number => 3 * people
 
 /** As many people as one request can test, of those whom the segment is about; null when all can be tested. */
 export async function sampleFor(ctx: Ctx, tenant: SegmentTenant, mostTested: number): Promise<Sample | null> {
   const most = Math.min(allUpTo, mostTested)
-  const { all, people } = await sizesOf(ctx, tenant)
+  const found = await ctx.db.first(sql<{ people: number }>`select ${countPeople(tenant)} as people`)
+  const people = found?.people ?? 0
   if (people <= most) return null
   const limit = Math.round((2 ** 32 * Math.min(sampled, most)) / people)
   const share = limit / 2 ** 32
-  const inSample = sql`and ${spread} < ${limit}`
-  const isThroughEditions =
-    editionsOf(tenant) !== null && rowsThroughEditions(people) < rowsThroughOrganization(all, share)
   return {
     share,
-    people: isThroughEditions ? throughEditions(tenant, inSample) : throughOrganization(tenant, share, inSample),
+    people:
+      editionsOf(tenant) === null
+        ? sampleOrganization(tenant.organization_id, share, limit)
+        : sampleEditions(tenant, limit),
   }
 }

@@ -1,4 +1,6 @@
 import { insertEditionCustomers } from '../../../../src/db/edition-customers.ts'
+import { searchColumns } from '../../../../src/domain/accounts/users.ts'
+import { buildMembership } from '../customers.ts'
 import { sql } from 'drizzle-orm'
 import { freshId, next, type Place, seededAt, seededTimes, write } from '../rows.ts'
 import { searchText } from '../../../../src/domain/text/fold.ts'
@@ -46,9 +48,7 @@ function tradeRows(place: Place, product: string, index: number) {
     last_name: `Holm ${number}`,
     locale: 'en',
     msg_channel: email === null ? ('sms' as const) : ('email' as const),
-    email_folded: email ?? '',
-    phone_digits: phone?.slice(1) ?? '',
-    search: searchText(`Ægir Holm ${number}`, email, phone?.slice(1)),
+    ...searchColumns({ email, phone_number: phone, first_name: 'Ægir', last_name: `Holm ${number}` }),
     last_seen_at: number % 2 ? null : stamps.created_at,
     ...stamps,
   }
@@ -101,7 +101,7 @@ function tradeRows(place: Place, product: string, index: number) {
     ...amounts,
     ...stamps,
   }
-  const membership = { edition_id: place.edition, user_id: ids.user, created_at: stamps.created_at }
+  const membership = buildMembership(place.edition, user, stamps.created_at)
   return { ids, user, membership, order, transaction, purchase }
 }
 

@@ -1,0 +1,173 @@
+import { sql } from 'drizzle-orm'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { get, patch, post, type Reply } from '../support/api.ts'
+import { costOf } from '../support/cost.ts'
+import { givenSegment } from '../support/seeding/messaging/segments.ts'
+import { write } from '../support/seeding/rows.ts'
+import { anOrder, importOrders } from '../support/seeding/sales/orders.ts'
+import { calculated } from '../support/segments.ts'
+import { givenTwo, stored, type Two } from '../support/shared-customers.ts'
+
+const secret = {
+  first_name: 'Zmarker',
+  last_name: 'Zsurname',
+  phone_number: '+4560708090',
+  metadata: { note: 'zmetadata' },
+}
+const emails = ['anna@example.dk', 'bo@example.dk', 'carl@example.dk']
+
+let two: Two
+let segment: string
+let people: string[]
+
+/** Requests of a viewer of one edition, among them searches for what another edition is going to learn. */
+const buildPaths = (): string[] => {
+  const { edition_id, organization_id } = two.mine
+  const orderings = ['email', '-email', 'phone_number', '-phone_number', 'date_joined', 'last_seen,-phone_number']
+  const searches = ['zmarker', 'zsurname', '60708090', '+45 60 70 80 90', 'zhidden@', 'zm', '60', 'anna', 'example']
+  const order = `/v1/orders?edition_id=${edition_id}`
+  return [
+    '/v1/user',
+    `/v1/user?edition_id=${edition_id}`,
+    `/v1/user?organization_id=${organization_id}`,
+    ...orderings.map((ordering) => `/v1/user?ordering=${ordering}`),
+    ...searches.map((search) => `/v1/user?search=${encodeURIComponent(search)}`),
+    ...people.map((id) => `/v1/user/${id}`),
+    ...searches.map((search) => `${order}&search=${encodeURIComponent(search)}`),
+    `${order}&customer_email=zhidden`,
+    `${order}&customer_phone=60708090`,
+    ...people.map((id) => `/v1/orders?customer_id=${id}`),
+    `/v1/purchases?edition_id=${edition_id}`,
+    `/v1/refund-requests?edition_id=${edition_id}`,
+    `/v1/refund-requests?edition_id=${edition_id}&search=zhidden`,
+    ...people.map((id) => `/v1/user/${id}/consents`),
+    `/v1/segments/cel-context?edition_id=${edition_id}`,
+  ]
+}
+
+const expressions = [
+  'user.first_name == "Zmarker"',
+  'user.has_phone',
+  'user.phone_number.startsWith("+4560")',
+  'user.is_verified',
+  'user.last_seen != null',
+  'has(user.metadata.note)',
+  'user.email.contains("zhidden")',
+  'user.locale == "pl"',
+  'user.date_joined > timestamp("2020-01-01T00:00:00Z")',
+  'stats.order_count > 1',
+]
+
+interface Observation {
+  status: number
+  text: string
+  etag: string | null
+  queries: number
+  rows_read: number
+}
+
+const observe = (reply: Reply): Observation => {
+  const { queries, rows_read } = costOf(reply)
+  return { status: reply.status, text: reply.text, etag: reply.headers.get('etag'), queries, rows_read }
+}
+
+async function observeAll(): Promise<Record<string, Observation>> {
+  const seen: Record<string, Observation> = {}
+  for (const path of buildPaths()) seen[path] = observe(await get(path, two.viewer))
+  for (const expression of expressions) {
+    const body = { organization_id: two.mine.organization_id, edition_id: two.mine.edition_id, expression }
+    seen[expression] = observe(await post('/v1/segments/validate-cel', body, two.viewer))
+  }
+  return seen
+}
+
+async function exportMembers(): Promise<string> {
+  await calculated(segment)
+  return (await get(`/v1/segments/${segment}/export`, two.manager)).text
+}
+
+/** Another edition imports the same people and strangers, and the organisation learns more of them. */
+async function learnElsewhere(): Promise<void> {
+  for (const email of emails)
+    await importOrders(two.theirs, [anOrder({ customer: { email, locale: 'pl', ...secret } })])
+  const strangers = ['zhidden@example.dk', 'anna.other@example.dk', 'zm@example.dk']
+  for (const email of strangers) await importOrders(two.theirs, [anOrder({ customer: { email, ...secret } })])
+  await patch(`/v1/user/${people[0]}`, { last_name: 'Zsurname', phone_number: '+4560708090' }, two.organizationManager)
+  await patch(`/v1/user/${people[1]}`, { email: 'zhidden2@example.dk' }, two.organizationManager)
+  const ids = sql`(select value from json_each(${JSON.stringify(people)}))`
+  await write(sql`update users set is_verified = 1, last_seen_at = 1700000000000, metadata = '{"note":"zmetadata"}'
+    where id in ${ids}`)
+}
+
+beforeAll(async () => {
+  two = await givenTwo()
+  for (const [index, email] of emails.entries())
+    await importOrders(
+      two.mine,
+      [anOrder({ customer: { email, first_name: `Guest ${index}`, metadata: { mine: index } } })],
+      {},
+      two.manager,
+    )
+  people = await Promise.all(emails.map(async (email) => (await stored(two.mine, email)).id))
+  const { edition_id, organization_id } = two.mine
+  segment = (await givenSegment({ organization_id, edition_id, expression: 'true' }, two.manager)).id as string
+  // The first use of a token writes when it was used.
+  await observeAll()
+})
+
+describe('a role of an edition', () => {
+  it('reads the same answers from the same number of rows before and after another edition knows its customers', async () => {
+    const before = await observeAll()
+    const membersBefore = await exportMembers()
+    await learnElsewhere()
+    const after = await observeAll()
+    for (const [request, seen] of Object.entries(before)) {
+      expect([request, seen.status]).toEqual([request, 200])
+      const { queries, rows_read, ...answer } = seen
+      expect([request, after[request]]).toMatchObject([request, answer])
+      // What a customer bought is read by an index of the customer, which has the orders of all editions. Languages that
+      // are known are counted beside purchases of the newest orders, whose keys end where those of other orders begin.
+      if (request.startsWith('/v1/user') || (request.startsWith('user.') && !request.startsWith('user.locale')))
+        expect([request, after[request]]).toMatchObject([request, { queries, rows_read }])
+    }
+    expect(await exportMembers()).toBe(membersBefore)
+    expect(JSON.stringify(Object.values(after))).not.toMatch(/zsurname"|6070 ?8090"|zmetadata|hidden@example/i)
+  })
+
+  it('reads what its own imports said, while the organisation reads what it knows', async () => {
+    const [id] = people
+    const own = (await get(`/v1/user/${id}`, two.viewer)).body
+    const whole = (await get(`/v1/user/${id}`, two.organizationViewer)).body
+    expect(own).toMatchObject({
+      first_name: 'Guest 0',
+      last_name: '',
+      phone_number: null,
+      metadata: { mine: 0 },
+      is_verified: false,
+      is_active: true,
+      last_seen: null,
+      msg_channel: 'email',
+    })
+    expect(whole).toMatchObject({
+      last_name: 'Zsurname',
+      phone_number: '+4560708090',
+      metadata: { note: 'zmetadata' },
+      is_verified: true,
+      last_seen: '2023-11-14T22:13:20.000Z',
+    })
+  })
+
+  it('is told by `is_active` who gets no mail, whoever switched them off', async () => {
+    await write(sql`update users set is_active = 0 where id = ${people[2]}`)
+    expect((await get(`/v1/user/${people[2]}`, two.viewer)).body.is_active).toBe(false)
+  })
+
+  it('does not find people of other editions, whatever it asks for', async () => {
+    const stranger = await stored(two.mine, 'hidden@example.dk')
+    for (const path of [`/v1/user/${stranger.id}`, '/v1/user/usr_01HZZZZZZZZZZZZZZZZZZZZZZZ'])
+      expect([path, (await get(path, two.viewer)).status]).toEqual([path, 404])
+    const { edition_id } = two.theirs
+    for (const path of [`/v1/user?edition_id=${edition_id}`, `/v1/user?edition_id=${edition_id}&search=zmarker`])
+      expect([path, (await get(path, two.viewer)).body.count]).toEqual([path, 0])
+  })
+})

@@ -1,0 +1,445 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { DatabaseSync } from 'node:sqlite'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Page } from '../../scripts/support/client.ts'
+import { memoryFolder } from '../../scripts/support/memory-folder.ts'
+import { type Execution, explain, openService } from '../support/sqlite-service.ts'
+import {
+  addMember,
+  copyPlainly,
+  customerCount,
+  editionIds,
+  endpointId,
+  fillDatabase,
+  orderCount,
+  organizationId,
+  startMs,
+} from '../support/million-orders.ts'
+
+const [large, small] = editionIds
+const ofLarge = `edition_id=${large}`
+const ofOrganization = `organization_id=${organizationId}`
+const farPage = 10_001
+
+/** Whose token asks: a role of the organisation, of the large edition, or of both editions. */
+type Member = 'organization' | 'edition' | 'editions'
+
+/**
+ * How a page finds its rows. `index` follows an index in its order and reads no row of the table. `sort` also reads an
+ * index alone, and sorts what it finds. `search` looks candidates up in a full-text index. `walk` compares all texts.
+ */
+type Plan = 'index' | 'sort' | 'search' | 'walk'
+
+interface ListCase {
+  name: string
+  path: string
+  member?: Member
+  plan: Plan
+  /** The same list of a copy without indexes: a table, a condition and an order. */
+  rows: readonly [table: string, where: string, orderBy: string]
+  /** Milliseconds of SQL of page and count, as the design states them. */
+  design: string
+  isDeep?: boolean
+}
+
+const newest = 'created_at desc, seq desc'
+const orders = `/v1/orders?page_size=50`
+const users = '/v1/user?'
+const purchases = `/v1/purchases?page_size=50&${ofLarge}`
+const refunds = '/v1/refund-requests?page_size=50'
+const deliveries = `/v1/webhooks/${endpointId}/deliveries?page_size=50`
+const auditLog = `/v1/audit-log?page_size=50&${ofOrganization}`
+const inLarge = `edition_id = '${large}'`
+/** A third of the time in which there are orders. */
+const range = [1, 2].map((part) => new Date(startMs + orderCount * part * 10_000).toISOString())
+const rareNumber = String(1_000_000 + Math.floor(orderCount / 3) + 1)
+const rareCustomer = `customer-${Math.floor(customerCount / 2) + 1}@`
+const contains = (text: string) => `instr(text, '${text}')`
+/** Orders of the large edition with a text of their own or of their buyer, as the organisation or the edition knows them. */
+const findOrders = (text: string, buyers: string) =>
+  `${inLarge} and (${contains(text)} or user_seq in (${buyers} and ${contains(text)}))`
+const ofUsers = 'select seq from users where 1'
+const ofEdition = `select user_seq from edition_customers where ${inLarge}`
+/** Customers of both editions as a role of both sees them: in the row of the edition that they joined last. */
+const latest = 'seq in (select max(seq) from edition_customers group by user_seq)'
+
+const cases: readonly ListCase[] = [
+  {
+    name: 'orders of an edition',
+    path: `${orders}&${ofLarge}`,
+    plan: 'index',
+    rows: ['orders', inLarge, newest],
+    design: '0.5, page 10,001 29; count 58-61',
+    isDeep: true,
+  },
+  {
+    name: 'orders of a status',
+    path: `${orders}&${ofLarge}&status=completed`,
+    plan: 'index',
+    rows: ['orders', `${inLarge} and status = 'completed'`, newest],
+    design: '0.5 + 75',
+  },
+  {
+    name: 'orders of a type in a range of time',
+    path: `${orders}&${ofLarge}&type=imported&created_after=${range[0]}&created_before=${range[1]}`,
+    plan: 'index',
+    rows: [
+      'orders',
+      `${inLarge} and type = 'imported' and created_at between ${Date.parse(range[0] ?? '')} and ${Date.parse(range[1] ?? '')}`,
+      newest,
+    ],
+    design: '0.5 + 47',
+  },
+  {
+    name: 'orders by amount',
+    path: `${orders}&${ofLarge}&ordering=-amount`,
+    plan: 'sort',
+    rows: ['orders', inLarge, `amount_minor desc, ${newest}`],
+    design: '91, next 127; count 46-52',
+  },
+  {
+    name: 'orders by status and time',
+    path: `${orders}&${ofLarge}&ordering=status,-created`,
+    plan: 'sort',
+    rows: ['orders', inLarge, `status, ${newest}`],
+    design: '146 + 45',
+  },
+  {
+    name: 'orders by number',
+    path: `${orders}&${ofLarge}&ordering=order_number`,
+    plan: 'index',
+    rows: ['orders', inLarge, 'number_key nulls last, created_at, seq'],
+    design: '0.4 + 44',
+  },
+  {
+    name: 'orders by number, downwards',
+    path: `${orders}&${ofLarge}&ordering=-order_number`,
+    plan: 'index',
+    rows: ['orders', inLarge, `number_key desc, ${newest}`],
+    design: '0.4 + 44',
+  },
+  {
+    name: 'orders by last change',
+    path: `${orders}&${ofLarge}&ordering=-modified`,
+    plan: 'index',
+    rows: ['orders', inLarge, `modified_at desc, ${newest}`],
+    design: 'under 400',
+  },
+  {
+    name: 'orders of an organisation',
+    path: `${orders}&${ofOrganization}`,
+    plan: 'index',
+    rows: ['orders', '1', newest],
+    design: 'under 80',
+    isDeep: true,
+  },
+  {
+    name: 'orders of an organisation by amount',
+    path: `${orders}&${ofOrganization}&ordering=amount`,
+    plan: 'sort',
+    rows: ['orders', '1', 'amount_minor, created_at, seq'],
+    design: 'under 400',
+  },
+  {
+    name: 'orders for a role of two editions',
+    path: `${orders}&${ofOrganization}`,
+    member: 'editions',
+    plan: 'sort',
+    rows: ['orders', '1', newest],
+    design: 'under 400',
+  },
+  {
+    name: 'orders by a part of a number',
+    path: `${orders}&${ofLarge}&search=${rareNumber}`,
+    plan: 'search',
+    rows: ['orders', findOrders(rareNumber, ofUsers), newest],
+    design: 'under 80',
+  },
+  {
+    name: "orders by a part of a customer's address",
+    path: `${orders}&${ofLarge}&search=${rareCustomer}`,
+    member: 'edition',
+    plan: 'search',
+    rows: ['orders', findOrders(rareCustomer, ofEdition), newest],
+    design: 'under 80',
+  },
+  {
+    name: 'orders by a text that all have',
+    path: `${orders}&${ofLarge}&search=example`,
+    plan: 'walk',
+    rows: ['orders', findOrders('example', ofUsers), newest],
+    design: 'about 1,000',
+  },
+  {
+    name: 'orders by a text that all have, for a role of the edition',
+    path: `${orders}&${ofLarge}&search=example`,
+    member: 'edition',
+    plan: 'walk',
+    rows: ['orders', findOrders('example', ofEdition), newest],
+    design: 'about 1,000',
+  },
+  {
+    name: 'customers of an organisation',
+    path: `${users}${ofOrganization}`,
+    plan: 'index',
+    rows: ['users', '1', newest],
+    design: 'under 80',
+    isDeep: true,
+  },
+  {
+    name: 'customers by address',
+    path: `${users}${ofOrganization}&ordering=email`,
+    plan: 'index',
+    rows: ['users', '1', 'email nulls last, seq'],
+    design: 'under 400',
+  },
+  {
+    name: 'customers by last visit',
+    path: `${users}${ofOrganization}&ordering=-last_seen`,
+    plan: 'sort',
+    rows: ['users', '1', 'last_seen_at desc, seq desc'],
+    design: 'under 400',
+  },
+  {
+    name: 'customers by a part of their address',
+    path: `${users}${ofOrganization}&search=${rareCustomer}`,
+    plan: 'search',
+    rows: ['users', contains(rareCustomer), newest],
+    design: 'under 80',
+  },
+  {
+    name: 'customers by a text that all have',
+    path: `${users}${ofOrganization}&search=example`,
+    plan: 'walk',
+    rows: ['users', contains('example'), newest],
+    design: 'about 1,000',
+  },
+  {
+    name: 'customers for a role of the edition',
+    path: `${users}${ofLarge}`,
+    member: 'edition',
+    plan: 'index',
+    rows: ['edition_customers', inLarge, newest],
+    design: 'under 80',
+    isDeep: true,
+  },
+  {
+    name: 'customers by address, for a role of the edition',
+    path: `${users}${ofLarge}&ordering=email`,
+    member: 'edition',
+    plan: 'sort',
+    rows: ['edition_customers', inLarge, 'email nulls last, seq'],
+    design: 'under 400',
+  },
+  {
+    name: 'customers for a role of two editions',
+    path: `${users}${ofOrganization}`,
+    member: 'editions',
+    plan: 'sort',
+    rows: ['edition_customers', latest, newest],
+    design: 'stated, no goal',
+  },
+  {
+    name: 'customers by a part of their address, for a role of the edition',
+    path: `${users}${ofLarge}&search=${rareCustomer}`,
+    member: 'edition',
+    plan: 'search',
+    rows: ['edition_customers', `${inLarge} and ${contains(rareCustomer)}`, newest],
+    design: 'under 80',
+  },
+  {
+    name: 'purchases',
+    path: purchases,
+    plan: 'index',
+    rows: ['purchases', inLarge, 'created_at desc, id desc'],
+    design: 'under 130',
+    isDeep: true,
+  },
+  {
+    name: 'purchases of a status',
+    path: `${purchases}&status=cancelled`,
+    plan: 'index',
+    rows: ['purchases', `${inLarge} and status = 'cancelled'`, 'created_at desc, id desc'],
+    design: 'under 400',
+  },
+  {
+    name: 'purchases by the beginning of their code',
+    path: `${purchases}&search=CODE-77`,
+    plan: 'search',
+    rows: ['purchases', `${inLarge} and vendor_code like 'CODE-77%'`, 'created_at desc, id desc'],
+    design: 'under 400',
+  },
+  {
+    name: 'refund requests of an edition',
+    path: `${refunds}&${ofLarge}`,
+    plan: 'index',
+    rows: ['refund_requests', inLarge, 'created_at desc, id desc'],
+    design: 'under 80',
+    isDeep: true,
+  },
+  {
+    name: 'refund requests of an organisation',
+    path: `${refunds}&${ofOrganization}`,
+    plan: 'index',
+    rows: ['refund_requests', '1', 'created_at desc, id desc'],
+    design: 'under 80',
+  },
+  {
+    name: 'refund requests of a status and a source by amount',
+    path: `${refunds}&${ofLarge}&status=rejected&source=api&ordering=-requested_amount`,
+    plan: 'sort',
+    rows: [
+      'refund_requests',
+      `${inLarge} and status = 'rejected' and source = 'api'`,
+      'requested_minor desc, created_at desc, id desc',
+    ],
+    design: 'under 400',
+  },
+  {
+    name: 'deliveries of an endpoint',
+    path: deliveries,
+    plan: 'index',
+    rows: ['webhook_deliveries', '1', 'created_at desc, id desc'],
+    design: 'under 80',
+    isDeep: true,
+  },
+  {
+    name: 'deliveries of an edition and a status',
+    path: `${deliveries}&${ofLarge}&status=exhausted`,
+    plan: 'index',
+    rows: ['webhook_deliveries', `${inLarge} and status = 'exhausted'`, 'created_at desc, id desc'],
+    design: 'under 400',
+  },
+  {
+    name: 'deliveries by last change',
+    path: `${deliveries}&ordering=-modified`,
+    plan: 'sort',
+    rows: ['webhook_deliveries', '1', 'modified_at desc, id desc'],
+    design: 'under 400',
+  },
+  {
+    name: 'audit log',
+    path: auditLog,
+    plan: 'index',
+    rows: ['audit_log', '1', 'created_at desc, id desc'],
+    design: 'under 80',
+    isDeep: true,
+  },
+  {
+    name: 'audit log of an action and an actor',
+    path: `${auditLog}&action=updateOrder&actor_id=root`,
+    plan: 'index',
+    rows: ['audit_log', `action = 'updateOrder' and actor_id = 'root'`, 'created_at desc, id desc'],
+    design: 'under 400',
+  },
+  {
+    name: 'audit log of an edition',
+    path: `${auditLog}&resource_type=edition&resource_id=${large}&ordering=created`,
+    plan: 'index',
+    rows: ['audit_log', `resource_type = 'edition' and resource_id = '${large}'`, 'created_at, id'],
+    design: 'under 400',
+  },
+]
+
+// On a disk the first reads of each index would wait for it.
+const folder = mkdtempSync(join(memoryFolder(6_000_000_000) ?? tmpdir(), 'million-orders-'))
+const file = join(folder, 'database.sqlite')
+let database: DatabaseSync
+let plain: DatabaseSync
+let request: ReturnType<typeof openService>
+let tokens: Record<Member, string>
+let fillMs = 0
+const report: string[][] = []
+
+beforeAll(() => {
+  const started = performance.now()
+  database = fillDatabase(file)
+  fillMs = performance.now() - started
+  tokens = {
+    organization: addMember(database, 'organization', []),
+    edition: addMember(database, 'edition', [large]),
+    editions: addMember(database, 'editions', [large, small]),
+  }
+  plain = copyPlainly(file)
+  request = openService(database)
+}, 1_200_000)
+
+afterAll(() => {
+  plain?.close()
+  database?.close()
+  rmSync(folder, { recursive: true, force: true })
+  const header = ['list', 'page', 'milliseconds of each statement', 'design']
+  const lines = [header, ...report].map((cells) => `| ${cells.join(' | ')} |`)
+  console.log([`${orderCount} orders, filled in ${(fillMs / 1000).toFixed(0)} s`, ...lines].join('\n'))
+})
+
+const median = (values: readonly number[]): number =>
+  values.toSorted((one, other) => one - other)[Math.floor(values.length / 2)] ?? 0
+
+const formatTime = (milliseconds: number): string => milliseconds.toFixed(milliseconds < 10 ? 1 : 0)
+
+/** Asks up to five times within a second, and reports the median of each statement. */
+async function read(one: ListCase, page: string, path: string) {
+  const token = tokens[one.member ?? 'organization']
+  const { answer, executions } = await request<Page<{ id: string }>>(path, token)
+  const times = [executions.map(({ milliseconds }) => milliseconds)]
+  const until = performance.now() + 1000
+  while (times.length < 5 && performance.now() < until) {
+    const again = await request(path, token)
+    times.push(again.executions.map(({ milliseconds }) => milliseconds))
+  }
+  const medians = executions.map((_, index) => median(times.map((each) => each[index] ?? 0)))
+  report.push([one.name, page, medians.map(formatTime).join(' + '), one.design])
+  return { ...answer, executions }
+}
+
+const readPlainly = ({ rows: [table, where, orderBy] }: ListCase, size: number, page: number) => ({
+  count: Number(plain.prepare(`select count(*) as n from ${table} where ${where}`).get()?.['n']),
+  ids: plain
+    .prepare(`select id from ${table} where ${where} order by ${orderBy} limit ? offset ?`)
+    .all(size, (page - 1) * size)
+    .map(({ id }) => String(id)),
+})
+
+function checkPlans(plan: Plan, executions: readonly Execution[]): void {
+  const plans = executions.map((execution) => explain(database, execution))
+  expect(plans.flatMap(({ scans }) => scans)).toEqual([])
+  expect(plans.filter(({ hasPage }) => hasPage)).toHaveLength(1)
+  if (plan === 'search') return
+  expect(plans.some(({ isSorted }) => isSorted)).toBe(plan === 'sort')
+  // The texts of rows are in no index of a list.
+  if (plan !== 'walk') expect(plans.slice(-2).flatMap(({ tableReads }) => tableReads)).toEqual([])
+}
+
+it('counts the orders of an edition in the table that lists read, too', () => {
+  const counts = database
+    .prepare(
+      `select (select count(*) from orders where ${inLarge}) as orders, (select count(*) from users) as customers,
+        (select sum(n) from order_counts where ${inLarge}) as counted`,
+    )
+    .get()
+  expect(counts).toEqual({ orders: orderCount, customers: customerCount, counted: orderCount })
+})
+
+describe.each(cases)('$name', (one) => {
+  const { path, plan, isDeep } = one
+  const size = path.startsWith(users) ? 100 : 50
+
+  async function check(page: string, number: number, at: string) {
+    const { count, results, next, executions } = await read(one, page, at)
+    expect({ count, ids: results.map(({ id }) => id) }).toEqual(readPlainly(one, size, number))
+    checkPlans(plan, executions)
+    return { count, next }
+  }
+
+  it('answers as a plain sort does, and finds its pages by the indexes that it has', async () => {
+    const { count, next } = await check('first', 1, path)
+    expect(count).toBeGreaterThan(0)
+    expect(next === null).toBe(count <= size)
+    if (next !== null) await check('next', 2, next)
+    const last = Math.min(farPage, Math.ceil(count / size))
+    if (isDeep) await check(`page ${last.toLocaleString('en')}`, last, `${path}&page=${last}`)
+  })
+})
