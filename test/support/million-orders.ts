@@ -45,8 +45,8 @@ const customers = `
     ${buildNumbers(customerCount)}
     select ${buildId('usr', 'i')}, '${organizationId}', ${email}, iif(i % 4, null, '+4520' || printf('%06d', i)),
       iif(i % 4, '', '4520' || printf('%06d', i)), ${name}, 'Holm ' || i, 'en', 'email', iif(i % 5, null, ${createdAt}),
-      ${createdAt}, ${createdAt}, lower(${name}) || ' holm ' || i || char(31) || ${email}
-        || iif(i % 4, '', char(31) || '4520' || printf('%06d', i))
+      ${createdAt}, ${createdAt}, lower(${name}) || ' holm ' || i || char(10) || ${email}
+        || iif(i % 4, '', char(10) || '4520' || printf('%06d', i))
     from numbers;
   insert into edition_customers (edition_id, user_seq, created_at, email, phone_number, phone_digits, first_name, last_name,
       locale, search_text)
@@ -54,7 +54,7 @@ const customers = `
     from users;
   insert into edition_customers (edition_id, user_seq, created_at, email, first_name, locale, search_text)
     select '${smallEditionId}', seq, created_at + 864000000, 'guest-' || seq || '@example.org', 'Guest', 'en',
-      'guest' || char(31) || 'guest-' || seq || '@example.org'
+      'guest' || char(10) || 'guest-' || seq || '@example.org'
     from users where seq % 90 = 1;`
 
 /** One order of fifty has no number. */
@@ -63,14 +63,16 @@ const number = 'iif(i % 50, cast(1000000 + i as text), null)'
 const buildOrders = (edition: string, count: number, first: number) => `
   insert into orders (id, organization_id, edition_id, user_id, order_number, number_folded, number_key, type, status,
       amount_minor, currency, items_count, has_payment, cart, external_source, external_id, created_at, modified_at,
-      search_own, search)
+      search_text)
     ${buildNumbers(count, first)}, bought (i, b) as (select i, ${buyer} from numbers)
     select ${buildId('ord', 'i')}, '${organizationId}', '${edition}', ${buildId('usr', 'b')}, ${number},
       coalesce(${number}, ''), iif(i % 50, '07' || (1000000 + i), null),
       '["imported","online","in-person"]' ->> (i % 10 % 3), '["completed","completed","completed","confirmed","pending","cancelled"]' ->> (i % 6),
       10000 + i * 7919 % 1000 * 50, 'dkk', 1 + i % 2, 1,
       '{"items":[{"product":"prd_' || '${suffix('F6')}' || '","quantity":' || (1 + i % 2) || '}]}', 'bench', 'B-' || i,
-      ${createdAt}, ${createdAt} + i * 7919 % 100003 * 60000, '', 'customer-' || b || '@example.com'
+      ${createdAt}, ${createdAt} + i * 7919 % 100003 * 60000,
+      coalesce(${number} || char(10), '') || lower(${buildId('ord', 'i')}) || char(10) || 'b-' || i || char(10)
+        || lower(${buildId('trx', 'i')})
     from bought;`
 
 const sales = `
@@ -83,14 +85,14 @@ const sales = `
     from orders;
   insert into purchases (id, edition_id, order_id, user_id, product_id, vendor_code, status, price_minor, deposit_minor,
       handling_fee_minor, created_at, modified_at)
-    select 'pur_' || substr(id, 5, 10) || substr(id, -12) || printf('%04d', unit), edition_id, id, user_id,
+    select ${buildId('pur', '(seq * 2 + unit)')}, edition_id, id, user_id,
       'prd_${suffix('F6')}', iif(seq % 10, null, 'CODE-' || seq), iif(seq % 6, 'active', 'cancelled'), amount_minor / 2,
       0, 0, created_at, created_at
     from orders cross join (select 0 as unit union all select 1) where unit < items_count;
   insert into refund_requests (id, organization_id, edition_id, order_id, transaction_id, purchase_id, user_id, target,
       status, source, reason, currency, requested_minor, created_at, modified_at)
     select 'rfr_' || substr(id, 5), organization_id, edition_id, id, 'trx_' || substr(id, 5),
-      'pur_' || substr(id, 5, 10) || substr(id, -12) || '0000', user_id, 'purchase',
+      ${buildId('pur', '(seq * 2)')}, user_id, 'purchase',
       '["pending","approved","rejected","cancelled"]' ->> (seq / 4 % 4), iif(seq % 3, 'api', 'customer'),
       iif(seq % 400, 'customer_request', 'fraud'), currency, amount_minor / 2, created_at + 3600000, modified_at + 3600000
     from orders where seq % 4 = 0;`
@@ -196,7 +198,7 @@ export function copyPlainly(file: string): DatabaseSync {
   const plain = new DatabaseSync(':memory:')
   plain.exec(`attach '${file}' as filled;
     create table orders as select orders.seq, orders.id, edition_id, user_id, status, type, amount_minor, orders.created_at, orders.modified_at,
-        number_key, own_search_text as text, users.seq as user_seq
+        number_key, orders.search_text as text, users.seq as user_seq
       from filled.orders not indexed join filled.users on users.id = user_id;
     create table users as select seq, id, created_at, email, phone_number, last_seen_at, search_text as text from filled.users not indexed;
     create table edition_customers as select c.seq, users.id, c.edition_id, c.user_seq, c.created_at, c.email, c.phone_number,
