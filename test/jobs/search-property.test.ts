@@ -43,14 +43,21 @@ async function reference(made: SearchedPeople, needle: string) {
   const people = await db.all(sql<Person & { orders: string }>`select id, email, first_name, phone_digits,
       (select json_group_array(orders.id) from orders where user_id = users.id and edition_id = ${made.editions[0]}) as orders
     from users where organization_id = ${made.organization}`)
-  const ordersOf = (some: typeof people) => some.flatMap((one) => JSON.parse(one.orders) as string[])
-  const ofOwnText = await ordersWhere(either('orders.search_text', folded))
-  const ofContact = people.filter((one) => containsOneOf([fold(one.email ?? ''), one.phone_digits], folded))
   const ofAddress = people.filter(({ email }) => fold(email ?? '').includes(fold(needle)))
   return {
+<<<<<<< HEAD
     search: [...new Set([...ofOwnText, ...ordersOf(ofContact)])].toSorted(),
+=======
+    search: await ordersWhere(
+      either(
+        // Behind the name stand the address and the number.
+        '(orders.search_text || char(10) || substr(users.search_text, instr(users.search_text, char(10)) + 1))',
+        folded,
+      ),
+    ),
+>>>>>>> ids
     order_number: await ordersWhere(either('orders.number_folded', [fold(needle)])),
-    customer_email: ordersOf(ofAddress).toSorted(),
+    customer_email: ofAddress.flatMap((one) => JSON.parse(one.orders) as string[]).toSorted(),
     customer_phone: digits.length ? await ordersWhere(either('users.phone_digits', digits)) : [],
     customers: idsOf(people.filter((one) => containsOneOf(textsOf(one), folded))),
   }
