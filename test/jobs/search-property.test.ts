@@ -45,9 +45,6 @@ async function reference(made: SearchedPeople, needle: string) {
     from users where organization_id = ${made.organization}`)
   const ofAddress = people.filter(({ email }) => fold(email ?? '').includes(fold(needle)))
   return {
-<<<<<<< HEAD
-    search: [...new Set([...ofOwnText, ...ordersOf(ofContact)])].toSorted(),
-=======
     search: await ordersWhere(
       either(
         // Behind the name stand the address and the number.
@@ -55,7 +52,6 @@ async function reference(made: SearchedPeople, needle: string) {
         folded,
       ),
     ),
->>>>>>> ids
     order_number: await ordersWhere(either('orders.number_folded', [fold(needle)])),
     customer_email: ofAddress.flatMap((one) => JSON.parse(one.orders) as string[]).toSorted(),
     customer_phone: digits.length ? await ordersWhere(either('users.phone_digits', digits)) : [],
