@@ -46,7 +46,11 @@ async function reference(made: SearchedPeople, needle: string) {
   const ofAddress = people.filter(({ email }) => fold(email ?? '').includes(fold(needle)))
   return {
     search: await ordersWhere(
-      either('(orders.search_text || char(10) || users.address_folded || char(10) || users.phone_digits)', folded),
+      either(
+        // Behind the name stand the address and the number.
+        '(orders.search_text || char(10) || substr(users.search_text, instr(users.search_text, char(10)) + 1))',
+        folded,
+      ),
     ),
     order_number: await ordersWhere(either('orders.number_folded', [fold(needle)])),
     customer_email: ofAddress.flatMap((one) => JSON.parse(one.orders) as string[]).toSorted(),

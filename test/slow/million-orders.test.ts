@@ -380,7 +380,7 @@ const formatTime = (milliseconds: number): string => milliseconds.toFixed(millis
 /** Asks up to five times within a second, and reports the median of each statement. */
 async function read(one: ListCase, page: string, path: string) {
   const token = tokens[one.member ?? 'organization']
-  const { answer, executions } = await request<Page<{ id: string }>>(path, token)
+  const { answer, executions } = await request(path, token)
   const times = [executions.map(({ milliseconds }) => milliseconds)]
   const until = performance.now() + 1000
   while (times.length < 5 && performance.now() < until) {
@@ -389,7 +389,7 @@ async function read(one: ListCase, page: string, path: string) {
   }
   const medians = executions.map((_, index) => median(times.map((each) => each[index] ?? 0)))
   report.push([one.name, page, medians.map(formatTime).join(' + '), one.design])
-  return { ...answer, executions }
+  return { ...(answer as Page<{ id: string }>), executions }
 }
 
 const readPlainly = ({ rows: [table, where, orderBy] }: ListCase, size: number, page: number) => ({

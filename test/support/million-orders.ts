@@ -34,7 +34,7 @@ const createdAt = `${startMs} + i / 2 * 60000`
 
 const firstNames = `'["Ada","Bo","Clara","David","Emma","Frida","Georg","Hanne"]'`
 const email = "'customer-' || i || '@example.com'"
-const name = `${firstNames} ->> (i % 8)`
+const firstName = `${firstNames} ->> (i % 8)`
 
 const buildNumbers = (count: number, first = 1) =>
   `with recursive numbers (i) as (select ${first} union all select i + 1 from numbers where i < ${first + count - 1})`
@@ -44,8 +44,8 @@ const customers = `
       last_seen_at, created_at, modified_at, search_text)
     ${buildNumbers(customerCount)}
     select ${buildId('usr', 'i')}, '${organizationId}', ${email}, iif(i % 4, null, '+4520' || printf('%06d', i)),
-      iif(i % 4, '', '4520' || printf('%06d', i)), ${name}, 'Holm ' || i, 'en', 'email', iif(i % 5, null, ${createdAt}),
-      ${createdAt}, ${createdAt}, lower(${name}) || ' holm ' || i || char(10) || ${email}
+      iif(i % 4, '', '4520' || printf('%06d', i)), ${firstName}, 'Holm ' || i, 'en', 'email', iif(i % 5, null, ${createdAt}),
+      ${createdAt}, ${createdAt}, lower(${firstName}) || ' holm ' || i || char(10) || ${email}
         || iif(i % 4, '', char(10) || '4520' || printf('%06d', i))
     from numbers;
   insert into edition_customers (edition_id, user_seq, created_at, email, phone_number, phone_digits, first_name,
@@ -113,7 +113,7 @@ const records = `
   insert into audit_log (organization_id, id, edition_id, action, actor_id, resource_type, resource_id, changes, request_id,
       created_at)
     select organization_id, 'aud_' || substr(id, 5), edition_id, iif(seq % 2, 'updateOrder', 'updateEdition'),
-      iif(seq % 3, 'root', '${`usr_${suffix('F5')}`}'), iif(seq % 2, 'order', 'edition'), iif(seq % 2, id, edition_id), '[]',
+      iif(seq % 3, 'root', 'usr_${suffix('F5')}'), iif(seq % 2, 'order', 'edition'), iif(seq % 2, id, edition_id), '[]',
       'req_1', created_at
     from orders;`
 
@@ -158,7 +158,7 @@ export function fillDatabase(file: string): DatabaseSync {
         where type = 'index' and sql is not null and tbl_name in (select value from json_each(?))`,
     )
     .all(JSON.stringify(largeTables)) as { name: string; sql: string }[]
-  for (const { name: index } of indexes) database.exec(`drop index ${index}`)
+  for (const { name } of indexes) database.exec(`drop index ${name}`)
   const rebuiltIndexes = indexes.map(({ sql }) => sql).join(';')
   for (const statements of [setup, customers, sales, records, rebuiltIndexes])
     database.exec(`begin; ${statements}; commit`)

@@ -5,9 +5,9 @@ import { tableNames } from '../support/dump.ts'
 
 /** What the undo of an import deletes, with everything that refers to it, and what becomes of that. */
 const references: Record<string, Record<string, string>> = {
-  // A trigger keeps those of purchases, which go too.
   orders: {
-    'transactions.order_id': 'goes too',
+    'purchases.order_id': 'goes before the order',
+    'transactions.order_id': 'goes before the order',
     'transactional_emails.order_id': 'keeps the order',
     'refund_requests.order_id': 'keeps the order',
   },
@@ -16,8 +16,9 @@ const references: Record<string, Record<string, string>> = {
     'purchase_uses.purchase_id': 'keeps the order',
     'refund_items.purchase_id': 'keeps the order',
   },
-  // A trigger keeps those of refunds.
-  transactions: {},
+  transactions: {
+    'refund_requests.transaction_id': 'keeps the order',
+  },
   users: {
     'edition_customers.user_seq': 'goes too, another edition’s keeps the person',
     'orders.user_id': 'keeps the person',

@@ -44,6 +44,7 @@ export const tablesLeft: Readonly<Record<string, string>> = {
   email_message_images: 'They are kept with the blocks of the messages, which the copy has.',
   import_products: 'They are of files of orders of the source.',
   data_imports: 'They say where the orders of the source came from.',
+  webhook_deliveries: 'They are deliveries of events of the source.',
   webhook_endpoints: 'No endpoint has subscribed to the events of the copy.',
   webhook_events: 'They happened in the source.',
   consent_records: 'People consented to the source alone.',
