@@ -54,11 +54,12 @@ beforeAll(async () => {
 const archive = (isArchived: 0 | 1) =>
   env.DB.prepare('update editions set is_archived = ? where organization_id = ?').bind(isArchived, world.a.id).run()
 
-/** Whether the sample names the edition, or a resource of it that another edition also has. */
+/** Whether the sample names the edition, an order of it, or in its path a resource that another edition also has. */
 const isOfEdition = (sample: Sample): boolean =>
   typeof sample.body?.['edition_id'] === 'string' ||
+  typeof sample.body?.['order_id'] === 'string' ||
   typeof sample.query?.['edition_id'] === 'string' ||
-  (sample.references ?? []).some((reference) => reference.in !== 'query' && reference.sibling !== undefined)
+  (sample.references ?? []).some((reference) => reference.in === 'path' && reference.sibling !== undefined)
 
 const changes = writes.filter(({ scope }) => scope === 'write')
 

@@ -1,6 +1,6 @@
 import { dayMs } from '../../../src/domain/time/instants.ts'
 import { seedToken, seedTokens } from '../seeding/members.ts'
-import { bodyId, pathId, type SampleOf } from './sample.ts'
+import { pathId, type SampleOf } from './sample.ts'
 
 export const authSamples: Record<string, SampleOf> = {
   getUserInfo: { make: () => ({}) },
@@ -11,14 +11,13 @@ export const authSamples: Record<string, SampleOf> = {
   },
 
   createAccessToken: {
-    make: ({ a, b }, caller) => ({
+    make: ({ a }, caller) => ({
       body: {
         name: 'Box office',
         scopes: ['read'],
         expires_at: new Date(Date.now() + 90 * dayMs).toISOString(),
         ...(caller.who === 'OA' || caller.who === 'root' ? { member_id: a.member } : {}),
       },
-      references: [bodyId('member_id', b.member)],
     }),
   },
 

@@ -6,23 +6,18 @@ import { numberKey } from '../../../src/domain/orders/orders.ts'
 import { next, write } from '../seeding/rows.ts'
 import { seedDataImports } from '../seeding/imports/data-imports.ts'
 import { seedLocation, seedTrade, seedTrades, seedUse } from '../seeding/sales/trades.ts'
-import { bodyId, onceInWorld, pathId, queryId, type SampleOf } from './sample.ts'
+import { onceInWorld, pathId, queryId, type SampleOf } from './sample.ts'
 
 const firstEdition = (world: { a: { id: string; editions: readonly [{ id: string }, unknown] } }) => ({
   organization: world.a.id,
   edition: world.a.editions[0].id,
 })
 
-/** One purchase without a limit, which any number of requests use, and locations of each place. */
+/** One purchase without a limit, which any number of requests use, and a location. */
 const passOf = onceInWorld(async (world) => {
   const trade = await seedTrade(firstEdition(world))
   await write(update(purchases, { is_unlimited_use: true }, sql`id = ${trade.purchase}`))
-  return {
-    purchase: trade.purchase,
-    location: await seedLocation(firstEdition(world)),
-    foreign: await seedLocation({ organization: world.b.id, edition: world.b.editions[0].id }),
-    sibling: await seedLocation({ organization: world.a.id, edition: world.a.editions[1].id }),
-  }
+  return { purchase: trade.purchase, location: await seedLocation(firstEdition(world)) }
 })
 
 /** Uses that other organisations and editions have recorded. */
@@ -81,14 +76,11 @@ export const commerceSamples: Record<string, SampleOf> = {
 
   createPurchaseUse: {
     make: async (world) => {
-      const { purchase, location, foreign, sibling } = await passOf(world)
+      const { purchase, location } = await passOf(world)
       return {
         path: { id: purchase },
         body: { quantity: 1, location_id: location, used_at: '2026-02-01T10:00:00Z' },
-        references: [
-          pathId('id', world.b.editions[0].purchase, world.a.editions[1].purchase),
-          bodyId('location_id', foreign, sibling),
-        ],
+        references: [pathId('id', world.b.editions[0].purchase, world.a.editions[1].purchase)],
       }
     },
   },
@@ -170,7 +162,7 @@ export const commerceSamples: Record<string, SampleOf> = {
 
   importExternalOrders: {
     itemwise: ['orders'],
-    make: ({ a, b }) => ({
+    make: ({ a }) => ({
       body: {
         organization_id: a.id,
         edition_id: a.editions[0].id,
@@ -189,7 +181,6 @@ export const commerceSamples: Record<string, SampleOf> = {
           },
         ],
       },
-      references: [bodyId('organization_id', b.id), bodyId('edition_id', b.editions[0].id, a.editions[1].id)],
     }),
   },
 }

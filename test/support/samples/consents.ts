@@ -1,7 +1,7 @@
 import { next } from '../seeding/rows.ts'
 import { seedAnswers, seedConsent, seedConsents } from '../seeding/messaging/consents.ts'
 import type { World } from '../world.ts'
-import { bodyId, onceInWorld, pathId, queryId, type Sample, type SampleOf } from './sample.ts'
+import { onceInWorld, pathId, queryId, type Sample, type SampleOf } from './sample.ts'
 
 const firstPlace = ({ a }: World) => ({ organization: a.id, edition: a.editions[0].id })
 
@@ -37,12 +37,10 @@ const body = () => ({
   occurred_at: new Date().toISOString(),
 })
 
-/** An answer that may name an order of the person. */
-const anAnswer = async (world: World, answers: number): Promise<Sample> => {
-  const { path, references = [] } = await oneAnswer(world, answers)
-  const order = bodyId('order_id', world.b.editions[0].order, world.a.editions[1].order)
-  return { path: path ?? {}, body: body(), references: [...references, order] }
-}
+const anAnswer = async (world: World, answers: number): Promise<Sample> => ({
+  ...(await oneAnswer(world, answers)),
+  body: body(),
+})
 
 /** The same person and definition at each call. */
 const historyOf = onceInWorld((world) => oneAnswer(world, 1))
@@ -57,7 +55,7 @@ export const consentSamples: Record<string, SampleOf> = {
   },
 
   createConsent: {
-    make: ({ a, b }) => ({
+    make: ({ a }) => ({
       body: {
         organization_id: a.id,
         edition_id: a.editions[0].id,
@@ -77,7 +75,6 @@ export const consentSamples: Record<string, SampleOf> = {
         reconsent_on_change: true,
         metadata: { internal_code: 'A-17' },
       },
-      references: [bodyId('organization_id', b.id), bodyId('edition_id', b.editions[0].id, a.editions[1].id)],
     }),
   },
 

@@ -2,10 +2,9 @@ import { sql } from 'drizzle-orm'
 import { dataImports } from '../../../src/db/schema/data-imports.ts'
 import { update } from '../../../src/db/write.ts'
 import { next, write } from '../seeding/rows.ts'
-import { seedImport, seedImportColumns, seedImportProducts, seedTable } from '../seeding/imports/data-imports.ts'
+import { seedImport, seedImportColumns, seedImportProducts } from '../seeding/imports/data-imports.ts'
 import type { World } from '../world.ts'
-import { hiddenCatalogue } from './catalogue.ts'
-import { bodyId, onceInWorld, pathId, queryId, type Reference, type SampleOf, withReferences } from './sample.ts'
+import { onceInWorld, pathId, queryId, type Reference, type SampleOf } from './sample.ts'
 import type { DataImportStatus } from '../../../src/domain/data-imports/data-imports.ts'
 
 const tenant = ({ a }: World) => ({ organization: a.id, edition: a.editions[0].id })
@@ -35,18 +34,6 @@ const listedImport = onceInWorld((world) => seedImport(tenant(world), 'mapping_p
 /** One import for all changes of a world. */
 const changedImport = onceInWorld((world) => seedImport(tenant(world)))
 
-/** A column of the file of an import elsewhere. */
-const columnOfOthers = onceInWorld(async (world): Promise<Reference> => {
-  const seedIn = async (place: ReturnType<typeof foreign>) =>
-    (await seedImportColumns(await seedImport(place), 1))[0] ?? ''
-  return bodyId('mappings.0.id', await seedIn(foreign(world)), await seedIn(sibling(world)))
-})
-
-/** A file of a table elsewhere. */
-const tableOfOthers = onceInWorld(async (world): Promise<Reference> =>
-  bodyId('file_id', await seedTable(foreign(world)), await seedTable(sibling(world))),
-)
-
 export const importSamples: Record<string, SampleOf> = {
   createDataImport: {
     make: (world) => ({
@@ -56,10 +43,6 @@ export const importSamples: Record<string, SampleOf> = {
         name: `Orders ${next()}`,
         options: { delimiter: ';', on_duplicate: 'skip' },
       },
-      references: [
-        bodyId('organization_id', world.b.id),
-        bodyId('edition_id', world.b.editions[0].id, world.a.editions[1].id),
-      ],
     }),
   },
 
@@ -67,7 +50,7 @@ export const importSamples: Record<string, SampleOf> = {
     make: async (world) => ({
       path: { id: await changedImport(world) },
       body: { name: `Orders ${next()}`, external_source: `shop-${next()}` },
-      references: [await others(world), await tableOfOthers(world)],
+      references: [await others(world)],
     }),
   },
 
@@ -87,7 +70,7 @@ export const importSamples: Record<string, SampleOf> = {
 
   updateColumnMappings: {
     make: async (world) => ({
-      ...withReferences(await fresh(world), [await columnOfOthers(world)]),
+      ...(await fresh(world)),
       body: {
         mappings: [
           {
@@ -121,12 +104,7 @@ export const importSamples: Record<string, SampleOf> = {
     make: async (world) => {
       const sample = await fresh(world, 'mapping_products')
       const [id = ''] = await seedImportProducts(sample.path.id, 1)
-      const [elsewhere = ''] = await seedImportProducts(await listedImport(world), 1)
-      const catalogue = await hiddenCatalogue(world, 'mappings.0', ['product_id', 'location_id'])
-      return {
-        ...withReferences(sample, [bodyId('mappings.0.id', elsewhere, elsewhere), ...catalogue]),
-        body: { mappings: [{ id, action: 'create' }] },
-      }
+      return { ...sample, body: { mappings: [{ id, action: 'create' }] } }
     },
   },
 }

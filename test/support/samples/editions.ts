@@ -2,7 +2,7 @@ import { seedEditionContents } from '../seeding/edition-contents.ts'
 import { next } from '../seeding/rows.ts'
 import { seedEditions, seedEdition } from '../seeding/editions.ts'
 import type { World } from '../world.ts'
-import { bodyId, pathId, queryId, type SampleOf } from './sample.ts'
+import { pathId, queryId, type SampleOf } from './sample.ts'
 
 const full = new WeakMap<World, Promise<string>>()
 
@@ -26,7 +26,7 @@ export const editionSamples: Record<string, SampleOf> = {
   },
 
   createEdition: {
-    make: ({ a, b }) => ({
+    make: ({ a }) => ({
       body: {
         organization_id: a.id,
         event_id: a.event,
@@ -39,7 +39,6 @@ export const editionSamples: Record<string, SampleOf> = {
         enabled_languages: ['en', 'da'],
         tax_type: 'none',
       },
-      references: [bodyId('organization_id', b.id), bodyId('event_id', b.event)],
     }),
   },
 
@@ -66,14 +65,7 @@ export const editionSamples: Record<string, SampleOf> = {
         transaction_receipt_email_id: a.references.receipt,
         refund_confirmation_email_id: a.references.confirmation,
       },
-      references: [
-        pathId('id', b.editions[0].id, a.editions[1].id),
-        bodyId('transaction_receipt_email_id', b.references.receipt),
-        bodyId('refund_confirmation_email_id', b.references.confirmation),
-        bodyId('meta_image_id', b.references.image),
-        bodyId('fee_rule_id', b.references.feeRule),
-        bodyId('merchant_account_id', b.references.merchantAccount),
-      ],
+      references: [pathId('id', b.editions[0].id, a.editions[1].id)],
     }),
   },
 
@@ -81,7 +73,7 @@ export const editionSamples: Record<string, SampleOf> = {
     make: async (world) => ({
       path: { id: await fullEdition(world) },
       body: { name: `Copy ${next()}`, slug: `copy-${next()}`, event_id: world.a.event, email_template_mode: 'copy' },
-      references: [pathId('id', world.b.editions[0].id), bodyId('event_id', world.b.event)],
+      references: [pathId('id', world.b.editions[0].id)],
     }),
   },
 

@@ -3,7 +3,7 @@ import { freshPng } from '../files.ts'
 import { next } from '../seeding/rows.ts'
 import { seedFile, seedFiles, seedUpload, seedStoredFile } from '../seeding/files.ts'
 import type { World } from '../world.ts'
-import { bodyId, onceInWorld, pathId, queryId, type Reference, type SampleOf } from './sample.ts'
+import { onceInWorld, pathId, queryId, type Reference, type SampleOf } from './sample.ts'
 
 const tenant = ({ a }: World) => ({ organization: a.id, edition: a.editions[0].id })
 const foreign = ({ b }: World) => ({ organization: b.id, edition: b.editions[0].id })
@@ -52,10 +52,6 @@ export const fileSamples: Record<string, SampleOf> = {
   uploadFile: {
     make: (world) => ({
       query: { organization_id: world.a.id, edition_id: world.a.editions[0].id },
-      references: [
-        queryId('organization_id', world.b.id),
-        queryId('edition_id', world.b.editions[0].id, world.a.editions[1].id),
-      ],
       file: {
         bytes: freshPng(),
         headers: { 'content-type': 'image/png', 'content-disposition': 'attachment; filename="poster.png"' },
@@ -77,7 +73,7 @@ export const fileSamples: Record<string, SampleOf> = {
         purpose: 'other',
         edition_id: world.a.editions[0].id,
       },
-      references: [await fileIn(world), bodyId('edition_id', world.b.editions[0].id, world.a.editions[1].id)],
+      references: [await fileIn(world)],
     }),
   },
 
@@ -95,10 +91,6 @@ export const fileSamples: Record<string, SampleOf> = {
         tags: ['orders'],
         metadata: { internal_code: 'A-17' },
       },
-      references: [
-        bodyId('organization_id', world.b.id),
-        bodyId('edition_id', world.b.editions[0].id, world.a.editions[1].id),
-      ],
     }),
   },
 

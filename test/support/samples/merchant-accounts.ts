@@ -1,7 +1,7 @@
 import { dropMerchantAccounts, seedMerchantAccounts } from '../seeding/sales/merchant-accounts.ts'
 import { next } from '../seeding/rows.ts'
 import type { World } from '../world.ts'
-import { bodyId, pathId, queryId, type Sample, type SampleOf } from './sample.ts'
+import { pathId, queryId, type Sample, type SampleOf } from './sample.ts'
 
 const one = async ({ a, b }: World): Promise<Sample> => ({
   path: { id: (await seedMerchantAccounts(a.id, 1))[0] ?? '' },
@@ -18,7 +18,7 @@ export const merchantAccountSamples: Record<string, SampleOf> = {
   },
 
   createMerchantAccount: {
-    make: async ({ a, b }) => {
+    make: async ({ a }) => {
       // An organisation has few.
       await dropMerchantAccounts(a.id)
       return {
@@ -34,7 +34,6 @@ export const merchantAccountSamples: Record<string, SampleOf> = {
           settle_manually: false,
           is_active: true,
         },
-        references: [bodyId('organization_id', b.id)],
       }
     },
   },

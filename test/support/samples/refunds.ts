@@ -1,7 +1,7 @@
 import { seedTrade } from '../seeding/sales/trades.ts'
 import { type SeededRefund, seedRefund, seedRefunds } from '../seeding/sales/refunds.ts'
 import type { Person, World } from '../world.ts'
-import { bodyId, onceInWorld, pathId, queryId, type Sample, type SampleOf } from './sample.ts'
+import { onceInWorld, pathId, queryId, type Sample, type SampleOf } from './sample.ts'
 
 const places = ({ a, b }: World) => ({
   own: { organization: a.id, edition: a.editions[0].id },
@@ -53,7 +53,6 @@ export const refundSamples: Record<string, SampleOf> = {
   createRefundRequest: {
     make: async (world) => ({
       body: { order_id: (await seedTrade(places(world).own)).order, ...asked },
-      references: [bodyId('order_id', world.b.editions[0].order, world.a.editions[1].order)],
     }),
   },
 

@@ -1,9 +1,11 @@
 import type { Person, World } from '../world.ts'
 
-/** An id inside a request: `foreign` is the like of it in organisation B, `sibling` the like of it in edition 2 of A. */
+/**
+ * An id in the path of a request, or in the query of a read: `foreign` is the like of it in organisation B, `sibling`
+ * the like of it in edition 2 of A.
+ */
 export interface Reference {
-  in: 'path' | 'query' | 'body'
-  /** Of an id deep inside a body, the way that leads to it: `mappings.0.id`. */
+  in: 'path' | 'query'
   name: string
   foreign: string
   sibling?: string
@@ -44,12 +46,6 @@ export function onceInWorld<Made>(makeIn: (world: World) => Made): (world: World
   }
 }
 
-/** A sample that refers to more. */
-export const withReferences = <S extends Sample>(sample: S, more: readonly Reference[]): S => ({
-  ...sample,
-  references: [...(sample.references ?? []), ...more],
-})
-
 export const pathId = (name: string, foreign: string, sibling?: string): Reference => ({
   in: 'path',
   name,
@@ -59,13 +55,6 @@ export const pathId = (name: string, foreign: string, sibling?: string): Referen
 
 export const queryId = (name: string, foreign: string, sibling?: string): Reference => ({
   in: 'query',
-  name,
-  foreign,
-  ...(sibling ? { sibling } : {}),
-})
-
-export const bodyId = (name: string, foreign: string, sibling?: string): Reference => ({
-  in: 'body',
   name,
   foreign,
   ...(sibling ? { sibling } : {}),

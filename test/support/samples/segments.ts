@@ -1,12 +1,11 @@
 import { next } from '../seeding/rows.ts'
 import { type SegmentRow, seedSegment, seedSegments } from '../seeding/messaging/segments.ts'
 import type { World } from '../world.ts'
-import { bodyId, pathId, queryId, type SampleOf } from './sample.ts'
+import { pathId, queryId, type SampleOf } from './sample.ts'
 
 const tenant = ({ a }: World) => ({ organization: a.id, edition: a.editions[0].id })
 
 const segmentIn = ({ a, b }: World) => pathId('id', b.editions[0].segment, a.editions[1].segment)
-const editionIn = ({ a, b }: World) => bodyId('edition_id', b.editions[0].id, a.editions[1].id)
 
 const fresh = async (world: World, columns: Partial<SegmentRow> = {}) => ({
   path: { id: (await seedSegment(tenant(world), columns)).id },
@@ -33,7 +32,6 @@ export const segmentSamples: Record<string, SampleOf> = {
         communication_channel: 'email',
         expression: 'stats.order_count >= 2',
       },
-      references: [bodyId('organization_id', world.b.id), editionIn(world)],
     }),
   },
 
@@ -52,7 +50,7 @@ export const segmentSamples: Record<string, SampleOf> = {
         communication_channel: 'sms',
         expression: `stats.order_count >= ${next()}`,
       },
-      references: [segmentIn(world), editionIn(world)],
+      references: [segmentIn(world)],
     }),
   },
 
@@ -83,7 +81,6 @@ export const segmentSamples: Record<string, SampleOf> = {
         communication_type: 'marketing',
         communication_channel: 'email',
       },
-      references: [bodyId('organization_id', world.b.id), editionIn(world)],
     }),
   },
 

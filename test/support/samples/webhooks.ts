@@ -1,13 +1,12 @@
 import { next, seededAt } from '../seeding/rows.ts'
 import { neverOpen, seedDeliveries, seedDelivery, seedEndpoint, seedEndpoints } from '../seeding/webhooks.ts'
 import type { World } from '../world.ts'
-import { bodyId, pathId, queryId, type SampleOf } from './sample.ts'
+import { pathId, queryId, type SampleOf } from './sample.ts'
 
 const tenant = ({ a }: World) => ({ organization: a.id, edition: a.editions[0].id })
 
 const endpointIn = ({ a, b }: World) => pathId('id', b.editions[0].webhook, a.editions[1].webhook)
 const deliveryIn = ({ a, b }: World) => pathId('delivery_id', b.editions[0].delivery, a.editions[1].delivery)
-const editionIn = ({ a, b }: World) => bodyId('edition_id', b.editions[0].id, a.editions[1].id)
 
 const freshEndpoint = async (world: World) => ({
   path: { id: (await seedEndpoint(tenant(world))).id },
@@ -51,7 +50,6 @@ export const webhookSamples: Record<string, SampleOf> = {
         is_active: true,
         timeout_seconds: 10,
       },
-      references: [bodyId('organization_id', world.b.id), editionIn(world)],
     }),
   },
 
@@ -72,7 +70,7 @@ export const webhookSamples: Record<string, SampleOf> = {
         is_active: true,
         timeout_seconds: 20,
       },
-      references: [endpointIn(world), editionIn(world)],
+      references: [endpointIn(world)],
     }),
   },
 
