@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { get } from '../support/api.ts'
+import { get, post } from '../support/api.ts'
+import { seedAccount, seedMember, seedToken } from '../support/seeding/members.ts'
 import { db, seededAt } from '../support/seeding/rows.ts'
 import {
   neverOpen,
@@ -68,6 +69,20 @@ describe('listWebhookDeliveries', () => {
       )
     expect(await read('OA')).toEqual([early.id])
     expect(await read('EA')).toEqual([])
+  })
+
+  it('leaves out the deliveries of an edition that the caller may only view, one by one too', async () => {
+    const [one, two] = world.a.editions
+    const moved = await seedOwn()
+    const early = await seedDelivery({ organization: world.a.id, edition: two.id }, moved.id)
+    const account = await seedAccount()
+    await seedMember(account, { organization: world.a.id, edition: one.id, role: 'admin' })
+    await seedMember(account, { organization: world.a.id, edition: two.id, role: 'viewer' })
+    const caller = await seedToken(account)
+    const path = `/v1/webhooks/${moved.id}/deliveries`
+    expect((await get(path, caller.token)).body.count).toBe(0)
+    expect((await get(`${path}/${early.id}`, caller.token)).status).toBe(404)
+    expect((await post(`${path}/${early.id}/retry`, undefined, caller.token)).status).toBe(404)
   })
 
   it('filters by status, and by properties of the endpoint', async () => {

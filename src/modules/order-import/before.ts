@@ -1,3 +1,4 @@
+import type { PaymentAmounts } from '../../domain/data-imports/imported-amounts.ts'
 import type { OrderOutcome } from './judge.ts'
 import type { EditionValues, ImportState, PurchaseRow, TransactionRow } from './state.ts'
 import { rowsOf, type Write } from './writes.ts'
@@ -30,7 +31,7 @@ type PurchaseBefore = Pick<PurchaseRow, 'id' | 'status' | 'valid_until' | 'user_
 /** An order as it was before it was brought up to date. */
 export interface UpdatedBefore {
   order: Partial<OrderRow>
-  payment: { id: string; before: Partial<TransactionRow>; after: Partial<TransactionRow> } | null
+  payment: { id: string; before: Partial<TransactionRow>; after: PaymentAmounts } | null
   /** All that the order had, also those that did not change. */
   purchases: PurchaseBefore[]
   /** Ids of purchases that the import added. */
@@ -72,7 +73,12 @@ function paymentBefore(writes: readonly Write[]): UpdatedBefore['payment'] {
   const write = writes.find((one) => one.write === 'payment')
   if (!write) return null
   const { payment, changes } = write
-  return { id: payment.id, before: pick(payment, Object.keys(changes)), after: changes }
+  const { status, amount_minor, refunded_minor, reserved_minor } = { ...payment, ...changes }
+  return {
+    id: payment.id,
+    before: pick(payment, Object.keys(changes)),
+    after: { status, amount_minor, refunded_minor, reserved_minor },
+  }
 }
 
 /** How often the writes raise the version of each purchase. */

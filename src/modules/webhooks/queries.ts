@@ -4,7 +4,7 @@ import { buildOrderBy, paginate } from '../../db/paginate.ts'
 import { webhookDeliveries, webhookEndpoints, webhookEvents } from '../../db/schema/messaging/webhooks.ts'
 import { fromJson, jsonFlag, select } from '../../db/select.ts'
 import { visibilityOf, visible, visibleIn } from '../../db/visibility.ts'
-import type { Tenant } from '../../domain/accounts/access.ts'
+import { mayAt, roleCodes, type Tenant } from '../../domain/accounts/access.ts'
 import { notFound } from '../../domain/errors.ts'
 import type { Page, PageRequest } from '../../domain/page.ts'
 import { type LoggedAttempt } from '../../domain/webhooks/webhooks.ts'
@@ -128,4 +128,15 @@ export async function findDelivery(ctx: Ctx, endpointId: string, id: string): Pr
     tenant: tenantOf({ organization_id, edition_id: endpoint_edition_id }),
     endpoint: { is_active, breaker_until, is_slow },
   }
+}
+
+/**
+ * The delivery, unless the caller reaches its edition through other roles than those of the operation: the endpoint may
+ * have been moved since.
+ */
+export function requireReached({ caller }: Ctx, delivery: LoadedDelivery): LoadedDelivery {
+  const { edition_id, tenant } = delivery
+  const place = tenantOf({ organization_id: tenant.organization_id, edition_id })
+  if (!mayAt(caller, caller.acting_roles ?? roleCodes, place)) throw notFound()
+  return delivery
 }

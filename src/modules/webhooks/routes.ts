@@ -8,7 +8,7 @@ import { eventRequests } from './events/event-contract.ts'
 import { listEventKinds } from './events/event-kinds.ts'
 import { presentDelivery, presentDeliveryItem, presentEndpoint, presentEndpointItem } from './present.ts'
 import { listDeliveries } from './delivery/list.ts'
-import { findDelivery, findEndpoint, listEndpoints } from './queries.ts'
+import { findDelivery, findEndpoint, listEndpoints, requireReached } from './queries.ts'
 import { recoverDeliveries } from './delivery/recover.ts'
 import { retryDelivery } from './delivery/retry-delivery.ts'
 import { rotateSecret } from './rotate-secret.ts'
@@ -84,12 +84,12 @@ mountList(webhooks, deliveries.listWebhookDeliveries, {
 
 mount(webhooks, deliveries.getWebhookDelivery, {
   load: (ctx, { id, delivery_id }) => findDelivery(ctx, id, delivery_id),
-  handle: async (_, { loaded }) => loaded,
+  handle: async (ctx, { loaded }) => requireReached(ctx, loaded),
   present: presentDelivery,
 })
 
 mount(webhooks, deliveries.retryWebhookDelivery, {
   load: (ctx, { id, delivery_id }) => findDelivery(ctx, id, delivery_id),
-  handle: (ctx, { loaded }) => retryDelivery(ctx, loaded),
+  handle: (ctx, { loaded }) => retryDelivery(ctx, requireReached(ctx, loaded)),
   present: presentDelivery,
 })

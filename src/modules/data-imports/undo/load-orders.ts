@@ -79,9 +79,8 @@ function isPaymentChanged(before: OrderBefore | null, payments: readonly Written
   if (!change) return false
   const payment = payments.find(({ id }) => id === change.id)
   if (!payment) return true
-  const after = { ...payment, ...change.after }
   return (['status', 'amount_minor', 'refunded_minor', 'reserved_minor'] as const).some(
-    (name) => payment[name] !== after[name],
+    (name) => payment[name] !== change.after[name],
   )
 }
 

@@ -99,7 +99,9 @@ function restorations(organizationId: string, one: Updated, now: number): Statem
           update(
             transactions,
             { ...payment.before, ...changedReference(organizationId, payment.before.provider_reference, now) },
-            sql`id = ${payment.id}`,
+            // A refund of fees alone changes no purchase.
+            sql`id = ${payment.id} and status = ${payment.after.status}
+              and refunded_minor = ${payment.after.refunded_minor} and reserved_minor = ${payment.after.reserved_minor}`,
           ),
           changedOne(),
         ]
