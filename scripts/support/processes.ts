@@ -10,7 +10,7 @@ export interface Ending {
   output: string
 }
 
-/** How `migrate.ts` ends where the database was made by other migrations. */
+/** The exit code for a database that other migrations made. */
 export const otherSchemaCode = 3
 
 export interface Running {

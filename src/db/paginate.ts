@@ -11,10 +11,10 @@ export interface SortKey {
   isNullable?: boolean
 }
 
-/** How many rows `page=N` may skip in an ordering that an index has. A million skipped rows take about 0.1 s. */
+/** The most rows that `page=N` skips in an ordering that an index has. A million skipped rows take about 0.1 s. */
 export const maxIndexedOffset = 1_000_000
 
-/** How many rows `page=N` may skip in an ordering that SQLite sorts. */
+/** The most rows that `page=N` skips in an ordering that SQLite sorts. */
 export const maxSortedOffset = 100_000
 
 export interface List<F extends Fields> {
@@ -30,7 +30,7 @@ export interface List<F extends Fields> {
   columns: F
   /** The first join starts from `page.id`. */
   joins: SQL
-  /** How many rows `page=N` may skip: `maxSortedOffset` by default. */
+  /** The most rows that `page=N` skips: `maxSortedOffset` by default. */
   maxOffset?: number
   /** A statement that knows the count without reading the list. */
   count?: SQL<{ n: number }> | undefined
@@ -115,8 +115,8 @@ export function buildOrderBy<Name extends string>(
   ownOrdering: Name | `-${Name}`,
   columns: Record<Name, SortColumn>,
 ): SortKey[] {
-  const own = { name: ownOrdering.replace(/^-/, '') as Name, desc: ownOrdering.startsWith('-') }
-  return (requested.length ? requested : [own]).map(({ name, desc }) => {
+  const defaultKey = { name: ownOrdering.replace(/^-/, '') as Name, desc: ownOrdering.startsWith('-') }
+  return (requested.length ? requested : [defaultKey]).map(({ name, desc }) => {
     const column: SortColumn = columns[name]
     return 'nullable' in column ? { column: column.nullable, desc, isNullable: true } : { column, desc }
   })

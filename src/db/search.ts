@@ -2,10 +2,10 @@ import { type SQL, sql } from 'drizzle-orm'
 import { markOf, markShifts, matching, quoted } from '../domain/text/trigrams.ts'
 import type { Database } from './database.ts'
 
-/** How many candidates a search joins, compares and sorts. With more, the list walks the index of its ordering. */
+/** A search joins, compares and sorts at most this many candidates. With more, the list walks the index of its ordering. */
 export const maxCandidates = 2000
 
-/** How many of the newest rows a text of one or two letters is compared with, because no index has texts so short. */
+/** A text of one or two letters is compared with this many of the newest rows, because no index has texts so short. */
 export const maxNewest = 10_000
 
 /** What limits the entries of a full-text index before they are counted. */

@@ -11,8 +11,8 @@ export const inList = (column: SQL, values: readonly (string | number)[]): SQL =
  * for a bound value.
  */
 export const inWords = (column: SQL, words: readonly string[]): SQL => {
-  const written = words.map((word) => `'${word.replaceAll("'", "''")}'`).join(', ')
-  return words.length === 1 ? sql`${column} = ${sql.raw(written)}` : sql`${column} in (${sql.raw(written)})`
+  const quotedWords = words.map((word) => `'${word.replaceAll("'", "''")}'`).join(', ')
+  return words.length === 1 ? sql`${column} = ${sql.raw(quotedWords)}` : sql`${column} in (${sql.raw(quotedWords)})`
 }
 
 const either = (conditions: SQL[]): SQL => {

@@ -86,7 +86,7 @@ export interface RecipientsQuery extends RecipientFilters {
 export interface RecipientsPage {
   rows: (RecipientRow & Record<string, KeyValue>)[]
   count: number
-  /** How many rows `page=N` may skip. */
+  /** The most rows that `page=N` skips. */
   maxOffset: number
 }
 

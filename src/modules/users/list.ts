@@ -15,7 +15,7 @@ type CustomerOrdering = readonly OrderBy<'email' | 'phone_number' | 'date_joined
 
 /** The rows in which one kind of role sees customers: `users` for organisations, `edition_customers` for editions. */
 interface CustomerRows {
-  /** How statements name a row. */
+  /** The name of a row in statements. */
   row: SQL
   /** The table under that name. */
   table: SQL

@@ -53,7 +53,7 @@ export function peopleOf({ organization_id, edition_id, editions }: SegmentTenan
   }
 }
 
-/** How many they are. */
+/** Counts the people of a segment's organisation, or of the editions that it is limited to. */
 export function countPeople(tenant: SegmentTenant): SQL<number> {
   const editions = editionsOf(tenant)
   return editions

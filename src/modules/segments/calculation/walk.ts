@@ -6,7 +6,7 @@ interface WalkStep {
   after: string
   /** The last position of the walk. */
   until: string
-  /** How many people the step is to have. */
+  /** The number of people that the step aims at. */
   size: number
 }
 
