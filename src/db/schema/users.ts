@@ -2,11 +2,11 @@ import { integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import { messageChannels } from '../../domain/accounts/users.ts'
 
 /**
- * Indexes, with what reads them, of customers as roles of the organisation see them:
- * - users_by_email: one customer for each address of an organisation; imports find people by it, and lists are ordered.
- * - users_by_phone_only: one customer for each number of those without an address.
- * - users_sample: a sixteenth and less of the people, evenly spread, for estimates of conditions. The others write no entry.
- * - users_by_joining: lists and the walks of segment calculations.
+ * Indexes, with what reads them, of customers as roles of the organisation see them: - users_by_email: one customer for
+ * each address of an organisation; imports find people by it, and lists are ordered. - users_by_phone_only: one
+ * customer for each number of those without an address. - users_sample: a sixteenth and less of the people, evenly
+ * spread, for estimates of conditions. The others write no entry. - users_by_joining: lists and the walks of segment
+ * calculations.
  */
 export const users = sqliteTable('users', {
   seq: integer().primaryKey(),
@@ -27,7 +27,7 @@ export const users = sqliteTable('users', {
   created_at: integer().notNull(),
   modified_at: integer().notNull(),
   phone_digits: text().notNull().default(''),
-  /** See `searchColumns`. */
+  /** See `buildSearchColumns`. */
   search_text: text().notNull().default(''),
 })
 
@@ -49,6 +49,6 @@ export const editionCustomers = sqliteTable('edition_customers', {
   locale: text().notNull(),
   metadata: text({ mode: 'json' }).$type<Record<string, unknown>>().notNull().default({}),
   phone_digits: text().notNull().default(''),
-  /** See `searchColumns`. */
+  /** See `buildSearchColumns`. */
   search_text: text().notNull().default(''),
 })

@@ -10,23 +10,26 @@ export const messageChannels = ['email', 'sms'] as const
 export const fullName = (person: { first_name: string; last_name: string }): string =>
   `${person.first_name} ${person.last_name}`.trim()
 
-/** One address with a domain of at least two labels; no white space, so that it can never break a header. */
+/** An address has a domain of two or more labels, and no white space, which could break a header. */
 const emailPattern =
   /^[^\s@"<>(),;:\\[\]\p{C}]{1,64}@(?:[\p{L}\p{N}](?:[\p{L}\p{N}-]{0,61}[\p{L}\p{N}])?\.)+[\p{L}\p{N}-]{2,63}$/u
 
-/** The form in which addresses are stored and compared, or null when it is no address. */
+/** Normalizes an address to the form that is stored and compared. Answers null for an invalid address. */
 export function normalizeEmail(text: string): string | null {
   const email = text.trim().normalize('NFC').toLowerCase()
   if (email.length > maxEmailLength) return null
   const [local = ''] = email.split('@')
-  const dotted = local.startsWith('.') || local.endsWith('.') || local.includes('..')
-  return !dotted && emailPattern.test(email) ? email : null
+  const hasMisplacedDot = local.startsWith('.') || local.endsWith('.') || local.includes('..')
+  return !hasMisplacedDot && emailPattern.test(email) ? email : null
 }
 
-/** The code of a country as people write it before a number: `+45`, `0045`, `(+45)`, `(0045)`. */
+/** A country code as people write it before a number: `+45`, `0045`, `(+45)`, `(0045)`. */
 const internationalPrefix = /^\s*(?:\(\s*(?:\+|00)\s*([1-9]\d{0,3})\s*\)|(?:\+|00)(?=\s*(?:\(\s*)?[1-9]))/
 
-/** E.164, or null when it is no telephone number; numbers without a country's code are of `countryCode` (such as `+45`). */
+/**
+ * Normalizes a phone number to E.164. Answers null for an invalid one. A number without a country code gets
+ * `countryCode`.
+ */
 export function normalizePhone(text: string, countryCode: string | null): string | null {
   if (text.length > maxPhoneLength) return null
   const international = text.replace(internationalPrefix, (_, code: string | undefined) => `+${code ?? ''}`)
@@ -39,8 +42,8 @@ export function normalizePhone(text: string, countryCode: string | null): string
 
 export const isE164 = (text: string): boolean => /^\+[1-9]\d{5,14}$/.test(text)
 
-/** The number that messages go to. Numbers are stored as E.164, and reading such a one again takes long. */
-export const dialledPhone = (stored: string, countryCode: string | null): string | null =>
+/** Returns the number that messages are sent to. Stored numbers are E.164 already, and parsing them again is slow. */
+export const getDialledPhone = (stored: string, countryCode: string | null): string | null =>
   isE164(stored) ? stored : normalizePhone(stored, countryCode)
 
 export interface Contact {
@@ -50,7 +53,7 @@ export interface Contact {
   last_name: string
 }
 
-/** The contact columns of a customer who was erased. */
+/** The columns of a customer who was erased. */
 export const erasedContact = {
   email: null,
   phone_number: null,
@@ -64,20 +67,20 @@ export const erasedContact = {
   last_seen_at: null,
 }
 
-/** The columns by which a customer is found, from the shown columns. */
-export function searchColumns(contact: Contact) {
+/** Builds the columns that searches read. */
+export function buildSearchColumns(contact: Contact) {
   const phone_digits = digitsOf(contact.phone_number ?? '')
   const texts = [fold(fullName(contact)), fold(contact.email ?? ''), phone_digits]
   return { phone_digits, search_text: texts.some((text) => text !== '') ? texts.join(searchSeparator) : '' }
 }
 
-/** A lower-case word that belongs to the name after it, as in Maria de la Cruz. */
+/** Whether a word belongs to the last name after it, as in Maria de la Cruz. */
 const isParticle = (word: string | undefined): boolean =>
   word !== undefined && word !== word.toUpperCase() && word === word.toLowerCase()
 
 /**
- * First and last name of a whole one. The text before a comma is the last name. Otherwise it is the last word, with
- * the lower-case words directly before it where it is not lower-case itself; a single word is a first name.
+ * Splits a full name. The text before a comma is the last name. Without a comma it is the last word and, unless that is
+ * lower-case, the lower-case words before it. A single word is a first name.
  */
 export function splitFullName(text: string): { first_name: string; last_name: string } {
   const name = text.trim().replaceAll(/\s+/g, ' ')

@@ -7,7 +7,7 @@ import { type RowOf, select } from '../../../db/select.ts'
 import type { NewRecipient } from '../../../domain/campaigns/sender.ts'
 import type { ExcludedRecipient, RecipientPerson } from '../../../domain/campaigns/sending-policy.ts'
 import { languageOf } from '../../../domain/languages.ts'
-import { dialledPhone } from '../../../domain/accounts/users.ts'
+import { getDialledPhone } from '../../../domain/accounts/users.ts'
 import {
   addressOf,
   type Audience as SegmentAudience,
@@ -79,7 +79,7 @@ export async function audienceOf(job: JobCtx, row: CampaignRow, awaited: number)
 
 const addressIn = (row: CampaignRow, person: { email: string | null; phone_number: string | null }): string | null => {
   if (row.channel === 'email') return person.email
-  return person.phone_number === null ? null : dialledPhone(person.phone_number, row.edition_default_country_code)
+  return person.phone_number === null ? null : getDialledPhone(person.phone_number, row.edition_default_country_code)
 }
 
 /** The next people of the segment, excluded ones with the reason; null when the calculation's members are deleted. */
@@ -116,8 +116,8 @@ export async function membersOf(
 }
 
 /**
- * Finds the recipients of a chunk who may not get the message any more. It looks at the suppressions of the address that
- * the message would go to, and of the person's present address.
+ * Finds the recipients of a chunk who may not get the message any more. It looks at the suppressions of the address
+ * that the message would go to, and of the person's present address.
  */
 export function exclusionStatement(
   audience: SegmentAudience,

@@ -5,7 +5,7 @@ import { shrinkLists } from '../../../db/cel/list-sizes.ts'
 import { editionCustomers, users } from '../../../db/schema/users.ts'
 import { inList } from '../../../db/visibility.ts'
 import { update } from '../../../db/write.ts'
-import { searchColumns } from '../../../domain/accounts/users.ts'
+import { buildSearchColumns } from '../../../domain/accounts/users.ts'
 import { buildEditionValues, type PersonBefore } from '../../order-import/index.ts'
 import { isInRunningAudience, removedFromSegments } from '../../segments/index.ts'
 import { sameJson } from '../../../domain/text/json.ts'
@@ -89,7 +89,7 @@ function emptied(person: PersonRow, filled: PersonBefore['filled'], now: number)
     last_name: isStill('last_name') ? '' : last_name,
   }
   if (JSON.stringify(after) === JSON.stringify(contact)) return []
-  const changes = { ...after, ...searchColumns(after), modified_at: now, version: person.version + 1 }
+  const changes = { ...after, ...buildSearchColumns(after), modified_at: now, version: person.version + 1 }
   return [update(users, changes, sql`id = ${id} and version = ${person.version}`), changedOne()]
 }
 
@@ -101,7 +101,7 @@ function unsaid(row: ImportRow, person: PersonRow, { is_new, said }: PersonBefor
     return stays ? [] : [sql`delete from edition_customers where ${place}`]
   }
   if (!said?.before || person.said === null || !sameJson(person.said, JSON.stringify(said.after))) return []
-  return [update(editionCustomers, { ...said.before, ...searchColumns(said.before) }, place)]
+  return [update(editionCustomers, { ...said.before, ...buildSearchColumns(said.before) }, place)]
 }
 
 /** One entry a person. Those of later orders come first: what was before is in the last, what is now in the first. */
