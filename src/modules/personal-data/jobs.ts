@@ -151,11 +151,11 @@ async function doStep(job: JobCtx, erasure: ErasureRow): Promise<ErasureRow | nu
   }
   await job.db.batch(await buildErasureStatements(erasure, job.now()))
   if (erasure.pass === 1) {
-    const event_cursor = firstIdAt('webhook_event', erasure.created_at - secondPassAfterMs)
+    const firstEvent = firstIdAt('webhook_event', erasure.created_at - secondPassAfterMs)
     await recordProgress(
       job,
       erasure,
-      { pass: 2, campaign_cursor: 0, event_cursor, import_cursor: '' },
+      { pass: 2, campaign_cursor: 0, event_cursor: firstEvent, import_cursor: '' },
       secondPassAfterMs,
     )
   } else {

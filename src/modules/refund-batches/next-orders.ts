@@ -74,8 +74,8 @@ function buildFilterCondition(filter: BatchFilter): SQL {
 }
 
 /**
- * An order comes twice when an import changes its time of creation. The dry run makes no requests, so it need not
- * check.
+ * An import may move an order behind the cursor by changing its time of creation, so the run that makes requests checks
+ * whether the order already has one.
  */
 const buildRequestedCondition = ({ id, status }: BatchRow): SQL =>
   status === 'running'

@@ -7,3 +7,4 @@ export {
   loadPurchases,
   type RefundedPurchase,
 } from './refund.ts'
+export { refundVisibility } from './settle.ts'

@@ -16,7 +16,7 @@ const claimsAtOnce = 2 * callsAtOnce
 const maxDelayMs = 900_000
 /** Longer than providers repeat their webhooks. */
 const eventRetentionMs = 35 * dayMs
-const eventsASweep = 1000
+const eventsPerSweep = 1000
 
 export const isPayRefundsMessage = (body: unknown): body is PayRefundsMessage =>
   typeof body === 'object' && body !== null && (body as Partial<PayRefundsMessage>).type === 'refund.pay'
@@ -68,4 +68,4 @@ export async function sweepRefunds(job: JobCtx): Promise<void> {
 
 export const sweepPaymentEvents = ({ db, now }: JobCtx): Promise<unknown> =>
   db.all(sql`delete from payment_events where (merchant_account_id, id) in (select merchant_account_id, id
-    from payment_events where created_at <= ${now() - eventRetentionMs} order by created_at limit ${eventsASweep})`)
+    from payment_events where created_at <= ${now() - eventRetentionMs} order by created_at limit ${eventsPerSweep})`)

@@ -53,10 +53,10 @@ interface RefundChange {
 /** Builds the webhook events about a change of a refund: one for each of its purchases. */
 export const buildRefundAnnouncements = (
   refund: Pick<RefundRow, 'id' | 'currency'>,
-  purchases: readonly RefundedPurchase[],
+  refundedPurchases: readonly RefundedPurchase[],
   { action, status, amount_minor, occurredAt, computeStatus = (purchase) => purchase.status }: RefundChange,
 ): Announcement[] =>
-  purchases.map((purchase) => {
+  refundedPurchases.map((purchase) => {
     const event = buildPurchaseEvent(purchase, { action, status: computeStatus(purchase), occurredAt })
     const refund_request = {
       id: refund.id,

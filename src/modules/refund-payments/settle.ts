@@ -12,11 +12,11 @@ import { announceAll } from '../webhooks/index.ts'
 import { buildCompletion } from './complete.ts'
 import { getAmount } from './refund.ts'
 
-export type LocatedRefund = RefundRow & { tenant: Tenant }
+export type RefundToSettle = RefundRow & { tenant: Tenant }
 
-const refundVisibility = visibilityOf(sql`${refundRequests.organization_id}`, sql`${refundRequests.edition_id}`)
+export const refundVisibility = visibilityOf(sql`${refundRequests.organization_id}`, sql`${refundRequests.edition_id}`)
 
-export async function findRefundToSettle(ctx: Ctx, id: string): Promise<LocatedRefund> {
+export async function findRefundToSettle(ctx: Ctx, id: string): Promise<RefundToSettle> {
   const row = await ctx.db.first(
     select(getTableColumns(refundRequests))
       .from(refundRequests)
@@ -36,7 +36,7 @@ const buildStatusError = ({ status, service }: RefundRow): AppError =>
   )
 
 /** Completes a refund that was paid by hand. */
-export async function settleRefund(ctx: Ctx, refund: LocatedRefund, reference: string): Promise<RefundRow> {
+export async function settleRefund(ctx: Ctx, refund: RefundToSettle, reference: string): Promise<RefundRow> {
   if (refund.status !== 'processing' || refund.service !== 'manual') throw buildStatusError(refund)
   const { statements, announcements } = await buildCompletion(ctx, refund, { provider_reference: reference })
   const settled: RefundRow = {

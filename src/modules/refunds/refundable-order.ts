@@ -163,18 +163,18 @@ export const computeMaxAmount = (order: RefundableOrder, kind: RefundTarget['kin
   kind === 'purchase' ? Math.min(order.purchases[0]?.rest_minor ?? 0, computeSharedMax(order)) : order.rest_minor
 
 /**
- * Computes the most that a request for these purchases can pay back. Fees without a purchase belong to the whole order.
+ * Computes the most that a request for the chosen purchases can pay back. Fees without a purchase belong to the whole order.
  */
 export const computePurchasesRest = (
   order: RefundableOrder,
-  purchases: readonly RefundablePurchase[],
+  chosenPurchases: readonly RefundablePurchase[],
   isWholeOrder: boolean,
 ): number =>
   isWholeOrder
     ? order.rest_minor
     : Math.min(
         order.rest_minor,
-        purchases.reduce((sum, { share_minor }) => sum + share_minor, 0),
+        chosenPurchases.reduce((sum, { share_minor }) => sum + share_minor, 0),
       )
 
 /** Splits what is left of a purchase into its parts. Imported refunds have no parts, so they reduce the price first. */

@@ -63,8 +63,8 @@ const findByReference = ({ db }: JobCtx, account: OpenedAccount, reference: stri
       ),
   )
 
-/** Records an amount that the provider paid although the status of the request excludes it, and flags the request. */
-async function recordUnexpectedPayment(
+/** Builds the record of an amount that the provider paid against the status of the request, which is flagged. */
+async function buildUnexpectedPayment(
   job: JobCtx,
   account: OpenedAccount,
   request: RefundRow,
@@ -97,7 +97,7 @@ async function buildEventChanges(
   if (isPaid && (isCurrent ? request.status === 'failed' : request.status !== 'approved'))
     return recorded
       ? { statements: flagRefund(job, request), announcements: [] }
-      : recordUnexpectedPayment(job, account, request, refund)
+      : buildUnexpectedPayment(job, account, request, refund)
   return isCurrent
     ? buildOutcomeChanges(job, request, refund.outcome)
     : buildEarlierOutcomeChanges(job, request, refund.outcome)
