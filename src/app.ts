@@ -14,9 +14,9 @@ import { requestId } from './http/middleware/request-id.ts'
 import { logError } from './http/log.ts'
 import { openApiDocument } from './http/openapi.ts'
 import { reference } from './http/reference.ts'
-import { answerOf } from './http/refusal.ts'
+import { answerError } from './http/refusal.ts'
 import type { Router } from './http/operations/router.ts'
-import { fixedPaths, unrouted } from './http/operations/unrouted.ts'
+import { fixedPaths, refuseUnrouted } from './http/operations/unrouted.ts'
 import { auditLog } from './modules/audit-log/routes.ts'
 import { auth } from './modules/auth/routes.ts'
 import { campaigns } from './modules/campaigns/routes.ts'
@@ -73,7 +73,7 @@ export const operations = routers.flatMap((router) => router.operations)
 let document: string | undefined
 
 const refuse = (c: AppContext, error: unknown): Response => {
-  const { status, headers, body } = answerOf(c, error)
+  const { status, headers, body } = answerError(c, error)
   return new Response(body, { status, headers: { ...headers, 'cache-control': 'no-store' } })
 }
 
@@ -134,5 +134,5 @@ app.use('/v1/*', async (c, next) => {
 })
 for (const { hono } of routers) app.route('/', hono)
 
-app.notFound((c) => refuse(c, unrouted(app.routes, c.req.path)))
+app.notFound((c) => refuse(c, refuseUnrouted(app.routes, c.req.path)))
 app.onError((error, c) => refuse(c, error))

@@ -1,7 +1,7 @@
 import { Hono } from 'hono'
 import type { Bindings } from '../../src/app.ts'
 import type { Meter } from '../../src/domain/meter.ts'
-import { takeBatch } from '../../src/entry/queue.ts'
+import { handleBatch } from '../../src/entry/queue.ts'
 import { CampaignSenderObject } from '../../src/objects/campaign/campaign-sender.ts'
 import { databaseCosts, meteredJob } from './metered.ts'
 
@@ -16,7 +16,7 @@ export interface CampaignCosts extends Meter {
 const objectRows = { read: 0, written: 0 }
 let objectRequests = 0
 
-export const meteredQueue = (batch: MessageBatch, env: Bindings): Promise<void> => takeBatch(meteredJob(env), batch)
+export const meteredQueue = (batch: MessageBatch, env: Bindings): Promise<void> => handleBatch(meteredJob(env), batch)
 
 /** The rows of a statement are known once its cursor was read, and so when the next one begins. */
 let unread: { rowsRead: number; rowsWritten: number } | undefined

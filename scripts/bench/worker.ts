@@ -2,8 +2,8 @@ import { env as bound } from 'cloudflare:workers'
 import { Hono } from 'hono'
 import type { Bindings } from '../../src/app.ts'
 import service from '../../src/index.ts'
-import { inBackground } from '../../src/entry/background.ts'
-import { takeBatch } from '../../src/entry/queue.ts'
+import { continueInBackground } from '../../src/entry/background.ts'
+import { handleBatch } from '../../src/entry/queue.ts'
 import { webhookSender } from '../../src/objects/webhook-sender.ts'
 import { isTracing, traceBatch, tracedJob } from './delays/tracing.ts'
 import { campaignsBench, MeteredSender, meteredQueue } from './campaigns-worker.ts'
@@ -104,11 +104,11 @@ floor.post('/floor/write/next', async (c) => {
 
 class WebhookSender extends webhookSender<Bindings>(
   (env) => (isTracing() ? tracedJob(env, 'object') : meteredJob(env)),
-  inBackground,
+  continueInBackground,
 ) {}
 
 const queue: typeof meteredQueue = (batch, env) =>
-  isTracing() ? traceBatch(batch, () => takeBatch(tracedJob(env, batch.queue), batch)) : meteredQueue(batch, env)
+  isTracing() ? traceBatch(batch, () => handleBatch(tracedJob(env, batch.queue), batch)) : meteredQueue(batch, env)
 
 export { MeteredSender as CampaignSender, WebhookSender }
 

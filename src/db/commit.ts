@@ -8,8 +8,8 @@ import {
   sharedCustomer,
   storageFull,
 } from '../domain/errors.ts'
-import { type Database, givenOf, type NamedRows, type NamedStatements, type Statement } from './database.ts'
-import { decoded, type Query } from './select.ts'
+import { type Database, listStatements, type NamedRows, type NamedStatements, type Statement } from './database.ts'
+import { decodeRows, type Query } from './select.ts'
 import { hasLostReference, isLostRace, raisedRefusal, violatedUnique } from './failures.ts'
 
 export interface UnitOfWork {
@@ -31,32 +31,32 @@ interface FollowedStatement extends SQLWrapper {
  * The statement with work that is due once it is committed, and that takes the rows it answered. A transaction that is
  * aborted leaves none behind.
  */
-export const followedBy = <Row>(
+export const addAfterCommit = <Row>(
   statement: SQL<Row> | Query<Row> | Statement<Row>,
   afterCommit: (rows: Row[]) => Promise<unknown>,
 ): Statement => {
   const followed: FollowedStatement = {
     getSQL: () => statement.getSQL(),
-    afterCommit: (rows) => afterCommit(decoded(statement, rows as Row[])),
+    afterCommit: (rows) => afterCommit(decodeRows(statement, rows as Row[])),
   }
   return followed
 }
 
 /** Reads for the end of a transaction that writes. */
-export interface ReadWithin<Rows> {
+export interface TransactionRead<Rows> {
   statements: readonly Statement[]
   /** What they answered, by name, once the transaction is committed. */
   rows: () => Rows
 }
 
 /** Statements that read what a transaction leaves behind, so that no round trip is made for them alone. */
-export function readWithin<const S extends NamedStatements>(named: S): ReadWithin<NamedRows<S>> {
+export function readInTransaction<const S extends NamedStatements>(named: S): TransactionRead<NamedRows<S>> {
   const found: Record<string, unknown[]> = {}
-  const given = givenOf(named)
+  const given = listStatements(named)
   return {
     statements: given.map(({ name, one }): ReadStatement => ({
       getSQL: () => one.getSQL(),
-      committed: (rows) => void (found[name] = decoded(one, rows)),
+      committed: (rows) => void (found[name] = decodeRows(one, rows)),
     })),
     rows: () => {
       if (given.some(({ name }) => !(name in found)))
@@ -78,17 +78,17 @@ const isFollowed = (statement: Statement): statement is Statement & FollowedStat
  * Aborts the batch unless the statement directly before it changed exactly one row. `json()` of a text that is no JSON
  * is the one runtime error that plain SQL can raise on a condition.
  */
-export const changedOne = (): SQL => changedExactly(1)
+export const requireOneChange = (): SQL => requireChanges(1)
 
-/** As `changedOne`, for any number of rows. */
-export const changedExactly = (count: number): SQL =>
+/** As `requireOneChange`, for any number of rows. */
+export const requireChanges = (count: number): SQL =>
   sql`select case when changes() = ${count} then 1 else json('guard') end`
 
 /** True where the condition holds; aborts the batch, as a lost race, otherwise. */
-export const orAbort = (condition: SQL): SQL => sql`case when ${condition} then 1 else json('guard') end`
+export const holdsOrAborts = (condition: SQL): SQL => sql`case when ${condition} then 1 else json('guard') end`
 
 /** Aborts the batch, as a lost race, unless what was decided on still holds. */
-export const stillHolds = (condition: SQL): SQL => sql`select ${orAbort(condition)}`
+export const abortUnless = (condition: SQL): SQL => sql`select ${holdsOrAborts(condition)}`
 
 /** The refusals by conditions that are checked inside the transaction. */
 const refusals = {
@@ -101,12 +101,12 @@ const refusals = {
 } satisfies Record<string, () => AppError>
 
 /** True where the condition holds; aborts the batch with the refusal otherwise. A JSON path that is none is an error with its text. */
-export const orRefuse = (condition: SQL, code: keyof typeof refusals): SQL =>
+export const holdsOrRefuses = (condition: SQL, code: keyof typeof refusals): SQL =>
   sql`case when ${condition} then 1 else json_extract('{}', ${code}) end`
 
-/** `orRefuse` as a statement of its own. */
+/** `holdsOrRefuses` as a statement of its own. */
 export const refuseUnless = (condition: SQL, code: keyof typeof refusals): SQL =>
-  sql`select ${orRefuse(condition, code)}`
+  sql`select ${holdsOrRefuses(condition, code)}`
 
 interface Requirement {
   /** True or false, and never null. */
@@ -144,7 +144,7 @@ export async function commit<Result>(
 const maxTries = 20
 
 /** Reads, decides and commits once more after a lost race. */
-export async function decideAgain<Result>(attempt: () => Promise<Result>): Promise<Result> {
+export async function retryLostRaces<Result>(attempt: () => Promise<Result>): Promise<Result> {
   for (let tries = 1; ; tries++)
     try {
       return await attempt()

@@ -27,13 +27,13 @@ export const isShadowed = (definition: SQL, editionId: SQL): SQL =>
       and own.key = ${definition}.key))`
 
 /** The id of the definition that a key means there: the edition's own before the organisation's. */
-export const definitionOf = (key: SQL, { organization_id, edition_id }: ConsentScope): SQL =>
+export const selectDefinitionId = (key: SQL, { organization_id, edition_id }: ConsentScope): SQL =>
   sql`(select id from consents where organization_id = ${organization_id}
     and coalesce(edition_id, '') in ${edition_id === null ? sql`('')` : sql`('', ${edition_id})`} and key = ${key}
     order by edition_id is null limit 1)`
 
 /** A person's latest answer to one definition: the rest of a `from` with the records as `record`. */
-export const latestAnswer = (record: SQL, user: SQL, consentId: SQL): SQL =>
+export const fromLatestAnswer = (record: SQL, user: SQL, consentId: SQL): SQL =>
   sql`consent_records ${record} where ${record}.user_id = ${user} and ${record}.consent_id = ${consentId}
     and ${record}.is_latest = 1`
 
@@ -43,7 +43,7 @@ export const isOfferedIn = (definition: SQL, { organization_id, edition_id }: Co
     and ${definition}.is_active = 1 and not ${isShadowed(definition, sql`${edition_id}`)}`
 
 /** The first wordings of definitions that an edition has from a copy. */
-export const copiedWordings = (editionId: string): Statement =>
+export const copyWordings = (editionId: string): Statement =>
   sql`insert into consent_versions (consent_id, version, title, text, link_url, legal_basis, content_hash, created_at)
     select id, wording_version, title, text, link_url, legal_basis, content_hash, created_at
     from consents where edition_id = ${editionId}`

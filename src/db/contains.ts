@@ -1,5 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm'
-import { fold, phoneDigits, phoneNeedles } from '../domain/text/fold.ts'
+import { fold, listPhoneDigits, parsePhoneNeedles } from '../domain/text/fold.ts'
 
 const anyOf = (conditions: readonly SQL[]): SQL => sql`(${sql.join([...conditions], sql` or `)})`
 
@@ -9,16 +9,16 @@ const contains = (column: SQL, part: string): SQL => sql`instr(${column}, ${part
 const containsAny = (column: SQL, parts: readonly string[]): SQL => anyOf(parts.map((part) => contains(column, part)))
 
 /** The texts of which one has to be in a folded column that also holds telephone numbers as digits. */
-export const foldedOrDigits = (needle: string): string[] => [fold(needle), ...phoneNeedles(needle)]
+export const listSearchForms = (needle: string): string[] => [fold(needle), ...parsePhoneNeedles(needle)]
 
 /** The contains-filter on a folded column: exact, without the limits of LIKE. */
 export const containsFolded = (column: SQL, needle: string): SQL => contains(column, fold(needle))
 
 /** As above for a column that also holds telephone numbers as digits: `+45 12 34` finds `451234`. */
-export const containsFoldedOrDigits = (column: SQL, needle: string): SQL => containsAny(column, foldedOrDigits(needle))
+export const containsFoldedOrDigits = (column: SQL, needle: string): SQL => containsAny(column, listSearchForms(needle))
 
 /** Compares digits alone; a needle without any digit finds nothing. */
 export function containsDigits(column: SQL, needle: string): SQL {
-  const parts = phoneDigits(needle)
+  const parts = listPhoneDigits(needle)
   return parts.length === 0 ? sql`0` : containsAny(column, parts)
 }

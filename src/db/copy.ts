@@ -1,5 +1,5 @@
 import { getTableColumns, type SQL, sql, type Table } from 'drizzle-orm'
-import { columnName, slices } from './write.ts'
+import { quoteColumn, splitIntoParameters } from './write.ts'
 
 /** A row to copy: its id, the id of its copy, and the ids to which the copy refers. */
 export interface CopiedRow {
@@ -23,12 +23,12 @@ export function copyRows(table: Table, rows: readonly CopiedRow[], columns: Read
   const names = Object.keys(getTableColumns(table))
   const values = names.map((name) => {
     if (name === 'id') return sql`copied.value ->> 1`
-    return columns[name] ?? sql`source.${columnName(name)}`
+    return columns[name] ?? sql`source.${quoteColumn(name)}`
   })
   // The list is walked and each row found by its key; the planner may not reverse that.
   const ids = rows.map(({ from, to, parent }) => JSON.stringify([from, to, parent]))
-  return slices(ids, maxParameterLength).map(
-    (part) => sql`insert into ${table} (${sql.join(names.map(columnName), sql`, `)})
+  return splitIntoParameters(ids, maxParameterLength).map(
+    (part) => sql`insert into ${table} (${sql.join(names.map(quoteColumn), sql`, `)})
       select ${sql.join(values, sql`, `)} from json_each(${`[${part.join(',')}]`}) as copied
         cross join ${table} as source on source.id = copied.value ->> 0`,
   )

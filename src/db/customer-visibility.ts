@@ -1,5 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm'
-import { type Caller, reachOf, type RoleCode } from '../domain/accounts/access.ts'
+import { type Caller, getReach, type RoleCode } from '../domain/accounts/access.ts'
 import { searchSeparator } from '../domain/text/fold.ts'
 import { fromJson } from './select.ts'
 import { inList } from './visibility.ts'
@@ -8,7 +8,7 @@ import { inList } from './visibility.ts'
 export type ContactColumn = 'email' | 'phone_number' | 'first_name' | 'last_name'
 
 /** Columns of customers that answers show. */
-export const shownColumns = [
+export const customerColumns = [
   'email',
   'phone_number',
   'first_name',
@@ -21,17 +21,17 @@ export const shownColumns = [
   'created_at',
   'last_seen_at',
 ] as const
-export type ShownColumn = (typeof shownColumns)[number]
+export type CustomerColumn = (typeof customerColumns)[number]
 
 /** Columns by which customers are found. */
-export type SearchedColumn = 'phone_digits' | 'search_text'
+export type SearchColumn = 'phone_digits' | 'search_text'
 
 /**
  * A column as a role of editions sees it: `row` is the row of `edition_customers`, which may be missing in an outer join,
  * and `user` the row of `users`. The organisation alone knows what it verified, saw and chose; only `is_active` is shown
  * to both, because it decides whether mail goes out.
  */
-export function buildEditionColumn(name: ShownColumn | SearchedColumn, row: SQL, user: SQL): SQL {
+export function buildEditionColumn(name: CustomerColumn | SearchColumn, row: SQL, user: SQL): SQL {
   switch (name) {
     case 'email':
     case 'phone_number':
@@ -54,7 +54,7 @@ export function buildEditionColumn(name: ShownColumn | SearchedColumn, row: SQL,
 }
 
 /** The row of `edition_customers` that the customer joined last among those of these editions. */
-export const buildLatestRow = (userSeq: SQL, editionIds: readonly string[]): SQL =>
+export const selectLatestSeq = (userSeq: SQL, editionIds: readonly string[]): SQL =>
   sql`(select max(seq) from edition_customers where user_seq = ${userSeq} and ${inEditions(sql`edition_id`, editionIds)})`
 
 export const inEditions = (column: SQL, editionIds: readonly string[]): SQL =>
@@ -72,7 +72,7 @@ export const isSharedOutside = (user: SQL, editionIds: readonly string[]): SQL =
 /**
  * A contact column as it is shown to roles of the edition that a column names; where that is null, the customer's own.
  */
-export function contactSeenInEdition(user: SQL, column: ContactColumn, editionId: SQL): SQL {
+export function buildContactColumn(user: SQL, column: ContactColumn, editionId: SQL): SQL {
   const name = sql.raw(column)
   const value = sql`(select ${name} from edition_customers as seen
     where seen.edition_id = ${editionId} and seen.user_seq = ${user}.seq)`
@@ -81,8 +81,8 @@ export function contactSeenInEdition(user: SQL, column: ContactColumn, editionId
 }
 
 /** Rows of `edition_customers` that the caller sees of a customer, whose row of `users` is in the query. */
-export function isEditionSeenBy(caller: Caller): SQL {
-  const reach = reachOf(caller)
+export function isEditionVisible(caller: Caller): SQL {
+  const reach = getReach(caller)
   if (reach.all || reach.editions.length === 0) return sql`1`
   const inOwn = inEditions(sql`edition_customers.edition_id`, listEditionIds(reach.editions))
   if (reach.organizations.length === 0) return inOwn
@@ -90,9 +90,9 @@ export function isEditionSeenBy(caller: Caller): SQL {
 }
 
 /** The ids of the editions of a customer that the caller sees. The row of `users` is in the query. */
-export const editionIdsSeenBy = (caller: Caller) =>
+export const selectVisibleEditionIds = (caller: Caller) =>
   fromJson<string[]>(sql`(select json_group_array(edition_customers.edition_id) from edition_customers
-    where user_seq = users.seq and ${isEditionSeenBy(caller)})`)
+    where user_seq = users.seq and ${isEditionVisible(caller)})`)
 
 const listEditionIds = (grants: readonly { edition_id: string | null }[]): string[] => [
   ...new Set(grants.flatMap((grant) => grant.edition_id ?? [])),
@@ -101,8 +101,8 @@ const listEditionIds = (grants: readonly { edition_id: string | null }[]): strin
 const changers: readonly RoleCode[] = ['OA', 'OM', 'EA', 'EM']
 
 /** The editions whose customers the caller may change; null for callers who may change all customers of the organisation. */
-export function changeableEditions(caller: Caller, organizationId: string): readonly string[] | null {
-  const reach = reachOf(caller, changers)
+export function listChangeableEditions(caller: Caller, organizationId: string): readonly string[] | null {
+  const reach = getReach(caller, changers)
   if (reach.all || reach.organizations.includes(organizationId)) return null
   return reach.editions
     .filter((grant) => grant.organization_id === organizationId)
@@ -118,9 +118,9 @@ export interface CustomerView {
   /** Whether the caller sees all customers as the organisation has them. */
   isWhole: boolean
   join: SQL
-  column: (name: ShownColumn | SearchedColumn) => SQL
+  column: (name: CustomerColumn | SearchColumn) => SQL
   /** Columns under their own names. */
-  columns: (names: readonly ShownColumn[]) => SQL
+  columns: (names: readonly CustomerColumn[]) => SQL
 }
 
 const buildView = (isWhole: boolean, join: SQL, column: CustomerView['column']): CustomerView => ({
@@ -140,8 +140,8 @@ const buildWholeView = (user: SQL): CustomerView => buildView(true, sql``, (name
 const wholeUsers = buildWholeView(sql`users`)
 
 /** Customers as they are shown to the caller, through all roles together. */
-export function customersSeenBy(caller: Caller, user?: SQL): CustomerView {
-  const reach = reachOf(caller)
+export function viewCustomers(caller: Caller, user?: SQL): CustomerView {
+  const reach = getReach(caller)
   if (reach.all || reach.editions.length === 0) return user ? buildWholeView(user) : wholeUsers
   const from = user ?? sql`users`
   const seen = sql`seen`
@@ -150,7 +150,7 @@ export function customersSeenBy(caller: Caller, user?: SQL): CustomerView {
   const isSeen =
     only !== undefined && others.length === 0
       ? sql`seen.edition_id = ${only} and seen.user_seq = ${from}.seq`
-      : sql`seen.seq = ${buildLatestRow(sql`${from}.seq`, editionIds)}`
+      : sql`seen.seq = ${selectLatestSeq(sql`${from}.seq`, editionIds)}`
   const isOrganizations = inList(sql`${from}.organization_id`, reach.organizations)
   return buildView(false, sql`left join edition_customers as seen on ${isSeen}`, (name) => {
     const column = buildEditionColumn(name, seen, from)
@@ -171,7 +171,7 @@ export function madeOfView<Made>(make: (view: CustomerView) => Made): (view: Cus
 type ContactValues = Record<'email' | 'phone_number', string | null> & Record<'first_name' | 'last_name', string>
 
 /** Contact columns as fields of a query, under their own names. */
-export const customerFields = <Name extends ContactColumn>(view: CustomerView, names: readonly Name[]) =>
+export const buildContactFields = <Name extends ContactColumn>(view: CustomerView, names: readonly Name[]) =>
   Object.fromEntries(names.map((name) => [name, view.column(name)])) as { [Key in Name]: SQL<ContactValues[Key]> }
 
 const separator = sql.raw(`char(${searchSeparator.charCodeAt(0)})`)

@@ -3,7 +3,7 @@ import { AppError } from '../domain/errors.ts'
 import type { Meter } from '../domain/meter.ts'
 import { isTransient } from './failures.ts'
 import { render } from './render.ts'
-import { decoded, type Query } from './select.ts'
+import { decodeRows, type Query } from './select.ts'
 
 /** A statement with the shape of the rows that it answers, as D1 gives them: column names, integers, text. */
 export type Statement<Row = unknown> = (SQL<Row> | SQLWrapper) & { readonly _row?: Row }
@@ -23,7 +23,7 @@ export type NamedRows<S extends NamedStatements> = { -readonly [K in keyof S]?: 
 type RowsOf<S extends readonly Statement[]> = { -readonly [K in keyof S]: RowsOfOne<S[K]> }
 
 /** The statements that are not left out, with their names. */
-export const givenOf = (statements: NamedStatements): { name: string; one: Statement }[] =>
+export const listStatements = (statements: NamedStatements): { name: string; one: Statement }[] =>
   Object.entries(statements).flatMap(([name, one]) => (one ? [{ name, one }] : []))
 
 /** D1 with a meter. One `batch` is one transaction and one round trip. */
@@ -46,7 +46,7 @@ export class Database {
     const result = await this.#prepare(statement).all<Row>().catch(overloaded)
     this.#count(result)
     this.meter.round_trips++
-    return decoded(statement, result.results)
+    return decodeRows(statement, result.results)
   }
 
   async first<Row>(statement: SQL<Row> | Query<Row>): Promise<Row | undefined> {
@@ -59,7 +59,7 @@ export class Database {
     const results = await this.#client.batch(prepared).catch(overloaded)
     this.meter.round_trips++
     for (const result of results) this.#count(result)
-    const rows = statements.map((statement, index) => decoded(statement, results[index]?.results ?? []))
+    const rows = statements.map((statement, index) => decodeRows(statement, results[index]?.results ?? []))
     return rows as RowsOf<S>
   }
 
@@ -72,7 +72,7 @@ export class Database {
 
   /** As `batch`, by names. A statement that is null is left out. */
   async batchNamed<const S extends NamedStatements>(statements: S): Promise<NamedRows<S>> {
-    const given = givenOf(statements)
+    const given = listStatements(statements)
     const rows = await this.batch(given.map(({ one }) => one))
     return Object.fromEntries(given.map(({ name }, index) => [name, rows[index]])) as NamedRows<S>
   }

@@ -1,5 +1,5 @@
 import { and, eq, isNull, type SQL, sql } from 'drizzle-orm'
-import { changedOne } from './commit.ts'
+import { requireOneChange } from './commit.ts'
 import type { Database, Statement } from './database.ts'
 import { idempotencyKeys } from './schema/auth.ts'
 import { select } from './select.ts'
@@ -79,7 +79,7 @@ export class IdempotencyStore {
   settle(key: IdempotencyKey, lease: string, answer: StoredAnswer, fingerprint: string | null = null): Statement[] {
     const { status, headers, body } = answer
     const known = fingerprint === null ? {} : { fingerprint }
-    return [update(idempotencyKeys, { status, headers, body, ...known }, isLeased(key, lease)), changedOne()]
+    return [update(idempotencyKeys, { status, headers, body, ...known }, isLeased(key, lease)), requireOneChange()]
   }
 
   async store(

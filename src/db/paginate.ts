@@ -2,7 +2,7 @@ import { type SQL, sql } from 'drizzle-orm'
 import { AppError } from '../domain/errors.ts'
 import type { KeyValue, OrderBy, Page, PageRequest } from '../domain/page.ts'
 import type { Database } from './database.ts'
-import { answering, type Fields, type RowOf, selection } from './select.ts'
+import { decodeAs, type Fields, type RowOf, buildSelectList } from './select.ts'
 
 /** One key of an ordering. Rows without a value come last in both directions. */
 export interface SortKey {
@@ -63,7 +63,7 @@ export async function paginate<F extends Fields>(
 
   // `cross join` keeps SQLite from reading the joined table first: it does not know how short a page is.
   const [rows, [total]] = await db.batch([
-    answering(
+    decodeAs(
       list.columns,
       sql<PageRow<RowOf<F>>>`
         with page as (
@@ -73,7 +73,7 @@ export async function paginate<F extends Fields>(
           order by ${joinList(keys.map(buildDirection))}
           limit ${isTooDeep ? 0 : request.size + 1} offset ${offset}
         )
-        select ${joinList(pageKeys)}, ${selection(list.columns)}
+        select ${joinList(pageKeys)}, ${buildSelectList(list.columns)}
         from page cross ${list.joins}
         order by ${joinList(pageOrder)}`,
     ),
@@ -123,7 +123,7 @@ export function buildOrderBy<Name extends string>(
 }
 
 /** An ordering in which rows that it does not tell apart follow their creation. */
-export function addCreated<Name extends string>(
+export function addCreatedKey<Name extends string>(
   ordering: readonly OrderBy<Name | 'created'>[],
 ): readonly OrderBy<Name | 'created'>[] {
   const last = ordering.at(-1)

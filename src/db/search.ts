@@ -1,5 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm'
-import { markOf, markShifts, matching, quoted } from '../domain/text/trigrams.ts'
+import { encodeMark, markShifts, buildMatchExpression, quotePhrase } from '../domain/text/trigrams.ts'
 import type { Database } from './database.ts'
 
 /** A search joins, compares and sorts at most this many candidates. With more, the list walks the index of its ordering. */
@@ -12,7 +12,7 @@ export const maxNewest = 10_000
 export type SearchScope = { editions: readonly string[] } | { organizations: readonly string[] } | { editionId: string }
 
 const buildMarks = (kind: keyof typeof markShifts, ids: readonly string[]): SQL =>
-  sql`${ids.map((id) => quoted(markOf(kind, id))).join(' OR ')}`
+  sql`${ids.map((id) => quotePhrase(encodeMark(kind, id))).join(' OR ')}`
 
 /** The mark of the organization of an edition, which the request does not name. */
 function buildOrganizationMark(editionId: string): SQL {
@@ -44,7 +44,7 @@ interface TextSearch {
  * letters, so whoever uses it compares the text itself. Two scopes may share a mark, so the scope is compared too.
  */
 export function buildMatch(index: SearchIndex, { scope, isVisible, texts }: TextSearch): SQL {
-  const phrases = matching(texts)
+  const phrases = buildMatchExpression(texts)
   const expression = scope ? sql`'(' || ${buildScopeMarks(scope)} || ') AND (' || ${phrases} || ')'` : sql`${phrases}`
   // A condition beside `match` would be checked once an entry. No row contains the empty phrase.
   return sql`${sql.raw(index)} match iif(${isVisible}, ${expression}, '""')`

@@ -52,11 +52,11 @@ export const fromJson = <Value>(expression: SQL): SQL<Value> =>
   expression.mapWith((text: string): Value => JSON.parse(text) as Value)
 
 /** The value that a statement in SQL answered for a column, as the column's mode says. */
-export const storedIn = <C extends SQLiteColumn>(column: C, value: string): GetColumnData<C> =>
+export const decodeValue = <C extends SQLiteColumn>(column: C, value: string): GetColumnData<C> =>
   column.mapFromDriverValue(value)
 
 /** A column of a table that a `left join` may find no row of. */
-export const orNull = <C extends SQLiteColumn>(column: C): SQL<GetColumnData<C> | null> =>
+export const makeNullable = <C extends SQLiteColumn>(column: C): SQL<GetColumnData<C> | null> =>
   sql`${column}`.mapWith<DriverValueDecoder<GetColumnData<C> | null, unknown>>(decoderOf(column))
 
 /** An expression that answers 1 or 0, as a boolean. */
@@ -68,7 +68,7 @@ export const jsonFlag = (expression: SQL): SQL => sql`json(iif(${expression}, 't
 const selections = new WeakMap<Fields, SQL>()
 
 /** The fields for a query in `sql`: what stands behind `select`. Fields that are kept are rendered once. */
-export function selection(fields: Fields): SQL {
+export function buildSelectList(fields: Fields): SQL {
   const known = selections.get(fields)
   if (known) return known
   const made = sql.join(
@@ -82,14 +82,14 @@ export function selection(fields: Fields): SQL {
 }
 
 /** A query in `sql` that answers these fields by their names, and maybe more. */
-export const answering = <Row>(fields: Fields, statement: SQL<Row>): Query<Row> => {
+export const decodeAs = <Row>(fields: Fields, statement: SQL<Row>): Query<Row> => {
   const shape: unknown = { selectedFields: fields }
   return { _: shape as Query<Row>['_'], getSQL: () => statement }
 }
 
 /** A query of one row of expressions, without a table. */
 export const selectValues = <F extends Fields>(fields: F): Query<RowOf<F>> =>
-  answering(fields, sql<RowOf<F>>`select ${selection(fields)}`)
+  decodeAs(fields, sql<RowOf<F>>`select ${buildSelectList(fields)}`)
 
 type Decoder = readonly [key: string, decode: (value: unknown) => unknown]
 
@@ -114,7 +114,7 @@ function decodersOf(fields: object): readonly Decoder[] {
 const isQuery = (statement: SQLWrapper): statement is Query<unknown> => '_' in statement
 
 /** Rows of D1 as the fields of their statement say; as they are where it does not know any. */
-export function decoded<Row>(statement: SQLWrapper, rows: Row[]): Row[] {
+export function decodeRows<Row>(statement: SQLWrapper, rows: Row[]): Row[] {
   if (!isQuery(statement) || rows.length === 0) return rows
   const decoders = decodersOf(statement._.selectedFields)
   if (decoders.length === 0) return rows

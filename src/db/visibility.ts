@@ -1,5 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm'
-import { type Caller, type Reach, reachOf, type RoleCode } from '../domain/accounts/access.ts'
+import { type Caller, type Reach, getReach, type RoleCode } from '../domain/accounts/access.ts'
 import { editions } from './schema/editions.ts'
 
 /** A list of ids of any length as one bound parameter. */
@@ -26,31 +26,31 @@ export interface Visibility {
   inEditions: (ids: readonly string[]) => SQL
 }
 
-export const visibilityOf = (organization: SQL, edition: SQL): Visibility => ({
+export const buildVisibility = (organization: SQL, edition: SQL): Visibility => ({
   inOrganizations: (ids) => inList(organization, ids),
   inEditions: (ids) => inList(edition, ids),
 })
 
 /** Of rows that name their edition alone: an organisation has those of its editions. */
-export const visibilityByEdition = (edition: SQL): Visibility => ({
+export const buildVisibilityByEdition = (edition: SQL): Visibility => ({
   inOrganizations: (ids) => inList(sql`(select organization_id from editions where editions.id = ${edition})`, ids),
   inEditions: (ids) => inList(edition, ids),
 })
 
-export const editionVisibility = visibilityOf(sql`${editions.organization_id}`, sql`${editions.id}`)
+export const editionVisibility = buildVisibility(sql`${editions.organization_id}`, sql`${editions.id}`)
 
 /**
  * What the caller reaches through the roles of the operation. While the path is looked up every role counts, so that a
  * caller who may only read is told which role the operation takes.
  */
-export const actingReach = (caller: Caller, roles = caller.acting_roles): Reach => reachOf(caller, roles)
+export const getActingReach = (caller: Caller, roles = caller.acting_roles): Reach => getReach(caller, roles)
 
 /**
  * True for the rows that the caller reaches through the operation's roles, or through `roles` alone; every read of the
  * API goes through this.
  */
-export function visible(caller: Caller, table: Visibility, roles?: readonly RoleCode[]): SQL {
-  const reach = actingReach(caller, roles)
+export function isVisible(caller: Caller, table: Visibility, roles?: readonly RoleCode[]): SQL {
+  const reach = getActingReach(caller, roles)
   return reach.all ? sql`1` : within(reach, table)
 }
 
@@ -64,7 +64,7 @@ function within(reach: Extract<Reach, { all: false }>, table: Visibility): SQL {
 
 /** Whether the caller reaches all rows of an organisation through the operation's roles. */
 export function seesOrganization(caller: Caller, id: string): boolean {
-  const reach = actingReach(caller)
+  const reach = getActingReach(caller)
   return reach.all || reach.organizations.includes(id)
 }
 
@@ -74,8 +74,8 @@ interface AskedTenant {
 }
 
 /** The ids of the organisations that a caller reaches, as a whole or some editions of them; null for all. */
-export function organizationsReached(caller: Caller): string[] | null {
-  const reach = actingReach(caller)
+export function listReachedOrganizations(caller: Caller): string[] | null {
+  const reach = getActingReach(caller)
   if (reach.all) return null
   return [...new Set([...reach.organizations, ...reach.editions.map((grant) => grant.organization_id)])]
 }
@@ -84,18 +84,18 @@ export function organizationsReached(caller: Caller): string[] | null {
  * What a list is asked for, with its organisation where none is named and the caller reaches no other: indexes and counts have
  * the rows of one together. An edition says as much.
  */
-export function inOnlyOrganization<Asked extends AskedTenant>(caller: Caller, asked: Asked): Asked {
-  const [only, ...others] = organizationsReached(caller) ?? []
+export function addOnlyOrganization<Asked extends AskedTenant>(caller: Caller, asked: Asked): Asked {
+  const [only, ...others] = listReachedOrganizations(caller) ?? []
   if (asked.organization_id !== undefined || asked.edition_id !== undefined || others.length > 0) return asked
   return only === undefined ? asked : { ...asked, organization_id: only }
 }
 
 /**
- * As `visible`, for a list of one organisation or one edition: what the caller reaches there is decided
+ * As `isVisible`, for a list of one organisation or one edition: what the caller reaches there is decided
  * before the first row, so that an index alone can find and count the rows.
  */
-export function visibleIn(caller: Caller, table: Visibility, asked: AskedTenant): SQL {
-  const reach = actingReach(caller)
+export function isVisibleIn(caller: Caller, table: Visibility, asked: AskedTenant): SQL {
+  const reach = getActingReach(caller)
   if (reach.all) return sql`1`
   const { organization_id, edition_id } = asked
   if (organization_id !== undefined && seesOrganization(caller, organization_id)) return sql`1`

@@ -1,11 +1,11 @@
 import { type Column, getTableColumns, type InferInsertModel, is, SQL, sql, type Table } from 'drizzle-orm'
-import { changedOne } from './commit.ts'
-import { sameJson } from '../domain/text/json.ts'
+import { requireOneChange } from './commit.ts'
+import { isSameJson } from '../domain/text/json.ts'
 import type { Statement } from './database.ts'
 
 type InsertModel<T extends Table> = InferInsertModel<T>
 
-export const columnName = (name: string): SQL => sql.raw(`"${name}"`)
+export const quoteColumn = (name: string): SQL => sql.raw(`"${name}"`)
 
 interface Written {
   name: string
@@ -28,7 +28,7 @@ const columnsIn = (table: Table, row: object): Written[] =>
 
 const namesOf = (written: readonly Written[]): SQL =>
   sql.join(
-    written.map(({ name }) => columnName(name)),
+    written.map(({ name }) => quoteColumn(name)),
     sql`, `,
   )
 
@@ -48,7 +48,7 @@ export function insert<T extends Table>(table: T, row: InsertModel<T>): SQL {
 const maxParameterLength = 500_000
 
 /** Parts of a JSON array that fit into one bound value each. */
-export function slices(items: readonly string[], maxLength = maxParameterLength): string[][] {
+export function splitIntoParameters(items: readonly string[], maxLength = maxParameterLength): string[][] {
   const parts: string[][] = []
   let length = maxLength
   for (const item of items) {
@@ -110,7 +110,7 @@ function insertRows(table: Table, rows: readonly object[], found: LookUps<string
     ],
     sql`, `,
   )
-  return slices(stored.map((values) => JSON.stringify(own.map((index) => values[index])))).map(
+  return splitIntoParameters(stored.map((values) => JSON.stringify(own.map((index) => values[index])))).map(
     (part) => sql`insert into ${table} (${sql.raw(names)}) select ${selected}
       from (select value from json_each(${`[${part.join(',')}]`}) limit -1 offset 0) where true`,
   )
@@ -120,7 +120,7 @@ export const insertAll = <T extends Table>(table: T, rows: readonly InsertModel<
   insertRows(table, rows, {})
 
 /** As `insertAll`. Columns of `found` are looked up by the texts that the rows have in their place. */
-export const insertFound = <T extends Table, Name extends string>(
+export const insertWithLookups = <T extends Table, Name extends string>(
   table: T,
   rows: readonly (Omit<InsertModel<T>, NoInfer<Name>> & Record<NoInfer<Name>, string | null>)[],
   found: LookUps<Name>,
@@ -132,14 +132,14 @@ type Changes<T extends Table> = { [Name in keyof InsertModel<T>]?: InsertModel<T
 export function update<T extends Table>(table: T, changes: Changes<T>, where: SQL | undefined): SQL {
   const written = columnsIn(table, changes)
   const values = valuesOf(written, changes)
-  const sets = written.map(({ name }, index) => sql`${columnName(name)} = ${values[index]}`)
+  const sets = written.map(({ name }, index) => sql`${quoteColumn(name)} = ${values[index]}`)
   return sql`update ${table} set ${sql.join(sets, sql`, `)} where ${where ?? sql`0`}`
 }
 
 const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null
 
 /** The changes that differ from the row. Equal JSON is no change, as objects and as texts in `json`. */
-export function changesIn<Row extends object>(
+export function pickChanges<Row extends object>(
   row: Row,
   changes: Partial<Row>,
   json: readonly (keyof Row)[] = [],
@@ -147,8 +147,8 @@ export function changesIn<Row extends object>(
   const isSame = (name: keyof Row) => {
     const [before, after] = [row[name], changes[name]]
     if (before === after || after === undefined) return true
-    if (isObject(before) && isObject(after)) return sameJson(JSON.stringify(before), JSON.stringify(after))
-    return json.includes(name) && typeof before === 'string' && typeof after === 'string' && sameJson(before, after)
+    if (isObject(before) && isObject(after)) return isSameJson(JSON.stringify(before), JSON.stringify(after))
+    return json.includes(name) && typeof before === 'string' && typeof after === 'string' && isSameJson(before, after)
   }
   const names = (Object.keys(changes) as (keyof Row)[]).filter((name) => !isSame(name))
   return Object.fromEntries(names.map((name) => [name, changes[name]])) as Partial<Row>
@@ -163,7 +163,7 @@ export function updateVersion<T extends Table>(
   changes: Changes<T>,
 ): [change: Statement, ...guards: Statement[]] {
   const next = { ...changes, version: row.version + 1 }
-  return [update(table, next, sql`id = ${row.id} and version = ${row.version}`), changedOne()]
+  return [update(table, next, sql`id = ${row.id} and version = ${row.version}`), requireOneChange()]
 }
 
 /** Removes the rows that `where` names. */

@@ -11,7 +11,7 @@ export interface AuditEntry {
   changes: readonly AuditChange[]
 }
 
-export type Presented = Readonly<Record<string, unknown>>
+export type Representation = Readonly<Record<string, unknown>>
 
 /** The actor in entries about background work. */
 export const systemActor = 'system'
@@ -19,7 +19,7 @@ export const systemActor = 'system'
 /** The action of an entry about a token that was used after its end. */
 export const refusedTokenAction = 'rejectAccessToken'
 /** Such uses of one token are recorded this often. */
-export const refusedTokenEveryMs = 3_600_000
+export const refusedTokenIntervalMs = 3_600_000
 
 const secrets = [
   'add_url',
@@ -61,7 +61,7 @@ function changeOf(field: string, before: unknown, after: unknown): AuditChange {
 }
 
 /** The top-level fields in which two representations differ; nothing counts as a representation of empty fields. */
-export function changesBetween(before: Presented | null, after: Presented | null): AuditChange[] {
+export function listChanges(before: Representation | null, after: Representation | null): AuditChange[] {
   const fields = new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])
   return [...fields].flatMap((field) => {
     const [old, next] = [before?.[field], after?.[field]]

@@ -1,6 +1,6 @@
 import type { FieldCode } from './error-guide/fields.ts'
 import type { FieldError } from './field-error.ts'
-import { roleAdvice } from './accounts/roles-in-words.ts'
+import { describeRoles } from './accounts/roles-in-words.ts'
 
 export type { FieldError }
 
@@ -156,10 +156,10 @@ const withHint = (what: string, meant: string | null): string =>
   meant === null ? `${what}.` : `${what}; did you mean \`${meant}\`?`
 
 /** An unknown field of a body, with the name that may be meant. */
-export const unknownField = (path: FieldPath, meant: string | null): FieldError =>
+export const unknownFieldError = (path: FieldPath, meant: string | null): FieldError =>
   fieldError(path, 'unknown_field', withHint('No such field', meant))
 
-export const unknownParameter = (name: string, meant: string | null): FieldError =>
+export const unknownParameterError = (name: string, meant: string | null): FieldError =>
   parameterError(name, 'unknown_parameter', withHint('No such parameter', meant))
 
 export const invalid = (...errors: FieldError[]): AppError =>
@@ -198,7 +198,7 @@ export const sharedCustomer = (): AppError =>
 export const permissionDenied = (
   requiredRoles: readonly string[],
   errors: readonly FieldError[] = [],
-  instead = roleAdvice(requiredRoles),
+  instead = describeRoles(requiredRoles),
 ): AppError =>
   new AppError('permission_denied', `Your role does not allow this operation. ${instead}`, {
     errors,

@@ -53,7 +53,7 @@ export const idPrefixes = {
 export type IdKind = keyof typeof idPrefixes
 
 /** The prefix of the ids that a field such as `edition_id` takes; null for names of no kind. */
-export function idPrefixOf(name: string): string | null {
+export function findIdPrefix(name: string): string | null {
   const kind = name.replace(/_id$/, '').replace(/^customer$/, 'user')
   return name.endsWith('_id') && Object.hasOwn(idPrefixes, kind) ? idPrefixes[kind as IdKind] : null
 }
@@ -67,23 +67,23 @@ const ulidPattern = new RegExp(`^([0-9A-HJKMNP-TV-Z]{10})(${cellForm})?([0-9A-HJ
 export const isCell = (text: string): boolean => cellPattern.test(text)
 
 /** A ULID with a mark, which may be empty. It sorts by its time. */
-export const markedUlid = (text: string, cell: string): string =>
+export const addCell = (text: string, cell: string): string =>
   cell === '' ? text : `${text.slice(0, timeLength)}${cell}${text.slice(timeLength)}`
 
-/** The parts of a `markedUlid`; null for another text. */
-export function partsOfUlid(text: string): { ulid: string; cell: string } | null {
+/** The parts of a ULID with a cell; null for another text. */
+export function splitUlid(text: string): { ulid: string; cell: string } | null {
   const [, time = '', cell = '', rest = ''] = ulidPattern.exec(text) ?? []
   return time === '' ? null : { ulid: time + rest, cell }
 }
 
 /** Prefix and ULID: sorts by time of creation; `random` gives numbers from 0 up to 1. */
 export const newId = (kind: IdKind, now: number, random: () => number, cell = ''): string =>
-  `${idPrefixes[kind]}_${markedUlid(ulid(now, random), cell)}`
+  `${idPrefixes[kind]}_${addCell(ulid(now, random), cell)}`
 
 /** Ids made one after another, of one instant too, sort in that order. */
-export function idFactory(now: number, random: () => number, cell = ''): (kind: IdKind) => string {
+export function createIdFactory(now: number, random: () => number, cell = ''): (kind: IdKind) => string {
   const next = monotonicFactory(random)
-  return (kind) => `${idPrefixes[kind]}_${markedUlid(next(now), cell)}`
+  return (kind) => `${idPrefixes[kind]}_${addCell(next(now), cell)}`
 }
 
 /** Sorts before every id of that kind that was made then or later, and after all that were made before. */
@@ -95,8 +95,8 @@ const kindOfPrefix = new Map<string, IdKind>(
 )
 
 /** The kind of an id: `user` for the prefix that accounts and customers share; null for another text. */
-export const kindOfId = (id: string): IdKind | null => kindOfPrefix.get(id.split('_', 1)[0] ?? '') ?? null
+export const findIdKind = (id: string): IdKind | null => kindOfPrefix.get(id.split('_', 1)[0] ?? '') ?? null
 
 /** Whether a text is an id of this kind, with a mark or without. */
-export const isIdOf = (kind: IdKind, text: string): boolean =>
-  text.startsWith(`${idPrefixes[kind]}_`) && partsOfUlid(text.slice(idPrefixes[kind].length + 1)) !== null
+export const isId = (kind: IdKind, text: string): boolean =>
+  text.startsWith(`${idPrefixes[kind]}_`) && splitUlid(text.slice(idPrefixes[kind].length + 1)) !== null

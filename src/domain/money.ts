@@ -1,4 +1,4 @@
-import { bcp47, type Language } from './languages.ts'
+import { toBcp47, type Language } from './languages.ts'
 
 /** The currencies. All of them have two decimals. */
 export const currencies = ['eur', 'usd', 'gbp', 'pln', 'dkk', 'sek', 'nok'] as const
@@ -39,13 +39,13 @@ function formatterOf(language: Language, currency: string): Intl.NumberFormat {
   const key = `${language} ${currency}`
   const known = formatters.get(key)
   if (known) return known
-  const made = new Intl.NumberFormat(bcp47(language), { style: 'currency', currency })
+  const made = new Intl.NumberFormat(toBcp47(language), { style: 'currency', currency })
   formatters.set(key, made)
   return made
 }
 
 /** The amount for people: `1.150,00 kr.` in Danish. All of its spaces are no-break ones. */
-export const moneyText = (minor: number, currency: string, language: Language): string =>
+export const formatLocalMoney = (minor: number, currency: string, language: Language): string =>
   // Adding 0 takes the sign from -0.
   formatterOf(language, currency)
     .format(toMajor(minor) + 0)

@@ -13,8 +13,8 @@ function groupsOf(address: string): string[] | null {
 }
 
 /** The part of an IP address that does not identify a person: 24 bits of IPv4, 48 of IPv6. Null for another text. */
-export function prefixOf(address: string | undefined): string | null {
-  const network = networkOf(address)
+export function parseNetworkPrefix(address: string | undefined): string | null {
+  const network = parseNetwork(address)
   if (network === null) return null
   if (isV4(network)) return `${network.split('.').slice(0, 3).join('.')}.0/24`
   return `${network.split(':').slice(0, 3).join(':')}::/48`
@@ -24,7 +24,7 @@ export function prefixOf(address: string | undefined): string | null {
  * What limits count by: an IPv4 address, or the first 64 bits of an IPv6 address, because a client that has one of these has
  * all that follow. Null for anything else.
  */
-export function networkOf(address: string | undefined): string | null {
+export function parseNetwork(address: string | undefined): string | null {
   const text = (address ?? '').trim().toLowerCase()
   if (isV4(text)) return text
   const groups = groupsOf(text)

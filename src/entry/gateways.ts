@@ -72,7 +72,7 @@ export const checkProviders = (config: ProviderConfig): unknown => chosen(config
 type Gateways = Pick<JobCtx, 'email' | 'sms' | 'dns' | 'passes' | 'payments' | 'files' | 'images' | 'scanner'>
 
 /** The gateways of the providers that the configuration names. */
-export function gatewaysOf(env: GatewayBindings, parts: GatewayCtx): Gateways {
+export function createGateways(env: GatewayBindings, parts: GatewayCtx): Gateways {
   const { email, sms, dns, passes } = chosen(parts.config)
   const { environment, payments, files } = parts.config
   return {

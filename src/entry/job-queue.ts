@@ -16,7 +16,7 @@ const bindings = {
 } as const satisfies Record<QueueName, keyof Bindings>
 
 /** The queues of the platform. */
-export const jobQueueOf = (env: Bindings): JobQueue => ({
+export const createJobQueue = (env: Bindings): JobQueue => ({
   async enqueue<Name extends QueueName>(name: Name, messages: readonly QueueMessages[Name][], delaySeconds = 0) {
     const queue: Queue<QueueMessages[Name]> = env[bindings[name]]
     const delay = { delaySeconds: Math.min(Math.max(0, Math.ceil(delaySeconds)), maxDelaySeconds) }

@@ -5,10 +5,10 @@ import { newMeter } from '../domain/meter.ts'
 import { FetchPost } from '../gateways/webhook-post/fetch-post.ts'
 import type { Bindings } from '../http/env.ts'
 import { readConfig } from './config.ts'
-import { jobQueueOf } from './job-queue.ts'
-import { gatewaysOf } from './gateways.ts'
+import { createJobQueue } from './job-queue.ts'
+import { createGateways } from './gateways.ts'
 import { random } from './random.ts'
-import { sendersOf, webhookSendersOf } from './senders.ts'
+import { createCampaignSenders, createWebhookSenders } from './senders.ts'
 
 /**
  * The context of queue messages, sweeps and paths without a token: the primary database, and a clock that advances
@@ -24,10 +24,10 @@ export function openJob(env: Bindings, meter = newMeter()): JobCtx {
   }
   return {
     ...parts,
-    jobQueue: jobQueueOf(env),
-    senders: sendersOf(env),
-    webhookSenders: webhookSendersOf(env),
+    jobQueue: createJobQueue(env),
+    senders: createCampaignSenders(env),
+    webhookSenders: createWebhookSenders(env),
     webhookPost: new FetchPost(),
-    ...gatewaysOf(env, parts),
+    ...createGateways(env, parts),
   }
 }

@@ -16,7 +16,7 @@ import { calculateSegments, isCalculateMessage } from '../modules/segments/jobs.
 import { isEmailSendMessage, sendEmails } from '../modules/transactional-emails/jobs.ts'
 import { applyEvents, isEventsMessage } from '../modules/message-events/jobs.ts'
 import { deliver, isDeliverMessage, type Lane } from '../modules/webhooks/jobs.ts'
-import { inBackground } from './background.ts'
+import { continueInBackground } from './background.ts'
 import { recordDead } from './dead-letters.ts'
 import { openJob } from './job.ts'
 
@@ -29,7 +29,7 @@ const deliveries = (lane: Lane): Consumer<DeliverMessage> => ({
   isOurs: isDeliverMessage,
   take: async (job, bodies) => {
     const { rest } = await deliver(job, lane, [...new Set(bodies.map(({ endpoint_id }) => endpoint_id))])
-    inBackground('webhook-deliveries', rest())
+    continueInBackground('webhook-deliveries', rest())
   },
 })
 
@@ -81,7 +81,7 @@ async function consume<Body>(job: JobCtx, batch: MessageBatch, { isOurs, take }:
  * Handles one batch of messages. An unknown message is logged and acknowledged, never retried. A message that fails is
  * retried, and recorded after the last try.
  */
-export async function takeBatch(job: JobCtx, batch: MessageBatch): Promise<void> {
+export async function handleBatch(job: JobCtx, batch: MessageBatch): Promise<void> {
   if (batch.queue.endsWith('-dead')) {
     await recordDead(job, batch.queue, bodiesOf(batch.messages))
     return batch.ackAll()
@@ -97,4 +97,4 @@ export async function takeBatch(job: JobCtx, batch: MessageBatch): Promise<void>
   }
 }
 
-export const queue = (batch: MessageBatch, env: Bindings): Promise<void> => takeBatch(openJob(env), batch)
+export const queue = (batch: MessageBatch, env: Bindings): Promise<void> => handleBatch(openJob(env), batch)

@@ -68,13 +68,13 @@ export interface HttpAnswer {
 }
 
 /** The path of the page about a code. */
-export const pageOfCode = (code: string): string => `/docs/errors/${code}`
+export const buildErrorPath = (code: string): string => `/docs/errors/${code}`
 
 /**
  * The problem document of an error; `type` is the address of the page about its code. `not_found` carries neither path
  * nor request id, so that a hidden resource and a missing one answer with the same bytes.
  */
-export function problem(error: AppError, request: { path: string; requestId: string; type: string }): HttpAnswer {
+export function buildProblem(error: AppError, request: { path: string; requestId: string; type: string }): HttpAnswer {
   const status = errorStatus[error.code]
   const document: ProblemDocument = {
     type: request.type,

@@ -5,7 +5,7 @@ import type { AppContext, AppEnv } from './env.ts'
 import { codePage, indexPage } from './pages/error-pages.ts'
 import type { Markup } from './pages/html-page.ts'
 import { pagePolicy } from './pages/page-style.ts'
-import { addressOf } from './public-address.ts'
+import { buildAddress } from './public-address.ts'
 import { startDocument, startLinks, startPage } from './pages/start-page.ts'
 
 async function answerPage(c: Context<AppEnv>, page: Markup, headers: Record<string, string> = {}): Promise<Response> {
@@ -19,7 +19,7 @@ async function answerPage(c: Context<AppEnv>, page: Markup, headers: Record<stri
 /** `/` with links to all documents, and `/docs/errors` with the meaning of each error. */
 export function reference(isDevelopment: (c: AppContext) => boolean): Hono<AppEnv> {
   const pages = new Hono<AppEnv>({ strict: false })
-  const addressFor = (c: AppContext) => (path: string) => addressOf(c.env.PUBLIC_URL, c.req.url, path)
+  const addressFor = (c: AppContext) => (path: string) => buildAddress(c.env.PUBLIC_URL, c.req.url, path)
   pages.get('/', async (c) => {
     const links = startLinks(isDevelopment(c))
     const vary = { vary: 'accept' }

@@ -1,14 +1,14 @@
 import { AppError } from '../domain/errors.ts'
 import type { AppContext } from './env.ts'
 import { logError } from './log.ts'
-import { type HttpAnswer, pageOfCode, problem } from './problem.ts'
-import { addressOf } from './public-address.ts'
+import { type HttpAnswer, buildErrorPath, buildProblem } from './problem.ts'
+import { buildAddress } from './public-address.ts'
 
 /** The answer to any failure. An unexpected error is logged whole and answered without details. */
-export function answerOf(c: AppContext, error: unknown): HttpAnswer {
+export function answerError(c: AppContext, error: unknown): HttpAnswer {
   const answer = (refusal: AppError) => {
-    const type = addressOf(c.env.PUBLIC_URL, c.req.url, pageOfCode(refusal.code))
-    return problem(refusal, { path: c.req.path, requestId: c.var.requestId, type })
+    const type = buildAddress(c.env.PUBLIC_URL, c.req.url, buildErrorPath(refusal.code))
+    return buildProblem(refusal, { path: c.req.path, requestId: c.var.requestId, type })
   }
   if (error instanceof AppError) {
     if (error.cause !== undefined) logError(c.var.requestId, error.cause)

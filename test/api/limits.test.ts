@@ -1,7 +1,7 @@
 import { env } from 'cloudflare:workers'
 import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { mintLinkToken } from '../../src/domain/campaigns/link-tokens.ts'
-import { networkOf } from '../../src/domain/network.ts'
+import { parseNetwork } from '../../src/domain/network.ts'
 import { mintToken } from '../../src/domain/accounts/tokens.ts'
 import { callWith } from '../support/api.ts'
 import { countingLimiter, watchedDatabase } from '../support/bindings.ts'
@@ -211,6 +211,6 @@ describe('a network', () => {
     ['', null],
     [undefined, null],
   ])('of %s is %s', (address, network) => {
-    expect(networkOf(address)).toBe(network)
+    expect(parseNetwork(address)).toBe(network)
   })
 })

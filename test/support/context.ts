@@ -14,7 +14,7 @@ import { capturedDns } from '../../src/gateways/dns/captured.ts'
 import { r2Files } from '../../src/gateways/files/r2.ts'
 import { capturePasses } from '../../src/gateways/passes/capture.ts'
 import { paymentGateways } from '../../src/gateways/payments/gateways.ts'
-import { sendersOf, webhookSendersOf } from '../../src/entry/senders.ts'
+import { createCampaignSenders, createWebhookSenders } from '../../src/entry/senders.ts'
 import { captureStore } from '../../src/modules/dev-mailbox/index.ts'
 import { capturedRecords } from '../../src/modules/sender-domains/index.ts'
 import { capturedKeys } from '../../src/modules/wallet/index.ts'
@@ -86,8 +86,8 @@ export function contextAt(now: number, caller: Partial<Caller> = {}): Ctx {
     recordAudit: () => sql`select 1`,
     afterCommit: () => undefined,
     jobQueue: { enqueue: async () => undefined },
-    senders: sendersOf(env),
-    webhookSenders: webhookSendersOf(env),
+    senders: createCampaignSenders(env),
+    webhookSenders: createWebhookSenders(env),
     webhookPost: { post: () => Promise.reject(new Error('verbs post nothing')) },
     ...capturing({ db, now: () => now, newId }),
   }

@@ -5,14 +5,14 @@ import {
   type CopySource,
   derivedTables,
   planCopy,
-  tablesLeft,
+  uncopiedTables,
 } from '../../src/domain/editions/edition-copy.ts'
 import { columnsOf, tableNames } from '../support/dump.ts'
 import { db } from '../support/seeding/rows.ts'
 
 describe('the rows of an edition', () => {
   it('are copied, or are listed as not copied', async () => {
-    const known = new Set([...Object.keys(copiedTables), ...derivedTables, ...Object.keys(tablesLeft)])
+    const known = new Set([...Object.keys(copiedTables), ...derivedTables, ...Object.keys(uncopiedTables)])
     const copied = new Set(Object.keys(copiedTables))
     const strangers: string[] = []
     for (const table of await tableNames()) {

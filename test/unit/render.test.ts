@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { render } from '../../src/db/render.ts'
 import { orders } from '../../src/db/schema/sales/orders.ts'
 import { users } from '../../src/db/schema/users.ts'
-import { answering, select } from '../../src/db/select.ts'
+import { decodeAs, select } from '../../src/db/select.ts'
 import { insert, insertAll, update } from '../../src/db/write.ts'
 
 const buyers = alias(users, 'buyers')
@@ -25,7 +25,7 @@ describe('a statement is rendered as drizzle renders it', () => {
       sql`select ${sql.param({ a: [1] }, users.metadata)}, ${sql.param(true, users.is_active)}, ${sql.param(null, users.metadata)}`,
     ],
     ['expressions with names', sql`select ${sql`count(*) + ${1}`.as('count')} from ${orders}`],
-    ['queries', sql`select exists ${answering({}, sql`select ${1} from ${orders}`)}`],
+    ['queries', sql`select exists ${decodeAs({}, sql`select ${1} from ${orders}`)}`],
     [
       'the query builder',
       select({ id: orders.id, total: sql`${orders.amount_minor} + ${1}` })

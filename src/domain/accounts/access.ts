@@ -6,7 +6,7 @@ export const memberRoles = ['admin', 'manager', 'viewer'] as const
 export type MemberRole = (typeof memberRoles)[number]
 
 /** The role that allows more, and the first of two equal ones. */
-export const strongerRole = (one: MemberRole, other: MemberRole): MemberRole =>
+export const pickStrongerRole = (one: MemberRole, other: MemberRole): MemberRole =>
   memberRoles.indexOf(one) <= memberRoles.indexOf(other) ? one : other
 
 export const tokenScopes = ['read', 'write'] as const
@@ -69,17 +69,17 @@ const covers = (grant: Grant, tenant: Tenant): boolean =>
   grant.organization_id === tenant.organization_id &&
   (grant.edition_id === null || tenant.editions === 'any' || tenant.editions.includes(grant.edition_id))
 
-export const rolesAt = (caller: Caller, tenant: Tenant): RoleCode[] =>
+export const listRolesAt = (caller: Caller, tenant: Tenant): RoleCode[] =>
   caller.grants.filter((grant) => covers(grant, tenant)).map(roleOf)
 
 export const mayAt = (caller: Caller, allowed: readonly RoleCode[], tenant: Tenant): boolean =>
-  caller.is_superuser || rolesAt(caller, tenant).some((role) => allowed.includes(role))
+  caller.is_superuser || listRolesAt(caller, tenant).some((role) => allowed.includes(role))
 
 /** The caller who sees rows through these roles alone. */
-export const actingAs = (caller: Caller, roles: readonly RoleCode[]): Caller => ({ ...caller, acting_roles: roles })
+export const actAs = (caller: Caller, roles: readonly RoleCode[]): Caller => ({ ...caller, acting_roles: roles })
 
 /** The organisation roles among some roles. */
-export const organizationRoles = (roles: readonly RoleCode[]): RoleCode[] =>
+export const pickOrganizationRoles = (roles: readonly RoleCode[]): RoleCode[] =>
   roles.filter((role) => role.startsWith('O'))
 
 export const mayAnywhere = (caller: Caller, allowed: readonly RoleCode[]): boolean =>
@@ -88,7 +88,7 @@ export const mayAnywhere = (caller: Caller, allowed: readonly RoleCode[]): boole
 /** What the caller reaches through the allowed roles: everything, or whole organisations and single editions. */
 export type Reach = { all: true } | { all: false; organizations: string[]; editions: Grant[] }
 
-export function reachOf(caller: Caller, allowed: readonly RoleCode[] = roleCodes): Reach {
+export function getReach(caller: Caller, allowed: readonly RoleCode[] = roleCodes): Reach {
   if (caller.is_superuser) return { all: true }
   const granted = caller.grants.filter((grant) => allowed.includes(roleOf(grant)))
   const organizations = granted.filter((grant) => grant.edition_id === null).map((grant) => grant.organization_id)

@@ -8,7 +8,7 @@ const namesOf = (roles: readonly string[], level: 'O' | 'E'): string =>
     .join(' or ')
 
 /** Advice for a caller whose role is not enough; `roles` are the codes of those that are. */
-export function roleAdvice(roles: readonly string[]): string {
+export function describeRoles(roles: readonly string[]): string {
   const inOrganization = namesOf(roles, 'O')
   const inEdition = namesOf(roles, 'E')
   if (!inOrganization && !inEdition) return 'Only the superuser of the platform may do it.'

@@ -16,7 +16,7 @@ async function sealOf(workerSecret: string, { id, column }: SecretPlace): Promis
 const fingerprintLength = 16
 
 /** Identifies a secret of the Worker without revealing it. */
-export const fingerprintOf = async (workerSecret: string): Promise<string> =>
+export const fingerprintSecret = async (workerSecret: string): Promise<string> =>
   toHex(await sha256(`stored secret\0${workerSecret}`)).slice(0, fingerprintLength)
 
 export const sealSecret = async (

@@ -1,6 +1,6 @@
 import { hmac } from '@noble/hashes/hmac.js'
 import { sha256 } from '@noble/hashes/sha2.js'
-import { isCell, markedUlid, partsOfUlid } from '../ids.ts'
+import { isCell, addCell, splitUlid } from '../ids.ts'
 import { fromBase64, toBase64Url, utf8 } from '../text/encoding.ts'
 
 /** Tokens of links: some bytes, and a MAC of them under a key that is derived for one purpose. */
@@ -20,7 +20,7 @@ const marked = 0x80
 /** The ULID of an id with this prefix, and its mark; null for what is no such id. */
 export function idToBytes(prefix: string, id: string): Uint8Array | null {
   const start = `${prefix}_`
-  const parts = id.startsWith(start) ? partsOfUlid(id.slice(start.length)) : null
+  const parts = id.startsWith(start) ? splitUlid(id.slice(start.length)) : null
   if (!parts) return null
   let value = 0n
   for (const character of parts.ulid) value = (value << 5n) | BigInt(alphabet.indexOf(character))
@@ -53,10 +53,10 @@ export function idFromBytes(prefix: string, bytes: Uint8Array, from: number): { 
     text = (alphabet[Number(value & 31n)] ?? '') + text
     value >>= 5n
   }
-  return { id: `${prefix}_${markedUlid(text, cell)}`, next: from + ulidBytes + cell.length }
+  return { id: `${prefix}_${addCell(text, cell)}`, next: from + ulidBytes + cell.length }
 }
 
-export const mostBytesOfNumber = 8
+export const maxNumberBytes = 8
 
 /** 1 to 8 bytes, by the number's size. */
 export function numberToBytes(value: number): number[] {
@@ -73,7 +73,7 @@ export function numberToBytes(value: number): number[] {
 export function numberFromBytes(bytes: Uint8Array, from: number): { value: number; next: number } | null {
   let value = 0
   let factor = 1
-  for (let at = from; at < bytes.length && at - from < mostBytesOfNumber; at++) {
+  for (let at = from; at < bytes.length && at - from < maxNumberBytes; at++) {
     const byte = bytes[at] ?? 0
     value += (byte % 128) * factor
     if (byte < 128) return Number.isSafeInteger(value) ? { value, next: at + 1 } : null
@@ -108,7 +108,7 @@ function makeMac(secret: string, { purpose, macBytes }: TokenSigner, bytes: Uint
   return wholeMac.subarray(0, macBytes)
 }
 
-export const macOf = (secret: string, signer: TokenSigner, bytes: Uint8Array): Uint8Array =>
+export const computeMac = (secret: string, signer: TokenSigner, bytes: Uint8Array): Uint8Array =>
   makeMac(secret, signer, bytes).slice()
 
 /** Takes the same time at any position of the difference. */
@@ -145,7 +145,7 @@ function bytesOf(token: string): Uint8Array<ArrayBuffer> | null {
 }
 
 /** The mark of the id with which a token begins, empty for none. The signature is not checked. Null for what is no token. */
-export function cellOfSignedToken(token: string): string | null {
+export function readCellOfSignedToken(token: string): string | null {
   const bytes = bytesOf(token)
   return bytes && cellAt(bytes, 0)
 }
@@ -156,6 +156,6 @@ export function openToken(secret: string, signer: TokenSigner, token: string): U
   const bytes = secret === '' ? null : bytesOf(token)
   if (!bytes || bytes.length <= signer.macBytes) return null
   const content = bytes.slice(0, -signer.macBytes)
-  const isOurs = areEqual(macOf(secret, signer, content), bytes.slice(-signer.macBytes))
+  const isOurs = areEqual(computeMac(secret, signer, content), bytes.slice(-signer.macBytes))
   return isOurs ? content : null
 }

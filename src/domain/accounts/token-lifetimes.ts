@@ -30,7 +30,7 @@ function strongestRole(caller: Caller, organizationId: string | null): MemberRol
   return memberRoles.find((role) => roles.includes(role)) ?? 'viewer'
 }
 
-export interface Minting {
+export interface TokenGrant {
   caller: Caller
   /** The one organisation that the new token is bound to, or null. */
   organization_id: string | null
@@ -45,7 +45,7 @@ export type TokenEnd =
   | { isAllowed: false; latest: number | null }
 
 /** When a new token ends; `asked` is undefined where the request does not say, and null for a token without an end. */
-export function tokenEnd(asked: number | null | undefined, minting: Minting): TokenEnd {
+export function decideTokenEnd(asked: number | null | undefined, minting: TokenGrant): TokenEnd {
   const { caller, organization_id, minterEnd, now } = minting
   const sessionEnd =
     caller.credential.kind === 'oidc' ? now + sessionDays[strongestRole(caller, organization_id)] * dayMs : Infinity

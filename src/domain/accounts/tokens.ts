@@ -8,7 +8,7 @@ const secretLength = 30
 const checkLength = 6
 
 /** Characters of a token that may be shown again: enough to recognise it, useless to a thief. */
-export const shownLength = prefix.length + 4
+export const tokenPreviewLength = prefix.length + 4
 
 const base62 = (value: number, length: number): string => {
   let text = ''
@@ -32,11 +32,11 @@ export function mintToken(randomBytes: (length: number) => Uint8Array, cell = ''
 const tokenLength = prefix.length + secretLength + checkLength
 
 /** The mark of a token, empty for one without; null for anything that this service cannot have issued. */
-export function cellOfToken(token: string): string | null {
+export function readCellOfToken(token: string): string | null {
   const cell = token.slice(tokenLength)
   if (!/^[0-9A-Za-z]+$/.test(token.slice(prefix.length)) || !(cell === '' || isCell(cell))) return null
   return withCheck(token.slice(prefix.length, prefix.length + secretLength), cell) === token ? cell : null
 }
 
 /** False for a token with a wrong checksum, so that a typing error costs no look-up. */
-export const isWellFormedToken = (token: string): boolean => cellOfToken(token) !== null
+export const isWellFormedToken = (token: string): boolean => readCellOfToken(token) !== null

@@ -1,5 +1,5 @@
 import { parsePhoneNumberFromString } from 'libphonenumber-js/max'
-import { digitsOf, fold, searchSeparator } from '../text/fold.ts'
+import { extractDigits, fold, searchSeparator } from '../text/fold.ts'
 
 export const maxEmailLength = 254
 export const maxPhoneLength = 32
@@ -7,7 +7,7 @@ export const maxPersonNameLength = 80
 
 export const messageChannels = ['email', 'sms'] as const
 
-export const fullName = (person: { first_name: string; last_name: string }): string =>
+export const formatFullName = (person: { first_name: string; last_name: string }): string =>
   `${person.first_name} ${person.last_name}`.trim()
 
 /** One address with a domain of at least two labels; no white space, so that it can never break a header. */
@@ -40,7 +40,7 @@ export function normalizePhone(text: string, countryCode: string | null): string
 export const isE164 = (text: string): boolean => /^\+[1-9]\d{5,14}$/.test(text)
 
 /** The number that messages go to. Numbers are stored as E.164, and reading such a one again takes long. */
-export const dialledPhone = (stored: string, countryCode: string | null): string | null =>
+export const parseStoredPhone = (stored: string, countryCode: string | null): string | null =>
   isE164(stored) ? stored : normalizePhone(stored, countryCode)
 
 export interface Contact {
@@ -65,9 +65,9 @@ export const erasedContact = {
 }
 
 /** The columns by which a customer is found, from the shown columns. */
-export function searchColumns(contact: Contact) {
-  const phone_digits = digitsOf(contact.phone_number ?? '')
-  const texts = [fold(fullName(contact)), fold(contact.email ?? ''), phone_digits]
+export function buildSearchColumns(contact: Contact) {
+  const phone_digits = extractDigits(contact.phone_number ?? '')
+  const texts = [fold(formatFullName(contact)), fold(contact.email ?? ''), phone_digits]
   return { phone_digits, search_text: texts.some((text) => text !== '') ? texts.join(searchSeparator) : '' }
 }
 

@@ -25,7 +25,7 @@ export const derivedTables: readonly string[] = ['consent_versions']
  * What belongs to an edition, or to a row of it, and stays behind; with the reason. A test fails for a table that is
  * not listed.
  */
-export const tablesLeft: Readonly<Record<string, string>> = {
+export const uncopiedTables: Readonly<Record<string, string>> = {
   members: 'Roles are given to people, edition by edition.',
   files: 'Files are shared: the copy names the same image.',
   orders: 'Sales are not copied.',
@@ -60,7 +60,7 @@ export interface SourceRow {
 
 export type CopySource = Record<CopiedTable, readonly SourceRow[]>
 
-export const nothingOwned: CopySource = {
+export const emptyCopySource: CopySource = {
   categories: [],
   products: [],
   variants: [],

@@ -12,7 +12,7 @@ export interface Period {
 /** An edition without an end counts as over this long after its start. */
 export const openEndedMs = dayMs
 
-export function editionStatus({ start_at, end_at }: Period, now: number): EditionStatus {
+export function getEditionStatus({ start_at, end_at }: Period, now: number): EditionStatus {
   if (start_at === null && end_at === null) return 'no_dates'
   if (start_at !== null && start_at > now) return 'upcoming'
   if (end_at !== null) return end_at < now ? 'past' : 'current'
@@ -65,7 +65,7 @@ const currencyByCountry: Partial<Record<CountryCode, Currency>> = {
 }
 
 /** The currency that an edition of this country starts with. */
-export const currencyOf = (country: CountryCode): Currency => currencyByCountry[country] ?? 'eur'
+export const pickDefaultCurrency = (country: CountryCode): Currency => currencyByCountry[country] ?? 'eur'
 
 export const taxTypes = ['none', 'vat', 'sales'] as const
 export type TaxType = (typeof taxTypes)[number]
@@ -92,11 +92,11 @@ export const receiptEmailTypes = ['receipt', 'receipt_online'] as const
 export const refundConfirmationEmailTypes = ['refund_confirmation'] as const
 
 /** The full name of an edition: its event's name comes first, once. */
-export const editionFullName = (eventName: string, name: string): string =>
+export const formatEditionName = (eventName: string, name: string): string =>
   name.toLowerCase().startsWith(eventName.toLowerCase()) ? name : `${eventName} ${name}`
 
 /** The time of first publication: set once, kept through every later draft. */
-export const publishedAt = (
+export const decidePublishedAt = (
   before: { is_draft: boolean; published_at: number | null },
   isDraft: boolean,
   now: number,

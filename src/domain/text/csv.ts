@@ -12,7 +12,7 @@ function cellOf(cell: Cell): string {
 }
 
 /** One record as RFC 4180 writes it; what a spreadsheet would run as a formula begins with an apostrophe. */
-export const csvRecord = (cells: readonly Cell[]): string => `${cells.map(cellOf).join(',')}\r\n`
+export const formatCsvRecord = (cells: readonly Cell[]): string => `${cells.map(cellOf).join(',')}\r\n`
 
 /** The byte order mark, by which spreadsheets detect UTF-8. */
 export const byteOrderMark = '\u{FEFF}'

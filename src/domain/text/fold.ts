@@ -29,9 +29,9 @@ export function fold(text: string): string {
     .replaceAll(/\p{Cc}/gu, '')
 }
 
-export const digitsOf = (text: string): string => text.replaceAll(/\D/g, '')
+export const extractDigits = (text: string): string => text.replaceAll(/\D/g, '')
 
-export const searchText = (...fields: (string | null | undefined)[]): string =>
+export const buildSearchText = (...fields: (string | null | undefined)[]): string =>
   fields.flatMap((field) => (field ? [fold(field)] : [])).join(searchSeparator)
 
 /** As short as this, zeros at the front are part of a number rather than a prefix. */
@@ -41,13 +41,13 @@ const shortestWithPrefix = 6
  * Digits by which a telephone number in E.164 is found: what stands before a number only where it is dialled is left
  * out, `00` of another country, the `0` of one's own, and the `(0)` between.
  */
-export function phoneDigits(needle: string): string[] {
-  const digits = digitsOf(needle)
+export function listPhoneDigits(needle: string): string[] {
+  const digits = extractDigits(needle)
   if (digits === '') return []
-  const dialled = digitsOf(needle.replace(/\(0\)/, '')).replace(/^0{1,2}(?=[1-9])/, '')
+  const dialled = extractDigits(needle.replace(/\(0\)/, '')).replace(/^0{1,2}(?=[1-9])/, '')
   return dialled.length >= shortestWithPrefix && dialled !== digits ? [digits, dialled] : [digits]
 }
 
 /** Digits of a needle that reads as a telephone number (at least three digits and nothing but number marks), or none. */
-export const phoneNeedles = (needle: string): string[] =>
-  /^[\d\s+()./-]+$/.test(needle) && digitsOf(needle).length >= 3 ? phoneDigits(needle) : []
+export const parsePhoneNeedles = (needle: string): string[] =>
+  /^[\d\s+()./-]+$/.test(needle) && extractDigits(needle).length >= 3 ? listPhoneDigits(needle) : []

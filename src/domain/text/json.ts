@@ -14,7 +14,7 @@ export function readJson<Value>(text: string, isExpected: (value: unknown) => va
 }
 
 /** Number of entries of the longest array or object inside a value, itself included. */
-export function longestList(value: unknown): number {
+export function countLongestList(value: unknown): number {
   const waiting = [value]
   let longest = 0
   while (waiting.length) {
@@ -33,5 +33,5 @@ const sortKeys = (_: string, value: unknown): unknown =>
     : value
 
 /** Whether two JSON texts are equal, with their keys in any order. */
-export const sameJson = (a: string, b: string): boolean =>
+export const isSameJson = (a: string, b: string): boolean =>
   a === b || JSON.stringify(JSON.parse(a), sortKeys) === JSON.stringify(JSON.parse(b), sortKeys)

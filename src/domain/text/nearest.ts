@@ -1,5 +1,5 @@
 /** The number of changed letters that turn one text into the other. */
-export function editDistance(one: string, other: string): number {
+export function countEdits(one: string, other: string): number {
   let row = Array.from({ length: other.length + 1 }, (_, index) => index)
   for (let at = 1; at <= one.length; at++) {
     const next = [at]
@@ -23,7 +23,7 @@ const beginsAlike = (text: string, known: string): boolean =>
 
 const distanceOf = (text: string, known: string): number => {
   if (isSwapOf(text, known)) return 1
-  const distance = editDistance(text, known)
+  const distance = countEdits(text, known)
   return beginsAlike(text, known) ? Math.min(distance, distanceOfBeginning) : distance
 }
 
@@ -35,7 +35,7 @@ function isSwapOf(one: string, other: string): boolean {
 }
 
 /** The candidate most similar to `text`, or null when none is similar. */
-export function nearest<Candidate>(
+export function findNearest<Candidate>(
   text: string,
   candidates: readonly Candidate[],
   namesOf: (candidate: Candidate) => readonly string[],
@@ -60,5 +60,5 @@ export function nearest<Candidate>(
 const longestName = 64
 
 /** The name that may be meant, for texts that could be a name. */
-export const nearestName = (text: string, names: readonly string[]): string | null =>
-  text.length > longestName ? null : nearest(text, names, (name) => [name])
+export const findNearestName = (text: string, names: readonly string[]): string | null =>
+  text.length > longestName ? null : findNearest(text, names, (name) => [name])

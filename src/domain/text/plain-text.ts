@@ -3,7 +3,7 @@ const breaks = /[\t\n\v\f\r\u0085\u2028\u2029]+/gu
 const unseen = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}]/gu
 
 /** The first bytes of UTF-8 as one line of plain text, of at most as many bytes, cut between characters. */
-export function plainText(bytes: Uint8Array, maxBytes: number): string {
+export function toPlainText(bytes: Uint8Array, maxBytes: number): string {
   if (bytes.length === 0) return ''
   // A character that the cut divides stays out: the decoder waits for the rest of it.
   const text = new TextDecoder().decode(bytes.subarray(0, maxBytes), { stream: true })

@@ -13,7 +13,7 @@ export function slugify(name: string, fallback: string): string {
 }
 
 /** The first of `base`, `base-2`, `base-3` … that is not taken. */
-export function freeSlug(base: string, taken: ReadonlySet<string>): string {
+export function pickFreeSlug(base: string, taken: ReadonlySet<string>): string {
   for (let number = 1; ; number++) {
     const slug = number === 1 ? base : `${base}-${number}`
     if (!taken.has(slug)) return slug

@@ -2,7 +2,7 @@
 export const isStorable = (text: string): boolean => !text.includes('\0') && text.isWellFormed()
 
 /** The word of the list that the text is; null for another text. */
-export const oneOf = <Word extends string>(words: readonly Word[], text: string | null): Word | null =>
+export const findWord = <Word extends string>(words: readonly Word[], text: string | null): Word | null =>
   words.find((word) => word === text) ?? null
 
 /** Whether the text is an absolute web address, as links need. */

@@ -8,10 +8,10 @@ const mostGrams = 24
 export const markShifts = { edition: 0x300 - 0x20, organization: 0xe0100 - 0x20 }
 
 /** A text as FTS5 takes it. */
-export const quoted = (text: string): string => `"${text.replaceAll('"', '""')}"`
+export const quotePhrase = (text: string): string => `"${text.replaceAll('"', '""')}"`
 
 /** What the texts of an edition or organisation are marked with. Few share a mark, so rows are compared too. */
-export const markOf = (kind: keyof typeof markShifts, id: string): string =>
+export const encodeMark = (kind: keyof typeof markShifts, id: string): string =>
   String.fromCodePoint(...Array.from(id.slice(-gramLength), (letter) => letter.charCodeAt(0) + markShifts[kind]))
 
 export const isIndexed = (text: string): boolean => Array.from(text).length >= gramLength
@@ -33,5 +33,5 @@ function someGramsOf(text: string): string[] {
  * The expression of FTS5 for rows that may contain one of the texts. All rows that do are among those that it finds.
  * Each text is one that the index has.
  */
-export const matching = (texts: readonly string[]): string =>
-  texts.map((text) => `(${someGramsOf(text).map(quoted).join(' AND ')})`).join(' OR ')
+export const buildMatchExpression = (texts: readonly string[]): string =>
+  texts.map((text) => `(${someGramsOf(text).map(quotePhrase).join(' AND ')})`).join(' OR ')

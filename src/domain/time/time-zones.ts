@@ -6,7 +6,7 @@ const minuteMs = 60_000
 let offered: ReadonlySet<string> | undefined
 
 /** The time zones to choose from, by their modern names: `UTC` and then by name. */
-export function timeZones(): ReadonlySet<string> {
+export function listTimeZones(): ReadonlySet<string> {
   offered ??= new Set([
     'UTC',
     ...Intl.supportedValuesOf('timeZone')
@@ -26,7 +26,7 @@ function isKnownToIntl(name: string): boolean {
 
 /** True for a name of the IANA database in its exact spelling, old names too; false for offsets. */
 export const isTimeZone = (name: string): boolean =>
-  timeZones().has(name) || ((Object.hasOwn(modernNames, name) || furtherNames.has(name)) && isKnownToIntl(name))
+  listTimeZones().has(name) || ((Object.hasOwn(modernNames, name) || furtherNames.has(name)) && isKnownToIntl(name))
 
 interface WallClock {
   /** Milliseconds that local time is ahead of UTC. */
@@ -36,7 +36,7 @@ interface WallClock {
 }
 
 /** The offset of a zone at an instant. */
-export function wallClockAt(timeZone: string, at: number): WallClock {
+export function readWallClock(timeZone: string, at: number): WallClock {
   // Formatters of whole styles are made three times as fast as those of single fields.
   const formatter = new Intl.DateTimeFormat('en-GB', { timeZone, dateStyle: 'short', timeStyle: 'full' })
   const parts = new Map(formatter.formatToParts(at).map((part) => [part.type, part.value]))
@@ -48,7 +48,7 @@ export function wallClockAt(timeZone: string, at: number): WallClock {
 }
 
 /** `+01:00`, `-03:30`, `+00:00`. */
-export function offsetText(offset: number): string {
+export function formatOffset(offset: number): string {
   const minutes = Math.round(Math.abs(offset) / minuteMs)
   const pad = (number: number) => String(number).padStart(2, '0')
   return `${offset < 0 ? '-' : '+'}${pad(Math.floor(minutes / 60))}:${pad(minutes % 60)}`
@@ -64,14 +64,14 @@ export interface TimeZoneChoice {
  * All zones with their offsets at an instant, from west to east, `UTC` first. Makes hundreds of formatters: keep the
  * result.
  */
-export function timeZoneChoices(at: number): TimeZoneChoice[] {
+export function listTimeZoneChoices(at: number): TimeZoneChoice[] {
   const isOther = (zone: { value: string }) => Number(zone.value !== 'UTC')
-  return [...timeZones()]
-    .map((value) => ({ value, ...wallClockAt(value, at) }))
+  return [...listTimeZones()]
+    .map((value) => ({ value, ...readWallClock(value, at) }))
     .toSorted((a, b) => isOther(a) - isOther(b) || a.offset - b.offset || (a.value < b.value ? -1 : 1))
     .map(({ value, offset, name }) => ({
       value,
-      label: `(UTC${offsetText(offset)}) ${value}`,
+      label: `(UTC${formatOffset(offset)}) ${value}`,
       description: name,
     }))
 }
@@ -80,8 +80,8 @@ export function timeZoneChoices(at: number): TimeZoneChoice[] {
  * When the clocks of a zone show this time, given as if it were UTC: the first instant where they show it twice, null
  * where daylight saving skips it.
  */
-export function instantOfWallClock(timeZone: string, wall: number): number | null {
-  const offsets = [wallClockAt(timeZone, wall - dayMs).offset, wallClockAt(timeZone, wall + dayMs).offset]
-  const instants = offsets.map((offset) => wall - offset).filter((at) => wallClockAt(timeZone, at).offset === wall - at)
+export function findInstant(timeZone: string, wall: number): number | null {
+  const offsets = [readWallClock(timeZone, wall - dayMs).offset, readWallClock(timeZone, wall + dayMs).offset]
+  const instants = offsets.map((offset) => wall - offset).filter((at) => readWallClock(timeZone, at).offset === wall - at)
   return instants.length ? Math.min(...instants) : null
 }

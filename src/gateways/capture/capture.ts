@@ -1,6 +1,6 @@
 import { formatMailbox } from '../../domain/messaging/mailbox.ts'
 import { failure, type SendResult } from '../../domain/messaging/messaging.ts'
-import { refusalOfEmail, refusalOfSms, sendAcceptable } from '../acceptable/acceptable.ts'
+import { findEmailRefusal, findSmsRefusal, sendAcceptable } from '../acceptable/acceptable.ts'
 import type { EmailGateway } from '../email/email.ts'
 import type { SmsGateway } from '../sms/sms.ts'
 import type { CapturedMessage, CaptureStore } from './capture-store.ts'
@@ -26,7 +26,7 @@ export const captureEmail = (store: CaptureStore): EmailGateway => ({
   ...traits,
   bulk: true,
   send: (messages, key) =>
-    sendAcceptable(messages, refusalOfEmail, (acceptable) =>
+    sendAcceptable(messages, findEmailRefusal, (acceptable) =>
       keep(
         store,
         key,
@@ -49,7 +49,7 @@ export const captureEmail = (store: CaptureStore): EmailGateway => ({
 export const captureSms = (store: CaptureStore): SmsGateway => ({
   ...traits,
   send: (messages, key) =>
-    sendAcceptable(messages, refusalOfSms, (acceptable) =>
+    sendAcceptable(messages, findSmsRefusal, (acceptable) =>
       keep(
         store,
         key,

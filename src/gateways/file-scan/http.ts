@@ -1,4 +1,4 @@
-import { scanAnswerOf } from '../../domain/files/scans.ts'
+import { parseScanAnswer } from '../../domain/files/scans.ts'
 import { postJson } from '../provider-api/post-json.ts'
 import type { FileScanner } from './file-scan.ts'
 
@@ -8,6 +8,6 @@ const timeoutMs = 30_000
 export const httpScanner = ({ url, key }: { url: string; key: string }): FileScanner => ({
   async scan(request) {
     const answer = await postJson(url, key ? { authorization: `Bearer ${key}` } : {}, request, timeoutMs)
-    return answer.came && answer.status === 200 ? scanAnswerOf(answer.body) : null
+    return answer.came && answer.status === 200 ? parseScanAnswer(answer.body) : null
   },
 })

@@ -1,21 +1,21 @@
 import type { z } from '@hono/zod-openapi'
 import type { Ctx } from '../../context.ts'
-import type { Presented } from '../../domain/audit.ts'
+import type { Representation } from '../../domain/audit.ts'
 import type { Page, PageRequest } from '../../domain/page.ts'
-import { auditing } from './audit.ts'
+import { buildAuditStatements } from './audit.ts'
 import type { AppContext } from '../env.ts'
-import { acting, judge, judgeLoaded, type Located } from './judge.ts'
-import { type FiltersOf, filtersOf, pageLinks, pageRequest } from '../requests/list-query.ts'
+import { acting, checkPermission, judgeLoaded, type Located } from './judge.ts'
+import { type ListFilters, pickFilters, buildPageLinks, readPageRequest } from '../requests/list-query.ts'
 import { logError } from '../log.ts'
 import type { Operation } from './operation.ts'
 import { type Handling, jsonType, OperationRun, unkept } from './operation-run.ts'
 import { matchesWeakly } from './precondition.ts'
 import type { HttpAnswer } from '../problem.ts'
-import { publicAddress } from '../public-address.ts'
+import { buildPublicUrl } from '../public-address.ts'
 import { parseQuery } from '../requests/query.ts'
-import { answerOf } from '../refusal.ts'
+import { answerError } from '../refusal.ts'
 import type { Router } from './router.ts'
-import { streamOf } from '../requests/stream.ts'
+import { streamChunks } from '../requests/stream.ts'
 
 /** An operation whose `handle` answers one resource, or nothing. */
 export function mount<
@@ -48,7 +48,7 @@ export function mountList<
     load?: (ctx: Ctx, params: z.output<P>) => Promise<Loaded>
     list: (
       ctx: Ctx,
-      input: { query: z.output<Q>; filters: FiltersOf<Q>; page: PageRequest; loaded: Loaded },
+      input: { query: z.output<Q>; filters: ListFilters<Q>; page: PageRequest; loaded: Loaded },
     ) => Promise<Page<Row>>
     present: (row: Row, ctx: Ctx) => unknown
     /** The fields of the answer beside its rows. */
@@ -58,16 +58,16 @@ export function mountList<
   register(router, operation, async (c, ctx) => {
     const loaded = (await handling.load?.(ctx, operation.params.parse(c.req.param()))) as Loaded
     judgeLoaded(ctx, operation, loaded)
-    const url = publicAddress(ctx.config.publicUrl, c.req.url)
+    const url = buildPublicUrl(ctx.config.publicUrl, c.req.url)
     const query = parseQuery(c, operation.query)
-    const asked = pageRequest(query as { page: number }, url)
+    const asked = readPageRequest(query as { page: number }, url)
     const page = await handling.list(acting(ctx, operation), {
       query,
-      filters: filtersOf<Q>(query),
+      filters: pickFilters<Q>(query),
       page: asked,
       loaded,
     })
-    const { next, previous } = pageLinks(page, url)
+    const { next, previous } = buildPageLinks(page, url)
     const results = await Promise.all(page.rows.map((row) => handling.present(row, ctx)))
     const links = [next && `<${next}>; rel="next"`, previous && `<${previous}>; rel="prev"`].filter(
       (link) => link !== null,
@@ -103,8 +103,8 @@ export function mountFile<P extends z.ZodType, Q extends z.ZodType, Loaded exten
     judgeLoaded(ctx, operation, loaded)
     // The download is recorded under the resource that the path names.
     const settle: Ctx['settle'] = async (asked) => {
-      const write = { loaded, tenant: loaded.tenant, target: undefined, before: null, after: asked as Presented | null }
-      return auditing(ctx, operation, write)
+      const write = { loaded, tenant: loaded.tenant, target: undefined, before: null, after: asked as Representation | null }
+      return buildAuditStatements(ctx, operation, write)
     }
     const {
       name,
@@ -117,7 +117,7 @@ export function mountFile<P extends z.ZodType, Q extends z.ZodType, Loaded exten
       ...own,
     }
     if (c.req.method === 'HEAD') return { status: 200, headers, body: '' }
-    return { status: 200, headers, body: streamOf(await open(), (error) => logError(ctx.requestId, error)) }
+    return { status: 200, headers, body: streamChunks(await open(), (error) => logError(ctx.requestId, error)) }
   })
 }
 
@@ -132,10 +132,10 @@ function register(router: Router, operation: Operation, run: (c: AppContext, ctx
     c.set('operationId', operation.id)
     let answer: AnyAnswer
     try {
-      judge(ctx, operation)
+      checkPermission(ctx, operation)
       answer = await run(c, ctx)
     } catch (error) {
-      answer = answerOf(c, error)
+      answer = answerError(c, error)
     }
     return respond(c, answer)
   })

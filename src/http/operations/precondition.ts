@@ -1,7 +1,7 @@
 import { sha256, toBase64Url } from '../../domain/text/encoding.ts'
 import { AppError } from '../../domain/errors.ts'
 
-export const etagOf = async (body: string): Promise<string> => `"${toBase64Url((await sha256(body)).slice(0, 16))}"`
+export const computeEtag = async (body: string): Promise<string> => `"${toBase64Url((await sha256(body)).slice(0, 16))}"`
 
 const tagsOf = (header: string): string[] => header.split(',').map((tag) => tag.trim())
 

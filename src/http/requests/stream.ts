@@ -4,7 +4,7 @@ import { utf8 } from '../../domain/text/encoding.ts'
  * A body that is made while it is read: a chunk is asked for when the one before has gone out, so that memory stays the
  * same however long it gets. `onError` gets the failure; the reader sees the body break off.
  */
-export const streamOf = (
+export const streamChunks = (
   chunks: AsyncIterator<string | Uint8Array, unknown>,
   onError: (error: unknown) => void,
 ): ReadableStream<Uint8Array> => {

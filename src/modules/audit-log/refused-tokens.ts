@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import type { Database } from '../../db/database.ts'
-import { refusedTokenAction, refusedTokenEveryMs } from '../../domain/audit.ts'
+import { refusedTokenAction, refusedTokenIntervalMs } from '../../domain/audit.ts'
 import type { IdKind } from '../../domain/ids.ts'
 
 interface RefusedToken {
@@ -25,7 +25,7 @@ export async function recordRefusedToken(db: Database, refused: RefusedToken): P
       : sql`select ${organization_id} as organization_id`
   await db.batch([
     sql`update access_tokens set refused_at = ${at}
-      where id = ${token_id} and coalesce(refused_at, 0) <= ${at - refusedTokenEveryMs}`,
+      where id = ${token_id} and coalesce(refused_at, 0) <= ${at - refusedTokenIntervalMs}`,
     sql`insert into audit_log (organization_id, id, action, actor_id, token_id, resource_type, resource_id, changes,
         request_id, created_at)
       select organization_id, ${newId('audit_entry')}, ${refusedTokenAction}, ${account_id}, ${token_id},

@@ -2,11 +2,11 @@ import { eq, type SQL, sql } from 'drizzle-orm'
 import type { Database } from '../../db/database.ts'
 import { accessTokens } from '../../db/schema/auth.ts'
 import { accounts } from '../../db/schema/organizations.ts'
-import { answering, fromFlag, fromJson, type RowOf, select, selection } from '../../db/select.ts'
+import { decodeAs, fromFlag, fromJson, type RowOf, select, buildSelectList } from '../../db/select.ts'
 import { update } from '../../db/write.ts'
 import { type Caller, type Grant, readScopes, superuser } from '../../domain/accounts/access.ts'
 import { sha256OfShort, toHex } from '../../domain/text/encoding.ts'
-import { refusedTokenEveryMs } from '../../domain/audit.ts'
+import { refusedTokenIntervalMs } from '../../domain/audit.ts'
 import { AppError } from '../../domain/errors.ts'
 import { isWellFormedToken } from '../../domain/accounts/tokens.ts'
 import type { IdentityProvider } from '../../gateways/identity/identity.ts'
@@ -74,7 +74,7 @@ async function refuseEnded(row: TokenRow, { now, recordRefused }: Credentials): 
   const { id, account_id, organization_id, revoked_at, expires_at } = row
   const isExpired = expires_at !== null && expires_at <= now
   if (revoked_at === null && !isExpired && row.is_lineage_valid) return
-  if ((row.refused_at ?? 0) <= now - refusedTokenEveryMs) {
+  if ((row.refused_at ?? 0) <= now - refusedTokenIntervalMs) {
     const reason = revoked_at === null && isExpired ? 'expired' : 'revoked'
     await recordRefused({ token_id: id, account_id, organization_id, reason })
   }
@@ -85,9 +85,9 @@ async function byToken(token: string, digest: Uint8Array, credentials: Credentia
   const { db, now } = credentials
   const row = isWellFormedToken(token)
     ? await db.first(
-        answering(
+        decodeAs(
           tokenFields,
-          sql<TokenRow>`select ${selection(tokenFields)} from (select ${now} as now) as asked cross join ${accessTokens}
+          sql<TokenRow>`select ${buildSelectList(tokenFields)} from (select ${now} as now) as asked cross join ${accessTokens}
             join ${accounts} on ${accounts.id} = ${accessTokens.account_id}
             where ${accessTokens.token_hash} = ${toHex(digest)}`,
         ),

@@ -1,9 +1,9 @@
 import type { z } from '@hono/zod-openapi'
 import type { Ctx } from '../../context.ts'
-import { readScopes, strongerRole } from '../../domain/accounts/access.ts'
-import { imageOrNull } from '../../domain/files/addresses.ts'
+import { readScopes, pickStrongerRole } from '../../domain/accounts/access.ts'
+import { buildImageOrNull } from '../../domain/files/addresses.ts'
 import { toIso, toIsoOrNull } from '../../domain/time/instants.ts'
-import { fullName } from '../../domain/accounts/users.ts'
+import { formatFullName } from '../../domain/accounts/users.ts'
 import type { AccessToken, CreatedAccessToken, UserInfo } from './contract.ts'
 import type { AccessTokenRow, UserInfoRows } from './queries.ts'
 
@@ -39,7 +39,7 @@ export function presentUserInfo(rows: UserInfoRows, ctx: Ctx): z.input<typeof Us
     id: account?.id ?? caller.credential.id ?? caller.id,
     email: caller.email,
     ...names,
-    full_name: fullName(names),
+    full_name: formatFullName(names),
     is_superuser: caller.is_superuser,
     date_joined: toIsoOrNull(account?.created_at ?? null),
     last_seen: toIsoOrNull(account?.last_seen_at ?? null),
@@ -57,13 +57,13 @@ export function presentUserInfo(rows: UserInfoRows, ctx: Ctx): z.input<typeof Us
       id,
       name,
       slug,
-      avatar: imageOrNull(ctx.config.files.url, avatar_id, avatar_key),
+      avatar: buildImageOrNull(ctx.config.files.url, avatar_id, avatar_key),
       role: caller.is_superuser ? 'admin' : (roleIn(id, null) ?? null),
     })),
     editions: rows.editions.map(({ id, full_name, slug, organization_id }) => {
       const own = roleIn(organization_id, id)
       const inherited = caller.is_superuser ? 'admin' : roleIn(organization_id, null)
-      const role = inherited && own ? strongerRole(inherited, own) : (inherited ?? own ?? 'viewer')
+      const role = inherited && own ? pickStrongerRole(inherited, own) : (inherited ?? own ?? 'viewer')
       const source = role === inherited ? 'organization' : 'edition'
       return { id, full_name, slug, organization_id, role, source }
     }),

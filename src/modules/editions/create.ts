@@ -5,10 +5,10 @@ import { editions } from '../../db/schema/editions.ts'
 import { events, organizations } from '../../db/schema/organizations.ts'
 import { select } from '../../db/select.ts'
 import { insert } from '../../db/write.ts'
-import { currencyOf, editionFullName, endsBeforeStart } from '../../domain/editions/editions.ts'
+import { pickDefaultCurrency, formatEditionName, endsBeforeStart } from '../../domain/editions/editions.ts'
 import { doesNotExist, fieldError, invalid, LostRace } from '../../domain/errors.ts'
-import { searchText } from '../../domain/text/fold.ts'
-import { freeSlug, slugify } from '../../domain/text/slug.ts'
+import { buildSearchText } from '../../domain/text/fold.ts'
+import { pickFreeSlug, slugify } from '../../domain/text/slug.ts'
 import { organizationSummaryFields } from '../organizations/index.ts'
 import type { CreateEditionInput } from './contract.ts'
 import type { EditionDetailRow, EditionRow } from './queries.ts'
@@ -50,7 +50,7 @@ async function loadParents(ctx: Ctx, input: CreateEditionInput) {
 
 async function free(ctx: Ctx, organizationId: string, base: string): Promise<string> {
   const rows = await ctx.db.all(slugsFrom(organizationId, base))
-  return freeSlug(base, new Set(rows.map((row) => row.slug)))
+  return pickFreeSlug(base, new Set(rows.map((row) => row.slug)))
 }
 
 export async function createEdition(ctx: Ctx, input: CreateEditionInput): Promise<EditionDetailRow> {
@@ -60,7 +60,7 @@ export async function createEdition(ctx: Ctx, input: CreateEditionInput): Promis
   const languages = { default_language, enabled_languages: input.enabled_languages ?? [default_language] }
   checkLanguages(null, languages)
   const { organization, event_name } = await loadParents(ctx, input)
-  const full_name = editionFullName(event_name, input.name)
+  const full_name = formatEditionName(event_name, input.name)
   const slug = await free(ctx, input.organization_id, slugify(full_name, 'edition'))
   const now = ctx.now()
   const row = {
@@ -81,7 +81,7 @@ export async function createEdition(ctx: Ctx, input: CreateEditionInput): Promis
     default_price_tax_rate: 0,
     default_deposit_tax_rate: 0,
     default_packaging_deposit_tax_rate: 0,
-    currency: currencyOf(input.default_country_code),
+    currency: pickDefaultCurrency(input.default_country_code),
     fee_rule_id: null,
     merchant_account_id: null,
     merchant_account_extra_parameters: {},
@@ -96,7 +96,7 @@ export async function createEdition(ctx: Ctx, input: CreateEditionInput): Promis
     meta_image_id: null,
     transaction_receipt_email_id: null,
     refund_confirmation_email_id: null,
-    search: searchText(full_name, slug),
+    search: buildSearchText(full_name, slug),
     version: 1,
     created_at: now,
     modified_at: now,

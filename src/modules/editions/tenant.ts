@@ -5,7 +5,7 @@ import type { Statement } from '../../db/database.ts'
 import { editions } from '../../db/schema/editions.ts'
 import { organizations } from '../../db/schema/organizations.ts'
 import { select } from '../../db/select.ts'
-import { mayAt, type RoleCode, rolesAt } from '../../domain/accounts/access.ts'
+import { mayAt, type RoleCode, listRolesAt } from '../../domain/accounts/access.ts'
 import { doesNotExist, fieldError, permissionDenied } from '../../domain/errors.ts'
 
 /** Refuses an unknown organisation, and an edition of another one. */
@@ -38,7 +38,7 @@ export async function checkMove(
   editionId: string | null,
 ): Promise<void> {
   const tenant = { organization_id: organizationId, editions: editionId === null ? [] : [editionId] }
-  const isOpen = ctx.caller.is_superuser || rolesAt(ctx.caller, tenant).length > 0
+  const isOpen = ctx.caller.is_superuser || listRolesAt(ctx.caller, tenant).length > 0
   if (editionId !== null && !isOpen) throw doesNotExist('edition_id')
   if (!mayAt(ctx.caller, roles, tenant))
     throw permissionDenied(roles, [

@@ -1,6 +1,6 @@
 import { eq, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
-import { changedOne } from '../../db/commit.ts'
+import { requireOneChange } from '../../db/commit.ts'
 import type { Statement } from '../../db/database.ts'
 import { addToOrderText } from '../../db/order-text.ts'
 import { transactions } from '../../db/schema/sales/orders.ts'
@@ -101,7 +101,7 @@ const markCompleted = (refund: RefundRow, reference: string | null, now: number)
     sql`id = ${refund.id} and version = ${refund.version}
       and ${inList(sql`status`, refundLifecycle.sourcesOf(status))}`,
   ),
-  changedOne(),
+  requireOneChange(),
 ]
 
 /**

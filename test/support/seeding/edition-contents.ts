@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { idFactory } from '../../../src/domain/ids.ts'
+import { createIdFactory } from '../../../src/domain/ids.ts'
 import { next, type Place, seededAt, write } from './rows.ts'
 import { insertAll, update } from '../../../src/db/write.ts'
 import {
@@ -20,7 +20,7 @@ import type { EmailMessageScope, EmailMessageType } from '../../../src/domain/me
 export async function seedEditionContents(place: Place, size = 2) {
   const { organization: organization_id, edition: edition_id } = place
   // In the order of creation, so that a copy and its source can be compared row by row.
-  const newId = idFactory(Date.now(), Math.random)
+  const newId = createIdFactory(Date.now(), Math.random)
   const times = { created_at: seededAt, modified_at: seededAt }
   const tenant = { organization_id, edition_id, created_at: seededAt }
   const named = (kind: string, index: number) => {

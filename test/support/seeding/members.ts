@@ -5,7 +5,7 @@ import { givenOrganization, type Organization } from './organizations.ts'
 import { db, freshId, next, randomBytes, seededAt, unique, write } from './rows.ts'
 import { insert, insertAll } from '../../../src/db/write.ts'
 import { accounts, members } from '../../../src/db/schema/organizations.ts'
-import { mintToken, shownLength } from '../../../src/domain/accounts/tokens.ts'
+import { mintToken, tokenPreviewLength } from '../../../src/domain/accounts/tokens.ts'
 import { toHex, sha256 } from '../../../src/domain/text/encoding.ts'
 import { accessTokens } from '../../../src/db/schema/auth.ts'
 
@@ -110,7 +110,7 @@ const tokenRow = (account: string, hash: string, shown: string, options: TokenOp
 
 export async function seedToken(account: string, options: TokenOptions = {}): Promise<{ id: string; token: string }> {
   const token = mintToken(randomBytes)
-  const row = tokenRow(account, toHex(await sha256(token)), token.slice(0, shownLength), options)
+  const row = tokenRow(account, toHex(await sha256(token)), token.slice(0, tokenPreviewLength), options)
   await write(insert(accessTokens, row))
   return { id: row.id, token }
 }

@@ -21,7 +21,7 @@ export interface Check extends Rule {
   category: string
 }
 
-export const checksOf = (category: string, rules: readonly Rule[]): Check[] =>
+export const defineChecks = (category: string, rules: readonly Rule[]): Check[] =>
   rules.map((rule) => ({ ...rule, category, id: `${category}.${rule.id}` }))
 
 /** True when one of the languages has no text. */

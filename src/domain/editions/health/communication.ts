@@ -1,12 +1,12 @@
 import { receiptEmailTypes, refundConfirmationEmailTypes } from '../editions.ts'
 import { senderNameFault } from '../../messaging/mailbox.ts'
-import { type Check, checksOf, lacksText } from './check.ts'
+import { type Check, defineChecks, lacksText } from './check.ts'
 import type { EditionFacts } from './facts.ts'
 
 const sends = ({ messages }: EditionFacts, id: string | null, types: readonly string[]): boolean =>
   messages.some((message) => message.id === id && types.includes(message.type))
 
-export const communication: readonly Check[] = checksOf('communication', [
+export const communication: readonly Check[] = defineChecks('communication', [
   {
     id: 'receipt_email',
     severity: 'warning',

@@ -1,6 +1,6 @@
-import { type Check, checksOf } from './check.ts'
+import { type Check, defineChecks } from './check.ts'
 
-export const integrations: readonly Check[] = checksOf('integrations', [
+export const integrations: readonly Check[] = defineChecks('integrations', [
   {
     id: 'webhooks_healthy',
     severity: 'warning',
@@ -20,7 +20,7 @@ export const integrations: readonly Check[] = checksOf('integrations', [
   },
 ])
 
-export const imports: readonly Check[] = checksOf('imports', [
+export const imports: readonly Check[] = defineChecks('imports', [
   {
     id: 'unfinished',
     severity: 'info',

@@ -35,7 +35,7 @@ export interface CheckResult {
   related: readonly FactSubject[]
 }
 
-export function examine(facts: EditionFacts): CheckResult[] {
+export function runChecks(facts: EditionFacts): CheckResult[] {
   return checks.map((check) => {
     const fault = check.fails(facts)
     const related = typeof fault === 'boolean' ? [] : fault
@@ -44,18 +44,18 @@ export function examine(facts: EditionFacts): CheckResult[] {
 }
 
 /** The number of failed checks of each severity. */
-export const summaryOf = (results: readonly CheckResult[]): Record<Severity, number> => {
+export const countFailures = (results: readonly CheckResult[]): Record<Severity, number> => {
   const failed = results.filter(({ passed }) => !passed)
   const count = (severity: Severity) => failed.filter(({ check }) => check.severity === severity).length
   return { critical: count('critical'), warning: count('warning'), info: count('info') }
 }
 
 /** The most severe failed check; informative checks do not count. */
-export function statusOf({ critical, warning }: Record<Severity, number>): HealthStatus {
+export function getHealthStatus({ critical, warning }: Record<Severity, number>): HealthStatus {
   if (critical) return 'critical'
   return warning ? 'warning' : 'healthy'
 }
 
 /** The failed checks that prevent publishing. */
-export const obstacles = (results: readonly CheckResult[]): CheckResult[] =>
+export const listObstacles = (results: readonly CheckResult[]): CheckResult[] =>
   results.filter(({ check, passed }) => !passed && check.severity === 'critical')

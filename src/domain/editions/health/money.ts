@@ -1,5 +1,5 @@
 import { currencies } from '../../money.ts'
-import { type Check, checksOf } from './check.ts'
+import { type Check, defineChecks } from './check.ts'
 import type { EditionFacts } from './facts.ts'
 
 const sellsForMoney = ({ products }: EditionFacts): boolean =>
@@ -7,7 +7,7 @@ const sellsForMoney = ({ products }: EditionFacts): boolean =>
 
 const isKnown = (currency: string): boolean => (currencies as readonly string[]).includes(currency)
 
-export const payments: readonly Check[] = checksOf('payments', [
+export const payments: readonly Check[] = defineChecks('payments', [
   {
     id: 'merchant_for_paid',
     severity: 'critical',
@@ -82,7 +82,7 @@ const ratesOf = ({ edition }: EditionFacts): number[] => [
   edition.default_packaging_deposit_tax_rate,
 ]
 
-export const tax: readonly Check[] = checksOf('tax', [
+export const tax: readonly Check[] = defineChecks('tax', [
   {
     id: 'rate_set',
     severity: 'warning',

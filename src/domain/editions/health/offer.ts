@@ -1,6 +1,6 @@
-import { type Check, checksOf } from './check.ts'
+import { type Check, defineChecks } from './check.ts'
 
-export const products: readonly Check[] = checksOf('products', [
+export const products: readonly Check[] = defineChecks('products', [
   {
     id: 'any',
     severity: 'warning',
@@ -46,7 +46,7 @@ export const products: readonly Check[] = checksOf('products', [
   },
 ])
 
-export const fulfilment: readonly Check[] = checksOf('fulfilment', [
+export const fulfilment: readonly Check[] = defineChecks('fulfilment', [
   {
     id: 'pickup_points',
     severity: 'warning',

@@ -1,10 +1,10 @@
-import { editionStatus, endsBeforeStart } from '../editions.ts'
+import { getEditionStatus, endsBeforeStart } from '../editions.ts'
 import { dayMs } from '../../time/instants.ts'
-import { type Check, checksOf } from './check.ts'
+import { type Check, defineChecks } from './check.ts'
 
 const longestMs = 60 * dayMs
 
-export const basics: readonly Check[] = checksOf('basics', [
+export const basics: readonly Check[] = defineChecks('basics', [
   {
     id: 'name_present',
     severity: 'critical',
@@ -31,7 +31,7 @@ export const basics: readonly Check[] = checksOf('basics', [
   },
 ])
 
-export const schedule: readonly Check[] = checksOf('schedule', [
+export const schedule: readonly Check[] = defineChecks('schedule', [
   {
     id: 'dates_ordered',
     severity: 'critical',
@@ -54,7 +54,7 @@ export const schedule: readonly Check[] = checksOf('schedule', [
     rule: 'A draft lies ahead.',
     message: 'The edition is a draft, and its dates are past.',
     suggestion: 'Update the dates: a duplicate keeps those of its source.',
-    fails: ({ edition, now }) => edition.is_draft && editionStatus(edition, now) === 'past',
+    fails: ({ edition, now }) => edition.is_draft && getEditionStatus(edition, now) === 'past',
   },
   {
     id: 'duration_plausible',

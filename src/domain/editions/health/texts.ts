@@ -1,7 +1,7 @@
 import { slugify } from '../../text/slug.ts'
-import { type Check, checksOf, lacksText } from './check.ts'
+import { type Check, defineChecks, lacksText } from './check.ts'
 
-export const localization: readonly Check[] = checksOf('localization', [
+export const localization: readonly Check[] = defineChecks('localization', [
   {
     id: 'default_enabled',
     severity: 'critical',
@@ -33,7 +33,7 @@ export const localization: readonly Check[] = checksOf('localization', [
   },
 ])
 
-export const consents: readonly Check[] = checksOf('consents', [
+export const consents: readonly Check[] = defineChecks('consents', [
   {
     id: 'terms',
     severity: 'warning',
@@ -63,7 +63,7 @@ export const consents: readonly Check[] = checksOf('consents', [
 const isNumbered = (slug: string, base: string): boolean =>
   slug.startsWith(`${base}-`) && /^\d+$/.test(slug.slice(base.length + 1))
 
-export const branding: readonly Check[] = checksOf('branding', [
+export const branding: readonly Check[] = defineChecks('branding', [
   {
     id: 'meta_image',
     severity: 'info',

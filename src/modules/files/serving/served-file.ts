@@ -2,9 +2,9 @@ import { eq } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
 import { files } from '../../../db/schema/files/files.ts'
 import { type RowOf, select } from '../../../db/select.ts'
-import { isPrivate, isVariant, readerOf, type Variant } from '../../../domain/files/addresses.ts'
+import { isPrivate, isVariant, openSignedAddress, type Variant } from '../../../domain/files/addresses.ts'
 import { isImageType } from '../../../domain/files/types.ts'
-import { isIdOf } from '../../../domain/ids.ts'
+import { isId } from '../../../domain/ids.ts'
 import { notFound } from '../../../domain/errors.ts'
 import { isSameText } from '../../../domain/wallet/wallet-tokens.ts'
 import { RecentFiles } from './recent-files.ts'
@@ -58,7 +58,7 @@ const maxTokenLength = 200
 /** True where the address opens the file: a scanner's address does so in quarantine too. */
 async function isOpen({ config, now }: JobCtx, file: FileFacts, token: string | undefined): Promise<boolean> {
   if (token === undefined) return file.status === 'ready' && !isPrivate(file)
-  const reader = readerOf(config.linkSigningKey, token, file.id, now())
+  const reader = openSignedAddress(config.linkSigningKey, token, file.id, now())
   return reader === 'scanner' || (reader === 'person' && file.status === 'ready')
 }
 
@@ -72,7 +72,7 @@ export async function findServedFile(
   { mayBeRecent = false } = {},
 ): Promise<ServedFile | null> {
   const { id, key, variant, token } = address
-  if (!isIdOf('file', id) || !keyForm.test(key) || !isVariant(variant) || (token?.length ?? 0) > maxTokenLength)
+  if (!isId('file', id) || !keyForm.test(key) || !isVariant(variant) || (token?.length ?? 0) > maxTokenLength)
     return null
   const now = job.now()
   const recent = mayBeRecent && token === undefined ? recentFiles.find(id, now) : undefined

@@ -1,13 +1,13 @@
 import { sql } from 'drizzle-orm'
 import type { Ctx } from '../../../context.ts'
-import { changedOne, commit } from '../../../db/commit.ts'
+import { requireOneChange, commit } from '../../../db/commit.ts'
 import type { Statement } from '../../../db/database.ts'
 import { fileUploads } from '../../../db/schema/files/files.ts'
 import { insert } from '../../../db/write.ts'
 import { AppError, fieldError, invalid, notFound } from '../../../domain/errors.ts'
-import { type IncomingFile, partsOf, partSize, type ReceivedFile, uploadKeptMs } from '../../../domain/files/files.ts'
+import { type IncomingFile, countParts, getPartSize, type ReceivedFile, uploadKeptMs } from '../../../domain/files/files.ts'
 import { cleanFileName } from '../../../domain/files/names.ts'
-import { declaredType } from '../../../domain/files/types.ts'
+import { parseDeclaredType } from '../../../domain/files/types.ts'
 import { TooFewBytes, TooManyBytes } from '../../../gateways/files/files.ts'
 import { checkTenant, openEditions } from '../../editions/index.ts'
 import { countBytes, newStorageKey, releaseBytes, storeRefusal } from '../storage.ts'
@@ -32,7 +32,7 @@ export async function startUpload(ctx: Ctx, input: StartUploadInput): Promise<Up
     tags: input.tags,
     metadata: input.metadata,
     size,
-    content_type: declaredType(input.content_type),
+    content_type: parseDeclaredType(input.content_type),
     storage_key,
     store_upload_id: await ctx.files.startParts(storage_key),
     uploaded_by: ctx.caller.is_superuser ? null : ctx.caller.id,
@@ -53,13 +53,13 @@ const completed = () => new AppError('upload_completed', 'This upload is complet
 
 const touched = (row: UploadRow, now: number): Statement[] => [
   sql`update file_uploads set version = version + 1, modified_at = ${now} where id = ${row.id} and file_id is null`,
-  changedOne(),
+  requireOneChange(),
 ]
 
 /** The number of a part as the path has it. */
 function numberOf(text: string, size: number): number {
   const number = /^[1-9]\d{0,4}$/.test(text) ? Number(text) : 0
-  if (number < 1 || number > partsOf(size)) throw notFound()
+  if (number < 1 || number > countParts(size)) throw notFound()
   return number
 }
 
@@ -73,7 +73,7 @@ export async function receivePart(ctx: Ctx, file: IncomingFile, { params, loaded
   const number = numberOf(params.number, loaded.size)
   if (loaded.file_id !== null) throw completed()
   const { body, size, digest } = file
-  const wanted = partSize(loaded.size, number)
+  const wanted = getPartSize(loaded.size, number)
   if (digest === null)
     throw new AppError('validation_error', 'The header Content-Digest is required.', {
       errors: [{ code: 'required', detail: 'This header is required.', attr: 'Content-Digest', pointer: null }],
@@ -117,7 +117,7 @@ export async function keepPart(
 /** Deletes an upload that is not completed, and has its parts deleted from the store. */
 export const dropUpload = (row: UploadColumns, now: number): Statement[] => [
   sql`delete from file_uploads where id = ${row.id} and version = ${row.version} and file_id is null`,
-  changedOne(),
+  requireOneChange(),
   releaseBytes(row.organization_id, row.size),
   sql`insert into objects_to_delete (storage_key, store_upload_id, created_at)
     values (${row.storage_key}, ${row.store_upload_id}, ${now})`,
