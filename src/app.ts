@@ -5,18 +5,16 @@ import { openJob } from './entry/job.ts'
 import { openRequest } from './entry/request.ts'
 import { docsPage, docsScript } from './http/pages/docs.ts'
 import type { AppContext, AppEnv, Bindings } from './http/env.ts'
-import { accessLog } from './http/middleware/access-log.ts'
-import { crossOrigin } from './http/middleware/cors.ts'
+import { accessLog, requestId } from './http/middleware/access-log.ts'
+import { crossOrigin, filesHost } from './http/middleware/cors.ts'
 import { limitFailedSignIns } from './http/middleware/failed-sign-ins.ts'
-import { filesHost } from './http/middleware/files-host.ts'
 import { rateLimit } from './http/middleware/rate-limit.ts'
-import { requestId } from './http/middleware/request-id.ts'
 import { logError } from './http/log.ts'
 import { openApiDocument } from './http/openapi.ts'
-import { reference } from './http/reference.ts'
-import { answerError } from './http/refusal.ts'
-import type { Router } from './http/operations/router.ts'
-import { fixedPaths, refuseUnrouted } from './http/operations/unrouted.ts'
+import { reference } from './http/pages/reference.ts'
+import { answerError } from './http/problem.ts'
+import type { Router } from './http/operations/mount.ts'
+import { createMethodCheck, refuseUnrouted } from './http/operations/unrouted.ts'
 import { auditLog } from './modules/audit-log/routes.ts'
 import { auth } from './modules/auth/routes.ts'
 import { campaigns } from './modules/campaigns/routes.ts'
@@ -126,9 +124,9 @@ app.use('/v1/*', async (c, next) => {
       c.executionCtx.waitUntil(work().catch((error: unknown) => logError(c.var.requestId, error)))
 })
 app.use('/v1/*', rateLimit())
-let checkMethod: ReturnType<typeof fixedPaths> | undefined
+let checkMethod: ReturnType<typeof createMethodCheck> | undefined
 app.use('/v1/*', async (c, next) => {
-  checkMethod ??= fixedPaths(app.routes)
+  checkMethod ??= createMethodCheck(app.routes)
   checkMethod(c.req.method, c.req.path)
   await next()
 })

@@ -1,6 +1,8 @@
 import { type SQL, sql } from 'drizzle-orm'
 import { encodeMark, markShifts, buildMatchExpression, quotePhrase } from '../domain/text/trigrams.ts'
-import type { Database } from './database.ts'
+import type { Database, Statement } from './database.ts'
+import { fold, listPhoneDigits, parsePhoneNeedles } from '../domain/text/fold.ts'
+import { buildOrderText } from '../domain/orders/orders.ts'
 
 /** A search joins, compares and sorts at most this many candidates. With more, the list walks the index of its ordering. */
 export const maxCandidates = 2000
@@ -64,3 +66,34 @@ export async function findCandidates(
   if (rowsOfQueries.some(({ length }) => length > maxCandidates)) return null
   return rowsOfQueries.map((rows) => rows.map(({ key }) => key))
 }
+
+const anyOf = (conditions: readonly SQL[]): SQL => sql`(${sql.join([...conditions], sql` or `)})`
+
+const contains = (column: SQL, part: string): SQL => sql`instr(${column}, ${part}) > 0`
+
+/** Whether a folded column has one of these folded texts. */
+const containsAny = (column: SQL, parts: readonly string[]): SQL => anyOf(parts.map((part) => contains(column, part)))
+
+/** The texts of which one has to be in a folded column that also holds telephone numbers as digits. */
+export const listSearchForms = (needle: string): string[] => [fold(needle), ...parsePhoneNeedles(needle)]
+
+/** The contains-filter on a folded column: exact, without the limits of LIKE. */
+export const containsFolded = (column: SQL, needle: string): SQL => contains(column, fold(needle))
+
+/** As above for a column that also holds telephone numbers as digits: `+45 12 34` finds `451234`. */
+export const containsFoldedOrDigits = (column: SQL, needle: string): SQL => containsAny(column, listSearchForms(needle))
+
+/** Compares digits alone; a needle without any digit finds nothing. */
+export function containsDigits(column: SQL, needle: string): SQL {
+  const parts = listPhoneDigits(needle)
+  return parts.length === 0 ? sql`0` : containsAny(column, parts)
+}
+
+/** The search text of an order whose number changes. Its transactions are read when the statement runs. */
+export const rebuildOrderText = (order: Parameters<typeof buildOrderText>[0]): SQL =>
+  sql`${buildOrderText(order, [])} || coalesce((select group_concat(char(10) || lower(id), '')
+    from (select id from transactions where order_id = ${order.id} order by created_at, id)), '')`
+
+/** Adds a transaction to the search text of its order. */
+export const addToOrderText = (orderId: string, transactionId: string): Statement =>
+  sql`update orders set search_text = search_text || char(10) || lower(${transactionId}) where id = ${orderId}`

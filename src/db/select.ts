@@ -1,13 +1,4 @@
-import {
-  Column,
-  type DriverValueDecoder,
-  type GetColumnData,
-  is,
-  noopDecoder,
-  SQL,
-  type SQLWrapper,
-  sql,
-} from 'drizzle-orm'
+import { Column, type DriverValueDecoder, type GetColumnData, is, noopDecoder, SQL, type SQLWrapper, sql } from 'drizzle-orm'
 import { QueryBuilder, type SQLiteColumn } from 'drizzle-orm/sqlite-core'
 import { render } from './render.ts'
 
@@ -124,3 +115,6 @@ export function decodeRows<Row>(statement: SQLWrapper, rows: Row[]): Row[] {
     return values as Row
   })
 }
+
+/** The same columns, each of which may be null: those of a row that a left join may not find. */
+export type Nullable<Row> = { [Key in keyof Row]: Row[Key] | null }

@@ -1,6 +1,6 @@
 import type { FieldCode } from './error-guide/fields.ts'
 import type { FieldError } from './field-error.ts'
-import { describeRoles } from './accounts/roles-in-words.ts'
+import { describeRoles } from './accounts/access.ts'
 
 export type { FieldError }
 

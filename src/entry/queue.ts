@@ -1,11 +1,4 @@
-import type {
-  DeliverMessage,
-  JobCtx,
-  PayRefundsMessage,
-  QueueMessages,
-  QueueName,
-  WorkRefundBatchMessage,
-} from '../context.ts'
+import type { DeliverMessage, JobCtx, PayRefundsMessage, QueueMessages, QueueName, WorkRefundBatchMessage } from '../context.ts'
 import type { Bindings } from '../http/env.ts'
 import { logError } from '../http/log.ts'
 import { isSendChunksMessage, sendCampaigns } from '../modules/campaigns/jobs.ts'
@@ -16,9 +9,9 @@ import { calculateSegments, isCalculateMessage } from '../modules/segments/jobs.
 import { isEmailSendMessage, sendEmails } from '../modules/transactional-emails/jobs.ts'
 import { applyEvents, isEventsMessage } from '../modules/message-events/jobs.ts'
 import { deliver, isDeliverMessage, type Lane } from '../modules/webhooks/jobs.ts'
-import { continueInBackground } from './background.ts'
-import { recordDead } from './dead-letters.ts'
-import { openJob } from './job.ts'
+import { continueInBackground, openJob } from './job.ts'
+import { deadMessages } from '../db/schema/messaging/webhooks.ts'
+import { insertAll } from '../db/write.ts'
 
 interface Consumer<Body> {
   isOurs: (body: unknown) => body is Body
@@ -98,3 +91,14 @@ export async function handleBatch(job: JobCtx, batch: MessageBatch): Promise<voi
 }
 
 export const queue = (batch: MessageBatch, env: Bindings): Promise<void> => handleBatch(openJob(env), batch)
+
+/** Keeps messages that failed too often, for analysis. Their work is still in the tables. */
+export async function recordDead(job: JobCtx, queue: string, bodies: readonly unknown[]): Promise<void> {
+  const rows = bodies.map((body) => ({
+    id: job.newId('dead_message'),
+    queue,
+    body: JSON.stringify(body) ?? 'undefined',
+    created_at: job.now(),
+  }))
+  if (rows.length) await job.db.batch(insertAll(deadMessages, rows))
+}

@@ -9,11 +9,9 @@ import { logError } from '../http/log.ts'
 import { auditStatement, recordRefusedToken } from '../modules/audit-log/index.ts'
 import { authenticate, type RefusedUse } from '../modules/auth/index.ts'
 import { readConfig } from './config.ts'
-import { openJob } from './job.ts'
-import { createJobQueue } from './job-queue.ts'
+import { openJob, createJobQueue, createCampaignSenders, createWebhookSenders } from './job.ts'
 import { createGateways } from './gateways.ts'
 import { random, randomBytes } from './random.ts'
-import { createCampaignSenders, createWebhookSenders } from './senders.ts'
 
 const bookmarkPattern = /^[0-9a-f]{8}-[0-9a-f]{8}-[0-9a-f]{8}-[0-9a-f]{32}$/
 

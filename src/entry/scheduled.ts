@@ -1,4 +1,4 @@
-import { deleteDeadMessages } from '../db/sweeps/dead-messages.ts'
+import { deleteDeadMessages } from '../db/sweeps.ts'
 import { deleteExpiredKeys } from '../db/idempotency.ts'
 import type { Bindings } from '../http/env.ts'
 import { sweepAuditLog } from '../modules/audit-log/jobs.ts'
@@ -19,7 +19,8 @@ import { sweepEmails } from '../modules/transactional-emails/jobs.ts'
 import { sweepCallbacks, sweepPassUpdates } from '../modules/wallet/jobs.ts'
 import { sweepDeliveries, sweepEvents } from '../modules/webhooks/jobs.ts'
 import { openJob } from './job.ts'
-import { runSweeps, type Sweeps } from './run-sweeps.ts'
+import type { JobCtx } from '../context.ts'
+import { logError } from '../http/log.ts'
 
 const sweeps: Sweeps = {
   'forget-expired-keys': ({ db, now }) => deleteExpiredKeys(db, now()),
@@ -57,3 +58,13 @@ const sweeps: Sweeps = {
 /** Runs the sweeps of a minute. */
 export const scheduled = (controller: ScheduledController, env: Bindings): Promise<void> =>
   runSweeps({ ...openJob(env), now: () => controller.scheduledTime }, sweeps)
+
+/** A sweep handles a bounded number of due rows, so a missed minute loses nothing. */
+type Sweep = (job: JobCtx) => Promise<unknown>
+export type Sweeps = Readonly<Record<string, Sweep>>
+
+/** Runs the sweeps of a minute one after the other. A sweep that fails is logged and stops no other. */
+export async function runSweeps(job: JobCtx, sweeps: Sweeps): Promise<void> {
+  for (const [name, sweep] of Object.entries(sweeps))
+    await sweep(job).catch((error: unknown) => logError(`sweep:${name}`, error))
+}

@@ -1,7 +1,6 @@
-import { insertEditionCustomers } from '../../src/db/edition-customers.ts'
+import { insertEditionCustomers } from '../../src/db/customers.ts'
 import { sql } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
-
 import { unsubscribeAndCount } from '../../src/modules/message-events/unsubscribe.ts'
 import { get, patch } from '../support/api.ts'
 import { realJob } from '../support/campaigns.ts'
@@ -14,6 +13,7 @@ import { write } from '../support/seeding/rows.ts'
 import { seedEndpoint } from '../support/seeding/webhooks.ts'
 import { attach, givenTwo, stranger } from '../support/shared-customers.ts'
 import { eventsOf } from '../support/webhook-rows.ts'
+
 
 describe('what an edition imported of a customer', () => {
   it('is the latest value of each field, and survives an import with fewer fields', async () => {

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import * as fc from 'fast-check'
-import { insertEditionCustomers } from '../../src/db/edition-customers.ts'
+import { insertEditionCustomers } from '../../src/db/customers.ts'
 import { orders } from '../../src/db/schema/sales/orders.ts'
 import { users } from '../../src/db/schema/users.ts'
 import { insert } from '../../src/db/write.ts'

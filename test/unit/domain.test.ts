@@ -1,25 +1,14 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import {
-  mayAnywhere,
-  mayAt,
-  memberRoles,
-  getReach,
-  roleCodes,
-  listRolesAt,
-  pickStrongerRole,
-} from '../../src/domain/accounts/access.ts'
-import type { Caller, Grant } from '../../src/domain/accounts/access.ts'
-import { fromBase64, sha256, toBase64, toHex, utf8 } from '../../src/domain/text/encoding.ts'
+import { mayAnywhere, mayAt, memberRoles, getReach, roleCodes, listRolesAt, pickStrongerRole, type Caller, type Grant } from '../../src/domain/accounts/access.ts'
+import { fromBase64, sha256, toBase64, toHex, utf8, crc32 } from '../../src/domain/text/encoding.ts'
 import { pointerTo } from '../../src/domain/errors.ts'
 import { idPrefixes, newId } from '../../src/domain/ids.ts'
 import { toBcp47, parseLanguage, languages } from '../../src/domain/languages.ts'
 import { lifecycle } from '../../src/domain/lifecycle.ts'
 import { currencies, formatMoney, maxAmountMinor, toMajor, toMinor } from '../../src/domain/money.ts'
-import { pickFreeSlug, maxSlugLength, slugify, slugPattern } from '../../src/domain/text/slug.ts'
-import { isStorable } from '../../src/domain/text/text.ts'
+import { pickFreeSlug, maxSlugLength, slugify, slugPattern, isStorable } from '../../src/domain/text/text.ts'
 import { isWellFormedToken, mintToken } from '../../src/domain/accounts/tokens.ts'
-import { crc32 } from '../../src/domain/text/crc32.ts'
 
 const bytes = (length: number) => crypto.getRandomValues(new Uint8Array(length))
 

@@ -1,8 +1,8 @@
 import * as fc from 'fast-check'
 import { parse } from 'csv-parse/browser/esm/sync'
 import { describe, expect, it } from 'vitest'
-import { formatCsvRecord } from '../../src/domain/text/csv.ts'
-import { editDistance, findNearest } from '../../src/domain/text/nearest.ts'
+import { formatCsvRecord } from '../../src/domain/text/encoding.ts'
+import { countEdits, findNearest } from '../../src/domain/text/nearest.ts'
 import { isStale, progressOf, segmentLifecycle, segmentStatuses } from '../../src/domain/segments.ts'
 
 describe('a record of CSV', () => {
@@ -37,9 +37,9 @@ describe('the nearest value', () => {
     const word = fc.string({ maxLength: 8 })
     fc.assert(
       fc.property(word, word, word, (a, b, c) => {
-        expect(editDistance(a, b)).toBe(editDistance(b, a))
-        expect(editDistance(a, b) === 0).toBe(a === b)
-        expect(editDistance(a, c)).toBeLessThanOrEqual(editDistance(a, b) + editDistance(b, c))
+        expect(countEdits(a, b)).toBe(countEdits(b, a))
+        expect(countEdits(a, b) === 0).toBe(a === b)
+        expect(countEdits(a, c)).toBeLessThanOrEqual(countEdits(a, b) + countEdits(b, c))
       }),
     )
   })

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { toPlainText } from '../../src/domain/text/plain-text.ts'
+import { toPlainText } from '../../src/domain/text/text.ts'
 import { FetchPost } from '../../src/gateways/webhook-post/fetch-post.ts'
 
 afterEach(() => vi.restoreAllMocks())

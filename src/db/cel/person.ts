@@ -1,5 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm'
-import { buildEditionColumn, selectLatestSeq, type CustomerColumn } from '../customer-visibility.ts'
+import { buildEditionColumn, selectLatestSeq, type CustomerColumn } from '../customers.ts'
 import { type ExpressionScope, userColumns } from './columns.ts'
 import type { Value } from './values.ts'
 

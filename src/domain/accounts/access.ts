@@ -98,3 +98,23 @@ export function getReach(caller: Caller, allowed: readonly RoleCode[] = roleCode
     editions: granted.filter((grant) => grant.edition_id !== null && !organizations.includes(grant.organization_id)),
   }
 }
+
+const roleNames: Readonly<Record<string, string>> = { A: 'admin', M: 'manager', V: 'viewer' }
+
+/** The names of the roles whose codes begin with a letter: `admin or manager`. */
+const joinRoleNames = (roles: readonly string[], level: 'O' | 'E'): string =>
+  roles
+    .filter((role) => role.startsWith(level))
+    .map((role) => roleNames[role.slice(1)])
+    .join(' or ')
+
+/** Advice for a caller whose role is not enough; `roles` are the codes of those that are. */
+export function describeRoles(roles: readonly string[]): string {
+  const inOrganization = joinRoleNames(roles, 'O')
+  const inEdition = joinRoleNames(roles, 'E')
+  if (!inOrganization && !inEdition) return 'Only the superuser of the platform may do it.'
+  const place = inEdition === inOrganization ? 'of the organisation or of the edition' : 'of the organisation'
+  const besides = inEdition && inEdition !== inOrganization ? `, or ${inEdition} of the edition` : ''
+  const role = inOrganization ? `${inOrganization} ${place}${besides}` : `${inEdition} of the edition`
+  return `It takes the role ${role}: ask an organisation admin for it.`
+}

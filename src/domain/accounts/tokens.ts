@@ -1,6 +1,5 @@
 import { isCell } from '../ids.ts'
-import { crc32 } from '../text/crc32.ts'
-import { utf8 } from '../text/encoding.ts'
+import { crc32, utf8 } from '../text/encoding.ts'
 
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const prefix = 'ecm_'

@@ -18,3 +18,40 @@ export const sha256 = async (data: string | Uint8Array<ArrayBuffer>): Promise<Ui
 
 /** Of a short text, at once: waiting for the platform's digest takes longer than this one. */
 export const sha256OfShort = (text: string): Uint8Array<ArrayBuffer> => hashOf(utf8(text))
+
+const polynomial = 0xedb88320
+
+const remainders = Uint32Array.from({ length: 256 }, (_, byte) => {
+  let remainder = byte
+  for (let bit = 0; bit < 8; bit++) remainder = remainder & 1 ? (remainder >>> 1) ^ polynomial : remainder >>> 1
+  return remainder
+})
+
+/**
+ * CRC-32 (IEEE 802.3), as an unsigned integer.
+ * @param before of the bytes before these.
+ */
+export function crc32(bytes: Uint8Array, before = 0): number {
+  let remainder = ~before
+  for (let at = 0; at < bytes.length; at++) remainder = (remainder >>> 8) ^ remainders[(remainder ^ bytes[at]!) & 0xff]!
+  return ~remainder >>> 0
+}
+
+export type Cell = string | number | null
+
+const formulaStart = /^[=+\-@\t\r]/
+/** A telephone number begins with a plus, and is no formula. */
+const phoneNumber = /^\+[0-9 ]{6,20}$/
+
+function cellOf(cell: Cell): string {
+  if (cell === null) return ''
+  const text = String(cell)
+  const safe = formulaStart.test(text) && !phoneNumber.test(text) ? `'${text}` : text
+  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
+}
+
+/** One record as RFC 4180 writes it; what a spreadsheet would run as a formula begins with an apostrophe. */
+export const formatCsvRecord = (cells: readonly Cell[]): string => `${cells.map(cellOf).join(',')}\r\n`
+
+/** The byte order mark, by which spreadsheets detect UTF-8. */
+export const byteOrderMark = '\u{FEFF}'

@@ -1,7 +1,6 @@
-import { toPlainText } from '../../domain/text/plain-text.ts'
+import { toPlainText } from '../../domain/text/text.ts'
 import { announcedBytes } from '../answers/announced-bytes.ts'
-import { SharedTimeLimits } from '../time-limit/shared-time-limits.ts'
-import { isTimeout } from '../time-limit/time-limit.ts'
+import { SharedTimeLimits, isTimeout } from '../time-limit/time-limit.ts'
 import { faultOf, platformFaultOf } from './network-faults.ts'
 import type { PostRequest, PostResult, WebhookPost } from './webhook-post.ts'
 

@@ -7,14 +7,13 @@ import { buildAuditStatements } from './audit.ts'
 import { type BodySource, type FileHandling, jsonSource, streamedSource } from '../requests/body-source.ts'
 import type { AppContext } from '../env.ts'
 import * as idempotency from './idempotency.ts'
-import { restrictToRoles, checkPermissionOn, checkTarget, type Located } from './judge.ts'
+import { restrictToRoles, checkPermissionOn, checkTarget, type Located } from './permission.ts'
 import { changesOne, type Operation } from './operation.ts'
-import { checkPreconditions, computeEtag } from './precondition.ts'
-import type { HttpAnswer } from '../problem.ts'
+import { type HttpAnswer, answerError } from '../problem.ts'
 import { parseQuery } from '../requests/query.ts'
-import { answerError } from '../refusal.ts'
 import { type AnsweredFields, answeredBeside } from '../requests/unknown-fields.ts'
 import { parseBody } from '../requests/validation.ts'
+import { sha256, toBase64Url } from '../../domain/text/encoding.ts'
 
 interface VerbInput<P, Q, B, Loaded> {
   params: P
@@ -193,4 +192,28 @@ export class OperationRun<
     }
     return { status, headers, body: JSON.stringify(signed) }
   }
+}
+
+export const computeEtag = async (body: string): Promise<string> => `"${toBase64Url((await sha256(body)).slice(0, 16))}"`
+
+const tagsOf = (header: string): string[] => header.split(',').map((tag) => tag.trim())
+
+/** RFC 9110, 8.8.3.2: `W/"a"` and `"a"` are the same state. For `If-None-Match`. */
+export const matchesWeakly = (header: string, etag: string): boolean =>
+  header.trim() === '*' || tagsOf(header).some((tag) => tag.replace(/^W\//, '') === etag)
+
+/** A weak tag does not guarantee equal bytes, so it never matches. For `If-Match`. */
+const matchesStrongly = (header: string, etag: string): boolean =>
+  header.trim() === '*' || tagsOf(header).includes(etag)
+
+/** Whether an existing resource may be changed; `etag` computes the ETag of its state, if it has one. */
+export async function checkPreconditions(headers: Headers, etag: (() => Promise<string>) | null): Promise<void> {
+  const [ifMatch, ifNoneMatch] = [headers.get('if-match'), headers.get('if-none-match')]
+  if (ifNoneMatch?.trim() === '*') throw new AppError('precondition_failed', 'The resource exists.')
+  if (!etag || (ifMatch === null && ifNoneMatch === null)) return
+  const tag = await etag()
+  if (ifMatch !== null && !matchesStrongly(ifMatch, tag))
+    throw new AppError('precondition_failed', 'The resource has changed since that ETag.')
+  if (ifNoneMatch !== null && matchesWeakly(ifNoneMatch, tag))
+    throw new AppError('precondition_failed', 'The resource is still as that ETag says.')
 }

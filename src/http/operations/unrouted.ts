@@ -36,7 +36,7 @@ export function refuseUnrouted(routes: readonly Route[], path: string): AppError
 }
 
 /** The methods of each fixed path that a placeholder also matches, such as `/v1/editions/_meta` and `{id}`. */
-export function checkFixedPaths(routes: readonly Route[]): (method: string, path: string) => void {
+export function createMethodCheck(routes: readonly Route[]): (method: string, path: string) => void {
   const fixed = Map.groupBy(
     routes.filter((route) => route.method !== 'ALL' && isFixed(route)),
     ({ path }) => path,

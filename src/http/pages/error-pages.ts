@@ -2,8 +2,7 @@ import { html } from 'hono/html'
 import { expressionFields, type FieldCode, fieldGuide } from '../../domain/error-guide/fields.ts'
 import { errorGuide } from '../../domain/error-guide/index.ts'
 import { AppError, type ErrorCode, errorStatus } from '../../domain/errors.ts'
-import { htmlPage, type Markup } from './html-page.ts'
-import { pageStyle } from './page-style.ts'
+import { htmlPage, type Markup, pageStyle } from './html-page.ts'
 import { buildErrorPath, buildProblem } from '../problem.ts'
 
 export const layout = (title: string, content: Markup): Markup =>

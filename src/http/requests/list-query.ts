@@ -1,8 +1,7 @@
 import { z } from '@hono/zod-openapi'
-import { fromBase64, toBase64Url, utf8 } from '../../domain/text/encoding.ts'
+import { fromBase64, toBase64Url, utf8, crc32 } from '../../domain/text/encoding.ts'
 import { Count, Instant } from '../fields.ts'
 import { isStorable } from '../../domain/text/text.ts'
-import { crc32 } from '../../domain/text/crc32.ts'
 import type { KeyValue, OrderBy, Page, PageRequest } from '../../domain/page.ts'
 
 export const defaultPageSize = 100

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
-import { findSweepPosition, sweepPositionStatement } from '../../db/sweeps/sweep-positions.ts'
+import { findSweepPosition, sweepPositionStatement } from '../../db/sweeps.ts'
 import { firstIdAt } from '../../domain/ids.ts'
 
 const sweepName = 'audit-log'

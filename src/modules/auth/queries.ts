@@ -1,16 +1,15 @@
 import { and, eq, getTableColumns, isNull, or, type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
-import { selectAccessKey } from '../../db/images.ts'
+import { selectAccessKey, buildVisibility, isVisible } from '../../db/visibility.ts'
 import { buildOrderBy, paginate } from '../../db/paginate.ts'
 import { accessTokens } from '../../db/schema/auth.ts'
 import { members } from '../../db/schema/organizations.ts'
 import { fromJson, select, selectValues } from '../../db/select.ts'
-import { buildVisibility, isVisible } from '../../db/visibility.ts'
 import type { Caller, MemberRole, RoleCode, Tenant } from '../../domain/accounts/access.ts'
 import { notFound } from '../../domain/errors.ts'
 import type { Page, PageRequest } from '../../domain/page.ts'
 import { editionsShown, type TokenQuery } from './contract.ts'
-import { isLineageValid } from './lineage.ts'
+import { isLineageValid } from './authenticate.ts'
 
 export type AccessTokenRow = typeof accessTokens.$inferSelect
 

@@ -1,6 +1,6 @@
 import { and, eq, getTableColumns, isNull, or, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
-import { containsFolded } from '../../db/contains.ts'
+import { containsFolded } from '../../db/search.ts'
 import { buildOrderBy, buildPage, maxIndexedOffset, paginate } from '../../db/paginate.ts'
 import { editions } from '../../db/schema/editions.ts'
 import { campaigns } from '../../db/schema/messaging/campaigns.ts'
@@ -9,20 +9,14 @@ import { segments } from '../../db/schema/messaging/segments.ts'
 import { organizations } from '../../db/schema/organizations.ts'
 import { type RowOf, select } from '../../db/select.ts'
 import { inList, seesOrganization, buildVisibility, isVisible, isVisibleIn } from '../../db/visibility.ts'
-import { viewCustomers } from '../../db/customer-visibility.ts'
+import { viewCustomers } from '../../db/customers.ts'
 import type { Tenant } from '../../domain/accounts/access.ts'
 import type { RecipientRow } from '../../domain/campaigns/sender.ts'
 import type { RecipientPerson } from '../../domain/campaigns/sending-policy.ts'
 import { type Counters, noCounters } from '../../domain/campaigns/counters.ts'
 import { doesNotExist, type FieldError, invalid, notFound, parameterError } from '../../domain/errors.ts'
 import type { Page, PageRequest } from '../../domain/page.ts'
-import {
-  type CampaignRow,
-  isMessageOf,
-  type ReadinessColumns,
-  readinessFields,
-  selectCampaigns,
-} from './delivery/campaign-row.ts'
+import { type CampaignRow, isMessageOf, type ReadinessColumns, readinessFields, selectCampaigns } from './delivery/campaign-row.ts'
 import { segmentSummaryFields } from '../segments/index.ts'
 import type { CampaignFilters, CampaignOrdering, RecipientQuery } from './contract.ts'
 

@@ -1,6 +1,6 @@
 import { and, eq, type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
-import { containsFolded } from '../../db/contains.ts'
+import { containsFolded } from '../../db/search.ts'
 import { buildOrderBy, paginate } from '../../db/paginate.ts'
 import { dataImports } from '../../db/schema/data-imports.ts'
 import { editions } from '../../db/schema/editions.ts'

@@ -1,7 +1,7 @@
 import { Hono } from 'hono'
 import type { AppContext, AppEnv } from '../../http/env.ts'
 import { buildPageLinks, readPageRequest } from '../../http/requests/list-query.ts'
-import { buildPublicUrl } from '../../http/public-address.ts'
+import { buildPublicUrl } from '../../http/problem.ts'
 import { listPage, messagePage, policy } from './page.ts'
 import { presentCaptured, presentCapturedWhole } from './present.ts'
 import { channelOf, findCaptured, listCaptured, type MailboxReader } from './queries.ts'

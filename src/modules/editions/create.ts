@@ -1,4 +1,4 @@
-import { and, eq } from 'drizzle-orm'
+import { and, eq, gte, lt } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { commit } from '../../db/commit.ts'
 import { editions } from '../../db/schema/editions.ts'
@@ -8,11 +8,10 @@ import { insert } from '../../db/write.ts'
 import { pickDefaultCurrency, formatEditionName, endsBeforeStart } from '../../domain/editions/editions.ts'
 import { doesNotExist, fieldError, invalid, LostRace } from '../../domain/errors.ts'
 import { buildSearchText } from '../../domain/text/fold.ts'
-import { pickFreeSlug, slugify } from '../../domain/text/slug.ts'
+import { pickFreeSlug, slugify } from '../../domain/text/text.ts'
 import { organizationSummaryFields } from '../organizations/index.ts'
 import type { CreateEditionInput } from './contract.ts'
 import type { EditionDetailRow, EditionRow } from './queries.ts'
-import { slugOnce, slugsFrom } from './slugs.ts'
 
 export const endBeforeStart = (field: 'start_date' | 'end_date') =>
   invalid(fieldError([field], 'end_before_start', 'The end is before the start.'))
@@ -104,3 +103,17 @@ export async function createEdition(ctx: Ctx, input: CreateEditionInput): Promis
   const result = { ...row, ...organization, event_name, image_key: null }
   return commit(ctx, result, [insert(editions, row)], { [slugOnce]: slugTaken })
 }
+
+const { slug: column, organization_id } = editions
+
+const slugs = () => select({ slug: column }).from(editions)
+
+/** The slugs of an organisation that begin with `base`, among them all that `freeSlug` could come upon. */
+export const slugsFrom = (organizationId: string, base: string) =>
+  slugs().where(and(eq(organization_id, organizationId), gte(column, base), lt(column, `${base}.`)))
+
+export const slugIs = (organizationId: string, slug: string) =>
+  slugs().where(and(eq(organization_id, organizationId), eq(column, slug)))
+
+/** The uniqueness that an insert violates when another edition took the slug. */
+export const slugOnce = 'editions.organization_id, editions.slug'

@@ -1,6 +1,6 @@
 import { and, eq, getTableColumns, type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
-import { containsFolded } from '../../db/contains.ts'
+import { containsFolded } from '../../db/search.ts'
 import { buildOrderBy, paginate } from '../../db/paginate.ts'
 import { editions } from '../../db/schema/editions.ts'
 import { files } from '../../db/schema/files/files.ts'

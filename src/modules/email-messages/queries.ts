@@ -4,7 +4,7 @@ import { buildOrderBy, paginate } from '../../db/paginate.ts'
 import { editions } from '../../db/schema/editions.ts'
 import { emailMessages } from '../../db/schema/messaging/email-messages.ts'
 import { organizations } from '../../db/schema/organizations.ts'
-import { select } from '../../db/select.ts'
+import { select, type Nullable } from '../../db/select.ts'
 import { inList, type Visibility, isVisible } from '../../db/visibility.ts'
 import { mayAt, type Tenant } from '../../domain/accounts/access.ts'
 import { notFound } from '../../domain/errors.ts'
@@ -14,7 +14,6 @@ import { type EditionSummaryRow, editionSummaryFields } from '../editions/index.
 import { type OrganizationSummaryRow, organizationSummaryFields } from '../organizations/index.ts'
 import type { EmailMessageFilters, EmailMessageOrdering } from './contract.ts'
 import { writers } from './message-contract.ts'
-import type { Nullable } from '../../domain/nullable.ts'
 
 export type MessageRow = typeof emailMessages.$inferSelect
 

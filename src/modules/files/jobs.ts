@@ -5,8 +5,8 @@ import { buildDerivedPrefix } from '../../domain/files/addresses.ts'
 
 export { compareStorage } from './compare.ts'
 export { sweepUnusedImports } from './expire-imports.ts'
-export { sweepUploads } from './uploads/expire-uploads.ts'
-export { sweepScans } from './scanning/jobs-scan.ts'
+export { sweepUploads } from './uploads/uploads.ts'
+export { sweepScans } from './scanning/scan.ts'
 
 /** Objects of one sweep: the rest waits for the next minute. */
 const objectsASweep = 100

@@ -1,6 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
-import { containsFolded } from '../../db/contains.ts'
+import { containsFolded } from '../../db/search.ts'
 import { buildOrderBy, maxIndexedOffset, maxSortedOffset, paginate } from '../../db/paginate.ts'
 import { inList, listReachedOrganizations, isVisibleIn } from '../../db/visibility.ts'
 import type { Page, PageRequest } from '../../domain/page.ts'

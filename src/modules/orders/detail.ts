@@ -7,20 +7,12 @@ import { organizations } from '../../db/schema/organizations.ts'
 import { orders, purchases, transactions } from '../../db/schema/sales/orders.ts'
 import { users } from '../../db/schema/users.ts'
 import { decodeAs, fromJson, makeNullable, type RowOf, select, buildSelectList } from '../../db/select.ts'
-import { type CustomerView, buildContactFields, viewCustomers, madeOfView } from '../../db/customer-visibility.ts'
+import { type CustomerView, buildContactFields, viewCustomers, madeOfView } from '../../db/customers.ts'
 import { isVisible } from '../../db/visibility.ts'
 import type { Tenant } from '../../domain/accounts/access.ts'
 import { notFound } from '../../domain/errors.ts'
 import { organizationSummaryFields } from '../organizations/index.ts'
-import {
-  boughtFieldsOf,
-  boughtJoins,
-  cartLineColumns,
-  cartLineFields,
-  cartLines,
-  purchaseFields,
-  type ShownPurchaseRow,
-} from '../purchases/index.ts'
+import { boughtFieldsOf, boughtJoins, cartLineColumns, cartLineFields, cartLines, purchaseFields, type ShownPurchaseRow } from '../purchases/index.ts'
 import { orderFields } from './list.ts'
 import { orderVisibility } from './scope.ts'
 

@@ -6,7 +6,7 @@ import { select } from '../../db/select.ts'
 import { insert } from '../../db/write.ts'
 import { fieldError, invalid, LostRace } from '../../domain/errors.ts'
 import { buildSearchText } from '../../domain/text/fold.ts'
-import { pickFreeSlug, slugify } from '../../domain/text/slug.ts'
+import { pickFreeSlug, slugify } from '../../domain/text/text.ts'
 import type { CreateOrganizationInput } from './contract.ts'
 import type { OrganizationRow } from './queries.ts'
 

@@ -1,11 +1,10 @@
 import type { z } from '@hono/zod-openapi'
 import { sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
-import { selectAccessKey } from '../../db/images.ts'
+import { selectAccessKey } from '../../db/visibility.ts'
 import { organizations } from '../../db/schema/organizations.ts'
-import type { RowOf } from '../../db/select.ts'
+import type { RowOf, Nullable } from '../../db/select.ts'
 import { buildImageOrNull } from '../../domain/files/addresses.ts'
-import type { Nullable } from '../../domain/nullable.ts'
 import type { OrganizationSummary } from '../../http/fields.ts'
 
 /** The columns of a joined `organizations` for its summary. */

@@ -1,7 +1,7 @@
 import { and, eq } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { commit } from '../../db/commit.ts'
-import { requireShowable, isShowable } from '../../db/images.ts'
+import { requireShowable, isShowable } from '../../db/visibility.ts'
 import { files } from '../../db/schema/files/files.ts'
 import { organizations } from '../../db/schema/organizations.ts'
 import { select } from '../../db/select.ts'

@@ -1,6 +1,6 @@
 import { eq, type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
-import { viewCustomers } from '../../db/customer-visibility.ts'
+import { viewCustomers } from '../../db/customers.ts'
 import { buildOrderBy, maxIndexedOffset, maxSortedOffset, paginate } from '../../db/paginate.ts'
 import { purchases } from '../../db/schema/sales/orders.ts'
 import { isVisibleIn } from '../../db/visibility.ts'

@@ -7,7 +7,7 @@ import { orders, purchases, purchaseUses, transactions } from '../../db/schema/s
 import type { RefundRow } from '../../db/schema/sales/refunds.ts'
 import { users } from '../../db/schema/users.ts'
 import { decodeAs, fromJson, makeNullable, type RowOf, buildSelectList } from '../../db/select.ts'
-import { type CustomerView, buildContactFields, viewCustomers, madeOfView } from '../../db/customer-visibility.ts'
+import { type CustomerView, buildContactFields, viewCustomers, madeOfView } from '../../db/customers.ts'
 import { buildVisibilityByEdition, isVisible } from '../../db/visibility.ts'
 import type { Tenant } from '../../domain/accounts/access.ts'
 import { notFound } from '../../domain/errors.ts'

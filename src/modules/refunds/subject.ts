@@ -8,7 +8,7 @@ import { orders, purchases, transactions } from '../../db/schema/sales/orders.ts
 import { refundItems, refundRequests } from '../../db/schema/sales/refunds.ts'
 import { users } from '../../db/schema/users.ts'
 import { decodeAs, makeNullable, type RowOf, select, buildSelectList } from '../../db/select.ts'
-import { type CustomerView, buildContactFields, viewCustomers } from '../../db/customer-visibility.ts'
+import { type CustomerView, buildContactFields, viewCustomers } from '../../db/customers.ts'
 import { inList, isVisible } from '../../db/visibility.ts'
 import type { Tenant } from '../../domain/accounts/access.ts'
 import { notFound } from '../../domain/errors.ts'

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
-import { findSweepPosition, sweepPositionStatement } from '../../db/sweeps/sweep-positions.ts'
+import { findSweepPosition, sweepPositionStatement } from '../../db/sweeps.ts'
 import { softBounceMemoryMs } from '../../domain/messaging/suppressions.ts'
 import { isRecord, readJson } from '../../domain/text/json.ts'
 import { dayMs } from '../../domain/time/instants.ts'

@@ -2,18 +2,10 @@ import { sql } from 'drizzle-orm'
 import { createIdFactory } from '../../../src/domain/ids.ts'
 import { next, type Place, seededAt, write } from './rows.ts'
 import { insertAll, update } from '../../../src/db/write.ts'
-import {
-  categories,
-  products,
-  variants,
-  options,
-  locations,
-  passDesigns,
-} from '../../../src/db/schema/sales/catalog.ts'
+import { categories, products, variants, options, locations, passDesigns } from '../../../src/db/schema/sales/catalog.ts'
 import { emailMessages } from '../../../src/db/schema/messaging/email-messages.ts'
-import { triggers } from '../../../src/db/schema/triggers.ts'
+import { triggers, editions } from '../../../src/db/schema/editions.ts'
 import { consents, consentVersions } from '../../../src/db/schema/consents.ts'
-import { editions } from '../../../src/db/schema/editions.ts'
 import type { EmailMessageScope, EmailMessageType } from '../../../src/domain/messaging/email-messages.ts'
 
 /** Every table that an edition owns rows of, filled, with other values than the defaults. Messages stand at all levels. */

@@ -1,11 +1,5 @@
-import { type Check, severities, type Severity } from './check.ts'
-import { communication } from './communication.ts'
-import { imports, integrations } from './connections.ts'
-import { payments, tax } from './money.ts'
-import { fulfilment, products } from './offer.ts'
+import { type Check, severities, type Severity, communication, imports, integrations, payments, tax, fulfilment, products, basics, schedule, branding, consents, localization } from './checks.ts'
 import type { EditionFacts, FactSubject } from './facts.ts'
-import { basics, schedule } from './schedule.ts'
-import { branding, consents, localization } from './texts.ts'
 
 export { type Check, severities, type Severity }
 export type { EditionFacts }

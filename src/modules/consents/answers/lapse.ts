@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
-import { buildContactColumn } from '../../../db/customer-visibility.ts'
+import { buildContactColumn } from '../../../db/customers.ts'
 import { hasStatus } from '../../../db/consents.ts'
 import { stateAfterRequest } from '../../../domain/consents/consents.ts'
 import { LostRace } from '../../../domain/errors.ts'

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import type { Ctx } from '../../../context.ts'
-import { listChangeableEditions } from '../../../db/customer-visibility.ts'
+import { listChangeableEditions } from '../../../db/customers.ts'
 import { AppError } from '../../../domain/errors.ts'
 import type { Page, PageRequest } from '../../../domain/page.ts'
 import { checkAction } from '../begin.ts'

@@ -1,5 +1,5 @@
 import type { Ctx } from '../../../context.ts'
-import { listChangeableEditions } from '../../../db/customer-visibility.ts'
+import { listChangeableEditions } from '../../../db/customers.ts'
 import { readOptions } from '../../../domain/data-imports/data-imports.ts'
 import { AppError, fieldError, invalid } from '../../../domain/errors.ts'
 import { receiptMessageOf } from '../../transactional-emails/index.ts'

@@ -1,23 +1,14 @@
 import { sql } from 'drizzle-orm'
 import type { Config, JobCtx } from '../../../context.ts'
 import { inList } from '../../../db/visibility.ts'
-import { fileScans } from '../../../db/schema/files/file-scans.ts'
+import { fileScans } from '../../../db/schema/files/files.ts'
 import { addAfterCommit } from '../../../db/commit.ts'
 import type { Statement } from '../../../db/database.ts'
 import { insert } from '../../../db/write.ts'
 import { fieldError, invalid, notFound } from '../../../domain/errors.ts'
 import { forgetServedFile } from '../serving/served-file.ts'
 import { signFileAddress } from '../../../domain/files/addresses.ts'
-import {
-  firstRepeatMs,
-  longestRepeatMs,
-  type ScanAnswer,
-  parseScanAnswer,
-  openScanToken,
-  scanStates,
-  signScanToken,
-  verdicts,
-} from '../../../domain/files/scans.ts'
+import { firstRepeatMs, longestRepeatMs, type ScanAnswer, parseScanAnswer, openScanToken, scanStates, signScanToken, verdicts } from '../../../domain/files/scans.ts'
 
 /** The status of a new file: in quarantine until the scanner has answered, where there is one. */
 export const firstStatus = ({ files }: Config): 'ready' | 'quarantined' => (files.scan ? 'quarantined' : 'ready')
@@ -109,4 +100,21 @@ export async function takeScanAnswer(job: JobCtx, token: string, read: () => Pro
   const asked = await job.db.first(sql`select 1 from file_scans where file_id = ${fileId}`)
   if (!asked) throw notFound()
   await recordVerdict(job, fileId, answer)
+}
+
+const scansASweep = 20
+/** The platform opens six connections for an invocation; one is left for the database. */
+const scansAtOnce = 5
+
+/** Asks the scanner again about files whose answer did not come. */
+export async function sweepScans(job: JobCtx): Promise<void> {
+  if (!job.scanner) return
+  const claimed = await claimScans(job, { most: scansASweep })
+  const results: PromiseSettledResult<void>[] = []
+  for (let start = 0; start < claimed.length; start += scansAtOnce)
+    results.push(
+      ...(await Promise.allSettled(claimed.slice(start, start + scansAtOnce).map((file) => scanFile(job, file)))),
+    )
+  const failed = results.find(({ status }) => status === 'rejected')
+  if (failed?.status === 'rejected') throw failed.reason
 }

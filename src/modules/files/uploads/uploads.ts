@@ -1,10 +1,10 @@
-import { sql } from 'drizzle-orm'
-import type { Ctx } from '../../../context.ts'
-import { requireOneChange, commit } from '../../../db/commit.ts'
+import { sql, eq, getTableColumns, lte } from 'drizzle-orm'
+import type { Ctx, JobCtx } from '../../../context.ts'
+import { requireOneChange, commit, commitPart } from '../../../db/commit.ts'
 import type { Statement } from '../../../db/database.ts'
 import { fileUploads } from '../../../db/schema/files/files.ts'
-import { insert } from '../../../db/write.ts'
-import { AppError, fieldError, invalid, notFound } from '../../../domain/errors.ts'
+import { insert, remove } from '../../../db/write.ts'
+import { AppError, fieldError, invalid, notFound, LostRace } from '../../../domain/errors.ts'
 import { type IncomingFile, countParts, getPartSize, type ReceivedFile, uploadKeptMs } from '../../../domain/files/files.ts'
 import { cleanFileName } from '../../../domain/files/names.ts'
 import { parseDeclaredType } from '../../../domain/files/types.ts'
@@ -13,6 +13,7 @@ import { checkTenant, openEditions } from '../../editions/index.ts'
 import { countBytes, newStorageKey, releaseBytes, storeRefusal } from '../storage.ts'
 import type { StartUploadInput } from './upload-contract.ts'
 import type { UploadColumns, UploadRow } from './upload-queries.ts'
+import { select } from '../../../db/select.ts'
 
 /** The type is known once the upload is complete. */
 const unknownType = 'application/octet-stream'
@@ -126,4 +127,26 @@ export const dropUpload = (row: UploadColumns, now: number): Statement[] => [
 export async function abortUpload(ctx: Ctx, row: UploadRow): Promise<null> {
   if (row.file_id !== null) throw completed()
   return commit(ctx, null, [...openEditions(row.edition_id), ...dropUpload(row, ctx.now())])
+}
+
+const uploadsASweep = 50
+
+/** Drops uploads after a day. Of completed ones only the row of the upload goes; the file stays. */
+export async function sweepUploads(job: JobCtx): Promise<void> {
+  const now = job.now()
+  const due = await job.db.all(
+    select(getTableColumns(fileUploads))
+      .from(fileUploads)
+      .where(lte(fileUploads.expires_at, now))
+      .orderBy(fileUploads.expires_at)
+      .limit(uploadsASweep),
+  )
+  for (const row of due)
+    await commitPart(
+      job,
+      row.file_id === null ? dropUpload(row, now) : [remove(fileUploads, eq(fileUploads.id, row.id))],
+    ).catch((error: unknown) => {
+      // Somebody sent a part or aborted it meanwhile: the next sweep looks again.
+      if (!(error instanceof LostRace)) throw error
+    })
 }

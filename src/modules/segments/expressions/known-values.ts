@@ -1,5 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm'
-import { selectLatestSeq, inEditions } from '../../../db/customer-visibility.ts'
+import { selectLatestSeq, inEditions } from '../../../db/customers.ts'
 import type { Ctx } from '../../../context.ts'
 import type { Database } from '../../../db/database.ts'
 import { decodeAs, fromJson, buildSelectList } from '../../../db/select.ts'

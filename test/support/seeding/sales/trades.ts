@@ -1,4 +1,4 @@
-import { insertEditionCustomers } from '../../../../src/db/edition-customers.ts'
+import { insertEditionCustomers } from '../../../../src/db/customers.ts'
 import { buildSearchColumns } from '../../../../src/domain/accounts/users.ts'
 import { buildMembership } from '../customers.ts'
 import { sql } from 'drizzle-orm'

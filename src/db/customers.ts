@@ -3,6 +3,9 @@ import { type Caller, getReach, type RoleCode } from '../domain/accounts/access.
 import { searchSeparator } from '../domain/text/fold.ts'
 import { fromJson } from './select.ts'
 import { inList } from './visibility.ts'
+import { editionCustomers } from './schema/users.ts'
+import { insertWithLookups } from './write.ts'
+import type { Database } from './database.ts'
 
 /** Contact columns of a customer, which `users` and `edition_customers` have. */
 export type ContactColumn = 'email' | 'phone_number' | 'first_name' | 'last_name'
@@ -184,4 +187,40 @@ export const buildContactText = (searchText: SQL): SQL =>
 export function buildAddressText(searchText: SQL): SQL {
   const contact = buildContactText(searchText)
   return sql`substr(${contact}, 1, max(0, instr(${contact}, ${separator}) - 1))`
+}
+
+/** A customer of an edition by the ids of both. */
+export type EditionCustomer = Omit<typeof editionCustomers.$inferInsert, 'user_seq'> & { user_id: string }
+
+export const insertEditionCustomers = (customers: readonly EditionCustomer[]): SQL[] =>
+  insertWithLookups(
+    editionCustomers,
+    customers.map(({ user_id, ...row }) => ({ ...row, user_seq: user_id })),
+    { user_seq: (id) => sql`(select seq from users where id = ${id})` },
+  )
+
+/** Pages of 4 KB that one statement writes, in about 200 ms. */
+const pagesAStep = 2000
+const maxSteps = 100
+
+const changes = sql<{ total: number }>`select total_changes() as total`
+
+/**
+ * Merges the segments of the indexes of customers into one each, which has nothing left of texts that were removed: FTS5
+ * keeps them in the segments that it wrote before.
+ */
+export async function mergeCustomerIndexes(db: Database): Promise<void> {
+  await mergeIndex(db, 'customer_search')
+  await mergeIndex(db, 'edition_customer_search')
+}
+
+/** Ends after 100 steps while others keep writing to the index. */
+async function mergeIndex(db: Database, name: 'customer_search' | 'edition_customer_search'): Promise<void> {
+  const index = sql.raw(name)
+  const merge = sql`insert into ${index} (${index}, rank) values ('merge', ${sql.raw(`-${pagesAStep}`)})`
+  for (let step = 0; step < maxSteps; step++) {
+    const [[before], , [after]] = await db.batch([changes, merge, changes])
+    // FTS5's documentation: a merge that had nothing to do changes less than two rows.
+    if (Number(after?.total) - Number(before?.total) < 2) return
+  }
 }

@@ -1,5 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm'
-import type { Database } from '../database.ts'
+import type { Database } from './database.ts'
+import { firstIdAt } from '../domain/ids.ts'
+import { retentionDays, dayMs } from '../domain/time/instants.ts'
 
 /** The position of a sweep that reads a part of a table each time. */
 export interface SweepPosition {
@@ -20,3 +22,10 @@ export async function findSweepPosition(db: Database, name: string): Promise<Swe
 export const sweepPositionStatement = (name: string, { after, begun_at }: SweepPosition): SQL =>
   sql`insert into storage_sweeps (name, after_key, begun_at) values (${name}, ${after}, ${begun_at})
     on conflict (name) do update set after_key = excluded.after_key, begun_at = excluded.begun_at`
+
+const messagesASweep = 500
+
+/** Deletes some of the messages that are too old. */
+export const deleteDeadMessages = (db: Database, now: number): Promise<unknown> =>
+  db.all(sql`delete from dead_messages where id in (select id from dead_messages
+    where id < ${firstIdAt('dead_message', now - retentionDays.deadMessages * dayMs)} order by id limit ${messagesASweep})`)
