@@ -7,7 +7,7 @@ import { organizations } from '../../db/schema/organizations.ts'
 import { orders, purchases, transactions } from '../../db/schema/sales/orders.ts'
 import { users } from '../../db/schema/users.ts'
 import { decodeAs, fromJson, makeNullable, type RowOf, select, buildSelectList } from '../../db/select.ts'
-import { type CustomerView, buildContactFields, viewCustomers, madeOfView } from '../../db/customers.ts'
+import { type CustomerView, buildContactFields, viewCustomers } from '../../db/customers.ts'
 import { isVisible } from '../../db/visibility.ts'
 import type { Tenant } from '../../domain/accounts/access.ts'
 import { notFound } from '../../domain/errors.ts'
@@ -18,7 +18,7 @@ import { orderVisibility } from './scope.ts'
 
 const jsonObject = (column: SQL) => fromJson<Record<string, unknown>>(column)
 
-const headFields = madeOfView((view) => ({
+const headFields = (view: CustomerView) => ({
   ...orderFields(view),
   ...organizationSummaryFields,
   completed_transaction_id: orders.completed_transaction_id,
@@ -29,7 +29,7 @@ const headFields = madeOfView((view) => ({
   user_created_at: sql<number>`${view.column('created_at')}`,
   user_last_seen_at: sql<number | null>`${view.column('last_seen_at')}`,
   user_metadata: jsonObject(view.column('metadata')),
-}))
+})
 
 type OrderHeadRow = RowOf<ReturnType<typeof headFields>>
 

@@ -1,6 +1,6 @@
 import { eq, gte, lte, type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
-import { type CustomerView, buildContactFields, viewCustomers, madeOfView } from '../../db/customers.ts'
+import { type CustomerView, buildContactFields, viewCustomers } from '../../db/customers.ts'
 import { addCreatedKey, buildOrderBy, joinConditions, maxIndexedOffset, maxSortedOffset, paginate } from '../../db/paginate.ts'
 import { orders } from '../../db/schema/sales/orders.ts'
 import { maxNewest } from '../../db/search.ts'
@@ -29,11 +29,11 @@ export const orderFields = (view: CustomerView) => ({
   ...editionSummaryFields,
 })
 
-const listFields = madeOfView((view) => ({
+const listFields = (view: CustomerView) => ({
   ...orderFields(view),
   items_count: orders.items_count,
   has_payment: orders.has_payment,
-}))
+})
 
 export type ShownOrderRow = RowOf<ReturnType<typeof orderFields>>
 export type OrderListRow = RowOf<ReturnType<typeof listFields>>

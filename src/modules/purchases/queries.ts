@@ -7,7 +7,7 @@ import { orders, purchases, purchaseUses, transactions } from '../../db/schema/s
 import type { RefundRow } from '../../db/schema/sales/refunds.ts'
 import { users } from '../../db/schema/users.ts'
 import { decodeAs, fromJson, makeNullable, type RowOf, buildSelectList } from '../../db/select.ts'
-import { type CustomerView, buildContactFields, viewCustomers, madeOfView } from '../../db/customers.ts'
+import { type CustomerView, buildContactFields, viewCustomers } from '../../db/customers.ts'
 import { buildVisibilityByEdition, isVisible } from '../../db/visibility.ts'
 import type { Tenant } from '../../domain/accounts/access.ts'
 import { notFound } from '../../domain/errors.ts'
@@ -35,7 +35,7 @@ export const purchaseFields = {
 }
 
 /** A purchase with its holder and its order, over `shownJoins`. */
-export const shownFields = madeOfView((view) => ({
+export const shownFields = (view: CustomerView) => ({
   ...purchaseFields,
   user_id: purchases.user_id,
   ...buildContactFields(view, ['first_name', 'last_name', 'email']),
@@ -43,7 +43,7 @@ export const shownFields = madeOfView((view) => ({
   order_number: orders.order_number,
   /** The most that can be paid back, without fees. */
   rest_minor: sql<number>`${buildPurchaseRemainder(sql`${purchases}`, sql`${transactions}`)}`,
-}))
+})
 
 export const shownJoins = (view: CustomerView): SQL => sql`join ${orders} on ${orders.id} = ${purchases.order_id}
   join ${users} on ${users.id} = ${purchases.user_id} ${view.join}
@@ -79,7 +79,7 @@ const refundsOf = (purchaseId: SQL) =>
       where refund_items.purchase_id = ${purchaseId}
       order by refund_items.refund_request_id desc limit ${shownRefunds}))`)
 
-const detailFields = madeOfView((view) => ({
+const detailFields = (view: CustomerView) => ({
   ...shownFields(view),
   ...editionSummaryFields,
   ...organizationSummaryFields,
@@ -92,7 +92,7 @@ const detailFields = madeOfView((view) => ({
   metadata: purchases.metadata,
   wallet_passes: walletPassesOf(sql`${purchases.id}`),
   refund_requests: refundsOf(sql`${purchases.id}`),
-}))
+})
 
 type DetailFields = RowOf<ReturnType<typeof detailFields>>
 

@@ -7,7 +7,7 @@ import { orders, purchases } from '../../db/schema/sales/orders.ts'
 import { refundItems, refundRequests } from '../../db/schema/sales/refunds.ts'
 import { users } from '../../db/schema/users.ts'
 import { decodeAs, makeNullable, type RowOf, select, buildSelectList } from '../../db/select.ts'
-import { type CustomerView, buildContactFields, viewCustomers, madeOfView } from '../../db/customers.ts'
+import { type CustomerView, buildContactFields, viewCustomers } from '../../db/customers.ts'
 import { buildVisibility, isVisible } from '../../db/visibility.ts'
 import type { Tenant } from '../../domain/accounts/access.ts'
 import { notFound } from '../../domain/errors.ts'
@@ -18,7 +18,7 @@ import { imagesOfProduct } from '../purchases/index.ts'
 
 const refundVisibility = buildVisibility(sql`${refundRequests.organization_id}`, sql`${refundRequests.edition_id}`)
 
-export const refundFields = madeOfView((view) => ({
+export const refundFields = (view: CustomerView) => ({
   ...editionSummaryFields,
   ...organizationSummaryFields,
   ...getTableColumns(refundRequests),
@@ -34,7 +34,7 @@ export const refundFields = madeOfView((view) => ({
   product_images: imagesOfProduct,
   variant_id: purchases.variant_id,
   variant_name: makeNullable(variants.name),
-}))
+})
 
 export const joinedEditions = sql`join ${editions} on ${editions.id} = ${refundRequests.edition_id}`
 
@@ -46,11 +46,11 @@ export const joins = (view: CustomerView): SQL => sql`join ${orders} on ${orders
   left join ${products} on ${products.id} = ${purchases.product_id}
   left join ${variants} on ${variants.id} = ${purchases.variant_id}`
 
-const loadedFields = madeOfView((view) => ({
+const loadedFields = (view: CustomerView) => ({
   ...refundFields(view),
   is_archived: editions.is_archived,
   refund_policy: organizations.refund_policy,
-}))
+})
 
 type LoadedFields = RowOf<ReturnType<typeof loadedFields>>
 

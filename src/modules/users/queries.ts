@@ -1,6 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
-import { type CustomerView, viewCustomers, selectVisibleEditionIds, isEditionVisible, madeOfView, type CustomerColumn, customerColumns } from '../../db/customers.ts'
+import { type CustomerView, viewCustomers, selectVisibleEditionIds, isEditionVisible, type CustomerColumn, customerColumns } from '../../db/customers.ts'
 import { users } from '../../db/schema/users.ts'
 import { decodeAs, type RowOf, buildSelectList } from '../../db/select.ts'
 import { isVisible } from '../../db/visibility.ts'
@@ -22,12 +22,12 @@ const ownColumns = {
 export type ShownUserRow = Pick<WholeUserRow, keyof typeof ownColumns | CustomerColumn>
 
 /** Columns of which a view may show other values. They are decoded as the customer's own. */
-export const userColumns = madeOfView((view: CustomerView) => ({
+export const userColumns = (view: CustomerView) => ({
   ...ownColumns,
   ...(Object.fromEntries(customerColumns.map((name) => [name, view.column(name).mapWith(users[name])])) as {
     [Name in CustomerColumn]: SQL<WholeUserRow[Name]>
   }),
-}))
+})
 
 export interface LoadedUser extends ShownUserRow {
   tenant: Tenant

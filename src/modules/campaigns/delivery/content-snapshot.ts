@@ -1,7 +1,7 @@
 import { and, desc, eq, getTableColumns, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
 import type { Statement } from '../../../db/database.ts'
-import { violatedUnique } from '../../../db/failures.ts'
+import { parseViolatedIndex } from '../../../db/failures.ts'
 import { campaignContents, campaignLinks } from '../../../db/schema/messaging/campaigns.ts'
 import { segments } from '../../../db/schema/messaging/segments.ts'
 import { decodeAs, fromFlag, type RowOf, select, buildSelectList } from '../../../db/select.ts'
@@ -172,7 +172,7 @@ export async function keepContent(job: JobCtx, row: CampaignRow, content: number
     await job.db.batch(statements)
   } catch (error) {
     // Another attempt has kept the same content meanwhile.
-    if (violatedUnique(error) === null) throw error
+    if (parseViolatedIndex(error) === null) throw error
   }
   return { error: null }
 }
