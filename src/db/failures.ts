@@ -10,7 +10,8 @@ function joinMessages(error: unknown): string {
 export const isLostRace = (error: unknown): boolean => joinMessages(error).includes('malformed JSON')
 
 /** True if a referenced row was deleted, or a row to delete is referenced by now. */
-export const hasLostReference = (error: unknown): boolean => joinMessages(error).includes('FOREIGN KEY constraint failed')
+export const hasLostReference = (error: unknown): boolean =>
+  joinMessages(error).includes('FOREIGN KEY constraint failed')
 
 /** The error code with which a condition aborted the batch, or null. */
 export const parseRaisedCode = (error: unknown): string | null =>

@@ -79,7 +79,10 @@ export class IdempotencyStore {
   settle(key: IdempotencyKey, lease: string, answer: StoredAnswer, fingerprint: string | null = null): Statement[] {
     const { status, headers, body } = answer
     const newFingerprint = fingerprint === null ? {} : { fingerprint }
-    return [update(idempotencyKeys, { status, headers, body, ...newFingerprint }, isLeased(key, lease)), requireOneChange()]
+    return [
+      update(idempotencyKeys, { status, headers, body, ...newFingerprint }, isLeased(key, lease)),
+      requireOneChange(),
+    ]
   }
 
   async store(

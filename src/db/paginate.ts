@@ -93,7 +93,10 @@ export function buildPage<Row>(
   const offset = after?.length === keyCount ? 0 : (page - 1) * size
   if (offset > 0 && offset >= count) throw new AppError('invalid_page', 'Invalid page.')
   if (offset > maxOffset)
-    throw new AppError('page_too_deep', '`page` is too large for this list. Follow `next` from an earlier page instead.')
+    throw new AppError(
+      'page_too_deep',
+      '`page` is too large for this list. Follow `next` from an earlier page instead.',
+    )
   const pageRows = rows.slice(0, size)
   const last = rows.length > size ? pageRows.at(-1) : undefined
   return {

@@ -72,7 +72,8 @@ const joinAlternatives = (conditions: readonly SQL[]): SQL => sql`(${sql.join([.
 const contains = (column: SQL, part: string): SQL => sql`instr(${column}, ${part}) > 0`
 
 /** True if a folded column contains one of the folded texts. */
-const containsAny = (column: SQL, parts: readonly string[]): SQL => joinAlternatives(parts.map((part) => contains(column, part)))
+const containsAny = (column: SQL, parts: readonly string[]): SQL =>
+  joinAlternatives(parts.map((part) => contains(column, part)))
 
 /** The forms of a search text in a column that holds folded text and the digits of phone numbers. */
 export const listSearchForms = (needle: string): string[] => [fold(needle), ...parsePhoneNeedles(needle)]

@@ -1,4 +1,13 @@
-import { Column, type DriverValueDecoder, type GetColumnData, is, noopDecoder, SQL, type SQLWrapper, sql } from 'drizzle-orm'
+import {
+  Column,
+  type DriverValueDecoder,
+  type GetColumnData,
+  is,
+  noopDecoder,
+  SQL,
+  type SQLWrapper,
+  sql,
+} from 'drizzle-orm'
 import { QueryBuilder, type SQLiteColumn } from 'drizzle-orm/sqlite-core'
 
 /** The fields of a query: columns, or typed expressions. The keys are the names in its rows. */

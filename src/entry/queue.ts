@@ -1,4 +1,11 @@
-import type { DeliverMessage, JobCtx, PayRefundsMessage, QueueMessages, QueueName, WorkRefundBatchMessage } from '../context.ts'
+import type {
+  DeliverMessage,
+  JobCtx,
+  PayRefundsMessage,
+  QueueMessages,
+  QueueName,
+  WorkRefundBatchMessage,
+} from '../context.ts'
 import type { Bindings } from '../http/env.ts'
 import { logError } from '../http/log.ts'
 import { isSendChunksMessage, sendCampaigns } from '../modules/campaigns/jobs.ts'

@@ -14,7 +14,6 @@ import { seedEndpoint } from '../support/seeding/webhooks.ts'
 import { attach, givenTwo, stranger } from '../support/shared-customers.ts'
 import { eventsOf } from '../support/webhook-rows.ts'
 
-
 describe('what an edition imported of a customer', () => {
   it('is the latest value of each field, and survives an import with fewer fields', async () => {
     const two = await givenTwo()

@@ -1,6 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { formPage } from '../../src/http/pages/html-page.ts'
-import { confirmationPage, type LinkPage, type Preferences, preferencesPage, type ShownConsent, unknownPage } from '../../src/modules/consent-pages/page.ts'
+import {
+  confirmationPage,
+  type LinkPage,
+  type Preferences,
+  preferencesPage,
+  type ShownConsent,
+  unknownPage,
+} from '../../src/modules/consent-pages/page.ts'
 import { languages } from '../../src/domain/languages.ts'
 import { type Browser, openBrowser } from '../support/browser.ts'
 import { look } from '../support/screens.ts'

@@ -75,7 +75,13 @@ export async function make(
     const own = { locale: 'en', msg_channel: 'email' as const, metadata: {}, ...at }
     const given = one.given && contactOf({ ...one, ...one.given })
     await write(
-      insert(users, { id: user_id, organization_id: organization.id, ...contact, ...buildSearchColumns(contact), ...own }),
+      insert(users, {
+        id: user_id,
+        organization_id: organization.id,
+        ...contact,
+        ...buildSearchColumns(contact),
+        ...own,
+      }),
       ...insertEditionCustomers([buildMembership(first.id, { id: user_id, ...contact, locale: 'en' }, 1)]),
       ...(given
         ? insertEditionCustomers([buildMembership(second.id, { id: user_id, ...given, locale: 'en' }, 2)])

@@ -1,6 +1,16 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { mayAnywhere, mayAt, memberRoles, getReach, roleCodes, listRolesAt, pickStrongerRole, type Caller, type Grant } from '../../src/domain/accounts/access.ts'
+import {
+  mayAnywhere,
+  mayAt,
+  memberRoles,
+  getReach,
+  roleCodes,
+  listRolesAt,
+  pickStrongerRole,
+  type Caller,
+  type Grant,
+} from '../../src/domain/accounts/access.ts'
 import { fromBase64, sha256, toBase64, toHex, utf8, crc32 } from '../../src/domain/text/encoding.ts'
 import { pointerTo } from '../../src/domain/errors.ts'
 import { idPrefixes, newId } from '../../src/domain/ids.ts'
@@ -8,7 +18,7 @@ import { toBcp47, parseLanguage, languages } from '../../src/domain/languages.ts
 import { lifecycle } from '../../src/domain/lifecycle.ts'
 import { currencies, formatMoney, maxAmountMinor, toMajor, toMinor } from '../../src/domain/money.ts'
 import { pickFreeSlug, maxSlugLength, slugify, slugPattern, isStorable } from '../../src/domain/text/text.ts'
-import { isWellFormedToken, mintToken } from '../../src/domain/accounts/tokens.ts'
+import { isWellFormedToken, generateToken } from '../../src/domain/accounts/tokens.ts'
 
 const bytes = (length: number) => crypto.getRandomValues(new Uint8Array(length))
 
@@ -16,7 +26,7 @@ describe('token checksums', () => {
   it('are valid for any random bytes', () => {
     fc.assert(
       fc.property(fc.infiniteStream(fc.nat(255)), (stream) => {
-        const token = mintToken((length) => Uint8Array.from(stream.take(length)))
+        const token = generateToken((length) => Uint8Array.from(stream.take(length)))
         expect(token).toMatch(/^ecm_[0-9A-Za-z]{36}$/)
         expect(isWellFormedToken(token)).toBe(true)
       }),
@@ -30,7 +40,7 @@ describe('token checksums', () => {
     )
     fc.assert(
       fc.property(fc.nat(39), character, (at, other) => {
-        const token = mintToken(bytes)
+        const token = generateToken(bytes)
         fc.pre(token[at] !== other)
         expect(isWellFormedToken(token.slice(0, at) + other + token.slice(at + 1))).toBe(false)
         expect(isWellFormedToken(token.slice(0, at) + token.slice(at + 1))).toBe(false)

@@ -64,9 +64,9 @@ describe('planCopy', () => {
   it('replaces references to messages by copies, and keeps shared messages', () => {
     const copied = plan('copy')
     expect(copied.rows.triggers.map(({ parent }) => parent)).toEqual(['email_message 5', null])
-    expect(['eml_1', 'eml_gone', null].map(copied.messageOf)).toEqual(['email_message 5', null, null])
+    expect(['eml_1', 'eml_gone', null].map(copied.findMessage)).toEqual(['email_message 5', null, null])
     const shared = plan('share')
     expect(shared.rows.triggers.map(({ parent }) => parent)).toEqual(['eml_1', 'eml_gone'])
-    expect(shared.messageOf('eml_1')).toBe('eml_1')
+    expect(shared.findMessage('eml_1')).toBe('eml_1')
   })
 })

@@ -1,6 +1,12 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { findFailedCondition, formatHttpDate, isRangeWanted, parseHttpDate, parseRange } from '../../src/domain/files/ranges.ts'
+import {
+  findFailedCondition,
+  formatHttpDate,
+  isRangeWanted,
+  parseHttpDate,
+  parseRange,
+} from '../../src/domain/files/ranges.ts'
 
 const part = (start: number, end: number) => ({ kind: 'part', start, end })
 const whole = { kind: 'whole' }

@@ -1,6 +1,13 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { extractDigits, fold, listPhoneDigits, parsePhoneNeedles, searchSeparator, buildSearchText } from '../../src/domain/text/fold.ts'
+import {
+  extractDigits,
+  fold,
+  listPhoneDigits,
+  parsePhoneNeedles,
+  searchSeparator,
+  buildSearchText,
+} from '../../src/domain/text/fold.ts'
 
 const text = fc.string({ unit: 'binary', maxLength: 30 })
 const words = fc.string({ unit: fc.constantFrom(...Array.from('aÅåØøÆæßŁłçéñİıΣσςéﬁ①ÞðĦ -')), maxLength: 12 })

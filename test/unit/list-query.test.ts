@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type Page, sortBy } from '../../src/domain/page.ts'
+import type { Page } from '../../src/domain/page.ts'
 import { buildPageLinks, readPageRequest } from '../../src/http/requests/list-query.ts'
 
 const text = fc.string({ unit: 'binary', maxLength: 20 }).filter((one) => !one.includes('\0'))
@@ -29,7 +29,9 @@ describe('the links of a page', () => {
       fc.property(parameters, keys, fc.integer({ min: 1, max: 1e6 }), (query, after, page) => {
         const { next } = buildPageLinks(pageOf(page, after), urlOf(query))
         const url = new URL(next ?? '')
-        expect(readPageRequest({ page: page + 1, cursor: url.searchParams.get('cursor') ?? '' }, url).after).toEqual(after)
+        expect(readPageRequest({ page: page + 1, cursor: url.searchParams.get('cursor') ?? '' }, url).after).toEqual(
+          after,
+        )
         for (const [name, value] of Object.entries(query)) expect(url.searchParams.get(name)).toBe(value)
         expect(url.searchParams.get('page')).toBe(String(page + 1))
       }),
@@ -65,13 +67,5 @@ describe('the links of a page', () => {
         expect(readPageRequest({ page: 2, cursor }, urlOf({})).after).toBeNull()
       }),
     )
-  })
-})
-
-describe('sortBy', () => {
-  it('uses the requested ordering, otherwise its default', () => {
-    const columns = { created: 'c', name: 'n' }
-    expect(sortBy([], '-created', columns)).toEqual([{ by: 'c', desc: true }])
-    expect(sortBy([{ name: 'name', desc: false }], '-created', columns)).toEqual([{ by: 'n', desc: false }])
   })
 })

@@ -1,5 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { modernNames, isTimeZone, formatOffset, listTimeZoneChoices, listTimeZones, readWallClock } from '../../src/domain/time/time-zones.ts'
+import {
+  modernNames,
+  isTimeZone,
+  formatOffset,
+  listTimeZoneChoices,
+  listTimeZones,
+  readWallClock,
+} from '../../src/domain/time/time-zones.ts'
 
 const winter = Date.parse('2026-01-15T12:00:00Z')
 const summer = Date.parse('2026-07-15T12:00:00Z')

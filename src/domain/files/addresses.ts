@@ -18,8 +18,11 @@ export type AddressReader = (typeof readers)[number]
 
 const signer: TokenSigner = { purpose: 'file-addresses', macBytes: 16 }
 
-export const buildFileAddress = (filesUrl: string, file: { id: string; access_key: string }, variant: Variant): string =>
-  `${filesUrl}/files/${file.id}/${file.access_key}/${variant}`
+export const buildFileAddress = (
+  filesUrl: string,
+  file: { id: string; access_key: string },
+  variant: Variant,
+): string => `${filesUrl}/files/${file.id}/${file.access_key}/${variant}`
 
 /** The addresses of an image. An address is the permission to see the image: the key is in it. */
 export const buildImageAddresses = (filesUrl: string, file: { id: string; access_key: string }) => ({

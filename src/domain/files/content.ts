@@ -1,6 +1,15 @@
 import { AppError, fieldError } from '../errors.ts'
 import { fileTooLarge, maxFileBytes, maxUploadBytes } from './files.ts'
-import { measureAvif, readBrands, BrokenImage, measureGif, type ImageSize, measureJpeg, measurePng, measureWebp } from './image-size.ts'
+import {
+  measureAvif,
+  readBrands,
+  BrokenImage,
+  measureGif,
+  type ImageSize,
+  measureJpeg,
+  measurePng,
+  measureWebp,
+} from './image-size.ts'
 import { hasColumns, decodeText, listZipEntries } from './tables.ts'
 import { matchesDeclaration, parseDeclaredType, type FileFamily, fileTypes, type FileType, xlsxType } from './types.ts'
 

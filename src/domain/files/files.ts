@@ -36,7 +36,8 @@ export const unclaimedAfterMs = 6 * 3_600_000
 export const countParts = (size: number): number => Math.ceil(size / partBytes)
 
 /** Bytes of a part, from number 1. */
-export const getPartSize = (size: number, number: number): number => Math.min(partBytes, size - (number - 1) * partBytes)
+export const getPartSize = (size: number, number: number): number =>
+  Math.min(partBytes, size - (number - 1) * partBytes)
 
 export const inferPurpose = (mimeType: string): FilePurpose => {
   if (isImageType(mimeType)) return 'image'

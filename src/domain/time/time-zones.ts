@@ -2,17 +2,17 @@ import { dayMs } from './instants.ts'
 
 const minuteMs = 60_000
 
-let offered: ReadonlySet<string> | undefined
+let offeredZones: ReadonlySet<string> | undefined
 
-/** The time zones to choose from, by their modern names: `UTC` and then by name. */
+/** The time zones that the API offers: `UTC` first, then by their current names. */
 export function listTimeZones(): ReadonlySet<string> {
-  offered ??= new Set([
+  offeredZones ??= new Set([
     'UTC',
     ...Intl.supportedValuesOf('timeZone')
       .map((name) => modernNames[name] ?? name)
       .toSorted((a, b) => (a < b ? -1 : 1)),
   ])
-  return offered
+  return offeredZones
 }
 
 function isKnownToIntl(name: string): boolean {
@@ -23,20 +23,20 @@ function isKnownToIntl(name: string): boolean {
   }
 }
 
-/** True for a name of the IANA database in its exact spelling, old names too; false for offsets. */
+/** True for a name of the IANA database, old names too, in its exact spelling. False for offsets. */
 export const isTimeZone = (name: string): boolean =>
   listTimeZones().has(name) || ((Object.hasOwn(modernNames, name) || furtherNames.has(name)) && isKnownToIntl(name))
 
 interface WallClock {
   /** Milliseconds that local time is ahead of UTC. */
   offset: number
-  /** The usual name of the zone's time: `Central European Summer Time`. */
+  /** The name of the local time: `Central European Summer Time`. */
   name: string
 }
 
-/** The offset of a zone at an instant. */
+/** The local time of a zone at an instant. */
 export function readWallClock(timeZone: string, at: number): WallClock {
-  // Formatters of whole styles are made three times as fast as those of single fields.
+  // A formatter with whole styles is created three times as fast as one with single fields.
   const formatter = new Intl.DateTimeFormat('en-GB', { timeZone, dateStyle: 'short', timeStyle: 'full' })
   const parts = new Map(formatter.formatToParts(at).map((part) => [part.type, part.value]))
   const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = (
@@ -59,10 +59,7 @@ export interface TimeZoneChoice {
   description: string
 }
 
-/**
- * All zones with their offsets at an instant, from west to east, `UTC` first. Makes hundreds of formatters: keep the
- * result.
- */
+/** All zones with their offsets at an instant, `UTC` first and then from west to east. It is slow, so cache the result. */
 export function listTimeZoneChoices(at: number): TimeZoneChoice[] {
   const isOther = (zone: { value: string }) => Number(zone.value !== 'UTC')
   return [...listTimeZones()]
@@ -76,16 +73,18 @@ export function listTimeZoneChoices(at: number): TimeZoneChoice[] {
 }
 
 /**
- * When the clocks of a zone show this time, given as if it were UTC: the first instant where they show it twice, null
- * where daylight saving skips it.
+ * The instant at which the clocks of a zone show a local time, which is given as if it were UTC. If they show it twice, it
+ * is the first instant. Null: daylight saving skips the time.
  */
 export function findInstant(timeZone: string, wall: number): number | null {
   const offsets = [readWallClock(timeZone, wall - dayMs).offset, readWallClock(timeZone, wall + dayMs).offset]
-  const instants = offsets.map((offset) => wall - offset).filter((at) => readWallClock(timeZone, at).offset === wall - at)
+  const instants = offsets
+    .map((offset) => wall - offset)
+    .filter((at) => readWallClock(timeZone, at).offset === wall - at)
   return instants.length ? Math.min(...instants) : null
 }
 
-/** Names of the IANA database that runtimes list only in their old form. */
+/** Current names of zones that runtimes list only under their old names. */
 export const modernNames: Readonly<Record<string, string>> = {
   'Africa/Asmera': 'Africa/Asmara',
   'America/Buenos_Aires': 'America/Argentina/Buenos_Aires',
@@ -108,10 +107,7 @@ export const modernNames: Readonly<Record<string, string>> = {
   'Pacific/Truk': 'Pacific/Chuuk',
 }
 
-/**
- * Further names of the IANA database: accepted, never offered. Intl reads them in any case and answers another name,
- * so that only a list has the right spelling.
- */
+/** Old names that the API accepts but does not offer. Intl accepts them in any case, so only a list knows the spelling. */
 export const furtherNames: ReadonlySet<string> = new Set(
   `
   Africa/Timbuktu America/Argentina/ComodRivadavia America/Atka America/Ensenada America/Fort_Wayne America/Knox_IN

@@ -66,7 +66,8 @@ function failureOf(status: number, error: Record<string, unknown>): FailureEntry
   const known = errorCodes.get(readText(error['code']))
   if (known) return known
   // More than is left of a payment has no code of its own.
-  if (error['param'] === 'amount' && /greater than/i.test(readText(error['message']))) return ['amount_too_large', false]
+  if (error['param'] === 'amount' && /greater than/i.test(readText(error['message'])))
+    return ['amount_too_large', false]
   if (status === 402) return ['declined', true]
   return status === 404 ? ['payment_not_found', false] : ['invalid_request', false]
 }
@@ -129,7 +130,11 @@ const isCurrency = (value: string): value is Currency => (currencies as readonly
 /** A refund of an answer; null for anything else. */
 export function readRefund(value: unknown): ProviderRefund | null {
   if (!isRecord(value) || value['object'] !== 'refund') return null
-  const [reference, amount, currency] = [readText(value['id']), value['amount'], readText(value['currency']).toLowerCase()]
+  const [reference, amount, currency] = [
+    readText(value['id']),
+    value['amount'],
+    readText(value['currency']).toLowerCase(),
+  ]
   if (!/^(re|pyr)_/.test(reference) || !Number.isSafeInteger(amount) || !isCurrency(currency)) return null
   const metadata = isRecord(value['metadata']) ? value['metadata'] : {}
   return {

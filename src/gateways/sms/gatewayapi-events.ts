@@ -62,7 +62,8 @@ export async function gatewayApiEvents(
       reference: readText(event['reference']) || null,
       providerId: readText(event['msg_id']) || null,
       address: /^\+?\d{5,15}$/.test(digits) ? `+${digits.replace('+', '')}` : null,
-      at: readInstant(event['status_at']) ?? readInstant(event['timestamp']) ?? readInstant(envelope['timestamp']) ?? now,
+      at:
+        readInstant(event['status_at']) ?? readInstant(event['timestamp']) ?? readInstant(envelope['timestamp']) ?? now,
       bounce: type === 'bounced' ? bounceOf(status, detail) : null,
       url: null,
       detail,

@@ -2,7 +2,13 @@ import { isRecord } from '../../domain/text/json.ts'
 import { failure, type SendFailure, type SendResult } from '../../domain/messaging/messaging.ts'
 import { retryAfterMs } from '../../domain/webhooks/webhooks.ts'
 import { findSmsRefusal, sendAcceptable } from '../acceptable/acceptable.ts'
-import { callApi, type ProviderAnswer, failureWithoutAnswer, readText, type ProviderOptions } from '../provider-api/post-json.ts'
+import {
+  callApi,
+  type ProviderAnswer,
+  failureWithoutAnswer,
+  readText,
+  type ProviderOptions,
+} from '../provider-api/post-json.ts'
 import { SharedTimeLimits } from '../time-limit/time-limit.ts'
 import type { OutboundSms, SmsGateway } from './sms.ts'
 

@@ -63,7 +63,8 @@ export const limitWallet = (): MiddlewareHandler<AppEnv> => async (c, next) => {
   const network = clientNetwork(c)
   if (readLimit(c) === 0 || network === null) return next()
   const { success } = await c.env.LINK_RATE_LIMITER.limit({ key: `wallet ${network}` })
-  if (!success) throw tooMany(`More than ${linksPerNetwork} requests a minute.`, formatPolicy('wallet', linksPerNetwork))
+  if (!success)
+    throw tooMany(`More than ${linksPerNetwork} requests a minute.`, formatPolicy('wallet', linksPerNetwork))
   await next()
 }
 

@@ -51,7 +51,11 @@ function editionOf({ loaded, tenant, target, before, after }: AuditedWrite): str
 }
 
 /** The statement that records the write; none for an update that changes nothing. */
-export function buildAuditStatements(ctx: Ctx, operation: Operation, write: AuditedWrite): ReturnType<Ctx['recordAudit']>[] {
+export function buildAuditStatements(
+  ctx: Ctx,
+  operation: Operation,
+  write: AuditedWrite,
+): ReturnType<Ctx['recordAudit']>[] {
   const changes = listChanges(write.before, write.after)
   if (operation.method === 'patch' && changes.length === 0) return []
   const isNew = operation.status === 201

@@ -99,14 +99,23 @@ export function mountFile<P extends z.ZodType, Q extends z.ZodType, Loaded exten
     checkPermissionOn(ctx, operation, loaded)
     // The download is recorded under the resource that the path names.
     const settle: Ctx['settle'] = async (asked) => {
-      const write = { loaded, tenant: loaded.tenant, target: undefined, before: null, after: asked as Representation | null }
+      const write = {
+        loaded,
+        tenant: loaded.tenant,
+        target: undefined,
+        before: null,
+        after: asked as Representation | null,
+      }
       return buildAuditStatements(ctx, operation, write)
     }
     const {
       name,
       open,
       headers: own,
-    } = await handling.handle({ ...restrictToRoles(ctx, operation), settle }, { query: parseQuery(c, operation.query), loaded })
+    } = await handling.handle(
+      { ...restrictToRoles(ctx, operation), settle },
+      { query: parseQuery(c, operation.query), loaded },
+    )
     const headers = {
       'content-type': `${operation.file?.type ?? 'application/octet-stream'}; charset=utf-8`,
       ...(name === null ? {} : { 'content-disposition': `attachment; filename="${name}"` }),

@@ -194,7 +194,8 @@ export class OperationRun<
   }
 }
 
-export const computeEtag = async (body: string): Promise<string> => `"${toBase64Url((await sha256(body)).slice(0, 16))}"`
+export const computeEtag = async (body: string): Promise<string> =>
+  `"${toBase64Url((await sha256(body)).slice(0, 16))}"`
 
 const tagsOf = (header: string): string[] => header.split(',').map((tag) => tag.trim())
 

@@ -1,6 +1,6 @@
 import type { z } from '@hono/zod-openapi'
 import type { Ctx } from '../../context.ts'
-import { readScopes, pickStrongerRole } from '../../domain/accounts/access.ts'
+import { parseScopes, pickStrongerRole } from '../../domain/accounts/access.ts'
 import { buildImageOrNull } from '../../domain/files/addresses.ts'
 import { toIso, toIsoOrNull } from '../../domain/time/instants.ts'
 import { formatFullName } from '../../domain/accounts/users.ts'
@@ -15,8 +15,8 @@ export const presentToken = (row: AccessTokenRow): z.input<typeof AccessToken> =
   name: row.name,
   kind: kindOf(row),
   organization_id: row.organization_id,
-  prefix: row.shown,
-  scopes: readScopes(row.scopes),
+  prefix: row.prefix,
+  scopes: parseScopes(row.scopes),
   created: toIso(row.created_at),
   expires_at: toIsoOrNull(row.expires_at),
   last_used_at: toIsoOrNull(row.last_used_at),
@@ -47,7 +47,7 @@ export function presentUserInfo(rows: UserInfoRows, ctx: Ctx): z.input<typeof Us
       id: token?.id ?? null,
       kind,
       name: token?.name ?? null,
-      prefix: token?.shown ?? null,
+      prefix: token?.prefix ?? null,
       scopes: [...caller.scopes],
       created: toIsoOrNull(token?.created_at ?? null),
       expires_at: toIsoOrNull(token?.expires_at ?? null),

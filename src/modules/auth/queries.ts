@@ -97,7 +97,7 @@ export interface UserInfoRows {
   } | null
   token: Pick<
     AccessTokenRow,
-    'id' | 'name' | 'shown' | 'scopes' | 'organization_id' | 'created_at' | 'expires_at' | 'last_used_at'
+    'id' | 'name' | 'prefix' | 'scopes' | 'organization_id' | 'created_at' | 'expires_at' | 'last_used_at'
   > | null
   organizations: { id: string; name: string; slug: string; avatar_id: string | null; avatar_key: string | null }[]
   editions: { id: string; full_name: string; slug: string; organization_id: string }[]
@@ -129,7 +129,7 @@ export async function readUserInfo(ctx: Ctx): Promise<UserInfoRows> {
   const editions = isVisible(caller, buildVisibility(sql`organization_id`, sql`id`))
   const fields = {
     account: fromJson<UserInfoRows['account']>(accountOf(caller)),
-    token: fromJson<UserInfoRows['token']>(sql`(select json_object('id', id, 'name', name, 'shown', shown,
+    token: fromJson<UserInfoRows['token']>(sql`(select json_object('id', id, 'name', name, 'prefix', prefix,
         'scopes', scopes, 'organization_id', organization_id, 'created_at', created_at, 'expires_at', expires_at,
         'last_used_at', last_used_at)
       from access_tokens where id = ${caller.credential.id})`),

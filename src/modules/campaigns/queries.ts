@@ -16,7 +16,13 @@ import type { RecipientPerson } from '../../domain/campaigns/sending-policy.ts'
 import { type Counters, noCounters } from '../../domain/campaigns/counters.ts'
 import { doesNotExist, type FieldError, invalid, notFound, parameterError } from '../../domain/errors.ts'
 import type { Page, PageRequest } from '../../domain/page.ts'
-import { type CampaignRow, isMessageOf, type ReadinessColumns, readinessFields, selectCampaigns } from './delivery/campaign-row.ts'
+import {
+  type CampaignRow,
+  isMessageOf,
+  type ReadinessColumns,
+  readinessFields,
+  selectCampaigns,
+} from './delivery/campaign-row.ts'
 import { segmentSummaryFields } from '../segments/index.ts'
 import type { CampaignFilters, CampaignOrdering, RecipientQuery } from './contract.ts'
 

@@ -21,7 +21,8 @@ export const checkPurpose = (purpose: FilePurpose, mimeType: string): void => {
     throw invalid(fieldError(['purpose'], 'invalid_choice', `A file of type ${mimeType} does not serve as ${purpose}.`))
 }
 
-export const buildFileSearchText = ({ name, title }: { name: string; title: string }): string => buildSearchText(name, title)
+export const buildFileSearchText = ({ name, title }: { name: string; title: string }): string =>
+  buildSearchText(name, title)
 
 type NewFileFields = Pick<
   StoredFile,

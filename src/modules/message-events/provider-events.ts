@@ -1,6 +1,10 @@
 import type { JobCtx } from '../../context.ts'
 import { AppError, notFound } from '../../domain/errors.ts'
-import { readProviderEvents, type EventProvider, isEventProvider } from '../../gateways/provider-events/provider-events.ts'
+import {
+  readProviderEvents,
+  type EventProvider,
+  isEventProvider,
+} from '../../gateways/provider-events/provider-events.ts'
 import { applyTransactionalEmailEvents } from './transactional-emails.ts'
 import { enqueueCampaignEvents } from './visits.ts'
 

@@ -123,7 +123,7 @@ function listsOf(decided: readonly PlacedDecision[], people: PeopleDecisions): L
   return {
     users: [...new Set(decided.flatMap(({ grown }) => grown))],
     options: Math.max(0, ...placements.flatMap(({ items }) => items.map(({ options }) => options.length))),
-    user_metadata: people.longestList(),
+    user_metadata: people.countLongestList(),
     order_metadata: Math.max(0, ...placements.map(({ order }) => countLongestList(order.metadata))),
   }
 }

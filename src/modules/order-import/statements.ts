@@ -117,7 +117,10 @@ function insertPayments({ organization_id, now }: WriteScope, writes: readonly W
     ...insertAll(transactions, others),
     ...insertWithLookups(
       transactions,
-      withReference.map((row) => ({ ...row, ...buildReferenceColumns(organization_id, row.provider_reference ?? null) })),
+      withReference.map((row) => ({
+        ...row,
+        ...buildReferenceColumns(organization_id, row.provider_reference ?? null),
+      })),
       { reference_since: (reference) => buildReferenceSince(organization_id, reference, now) },
     ),
   ]

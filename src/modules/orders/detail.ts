@@ -12,7 +12,15 @@ import { isVisible } from '../../db/visibility.ts'
 import type { Tenant } from '../../domain/accounts/access.ts'
 import { notFound } from '../../domain/errors.ts'
 import { organizationSummaryFields } from '../organizations/index.ts'
-import { boughtFieldsOf, boughtJoins, cartLineColumns, cartLineFields, cartLines, purchaseFields, type ShownPurchaseRow } from '../purchases/index.ts'
+import {
+  boughtFieldsOf,
+  boughtJoins,
+  cartLineColumns,
+  cartLineFields,
+  cartLines,
+  purchaseFields,
+  type ShownPurchaseRow,
+} from '../purchases/index.ts'
 import { orderFields } from './list.ts'
 import { orderVisibility } from './scope.ts'
 

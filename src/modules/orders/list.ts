@@ -1,7 +1,14 @@
 import { eq, gte, lte, type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { type CustomerView, buildContactFields, viewCustomers } from '../../db/customers.ts'
-import { addCreatedKey, buildOrderBy, joinConditions, maxIndexedOffset, maxSortedOffset, paginate } from '../../db/paginate.ts'
+import {
+  addCreatedKey,
+  buildOrderBy,
+  joinConditions,
+  maxIndexedOffset,
+  maxSortedOffset,
+  paginate,
+} from '../../db/paginate.ts'
 import { orders } from '../../db/schema/sales/orders.ts'
 import { maxNewest } from '../../db/search.ts'
 import type { RowOf } from '../../db/select.ts'

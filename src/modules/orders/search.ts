@@ -1,6 +1,13 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
-import { containsDigits, containsFolded, containsFoldedOrDigits, listSearchForms, buildMatch, findCandidates } from '../../db/search.ts'
+import {
+  containsDigits,
+  containsFolded,
+  containsFoldedOrDigits,
+  listSearchForms,
+  buildMatch,
+  findCandidates,
+} from '../../db/search.ts'
 import { buildAddressText, buildContactText, type CustomerView, inEditions } from '../../db/customers.ts'
 import { orders } from '../../db/schema/sales/orders.ts'
 import { users } from '../../db/schema/users.ts'

@@ -130,8 +130,8 @@ const [editionId, organizationId] = [sql`+${refundRequests.edition_id}`, sql`+${
 const visibility = buildVisibility(organizationId, editionId)
 
 /** The scope as a condition on requests that are looked up otherwise. */
-function buildFilterScope(caller: Caller, { editionIds, isVisible }: ListedOrders, filters: RefundFilters): SQL {
-  if (editionIds) return sql`${inEditions(editionId, editionIds)} and ${isVisible}`
+function buildFilterScope(caller: Caller, { editionIds, isVisible: isListed }: ListedOrders, filters: RefundFilters): SQL {
+  if (editionIds) return sql`${inEditions(editionId, editionIds)} and ${isListed}`
   return filters.organization_id ? sql`${organizationId} = ${filters.organization_id}` : isVisible(caller, visibility)
 }
 

@@ -1,6 +1,11 @@
 import { and, eq, type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
-import { buildOrderRemainder, buildPurchaseRemainder, buildPurchaseShare, buildSharedRemainder } from '../../db/refunds.ts'
+import {
+  buildOrderRemainder,
+  buildPurchaseRemainder,
+  buildPurchaseShare,
+  buildSharedRemainder,
+} from '../../db/refunds.ts'
 import { editions } from '../../db/schema/editions.ts'
 import { organizations } from '../../db/schema/organizations.ts'
 import { products } from '../../db/schema/sales/catalog.ts'

@@ -44,7 +44,11 @@ export async function findSenderDomain(
   organizationId: string,
   id: string,
 ): Promise<SenderDomainRow & { tenant: Tenant }> {
-  const isThere = and(eq(columns.id, id), eq(columns.organization_id, organizationId), isVisible(ctx.caller, visibility))
+  const isThere = and(
+    eq(columns.id, id),
+    eq(columns.organization_id, organizationId),
+    isVisible(ctx.caller, visibility),
+  )
   const row = await ctx.db.first(selectSenderDomains().where(isThere))
   if (!row) throw notFound()
   return { ...row, tenant: { organization_id: row.organization_id, editions: [] } }

@@ -1,6 +1,13 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
-import { type CustomerView, viewCustomers, selectVisibleEditionIds, isEditionVisible, type CustomerColumn, customerColumns } from '../../db/customers.ts'
+import {
+  type CustomerView,
+  viewCustomers,
+  selectVisibleEditionIds,
+  isEditionVisible,
+  type CustomerColumn,
+  customerColumns,
+} from '../../db/customers.ts'
 import { users } from '../../db/schema/users.ts'
 import { decodeAs, type RowOf, buildSelectList } from '../../db/select.ts'
 import { isVisible } from '../../db/visibility.ts'

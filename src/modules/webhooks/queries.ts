@@ -29,8 +29,14 @@ const endpointColumns = getTableColumns(webhookEndpoints)
 const { last_attempt, ...deliveryColumns } = getTableColumns(webhookDeliveries)
 export { deliveryColumns }
 
-const endpointVisibility = buildVisibility(sql`${webhookEndpoints.organization_id}`, sql`${webhookEndpoints.edition_id}`)
-const deliveryVisibility = buildVisibility(sql`${webhookEndpoints.organization_id}`, sql`${webhookDeliveries.edition_id}`)
+const endpointVisibility = buildVisibility(
+  sql`${webhookEndpoints.organization_id}`,
+  sql`${webhookEndpoints.edition_id}`,
+)
+const deliveryVisibility = buildVisibility(
+  sql`${webhookEndpoints.organization_id}`,
+  sql`${webhookDeliveries.edition_id}`,
+)
 
 export const tenantOf = (endpoint: { organization_id: string; edition_id: string | null }): Tenant => ({
   organization_id: endpoint.organization_id,

@@ -40,7 +40,8 @@ export async function updateEndpoint(
     ...activity(endpoint, is_active, now),
     ...(isFresh ? unknownHealth : {}),
   }
-  if (isEmpty(pickChanges<EndpointRow>(endpoint, asked))) return commit(ctx, endpoint, openEditions(endpoint.edition_id))
+  if (isEmpty(pickChanges<EndpointRow>(endpoint, asked)))
+    return commit(ctx, endpoint, openEditions(endpoint.edition_id))
   const changes = { ...asked, modified_at: now }
   const updated = await commit(ctx, { ...endpoint, ...changes, version: endpoint.version + 1 }, [
     ...openEditions(endpoint.edition_id, edition_id),

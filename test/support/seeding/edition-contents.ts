@@ -2,7 +2,14 @@ import { sql } from 'drizzle-orm'
 import { createIdFactory } from '../../../src/domain/ids.ts'
 import { next, type Place, seededAt, write } from './rows.ts'
 import { insertAll, update } from '../../../src/db/write.ts'
-import { categories, products, variants, options, locations, passDesigns } from '../../../src/db/schema/sales/catalog.ts'
+import {
+  categories,
+  products,
+  variants,
+  options,
+  locations,
+  passDesigns,
+} from '../../../src/db/schema/sales/catalog.ts'
 import { emailMessages } from '../../../src/db/schema/messaging/email-messages.ts'
 import { triggers, editions } from '../../../src/db/schema/editions.ts'
 import { consents, consentVersions } from '../../../src/db/schema/consents.ts'

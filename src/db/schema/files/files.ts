@@ -31,7 +31,7 @@ export const files = sqliteTable('files', {
   modified_at: integer().notNull(),
 })
 
-/** Bytes that an organisation keeps, once for each content. */
+/** The bytes of files. Files of an organisation with equal bytes share one row. */
 export const storedObjects = sqliteTable('stored_objects', {
   storage_key: text().primaryKey(),
   organization_id: text().notNull(),

@@ -1,24 +1,8 @@
-import { type Check, severities, type Severity, communication, imports, integrations, payments, tax, fulfilment, products, basics, schedule, branding, consents, localization } from './checks.ts'
+import { type Check, checks, severities, type Severity } from './checks.ts'
 import type { EditionFacts, FactSubject } from './facts.ts'
 
-export { type Check, severities, type Severity }
+export { type Check, checks, severities, type Severity }
 export type { EditionFacts }
-
-/** All checks in the order of the answer. */
-export const checks: readonly Check[] = [
-  ...basics,
-  ...schedule,
-  ...localization,
-  ...payments,
-  ...tax,
-  ...products,
-  ...fulfilment,
-  ...communication,
-  ...consents,
-  ...branding,
-  ...integrations,
-  ...imports,
-]
 
 export const healthStatuses = ['healthy', 'warning', 'critical'] as const
 export type HealthStatus = (typeof healthStatuses)[number]
@@ -44,7 +28,7 @@ export const countFailures = (results: readonly CheckResult[]): Record<Severity,
   return { critical: count('critical'), warning: count('warning'), info: count('info') }
 }
 
-/** The most severe failed check; informative checks do not count. */
+/** The status by the most severe failed check. Checks of severity `info` do not count. */
 export function getHealthStatus({ critical, warning }: Record<Severity, number>): HealthStatus {
   if (critical) return 'critical'
   return warning ? 'warning' : 'healthy'

@@ -4,7 +4,13 @@ import { commit, refuseUnless } from '../../../db/commit.ts'
 import type { Statement } from '../../../db/database.ts'
 import { listChangeableEditions, buildContactColumn, isSharedOutside } from '../../../db/customers.ts'
 import { buildVisibility, isVisible } from '../../../db/visibility.ts'
-import { type AnswerAction, type AnswerDecision, answerLifecycle, languagesOf, statusOfAction } from '../../../domain/consents/consents.ts'
+import {
+  type AnswerAction,
+  type AnswerDecision,
+  answerLifecycle,
+  languagesOf,
+  statusOfAction,
+} from '../../../domain/consents/consents.ts'
 import { AppError, doesNotExist, type FieldError, fieldError, invalid, sharedCustomer } from '../../../domain/errors.ts'
 import { toIso } from '../../../domain/time/instants.ts'
 import { openEditions } from '../../editions/index.ts'

@@ -55,7 +55,9 @@ class Part {
 }
 
 const statisticsStatements = (id: string, statistics: readonly ColumnStatistics[]): Statement[] =>
-  splitIntoParameters(statistics.map((one, index) => JSON.stringify([index, JSON.stringify(one), JSON.stringify(one.samples)]))).map(
+  splitIntoParameters(
+    statistics.map((one, index) => JSON.stringify([index, JSON.stringify(one), JSON.stringify(one.samples)])),
+  ).map(
     (part) => sql`update import_columns set statistics = part.statistics, sample_values = part.samples
       from (select value ->> 0 as source_index, value ->> 1 as statistics, value ->> 2 as samples
         from json_each(${`[${part.join(',')}]`})) as part

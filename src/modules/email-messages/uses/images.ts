@@ -8,7 +8,12 @@ import { type RowOf, select } from '../../../db/select.ts'
 import type { Block, ImageData } from '../../../domain/email/blocks/blocks.ts'
 import { imagesIn, withImages } from '../../../domain/email/blocks/images.ts'
 import { type FieldError, fieldError, invalid } from '../../../domain/errors.ts'
-import { type AddressedFile, buildFileAddress, parseFileAddress, pickMailVariant } from '../../../domain/files/addresses.ts'
+import {
+  type AddressedFile,
+  buildFileAddress,
+  parseFileAddress,
+  pickMailVariant,
+} from '../../../domain/files/addresses.ts'
 import type { MessageDetailRow } from '../queries.ts'
 
 const imageColumns = {

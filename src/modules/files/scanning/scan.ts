@@ -8,7 +8,16 @@ import { insert } from '../../../db/write.ts'
 import { fieldError, invalid, notFound } from '../../../domain/errors.ts'
 import { forgetServedFile } from '../serving/served-file.ts'
 import { signFileAddress } from '../../../domain/files/addresses.ts'
-import { firstRepeatMs, longestRepeatMs, type ScanAnswer, parseScanAnswer, openScanToken, scanStates, signScanToken, verdicts } from '../../../domain/files/scans.ts'
+import {
+  firstRepeatMs,
+  longestRepeatMs,
+  type ScanAnswer,
+  parseScanAnswer,
+  openScanToken,
+  scanStates,
+  signScanToken,
+  verdicts,
+} from '../../../domain/files/scans.ts'
 
 /** The status of a new file: in quarantine until the scanner has answered, where there is one. */
 export const firstStatus = ({ files }: Config): 'ready' | 'quarantined' => (files.scan ? 'quarantined' : 'ready')

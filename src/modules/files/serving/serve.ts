@@ -1,7 +1,13 @@
 import type { JobCtx } from '../../../context.ts'
 import { AppError, LostRace } from '../../../domain/errors.ts'
 import { contentDisposition } from '../../../domain/files/names.ts'
-import { findFailedCondition, formatHttpDate, isRangeWanted, parseRange, type Validators } from '../../../domain/files/ranges.ts'
+import {
+  findFailedCondition,
+  formatHttpDate,
+  isRangeWanted,
+  parseRange,
+  type Validators,
+} from '../../../domain/files/ranges.ts'
 import { isImageType } from '../../../domain/files/types.ts'
 import { buildDerivedKey } from '../../../domain/files/addresses.ts'
 import { type FileAddress, openServedFile, type ServedFile } from './served-file.ts'

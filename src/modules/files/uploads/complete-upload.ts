@@ -24,7 +24,9 @@ const incomplete = (missing: readonly number[]): AppError =>
 
 function checkParts({ size, parts }: UploadRow): void {
   const there = new Set(parts.map(({ number }) => number))
-  const missing = Array.from({ length: countParts(size) }, (_, index) => index + 1).filter((number) => !there.has(number))
+  const missing = Array.from({ length: countParts(size) }, (_, index) => index + 1).filter(
+    (number) => !there.has(number),
+  )
   if (missing.length) throw incomplete(missing)
 }
 

@@ -30,7 +30,9 @@ export async function findUpload(ctx: Ctx, id: string): Promise<UploadRow & { te
   const found = await ctx.db.first(
     select({ ...getTableColumns(fileUploads), parts })
       .from(fileUploads)
-      .where(and(eq(fileUploads.id, id), gt(fileUploads.expires_at, ctx.now()), isVisible(ctx.caller, uploadVisibility))),
+      .where(
+        and(eq(fileUploads.id, id), gt(fileUploads.expires_at, ctx.now()), isVisible(ctx.caller, uploadVisibility)),
+      ),
   )
   if (!found) throw notFound()
   const { organization_id, edition_id } = found

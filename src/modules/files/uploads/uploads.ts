@@ -5,7 +5,13 @@ import type { Statement } from '../../../db/database.ts'
 import { fileUploads } from '../../../db/schema/files/files.ts'
 import { insert, remove } from '../../../db/write.ts'
 import { AppError, fieldError, invalid, notFound, LostRace } from '../../../domain/errors.ts'
-import { type IncomingFile, countParts, getPartSize, type ReceivedFile, uploadKeptMs } from '../../../domain/files/files.ts'
+import {
+  type IncomingFile,
+  countParts,
+  getPartSize,
+  type ReceivedFile,
+  uploadKeptMs,
+} from '../../../domain/files/files.ts'
 import { cleanFileName } from '../../../domain/files/names.ts'
 import { parseDeclaredType } from '../../../domain/files/types.ts'
 import { TooFewBytes, TooManyBytes } from '../../../gateways/files/files.ts'
