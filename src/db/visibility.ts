@@ -48,7 +48,7 @@ export const editionVisibility = buildVisibility(sql`${editions.organization_id}
 export const getActingReach = (caller: Caller, roles = caller.acting_roles): Reach => getReach(caller, roles)
 
 /** True for rows that the caller reaches with the operation's roles, or with `roles`. Every read of the API uses it. */
-export function isVisible(caller: Caller, table: Visibility, roles?: readonly RoleCode[]): SQL {
+export function isVisibleTo(caller: Caller, table: Visibility, roles?: readonly RoleCode[]): SQL {
   const reach = getActingReach(caller, roles)
   return reach.all ? sql`1` : buildReachCondition(reach, table)
 }
@@ -90,7 +90,7 @@ export function addOnlyOrganization<Filters extends TenantFilters>(caller: Calle
 }
 
 /**
- * `isVisible` for a list of one organisation or edition. It decides the caller's reach before the first row where it can,
+ * `isVisibleTo` for a list of one organisation or edition. It decides the caller's reach before the first row where it can,
  * so that an index alone finds and counts the rows.
  */
 export function isVisibleIn(caller: Caller, table: Visibility, filters: TenantFilters): SQL {
@@ -112,7 +112,7 @@ interface ImageOwner {
 /** True for rows of `files` that the caller may use as an image of `owner`: ready images of the same organisation. */
 export const isShowable = (caller: Caller, { organization_id }: ImageOwner): SQL =>
   sql`(files.organization_id = ${organization_id} and ${eq(files.purpose, 'image')} and ${eq(files.status, 'ready')}
-    and ${isVisible(caller, buildVisibility(sql`files.organization_id`, sql`files.edition_id`))})`
+    and ${isVisibleTo(caller, buildVisibility(sql`files.organization_id`, sql`files.edition_id`))})`
 
 /** Aborts the batch as a lost race if the file was deleted or may no longer be shown. */
 export const requireShowable = (caller: Caller, owner: ImageOwner, id: string): SQL =>

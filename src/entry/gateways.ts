@@ -67,7 +67,7 @@ const chosen = (config: ProviderConfig) => ({
 })
 
 /** Throws for unknown providers. */
-export const checkProviders = (config: ProviderConfig): unknown => chosen(config)
+const checkProviders = (config: ProviderConfig): unknown => chosen(config)
 
 type Gateways = Pick<JobCtx, 'email' | 'sms' | 'dns' | 'passes' | 'payments' | 'files' | 'images' | 'scanner'>
 

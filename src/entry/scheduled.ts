@@ -22,7 +22,11 @@ import { openJob } from './job.ts'
 import type { JobCtx } from '../context.ts'
 import { logError } from '../http/log.ts'
 
-const sweeps: Sweeps = {
+/** A sweep handles a limited number of due rows, so a missed minute loses nothing. */
+type Sweep = (job: JobCtx) => Promise<unknown>
+export type Sweeps = Readonly<Record<string, Sweep>>
+
+const allSweeps: Sweeps = {
   'forget-expired-keys': ({ db, now }) => deleteExpiredKeys(db, now()),
   'dead-messages': ({ db, now }) => deleteDeadMessages(db, now()),
   'webhook-deliveries': sweepDeliveries,
@@ -55,16 +59,11 @@ const sweeps: Sweeps = {
   'wallet-pass-updates': sweepPassUpdates,
 }
 
-/** Runs the sweeps of a minute. */
-export const scheduled = (controller: ScheduledController, env: Bindings): Promise<void> =>
-  runSweeps({ ...openJob(env), now: () => controller.scheduledTime }, sweeps)
-
-/** A sweep handles a bounded number of due rows, so a missed minute loses nothing. */
-type Sweep = (job: JobCtx) => Promise<unknown>
-export type Sweeps = Readonly<Record<string, Sweep>>
-
-/** Runs the sweeps of a minute one after the other. A sweep that fails is logged and stops no other. */
+/** Runs the sweeps one after the other. A failed sweep is logged and does not stop the others. */
 export async function runSweeps(job: JobCtx, sweeps: Sweeps): Promise<void> {
   for (const [name, sweep] of Object.entries(sweeps))
     await sweep(job).catch((error: unknown) => logError(`sweep:${name}`, error))
 }
+
+export const scheduled = (controller: ScheduledController, env: Bindings): Promise<void> =>
+  runSweeps({ ...openJob(env), now: () => controller.scheduledTime }, allSweeps)

@@ -90,9 +90,9 @@ const keyedHmacs = new Map<string, Map<string, Hmac>>()
 function getKeyedHmac(secret: string, purpose: string): Hmac {
   const cached = keyedHmacs.get(purpose)?.get(secret)
   if (cached) return cached
-  const hmac = createHmac(`${purpose}:${secret}`)
-  keyedHmacs.set(purpose, new Map(keyedHmacs.get(purpose)).set(secret, hmac))
-  return hmac
+  const keyedHmac = createHmac(`${purpose}:${secret}`)
+  keyedHmacs.set(purpose, new Map(keyedHmacs.get(purpose)).set(secret, keyedHmac))
+  return keyedHmac
 }
 
 /** Every MAC reuses these two objects, because a campaign computes millions. */

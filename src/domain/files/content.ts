@@ -188,7 +188,7 @@ const markup = (text: string): string => {
 }
 
 /** The reason why content is refused; null for no known reason. `text` is the content as text, or null. */
-export function findRefusal(bytes: Uint8Array, text: string | null): string | null {
+function findRefusal(bytes: Uint8Array, text: string | null): string | null {
   const start = String.fromCharCode(...bytes.subarray(0, 32))
   const known = beginnings.find(([pattern]) => pattern.test(start))
   if (known) return known[1]

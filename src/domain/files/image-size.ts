@@ -206,7 +206,7 @@ const orientationTag = 0x0112
 const shortType = 3
 
 /** The orientation in an Exif segment of a JPEG file, 1 to 8; null without a readable one. */
-export function readOrientation(view: DataView, from: number, length: number): number | null {
+function readOrientation(view: DataView, from: number, length: number): number | null {
   try {
     const segment = new DataView(view.buffer, view.byteOffset + from, length)
     const isExif = segment.getUint32(0) === 0x45786966 && segment.getUint16(4) === 0

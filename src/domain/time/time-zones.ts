@@ -108,7 +108,7 @@ export const modernNames: Readonly<Record<string, string>> = {
 }
 
 /** Old names that the API accepts but does not offer. Intl accepts them in any case, so only a list knows the spelling. */
-export const furtherNames: ReadonlySet<string> = new Set(
+const furtherNames: ReadonlySet<string> = new Set(
   `
   Africa/Timbuktu America/Argentina/ComodRivadavia America/Atka America/Ensenada America/Fort_Wayne America/Knox_IN
   America/Montreal America/Nipigon America/Pangnirtung America/Porto_Acre America/Rainy_River America/Rosario

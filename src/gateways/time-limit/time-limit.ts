@@ -1,4 +1,4 @@
-export const timeIsOver = (): DOMException => new DOMException('The time is over.', 'TimeoutError')
+const timeIsOver = (): DOMException => new DOMException('The time is over.', 'TimeoutError')
 
 /**
  * Hands out a signal that aborts with a `TimeoutError` after so many milliseconds. Unlike that of

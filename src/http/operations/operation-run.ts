@@ -194,7 +194,7 @@ export class OperationRun<
   }
 }
 
-export const computeEtag = async (body: string): Promise<string> =>
+const computeEtag = async (body: string): Promise<string> =>
   `"${toBase64Url((await sha256(body)).slice(0, 16))}"`
 
 const tagsOf = (header: string): string[] => header.split(',').map((tag) => tag.trim())
@@ -208,7 +208,7 @@ const matchesStrongly = (header: string, etag: string): boolean =>
   header.trim() === '*' || tagsOf(header).includes(etag)
 
 /** Whether an existing resource may be changed; `etag` computes the ETag of its state, if it has one. */
-export async function checkPreconditions(headers: Headers, etag: (() => Promise<string>) | null): Promise<void> {
+async function checkPreconditions(headers: Headers, etag: (() => Promise<string>) | null): Promise<void> {
   const [ifMatch, ifNoneMatch] = [headers.get('if-match'), headers.get('if-none-match')]
   if (ifNoneMatch?.trim() === '*') throw new AppError('precondition_failed', 'The resource exists.')
   if (!etag || (ifMatch === null && ifNoneMatch === null)) return

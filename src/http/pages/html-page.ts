@@ -34,7 +34,7 @@ export const htmlPage = ({ language, title, style, head, body }: HtmlPage): Mark
     </html>`
 
 /** A policy without scripts and loading: the page has this one style. */
-export async function contentPolicy(style: string, formAction: "'self'" | "'none'"): Promise<string> {
+async function contentPolicy(style: string, formAction: "'self'" | "'none'"): Promise<string> {
   return [
     "default-src 'none'",
     `style-src 'sha256-${toBase64(await sha256(style))}'`,

@@ -27,7 +27,7 @@ const outbox = { path: '/dev/outbox', label: 'Messages that were kept instead of
 export const startLinks = (hasOutbox: boolean): Record<string, StartLink> =>
   hasOutbox ? { ...entries, outbox } : entries
 
-export const startDocument = (links: Record<string, StartLink>, address: (path: string) => string) => ({
+const startDocument = (links: Record<string, StartLink>, address: (path: string) => string) => ({
   name,
   ...Object.fromEntries(Object.entries(links).map(([key, { path }]) => [key, address(path)])),
 })

@@ -1,6 +1,6 @@
 import { and, eq, getTableColumns, isNull, or, type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
-import { selectAccessKey, buildVisibility, isVisible } from '../../db/visibility.ts'
+import { selectAccessKey, buildVisibility, isVisibleTo } from '../../db/visibility.ts'
 import { buildOrderBy, paginate } from '../../db/paginate.ts'
 import { accessTokens } from '../../db/schema/auth.ts'
 import { members } from '../../db/schema/organizations.ts'
@@ -43,7 +43,7 @@ export async function findToken(ctx: Ctx, id: string): Promise<AccessTokenRow & 
   const { caller } = ctx
   const bound = caller.credential.organization_id
   const own = and(eq(columns.account_id, caller.id), bound ? eq(columns.organization_id, bound) : undefined)
-  const administered = isVisible(caller, buildVisibility(sql`${columns.organization_id}`, sql`null`), administrators)
+  const administered = isVisibleTo(caller, buildVisibility(sql`${columns.organization_id}`, sql`null`), administrators)
   const row = await ctx.db.first(
     select(columns)
       .from(accessTokens)
@@ -72,7 +72,7 @@ export const findMember = (ctx: Ctx, id: string) =>
       .where(
         and(
           eq(members.id, id),
-          isVisible(ctx.caller, buildVisibility(sql`${members.organization_id}`, sql`null`), administrators),
+          isVisibleTo(ctx.caller, buildVisibility(sql`${members.organization_id}`, sql`null`), administrators),
         ),
       ),
   )
@@ -121,12 +121,12 @@ function accountOf({ id, credential }: Caller): SQL {
 /** Everything that user-info answers, as one statement. */
 export async function readUserInfo(ctx: Ctx): Promise<UserInfoRows> {
   const { caller } = ctx
-  const organizations = isVisible(caller, {
+  const organizations = isVisibleTo(caller, {
     inOrganizations: (ids) => sql`organizations.id in (select value from json_each(${JSON.stringify(ids)}))`,
     inEditions: (ids) =>
       sql`organizations.id in (select organization_id from editions where id in (select value from json_each(${JSON.stringify(ids)})))`,
   })
-  const editions = isVisible(caller, buildVisibility(sql`organization_id`, sql`id`))
+  const editions = isVisibleTo(caller, buildVisibility(sql`organization_id`, sql`id`))
   const fields = {
     account: fromJson<UserInfoRows['account']>(accountOf(caller)),
     token: fromJson<UserInfoRows['token']>(sql`(select json_object('id', id, 'name', name, 'prefix', prefix,

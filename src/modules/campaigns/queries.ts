@@ -8,7 +8,7 @@ import { emailMessages } from '../../db/schema/messaging/email-messages.ts'
 import { segments } from '../../db/schema/messaging/segments.ts'
 import { organizations } from '../../db/schema/organizations.ts'
 import { type RowOf, select } from '../../db/select.ts'
-import { inList, seesOrganization, buildVisibility, isVisible, isVisibleIn } from '../../db/visibility.ts'
+import { inList, seesOrganization, buildVisibility, isVisibleTo, isVisibleIn } from '../../db/visibility.ts'
 import { viewCustomers } from '../../db/customers.ts'
 import type { Tenant } from '../../domain/accounts/access.ts'
 import type { RecipientRow } from '../../domain/campaigns/sender.ts'
@@ -70,7 +70,7 @@ export function listCampaigns(
 
 export async function findCampaign(ctx: Ctx, id: string): Promise<LoadedCampaign> {
   const row = await ctx.db.first(
-    selectCampaigns().where(and(eq(columns.id, id), isVisible(ctx.caller, campaignVisibility))),
+    selectCampaigns().where(and(eq(columns.id, id), isVisibleTo(ctx.caller, campaignVisibility))),
   )
   if (!row) throw notFound()
   return { ...row, tenant: { organization_id: row.organization_id, editions: [row.edition_id] } }
@@ -93,7 +93,7 @@ export async function resolveReferences(ctx: Ctx, ids: References): Promise<Read
     eq(segments.organization_id, organizations.id),
     or(isNull(segments.edition_id), eq(segments.edition_id, ids.edition_id)),
     isNull(segments.deleted_at),
-    isVisible(ctx.caller, segmentVisibility),
+    isVisibleTo(ctx.caller, segmentVisibility),
   )
   const row = await ctx.db.first(
     select({ edition: editions.id, ...readinessFields })

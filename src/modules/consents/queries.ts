@@ -6,7 +6,7 @@ import { consents, consentStats } from '../../db/schema/consents.ts'
 import { editions } from '../../db/schema/editions.ts'
 import { organizations } from '../../db/schema/organizations.ts'
 import { select, type Nullable } from '../../db/select.ts'
-import { inList, type Visibility, isVisible, isVisibleIn } from '../../db/visibility.ts'
+import { inList, type Visibility, isVisibleTo, isVisibleIn } from '../../db/visibility.ts'
 import type { Tenant } from '../../domain/accounts/access.ts'
 import { notFound } from '../../domain/errors.ts'
 import type { Language } from '../../domain/languages.ts'
@@ -88,7 +88,7 @@ export async function findConsent(ctx: Ctx, id: string): Promise<ConsentRow & { 
       .innerJoin(consentStats, eq(consentStats.consent_id, consents.id))
       .innerJoin(organizations, eq(organizations.id, consents.organization_id))
       .leftJoin(editions, eq(editions.id, consents.edition_id))
-      .where(and(eq(consents.id, id), isVisible(ctx.caller, definitionVisibility))),
+      .where(and(eq(consents.id, id), isVisibleTo(ctx.caller, definitionVisibility))),
   )
   if (!row) throw notFound()
   const { organization_id, edition_id } = row

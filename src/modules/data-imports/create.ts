@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { commit } from '../../db/commit.ts'
 import { dataImports } from '../../db/schema/data-imports.ts'
-import { isVisible } from '../../db/visibility.ts'
+import { isVisibleTo } from '../../db/visibility.ts'
 import { insert } from '../../db/write.ts'
 import { dataImportLifecycle, defaultOptions, noColumns, noProducts } from '../../domain/data-imports/data-imports.ts'
 import { doesNotExist, fieldError, invalid } from '../../domain/errors.ts'
@@ -34,7 +34,7 @@ export interface ImportableFile {
 export async function findImportableFile(ctx: Ctx, id: string, tenant: EditionTenant): Promise<ImportableFile> {
   const file = await ctx.db.first(sql<ImportableFile & { purpose: string; status: string; is_there: number }>`
     select id, name, size, purpose, status, edition_id, storage_key is not null as is_there from files
-    where id = ${id} and organization_id = ${tenant.organization_id} and ${isVisible(ctx.caller, fileVisibility)}`)
+    where id = ${id} and organization_id = ${tenant.organization_id} and ${isVisibleTo(ctx.caller, fileVisibility)}`)
   if (!file || (file.edition_id !== null && file.edition_id !== tenant.edition_id)) throw doesNotExist('file_id')
   if (file.purpose !== 'import')
     throw invalid(fieldError(['file_id'], 'invalid_choice', 'Only a file with the purpose import can be imported.'))

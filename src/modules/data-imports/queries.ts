@@ -7,7 +7,7 @@ import { editions } from '../../db/schema/editions.ts'
 import { files } from '../../db/schema/files/files.ts'
 import { organizations } from '../../db/schema/organizations.ts'
 import { type RowOf, select } from '../../db/select.ts'
-import { buildVisibility, isVisible, isVisibleIn } from '../../db/visibility.ts'
+import { buildVisibility, isVisibleTo, isVisibleIn } from '../../db/visibility.ts'
 import { mayAt, type Tenant } from '../../domain/accounts/access.ts'
 import { doesNotExist, notFound } from '../../domain/errors.ts'
 import type { Page, PageRequest } from '../../domain/page.ts'
@@ -94,7 +94,7 @@ export async function findImport(ctx: Ctx, id: string): Promise<LoadedImport> {
       .innerJoin(organizations, eq(organizations.id, dataImports.organization_id))
       .innerJoin(editions, eq(editions.id, dataImports.edition_id))
       .leftJoin(files, eq(files.id, dataImports.file_id))
-      .where(and(eq(dataImports.id, id), isVisible(ctx.caller, importVisibility))),
+      .where(and(eq(dataImports.id, id), isVisibleTo(ctx.caller, importVisibility))),
   )
   if (!row) throw notFound()
   return { ...row, tenant: { organization_id: row.organization_id, editions: [row.edition_id] } }

@@ -6,7 +6,7 @@ import { editions, triggers } from '../../db/schema/editions.ts'
 import { emailMessages } from '../../db/schema/messaging/email-messages.ts'
 import { type RowOf, select } from '../../db/select.ts'
 import { update, updateVersion } from '../../db/write.ts'
-import { editionVisibility, isVisible } from '../../db/visibility.ts'
+import { editionVisibility, isVisibleTo } from '../../db/visibility.ts'
 import { roleCodes } from '../../domain/accounts/access.ts'
 import { editionFieldOf, type TriggerKind } from '../../domain/messaging/email-messages.ts'
 import { editionSummaryFields } from './summary.ts'
@@ -22,7 +22,7 @@ export const reachedEdition = (ctx: Ctx, id: string): Promise<TargetEdition | un
   ctx.db.first(
     select(targetFields)
       .from(editions)
-      .where(and(eq(editions.id, id), isVisible(ctx.caller, editionVisibility, roleCodes))),
+      .where(and(eq(editions.id, id), isVisibleTo(ctx.caller, editionVisibility, roleCodes))),
   )
 
 /** The type of the message that the edition sends at such triggers; null where it sends none. */

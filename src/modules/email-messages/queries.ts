@@ -5,7 +5,7 @@ import { editions } from '../../db/schema/editions.ts'
 import { emailMessages } from '../../db/schema/messaging/email-messages.ts'
 import { organizations } from '../../db/schema/organizations.ts'
 import { select, type Nullable } from '../../db/select.ts'
-import { inList, type Visibility, isVisible } from '../../db/visibility.ts'
+import { inList, type Visibility, isVisibleTo } from '../../db/visibility.ts'
 import { mayAt, type Tenant } from '../../domain/accounts/access.ts'
 import { notFound } from '../../domain/errors.ts'
 import type { Language } from '../../domain/languages.ts'
@@ -36,7 +36,7 @@ const messageVisibility: Visibility = {
 }
 
 const visibleMessages = (ctx: Ctx): SQL =>
-  sql`(email_messages.organization_id is null or ${isVisible(ctx.caller, messageVisibility)})`
+  sql`(email_messages.organization_id is null or ${isVisibleTo(ctx.caller, messageVisibility)})`
 
 /** Columns of the organisation and the edition of a message. */
 export const tenantFields = { ...organizationSummaryFields, ...editionSummaryFields }

@@ -2,7 +2,7 @@ import { and, eq, getTableColumns, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { files } from '../../db/schema/files/files.ts'
 import { fromJson, type RowOf, select } from '../../db/select.ts'
-import { buildVisibility, isVisible } from '../../db/visibility.ts'
+import { buildVisibility, isVisibleTo } from '../../db/visibility.ts'
 import type { Tenant } from '../../domain/accounts/access.ts'
 import { notFound } from '../../domain/errors.ts'
 import { type FileUse, isUsed, listUses } from './references.ts'
@@ -29,7 +29,7 @@ export async function findFile(ctx: Ctx, id: string): Promise<FileRow & { tenant
   const row = await ctx.db.first(
     select(buildFileColumns(ctx))
       .from(files)
-      .where(and(eq(files.id, id), isVisible(ctx.caller, fileVisibility))),
+      .where(and(eq(files.id, id), isVisibleTo(ctx.caller, fileVisibility))),
   )
   if (!row) throw notFound()
   const { organization_id, edition_id } = row

@@ -1,6 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
-import { editionVisibility, inList, type Visibility, buildVisibility, isVisible } from '../../db/visibility.ts'
+import { editionVisibility, inList, type Visibility, buildVisibility, isVisibleTo } from '../../db/visibility.ts'
 import type { RoleCode } from '../../domain/accounts/access.ts'
 import { writers } from './contract.ts'
 
@@ -105,7 +105,7 @@ export const listUses = (ctx: Ctx, file: SQL): SQL => {
   const parts = fileReferences.map(
     (one) => sql`select ${one.type} as type, ${one.id} as id, ${one.name} as name, ${one.field} as field
       from ${sql.raw(one.table)} ${one.join ?? sql``}
-      where ${columnOf(one)} = ${file} and ${isVisible(ctx.caller, one.visibility, one.readers)}`,
+      where ${columnOf(one)} = ${file} and ${isVisibleTo(ctx.caller, one.visibility, one.readers)}`,
   )
   return sql`(select json_group_array(json_object('type', type, 'id', id, 'name', name, 'field', field)) from
     (select * from (${sql.join(parts, sql` union all `)}) order by type, id limit ${sql.raw(String(mostUses))}))`

@@ -3,7 +3,7 @@ import type { Ctx } from '../../context.ts'
 import { buildOrderBy, paginate } from '../../db/paginate.ts'
 import { merchantAccounts } from '../../db/schema/editions.ts'
 import { select } from '../../db/select.ts'
-import { buildVisibility, isVisible, isVisibleIn } from '../../db/visibility.ts'
+import { buildVisibility, isVisibleTo, isVisibleIn } from '../../db/visibility.ts'
 import type { Tenant } from '../../domain/accounts/access.ts'
 import { notFound } from '../../domain/errors.ts'
 import type { Page, PageRequest } from '../../domain/page.ts'
@@ -47,7 +47,7 @@ export async function findMerchantAccount(ctx: Ctx, id: string): Promise<Merchan
   const row = await ctx.db.first(
     select(columns)
       .from(merchantAccounts)
-      .where(and(eq(columns.id, id), isVisible(ctx.caller, accountVisibility))),
+      .where(and(eq(columns.id, id), isVisibleTo(ctx.caller, accountVisibility))),
   )
   if (!row) throw notFound()
   return { ...row, tenant: { organization_id: row.organization_id, editions: [] } }

@@ -8,7 +8,7 @@ import { orders, purchases, transactions } from '../../db/schema/sales/orders.ts
 import { users } from '../../db/schema/users.ts'
 import { decodeAs, fromJson, makeNullable, type RowOf, select, buildSelectList } from '../../db/select.ts'
 import { type CustomerView, buildContactFields, viewCustomers } from '../../db/customers.ts'
-import { isVisible } from '../../db/visibility.ts'
+import { isVisibleTo } from '../../db/visibility.ts'
 import type { Tenant } from '../../domain/accounts/access.ts'
 import { notFound } from '../../domain/errors.ts'
 import { organizationSummaryFields } from '../organizations/index.ts'
@@ -50,7 +50,7 @@ function headOf(ctx: Ctx, id: string) {
       join ${editions} on ${editions.id} = ${orders.edition_id}
       join ${organizations} on ${organizations.id} = ${orders.organization_id}
       join ${users} on ${users.id} = ${orders.user_id} ${view.join}
-      where ${orders.id} = ${id} and ${isVisible(ctx.caller, orderVisibility)}`,
+      where ${orders.id} = ${id} and ${isVisibleTo(ctx.caller, orderVisibility)}`,
   )
 }
 

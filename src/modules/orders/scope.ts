@@ -8,7 +8,7 @@ import {
   listReachedOrganizations,
   seesOrganization,
   buildVisibility,
-  isVisible,
+  isVisibleTo,
   isVisibleIn,
 } from '../../db/visibility.ts'
 import { type Caller, getReach } from '../../domain/accounts/access.ts'
@@ -85,7 +85,7 @@ function listOrganization(caller: Caller, organizationId: string): ListedOrders 
 }
 
 function listReached(caller: Caller): ListedOrders {
-  const shared = { where: isVisible(caller, orderVisibility), editionIds: null }
+  const shared = { where: isVisibleTo(caller, orderVisibility), editionIds: null }
   const reach = getActingReach(caller)
   if (reach.all)
     return {

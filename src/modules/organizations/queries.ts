@@ -2,7 +2,7 @@ import { and, eq, getTableColumns, type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { containsFolded } from '../../db/search.ts'
 import { buildOrderBy, paginate } from '../../db/paginate.ts'
-import { selectAccessKey, inList, buildVisibility, isVisible } from '../../db/visibility.ts'
+import { selectAccessKey, inList, buildVisibility, isVisibleTo } from '../../db/visibility.ts'
 import { accounts, events, members, organizations } from '../../db/schema/organizations.ts'
 import { type RowOf, select } from '../../db/select.ts'
 import type { Tenant } from '../../domain/accounts/access.ts'
@@ -47,7 +47,7 @@ export function listOrganizations(
   return paginate(ctx.db, page, {
     from: sql`${organizations}`,
     id: sql`${id}`,
-    where: [isVisible(ctx.caller, seenOrganization), ...(text ? [containsFolded(sql`${search}`, text)] : [])],
+    where: [isVisibleTo(ctx.caller, seenOrganization), ...(text ? [containsFolded(sql`${search}`, text)] : [])],
     orderBy: buildOrderBy(ordering, '-created', {
       created: sql`${created_at}`,
       modified: sql`${modified_at}`,
@@ -62,7 +62,7 @@ export async function findOrganization(ctx: Ctx, id: string): Promise<Organizati
   const row = await ctx.db.first(
     select(organizationColumns)
       .from(organizations)
-      .where(and(eq(organizations.id, id), isVisible(ctx.caller, seenOrganization))),
+      .where(and(eq(organizations.id, id), isVisibleTo(ctx.caller, seenOrganization))),
   )
   if (!row) throw notFound()
   return { ...row, tenant: { organization_id: row.id, editions: 'any' } }
@@ -100,7 +100,7 @@ export async function findMember(
     select(memberColumns)
       .from(members)
       .innerJoin(accounts, eq(accounts.id, members.account_id))
-      .where(and(eq(members.id, id), eq(members.organization_id, organizationId), isVisible(ctx.caller, visibility))),
+      .where(and(eq(members.id, id), eq(members.organization_id, organizationId), isVisibleTo(ctx.caller, visibility))),
   )
   if (!row) throw notFound()
   return { ...row, tenant: { organization_id: row.organization_id, editions: [] } }
@@ -118,7 +118,7 @@ export function listEvents(
     from: sql`${events}`,
     id: sql`${id}`,
     where: [
-      isVisible(ctx.caller, eventVisibility),
+      isVisibleTo(ctx.caller, eventVisibility),
       ...(organization_id ? [eq(events.organization_id, organization_id)] : []),
       ...(search ? [containsFolded(sql`${events.search}`, search)] : []),
     ],

@@ -8,7 +8,7 @@ import type { RefundRow } from '../../db/schema/sales/refunds.ts'
 import { users } from '../../db/schema/users.ts'
 import { decodeAs, fromJson, makeNullable, type RowOf, buildSelectList } from '../../db/select.ts'
 import { type CustomerView, buildContactFields, viewCustomers } from '../../db/customers.ts'
-import { buildVisibilityByEdition, isVisible } from '../../db/visibility.ts'
+import { buildVisibilityByEdition, isVisibleTo } from '../../db/visibility.ts'
 import type { Tenant } from '../../domain/accounts/access.ts'
 import { notFound } from '../../domain/errors.ts'
 import { editionSummaryFields } from '../editions/index.ts'
@@ -106,7 +106,7 @@ export async function findPurchase(ctx: Ctx, id: string): Promise<PurchaseDetail
     sql<DetailFields>`select ${buildSelectList(fields)} from ${purchases} ${shownJoins(view)}
       join ${editions} on ${editions.id} = ${purchases.edition_id}
       join ${organizations} on ${organizations.id} = ${editions.organization_id}
-      where ${and(eq(purchases.id, id), isVisible(ctx.caller, purchaseVisibility))}
+      where ${and(eq(purchases.id, id), isVisibleTo(ctx.caller, purchaseVisibility))}
       limit 1`,
   )
   const [[row], uses] = await ctx.db.batch([found, usesOf(id)])

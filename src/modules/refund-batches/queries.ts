@@ -5,7 +5,7 @@ import { editions } from '../../db/schema/editions.ts'
 import { organizations } from '../../db/schema/organizations.ts'
 import { refundBatches, type refundBatchTotals } from '../../db/schema/sales/refund-batches.ts'
 import { fromJson, type RowOf, select } from '../../db/select.ts'
-import { editionVisibility, buildVisibility, isVisible } from '../../db/visibility.ts'
+import { editionVisibility, buildVisibility, isVisibleTo } from '../../db/visibility.ts'
 import type { Tenant } from '../../domain/accounts/access.ts'
 import { notFound } from '../../domain/errors.ts'
 import type { Page, PageRequest } from '../../domain/page.ts'
@@ -38,7 +38,7 @@ export async function findBatch(ctx: Ctx, id: string): Promise<LoadedBatch> {
     select({ ...batchFields, refund_policy: organizations.refund_policy })
       .from(refundBatches)
       .innerJoin(organizations, eq(organizations.id, refundBatches.organization_id))
-      .where(and(eq(refundBatches.id, id), isVisible(ctx.caller, batchVisibility))),
+      .where(and(eq(refundBatches.id, id), isVisibleTo(ctx.caller, batchVisibility))),
   )
   if (!row) throw notFound()
   return { ...row, tenant: { organization_id: row.organization_id, editions: [row.edition_id] } }
@@ -60,7 +60,7 @@ export async function findEdition(ctx: Ctx, id: string): Promise<EditionForBatch
   const row = await ctx.db.first(
     select(editionFields)
       .from(editions)
-      .where(and(eq(editions.id, id), isVisible(ctx.caller, editionVisibility))),
+      .where(and(eq(editions.id, id), isVisibleTo(ctx.caller, editionVisibility))),
   )
   if (!row) throw notFound()
   return { ...row, tenant: { organization_id: row.organization_id, editions: [row.id] } }

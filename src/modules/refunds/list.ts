@@ -4,7 +4,7 @@ import { listSearchForms, maxNewest } from '../../db/search.ts'
 import { type CustomerView, viewCustomers } from '../../db/customers.ts'
 import { addCreatedKey, buildOrderBy, maxIndexedOffset, maxSortedOffset, paginate } from '../../db/paginate.ts'
 import { refundRequests } from '../../db/schema/sales/refunds.ts'
-import { getActingReach, inList, addOnlyOrganization, buildVisibility, isVisible } from '../../db/visibility.ts'
+import { getActingReach, inList, addOnlyOrganization, buildVisibility, isVisibleTo } from '../../db/visibility.ts'
 import type { Caller } from '../../domain/accounts/access.ts'
 import type { OrderBy, Page, PageRequest } from '../../domain/page.ts'
 import { isIndexed } from '../../domain/text/trigrams.ts'
@@ -130,9 +130,9 @@ const [editionId, organizationId] = [sql`+${refundRequests.edition_id}`, sql`+${
 const visibility = buildVisibility(organizationId, editionId)
 
 /** The scope as a condition on requests that are looked up otherwise. */
-function buildFilterScope(caller: Caller, { editionIds, isVisible: isListed }: ListedOrders, filters: RefundFilters): SQL {
-  if (editionIds) return sql`${inEditions(editionId, editionIds)} and ${isListed}`
-  return filters.organization_id ? sql`${organizationId} = ${filters.organization_id}` : isVisible(caller, visibility)
+function buildFilterScope(caller: Caller, { editionIds, isVisible }: ListedOrders, filters: RefundFilters): SQL {
+  if (editionIds) return sql`${inEditions(editionId, editionIds)} and ${isVisible}`
+  return filters.organization_id ? sql`${organizationId} = ${filters.organization_id}` : isVisibleTo(caller, visibility)
 }
 
 /** Requests that a text names as a whole. */

@@ -8,7 +8,7 @@ import { refundItems, refundRequests } from '../../db/schema/sales/refunds.ts'
 import { users } from '../../db/schema/users.ts'
 import { decodeAs, makeNullable, type RowOf, select, buildSelectList } from '../../db/select.ts'
 import { type CustomerView, buildContactFields, viewCustomers } from '../../db/customers.ts'
-import { buildVisibility, isVisible } from '../../db/visibility.ts'
+import { buildVisibility, isVisibleTo } from '../../db/visibility.ts'
 import type { Tenant } from '../../domain/accounts/access.ts'
 import { notFound } from '../../domain/errors.ts'
 import type { Share } from '../../domain/refunds/refund-shares.ts'
@@ -62,7 +62,7 @@ export async function findRefund(ctx: Ctx, id: string): Promise<LoadedRefund> {
   const fields = loadedFields(view)
   const found = sql<LoadedFields>`select ${buildSelectList(fields)} from ${refundRequests} ${joins(view)} ${joinedEditions}
     ${joinedOrganizations}
-    where ${refundRequests.id} = ${id} and ${isVisible(ctx.caller, refundVisibility)}`
+    where ${refundRequests.id} = ${id} and ${isVisibleTo(ctx.caller, refundVisibility)}`
   const row = await ctx.db.first(decodeAs(fields, found))
   if (!row) throw notFound()
   return { ...row, tenant: { organization_id: row.organization_id, editions: [row.edition_id] } }

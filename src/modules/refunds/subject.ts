@@ -14,7 +14,7 @@ import { refundItems, refundRequests } from '../../db/schema/sales/refunds.ts'
 import { users } from '../../db/schema/users.ts'
 import { decodeAs, makeNullable, type RowOf, select, buildSelectList } from '../../db/select.ts'
 import { type CustomerView, buildContactFields, viewCustomers } from '../../db/customers.ts'
-import { inList, isVisible } from '../../db/visibility.ts'
+import { inList, isVisibleTo } from '../../db/visibility.ts'
 import type { Tenant } from '../../domain/accounts/access.ts'
 import { notFound } from '../../domain/errors.ts'
 import { type PriceParts, partsOf, type Remaining } from '../../domain/refunds/refund-shares.ts'
@@ -89,7 +89,7 @@ function headOf(ctx: SubjectCtx, target: RefundTarget, fees: SQL) {
       join ${editions} on ${editions.id} = ${orders.edition_id}
       join ${organizations} on ${organizations.id} = ${orders.organization_id}
       left join ${transactions} on ${transactions.order_id} = ${orders.id} and ${isPayment}
-      where ${orders.id} = ${orderOf(target)} and ${isVisible(ctx.caller, orderVisibility)}
+      where ${orders.id} = ${orderOf(target)} and ${isVisibleTo(ctx.caller, orderVisibility)}
       limit 1`,
   )
 }
@@ -212,7 +212,7 @@ export async function findPurchaseTenant(ctx: Ctx, id: string): Promise<{ purcha
     select({ organization_id: editions.organization_id, edition_id: editions.id })
       .from(purchases)
       .innerJoin(editions, eq(editions.id, purchases.edition_id))
-      .where(and(eq(purchases.id, id), isVisible(ctx.caller, purchaseVisibility))),
+      .where(and(eq(purchases.id, id), isVisibleTo(ctx.caller, purchaseVisibility))),
   )
   if (!row) throw notFound()
   return { purchase_id: id, tenant: { organization_id: row.organization_id, editions: [row.edition_id] } }

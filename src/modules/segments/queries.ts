@@ -6,7 +6,7 @@ import { editions } from '../../db/schema/editions.ts'
 import { organizations } from '../../db/schema/organizations.ts'
 import { segments, type StoredSegmentRow } from '../../db/schema/messaging/segments.ts'
 import { select, type Nullable } from '../../db/select.ts'
-import { inList, buildVisibility, isVisible, isVisibleIn } from '../../db/visibility.ts'
+import { inList, buildVisibility, isVisibleTo, isVisibleIn } from '../../db/visibility.ts'
 import type { Tenant } from '../../domain/accounts/access.ts'
 import { notFound } from '../../domain/errors.ts'
 import type { Page, PageRequest } from '../../domain/page.ts'
@@ -83,7 +83,7 @@ export async function findSegment(ctx: Ctx, id: string): Promise<LoadedSegment> 
       .from(segments)
       .innerJoin(organizations, eq(organizations.id, segments.organization_id))
       .leftJoin(editions, eq(editions.id, segments.edition_id))
-      .where(and(eq(segments.id, id), isNull(segments.deleted_at), isVisible(ctx.caller, segmentVisibility))),
+      .where(and(eq(segments.id, id), isNull(segments.deleted_at), isVisibleTo(ctx.caller, segmentVisibility))),
   )
   if (!row) throw notFound()
   return { ...row, tenant: tenantOf(row) }

@@ -3,7 +3,7 @@ import type { Ctx } from '../../context.ts'
 import { editions } from '../../db/schema/editions.ts'
 import { organizations } from '../../db/schema/organizations.ts'
 import { select } from '../../db/select.ts'
-import { getActingReach, editionVisibility, buildVisibility, isVisible } from '../../db/visibility.ts'
+import { getActingReach, editionVisibility, buildVisibility, isVisibleTo } from '../../db/visibility.ts'
 import { type FieldError, invalid } from '../../domain/errors.ts'
 import type { SegmentTenant } from './calculation/audience.ts'
 
@@ -44,7 +44,7 @@ export async function findTenant(
     const edition = await ctx.db.first(
       select({ organization_id: editions.organization_id })
         .from(editions)
-        .where(and(eq(editions.id, edition_id), isVisible(ctx.caller, editionVisibility))),
+        .where(and(eq(editions.id, edition_id), isVisibleTo(ctx.caller, editionVisibility))),
     )
     if (organization_id !== undefined && edition && edition.organization_id !== organization_id)
       throw unknown('organization_id')
@@ -58,7 +58,7 @@ export async function findTenant(
   const found = await ctx.db.first(
     select({ id: organizations.id })
       .from(organizations)
-      .where(and(eq(organizations.id, organization_id), isVisible(ctx.caller, organizationVisibility))),
+      .where(and(eq(organizations.id, organization_id), isVisibleTo(ctx.caller, organizationVisibility))),
   )
   if (!found) throw unknown('organization_id')
   return { organization_id, edition_id: null }

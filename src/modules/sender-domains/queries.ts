@@ -3,7 +3,7 @@ import type { Ctx } from '../../context.ts'
 import { buildOrderBy, paginate } from '../../db/paginate.ts'
 import { senderDomains } from '../../db/schema/messaging/sender-domains.ts'
 import { select } from '../../db/select.ts'
-import { buildVisibility, isVisible } from '../../db/visibility.ts'
+import { buildVisibility, isVisibleTo } from '../../db/visibility.ts'
 import type { Tenant } from '../../domain/accounts/access.ts'
 import { notFound } from '../../domain/errors.ts'
 import type { Page, PageRequest } from '../../domain/page.ts'
@@ -47,7 +47,7 @@ export async function findSenderDomain(
   const isThere = and(
     eq(columns.id, id),
     eq(columns.organization_id, organizationId),
-    isVisible(ctx.caller, visibility),
+    isVisibleTo(ctx.caller, visibility),
   )
   const row = await ctx.db.first(selectSenderDomains().where(isThere))
   if (!row) throw notFound()

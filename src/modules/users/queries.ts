@@ -10,7 +10,7 @@ import {
 } from '../../db/customers.ts'
 import { users } from '../../db/schema/users.ts'
 import { decodeAs, type RowOf, buildSelectList } from '../../db/select.ts'
-import { isVisible } from '../../db/visibility.ts'
+import { isVisibleTo } from '../../db/visibility.ts'
 import type { Tenant } from '../../domain/accounts/access.ts'
 import { notFound } from '../../domain/errors.ts'
 import { userVisibility } from './visibility.ts'
@@ -55,7 +55,7 @@ export async function findUser(ctx: Ctx, id: string): Promise<LoadedUser> {
     decodeAs(
       fields,
       sql<RowOf<typeof fields>>`select ${buildSelectList(fields)} from users ${view.join}
-        where ${users.id} = ${id} and ${isVisible(ctx.caller, userVisibility)}`,
+        where ${users.id} = ${id} and ${isVisibleTo(ctx.caller, userVisibility)}`,
     ),
   )
   if (!row) throw notFound()
@@ -72,6 +72,6 @@ export async function isShown(
   const view = viewCustomers(ctx.caller)
   const shown = await ctx.db.first(sql`select 1 from users ${view.join}
     where users.organization_id = ${organizationId} and ${users[contact.column]} = ${contact.value}
-      and ${view.column(contact.column)} = ${contact.value} and ${isVisible(ctx.caller, userVisibility)}`)
+      and ${view.column(contact.column)} = ${contact.value} and ${isVisibleTo(ctx.caller, userVisibility)}`)
   return shown !== undefined
 }

@@ -6,7 +6,7 @@ import { products } from '../../db/schema/sales/catalog.ts'
 import { purchases } from '../../db/schema/sales/orders.ts'
 import { walletPasses } from '../../db/schema/wallet.ts'
 import { fromFlag, fromJson, type RowOf, select } from '../../db/select.ts'
-import { inWords, buildVisibilityByEdition, buildVisibility, isVisible } from '../../db/visibility.ts'
+import { inWords, buildVisibilityByEdition, buildVisibility, isVisibleTo } from '../../db/visibility.ts'
 import type { Tenant } from '../../domain/accounts/access.ts'
 import { notFound } from '../../domain/errors.ts'
 import type { Page, PageRequest } from '../../domain/page.ts'
@@ -53,7 +53,7 @@ export async function findPurchaseForPass(ctx: Ctx, id: string): Promise<Purchas
       .from(purchases)
       .innerJoin(products, eq(products.id, purchases.product_id))
       .innerJoin(editions, eq(editions.id, purchases.edition_id))
-      .where(and(eq(purchases.id, id), isVisible(ctx.caller, visibility))),
+      .where(and(eq(purchases.id, id), isVisibleTo(ctx.caller, visibility))),
   )
   if (!row) throw notFound()
   return { ...row, tenant: { organization_id: row.organization_id, editions: [row.edition_id] } }
@@ -64,7 +64,7 @@ export async function findPass(ctx: Ctx, purchaseId: string, id: string): Promis
   const row = await ctx.db.first(
     select(columns)
       .from(walletPasses)
-      .where(and(eq(columns.id, id), eq(columns.purchase_id, purchaseId), isVisible(ctx.caller, visibility))),
+      .where(and(eq(columns.id, id), eq(columns.purchase_id, purchaseId), isVisibleTo(ctx.caller, visibility))),
   )
   if (!row) throw notFound()
   return { ...row, tenant: { organization_id: row.organization_id, editions: [row.edition_id] } }

@@ -3,7 +3,7 @@ import type { Ctx } from '../../context.ts'
 import { buildOrderBy, paginate } from '../../db/paginate.ts'
 import { webhookDeliveries, webhookEndpoints, webhookEvents } from '../../db/schema/messaging/webhooks.ts'
 import { fromJson, jsonFlag, select } from '../../db/select.ts'
-import { buildVisibility, isVisible, isVisibleIn } from '../../db/visibility.ts'
+import { buildVisibility, isVisibleTo, isVisibleIn } from '../../db/visibility.ts'
 import { mayAt, roleCodes, type Tenant } from '../../domain/accounts/access.ts'
 import { notFound } from '../../domain/errors.ts'
 import type { Page, PageRequest } from '../../domain/page.ts'
@@ -74,7 +74,7 @@ export async function findEndpoint(ctx: Ctx, id: string): Promise<LoadedEndpoint
   const row = await ctx.db.first(
     select(endpointColumns)
       .from(webhookEndpoints)
-      .where(and(eq(endpointColumns.id, id), isVisible(ctx.caller, endpointVisibility))),
+      .where(and(eq(endpointColumns.id, id), isVisibleTo(ctx.caller, endpointVisibility))),
   )
   if (!row) throw notFound()
   return { ...row, tenant: tenantOf(row) }
@@ -121,8 +121,8 @@ export async function findDelivery(ctx: Ctx, endpointId: string, id: string): Pr
         and(
           eq(webhookDeliveries.id, id),
           eq(webhookDeliveries.endpoint_id, endpointId),
-          isVisible(ctx.caller, endpointVisibility),
-          isVisible(ctx.caller, deliveryVisibility),
+          isVisibleTo(ctx.caller, endpointVisibility),
+          isVisibleTo(ctx.caller, deliveryVisibility),
         ),
       ),
   )

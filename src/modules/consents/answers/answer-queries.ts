@@ -6,7 +6,7 @@ import { consentRecords, consents } from '../../../db/schema/consents.ts'
 import { users } from '../../../db/schema/users.ts'
 import { decodeAs, fromFlag, jsonFlag, type RowOf, buildSelectList } from '../../../db/select.ts'
 import { buildContactColumn, selectVisibleEditionIds } from '../../../db/customers.ts'
-import { inList, isVisible } from '../../../db/visibility.ts'
+import { inList, isVisibleTo } from '../../../db/visibility.ts'
 import { type Tenant, getReach } from '../../../domain/accounts/access.ts'
 import { notFound } from '../../../domain/errors.ts'
 import type { Language } from '../../../domain/languages.ts'
@@ -137,7 +137,7 @@ export async function findSubject(ctx: Ctx, userId: string, consentId: string): 
   const applies = sql<RowOf<typeof fields>>`select ${buildSelectList(fields)}
     from users join consents on consents.id = ${consentId} and consents.organization_id = users.organization_id
     left join editions on editions.id = consents.edition_id
-    where users.id = ${userId} and ${isVisible(ctx.caller, userVisibility)}`
+    where users.id = ${userId} and ${isVisibleTo(ctx.caller, userVisibility)}`
   const row = await ctx.db.first(decodeAs(fields, applies))
   if (!row) throw notFound()
   const { erased_at, email, default_language, editions: known, ...answer } = row

@@ -3,7 +3,7 @@ import type { Ctx } from '../../../context.ts'
 import { commit, refuseUnless } from '../../../db/commit.ts'
 import type { Statement } from '../../../db/database.ts'
 import { listChangeableEditions, buildContactColumn, isSharedOutside } from '../../../db/customers.ts'
-import { buildVisibility, isVisible } from '../../../db/visibility.ts'
+import { buildVisibility, isVisibleTo } from '../../../db/visibility.ts'
 import {
   type AnswerAction,
   type AnswerDecision,
@@ -58,7 +58,7 @@ async function contextOf(ctx: Ctx, subject: AnswerSubject, input: AnswerInput): 
   if (order_id === null && occurred_at === undefined)
     return { edition_id: answer.edition_id, email: subject.email, wording: null }
   const order = sql`(select edition_id from orders where id = ${order_id} and user_id = ${subject.id}
-    and ${isVisible(ctx.caller, orderVisibility)})`
+    and ${isVisibleTo(ctx.caller, orderVisibility)})`
   const found = await ctx.db.first(sql<{
     edition_id: string | null
     email: string | null

@@ -40,7 +40,7 @@ interface Claimed {
 }
 
 /** Claims scans that are due and sets when they are due again. */
-export async function claimScans(job: JobCtx, files: { id: string } | { most: number }): Promise<Claimed[]> {
+async function claimScans(job: JobCtx, files: { id: string } | { most: number }): Promise<Claimed[]> {
   const at = job.now()
   const chosen =
     'id' in files
@@ -71,7 +71,7 @@ async function recordVerdict(job: JobCtx, fileId: string, { verdict, reason }: S
 }
 
 /** Asks the scanner about one claimed file. Later answers arrive at `takeScanAnswer`. */
-export async function scanFile(job: JobCtx, file: Claimed): Promise<void> {
+async function scanFile(job: JobCtx, file: Claimed): Promise<void> {
   const { config, now, scanner } = job
   if (!scanner) return
   const { id: file_id, mime_type, size, checksum_sha256 } = file

@@ -63,7 +63,7 @@ const mostKept = 1000
  * Rows of public files that this isolate read within the last minute: a range is read from the store alone. Copies in
  * our caches are served as long without a look at the database.
  */
-export class RecentFiles<Row extends RecentRow> {
+class RecentFiles<Row extends RecentRow> {
   readonly #files = new Map<string, Recent<Row>>()
 
   find(id: string, now: number): Recent<Row> | undefined {

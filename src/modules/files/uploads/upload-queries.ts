@@ -2,7 +2,7 @@ import { and, eq, getTableColumns, gt, sql } from 'drizzle-orm'
 import type { Ctx } from '../../../context.ts'
 import { fileUploads } from '../../../db/schema/files/files.ts'
 import { fromJson, select } from '../../../db/select.ts'
-import { buildVisibility, isVisible } from '../../../db/visibility.ts'
+import { buildVisibility, isVisibleTo } from '../../../db/visibility.ts'
 import type { Tenant } from '../../../domain/accounts/access.ts'
 import { notFound } from '../../../domain/errors.ts'
 
@@ -31,7 +31,7 @@ export async function findUpload(ctx: Ctx, id: string): Promise<UploadRow & { te
     select({ ...getTableColumns(fileUploads), parts })
       .from(fileUploads)
       .where(
-        and(eq(fileUploads.id, id), gt(fileUploads.expires_at, ctx.now()), isVisible(ctx.caller, uploadVisibility)),
+        and(eq(fileUploads.id, id), gt(fileUploads.expires_at, ctx.now()), isVisibleTo(ctx.caller, uploadVisibility)),
       ),
   )
   if (!found) throw notFound()

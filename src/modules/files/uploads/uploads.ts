@@ -122,7 +122,7 @@ export async function keepPart(
 }
 
 /** Deletes an upload that is not completed, and has its parts deleted from the store. */
-export const dropUpload = (row: UploadColumns, now: number): Statement[] => [
+const dropUpload = (row: UploadColumns, now: number): Statement[] => [
   sql`delete from file_uploads where id = ${row.id} and version = ${row.version} and file_id is null`,
   requireOneChange(),
   releaseBytes(row.organization_id, row.size),

@@ -3,7 +3,7 @@ import type { Ctx } from '../../../context.ts'
 import { locations } from '../../../db/schema/sales/catalog.ts'
 import { purchases, purchaseUses } from '../../../db/schema/sales/orders.ts'
 import { decodeAs, type RowOf, select, buildSelectList } from '../../../db/select.ts'
-import { isVisible } from '../../../db/visibility.ts'
+import { isVisibleTo } from '../../../db/visibility.ts'
 import type { Tenant } from '../../../domain/accounts/access.ts'
 import { doesNotExist, notFound } from '../../../domain/errors.ts'
 import { announcedFields, announcedJoins } from '../announcement.ts'
@@ -29,7 +29,7 @@ const usablePurchase = (ctx: Ctx, id: string) =>
   decodeAs(
     usableFields,
     sql<UsableRow>`select ${buildSelectList(usableFields)} from ${purchases} ${announcedJoins}
-      where ${purchases.id} = ${id} and ${isVisible(ctx.caller, purchaseVisibility)}`,
+      where ${purchases.id} = ${id} and ${isVisibleTo(ctx.caller, purchaseVisibility)}`,
   )
 
 const withTenant = (row: UsableRow): UsablePurchase => ({

@@ -1,6 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../../context.ts'
-import { isVisible } from '../../../db/visibility.ts'
+import { isVisibleTo } from '../../../db/visibility.ts'
 import { type Explanation, explanationOf, type Truth } from '../../../db/cel/index.ts'
 import { decodeAs, fromFlag, fromJson, type RowOf, buildSelectList } from '../../../db/select.ts'
 import { findListSizes } from '../../../db/cel/list-sizes.ts'
@@ -94,7 +94,7 @@ export async function explainSegment(ctx: Ctx, segment: LoadedSegment, userId: s
       fields,
       sql<RowOf<typeof fields>>`select ${buildSelectList(fields)}
         from users u where u.id = ${userId} and u.organization_id = ${organization_id}
-          and u.seq in (select seq from users where id = ${userId} and ${isVisible(ctx.caller, userVisibility)})`,
+          and u.seq in (select seq from users where id = ${userId} and ${isVisibleTo(ctx.caller, userVisibility)})`,
     ),
   )
   if (!found) throw notFound()
