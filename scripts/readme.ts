@@ -6,12 +6,10 @@ import { root } from './support/paths.ts'
 import { costTables } from './support/documents/cost-page.ts'
 import { brokenLinks, missingPaths } from './support/documents/links.ts'
 import { sliceImports, slicesSection } from './support/documents/slices.ts'
-import { type DescribedDocument, nullsPage } from './support/nulls.ts'
 import { importWasm } from './support/wasm.ts'
 
 importWasm()
-const { operations, routers } = await import('../src/app.ts')
-const { openApiDocument } = await import('../src/http/openapi.ts')
+const { operations } = await import('../src/app.ts')
 
 const row = ({ method, path, id, summary, roles }: Operation): string =>
   `| \`${method.toUpperCase()}\` | \`${path}\` | \`${id}\` | ${summary} | ${roles.length ? roles.join(' ') : 'superuser'} |`
@@ -76,8 +74,6 @@ await renewSection('docs/operations.md', 'operations', tables.join('\n\n'))
 await renewSection('docs/editions.md', 'checks', checkTable)
 await renewSection('docs/architecture.md', 'slices', slicesSection(slices))
 for (const [section, text] of Object.entries(costTables)) await renewSection('docs/cost.md', section, text)
-const document = JSON.parse(JSON.stringify(openApiDocument(routers))) as DescribedDocument
-await renew('docs/nulls.md', () => nullsPage(document))
 
 if (isCheck) {
   const pages = await readAll([...files].filter((file) => file.endsWith('.md')).toSorted())

@@ -5,6 +5,7 @@ import type { Operation } from '../../src/http/operations/operation.ts'
 export interface Schema {
   $ref?: string
   type?: string | string[]
+  description?: string
   format?: string
   example?: unknown
   pattern?: string
