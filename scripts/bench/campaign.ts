@@ -89,7 +89,10 @@ async function measure(bench: Bench, provider: BatchProvider, people: number, ch
   const floorProcessor = (1000 * (processorSeconds() - floorProcessorBefore)) / people
   const name = channel === 'sms' ? 'SMS' : 'e-mails'
   printRatio(`${name}, from the first to the last`, 'people/s', { service: (1000 * people) / (last - first), floor })
-  printRatio(`${name}, from the start to the last`, 'people/s', { service: (1000 * people) / (last - startedAt), floor })
+  printRatio(`${name}, from the start to the last`, 'people/s', {
+    service: (1000 * people) / (last - startedAt),
+    floor,
+  })
   printRatio(`${name}, processor`, 'ms a person', { service: processor, floor: floorProcessor })
   console.log(`memory ${memoryAtRest.toFixed(0)} MB at rest, ${peakMemory.toFixed(0)} MB at most\n`)
 }

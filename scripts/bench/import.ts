@@ -134,7 +134,8 @@ async function importTable(bench: Bench, place: Place): Promise<number> {
   const rate = await measureStage('import', async () => {
     await client.post(`/v1/data-imports/${id}/start`, {})
     const row = await waitForStatus(bench, id, 'completed', 'completed_with_errors')
-    if (row.created_orders !== orderCount) throw new Error(`${row.created_orders} of ${orderCount} orders were created.`)
+    if (row.created_orders !== orderCount)
+      throw new Error(`${row.created_orders} of ${orderCount} orders were created.`)
     return row
   })
   await measureStage('undo', async () => {

@@ -48,7 +48,8 @@ const letters = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
 
 /** SQL for an id that sorts by its number and ends in a random letter, as ids do. */
 const buildId = (prefix: string, number: string): string =>
-  `'${prefix}_' || printf('%016d', ${number}) || hex(randomblob(4)) || 'A' || substr('${letters}', 1 + abs(random()) % 32, 1)`
+  `'${prefix}_' || printf('%016d', ${number}) || hex(randomblob(4)) || 'A' ||
+    substr('${letters}', 1 + abs(random()) % 32, 1)`
 
 /** Numbers are written out, because D1 binds them as doubles, which show when they become text. */
 function buildPeople({ organization_id, edition_id }: Place, first: number, count: number) {
@@ -83,8 +84,8 @@ function buildPeople({ organization_id, edition_id }: Place, first: number, coun
       params: [organization_id],
     },
     {
-      sql: `insert into consent_records (id, organization_id, consent_id, consent_version, content_hash, user_id, status,
-          method, source, language, occurred_at, record_hash, is_latest)
+      sql: `insert into consent_records (id, organization_id, consent_id, consent_version, content_hash, user_id,
+          status, method, source, language, occurred_at, record_hash, is_latest)
         select 'cre' || substr(id, 4), organization_id, 'con_bench', 1, '', id,
           iif(seq % 9 = 0, 'withdrawn', 'given'), 'import', 'bench', 'da', ${now}, '', 1
         from users where seq in ${newest} and seq % 10 < 7`,

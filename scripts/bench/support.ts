@@ -137,12 +137,12 @@ const format = (value: number): string => (value >= 100 ? value.toFixed(0) : val
 export function printRatio(name: string, unit: string, { service, floor }: Comparison): void {
   const isRate = unit.endsWith('/s')
   const ratio = isRate ? floor / service : service / floor
-  const columns = [name.padEnd(40), format(service).padStart(8), format(floor).padStart(8), unit.padEnd(14)]
+  const columns = [name.padEnd(44), format(service).padStart(8), format(floor).padStart(8), unit.padEnd(14)]
   console.log(`${columns.join(' ')} ${ratio.toFixed(2).padStart(6)} times the floor`)
 }
 
 export const printHead = (text: string): void =>
-  console.log(`${text}\n\n${''.padEnd(40)} ${'service'.padStart(8)} ${'floor'.padStart(8)}`)
+  console.log(`${text}\n\n${''.padEnd(44)} ${'service'.padStart(8)} ${'floor'.padStart(8)}`)
 
 /** Megabytes of the runtime, of all isolates. 0 where the machine does not say it. */
 export const readMemory = (): number => findRuntime()?.megabytes ?? 0

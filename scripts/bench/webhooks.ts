@@ -1,5 +1,4 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import { ordersPerCall } from '../support/external-order.ts'
 import { type Receiver, startReceiver } from '../support/receiver.ts'
 import {
   type Bench,
@@ -18,6 +17,8 @@ import {
 export const summary = 'Delivers events to four and to ten endpoints of each organisation'
 
 const organizationCount = 5
+/** Units whose events each organisation announces at once. */
+const unitsAtOnce = 100
 const eventEveryMs = 50
 const eventsOfDelay = 200
 /** Posts that the floor has under way. */
@@ -40,21 +41,28 @@ interface Load {
 
 let nextOrder = 0
 
-async function importOrders({ client }: Bench, place: Place, count: number, item: object, emit_webhooks: boolean) {
-  const orders = Array.from({ length: count }, () => ({
+/** Imports an order of so many units, each of which is an event. */
+async function importOrder(
+  { client }: Bench,
+  { organization_id, edition_id }: Place,
+  item: { quantity: number; is_unlimited_use?: boolean },
+  emit_webhooks: boolean,
+): Promise<void> {
+  const order = {
     external_id: `B-${++nextOrder}`,
     currency: 'dkk',
     status: 'completed',
     customer: { email: `guest-${nextOrder}@example.com` },
-    items: [{ product: 'Day ticket', quantity: 1, unit_price: 225, ...item }],
-  }))
-  await client.post('/v1/data-imports/external-orders', { ...place, source: 'bench', orders, emit_webhooks })
+    items: [{ product: 'Day ticket', unit_price: 225, ...item }],
+  }
+  const call = { organization_id, edition_id, source: 'bench', orders: [order], emit_webhooks }
+  await client.post('/v1/data-imports/external-orders', call)
 }
 
 async function createShop(bench: Bench, receiver: Receiver, load: Load, number: number): Promise<Shop> {
   const { client } = bench
   const place = await createPlace(client, `${load.name} ${number}`)
-  await importOrders(bench, place, 1, { quantity: eventsOfDelay / organizationCount, is_unlimited_use: true }, false)
+  await importOrder(bench, place, { quantity: eventsOfDelay / organizationCount, is_unlimited_use: true }, false)
   const path = `/v1/purchases?edition_id=${place.edition_id}&page_size=500`
   const { results } = await client.get<{ results: { id: string }[] }>(path)
   const paths = Array.from({ length: load.endpoints }, (_, at) => `/${load.name.replaceAll(' ', '-')}/${number}/${at}`)
@@ -76,12 +84,12 @@ async function waitForPosts(receiver: Receiver, shops: readonly Shop[], count: n
 
 const countPaths = (shops: readonly Shop[]): number => shops.flatMap(({ paths }) => paths).length
 
-/** Imports a hundred orders into each shop at once, and answers deliveries a second. */
+/** Imports a hundred units into each shop at once, and answers deliveries a second. */
 async function measureDeliveries(bench: Bench, receiver: Receiver, shops: readonly Shop[]): Promise<number> {
   const before = countPosts(receiver, shops)
-  const count = ordersPerCall * countPaths(shops)
+  const count = unitsAtOnce * countPaths(shops)
   const startedAt = performance.timeOrigin + performance.now()
-  await Promise.all(shops.map((shop) => importOrders(bench, shop, ordersPerCall, {}, true)))
+  await Promise.all(shops.map((shop) => importOrder(bench, shop, { quantity: unitsAtOnce }, true)))
   await waitForPosts(receiver, shops, before + count)
   const times = shops.flatMap(({ paths }) => paths.flatMap((path) => receiver.posts(path).map(({ at }) => at)))
   const lastAt = times.reduce((last, at) => Math.max(last, at), 0)
@@ -128,7 +136,12 @@ async function measureDelays(bench: Bench, receiver: Receiver, shops: readonly S
 }
 
 /** Posts the bytes of a delivery with a bare `fetch`, and answers the milliseconds of all of them. */
-async function postFloor({ client }: Bench, receiver: Receiver, shops: readonly Shop[], count: number, atOnce: number) {
+async function postFloor(
+  { client }: Bench,
+  receiver: Receiver,
+  shops: readonly Shop[],
+  { count, atOnce }: { count: number; atOnce: number },
+): Promise<number> {
   const [path = ''] = shops[0]?.paths ?? []
   const post = receiver.posts(path)[0]
   const signed = ['content-type', 'user-agent', 'webhook-timestamp', 'webhook-signature']
@@ -140,17 +153,16 @@ async function postFloor({ client }: Bench, receiver: Receiver, shops: readonly 
 
 async function measureLoad(bench: Bench, receiver: Receiver, load: Load): Promise<void> {
   const shops: Shop[] = []
-  for (let number = 0; number < organizationCount; number++)
-    shops.push(await createShop(bench, receiver, load, number))
-  const count = ordersPerCall * countPaths(shops)
+  for (let number = 0; number < organizationCount; number++) shops.push(await createShop(bench, receiver, load, number))
+  const count = unitsAtOnce * countPaths(shops)
   const rates = await compare(
     () => measureDeliveries(bench, receiver, shops),
-    async () => (1000 * count) / (await postFloor(bench, receiver, shops, count, postsAtOnce)),
+    async () => (1000 * count) / (await postFloor(bench, receiver, shops, { count, atOnce: postsAtOnce })),
   )
   printRatio(`${load.name}, deliveries`, 'deliveries/s', rates)
   const delays: number[] = []
   for (let round = 0; round < rounds; round++) delays.push(...(await measureDelays(bench, receiver, shops)))
-  const floor = (await postFloor(bench, receiver, shops, 200, 1)) / 200
+  const floor = (await postFloor(bench, receiver, shops, { count: 200, atOnce: 1 })) / 200
   printRatio(`${load.name}, delay: median`, 'ms', { service: median(delays), floor })
   printRatio(`${load.name}, delay: p95`, 'ms', { service: quantile(delays, 0.95), floor })
 }
@@ -165,9 +177,13 @@ export async function run(): Promise<void> {
   const receiver = await startReceiver()
   try {
     await withBench({ ALLOW_INSECURE_WEBHOOKS: '1' }, async (bench) => {
-      const title = `${organizationCount} organisations; deliveries of ${ordersPerCall} imported orders each at once`
-      printHead(`${title}, and delays from commit to first byte of an event each ${eventEveryMs} ms
-The floor posts the same bytes with a bare fetch, ${postsAtOnce} at a time; for the delays one after the other`)
+      printHead(
+        [
+          `${organizationCount} organisations announce ${unitsAtOnce} events at once,`,
+          `then one event each ${eventEveryMs} ms. Delays are from the commit to the first byte.`,
+          `The floor posts the same bytes with a bare fetch, ${postsAtOnce} at a time; for the delays one by one.`,
+        ].join('\n'),
+      )
       for (const load of loads) await measureLoad(bench, receiver, load)
     })
   } finally {

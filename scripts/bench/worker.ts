@@ -74,13 +74,13 @@ floor.post('/bench/sql', async (c) => {
   return c.json({ ms: Date.now() - startedAt, rows: results.at(-1)?.results ?? [] })
 })
 
-/** Records the statements of a request: of a GET under its path, of a POST, without its writes, at the end of a queue. */
+/** Records the statements of a GET under its path, and those of a POST in a queue, without running its writes. */
 floor.post('/bench/record', async (c) => {
   const { method, path, body } = await c.req.json<{ method: string; path: string; body?: string }>()
   const { db, calls } = recordDatabase(c.env.DB, { skipWrites: method !== 'GET' })
   const headers = { authorization: c.req.header('authorization') ?? '', 'content-type': 'application/json' }
   const request = new Request(new URL(path, c.req.url), { method, headers, ...(body === undefined ? {} : { body }) })
-  const response = await service.fetch(request, { ...c.env, DB: db }, c.executionCtx as ExecutionContext)
+  const response = await service.fetch(request, { ...c.env, DB: db }, c.executionCtx)
   await response.text()
   if (method === 'GET') reads.set(path, calls)
   else writes.push(calls)

@@ -24,7 +24,8 @@ const letters = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
 
 /** Customers who agreed to the newsletter, by SQL: the API would take minutes for 100,000. */
 function buildPeople(organizationId: string, consentId: string, first: number, count: number) {
-  const id = `'usr_' || printf('%016d', i) || hex(randomblob(4)) || 'A' || substr('${letters}', 1 + abs(random()) % 32, 1)`
+  const id = `'usr_' || printf('%016d', i) || hex(randomblob(4)) || 'A' ||
+    substr('${letters}', 1 + abs(random()) % 32, 1)`
   const users = `
     with recursive numbers (i) as (select ${first} union all select i + 1 from numbers where i + 1 < ${first + count})
     insert into users (id, organization_id, email, phone_number, first_name, last_name, locale, msg_channel,
@@ -33,8 +34,8 @@ function buildPeople(organizationId: string, consentId: string, first: number, c
         'email', 'guest ' || i, ${Date.now()}, ${Date.now()}
       from numbers`
   const consents = `
-    insert into consent_records (id, organization_id, consent_id, consent_version, content_hash, user_id, status, method,
-        source, language, occurred_at, record_hash, is_latest)
+    insert into consent_records (id, organization_id, consent_id, consent_version, content_hash, user_id, status,
+        method, source, language, occurred_at, record_hash, is_latest)
       select 'cre' || substr(users.id, 4), organization_id, ?, 1, '', users.id, 'given', 'import', 'bench', 'en',
         ${Date.now()}, '', 1
       from users where organization_id = ? and seq in

@@ -12,6 +12,7 @@ export interface Schema {
   enum?: unknown[]
   const?: unknown
   properties?: Record<string, Schema>
+  required?: string[]
   items?: Schema
   additionalProperties?: Schema | boolean
   propertyNames?: Schema

@@ -1,13 +1,16 @@
 import { type Act, acts } from '../../../test/support/costs/acts.ts'
 import { dollarsAMillion, prices, type Units, unitNames } from '../../../test/support/costs/prices.ts'
 
-const formatDollars = (amount: number): string => `$${amount.toFixed(2)}`
+const formatDollars = (amount: number): string => `$${amount.toFixed(amount < 0.01 ? 3 : 2)}`
 /** Of a month. */
 const minutes = 43_800
 
 const formatUnits = (units: Partial<Units>): string =>
   unitNames
-    .flatMap((name) => (units[name] === undefined ? [] : [`${units[name]} ${name.replaceAll('_', ' ')}`]))
+    .flatMap((name) => {
+      const title = name.replaceAll('_', ' ')
+      return units[name] === undefined ? [] : [`${units[name]} ${units[name] === 1 ? title.replace(/s$/, '') : title}`]
+    })
     .join(', ')
 
 const formatAct = ({ label, units, goal, how }: Act): string => {
@@ -20,7 +23,11 @@ export const costSections = {
   prices: [
     ['Unit', 'What it is', 'A million'],
     ['---', '---', '---'],
-    ...unitNames.map((name) => [name.replaceAll('_', ' '), prices[name].label, formatDollars(prices[name].price / 1000)]),
+    ...unitNames.map((name) => [
+      name.replaceAll('_', ' '),
+      prices[name].label,
+      formatDollars(prices[name].price / 1000),
+    ]),
   ]
     .map((cells) => `| ${cells.join(' | ')} |`)
     .join('\n'),
