@@ -1,11 +1,11 @@
 import { sql } from 'drizzle-orm'
 import * as fc from 'fast-check'
-import { insertEditionCustomers } from '../../src/db/edition-customers.ts'
+import { insertEditionCustomers } from '../../src/db/customers.ts'
 import { orders } from '../../src/db/schema/sales/orders.ts'
 import { users } from '../../src/db/schema/users.ts'
 import { insert } from '../../src/db/write.ts'
 import { buildSearchColumns } from '../../src/domain/accounts/users.ts'
-import { fold, searchText } from '../../src/domain/text/fold.ts'
+import { fold, buildSearchText } from '../../src/domain/text/fold.ts'
 import { seedEdition } from './seeding/editions.ts'
 import { givenOrganization } from './seeding/organizations.ts'
 import { buildMembership } from './seeding/customers.ts'
@@ -106,7 +106,7 @@ export async function make(
           cart: { id: freshId('cart') },
           has_payment: false,
           number_folded: fold(order_number),
-          search_text: searchText(order_number, id),
+          search_text: buildSearchText(order_number, id),
           ...at,
         }),
       )

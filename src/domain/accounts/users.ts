@@ -1,5 +1,5 @@
 import { parsePhoneNumberFromString } from 'libphonenumber-js/max'
-import { digitsOf, fold, searchSeparator } from '../text/fold.ts'
+import { extractDigits, fold, searchSeparator } from '../text/fold.ts'
 
 export const maxEmailLength = 254
 export const maxPhoneLength = 32
@@ -7,29 +7,26 @@ export const maxPersonNameLength = 80
 
 export const messageChannels = ['email', 'sms'] as const
 
-export const fullName = (person: { first_name: string; last_name: string }): string =>
+export const formatFullName = (person: { first_name: string; last_name: string }): string =>
   `${person.first_name} ${person.last_name}`.trim()
 
-/** An address has a domain of two or more labels, and no white space, which could break a header. */
+/** One address with a domain of at least two labels. It has no white space, so it can never break a header. */
 const emailPattern =
   /^[^\s@"<>(),;:\\[\]\p{C}]{1,64}@(?:[\p{L}\p{N}](?:[\p{L}\p{N}-]{0,61}[\p{L}\p{N}])?\.)+[\p{L}\p{N}-]{2,63}$/u
 
-/** Normalizes an address to the form that is stored and compared. Answers null for an invalid address. */
+/** The form in which addresses are stored and compared. Null: the text is not an address. */
 export function normalizeEmail(text: string): string | null {
   const email = text.trim().normalize('NFC').toLowerCase()
   if (email.length > maxEmailLength) return null
   const [local = ''] = email.split('@')
-  const hasMisplacedDot = local.startsWith('.') || local.endsWith('.') || local.includes('..')
-  return !hasMisplacedDot && emailPattern.test(email) ? email : null
+  const hasStrayDot = local.startsWith('.') || local.endsWith('.') || local.includes('..')
+  return !hasStrayDot && emailPattern.test(email) ? email : null
 }
 
-/** A country code as people write it before a number: `+45`, `0045`, `(+45)`, `(0045)`. */
+/** The ways to write a country code before a number: `+45`, `0045`, `(+45)`, `(0045)`. */
 const internationalPrefix = /^\s*(?:\(\s*(?:\+|00)\s*([1-9]\d{0,3})\s*\)|(?:\+|00)(?=\s*(?:\(\s*)?[1-9]))/
 
-/**
- * Normalizes a phone number to E.164. Answers null for an invalid one. A number without a country code gets
- * `countryCode`.
- */
+/** E.164, or null if the text is not a phone number. Numbers without a country code get `countryCode`, such as `+45`. */
 export function normalizePhone(text: string, countryCode: string | null): string | null {
   if (text.length > maxPhoneLength) return null
   const international = text.replace(internationalPrefix, (_, code: string | undefined) => `+${code ?? ''}`)
@@ -42,8 +39,8 @@ export function normalizePhone(text: string, countryCode: string | null): string
 
 export const isE164 = (text: string): boolean => /^\+[1-9]\d{5,14}$/.test(text)
 
-/** Returns the number that messages are sent to. Stored numbers are E.164 already, and parsing them again is slow. */
-export const getDialledPhone = (stored: string, countryCode: string | null): string | null =>
+/** The number to send messages to. Stored numbers usually are E.164 already, and parsing them again is slow. */
+export const parseStoredPhone = (stored: string, countryCode: string | null): string | null =>
   isE164(stored) ? stored : normalizePhone(stored, countryCode)
 
 export interface Contact {
@@ -53,7 +50,7 @@ export interface Contact {
   last_name: string
 }
 
-/** The columns of a customer who was erased. */
+/** The columns of an erased customer. */
 export const erasedContact = {
   email: null,
   phone_number: null,
@@ -67,20 +64,20 @@ export const erasedContact = {
   last_seen_at: null,
 }
 
-/** Builds the columns that searches read. */
+/** The columns that searches for customers read. */
 export function buildSearchColumns(contact: Contact) {
-  const phone_digits = digitsOf(contact.phone_number ?? '')
-  const texts = [fold(fullName(contact)), fold(contact.email ?? ''), phone_digits]
+  const phone_digits = extractDigits(contact.phone_number ?? '')
+  const texts = [fold(formatFullName(contact)), fold(contact.email ?? ''), phone_digits]
   return { phone_digits, search_text: texts.some((text) => text !== '') ? texts.join(searchSeparator) : '' }
 }
 
-/** Whether a word belongs to the last name after it, as in Maria de la Cruz. */
+/** True for a lower-case word that belongs to the name after it, as in Maria de la Cruz. */
 const isParticle = (word: string | undefined): boolean =>
   word !== undefined && word !== word.toUpperCase() && word === word.toLowerCase()
 
 /**
- * Splits a full name. The text before a comma is the last name. Without a comma it is the last word and, unless that is
- * lower-case, the lower-case words before it. A single word is a first name.
+ * Splits a full name. Before a comma stands the last name. Otherwise the last name is the last word together with the
+ * lower-case words before it, and a single word is a first name.
  */
 export function splitFullName(text: string): { first_name: string; last_name: string } {
   const name = text.trim().replaceAll(/\s+/g, ' ')

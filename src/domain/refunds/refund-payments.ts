@@ -1,4 +1,4 @@
-import { isIdOf } from '../ids.ts'
+import { isId } from '../ids.ts'
 import { dayMs } from '../time/instants.ts'
 
 const minuteMs = 60_000
@@ -28,7 +28,7 @@ const keyPattern = /^(rfr_[0-9A-Za-z]{26,28}):[1-9]\d{0,8}$/
 /** Parses the id of the refund request from an idempotency key. Answers null for keys of other systems. */
 export function parseRefundKey(key: string | null): string | null {
   const id = keyPattern.exec(key ?? '')?.[1] ?? ''
-  return isIdOf('refund_request', id) ? id : null
+  return isId('refund_request', id) ? id : null
 }
 
 export interface RefundProgress {

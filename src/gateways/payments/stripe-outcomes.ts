@@ -1,7 +1,7 @@
 import { isRecord } from '../../domain/text/json.ts'
 import { currencies, type Currency } from '../../domain/money.ts'
 import type { ProviderAnswer } from '../provider-api/post-json.ts'
-import { textOf } from '../provider-api/post-json.ts'
+import { readText } from '../provider-api/post-json.ts'
 import type { ProviderRefund, RefundFailureCode, RefundOutcome } from './payments.ts'
 
 type FailureEntry = [code: RefundFailureCode, isRetryable: boolean]
@@ -63,10 +63,11 @@ const accountNotReady: FailureEntry = ['account_not_ready', true]
 
 function readFailure(status: number, error: Record<string, unknown>): FailureEntry {
   if (status === 401 || status === 403) return accountNotReady
-  const entry = errorCodes.get(textOf(error['code']))
+  const entry = errorCodes.get(readText(error['code']))
   if (entry) return entry
   // Stripe has no code for an amount that exceeds what is left of the payment.
-  if (error['param'] === 'amount' && /greater than/i.test(textOf(error['message']))) return ['amount_too_large', false]
+  if (error['param'] === 'amount' && /greater than/i.test(readText(error['message'])))
+    return ['amount_too_large', false]
   if (status === 402) return ['declined', true]
   return status === 404 ? ['payment_not_found', false] : ['invalid_request', false]
 }
@@ -99,7 +100,7 @@ export function readRefusal(answer: ProviderAnswer): RefundOutcome {
   // Another call has used the key, and the answer does not contain its result.
   if (error['type'] === 'idempotency_error') return buildUnknownOutcome('The idempotency key belongs to another call.')
   const [code, isRetryable] = readFailure(answer.status, error)
-  const message = replacedMessages[code] ?? textOf(error['message'])
+  const message = replacedMessages[code] ?? readText(error['message'])
   return buildFailure(null, [code, isRetryable], removeKeys(message) || `Stripe answered ${answer.status}.`)
 }
 
@@ -113,7 +114,7 @@ function readOutcome(reference: string, refund: Record<string, unknown>): Refund
     case 'canceled':
       return buildFailure(reference, ['provider_error', true], 'The refund was cancelled at Stripe.')
     case 'failed': {
-      const reason = textOf(refund['failure_reason'])
+      const reason = readText(refund['failure_reason'])
       return buildFailure(
         reference,
         failureReasons.get(reason) ?? ['provider_error', true],
@@ -126,14 +127,18 @@ function readOutcome(reference: string, refund: Record<string, unknown>): Refund
 }
 
 /** Stripe sends the id of a related object, or the object itself when it is expanded. */
-const readId = (value: unknown): string => textOf(isRecord(value) ? value['id'] : value)
+const readId = (value: unknown): string => readText(isRecord(value) ? value['id'] : value)
 
 const isCurrency = (value: string): value is Currency => (currencies as readonly string[]).includes(value)
 
 /** Reads a refund from an answer. Answers null for anything else. */
 export function readRefund(value: unknown): ProviderRefund | null {
   if (!isRecord(value) || value['object'] !== 'refund') return null
-  const [reference, amount, currency] = [textOf(value['id']), value['amount'], textOf(value['currency']).toLowerCase()]
+  const [reference, amount, currency] = [
+    readText(value['id']),
+    value['amount'],
+    readText(value['currency']).toLowerCase(),
+  ]
   if (!/^(re|pyr)_/.test(reference) || !Number.isSafeInteger(amount) || !isCurrency(currency)) return null
   const metadata = isRecord(value['metadata']) ? value['metadata'] : {}
   return {
@@ -141,7 +146,7 @@ export function readRefund(value: unknown): ProviderRefund | null {
     payments: [readId(value['payment_intent']), readId(value['charge'])].filter((id) => id !== ''),
     amount_minor: Number(amount),
     currency,
-    key: textOf(metadata['refund_key']) || null,
+    key: readText(metadata['refund_key']) || null,
     outcome: readOutcome(reference, value),
   }
 }

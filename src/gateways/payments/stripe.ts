@@ -1,7 +1,7 @@
 import { isRecord } from '../../domain/text/json.ts'
 import { AppError } from '../../domain/errors.ts'
 import type { RefundReason } from '../../domain/refunds/refunds.ts'
-import { type ProviderAnswer, callApi, textOf } from '../provider-api/post-json.ts'
+import { type ProviderAnswer, callApi, readText } from '../provider-api/post-json.ts'
 import {
   type GatewayAccount,
   type PaymentEvent,
@@ -104,7 +104,7 @@ async function listReferences(api: StripeApi, payment: string): Promise<readonly
     throw new PaymentProviderUnavailable('Stripe does not say which payment this is.')
   if (!isOk(answer)) return [payment]
   if (!isRecord(answer.body)) throw new PaymentProviderUnavailable('The answer of Stripe is not a payment.')
-  const otherReference = textOf(answer.body['charge' in field ? 'payment_intent' : 'latest_charge'])
+  const otherReference = readText(answer.body['charge' in field ? 'payment_intent' : 'latest_charge'])
   return otherReference ? [payment, otherReference] : [payment]
 }
 
@@ -163,7 +163,7 @@ function readEvent(body: Uint8Array): PaymentEvent | null {
     return null
   }
   if (!isRecord(event) || !isRecord(event['data'])) return null
-  const [id, type] = [textOf(event['id']), textOf(event['type'])]
+  const [id, type] = [readText(event['id']), readText(event['type'])]
   const eventRefund = readRefund(event['data']['object'])
   // `charge.refunded` is ignored: it names no refund, and another event does.
   if (!id || !refundEvents.has(type) || !eventRefund) return null
@@ -172,7 +172,7 @@ function readEvent(body: Uint8Array): PaymentEvent | null {
     type,
     provider_reference: eventRefund.provider_reference,
     payment: eventRefund.payments[0] ?? '',
-    provider_account: textOf(event['account']) || null,
+    provider_account: readText(event['account']) || null,
   }
 }
 

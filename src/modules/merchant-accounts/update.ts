@@ -1,7 +1,7 @@
 import type { Ctx } from '../../context.ts'
 import { commit } from '../../db/commit.ts'
 import { merchantAccounts } from '../../db/schema/editions.ts'
-import { changesIn, isEmpty, updateVersion } from '../../db/write.ts'
+import { pickChanges, isEmpty, updateVersion } from '../../db/write.ts'
 import type { UpdateMerchantAccountInput } from './contract.ts'
 import type { MerchantAccountRow } from './queries.ts'
 import { checkMerchantAccount } from '../../domain/refunds/merchant-accounts.ts'
@@ -19,7 +19,7 @@ export async function updateMerchantAccount(
   input: UpdateMerchantAccountInput,
 ): Promise<MerchantAccountRow> {
   checkMerchantAccount(row.type, input, ctx.config.environment)
-  const columns = changesIn<MerchantAccountRow>(row, readColumns(input))
+  const columns = pickChanges<MerchantAccountRow>(row, readColumns(input))
   const changed = { ...columns, ...(await buildSecretChanges(ctx, row, input)) }
   if (isEmpty(changed)) return commit(ctx, row, [])
   const changes = { ...changed, modified_at: ctx.now() }

@@ -1,5 +1,5 @@
 import type { ExternalOrder } from '../../domain/orders/external-orders.ts'
-import { longestList, sameJson } from '../../domain/text/json.ts'
+import { countLongestList, isSameJson } from '../../domain/text/json.ts'
 import type { Language } from '../../domain/languages.ts'
 import { buildSearchColumns, type Contact } from '../../domain/accounts/users.ts'
 import type { PersonBefore } from './before.ts'
@@ -171,18 +171,18 @@ export class PeopleDecisions {
   }
 
   /** The longest list in the metadata of those whom the import names. */
-  longestList(): number {
+  countLongestList(): number {
     const named = [...this.#known.values()].filter(({ user }) => this.#named.has(user.id))
     const metadata = named.flatMap(({ user, stored }) => [
       ...(stored ? [] : [user.metadata]),
       ...(user.edition_values ? [user.edition_values.metadata] : []),
     ])
-    return Math.max(0, ...metadata.map(longestList))
+    return Math.max(0, ...metadata.map(countLongestList))
   }
 }
 
 const isSame = (one: EditionValues, other: EditionValues): boolean =>
-  sameJson(JSON.stringify(one), JSON.stringify(other))
+  isSameJson(JSON.stringify(one), JSON.stringify(other))
 
 const rowOf = ({ is_kept: _, edition_values: __, ...row }: UserRow): NewRows['users'] => row
 

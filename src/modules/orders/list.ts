@@ -1,8 +1,8 @@
+import { buildContactFields, type CustomerView, viewCustomers } from '../../db/customers.ts'
 import { eq, gte, lte, type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
-import { type CustomerView, customerFields, customersSeenBy, madeOfView } from '../../db/customer-visibility.ts'
 import {
-  addCreated,
+  addCreatedKey,
   buildOrderBy,
   joinConditions,
   maxIndexedOffset,
@@ -32,15 +32,15 @@ export const buildOrderSummaryFields = (view: CustomerView) => ({
   currency: orders.currency,
   created_at: orders.created_at,
   modified_at: orders.modified_at,
-  ...customerFields(view, ['first_name', 'last_name', 'email']),
+  ...buildContactFields(view, ['first_name', 'last_name', 'email']),
   ...editionSummaryFields,
 })
 
-const buildListFields = madeOfView((view) => ({
+const buildListFields = (view: CustomerView) => ({
   ...buildOrderSummaryFields(view),
   items_count: orders.items_count,
   has_payment: orders.has_payment,
-}))
+})
 
 export type OrderSummaryRow = RowOf<ReturnType<typeof buildOrderSummaryFields>>
 export type OrderListRow = RowOf<ReturnType<typeof buildListFields>>
@@ -68,7 +68,7 @@ export async function listOrders(
     throw invalid(
       parameterError(null, 'required_filter', 'Add at least one of edition_id, organization_id and customer_id.'),
     )
-  const view = customersSeenBy(ctx.caller)
+  const view = viewCustomers(ctx.caller)
   const scope = chooseOrderScope(ctx.caller, filters)
   const textFilters = buildTextFilters(view, filters)
   const candidates = hasSelectiveFilter(filters) ? null : await findCandidates(ctx, scope, textFilters)
@@ -82,7 +82,7 @@ export async function listOrders(
       ...buildConditions(filters),
       ...textFilters.map((filter) => filter.condition),
     ],
-    orderBy: buildOrderBy(addCreated(ordering), '-created', sortColumns),
+    orderBy: buildOrderBy(addCreatedKey(ordering), '-created', sortColumns),
     id: sql`${orders.seq}`,
     columns: buildListFields(view),
     joins: sql`

@@ -1,21 +1,21 @@
+import { inEditions } from '../../db/customers.ts'
 import { eq, type SQL, sql } from 'drizzle-orm'
-import { inEditions } from '../../db/customer-visibility.ts'
 import { orders } from '../../db/schema/sales/orders.ts'
 import { users } from '../../db/schema/users.ts'
 import type { SearchScope } from '../../db/search.ts'
 import {
-  actingReach,
+  getActingReach,
   inList,
-  organizationsReached,
+  listReachedOrganizations,
   seesOrganization,
-  visibilityOf,
-  visible,
-  visibleIn,
+  buildVisibility,
+  isVisibleTo,
+  isVisibleIn,
 } from '../../db/visibility.ts'
-import { type Caller, reachOf } from '../../domain/accounts/access.ts'
+import { type Caller, getReach } from '../../domain/accounts/access.ts'
 import type { OrderFilters } from './contract.ts'
 
-export const orderVisibility = visibilityOf(sql`${orders.organization_id}`, sql`${orders.edition_id}`)
+export const orderVisibility = buildVisibility(sql`${orders.organization_id}`, sql`${orders.edition_id}`)
 
 /** The orders that a list may contain before its other filters, and the customers who may be searched for them. */
 export interface OrderScope {
@@ -34,15 +34,15 @@ export interface OrderScope {
 }
 
 function listGrantedEditions(caller: Caller, organizationId: string | undefined): string[] {
-  const reach = reachOf(caller)
+  const reach = getReach(caller)
   const grants = reach.all ? [] : reach.editions.filter((grant) => grant.organization_id === organizationId)
   return [...new Set(grants.flatMap(({ edition_id }) => edition_id ?? []))]
 }
 
 function scopeToEdition(caller: Caller, editionId: string, organizationId: string | undefined): OrderScope {
-  const reach = reachOf(caller)
+  const reach = getReach(caller)
   const grant = reach.all ? undefined : reach.editions.find(({ edition_id }) => edition_id === editionId)
-  const callerCondition = sql`${visibleIn(caller, orderVisibility, { edition_id: editionId })}
+  const callerCondition = sql`${isVisibleIn(caller, orderVisibility, { edition_id: editionId })}
     and exists (select 1 from editions where id = ${editionId}
       and ${organizationId === undefined ? sql`1` : sql`organization_id = ${organizationId}`})`
   return {
@@ -83,8 +83,8 @@ function scopeToOrganization(caller: Caller, organizationId: string): OrderScope
 }
 
 function scopeToReach(caller: Caller): OrderScope {
-  const common = { condition: visible(caller, orderVisibility), editionIds: null }
-  const reach = actingReach(caller)
+  const common = { condition: isVisibleTo(caller, orderVisibility), editionIds: null }
+  const reach = getActingReach(caller)
   if (reach.all)
     return {
       ...common,
@@ -94,7 +94,7 @@ function scopeToReach(caller: Caller): OrderScope {
       customerSearch: null,
       customerEditionIds: [],
     }
-  const organizations = organizationsReached(caller) ?? []
+  const organizations = listReachedOrganizations(caller) ?? []
   return {
     ...common,
     callerCondition: organizations.length > 0 ? sql`1` : sql`0`,

@@ -23,7 +23,7 @@ import {
   RequiredText,
   Timestamp,
 } from '../../http/fields.ts'
-import { envelope, type FiltersOf, IdFilter, listQuery, TextFilter } from '../../http/requests/list-query.ts'
+import { ListPage, type ListFilters, IdFilter, listQuery, TextFilter } from '../../http/requests/list-query.ts'
 import { operation } from '../../http/operations/operation.ts'
 import { WalletPassSummary } from '../wallet/index.ts'
 
@@ -162,10 +162,10 @@ export const listPurchases = operation({
       }),
     },
   }),
-  response: envelope(PurchaseListItem),
+  response: ListPage(PurchaseListItem),
 })
 
-export type PurchaseFilters = FiltersOf<typeof listPurchases.query>
+export type PurchaseFilters = ListFilters<typeof listPurchases.query>
 
 export const PurchaseUseResult = PurchaseUse.extend({
   purchase: z.object({

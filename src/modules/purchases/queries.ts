@@ -1,15 +1,15 @@
+import { buildContactFields, type CustomerView, viewCustomers } from '../../db/customers.ts'
 import { and, desc, eq, type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
-import { purchaseRest } from '../../db/refunds.ts'
+import { buildPurchaseRemainder } from '../../db/refunds.ts'
 import { editions } from '../../db/schema/editions.ts'
 import { organizations } from '../../db/schema/organizations.ts'
 import { locations } from '../../db/schema/sales/catalog.ts'
 import { orders, purchases, purchaseUses, transactions } from '../../db/schema/sales/orders.ts'
 import type { RefundRow } from '../../db/schema/sales/refunds.ts'
 import { users } from '../../db/schema/users.ts'
-import { answering, fromJson, orNull, type RowOf, select, selection } from '../../db/select.ts'
-import { type CustomerView, customerFields, customersSeenBy, madeOfView } from '../../db/customer-visibility.ts'
-import { visibilityByEdition, visible } from '../../db/visibility.ts'
+import { decodeAs, fromJson, makeNullable, type RowOf, select, buildSelectList } from '../../db/select.ts'
+import { buildVisibilityByEdition, isVisibleTo } from '../../db/visibility.ts'
 import type { Tenant } from '../../domain/accounts/access.ts'
 import { notFound } from '../../domain/errors.ts'
 import { editionSummaryFields } from '../editions/index.ts'
@@ -35,15 +35,15 @@ export const purchaseFields = {
 }
 
 /** A purchase with its holder and its order, selected from `buildPurchaseJoins`. */
-export const buildPurchaseListFields = madeOfView((view) => ({
+export const buildPurchaseListFields = (view: CustomerView) => ({
   ...purchaseFields,
   user_id: purchases.user_id,
-  ...customerFields(view, ['first_name', 'last_name', 'email']),
+  ...buildContactFields(view, ['first_name', 'last_name', 'email']),
   order_id: purchases.order_id,
   order_number: orders.order_number,
   /** The most that can be paid back, without fees. */
-  rest_minor: sql<number>`${purchaseRest(sql`${purchases}`, sql`${transactions}`)}`,
-}))
+  rest_minor: sql<number>`${buildPurchaseRemainder(sql`${purchases}`, sql`${transactions}`)}`,
+})
 
 export const buildPurchaseJoins = (
   view: CustomerView,
@@ -56,7 +56,7 @@ export const buildPurchaseJoins = (
 export type PurchaseSummaryRow = Omit<PurchaseListRow, 'order_id' | 'order_number'>
 export type PurchaseListRow = RowOf<ReturnType<typeof buildPurchaseListFields>>
 
-export const purchaseVisibility = visibilityByEdition(sql`${purchases.edition_id}`)
+export const purchaseVisibility = buildVisibilityByEdition(sql`${purchases.edition_id}`)
 
 const maxListedUses = 50
 
@@ -67,8 +67,8 @@ const useFields = {
   used_at: purchaseUses.used_at,
   reverted_at: purchaseUses.reverted_at,
   created_at: purchaseUses.created_at,
-  location_name: orNull(locations.name),
-  location_is_draft: orNull(locations.is_draft),
+  location_name: makeNullable(locations.name),
+  location_is_draft: makeNullable(locations.is_draft),
 }
 
 export type PurchaseUseRow = RowOf<typeof useFields>
@@ -96,34 +96,34 @@ const buildRefundSummaries = (purchaseId: SQL) =>
       where refund_items.purchase_id = ${purchaseId}
       order by refund_items.refund_request_id desc limit ${maxListedRefunds}))`)
 
-const buildDetailFields = madeOfView((view) => ({
+const buildDetailFields = (view: CustomerView) => ({
   ...buildPurchaseListFields(view),
   ...editionSummaryFields,
   ...organizationSummaryFields,
   order_type: orders.type,
   order_status: orders.status,
   currency: orders.currency,
-  transaction_id: orNull(transactions.id),
+  transaction_id: makeNullable(transactions.id),
   refunded_minor: purchases.refunded_minor,
   reserved_minor: purchases.reserved_minor,
   metadata: purchases.metadata,
   wallet_passes: walletPassesOf(sql`${purchases.id}`),
   refund_requests: buildRefundSummaries(sql`${purchases.id}`),
-}))
+})
 
 type DetailFields = RowOf<ReturnType<typeof buildDetailFields>>
 
 export type PurchaseDetailRow = DetailFields & { tenant: Tenant; uses: PurchaseUseRow[] }
 
 export async function findPurchase(ctx: Ctx, id: string): Promise<PurchaseDetailRow> {
-  const view = customersSeenBy(ctx.caller)
+  const view = viewCustomers(ctx.caller)
   const fields = buildDetailFields(view)
-  const selectPurchase = answering(
+  const selectPurchase = decodeAs(
     fields,
-    sql<DetailFields>`select ${selection(fields)} from ${purchases} ${buildPurchaseJoins(view)}
+    sql<DetailFields>`select ${buildSelectList(fields)} from ${purchases} ${buildPurchaseJoins(view)}
       join ${editions} on ${editions.id} = ${purchases.edition_id}
       join ${organizations} on ${organizations.id} = ${editions.organization_id}
-      where ${and(eq(purchases.id, id), visible(ctx.caller, purchaseVisibility))}
+      where ${and(eq(purchases.id, id), isVisibleTo(ctx.caller, purchaseVisibility))}
       limit 1`,
   )
   const [[row], uses] = await ctx.db.batch([selectPurchase, selectLatestUses(id)])

@@ -1,6 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { Statement } from '../../db/database.ts'
-import { stillHolds } from '../../db/commit.ts'
+import { abortUnless } from '../../db/commit.ts'
 import type { TransactionStatus } from '../../domain/orders/orders.ts'
 import { getAmount, type RefundedPurchase } from './refund.ts'
 import type { RefundRow } from '../../db/schema/sales/refunds.ts'
@@ -57,7 +57,7 @@ export function requireUnchangedPurchases(purchases: readonly RefundedPurchase[]
   if (purchases.length === 0) return []
   const statuses = JSON.stringify(purchases.map(({ id, status }) => [id, status]))
   return [
-    stillHolds(sql`(select count(*) from json_each(${statuses}) as expected
+    abortUnless(sql`(select count(*) from json_each(${statuses}) as expected
       cross join purchases on purchases.id = expected.value ->> 0 and purchases.status = expected.value ->> 1)
       = ${purchases.length}`),
   ]

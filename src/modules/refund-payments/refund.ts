@@ -3,8 +3,8 @@ import type { JobCtx } from '../../context.ts'
 import { purchases } from '../../db/schema/sales/orders.ts'
 import { refundItems, refundRequests, type RefundRow } from '../../db/schema/sales/refunds.ts'
 import type { Statement } from '../../db/database.ts'
-import { type RowOf, select, selection } from '../../db/select.ts'
-import { changesBetween, type Presented, systemActor } from '../../domain/audit.ts'
+import { type RowOf, select, buildSelectList } from '../../db/select.ts'
+import { listChanges, type Representation, systemActor } from '../../domain/audit.ts'
 import { toMajor } from '../../domain/money.ts'
 import type { PurchaseStatus } from '../../domain/orders/purchases.ts'
 import type { RefundStatus } from '../../domain/refunds/refunds.ts'
@@ -29,7 +29,7 @@ export const loadRefund = ({ db }: RefundCtx, id: string): Promise<RefundRow | u
 
 export const loadPurchases = ({ db }: RefundCtx, refundId: string): Promise<RefundedPurchase[]> =>
   db.all(
-    sql<RefundedPurchase>`select ${selection(refundedFields)}
+    sql<RefundedPurchase>`select ${buildSelectList(refundedFields)}
       from ${refundItems} cross join ${purchases} on ${purchases.id} = ${refundItems.purchase_id} ${purchaseEventJoins}
       where ${refundItems.refund_request_id} = ${refundId} order by ${purchases.id}`,
   )
@@ -79,7 +79,7 @@ export const buildRefundAudit = (
   job: Pick<JobCtx, 'now' | 'newId'>,
   action: RefundAuditAction,
   refund: RefundRow,
-  change: { before: Presented | null; after: Presented },
+  change: { before: Representation | null; after: Representation },
 ): Statement =>
   auditStatement(
     {
@@ -94,7 +94,7 @@ export const buildRefundAudit = (
       edition_id: refund.edition_id,
       resource_type: 'refund_request',
       resource_id: refund.id,
-      changes: changesBetween(change.before, change.after),
+      changes: listChanges(change.before, change.after),
     },
   )
 

@@ -1,7 +1,6 @@
 import { Hono } from 'hono'
 import type { AppContext, AppEnv } from '../../http/env.ts'
-import { mount } from '../../http/operations/mount.ts'
-import { createRouter } from '../../http/operations/router.ts'
+import { createRouter, mount } from '../../http/operations/mount.ts'
 import { readBody } from '../../http/requests/body.ts'
 import * as contract from './contract.ts'
 import { presentSettlement } from './present.ts'

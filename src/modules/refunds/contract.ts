@@ -16,8 +16,8 @@ import {
   Timestamp,
 } from '../../http/fields.ts'
 import {
-  envelope,
-  type FiltersOf,
+  ListPage,
+  type ListFilters,
   IdFilter,
   InstantFilter,
   listQuery,
@@ -249,10 +249,10 @@ export const listRefundRequests = operation({
       created_before: InstantFilter.optional(),
     },
   }),
-  response: envelope(RefundRequest),
+  response: ListPage(RefundRequest),
 })
 
-export type RefundFilters = FiltersOf<typeof listRefundRequests.query>
+export type RefundFilters = ListFilters<typeof listRefundRequests.query>
 
 export const getRefundRequest = operation({
   id: 'getRefundRequest',

@@ -1,11 +1,11 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { Ctx, JobCtx } from '../../context.ts'
-import { changedOne, commit, decideAgain } from '../../db/commit.ts'
+import { requireOneChange, commit, retryLostRaces } from '../../db/commit.ts'
 import type { Statement } from '../../db/database.ts'
 import { editions } from '../../db/schema/editions.ts'
 import { refundRequests, type RefundRow } from '../../db/schema/sales/refunds.ts'
 import { insertWhere } from '../../db/write.ts'
-import { actingAs, type Caller, mayAt, type RoleCode, roleCodes } from '../../domain/accounts/access.ts'
+import { actAs, type Caller, mayAt, type RoleCode, roleCodes } from '../../domain/accounts/access.ts'
 import { doesNotExist, editionArchived, fieldError, invalid, notFound, permissionDenied } from '../../domain/errors.ts'
 import { isHeld } from '../../domain/orders/purchases.ts'
 import { chooseAmount } from '../../domain/refunds/refund-amounts.ts'
@@ -132,7 +132,7 @@ export function buildCreateStatements(reservation: Reservation): Statement[] {
     ...buildReserveStatements(reservation, refund.requested_minor),
     insertWhere(refundRequests, refund, sql`changes() = 1 and ${isEditionOpen(refund.edition_id)}`),
     // The statement that writes the items would check this, but a request may have none.
-    ...(items.length ? [insertItems(refund.id, items)] : [changedOne()]),
+    ...(items.length ? [insertItems(refund.id, items)] : [requireOneChange()]),
   ]
 }
 
@@ -182,7 +182,7 @@ async function createRequest(ctx: Ctx, request: RequestedRefund): Promise<Refund
 }
 
 export const createPurchaseRefund = (ctx: Ctx, id: string, input: CreateInput): Promise<RefundDetailRow> =>
-  decideAgain(async () => {
+  retryLostRaces(async () => {
     const target = { kind: 'purchase', id } as const
     const order = await loadRefundableOrder(ctx, target, input.include_fees ?? false)
     if (!order) throw notFound()
@@ -204,8 +204,8 @@ function readTarget(input: CreateForTargetInput): RefundTarget & { field: string
 export function createRefund(ctx: Ctx, input: CreateForTargetInput): Promise<RefundDetailRow> {
   const target = readTarget(input)
   // The order is read with all roles of the caller, so a viewer gets 403 with the required roles instead of 400.
-  const reader = { ...ctx, caller: actingAs(ctx.caller, roleCodes) }
-  return decideAgain(async () => {
+  const reader = { ...ctx, caller: actAs(ctx.caller, roleCodes) }
+  return retryLostRaces(async () => {
     const order = await loadRefundableOrder(reader, target, input.include_fees ?? false)
     if (!order) throw doesNotExist(target.field)
     if (!mayAt(ctx.caller, roles, order.tenant)) throw permissionDenied(roles)

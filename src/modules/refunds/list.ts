@@ -1,11 +1,10 @@
+import { inEditions, type CustomerView, viewCustomers } from '../../db/customers.ts'
 import { eq, gte, lte, type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
-import { foldedOrDigits } from '../../db/contains.ts'
-import { type CustomerView, customersSeenBy, inEditions } from '../../db/customer-visibility.ts'
-import { addCreated, buildOrderBy, maxIndexedOffset, maxSortedOffset, paginate } from '../../db/paginate.ts'
+import { addCreatedKey, buildOrderBy, maxIndexedOffset, maxSortedOffset, paginate } from '../../db/paginate.ts'
 import { refundRequests } from '../../db/schema/sales/refunds.ts'
-import { maxNewest } from '../../db/search.ts'
-import { actingReach, inList, inOnlyOrganization, visibilityOf, visible } from '../../db/visibility.ts'
+import { listSearchForms, maxNewest } from '../../db/search.ts'
+import { getActingReach, inList, addOnlyOrganization, buildVisibility, isVisibleTo } from '../../db/visibility.ts'
 import type { Caller } from '../../domain/accounts/access.ts'
 import type { OrderBy, Page, PageRequest } from '../../domain/page.ts'
 import { isIndexed } from '../../domain/text/trigrams.ts'
@@ -29,8 +28,8 @@ export async function listRefunds(
   ordering: RefundOrdering,
   input: RefundFilters,
 ): Promise<Page<RefundDetailRow>> {
-  const filters = inOnlyOrganization(ctx.caller, input)
-  const view = customersSeenBy(ctx.caller)
+  const filters = addOnlyOrganization(ctx.caller, input)
+  const view = viewCustomers(ctx.caller)
   const orderScope = chooseOrderScope(ctx.caller, filters)
   const scope = buildScope(ctx.caller, orderScope, filters)
   const isSelective = hasSelectiveFilter(filters)
@@ -45,7 +44,7 @@ export async function listRefunds(
       readsScope ? scope.where : buildFilterScope(ctx.caller, orderScope, filters),
       ...buildConditions(view, filters),
     ],
-    orderBy: buildOrderBy(addCreated<keyof typeof sortColumns>(ordering), '-created', sortColumns),
+    orderBy: buildOrderBy(addCreatedKey<keyof typeof sortColumns>(ordering), '-created', sortColumns),
     id: sql`${refundRequests.id}`,
     columns: buildRefundFields(view),
     joins: sql`join ${refundRequests} on ${refundRequests.id} = page.id
@@ -109,7 +108,7 @@ function buildScope(caller: Caller, { editionIds, callerCondition }: OrderScope,
 
 /** The two selects do not overlap: `reach.editions` leaves out the editions of `reach.organizations`. */
 function selectReached(caller: Caller): SQL {
-  const reach = actingReach(caller)
+  const reach = getActingReach(caller)
   if (reach.all) return fromOrganizations
   const columns = sql`id, created_at, status, reason, source, modified_at, requested_minor, order_id`
   const editionIds = [...new Set(reach.editions.flatMap(({ edition_id }) => edition_id ?? []))]
@@ -127,12 +126,12 @@ const chooseLookup = ({ order_id, customer_id }: RefundFilters): SQL =>
 
 // The `+` keeps SQLite from using the index of a column that many requests share.
 const [editionId, organizationId] = [sql`+${refundRequests.edition_id}`, sql`+${refundRequests.organization_id}`]
-const visibility = visibilityOf(organizationId, editionId)
+const visibility = buildVisibility(organizationId, editionId)
 
 /** Builds the scope as a condition on requests that are looked up by another index. */
 function buildFilterScope(caller: Caller, { editionIds, callerCondition }: OrderScope, filters: RefundFilters): SQL {
   if (editionIds) return sql`${inEditions(editionId, editionIds)} and ${callerCondition}`
-  return filters.organization_id ? sql`${organizationId} = ${filters.organization_id}` : visible(caller, visibility)
+  return filters.organization_id ? sql`${organizationId} = ${filters.organization_id}` : isVisibleTo(caller, visibility)
 }
 
 const selectByExactId = (text: string): SQL => sql`select id from refund_requests where id = ${text}
@@ -140,7 +139,7 @@ const selectByExactId = (text: string): SQL => sql`select id from refund_request
 
 /** Finds the requests that may contain a text. Answers null when too many orders do. */
 async function findCandidates(ctx: Ctx, orderScope: OrderScope, scope: RefundScope, text: string): Promise<SQL | null> {
-  const texts = foldedOrDigits(text)
+  const texts = listSearchForms(text)
   if (!texts.every(isIndexed))
     return sql`${refundRequests.id} in (select id from ${scope.from} where ${scope.where}
       order by ${refundRequests.created_at} desc, ${refundRequests.id} desc limit ${maxNewest})`

@@ -4,14 +4,14 @@ import { editions } from '../../db/schema/editions.ts'
 import { organizations } from '../../db/schema/organizations.ts'
 import { orders } from '../../db/schema/sales/orders.ts'
 import { users } from '../../db/schema/users.ts'
-import { answering, fromFlag, type RowOf, select, selection } from '../../db/select.ts'
+import { decodeAs, fromFlag, type RowOf, select, buildSelectList } from '../../db/select.ts'
 import { dateText } from '../../domain/email/messages/dates.ts'
 import type { TemplateContext } from '../../domain/email/liquid/variables.ts'
 import { maxListItems } from '../../domain/email/liquid/liquid-bounds.ts'
 import type { Language } from '../../domain/languages.ts'
 import { formatLocalMoney } from '../../domain/money.ts'
 import { readCart } from '../../domain/orders/carts.ts'
-import { fullName } from '../../domain/accounts/users.ts'
+import { formatFullName } from '../../domain/accounts/users.ts'
 import {
   buildProductFields,
   buildProductJoins,
@@ -68,9 +68,9 @@ export async function loadOrder(db: Database, orderId: string): Promise<OrderAnd
       .innerJoin(editions, eq(editions.id, orders.edition_id))
       .innerJoin(organizations, eq(organizations.id, orders.organization_id))
       .where(eq(orders.id, orderId)),
-    answering(
+    decodeAs(
       itemFields,
-      sql<ItemRow>`select ${selection(itemFields)} from ${orders} join ${cartLines}
+      sql<ItemRow>`select ${buildSelectList(itemFields)} from ${orders} join ${cartLines}
         ${buildProductJoins(cartLineColumns)}
         where ${orders.id} = ${orderId} order by line.key limit ${maxListItems}`,
     ),
@@ -88,7 +88,7 @@ export function orderContext({ head, items, more }: OrderAndItems, language: Lan
     customer: {
       first_name: head.first_name,
       last_name: head.last_name,
-      full_name: fullName(head) || (head.email ?? ''),
+      full_name: formatFullName(head) || (head.email ?? ''),
       email: head.email ?? '',
       phone_number: head.phone_number ?? '',
       language,

@@ -12,7 +12,7 @@ import { type Compiled, compile } from '../../domain/email/compile.ts'
 import { dateText } from '../../domain/email/messages/dates.ts'
 import { type KeptRefund, refundMessage, refundReasonText } from '../../domain/email/messages/refund-messages.ts'
 import type { TemplateContext } from '../../domain/email/liquid/variables.ts'
-import { type Language, languageOf } from '../../domain/languages.ts'
+import { type Language, parseLanguage } from '../../domain/languages.ts'
 import { formatLocalMoney } from '../../domain/money.ts'
 import type { RefundReason, RefundStatus } from '../../domain/refunds/refunds.ts'
 import { type RefundEmailKind, transactionalEmailLifecycle } from '../../domain/messaging/transactional-emails.ts'
@@ -94,7 +94,7 @@ export async function refundEmailStatements(
       refund_request_id: refund.id,
       refund_attempt: refund.attempts,
       refund: kept,
-      language: languageOf(recipient.locale) ?? recipient.default_language,
+      language: parseLanguage(recipient.locale) ?? recipient.default_language,
       recipient: recipient.email,
       status: transactionalEmailLifecycle.initial,
       next_attempt_at: now,

@@ -1,11 +1,10 @@
+import { inEditions, selectLatestSeq, type CustomerView, viewCustomers } from '../../db/customers.ts'
 import { type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
-import { containsFoldedOrDigits, foldedOrDigits } from '../../db/contains.ts'
-import { buildLatestRow, type CustomerView, customersSeenBy, inEditions } from '../../db/customer-visibility.ts'
 import { buildOrderBy, joinConditions, maxIndexedOffset, maxSortedOffset, paginate } from '../../db/paginate.ts'
-import { buildMatch, findCandidates, maxNewest } from '../../db/search.ts'
+import { buildMatch, containsFoldedOrDigits, findCandidates, listSearchForms, maxNewest } from '../../db/search.ts'
 import { inList } from '../../db/visibility.ts'
-import { reachOf } from '../../domain/accounts/access.ts'
+import { getReach } from '../../domain/accounts/access.ts'
 import type { OrderBy, Page, PageRequest } from '../../domain/page.ts'
 import { isIndexed } from '../../domain/text/trigrams.ts'
 import type { UserFilters } from './contract.ts'
@@ -99,7 +98,7 @@ function buildEditionTable(
     index: sql`indexed by edition_customers_by_joining`,
     scope: [
       ...editions,
-      ...(isSingle ? [] : [sql`seen.seq = ${buildLatestRow(sql`seen.user_seq`, editionIds)}`]),
+      ...(isSingle ? [] : [sql`seen.seq = ${selectLatestSeq(sql`seen.user_seq`, editionIds)}`]),
       ...(isSingle || edition_id === undefined
         ? []
         : [
@@ -130,7 +129,7 @@ function buildEditionTable(
 /** Callers with roles of organisations and of editions of others read both tables. */
 function chooseTables(ctx: Ctx, filters: UserFilters, ordering: CustomerOrdering, view: CustomerView): CustomerTable[] {
   const { organization_id, edition_id } = filters
-  const reach = reachOf(ctx.caller)
+  const reach = getReach(ctx.caller)
   if (reach.all) return [buildUserTable(organization_id ? [organization_id] : null, filters, ordering, view)]
   const isRequested = (id: string): boolean => organization_id === undefined || id === organization_id
   const editionIds = reach.editions.flatMap((grant) =>
@@ -161,7 +160,7 @@ async function buildSources(
 ): Promise<ListSource[]> {
   if (!search)
     return tables.map(({ table, index, scope }) => ({ from: sql`${table} ${index}`, where: scope, isSearched: false }))
-  const texts = foldedOrDigits(search)
+  const texts = listSearchForms(search)
   const contains = ({ row }: CustomerTable): SQL => containsFoldedOrDigits(sql`${row}.search_text`, search)
   if (!texts.every(isIndexed))
     return tables.map((table) => ({
@@ -209,7 +208,7 @@ export async function listUsers(
   ordering: CustomerOrdering,
   filters: UserFilters,
 ): Promise<Page<CustomerRow>> {
-  const view = customersSeenBy(ctx.caller)
+  const view = viewCustomers(ctx.caller)
   const tables = chooseTables(ctx, filters, ordering, view)
   const sources = await buildSources(ctx, tables, filters.search)
   const [[table], [source]] = [tables, sources]

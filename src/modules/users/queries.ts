@@ -1,18 +1,17 @@
+import {
+  customerColumns,
+  inEditions,
+  isEditionVisible,
+  selectVisibleEditionIds,
+  type CustomerColumn,
+  type CustomerView,
+  viewCustomers,
+} from '../../db/customers.ts'
 import { type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
-import {
-  type CustomerView,
-  customersSeenBy,
-  editionIdsSeenBy,
-  inEditions,
-  isEditionSeenBy,
-  madeOfView,
-  type ShownColumn,
-  shownColumns,
-} from '../../db/customer-visibility.ts'
 import { users } from '../../db/schema/users.ts'
-import { answering, type RowOf, selection } from '../../db/select.ts'
-import { inList, visible } from '../../db/visibility.ts'
+import { decodeAs, type RowOf, buildSelectList } from '../../db/select.ts'
+import { inList, isVisibleTo } from '../../db/visibility.ts'
 import type { Tenant } from '../../domain/accounts/access.ts'
 import { notFound } from '../../domain/errors.ts'
 
@@ -34,18 +33,18 @@ const commonColumns = {
 }
 
 /** A customer as the caller sees them. */
-export type CustomerRow = Pick<StoredUserRow, keyof typeof commonColumns | ShownColumn>
+export type CustomerRow = Pick<StoredUserRow, keyof typeof commonColumns | CustomerColumn>
 
 /**
  * Builds the columns of a customer. A view may take values from `edition_customers`; they are decoded like those of
  * `users`.
  */
-export const buildUserFields = madeOfView((view: CustomerView) => ({
+export const buildUserFields = (view: CustomerView) => ({
   ...commonColumns,
-  ...(Object.fromEntries(shownColumns.map((name) => [name, view.column(name).mapWith(users[name])])) as {
-    [Name in ShownColumn]: SQL<StoredUserRow[Name]>
+  ...(Object.fromEntries(customerColumns.map((name) => [name, view.column(name).mapWith(users[name])])) as {
+    [Name in CustomerColumn]: SQL<StoredUserRow[Name]>
   }),
-}))
+})
 
 export interface LoadedUser extends CustomerRow {
   tenant: Tenant
@@ -54,19 +53,19 @@ export interface LoadedUser extends CustomerRow {
 }
 
 export async function findUser(ctx: Ctx, id: string): Promise<LoadedUser> {
-  const view = customersSeenBy(ctx.caller)
+  const view = viewCustomers(ctx.caller)
   const fields = {
     ...buildUserFields(view),
-    editions: editionIdsSeenBy(ctx.caller),
+    editions: selectVisibleEditionIds(ctx.caller),
     country_code: sql<string | null>`(select default_country_code from edition_customers
-      join editions on editions.id = edition_id where user_seq = users.seq and ${isEditionSeenBy(ctx.caller)}
+      join editions on editions.id = edition_id where user_seq = users.seq and ${isEditionVisible(ctx.caller)}
       order by edition_customers.seq desc limit 1)`,
   }
   const row = await ctx.db.first(
-    answering(
+    decodeAs(
       fields,
-      sql<RowOf<typeof fields>>`select ${selection(fields)} from users ${view.join}
-        where ${users.id} = ${id} and ${visible(ctx.caller, userVisibility)}`,
+      sql<RowOf<typeof fields>>`select ${buildSelectList(fields)} from users ${view.join}
+        where ${users.id} = ${id} and ${isVisibleTo(ctx.caller, userVisibility)}`,
     ),
   )
   if (!row) throw notFound()
@@ -80,9 +79,9 @@ export async function seesContact(
   organizationId: string,
   contact: { column: 'email' | 'phone_number'; value: string | null },
 ): Promise<boolean> {
-  const view = customersSeenBy(ctx.caller)
+  const view = viewCustomers(ctx.caller)
   const row = await ctx.db.first(sql`select 1 from users ${view.join}
     where users.organization_id = ${organizationId} and ${users[contact.column]} = ${contact.value}
-      and ${view.column(contact.column)} = ${contact.value} and ${visible(ctx.caller, userVisibility)}`)
+      and ${view.column(contact.column)} = ${contact.value} and ${isVisibleTo(ctx.caller, userVisibility)}`)
   return row !== undefined
 }

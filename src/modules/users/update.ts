@@ -1,12 +1,12 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
-import { changedOne, commit, refuseUnless, stillHolds } from '../../db/commit.ts'
+import { requireOneChange, commit, refuseUnless, abortUnless } from '../../db/commit.ts'
 import type { Statement } from '../../db/database.ts'
 import { editionCustomers, users } from '../../db/schema/users.ts'
-import { changeableEditions, isSharedOutside } from '../../db/customer-visibility.ts'
+import { listChangeableEditions, isSharedOutside } from '../../db/customers.ts'
 import { seesOrganization } from '../../db/visibility.ts'
-import { answering, fromJson, type RowOf, selection } from '../../db/select.ts'
-import { changesIn, isEmpty, update, updateVersion } from '../../db/write.ts'
+import { decodeAs, fromJson, type RowOf, buildSelectList } from '../../db/select.ts'
+import { pickChanges, isEmpty, update, updateVersion } from '../../db/write.ts'
 import { AppError, fieldError, invalid, notFound, sharedCustomer } from '../../domain/errors.ts'
 import type { ChannelAddress } from '../../domain/messaging/suppressions.ts'
 import { normalizePhone, buildSearchColumns, type Contact } from '../../domain/accounts/users.ts'
@@ -76,9 +76,9 @@ const storedFields = {
 /** Loads the contact data of the organisation and, for a customer of a single edition, of that edition. */
 async function loadStored({ db }: Ctx, user: LoadedUser) {
   const row = await db.first(
-    answering(
+    decodeAs(
       storedFields,
-      sql<RowOf<typeof storedFields>>`select ${selection(storedFields)} from users where users.id = ${user.id}`,
+      sql<RowOf<typeof storedFields>>`select ${buildSelectList(storedFields)} from users where users.id = ${user.id}`,
     ),
   )
   if (!row) throw notFound()
@@ -109,14 +109,14 @@ function checkContacts(changes: Partial<Contact>, contacts: readonly Contact[]):
 
 /** Changes the contact data in the only edition of a customer. */
 function updateInEdition(user: LoadedUser, { edition_id, contact }: EditionContact, after: Contact): Statement[] {
-  if (isEmpty(changesIn<Contact>(contact, after))) return []
+  if (isEmpty(pickChanges<Contact>(contact, after))) return []
   return [
     update(
       editionCustomers,
       { ...after, ...buildSearchColumns(after) },
       sql`edition_id = ${edition_id} and user_seq = ${user.seq} and search_text = ${contact.search_text}`,
     ),
-    changedOne(),
+    requireOneChange(),
   ]
 }
 
@@ -124,7 +124,7 @@ function updateInEdition(user: LoadedUser, { edition_id, contact }: EditionConta
 function requireOnlyEdition(user: LoadedUser, editionId: string, isOrganization: boolean): Statement {
   const hasOneEdition = sql`not exists (select 1 from users where users.id = ${user.id}
     and ${isSharedOutside(sql`users`, [editionId])})`
-  return isOrganization ? stillHolds(hasOneEdition) : refuseUnless(hasOneEdition, 'shared_customer')
+  return isOrganization ? abortUnless(hasOneEdition) : refuseUnless(hasOneEdition, 'shared_customer')
 }
 
 /**
@@ -133,7 +133,7 @@ function requireOnlyEdition(user: LoadedUser, editionId: string, isOrganization:
  */
 export async function updateUser(ctx: Ctx, user: LoadedUser, input: UpdateUserInput): Promise<LoadedUser> {
   if (user.erased_at !== null) throw new AppError('user_erased', 'This customer was erased.')
-  const editionIds = changeableEditions(ctx.caller, user.organization_id)
+  const editionIds = listChangeableEditions(ctx.caller, user.organization_id)
   const { contact: before, onlyEdition, msg_channel } = await loadStored(ctx, user)
   if (editionIds !== null && (!onlyEdition || !editionIds.includes(onlyEdition.edition_id))) throw sharedCustomer()
   const requested = parseChanges(user, input)
@@ -142,7 +142,7 @@ export async function updateUser(ctx: Ctx, user: LoadedUser, input: UpdateUserIn
   const seesWholeCustomer = seesOrganization(ctx.caller, user.organization_id)
   checkContacts(requested, seesWholeCustomer || !editionContact ? [contact] : [contact, editionContact])
   const editionStatements = onlyEdition && editionContact ? updateInEdition(user, onlyEdition, editionContact) : []
-  if (isEmpty(changesIn<Contact>(before, contact)) && editionStatements.length === 0) return commit(ctx, user, [])
+  if (isEmpty(pickChanges<Contact>(before, contact)) && editionStatements.length === 0) return commit(ctx, user, [])
   const changes = {
     ...contact,
     ...buildSearchColumns(contact),

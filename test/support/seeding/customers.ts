@@ -1,4 +1,4 @@
-import { insertEditionCustomers } from '../../../src/db/edition-customers.ts'
+import { insertEditionCustomers } from '../../../src/db/customers.ts'
 import { sql } from 'drizzle-orm'
 import { suppressions } from '../../../src/db/schema/consents.ts'
 import { users } from '../../../src/db/schema/users.ts'

@@ -1,7 +1,7 @@
 import { and, asc, eq, isNotNull, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
-import { stillHolds } from '../../../db/commit.ts'
-import { payingEdition } from '../../../db/refunds.ts'
+import { abortUnless } from '../../../db/commit.ts'
+import { selectPayingEdition } from '../../../db/refunds.ts'
 import { editions } from '../../../db/schema/editions.ts'
 import { orders, transactions } from '../../../db/schema/sales/orders.ts'
 import { refundRequests, type RefundRow } from '../../../db/schema/sales/refunds.ts'
@@ -34,7 +34,7 @@ type PaymentRow = RowOf<typeof paymentFields>
  * belongs to the edition that may pay it back. Of orders that share it, the first with enough left counts.
  */
 function loadPayment({ db }: JobCtx, account: OpenedAccount, refund: ProviderRefund) {
-  const edition = payingEdition(account.organization_id, sql`${JSON.stringify(refund.payments)}`)
+  const edition = selectPayingEdition(account.organization_id, sql`${JSON.stringify(refund.payments)}`)
   return db.first(
     select(paymentFields)
       .from(transactions)
@@ -141,7 +141,7 @@ export async function buildProviderRefund(
   const after = { status: row.status, source: row.source, amount: toMajor(refund.amount_minor) }
   return {
     statements: [
-      stillHolds(
+      abortUnless(
         sql`(select refunded_minor from transactions where transactions.id = ${row.transaction_id})
           = ${payment.refunded_minor}`,
       ),

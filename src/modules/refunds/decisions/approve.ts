@@ -1,6 +1,6 @@
 import { eq, sql } from 'drizzle-orm'
 import type { Ctx } from '../../../context.ts'
-import { changedOne, commit, stillHolds } from '../../../db/commit.ts'
+import { requireOneChange, commit, abortUnless } from '../../../db/commit.ts'
 import type { Statement } from '../../../db/database.ts'
 import { refundItems, refundRequests } from '../../../db/schema/sales/refunds.ts'
 import { inList } from '../../../db/visibility.ts'
@@ -73,7 +73,7 @@ interface ApprovedAmounts {
  * Aborts the batch when the payment does not cover the amount. It runs after a smaller amount has released the rest.
  */
 const requirePaymentCover = (refund: LoadedRefund, amount: number): Statement =>
-  stillHolds(sql`exists (select 1 from transactions where transactions.id = ${refund.transaction_id}
+  abortUnless(sql`exists (select 1 from transactions where transactions.id = ${refund.transaction_id}
     and ${inList(sql`status`, capturedStatuses)}
     and (${amount} = 0 or amount_minor >= refunded_minor + reserved_minor))`)
 
@@ -140,7 +140,7 @@ async function computeRetriedAmounts(
   const shares = shareAmount(amount, purchases.map(splitRemaining))
   return {
     shares,
-    before: [...buildReserveStatements({ refund, shares, purchases }, amount), changedOne()],
+    before: [...buildReserveStatements({ refund, shares, purchases }, amount), requireOneChange()],
     after: [
       remove(refundItems, eq(refundItems.refund_request_id, refund.id)),
       ...insertAll(

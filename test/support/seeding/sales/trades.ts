@@ -1,9 +1,9 @@
-import { insertEditionCustomers } from '../../../../src/db/edition-customers.ts'
+import { insertEditionCustomers } from '../../../../src/db/customers.ts'
 import { buildSearchColumns } from '../../../../src/domain/accounts/users.ts'
 import { buildMembership } from '../customers.ts'
 import { sql } from 'drizzle-orm'
 import { freshId, next, type Place, seededAt, seededTimes, write } from '../rows.ts'
-import { searchText } from '../../../../src/domain/text/fold.ts'
+import { buildSearchText } from '../../../../src/domain/text/fold.ts'
 import { buildNumberKey } from '../../../../src/domain/orders/orders.ts'
 import { insert, insertAll, update } from '../../../../src/db/write.ts'
 import { products, locations } from '../../../../src/db/schema/sales/catalog.ts'
@@ -72,7 +72,7 @@ function tradeRows(place: Place, product: string, index: number) {
     },
     number_folded: orderNumber ?? '',
     number_key: buildNumberKey(orderNumber),
-    search_text: searchText(orderNumber, ids.order, ids.transaction),
+    search_text: buildSearchText(orderNumber, ids.order, ids.transaction),
     ...stamps,
   }
   const transaction = {
