@@ -1,7 +1,8 @@
 import { z } from '@hono/zod-openapi'
 import { AppError, type ErrorCode, errorStatus, type FieldError } from '../domain/errors.ts'
 
-const titles: Record<number, string> = {
+/** The titles of problem documents by their status. */
+export const titles: Record<number, string> = {
   400: 'Invalid request',
   401: 'Not authenticated',
   403: 'Forbidden',
