@@ -4,9 +4,9 @@ import { hostileTemplates } from '../../test/support/hostile-templates.ts'
 import { importWasm } from '../support/wasm.ts'
 
 importWasm()
-const { cleaned, faultsOf } = await import('../../src/domain/email/check.ts')
+const { cleanBlocks, findMessageFaults } = await import('../../src/domain/email/check.ts')
 const { compile } = await import('../../src/domain/email/compile.ts')
-const { parse } = await import('../../src/domain/email/liquid/liquid.ts')
+const { parseLiquid } = await import('../../src/domain/email/liquid/liquid.ts')
 const { personalise } = await import('../../src/domain/email/personalise.ts')
 const { previewOf } = await import('../../src/domain/email/preview.ts')
 const { cleanRichText } = await import('../../src/domain/email/blocks/rich-text.ts')
@@ -55,16 +55,16 @@ const messageOf = (blocks: Block[]): Message => ({ subject: { en: 'News' }, bloc
 
 function save(text: string): string {
   const blocks = blocksOf(unlike(text))
-  const [fault] = faultsOf({ blocks })
+  const [fault] = findMessageFaults({ blocks })
   if (fault) return fault.detail
-  JSON.stringify(cleaned(blocks))
+  JSON.stringify(cleanBlocks(blocks))
   return 'accepted'
 }
 
 function prepare(stored: string): Template {
   const template = trackable(compile(messageOf(blocksOf(unlike(stored))), 'en', framing))
-  parse('html', template.html)
-  parse('text', template.text)
+  parseLiquid('html', template.html)
+  parseLiquid('text', template.text)
   return template
 }
 
