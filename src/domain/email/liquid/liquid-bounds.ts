@@ -88,14 +88,17 @@ function countRounds(node: ForTag, lists: ReadonlySet<string>): number {
 
 type Argument = Arguments extends Iterable<infer One> ? One : never
 
-/** Each name, operator, filter and argument of a filter is one step. */
-function countArgument(node: Template, argument: Argument): number {
-  if (!(argument instanceof Value)) return countToken(node, argument)
+/** Names, values and operators of an expression and of the arguments of its filters. */
+export function tokensOf(argument: Argument): (Token | undefined)[] {
+  if (!(argument instanceof Value)) return [argument]
   const values = argument.filters.flatMap(({ args }) => args.map((one) => (Array.isArray(one) ? one[1] : one)))
-  return [...argument.initial.postfix, ...values].reduce(
-    (sum, token) => sum + countToken(node, token),
-    argument.filters.length,
-  )
+  return [...argument.initial.postfix, ...values]
+}
+
+/** Each of them is one step, and so is each filter. */
+function countArgument(node: Template, argument: Argument): number {
+  const filters = argument instanceof Value ? argument.filters.length : 0
+  return tokensOf(argument).reduce((sum, token) => sum + countToken(node, token), filters)
 }
 
 function countToken(node: Template, token: Token | undefined, depth = 0): number {
@@ -106,14 +109,17 @@ function countToken(node: Template, token: Token | undefined, depth = 0): number
 }
 
 /** `a[b].c` has the parts `a`, `b` and `c`, and `(1..a)` has `1` and `a`. */
-function partsOf(token: Token): (Token | undefined)[] {
+export function partsOf(token: Token): (Token | undefined)[] {
   if (TypeGuards.isPropertyAccessToken(token)) return [token.variable, ...token.props]
   return TypeGuards.isRangeToken(token) ? [token.lhs, token.rhs] : []
 }
 
+/** Names that `assign` and `capture` declare. */
+export const localNamesOf = (node: Template): string[] =>
+  [...(node.localScope?.() ?? [])].map((name) => (typeof name === 'string' ? name : name.content))
+
 function checkDeclaredNames(node: Template, reserved: ReadonlySet<string>): void {
-  const locals = [...(node.localScope?.() ?? [])].map((name) => (typeof name === 'string' ? name : name.content))
-  const names = node instanceof ForTag ? [node.variable] : locals
+  const names = node instanceof ForTag ? [node.variable] : localNamesOf(node)
   const name = names.find((one) => reserved.has(one))
   if (name !== undefined)
     throw new RefusedTemplate(node, `\`${name}\` is the name of a category of variables. Choose another name.`)
