@@ -84,15 +84,15 @@ app.use(requestId(), accessLog(), secureHeaders({ crossOriginResourcePolicy: 'cr
 app.use(filesHost())
 
 app.get('/healthz', async (c) => {
-  const reached = await c.env.DB.prepare('select 1')
+  const isReachable = await c.env.DB.prepare('select 1')
     .first()
     .then(
       () => true,
       () => false,
     )
   return c.json(
-    { status: reached ? 'ok' : 'unavailable', database: reached ? 'reached' : 'not reached' },
-    reached ? 200 : 503,
+    { status: isReachable ? 'ok' : 'unavailable', database: isReachable ? 'reached' : 'not reached' },
+    isReachable ? 200 : 503,
   )
 })
 app.get('/openapi.json', (c) => {
