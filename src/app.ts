@@ -14,7 +14,7 @@ import { openApiDocument } from './http/openapi.ts'
 import { reference } from './http/pages/reference.ts'
 import { answerError } from './http/problem.ts'
 import type { Router } from './http/operations/mount.ts'
-import { createMethodCheck, refuseUnrouted } from './http/operations/unrouted.ts'
+import { createMethodCheck, createRouteError } from './http/operations/unrouted.ts'
 import { auditLog } from './modules/audit-log/routes.ts'
 import { auth } from './modules/auth/routes.ts'
 import { campaigns } from './modules/campaigns/routes.ts'
@@ -75,7 +75,7 @@ const refuse = (c: AppContext, error: unknown): Response => {
   return new Response(body, { status, headers: { ...headers, 'cache-control': 'no-store' } })
 }
 
-/** The context of paths that need no token of the API. */
+/** The context of paths that need no access token. */
 const openPublic = (c: AppContext) => openJob(c.env, c.var.meter)
 
 export const app = new Hono<AppEnv>({ strict: false })
@@ -84,15 +84,15 @@ app.use(requestId(), accessLog(), secureHeaders({ crossOriginResourcePolicy: 'cr
 app.use(filesHost())
 
 app.get('/healthz', async (c) => {
-  const reached = await c.env.DB.prepare('select 1')
+  const isReachable = await c.env.DB.prepare('select 1')
     .first()
     .then(
       () => true,
       () => false,
     )
   return c.json(
-    { status: reached ? 'ok' : 'unavailable', database: reached ? 'reached' : 'not reached' },
-    reached ? 200 : 503,
+    { status: isReachable ? 'ok' : 'unavailable', database: isReachable ? 'reached' : 'not reached' },
+    isReachable ? 200 : 503,
   )
 })
 app.get('/openapi.json', (c) => {
@@ -132,5 +132,5 @@ app.use('/v1/*', async (c, next) => {
 })
 for (const { hono } of routers) app.route('/', hono)
 
-app.notFound((c) => refuse(c, refuseUnrouted(app.routes, c.req.path)))
+app.notFound((c) => refuse(c, createRouteError(app.routes, c.req.path)))
 app.onError((error, c) => refuse(c, error))

@@ -1,6 +1,7 @@
 import { env } from 'cloudflare:workers'
 import { app, type Bindings } from './app.ts'
-import { continueInBackground, openJob } from './entry/job.ts'
+import { continueInBackground } from './entry/background.ts'
+import { openJob } from './entry/job.ts'
 import { queue } from './entry/queue.ts'
 import { scheduled } from './entry/scheduled.ts'
 import { checkStart } from './entry/gateways.ts'

@@ -16,7 +16,8 @@ import { calculateSegments, isCalculateMessage } from '../modules/segments/jobs.
 import { isEmailSendMessage, sendEmails } from '../modules/transactional-emails/jobs.ts'
 import { applyEvents, isEventsMessage } from '../modules/message-events/jobs.ts'
 import { deliver, isDeliverMessage, type Lane } from '../modules/webhooks/jobs.ts'
-import { continueInBackground, openJob } from './job.ts'
+import { continueInBackground } from './background.ts'
+import { openJob } from './job.ts'
 import { deadMessages } from '../db/schema/messaging/webhooks.ts'
 import { insertAll } from '../db/write.ts'
 
