@@ -1,5 +1,5 @@
 import type { Ctx } from '../../context.ts'
-import { actingAs, mayAnywhere, mayAt, type Tenant, rolesAt } from '../../domain/accounts/access.ts'
+import { actAs, mayAnywhere, mayAt, type Tenant, listRolesAt } from '../../domain/accounts/access.ts'
 import { AppError, doesNotExist, permissionDenied } from '../../domain/errors.ts'
 import type { Operation } from './operation.ts'
 
@@ -14,13 +14,13 @@ export interface Located {
  * The context of an operation once its path is judged: ids in its body and rows of its lists are looked up through its
  * own roles, so that another role of the caller elsewhere opens nothing.
  */
-export const acting = <Context extends Ctx>(ctx: Context, { roles }: Operation): Context => ({
+export const restrictToRoles = <Context extends Ctx>(ctx: Context, { roles }: Operation): Context => ({
   ...ctx,
-  caller: actingAs(ctx.caller, roles),
+  caller: actAs(ctx.caller, roles),
 })
 
 /** The caller's rights in any tenant. */
-export function judge(ctx: Ctx, operation: Operation): void {
+export function checkPermission(ctx: Ctx, operation: Operation): void {
   const { scope } = operation
   if (!ctx.caller.scopes.includes(scope))
     throw new AppError(
@@ -33,12 +33,12 @@ export function judge(ctx: Ctx, operation: Operation): void {
   if (!mayAnywhere(ctx.caller, operation.roles)) throw permissionDenied(operation.roles)
 }
 
-export function judgeLoaded(ctx: Ctx, operation: Operation, loaded: Located | undefined): void {
+export function checkPermissionOn(ctx: Ctx, operation: Operation, loaded: Located | undefined): void {
   if (loaded?.tenant && !mayAt(ctx.caller, operation.roles, loaded.tenant))
     throw permissionDenied(operation.roles, [], loaded.instead)
 }
 
-export function judgeTarget(
+export function checkTarget(
   ctx: Ctx,
   operation: Operation,
   target: { organization_id: string; edition_id?: string | null | undefined },
@@ -46,7 +46,7 @@ export function judgeTarget(
   const { organization_id, edition_id } = target
   const tenant: Tenant = { organization_id, editions: edition_id ? [edition_id] : [] }
   if (mayAt(ctx.caller, operation.roles, tenant)) return
-  if (!rolesAt(ctx.caller, { organization_id, editions: 'any' }).length) throw doesNotExist('organization_id')
-  if (edition_id && !rolesAt(ctx.caller, tenant).length) throw doesNotExist('edition_id')
+  if (!listRolesAt(ctx.caller, { organization_id, editions: 'any' }).length) throw doesNotExist('organization_id')
+  if (edition_id && !listRolesAt(ctx.caller, tenant).length) throw doesNotExist('edition_id')
   throw permissionDenied(operation.roles)
 }
