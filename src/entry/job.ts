@@ -9,8 +9,6 @@ import { createGateways } from './gateways.ts'
 import { random } from './random.ts'
 import type { CampaignSenders } from '../domain/campaigns/sender.ts'
 import type { WebhookSenders } from '../domain/webhooks/webhook-sender.ts'
-import { waitUntil } from 'cloudflare:workers'
-import { logError } from '../http/log.ts'
 
 /**
  * The context of queue messages, sweeps and paths without a token: the primary database, and a clock that advances
@@ -67,7 +65,3 @@ export const createCampaignSenders = (env: Bindings): CampaignSenders => ({
 export const createWebhookSenders = (env: Bindings): WebhookSenders => ({
   create: () => env.WEBHOOK_SENDER.get(env.WEBHOOK_SENDER.newUniqueId()),
 })
-
-/** Continues work after its handler has returned. A fault is logged; a sweep finds the unfinished rows. */
-export const continueInBackground = (name: string, work: Promise<unknown>): void =>
-  waitUntil(work.catch((error: unknown) => logError(name, error)))
