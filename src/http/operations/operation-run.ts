@@ -194,8 +194,7 @@ export class OperationRun<
   }
 }
 
-const computeEtag = async (body: string): Promise<string> =>
-  `"${toBase64Url((await sha256(body)).slice(0, 16))}"`
+const computeEtag = async (body: string): Promise<string> => `"${toBase64Url((await sha256(body)).slice(0, 16))}"`
 
 const tagsOf = (header: string): string[] => header.split(',').map((tag) => tag.trim())
 
