@@ -14,7 +14,7 @@ const maxTagNesting = 12
 const maxBracketNesting = 20
 /**
  * The most steps of one rendering: of one text, and of all texts of a message in one language. A step takes about three
- * microseconds. `npm run bench:email` lists the messages that take the longest.
+ * microseconds. `npm run bench -- email` lists the messages that take the longest.
  */
 export const maxSteps = 3000
 
