@@ -35,7 +35,7 @@ import { purchases } from './modules/purchases/routes.ts'
 import { refundBatches } from './modules/refund-batches/routes.ts'
 import { refunds } from './modules/refunds/routes.ts'
 import { paymentEvents, refundPayments } from './modules/refund-payments/routes.ts'
-import { segments } from './modules/segments/routes.ts'
+import { segmentsRouter } from './modules/segments/routes.ts'
 import { devDns, senderDomains } from './modules/sender-domains/routes.ts'
 import { messageEvents } from './modules/message-events/routes.ts'
 import { users } from './modules/users/routes.ts'
@@ -57,7 +57,7 @@ export const routers: readonly Router[] = [
   users,
   files,
   dataImports,
-  segments,
+  segmentsRouter,
   emailMessages,
   campaigns,
   consents,

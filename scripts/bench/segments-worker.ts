@@ -5,8 +5,13 @@ import type { JobCtx } from '../../src/context.ts'
 import { Database } from '../../src/db/database.ts'
 import { newMeter } from '../../src/domain/meter.ts'
 import { openJob } from '../../src/entry/job.ts'
-import { beginning } from '../../src/modules/segments/calculation/calculation.ts'
-import { findCalculation, stepOf } from '../../src/modules/segments/calculation/calculation.ts'
+import {
+  buildCalculationStart,
+  calculateStep,
+  chooseStepSize,
+  findCalculation,
+  firstStepSize,
+} from '../../src/modules/segments/calculation/calculation.ts'
 import { calculateSegments } from '../../src/modules/segments/jobs.ts'
 import { timed } from './timed.ts'
 
@@ -142,25 +147,6 @@ segmentsBench.post('/floor/segments/crowd', async (c) => {
   return c.json({}, 201)
 })
 
-/** Notes how long the lists are, as imports do. */
-segmentsBench.post('/floor/segments/sizes', async (c) => {
-  const { organization_id } = await c.req.json<{ organization_id: string }>()
-  const ours = sql`where organization_id = ${organization_id}`
-  const most = (table: string) =>
-    sql`(select max(n) from (select count(*) as n from ${sql.raw(table)} ${ours} group by user_id))`
-  const all = (table: string) => sql`(select count(*) from ${sql.raw(table)} ${ours})`
-  await openJob(c.env).db.batch([
-    sql`insert into list_sizes (organization_id, orders, purchases, options, user_metadata, order_metadata,
-        people, all_orders, all_purchases)
-      values (${organization_id}, ${most('orders')}, ${most('purchases')}, 2, 1, 1, ${all('users')}, ${all('orders')},
-        ${all('purchases')})
-      on conflict do update set orders = excluded.orders, purchases = excluded.purchases, options = excluded.options,
-        user_metadata = excluded.user_metadata, order_metadata = excluded.order_metadata, people = excluded.people,
-        all_orders = excluded.all_orders, all_purchases = excluded.all_purchases`,
-  ])
-  return c.json({}, 201)
-})
-
 /** A calculation that a request has begun, with the time of its longest step and of its longest statement. */
 segmentsBench.post('/floor/segments/steps', async (c) => {
   const { segment_id } = await c.req.json<{ segment_id: string }>()
@@ -168,12 +154,13 @@ segmentsBench.post('/floor/segments/steps', async (c) => {
   const job: JobCtx = { ...openJob(c.env), db: new Database(client, newMeter()) }
   const row = await job.db.first(sql<{ epoch: number }>`select epoch from segments where id = ${segment_id}`)
   let calculation = await findCalculation(job, segment_id, row?.epoch ?? 0)
-  let [steps, longest_ms] = [0, 0]
+  let [steps, longest_ms, size] = [0, 0, firstStepSize]
   const started = Date.now()
   while (calculation) {
     const before = Date.now()
-    const step = await stepOf(job, calculation)
+    const step = await calculateStep(job, calculation, size)
     longest_ms = Math.max(longest_ms, Date.now() - before)
+    size = chooseStepSize(size, Date.now() - before)
     steps++
     calculation = step.state === 'calculating' ? step.calculation : null
   }
@@ -185,10 +172,10 @@ segmentsBench.post('/floor/segments/begin', async (c) => {
   const { segment_id } = await c.req.json<{ segment_id: string }>()
   const { db, now } = openJob(c.env)
   const row = await db.first(
-    sql<Parameters<typeof beginning>[0]>`select id, version, organization_id, edition_id from segments
+    sql<Parameters<typeof buildCalculationStart>[0]>`select id, version, organization_id, edition_id from segments
       where id = ${segment_id}`,
   )
-  if (row) await db.batch(beginning(row, now()))
+  if (row) await db.batch(buildCalculationStart(row, now()))
   return c.json({}, 201)
 })
 

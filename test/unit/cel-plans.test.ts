@@ -1,8 +1,8 @@
 import { type SQL, sql } from 'drizzle-orm'
 import { SQLiteSyncDialect } from 'drizzle-orm/sqlite-core'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { predicateOf, type ExpressionScope } from '../../src/db/cel/index.ts'
-import { checkExpression, context, typedExpression } from '../../src/domain/cel/index.ts'
+import { buildPredicate, type ExpressionScope } from '../../src/db/cel/index.ts'
+import { checkExpression, context, checkTypes } from '../../src/domain/cel/index.ts'
 import { Expressions } from '../support/cel-expressions.ts'
 import { randomOf } from '../support/cel-people.ts'
 import { database } from '../support/cel-segments.ts'
@@ -18,7 +18,7 @@ const scopes: [string, ExpressionScope][] = [
 function predicate(source: string): SQL {
   const checked = checkExpression(source)
   if (!checked.ok) throw new Error(`${source.slice(0, 200)} ${JSON.stringify(checked.errors)}`)
-  return predicateOf(checked.expression, scope)
+  return buildPredicate(checked.expression, scope)
 }
 
 const batchOf = (source: string) =>
@@ -173,8 +173,8 @@ describe.each(scopes)('the largest accepted expressions run within the limits of
 
   it('and larger expressions are refused', () => {
     const condition = Array.from({ length: 38 }, () => 'consents.x.expires_at==consents.x.given_at').join('||')
-    const checked = typedExpression(`(${condition}?user.email:null)in campaigns.opened`)
+    const checked = checkTypes(`(${condition}?user.email:null)in campaigns.opened`)
     if (!checked.ok) throw new Error('it has no type')
-    expect(() => predicateOf(checked.expression, scope)).toThrow('too complex')
+    expect(() => buildPredicate(checked.expression, scope)).toThrow('too complex')
   })
 })

@@ -5,7 +5,6 @@ import { messageChannels } from '../../domain/accounts/users.ts'
  * Indexes, with what reads them, of customers as roles of the organisation see them:
  * - users_by_email: one customer for each address of an organisation; imports find people by it, and lists are ordered.
  * - users_by_phone_only: one customer for each number of those without an address.
- * - users_sample: a sixteenth and less of the people, evenly spread, for estimates of conditions. The others write no entry.
  * - users_by_joining: lists and the walks of segment calculations.
  */
 export const users = sqliteTable('users', {

@@ -175,11 +175,6 @@ export const expressionFields = {
     mend: 'Shorten it, or make two segments of it.',
     detail: 'An expression has at most 4000 characters.',
   },
-  cost_exceeded: {
-    cause: 'Lists inside of lists would have to be compared too often for the data that there is.',
-    mend: 'Ask each list by itself, or make two segments of it.',
-    detail: 'The lists are too long to be compared with each other.',
-  },
   unknown_value: {
     cause: 'A warning: the value that the expression compares with does not exist, so no person meets the condition.',
     mend: 'Use the value that `suggestion` names. `GET /v1/segments/cel-context` lists the most frequent.',
