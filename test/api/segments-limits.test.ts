@@ -69,8 +69,8 @@ describe('a list inside another list', () => {
 })
 
 describe('the size of a step', () => {
-  it('grows at most fourfold up to 20,000 people, and shrinks to what fits into 200 ms', () => {
-    expect(chooseStepSize(100, 0)).toBe(400)
+  it('grows at most tenfold up to 20,000 people, and shrinks to what fits into 200 ms', () => {
+    expect(chooseStepSize(100, 0)).toBe(1000)
     expect(chooseStepSize(100, 100)).toBe(200)
     expect(chooseStepSize(10_000, 10)).toBe(20_000)
     expect(chooseStepSize(100, 2000)).toBe(10)

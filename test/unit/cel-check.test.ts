@@ -103,7 +103,9 @@ describe('the limits of expressions', () => {
   it.each([
     ['characters', (size: number) => `true //${'x'.repeat(size - 7)}`, limits.characters],
     ['elements of a list', list, limits.list],
-    ['nodes', (size: number) => chain(size - 1), limits.nodes],
+    ['nodes', (size: number) => chain(size - 1), limits.nodes[0]],
+    ['nodes in lists', (size: number) => `orders.exists(o, ${chain(size - 2)})`, limits.nodes[1]],
+    ['consents', (size: number) => Array.from({ length: size }, () => 'has(consents.x)').join(' && '), limits.consents],
     ['levels', nested, limits.depth],
     ['levels of sums', (size: number) => `stats.order_count ${'+ 1 '.repeat(size)}> 1`, 8],
   ])('of %s are exact', (_, make, limit) => {

@@ -86,8 +86,9 @@ export class Constants {
   }
 
   #add(value: string | number): SQL {
-    this.#values.push(value)
-    return this.#packed ? sql.raw(`json_extract(k.v, '$[${this.#values.length - 1}]')`) : sql`${value}`
+    if (!this.#packed) return sql`${value}`
+    if (!this.#values.includes(value)) this.#values.push(value)
+    return sql.raw(`json_extract(k.v, '$[${this.#values.indexOf(value)}]')`)
   }
 
   /** The `from` clause that the SQL of packed constants needs. */

@@ -4,8 +4,18 @@ import { type SourceRange, Refusal } from './types.ts'
 
 export type Ast = ASTNode
 
-/** `nodesInNestedList` counts the condition of a list that is inside another list: it runs for each pair of elements. */
-export const limits = { characters: 4000, nodes: 300, nodesInNestedList: 40, depth: 20, list: 500, nesting: 2 } as const
+/**
+ * `nodes` are those of the whole expression, in the conditions of lists, and in the conditions of lists inside lists.
+ * SQLite gets slower with each further subquery of a statement, so `consents` limits how often an expression uses them.
+ */
+export const limits = {
+  characters: 4000,
+  nodes: [300, 150, 40],
+  consents: 20,
+  depth: 20,
+  list: 500,
+  nesting: 2,
+} as const
 
 // The parser counts parentheses as depth and list elements as nodes. Its limits are wider than those of `measure`.
 const environment = new Environment({
@@ -103,24 +113,20 @@ function countLevels(ast: Ast): number {
 
 const macros = ['exists', 'exists_one', 'all', 'filter', 'map']
 
+const nodeLimitMessages = [
+  `An expression can have at most ${limits.nodes[0]} names, values and operators.`,
+  `The conditions of lists can have at most ${limits.nodes[1]} names, values and operators together.`,
+  `The conditions of lists inside lists can have at most ${limits.nodes[2]} names, values and operators together.`,
+]
+
 /** Counts nodes and levels, and throws when a limit is exceeded. */
 function measure(ast: Ast): void {
-  let nodes = 0
-  let nodesInNestedList = 0
+  const nodesLeft: number[] = [...limits.nodes]
   const visit = (node: Ast, above: number, lists: number) => {
-    if (lists > 1) nodesInNestedList++
-    if (++nodes > limits.nodes)
-      throw new Refusal(
-        'limit_exceeded',
-        `An expression can have at most ${limits.nodes} names, values and operators.`,
-        node,
-      )
-    if (nodesInNestedList > limits.nodesInNestedList)
-      throw new Refusal(
-        'limit_exceeded',
-        `Conditions of a list inside another list can have at most ${limits.nodesInNestedList} names, values and operators.`,
-        node,
-      )
+    for (const [level, left] of nodesLeft.slice(0, lists + 1).entries()) {
+      if (left === 0) throw new Refusal('limit_exceeded', nodeLimitMessages[level] ?? '', node)
+      nodesLeft[level] = left - 1
+    }
     const depth = above + countLevels(node)
     if (depth > limits.depth)
       throw new Refusal('limit_exceeded', `An expression can be nested at most ${limits.depth} levels deep.`, node)

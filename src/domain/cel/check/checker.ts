@@ -45,6 +45,7 @@ export class Checker implements TypeChecker {
   readonly literals: KnownLiteral[] = []
   isTimeDependent = false
   #nullableChoices = 0
+  #consents = 0
   readonly elements: (Expression & { node: 'variable' })[] = []
   readonly #parsed: Parsed
   readonly #refusals: Refusal[]
@@ -180,6 +181,8 @@ export class Checker implements TypeChecker {
   }
 
   buildConsent(key: string, range: SourceRange): Expression {
+    if (++this.#consents > limits.consents)
+      throw new Refusal('limit_exceeded', `An expression can use consents at most ${limits.consents} times.`, range)
     this.literals.push({ field: 'consent_key', values_from: 'consents', by: 'value', value: key, ...range })
     return { node: 'consent', key, type: 'consent', nullable: false, ...range }
   }

@@ -81,14 +81,14 @@ const exclusionCounts = sql.raw(
   exclusionReasons.map((reason) => `'${reason}', count(*) filter (where excluded_for = '${reason}')`).join(', '),
 )
 
-/** People in the first step. A step of the most expensive expression that is allowed must still be short. */
-export const firstStepSize = 100
+/** The first step is small, because nothing is known yet about the expression and the data. */
+export const firstStepSize = 10
 const maxStepSize = 20_000
 const stepMs = 200
 
 /** Chooses how many people the next step tests, so that it takes about `stepMs`, whatever the expression and the data. */
 export function chooseStepSize(size: number, elapsedMs: number): number {
-  const factor = Math.min(4, stepMs / Math.max(1, elapsedMs))
+  const factor = Math.min(10, stepMs / Math.max(1, elapsedMs))
   return Math.min(maxStepSize, Math.max(1, Math.floor(size * factor)))
 }
 
