@@ -178,7 +178,7 @@ describe('an expression whose statement would be too long for D1', () => {
     const stats = Array.from({ length: 29 }, () => 'stats.first_order_at==stats.last_order_at')
     const checked = checkTypes(`(${[...consents, ...stats].join('||')}?user.email:null)in user.metadata.a`)
     if (!checked.ok) throw new Error(JSON.stringify(checked.errors))
-    const build = () => buildPredicate(checked.expression, { ...base, editions: ['edt_1', 'edt_2'] })
+    const build = () => buildPredicate(checked.expression, { ...base, editionId: null, editions: ['edt_1', 'edt_2'] })
     expect(build).toThrow('too complex')
   })
 })

@@ -20,11 +20,12 @@ function lowerBound(scope: ExpressionScope, lower: (lowering: Lowering) => SQL):
     const lowering = new Lowering(scope, constants)
     return lowering.wrap(lower(lowering))
   }
-  const expression = lowerWith(new Constants(false))
-  const { params, sql: text } = dialect.sqlToQuery(expression)
-  if (text.length > maxLength)
+  const bound = lowerWith(new Constants(false))
+  const { params } = dialect.sqlToQuery(bound)
+  const expression = params.length <= maxParameters ? bound : lowerWith(new Constants(true))
+  if (dialect.sqlToQuery(expression).sql.length > maxLength)
     throw new AppError('validation_error', 'The expression is too complex. Split it into two segments.')
-  return params.length <= maxParameters ? expression : lowerWith(new Constants(true))
+  return expression
 }
 
 /** The value of an expression of any type for a row of `users u`. NULL is an error or null. */
