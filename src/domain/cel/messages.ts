@@ -1,4 +1,4 @@
-import { nearest } from '../text/nearest.ts'
+import { findNearest } from '../text/nearest.ts'
 import { fieldsOfObject, variables } from './catalogue.ts'
 import { functions } from './functions.ts'
 import { parseTimestamp } from './instants.ts'
@@ -97,8 +97,8 @@ export function describeSyntaxError(code: string, text: string, summary: string)
   return `${subject ?? 'This character'} cannot stand here.`
 }
 
-const findNearest = (name: string, candidates: readonly string[]): string | null =>
-  nearest(name, candidates, (candidate) => [candidate.replace(/^.*\./, '')])
+const suggestName = (name: string, candidates: readonly string[]): string | null =>
+  findNearest(name, candidates, (candidate) => [candidate.replace(/^.*\./, '')])
 
 const didYouMean = (name: string): string => ` Did you mean \`${name}\`?`
 
@@ -107,14 +107,14 @@ const userFields = variables.flatMap(({ name, fields }) => (name === 'user' ? fi
 const variableNames = variables.map(({ name }) => name)
 
 export function describeUnknownVariable(name: string, elementNames: readonly string[]): string {
-  const candidate = findNearest(name, [...elementNames, ...variableNames, ...constantNames, ...userFields])
+  const candidate = suggestName(name, [...elementNames, ...variableNames, ...constantNames, ...userFields])
   const missing = `There is no variable \`${name}\`.`
   return candidate ? missing + didYouMean(candidate) : `${missing} Write a text in quotes: \`"${name}"\`.`
 }
 
 export function describeUnknownField(object: ObjectName, name: string): string {
   const names = [...fieldsOfObject(object).keys()]
-  const candidate = findNearest(name, names)
+  const candidate = suggestName(name, names)
   const verb = object === 'stats' || object === 'campaigns' || object === 'consents' ? 'have' : 'has'
   const missing = `${capitalize(describeType(object))} ${verb} no field \`${name}\`.`
   return missing + (candidate ? didYouMean(candidate) : ` The fields are ${names.join(', ')}.`)
@@ -130,7 +130,7 @@ export function describeFieldOfValue(type: Type, name: string): string {
 export function describeUnknownFunction(name: string): string {
   const signatures = functions.filter((one) => one.name === name).map(({ signature }) => `\`${signature}\``)
   if (signatures.length) return `This is not how \`${name}\` is called. Its signature is ${signatures.join(' or ')}.`
-  const candidate = findNearest(name, [...new Set(functions.map((one) => one.name))])
+  const candidate = suggestName(name, [...new Set(functions.map((one) => one.name))])
   return `There is no function \`${name}\`.${candidate ? didYouMean(candidate) : ''}`
 }
 

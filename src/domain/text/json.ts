@@ -6,7 +6,7 @@ export const isList = (value: unknown): value is unknown[] => Array.isArray(valu
 export const isNumbers = (value: unknown): value is number[] =>
   Array.isArray(value) && value.every((one) => typeof one === 'number')
 
-/** The value of a text. Throws when the text is no JSON, or its value is not of the expected form. */
+/** Parses JSON. Throws if the text is not JSON or its value does not have the expected form. */
 export function readJson<Value>(text: string, isExpected: (value: unknown) => value is Value): Value {
   const value: unknown = JSON.parse(text)
   if (isExpected(value)) return value
@@ -18,6 +18,6 @@ const sortKeys = (_: string, value: unknown): unknown =>
     ? Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)))
     : value
 
-/** Whether two JSON texts are equal, with their keys in any order. */
-export const sameJson = (a: string, b: string): boolean =>
+/** Compares two JSON texts. The order of keys does not matter. */
+export const isSameJson = (a: string, b: string): boolean =>
   a === b || JSON.stringify(JSON.parse(a), sortKeys) === JSON.stringify(JSON.parse(b), sortKeys)

@@ -1,7 +1,6 @@
-import { plainText } from '../../domain/text/plain-text.ts'
-import { announcedBytes } from '../answers/announced-bytes.ts'
-import { SharedTimeLimits } from '../time-limit/shared-time-limits.ts'
-import { isTimeout } from '../time-limit/time-limit.ts'
+import { toPlainText } from '../../domain/text/text.ts'
+import { readContentLength } from '../answers/announced-bytes.ts'
+import { SharedTimeLimits, isTimeout } from '../time-limit/time-limit.ts'
 import { faultOf, platformFaultOf } from './network-faults.ts'
 import type { PostRequest, PostResult, WebhookPost } from './webhook-post.ts'
 
@@ -15,7 +14,7 @@ const nothing = new Uint8Array()
  * the first bytes of it.
  */
 async function beginningOf(response: Response): Promise<Uint8Array> {
-  const announced = announcedBytes(response)
+  const announced = readContentLength(response)
   // What is announced as nothing leaves nothing to be read, and the connection is free.
   if (announced === 0) return nothing
   // Announced and short, it is read at one go, which takes a fraction of the time.
@@ -60,7 +59,7 @@ export class FetchPost implements WebhookPost {
         })
         hasAnswer = true
         const { status } = response
-        const text = plainText(await beginningOf(response), maxTextBytes)
+        const text = toPlainText(await beginningOf(response), maxTextBytes)
         const error = errorOf(status, text)
         return done({ status, error, retryAfter: error === null ? null : response.headers.get('retry-after'), text })
       })

@@ -1,6 +1,6 @@
-import { languageOf } from '../../domain/languages.ts'
+import { parseLanguage } from '../../domain/languages.ts'
 import type { DuplicatePolicy, ExternalItem, ExternalOrder } from '../../domain/orders/external-orders.ts'
-import { type PurchaseStatus, purchaseStatusOf } from '../../domain/orders/purchases.ts'
+import { type PurchaseStatus, purchaseStatusByOrderStatus } from '../../domain/orders/purchases.ts'
 import type { ResolvedItem } from '../../domain/orders/reconcile-purchases.ts'
 import type { ImportedAnswers } from '../consents/index.ts'
 import type { ReceiptOrder } from '../transactional-emails/index.ts'
@@ -38,7 +38,7 @@ interface TakenOrder {
 }
 
 const statusOf = ({ status }: ExternalOrder, item: ExternalItem): PurchaseStatus =>
-  status === 'cancelled' ? status : (item.status ?? purchaseStatusOf[status])
+  status === 'cancelled' ? status : (item.status ?? purchaseStatusByOrderStatus[status])
 
 function resolvedItem(
   order: ExternalOrder,
@@ -107,7 +107,7 @@ const receiptOf = (
   user_id,
   status: order.status,
   email: user.email,
-  language: languageOf(user.locale) ?? default_language,
+  language: parseLanguage(user.locale) ?? default_language,
 })
 
 interface PlacedDecision extends OrderDecision {

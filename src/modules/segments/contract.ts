@@ -20,8 +20,8 @@ import {
 } from '../../http/fields.ts'
 import {
   BooleanFilter,
-  envelope,
-  type FiltersOf,
+  ListPage,
+  type ListFilters,
   IdFilter,
   listQuery,
   TextFilter,
@@ -137,7 +137,7 @@ const listSegmentsQuery = listQuery({
   },
 })
 
-export type SegmentFilters = FiltersOf<typeof listSegmentsQuery>
+export type SegmentFilters = ListFilters<typeof listSegmentsQuery>
 export type SegmentOrdering = z.output<typeof listSegmentsQuery>['ordering']
 
 export const listSegments = operation({
@@ -149,7 +149,7 @@ export const listSegments = operation({
   description: 'Lists segments, newest first. Only roles of the organisation see segments without an edition.',
   roles: roleCodes,
   query: listSegmentsQuery,
-  response: envelope(Segment),
+  response: ListPage(Segment),
 })
 
 export const createSegment = operation({

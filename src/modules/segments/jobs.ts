@@ -73,7 +73,7 @@ const exportsASweep = 500
 /** Deletes records of exports after the time that the audit log keeps the same facts. */
 export const sweepExports = ({ db, now, config }: Pick<JobCtx, 'db' | 'now' | 'config'>): Promise<unknown> =>
   db.all(sql`delete from segment_exports where id in (select id from segment_exports
-    where id < ${firstIdAt('segment_export', now() - config.kept.auditLog)} order by id limit ${exportsASweep})`)
+    where id < ${firstIdAt('segment_export', now() - config.retentionMs.auditLog)} order by id limit ${exportsASweep})`)
 
 const leftoversASweep = 5
 const rowsASlice = 10_000

@@ -1,5 +1,4 @@
-import { mount, mountFile, mountList } from '../../http/operations/mount.ts'
-import { createRouter } from '../../http/operations/router.ts'
+import { mount, mountFile, mountList, createRouter } from '../../http/operations/mount.ts'
 import * as cel from './expressions/cel-contract.ts'
 import * as contract from './contract.ts'
 import { createSegment } from './create.ts'
@@ -14,14 +13,14 @@ import { recalculateSegment, resetToDraft } from './calculation/start-and-reset.
 import { updateSegment } from './update.ts'
 import { validateExpression } from './expressions/validate.ts'
 
-export const segmentsRouter = createRouter()
+export const segmentRoutes = createRouter()
 
-mountList(segmentsRouter, contract.listSegments, {
+mountList(segmentRoutes, contract.listSegments, {
   list: (ctx, { query, filters, page }) => listSegments(ctx, page, query.ordering, filters),
   present: presentSegment,
 })
 
-mount(segmentsRouter, contract.createSegment, {
+mount(segmentRoutes, contract.createSegment, {
   target: (body) => body,
   handle: (ctx, { body }) => createSegment(ctx, body),
   present: presentSegment,
@@ -29,53 +28,53 @@ mount(segmentsRouter, contract.createSegment, {
 })
 
 // These paths come before `/v1/segments/{id}`, which would match them.
-mount(segmentsRouter, cel.getCelContext, {
+mount(segmentRoutes, cel.getCelContext, {
   handle: (ctx, { query }) => loadKnownValues(ctx, query),
   present: presentContext,
   maxAge: 60,
 })
 
-mount(segmentsRouter, cel.validateCel, {
+mount(segmentRoutes, cel.validateCel, {
   handle: (ctx, { body }) => validateExpression(ctx, body),
   present: presentCelValidation,
 })
 
-mount(segmentsRouter, contract.getSegment, {
+mount(segmentRoutes, contract.getSegment, {
   load: (ctx, { id }) => findSegment(ctx, id),
   handle: async (_, { loaded }) => loaded,
   present: presentSegment,
 })
 
-mount(segmentsRouter, contract.updateSegment, {
+mount(segmentRoutes, contract.updateSegment, {
   load: (ctx, { id }) => findSegment(ctx, id),
   handle: (ctx, { loaded, body }) => updateSegment(ctx, loaded, body),
   present: presentSegment,
 })
 
-mount(segmentsRouter, contract.deleteSegment, {
+mount(segmentRoutes, contract.deleteSegment, {
   load: (ctx, { id }) => findSegment(ctx, id),
   handle: (ctx, { loaded }) => deleteSegment(ctx, loaded),
   represent: (loaded, ctx) => presentSegment(loaded, ctx),
 })
 
-mount(segmentsRouter, contract.recalculateSegment, {
+mount(segmentRoutes, contract.recalculateSegment, {
   load: (ctx, { id }) => findSegment(ctx, id),
   handle: (ctx, { loaded }) => recalculateSegment(ctx, loaded),
   present: presentSegment,
 })
 
-mount(segmentsRouter, contract.resetSegmentToDraft, {
+mount(segmentRoutes, contract.resetSegmentToDraft, {
   load: (ctx, { id }) => findSegment(ctx, id),
   handle: (ctx, { loaded }) => resetToDraft(ctx, loaded),
   present: presentSegment,
 })
 
-mountFile(segmentsRouter, contract.exportSegmentUsers, {
+mountFile(segmentRoutes, contract.exportSegmentUsers, {
   load: (ctx, { id }) => findSegment(ctx, id),
   handle: (ctx, { loaded, query }) => exportMembers(ctx, loaded, query),
 })
 
-mount(segmentsRouter, cel.explainSegment, {
+mount(segmentRoutes, cel.explainSegment, {
   load: (ctx, { id }) => findSegment(ctx, id),
   handle: (ctx, { loaded, query }) => explainMembership(ctx, loaded, query.user_id),
   present: presentExplanation,

@@ -3,7 +3,7 @@ import type { Ctx } from '../../context.ts'
 import { editions } from '../../db/schema/editions.ts'
 import { organizations } from '../../db/schema/organizations.ts'
 import { select } from '../../db/select.ts'
-import { actingReach, editionVisibility, visibilityOf, visible } from '../../db/visibility.ts'
+import { getActingReach, editionVisibility, buildVisibility, isVisibleTo } from '../../db/visibility.ts'
 import { type FieldError, invalid } from '../../domain/errors.ts'
 import type { SegmentTenant } from './calculation/audience.ts'
 
@@ -17,13 +17,13 @@ type ErrorBuilder = (name: keyof TenantInput | null, code: string, detail: strin
 
 /** Only roles of the organisation see all of it; roles of an edition do not. */
 const organizationVisibility = {
-  ...visibilityOf(sql`${organizations.id}`, sql`${organizations.id}`),
+  ...buildVisibility(sql`${organizations.id}`, sql`${organizations.id}`),
   inEditions: () => sql`0`,
 }
 
 /** The editions where the caller has a role. Empty for a caller who sees everything. */
 function listVisibleEditions(ctx: Ctx, organizationId: string): string[] {
-  const reach = actingReach(ctx.caller)
+  const reach = getActingReach(ctx.caller)
   if (reach.all) return []
   return reach.editions.flatMap(({ organization_id, edition_id }) =>
     organization_id === organizationId && edition_id !== null ? [edition_id] : [],
@@ -45,7 +45,7 @@ export async function findSegmentTenant(
     const edition = await ctx.db.first(
       select({ organization_id: editions.organization_id })
         .from(editions)
-        .where(and(eq(editions.id, edition_id), visible(ctx.caller, editionVisibility))),
+        .where(and(eq(editions.id, edition_id), isVisibleTo(ctx.caller, editionVisibility))),
     )
     if (organization_id !== undefined && edition && edition.organization_id !== organization_id)
       throw buildUnknown('organization_id')
@@ -59,7 +59,7 @@ export async function findSegmentTenant(
   const organization = await ctx.db.first(
     select({ id: organizations.id })
       .from(organizations)
-      .where(and(eq(organizations.id, organization_id), visible(ctx.caller, organizationVisibility))),
+      .where(and(eq(organizations.id, organization_id), isVisibleTo(ctx.caller, organizationVisibility))),
   )
   if (!organization) throw buildUnknown('organization_id')
   return { organization_id, edition_id: null }

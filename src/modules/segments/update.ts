@@ -2,7 +2,7 @@ import type { Ctx } from '../../context.ts'
 import { commit } from '../../db/commit.ts'
 import { segments } from '../../db/schema/messaging/segments.ts'
 import { updateVersion } from '../../db/write.ts'
-import { searchText } from '../../domain/text/fold.ts'
+import { buildSearchText } from '../../domain/text/fold.ts'
 import { checkMove, openEditions } from '../editions/index.ts'
 import { segmentEditors, type UpdateSegmentInput } from './contract.ts'
 import { buildDraftColumns, dropMembers, segmentCalculating } from './calculation/start-and-reset.ts'
@@ -26,7 +26,7 @@ export async function updateSegment(ctx: Ctx, segment: LoadedSegment, input: Upd
   const changes = {
     name,
     description,
-    search: searchText(name, description),
+    search: buildSearchText(name, description),
     communication_type: input.communication_type ?? segment.communication_type,
     communication_channel: input.communication_channel ?? segment.communication_channel,
     edition_id: input.edition_id === undefined ? segment.edition_id : input.edition_id,

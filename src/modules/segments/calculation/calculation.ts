@@ -1,7 +1,7 @@
 import { and, eq, type SQL, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
 import { buildPredicate } from '../../../db/cel/index.ts'
-import { changedOne } from '../../../db/commit.ts'
+import { requireOneChange } from '../../../db/commit.ts'
 import type { Statement } from '../../../db/database.ts'
 import { isLostRace, isStatementFailure } from '../../../db/failures.ts'
 import { segments, type StoredSegmentRow } from '../../../db/schema/messaging/segments.ts'
@@ -65,7 +65,7 @@ export const buildCalculationStart = (
         population_count = ${countPeople(segment)},
         calculation_started_at = ${now}, heartbeat_at = ${now}, error_message = ''
       where id = ${segment.id} and version = ${segment.version}`,
-    changedOne(),
+    requireOneChange(),
   ] satisfies Statement[]
 }
 
@@ -104,7 +104,7 @@ function buildStep(calculation: Calculation, expression: Expression, now: number
     sql`update segments set heartbeat_at = ${now},
         cursor_id = coalesce((${end}), last_id), walked_count = walked_count + ${size}
       where ${isRunning(calculation)} and cursor_id = ${calculation.cursor_id}`,
-    changedOne(),
+    requireOneChange(),
     sql`insert into segment_members (segment_seq, epoch, user_seq, excluded_for)
       select ${seq}, ${epoch}, u.seq, ${buildExclusion(calculation, started_at)} from ${people.from}
       where ${people.where} and ${predicate}`,

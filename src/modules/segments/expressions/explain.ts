@@ -1,8 +1,8 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../../context.ts'
-import { visible } from '../../../db/visibility.ts'
+import { isVisibleTo } from '../../../db/visibility.ts'
 import { buildExplanation, type Explanation, type Truth } from '../../../db/cel/index.ts'
-import { answering, fromFlag, fromJson, type RowOf, selection } from '../../../db/select.ts'
+import { decodeAs, fromFlag, fromJson, type RowOf, buildSelectList } from '../../../db/select.ts'
 import { checkExpression } from '../../../domain/cel/index.ts'
 import { notFound } from '../../../domain/errors.ts'
 import { answersToKeys, type DecidingAnswer } from '../../consents/index.ts'
@@ -80,11 +80,11 @@ export async function explainMembership(ctx: Ctx, segment: LoadedSegment, userId
     truths: sql<string | null>`(${explanation?.statement ?? sql`'[]'`})`,
   }
   const row = await ctx.db.first(
-    answering(
+    decodeAs(
       fields,
-      sql<RowOf<typeof fields>>`select ${selection(fields)}
+      sql<RowOf<typeof fields>>`select ${buildSelectList(fields)}
         from users u where u.id = ${userId} and u.organization_id = ${organization_id}
-          and u.seq in (select seq from users where id = ${userId} and ${visible(ctx.caller, userVisibility)})`,
+          and u.seq in (select seq from users where id = ${userId} and ${isVisibleTo(ctx.caller, userVisibility)})`,
     ),
   )
   if (!row) throw notFound()

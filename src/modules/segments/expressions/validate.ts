@@ -10,7 +10,7 @@ import {
   type KnownLiteral,
 } from '../../../domain/cel/index.ts'
 import { fieldError, invalid } from '../../../domain/errors.ts'
-import { nearest } from '../../../domain/text/nearest.ts'
+import { findNearest } from '../../../domain/text/nearest.ts'
 import { buildExclusion, buildPeople, buildScope, countPeople, type SegmentTenant } from '../calculation/audience.ts'
 import { chooseStepSize, firstStepSize } from '../calculation/calculation.ts'
 import { findSegmentTenant } from '../tenant.ts'
@@ -84,7 +84,7 @@ async function findWarnings(
   )
   const missing = await findMissingLiterals(ctx, tenant, known, unlisted)
   return missing.map((literal) => {
-    const suggestion = nearest(literal.value, known[literal.values_from], ({ value, label }) =>
+    const suggestion = findNearest(literal.value, known[literal.values_from], ({ value, label }) =>
       literal.by === 'label' ? [label] : [value, label],
     )
     return { literal, suggestion }
