@@ -33,7 +33,7 @@ import { purchaseRoutes } from './modules/purchases/routes.ts'
 import { refundBatchRoutes } from './modules/refund-batches/routes.ts'
 import { refundRoutes } from './modules/refunds/routes.ts'
 import { buildPaymentEventRoutes, refundPaymentRoutes } from './modules/refund-payments/routes.ts'
-import { segments } from './modules/segments/routes.ts'
+import { segmentRoutes } from './modules/segments/routes.ts'
 import { devDns, senderDomains } from './modules/sender-domains/routes.ts'
 import { messageEvents } from './modules/message-events/routes.ts'
 import { userRoutes } from './modules/users/routes.ts'
@@ -55,7 +55,7 @@ export const routers: readonly Router[] = [
   userRoutes,
   files,
   dataImports,
-  segments,
+  segmentRoutes,
   emailMessages,
   campaigns,
   consents,

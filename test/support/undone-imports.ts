@@ -33,14 +33,13 @@ export const undoneNow = (id: string) =>
       where import_id = ${id} order by number`,
   )
 
-/** The records of imports, and totals of which the longest may stay too high. */
+/** The tables that keep the record of an import after its undo. */
 const ofImports = new Set([
   'data_imports',
   'import_rows',
   'import_orders',
   'import_products',
   'import_constants',
-  'list_sizes',
   // Their spans stay, and count how often they changed.
   'order_counts',
   'audit_log',
@@ -59,12 +58,6 @@ export async function stateBeside(): Promise<Record<string, string[]>> {
   const all = await dump(moving)
   return Object.fromEntries(Object.entries(all).filter(([table]) => !ofImports.has(table)))
 }
-
-export const totalsOf = (organizationId: string) =>
-  db.first(
-    sql<{ people: number; all_orders: number; all_purchases: number }>`select people, all_orders, all_purchases
-      from list_sizes where organization_id = ${organizationId}`,
-  )
 
 /** The import of these rows, with the orders that they make. */
 export async function importedFile(

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { normalizeEmail, normalizePhone } from '../../src/domain/accounts/users.ts'
-import { durationOf, timestampOf } from '../../src/domain/cel/instants.ts'
+import { parseDuration, parseTimestamp } from '../../src/domain/cel/instants.ts'
 import { checkExpression, limits } from '../../src/domain/cel/index.ts'
 import { findHeader } from '../../src/domain/data-imports/files/header.ts'
 import { isTotal } from '../../src/domain/data-imports/files/rows.ts'
@@ -58,7 +58,7 @@ describe.each(texts)('a cell of a quarter of a million characters of %s', patien
       expect(parsers.map((parser) => parser(cell))).toEqual(parsers.map(() => null))
       expect([normalizeEmail(cell), normalizePhone(cell, '+45'), parseMailbox(cell)]).toEqual([null, null, null])
       expect(withoutUnit(cell)).toBe(cell)
-      expect([timestampOf(cell), durationOf(cell)]).toEqual(['invalid', 'invalid'])
+      expect([parseTimestamp(cell), parseDuration(cell)]).toEqual(['invalid', 'invalid'])
       expect(statisticsOf([cell]).dates.fixed).toBe(0)
     }
   })
@@ -81,7 +81,7 @@ describe('a text just below a limit', patience, () => {
   it.each([
     ['a date', 100, (text: string) => readDate(text)],
     ['a number', 100, (text: string) => readNumber(text)],
-    ['a duration', 100, (text: string) => (durationOf(text) === 'invalid' ? null : text)],
+    ['a duration', 100, (text: string) => (parseDuration(text) === 'invalid' ? null : text)],
     ['a language', 100, (text: string) => (readLanguage(text) === 'other' ? null : readLanguage(text))],
     ['an e-mail address', 254, normalizeEmail],
   ])('is read as %s at once', (_, most, parse) => {
@@ -97,9 +97,9 @@ describe('a text just below a limit', patience, () => {
   })
 
   it('is a duration up to 100 characters', () => {
-    expect(durationOf(`${'0'.repeat(98)}1s`)).toBe(1000n)
-    expect(durationOf(`${'0'.repeat(99)}1s`)).toBe('invalid')
-    expect(durationOf('1.5h2.m.5s')).toBe(5_520_500n)
+    expect(parseDuration(`${'0'.repeat(98)}1s`)).toBe(1000n)
+    expect(parseDuration(`${'0'.repeat(99)}1s`)).toBe('invalid')
+    expect(parseDuration('1.5h2.m.5s')).toBe(5_520_500n)
   })
 
   it('is an expression whose parentheses are found', () => {

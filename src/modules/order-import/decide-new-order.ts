@@ -67,6 +67,5 @@ export function decideNewOrder(context: DecisionContext, placement: Placement): 
       ...insertOf('purchases', bought),
     ],
     changes: bought.flatMap((purchase) => purchaseChanges(id, placement, purchase.status, [purchase])),
-    grown: [...new Set([user.id, ...bought.map(({ user_id }) => user_id)])],
   }
 }

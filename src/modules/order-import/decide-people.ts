@@ -1,5 +1,5 @@
 import type { ExternalOrder } from '../../domain/orders/external-orders.ts'
-import { countLongestList, isSameJson } from '../../domain/text/json.ts'
+import { isSameJson } from '../../domain/text/json.ts'
 import type { Language } from '../../domain/languages.ts'
 import { buildSearchColumns, type Contact } from '../../domain/accounts/users.ts'
 import type { PersonBefore } from './before.ts'
@@ -168,16 +168,6 @@ export class PeopleDecisions {
     return names.length || !isUnchanged
       ? { id, is_new: false, filled, said: isUnchanged ? null : { before, after } }
       : null
-  }
-
-  /** The longest list in the metadata of those whom the import names. */
-  countLongestList(): number {
-    const named = [...this.#known.values()].filter(({ user }) => this.#named.has(user.id))
-    const metadata = named.flatMap(({ user, stored }) => [
-      ...(stored ? [] : [user.metadata]),
-      ...(user.edition_values ? [user.edition_values.metadata] : []),
-    ])
-    return Math.max(0, ...metadata.map(countLongestList))
   }
 }
 

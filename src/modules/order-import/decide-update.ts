@@ -117,7 +117,7 @@ function purchaseDecision(context: DecisionContext, placement: Placement, existi
     ...moved.flatMap(([status, rows]) => purchaseChanges(order.id, placement, status, rows.map(announced))),
     ...bought.flatMap((purchase) => purchaseChanges(order.id, placement, purchase.status, [purchase])),
   ]
-  return { writes, changes, grown: [...holders, ...bought].map(({ user_id }) => user_id) }
+  return { writes, changes }
 }
 
 /**
@@ -138,7 +138,6 @@ export function decideUpdate(context: DecisionContext, placement: Placement, exi
     modified_at: context.now,
   }
   const purchases = purchaseDecision(context, placement, existing)
-  const isOther = row.user_id !== user.id
   return {
     order: { ...row, ...changes, version: row.version + 1 },
     writes: [
@@ -147,6 +146,5 @@ export function decideUpdate(context: DecisionContext, placement: Placement, exi
       ...purchases.writes,
     ],
     changes: purchases.changes,
-    grown: [...new Set([...(isOther ? [user.id] : []), ...purchases.grown])],
   }
 }

@@ -1,6 +1,5 @@
 import { parseLanguage } from '../../domain/languages.ts'
 import type { DuplicatePolicy, ExternalItem, ExternalOrder } from '../../domain/orders/external-orders.ts'
-import { countLongestList } from '../../domain/text/json.ts'
 import { type PurchaseStatus, purchaseStatusByOrderStatus } from '../../domain/orders/purchases.ts'
 import type { ResolvedItem } from '../../domain/orders/reconcile-purchases.ts'
 import type { ImportedAnswers } from '../consents/index.ts'
@@ -13,7 +12,6 @@ import { decideUpdate } from './decide-update.ts'
 import { judge, judgeDuplicate, type Judgement, type NumberedOrder, type OrderOutcome } from './judge.ts'
 import { announcedUser, type OrderDecision, type Placement } from './order-rows.ts'
 import type { ImportState } from './state.ts'
-import type { LongerLists } from './statements.ts'
 import type { DecisionContext, ImportEdition, PurchaseChange, Write } from './writes.ts'
 import type { OrderRow } from '../../db/schema/sales/orders.ts'
 
@@ -21,7 +19,6 @@ import type { OrderRow } from '../../db/schema/sales/orders.ts'
 export interface GroupDecision {
   outcomes: readonly OrderOutcome[]
   writes: readonly Write[]
-  lists: LongerLists
   /** What can be announced of the purchases, and the names of products and variants by id. */
   changes: readonly PurchaseChange[]
   names: ReadonlyMap<string, string>
@@ -118,16 +115,6 @@ interface PlacedDecision extends OrderDecision {
   placement: Placement
 }
 
-function listsOf(decided: readonly PlacedDecision[], people: PeopleDecisions): LongerLists {
-  const placements = decided.map(({ placement }) => placement)
-  return {
-    users: [...new Set(decided.flatMap(({ grown }) => grown))],
-    options: Math.max(0, ...placements.flatMap(({ items }) => items.map(({ options }) => options.length))),
-    user_metadata: people.countLongestList(),
-    order_metadata: Math.max(0, ...placements.map(({ order }) => countLongestList(order.metadata))),
-  }
-}
-
 interface GroupParts {
   state: ImportState
   people: PeopleDecisions
@@ -203,7 +190,6 @@ export function decide(
       ...recordedOrders(decided, outcomes, parts),
     ],
     writes: [...people.writes(), ...parts.writes, ...decided.flatMap(({ writes }) => writes)],
-    lists: listsOf(decided, people),
     changes: decided.flatMap(({ changes }) => changes),
     names: new Map([...state.names, ...catalogue.names()]),
     receipts: decided.flatMap((one) =>

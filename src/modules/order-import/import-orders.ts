@@ -159,7 +159,7 @@ function statementsOfGroup(
   const scope = { organization_id: edition.organization_id, edition_id: edition.id, changeable, now: context.now }
   const announced = () => [...announcementsOf(context, decision), ...read.answers.flatMap(answerAnnouncements)]
   return [
-    ...statementsOf(scope, decision.writes, decision.lists),
+    ...statementsOf(scope, decision.writes),
     ...read.suppressed,
     ...answerStatements(read.answers),
     ...(run.emit_webhooks ? announceAll(ctx, announced()) : []),

@@ -25,8 +25,6 @@ export interface OrderDecision {
   order: OrderRow
   writes: readonly Write[]
   changes: readonly PurchaseChange[]
-  /** Customers who have more orders or purchases than before. */
-  grown: readonly string[]
 }
 
 /** Columns that an import sets whenever it writes an order. */

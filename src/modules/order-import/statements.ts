@@ -2,7 +2,6 @@ import { sql } from 'drizzle-orm'
 import { insertEditionCustomers, isSharedOutside } from '../../db/customers.ts'
 import { requireChanges, requireOneChange, abortUnless } from '../../db/commit.ts'
 import type { Statement } from '../../db/database.ts'
-import { growLists } from '../../db/cel/list-sizes.ts'
 import { locations, options, products, variants } from '../../db/schema/sales/catalog.ts'
 import { orders, purchases, transactions } from '../../db/schema/sales/orders.ts'
 import { users } from '../../db/schema/users.ts'
@@ -17,14 +16,6 @@ import { passChanged } from '../wallet/index.ts'
 import type { EditionValues } from './state.ts'
 import { type EditionCustomerChange, type RowChange, rowsOf, type Write } from './writes.ts'
 
-/** Which lists become longer: whose, and the longest of what has no rows of its own. */
-export interface LongerLists {
-  users: readonly string[]
-  options: number
-  user_metadata: number
-  order_metadata: number
-}
-
 interface WriteScope {
   organization_id: string
   edition_id: string
@@ -32,39 +23,6 @@ interface WriteScope {
   changeable: readonly string[] | null
   /** Milliseconds UTC. */
   now: number
-}
-
-/** Of customers who come with these writes: all that they have is in them, unless orders or purchases change hands. */
-function newPeople(writes: readonly Write[]): ReadonlySet<string> {
-  const isGiven = writes.some(({ write }) => write === 'order' || write === 'purchase-holders')
-  return new Set(isGiven ? [] : rowsOf(writes, 'users').map(({ id }) => id))
-}
-
-/** The most rows that one of the people has. */
-const longestOf = (rows: readonly { user_id: string }[], people: ReadonlySet<string>): number => {
-  const lists = Map.groupBy(
-    rows.filter(({ user_id }) => people.has(user_id)),
-    ({ user_id }) => user_id,
-  )
-  return Math.max(0, ...[...lists.values()].map(({ length }) => length))
-}
-
-/** Raises the numbers by which expressions of segments are judged. */
-function growth(organizationId: string, writes: readonly Write[], lists: LongerLists): Statement[] {
-  const people = rowsOf(writes, 'users').length
-  if (!people && !lists.users.length && !lists.order_metadata) return []
-  const [made, bought] = [rowsOf(writes, 'orders'), rowsOf(writes, 'purchases')]
-  const isNew = newPeople(writes)
-  return [
-    growLists(organizationId, {
-      ...lists,
-      users: lists.users.filter((id) => !isNew.has(id)),
-      longest: { orders: longestOf(made, isNew), purchases: longestOf(bought, isNew) },
-      people,
-      orders: made.length,
-      purchases: bought.length,
-    }),
-  ]
 }
 
 /** Changes what an edition says of customers of whom it still says what was read. */
@@ -198,7 +156,7 @@ function changeStatements(change: RowChange, scope: WriteScope): Statement[] {
 }
 
 /** Few statements however many orders: one a table for what is new, its rows as one parameter. */
-export function statementsOf(scope: WriteScope, writes: readonly Write[], lists: LongerLists): Statement[] {
+export function statementsOf(scope: WriteScope, writes: readonly Write[]): Statement[] {
   return [
     ...insertAll(users, rowsOf(writes, 'users')),
     ...insertAll(products, rowsOf(writes, 'products')),
@@ -210,6 +168,5 @@ export function statementsOf(scope: WriteScope, writes: readonly Write[], lists:
     ...insertAll(orders, rowsOf(writes, 'orders')),
     ...insertPayments(scope, writes),
     ...insertAll(purchases, rowsOf(writes, 'purchases')),
-    ...growth(scope.organization_id, writes, lists),
   ]
 }

@@ -1,7 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { requireChanges, requireOneChange, abortUnless } from '../../../db/commit.ts'
 import type { Statement } from '../../../db/database.ts'
-import { shrinkLists } from '../../../db/cel/list-sizes.ts'
 import { rebuildOrderText } from '../../../db/search.ts'
 import { orders, transactions } from '../../../db/schema/sales/orders.ts'
 import { buildReferenceChange } from '../../../db/refunds.ts'
@@ -115,13 +114,9 @@ export function undoStatements(organizationId: string, undone: readonly WrittenO
   if (undone.length === 0) return []
   const made = madeOnes(undone)
   const updated = updatedOnes(undone)
-  const purchases =
-    made.reduce((count, one) => count + one.purchases.length, 0) +
-    updated.reduce((count, one) => count + one.updated.added.length, 0)
   return [
     purchasesHold(undone),
     ...deletions(made),
     ...updated.flatMap((one) => restorations(organizationId, one, now)),
-    shrinkLists(organizationId, { orders: made.length, purchases, people: 0 }),
   ]
 }

@@ -1,13 +1,12 @@
 import { sql } from 'drizzle-orm'
 import { requireChanges, requireOneChange } from '../../../db/commit.ts'
 import type { Database, Statement } from '../../../db/database.ts'
-import { shrinkLists } from '../../../db/cel/list-sizes.ts'
 import { editionCustomers, users } from '../../../db/schema/users.ts'
 import { inList } from '../../../db/visibility.ts'
 import { update } from '../../../db/write.ts'
 import { buildSearchColumns } from '../../../domain/accounts/users.ts'
 import { buildEditionValues, type PersonBefore } from '../../order-import/index.ts'
-import { isInRunningAudience, removedFromSegments } from '../../segments/index.ts'
+import { isInRunningAudience, removeFromSegments } from '../../segments/index.ts'
 import { isSameJson } from '../../../domain/text/json.ts'
 import type { ImportRow } from '../background/steps.ts'
 
@@ -69,10 +68,9 @@ function deletions({ organization_id, edition_id }: ImportRow, gone: readonly Pe
   const [ids, seqs] = [gone.map(({ id }) => id), gone.map(({ seq }) => seq)]
   return [
     sql`delete from edition_customers where edition_id = ${edition_id} and ${inList(sql`user_seq`, seqs)}`,
-    ...removedFromSegments(organization_id, seqs),
+    ...removeFromSegments(organization_id, seqs),
     sql`delete from users where ${inList(sql`id`, ids)}`,
     requireChanges(ids.length),
-    shrinkLists(organization_id, { orders: 0, purchases: 0, people: ids.length }),
   ]
 }
 
